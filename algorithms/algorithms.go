@@ -1,0 +1,97 @@
+// Package algorithms states the contract between learning methods and everything that
+// uses them: a [Learner] fits a [Model], and every Model ends in the same thing, a
+// finite-dimensional map in which ordinary Euclidean tools work.
+//
+// Each method is a package of its own below this one; none imports another. Package
+// algorithms/catalog lists them by name.
+package algorithms
+
+import (
+	"context"
+	"time"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Learner fits one method with fixed parameters. A Learner is immutable once built and
+// may fit from several goroutines at once.
+type Learner interface {
+	// Method returns the method's name in the catalog: "krca".
+	Method() string
+	// Fit learns from n points and the links between them. Bad input gives an error for
+	// which fault.IsInput is true; cancelling ctx gives an error that wraps ctx.Err().
+	// A fit that stopped before convergence is a model whose Status says so, not an error.
+	Fit(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Model, error)
+}
+
+// Model is a learned metric. It is immutable and safe for concurrent use.
+type Model interface {
+	// Method returns the name of the method that made it.
+	Method() string
+	// Status says how the fit ended.
+	Status() Status
+	// Dim returns the number of columns of Embed.
+	Dim() int
+	// Embed maps any n points to an n x Dim matrix whose Euclidean geometry is the
+	// learned one (exactly or as closely as Dim allows; each method says which).
+	// Row i depends on point i alone: its bits are the same in any batch.
+	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
+	// Gram evaluates the learned kernel between the rows of x and y, |x| x |y|. A nil y
+	// means x, and then the result is symmetric to the bit.
+	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
+	// Distances returns the squared learned distance of each pair of rows of x.
+	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
+	// Encode stores the model's tensors and its entries of the header in f.
+	Encode(f *model.File) error
+}
+
+// Status says how a fit ended.
+type Status struct {
+	Converged  bool
+	Iterations int           // 0 for direct methods
+	Message    string        // one sentence for people, "" when there is nothing to say
+	Elapsed    time.Duration // wall time of the fit
+	// Notices are remarks on the input that did not stop the fit, such as cannot-links
+	// given to a method that uses must-links only.
+	Notices []string
+}
+
+// Progress is a report from long work. Callbacks run on the fitting goroutine, one at a
+// time, and must return quickly.
+type Progress struct {
+	Stage       string // what is being done: "kernel matrix", "cholesky"
+	Done, Total int    // steps of the whole fit; Total 0 when unknown
+	Objective   float64
+	Residual    float64
+	Elapsed     time.Duration
+}
+
+// ProgressFunc receives progress; nil means nobody listens.
+type ProgressFunc func(Progress)
+
+// Report calls f if it is not nil.
+func (f ProgressFunc) Report(p Progress) {
+	if f != nil {
+		f(p)
+	}
+}
+
+// Optional interfaces of models.
+type (
+	// Objective is implemented by models of methods that minimise or maximise a number.
+	Objective interface{ Objective() float64 }
+	// Trace is implemented by models that keep the objective of every iteration.
+	Trace interface{ Trace() []float64 }
+	// Describer is implemented by models that have figures of their own to show, in order.
+	Describer interface{ Describe() []Figure }
+)
+
+// Figure is one named value for people to read, as `mustlink inspect` shows it.
+type Figure struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}

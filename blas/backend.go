@@ -1,0 +1,57 @@
+// Package blas states the dense linear algebra that mustlink runs on as one interface,
+// [Backend], at the level of operations (multiply, factor, decompose).
+//
+// Implementations: blas/gonum (the pure-Go reference), blas/native (the default, on the
+// kernels of package asm), blas/netlib (OpenBLAS and LAPACKE, build tag netlib). Package
+// blas/backends opens one by name; blas/blastest is the conformance suite that each passes.
+//
+// Conventions. Matrices are row-major views. Symmetric matrices are stored in their lower
+// triangle; the strict upper triangle is neither read nor written unless said otherwise.
+// Outputs must not overlap inputs. Shapes that do not agree are programmer errors and
+// panic with a constant message; dimensions of zero are legal and do nothing (beyond
+// scaling by beta). beta == 0 overwrites: the output is not read, so it may hold NaN.
+// NaN and Inf in the inputs propagate, or give an error from a factorisation, never a hang.
+package blas
+
+// Backend is dense linear algebra. A Backend is immutable and safe for concurrent use.
+//
+// Determinism: the same call gives the same bits whatever else runs and whatever the
+// number of workers; for native and gonum also, in Gemm, the bits of a row of C do not
+// depend on how many other rows are in the call.
+type Backend interface {
+	// Name returns "gonum", "native" or "netlib".
+	Name() string
+	// Describe returns one line for people: library, version, core, threads.
+	Describe() string
+
+	// Gemm computes C = alpha op(A) op(B) + beta C, where op transposes when the flag is
+	// set. op(A) is m x k, op(B) k x n, C m x n. 2mnk flops.
+	Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix)
+	// Syrk computes the lower triangle of C = alpha A A' + beta C, A n x k (trans false),
+	// or alpha A'A + beta C, A k x n (trans true). n(n+1)k flops.
+	Syrk(trans bool, alpha float64, a Matrix, beta float64, c Matrix)
+	// Syr adds alpha x x' to the lower triangle of the n x n matrix A. n(n+1) flops.
+	Syr(alpha float64, x []float64, a Matrix)
+	// Gemv computes y = alpha op(A) x + beta y. 2mn flops.
+	Gemv(trans bool, alpha float64, a Matrix, x []float64, beta float64, y []float64)
+	// Symv computes y = alpha A x + beta y with A symmetric, lower triangle. 2n^2 flops.
+	Symv(alpha float64, a Matrix, x []float64, beta float64, y []float64)
+	// Trsm solves with the lower triangular, non-unit L of order n, overwriting B:
+	//	left, !trans:  B = L^-1 B     left, trans:  B = L'^-1 B     (B n x m)
+	//	right, !trans: B = B L^-1     right, trans: B = B L'^-1     (B m x n)
+	// n^2 m flops. A zero on the diagonal gives Inf or NaN, as in BLAS.
+	Trsm(left, trans bool, l, b Matrix)
+
+	// Cholesky overwrites the lower triangle of A, symmetric positive definite of order
+	// n, with L such that A = L L'. n^3/3 flops. A pivot that is not positive (or NaN)
+	// gives *NotPositiveDefiniteError with its index, and leaves the triangle undefined.
+	Cholesky(a Matrix) error
+	// SymEig overwrites A, symmetric of order n, lower triangle, and fills w (length n)
+	// with its eigenvalues in ascending order. With vectors, row i of A becomes the unit
+	// eigenvector of w[i]; without, all of A is destroyed. NaN or Inf in the triangle
+	// gives *NoConvergenceError. O(n^3), about 9n^3 flops with vectors by QR iteration.
+	SymEig(a Matrix, w []float64, vectors bool) error
+	// SymEigTop computes the k = len(w) largest eigenvalues of A, in descending order, and
+	// their unit eigenvectors as the rows of v (k x n). 0 <= k <= n. A is destroyed.
+	SymEigTop(a Matrix, w []float64, v Matrix) error
+}

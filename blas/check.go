@@ -1,0 +1,85 @@
+package blas
+
+// The checks that every backend makes before it works, in one order: dimensions, strides,
+// lengths. They panic with the constants of errors.go.
+
+// CheckMatrix panics unless m satisfies the invariants of [Matrix].
+func CheckMatrix(m Matrix) {
+	if m.Rows < 0 || m.Cols < 0 {
+		panic(errNegativeDimension)
+	}
+	if m.Stride < max(1, m.Cols) {
+		panic(errStride)
+	}
+	if m.Rows > 0 && m.Cols > 0 && len(m.Data) < (m.Rows-1)*m.Stride+m.Cols {
+		panic(errShortData)
+	}
+}
+
+// CheckSquare panics unless m is a valid square matrix, and returns its order.
+func CheckSquare(m Matrix) int {
+	CheckMatrix(m)
+	if m.Rows != m.Cols {
+		panic(errNotSquare)
+	}
+	return m.Rows
+}
+
+// CheckGemm panics unless the shapes of [Backend.Gemm] agree, and returns m, n and k.
+func CheckGemm(transA, transB bool, a, b, c Matrix) (m, n, k int) {
+	CheckMatrix(a)
+	CheckMatrix(b)
+	CheckMatrix(c)
+	m, k = opShape(transA, a)
+	kb, n := opShape(transB, b)
+	if kb != k || c.Rows != m || c.Cols != n {
+		panic(errShape)
+	}
+	return m, n, k
+}
+
+// CheckSyrk panics unless the shapes of [Backend.Syrk] agree, and returns n and k.
+func CheckSyrk(trans bool, a, c Matrix) (n, k int) {
+	CheckMatrix(a)
+	n, k = opShape(trans, a)
+	if CheckSquare(c) != n {
+		panic(errShape)
+	}
+	return n, k
+}
+
+// CheckGemv panics unless the shapes of [Backend.Gemv] agree.
+func CheckGemv(trans bool, a Matrix, x, y []float64) {
+	CheckMatrix(a)
+	m, n := opShape(trans, a)
+	if len(x) != n || len(y) != m {
+		panic(errShape)
+	}
+}
+
+// CheckTrsm panics unless the shapes of [Backend.Trsm] agree, and returns L's order and
+// the number of right-hand sides.
+func CheckTrsm(left bool, l, b Matrix) (n, m int) {
+	n = CheckSquare(l)
+	CheckMatrix(b)
+	order, m := opShape(!left, b)
+	if order != n {
+		panic(errShape)
+	}
+	return n, m
+}
+
+// CheckLength panics unless got == want.
+func CheckLength(got, want int) {
+	if got != want {
+		panic(errShape)
+	}
+}
+
+// opShape returns the shape of m, transposed when trans is set.
+func opShape(trans bool, m Matrix) (rows, cols int) {
+	if trans {
+		return m.Cols, m.Rows
+	}
+	return m.Rows, m.Cols
+}

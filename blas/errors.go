@@ -1,0 +1,34 @@
+package blas
+
+import "fmt"
+
+// Messages of the panics for programmer errors, one constant each, shared by all backends.
+const (
+	errNegativeDimension = "blas: negative dimension"
+	errViewRange         = "blas: view out of range"
+	errShape             = "blas: shapes do not agree"
+	errStride            = "blas: stride < max(1, cols)"
+	errShortData         = "blas: data too short for shape and stride"
+	errNotSquare         = "blas: matrix not square"
+)
+
+// NotPositiveDefiniteError reports that a Cholesky factorisation met a pivot that is
+// not positive: the leading minor of order Pivot+1 is not positive definite.
+type NotPositiveDefiniteError struct {
+	Pivot int // 0-based
+}
+
+func (e *NotPositiveDefiniteError) Error() string {
+	return fmt.Sprintf("blas: matrix not positive definite at pivot %d", e.Pivot)
+}
+
+// NoConvergenceError reports that an eigenvalue iteration did not converge, which on
+// finite input points to a defect in the backend.
+type NoConvergenceError struct {
+	Routine string
+	Count   int // off-diagonal elements that did not converge to zero, if known
+}
+
+func (e *NoConvergenceError) Error() string {
+	return fmt.Sprintf("blas: %s did not converge (%d off-diagonals left)", e.Routine, e.Count)
+}

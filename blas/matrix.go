@@ -1,0 +1,60 @@
+package blas
+
+// Matrix is a row-major view of float64 values: element (i, j) is Data[i*Stride+j].
+//
+// A Matrix does not own its data; copies share it. Invariants: Rows, Cols >= 0,
+// Stride >= max(1, Cols), and len(Data) >= (Rows-1)*Stride+Cols when Rows, Cols > 0.
+type Matrix struct {
+	Rows, Cols int
+	Stride     int
+	Data       []float64
+}
+
+// NewMatrix returns a rows x cols matrix of zeros with Stride = max(1, cols).
+// It panics if rows or cols is negative.
+func NewMatrix(rows, cols int) Matrix {
+	if rows < 0 || cols < 0 {
+		panic(errNegativeDimension)
+	}
+	return Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}
+}
+
+// At returns element (i, j).
+func (m Matrix) At(i, j int) float64 { return m.Data[i*m.Stride+j] }
+
+// Set assigns element (i, j).
+func (m Matrix) Set(i, j int, v float64) { m.Data[i*m.Stride+j] = v }
+
+// Row returns row i as a slice of length Cols that shares the matrix's data.
+func (m Matrix) Row(i int) []float64 {
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
+}
+
+// View returns rows [i0, i1) and columns [j0, j1) as a matrix that shares the data.
+func (m Matrix) View(i0, i1, j0, j1 int) Matrix {
+	if i0 < 0 || i1 < i0 || m.Rows < i1 || j0 < 0 || j1 < j0 || m.Cols < j1 {
+		panic(errViewRange)
+	}
+	v := Matrix{Rows: i1 - i0, Cols: j1 - j0, Stride: m.Stride}
+	if v.Rows > 0 && v.Cols > 0 {
+		v.Data = m.Data[i0*m.Stride+j0 : (i1-1)*m.Stride+j1]
+	}
+	return v
+}
+
+// CopyFrom copies src, which must have the same shape, into m.
+func (m Matrix) CopyFrom(src Matrix) {
+	if m.Rows != src.Rows || m.Cols != src.Cols {
+		panic(errShape)
+	}
+	for i := range m.Rows {
+		copy(m.Row(i), src.Row(i))
+	}
+}
+
+// Clone returns a compact copy of m.
+func (m Matrix) Clone() Matrix {
+	c := NewMatrix(m.Rows, m.Cols)
+	c.CopyFrom(m)
+	return c
+}

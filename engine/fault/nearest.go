@@ -1,0 +1,54 @@
+package fault
+
+import (
+	"slices"
+	"strings"
+)
+
+// Unknown returns the error for a name that is not among choices: it lists them, with the
+// nearest one first ("did you mean") when one is close.
+// param says what was named: "method", "kernel", "parameter of krca".
+func Unknown(param, got string, choices []string) *ParamError {
+	want := "one of " + strings.Join(choices, ", ")
+	if near := Nearest(got, choices); near != "" {
+		want = near + " (did you mean that?), or " + want
+	}
+	return &ParamError{Param: param, Value: got, Want: want}
+}
+
+// Nearest returns the choice with the smallest edit distance from s, ties to the earlier
+// one, or "" when none is within a third of the longer length (at least 2).
+func Nearest(s string, choices []string) string {
+	best, bestDistance := "", 1<<30
+	for _, c := range choices {
+		d := editDistance(strings.ToLower(s), strings.ToLower(c))
+		if d < bestDistance && d <= max(2, max(len(s), len(c))/3) {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// editDistance counts the insertions, deletions, substitutions and swaps of neighbours
+// that turn a into b (optimal string alignment). Cost O(len(a) len(b)).
+func editDistance(a, b string) int {
+	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = slices.Min([]int{prev[j] + 1, cur[j-1] + 1, prev[j-1] + cost})
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, cur = prev, cur, prev2
+	}
+	return prev[len(b)]
+}

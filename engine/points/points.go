@@ -1,0 +1,53 @@
+// Package points holds the objects that are learned from: dense vectors, sparse vectors,
+// or rows of a precomputed Gram matrix.
+//
+// It is storage and validation only; kernels are evaluated by engine/kernel.
+package points
+
+// Points is a set of n objects. The implementations are *[Dense], *[CSR] and *[Gram];
+// code that evaluates kernels switches on these three.
+type Points interface {
+	// Len returns the number of objects.
+	Len() int
+	// Dim returns the number of features, or of reference objects for a Gram matrix.
+	Dim() int
+	// Select returns the objects at the given rows, in that order, sharing no memory that
+	// the caller may write. It panics if a row is out of range.
+	Select(rows []int) Points
+	// Validate reports the first problem as a *fault.DataError with row and column:
+	// a value that is NaN or infinite, or an index structure that is inconsistent.
+	Validate() error
+}
+
+// Dense is n vectors of d features, row-major and compact: Data[i*D+j].
+type Dense struct {
+	N, D int
+	Data []float64 // length N*D
+}
+
+// CSR is n sparse vectors of d features in compressed sparse rows: row i has the columns
+// Col[Start[i]:Start[i+1]], strictly ascending, with the values Val at the same places.
+type CSR struct {
+	N, D  int
+	Start []int // length N+1, Start[0] = 0
+	Col   []int32
+	Val   []float64
+}
+
+// Gram is n objects known only by their inner products with m reference objects:
+// Data[i*M+j] = k(object i, reference j).
+type Gram struct {
+	N, M int
+	Data []float64 // length N*M
+	// Diagonal holds k(object i, object i), length N.
+	Diagonal []float64
+	// Reference[i] is the reference object (a column) that object i is, or -1 when it is
+	// none of them. Length N. For a square training matrix it is 0..N-1.
+	Reference []int
+}
+
+var (
+	_ Points = (*Dense)(nil)
+	_ Points = (*CSR)(nil)
+	_ Points = (*Gram)(nil)
+)
