@@ -1,0 +1,75 @@
+# mustlink: one target per habit. `make help` lists them.
+GO        ?= go
+BIN       ?= bin
+FUZZTIME  ?= 20s
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# The netlib build is taken when OpenBLAS and LAPACKE are found, the default build otherwise.
+HAVE_NETLIB := $(shell pkg-config --exists openblas lapacke 2>/dev/null && command -v cc >/dev/null 2>&1 && echo yes)
+ifeq ($(HAVE_NETLIB),yes)
+BUILD_TAGS ?= netlib
+else
+BUILD_TAGS ?=
+endif
+# With an empty list make keeps the default build.
+TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
+PUREGO    = CGO_ENABLED=0 $(GO)
+PURETAGS  = -tags purego,noasm
+
+.PHONY: help build test test-all test-netlib test-purego race lint vet fuzz bench generate cover demo clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/mustlink: netlib when pkg-config finds openblas and lapacke, default otherwise
+	@echo "mustlink: $(if $(BUILD_TAGS),$(BUILD_TAGS) build (OpenBLAS and LAPACKE through pkg-config),default build (Go and assembly, no C library))"
+	$(GO) build $(TAGFLAG) -o $(BIN)/mustlink ./cmd/mustlink
+
+test: ## test the default build
+	$(GO) test ./...
+
+test-netlib: ## test the build on OpenBLAS and LAPACKE
+	$(GO) test -tags netlib ./...
+
+test-purego: ## test the build without assembly and without cgo
+	$(PUREGO) test $(PURETAGS) ./...
+
+test-all: test test-netlib test-purego ## test all three builds
+
+race: ## run the library's tests under the race detector
+	$(GO) test -race ./asm/... ./blas/... ./engine/... ./algorithms/... ./bench/...
+
+vet:
+	$(GO) vet ./...
+	$(GO) vet -tags netlib ./...
+	$(PUREGO) vet $(PURETAGS) ./...
+
+lint: vet ## gofmt, vet (three builds), staticcheck
+	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt -s would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) run $(STATICCHECK) ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (20s each)
+	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir pkg; do \
+		grep -hoE '^func (Fuzz[A-Za-z0-9_]+)' "$$dir"/*_test.go 2>/dev/null | awk '{print $$2}' | while read -r target; do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+		done || exit 1; \
+	done
+
+bench: ## run the Go benchmarks of every package
+	$(GO) test $(TAGFLAG) -run '^$$' -bench . -benchmem ./...
+
+generate: ## regenerate what is generated and committed
+	$(GO) generate ./...
+
+cover: ## coverage of the default build, by function
+	$(GO) test -coverprofile=cover.out -coverpkg=./... ./...
+	$(GO) tool cover -func=cover.out | tail -n 1
+
+demo: ## learn a metric from pairs and see clustering improve (Go only, no C library)
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/mustlink ./cmd/mustlink
+	$(BIN)/mustlink demo
+
+clean:
+	rm -rf $(BIN) cover.out
