@@ -1,0 +1,216 @@
+package layering
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const root = "../.."
+
+func TestModule(t *testing.T) {
+	faults, files, err := Scan(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 10 {
+		t.Fatalf("read only %d files: the scan does not see the module", files)
+	}
+	for _, f := range faults {
+		t.Error(f)
+	}
+}
+
+// TestPureGoHoldsNoAssembly lists everything that the pure-Go build links and looks for
+// assembly and cgo outside the standard library.
+func TestPureGoHoldsNoAssembly(t *testing.T) {
+	format := `{{if not .Standard}}{{.ImportPath}}` +
+		`|{{join .SFiles " "}} {{join .CgoFiles " "}} {{join .CFiles " "}} {{join .SysoFiles " "}}{{end}}`
+	out := goList(t, "-deps", "-tags", "purego,noasm", "-f", format, "./...")
+	seen := 0
+	for line := range strings.Lines(out) {
+		pkg, native, ok := strings.Cut(strings.TrimSpace(line), "|")
+		if !ok {
+			continue
+		}
+		seen++
+		if files := strings.TrimSpace(native); files != "" {
+			t.Errorf("%s brings %s into the pure-Go build", pkg, files)
+		}
+	}
+	if seen < 10 {
+		t.Fatalf("go list named only %d packages:\n%s", seen, out)
+	}
+}
+
+// TestAssemblyIsVisible shows that the listing above does see assembly where there is
+// some: gonum's kernels, without the noasm tag.
+func TestAssemblyIsVisible(t *testing.T) {
+	out := goList(t, "-f", `{{join .SFiles " "}}`, "-test=false", "gonum.org/v1/gonum/internal/asm/f64")
+	pure := goList(t, "-tags", "purego,noasm", "-f", `{{join .SFiles " "}}`, "gonum.org/v1/gonum/internal/asm/f64")
+	if strings.TrimSpace(pure) != "" {
+		t.Errorf("noasm leaves %q", pure)
+	}
+	if strings.TrimSpace(out) == "" {
+		t.Skip("gonum has no assembly for this platform")
+	}
+}
+
+func goList(t *testing.T, args ...string) string {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("the go tool is not in PATH")
+	}
+	cmd := exec.Command(tool, append([]string{"list"}, args...)...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	return string(out)
+}
+
+func TestCheck(t *testing.T) {
+	const m = Module + "/"
+	tests := []struct {
+		pkg, imp string
+		test     bool
+		want     string // part of the message, "" when the import is legal
+	}{
+		// Floors.
+		{"engine/kernel", m + "blas", false, ""},
+		{"blas/native", m + "asm", false, ""},
+		{"cmd/mustlink", m + "bench/paper", false, ""},
+		{"bench/paper", m + "algorithms/catalog", false, ""},
+		{"", m + "algorithms/krca", false, ""},
+		{"asm", m + "blas", false, "upward"},
+		{"blas", m + "engine", false, "upward"},
+		{"blas/native", m + "engine/fault", false, "upward"},
+		{"engine/kernel", m + "solvers/cg", false, "upward"},
+		{"engine", m + "algorithms", false, "upward"},
+		{"solvers/cg", m + "algorithms/krca", false, "upward"},
+		{"algorithms/krca", m + "bench/paper", false, "upward"},
+		{"bench/paper", m + "cmd/mustlink", false, "upward"},
+		{"algorithms", Module, false, "upward"},
+		{"engine/kernel", m + "internal/layering", false, "no floor"},
+		{"tools/x", "fmt", false, "no floor"},
+		{"blas", m + "blas/native", false, "root of a floor"},
+		{"blas/native", m + "blas", false, ""},
+		// Tests: floors only.
+		{"algorithms/krca", m + "algorithms/cluster", true, ""},
+		{"engine/links", m + "engine/dataset", true, ""},
+		{"blas", m + "blas/gonum", true, ""},
+		{"blas/native", m + "engine", true, "upward"},
+		// Within the engine.
+		{"engine/links", m + "engine/fault", false, ""},
+		{"engine/dataset", m + "engine/links", false, ""},
+		{"engine", m + "engine/fault", false, ""},
+		{"engine/kernel", m + "engine", false, ""},
+		{"engine/kernel", m + "engine/points", false, ""},
+		{"engine/bandwidth", m + "engine/graph", false, ""},
+		{"engine/links", m + "engine/dataset", false, "upward"},
+		{"engine/links", m + "engine/points", false, "upward"},
+		{"engine/dataset", m + "engine", false, "upward"},
+		{"engine/kernel", m + "engine/bandwidth", false, "upward"},
+		{"engine/kernel", m + "engine/graph", false, "upward"},
+		{"engine/graph", m + "engine/bandwidth", false, "upward"},
+		{"engine", m + "engine/points", false, "only engine/fault"},
+		{"engine/links", m + "blas", false, "linear algebra"},
+		{"engine/dataset", m + "blas", false, "linear algebra"},
+		{"engine/score", m + "asm", false, "linear algebra"},
+		{"engine/newcomer", "fmt", false, "no rank"},
+		{"engine/kernel", m + "engine/newcomer", false, "no rank"},
+		// Solvers and algorithms.
+		{"solvers/cg", m + "blas", false, ""},
+		{"solvers/cg", m + "engine", false, ""},
+		{"solvers/cg", m + "engine/links", false, "operators"},
+		{"algorithms/krca", m + "algorithms", false, ""},
+		{"algorithms/krca", m + "engine/links", false, ""},
+		{"algorithms/krca", m + "algorithms/krca/internal/helmert", false, ""},
+		{"algorithms/catalog", m + "algorithms/krca", false, ""},
+		{"algorithms/krca", m + "algorithms/cluster", false, "no method"},
+		{"algorithms/baseline/rca", m + "algorithms/baseline/itml", false, "no method"},
+		{"algorithms/krca", m + "algorithms/catalog", false, "catalog"},
+		{"algorithms", m + "algorithms/catalog", false, "contract"},
+		{"algorithms", m + "algorithms/krca", false, "contract"},
+		// Other modules.
+		{"blas/gonum", "gonum.org/v1/gonum/blas/blas64", false, ""},
+		{"blas/netlib", "gonum.org/v1/netlib/blas/netlib", false, ""},
+		{"blas/netlib", "C", false, ""},
+		{"engine", "golang.org/x/sync/errgroup", false, ""},
+		{"asm", "github.com/klauspost/cpuid/v2", false, ""},
+		{"cmd/mustlink", "github.com/spf13/cobra", false, ""},
+		{"engine/dataset/parquet", "github.com/parquet-go/parquet-go", false, ""},
+		{"engine/links", "pgregory.net/rapid", true, ""},
+		{"blas/blastest", "pgregory.net/rapid", false, ""},
+		{"engine", "C", false, "cgo"},
+		{"engine", "gonum.org/v1/netlib/lapack/lapacke", false, "netlib"},
+		{"blas/native", "github.com/klauspost/cpuid/v2", false, "cpuid"},
+		{"engine/links", "gonum.org/v1/gonum/stat", false, "standard library"},
+		{"engine/links", "pgregory.net/rapid", false, "standard library"},
+		{"algorithms/krca", "pgregory.net/rapid", false, "not among"},
+		{"algorithms/krca", "github.com/spf13/cobra", false, "not among"},
+		{"algorithms/krca", "gonum.org/v1/gonumx", false, "not among"},
+	}
+	for _, tt := range tests {
+		got := strings.Join(Check(tt.pkg, []string{"fmt", tt.imp}, tt.test), "; ")
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("Check(%q, %q, test %v) = %q, want %q", tt.pkg, tt.imp, tt.test, got, tt.want)
+		}
+	}
+}
+
+// TestScan plants faults in a small tree and expects each of them, and no other.
+func TestScan(t *testing.T) {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	tree := fstest.MapFS{
+		"engine/kernel/up.go":          file("//go:build never\n\npackage kernel\n\nimport _ \"" + Module + "/algorithms/krca\"\n"),
+		"engine/kernel/env.go":         file("package kernel\n\nimport system \"os\"\n\nvar X = system.Getenv(\"X\")\n"),
+		"engine/kernel/print.go":       file("package kernel\n\nimport \"fmt\"\n\nfunc f() { fmt.Println(); println() }\n"),
+		"engine/kernel/fine.go":        file("package kernel\n\nimport (\"fmt\"; \"os\")\n\nfunc g() string { _ = os.Remove; return fmt.Sprint() }\n"),
+		"engine/kernel/env_test.go":    file("package kernel\n\nimport \"os\"\n\nvar Y = os.Getenv(\"Y\")\n"),
+		"algorithms/krca/flags.go":     file("package krca\n\nimport _ \"flag\"\n"),
+		"algorithms/krca/dot.go":       file("package krca\n\nimport . \"os\"\n\nvar _ = Args\n"),
+		"blas/blastest/env.go":         file("package blastest\n\nimport \"os\"\n\nvar B = os.Getenv(\"B\")\n"),
+		"cmd/mustlink/main.go":         file("package main\n\nimport (\"flag\"; \"os\")\n\nfunc main() { flag.Parse(); os.Exit(0) }\n"),
+		"internal/layering/bad.go":     file("package layering\n\nimport _ \"" + Module + "/engine\"\n"),
+		"asm/_gen/gen.go":              file("package main\n\nimport _ \"" + Module + "/engine\"\n"),
+		"engine/testdata/broken.go":    file("no Go at all"),
+		"cmd/mustlink-beam/go.mod":     file("module other\n"),
+		"cmd/mustlink-beam/broken.go":  file("no Go at all"),
+		"docs/figures/not-a-source.md": file("package"),
+	}
+	faults, files, err := Scan(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files != 10 {
+		t.Errorf("read %d files, want 10", files)
+	}
+	want := []string{
+		"upward edge", "uses os.Getenv", "uses fmt.Println", "built-in println",
+		"imports flag", "all names of os", "packages below internal/",
+	}
+	if len(faults) != len(want) {
+		t.Errorf("got %d faults, want %d:\n%s", len(faults), len(want), strings.Join(faults, "\n"))
+	}
+	all := strings.Join(faults, "\n")
+	for _, w := range want {
+		if strings.Count(all, w) != 1 {
+			t.Errorf("%q occurs %d times in\n%s", w, strings.Count(all, w), all)
+		}
+	}
+}
+
+func TestScanReportsSyntaxErrors(t *testing.T) {
+	tree := fstest.MapFS{"engine/x.go": &fstest.MapFile{Data: []byte("no Go at all")}}
+	if _, _, err := Scan(tree); err == nil {
+		t.Error("no error for a file that does not parse")
+	}
+}

@@ -1,0 +1,239 @@
+package layering
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Module is the path of the module that is checked.
+const Module = "github.com/mustlink/mustlink"
+
+// The floors, lowest first. A program may import everything, the other programs included,
+// except that bench does not import cmd.
+const (
+	floorAsm = iota
+	floorBlas
+	floorEngine
+	floorSolvers
+	floorAlgorithms
+	floorBench
+	floorProgram
+)
+
+var floors = map[string]int{
+	"asm":        floorAsm,
+	"blas":       floorBlas,
+	"engine":     floorEngine,
+	"solvers":    floorSolvers,
+	"algorithms": floorAlgorithms,
+	"bench":      floorBench,
+	"cmd":        floorProgram,
+	"":           floorProgram, // the module's root: documentation and examples
+}
+
+// engineRank orders the packages of the engine: an import must go to a strictly lower
+// rank. Below engineRoot are the packages that hold data and need no linear algebra.
+var engineRank = map[string]int{
+	"engine/fault":               0,
+	"engine/internal/atomicfile": 0,
+	"engine/points":              1,
+	"engine/links":               1,
+	"engine/score":               1,
+	"engine/model":               1,
+	"engine/dataset":             2,
+	"engine/dataset/parquet":     3,
+	"engine":                     engineRoot,
+	"engine/sparse":              5,
+	"engine/kernel":              6,
+	"engine/graph":               7,
+	"engine/bandwidth":           8,
+}
+
+const engineRoot = 4
+
+// modules that the library may import, and modules that its tests may import besides.
+var (
+	libraryModules = []string{"gonum.org/v1/gonum", "gonum.org/v1/netlib", "golang.org/x/sync", "github.com/klauspost/cpuid/v2"}
+	testModules    = []string{"pgregory.net/rapid", "github.com/google/go-cmp", "go.uber.org/goleak"}
+)
+
+// Check returns one message for every import of the package pkg that breaks the order,
+// none if all is well. pkg is relative to the module ("" its root, "engine/kernel");
+// imports are full paths as written in the source.
+//
+// With test set the imports are those of _test.go files: they must not point to a higher
+// floor and may use the test modules, but are free of the finer rules, so that the tests
+// of one method may use another.
+func Check(pkg string, imports []string, test bool) []string {
+	floor, known := floorOf(pkg)
+	if !known {
+		return []string{fmt.Sprintf("package %q stands on no floor: give it a place in internal/layering", pkg)}
+	}
+	if floor == floorEngine && !test {
+		if _, placed := engineRank[pkg]; !placed {
+			return []string{fmt.Sprintf("package %q has no rank in the engine: give it one in internal/layering", pkg)}
+		}
+	}
+	var faults []string
+	for _, imp := range imports {
+		target, inside := relative(imp)
+		var fault string
+		if inside {
+			fault = checkInside(pkg, target, test)
+		} else {
+			fault = checkOutside(pkg, imp, test)
+		}
+		if fault != "" {
+			faults = append(faults, fmt.Sprintf("%s imports %s: %s", display(pkg), display(imp), fault))
+		}
+	}
+	return faults
+}
+
+// checkInside judges an import of the module's own package target by pkg.
+func checkInside(pkg, target string, test bool) string {
+	from, _ := floorOf(pkg)
+	to, known := floorOf(target)
+	switch {
+	case !known:
+		return "it stands on no floor"
+	case to > from:
+		return "an upward edge"
+	case test || from != to:
+		if !test && dataOnly(pkg) && to < floorEngine {
+			return "packages that hold data are free of linear algebra"
+		}
+		if !test && from == floorSolvers && slices.Contains(learningPackages, target) {
+			return "solvers take operators, not data sets or links"
+		}
+		return ""
+	}
+	switch from {
+	case floorAsm, floorBlas:
+		if !strings.Contains(pkg, "/") {
+			return "the root of a floor imports none of its sub-packages"
+		}
+	case floorEngine:
+		return checkEngine(pkg, target)
+	case floorAlgorithms:
+		return checkAlgorithms(pkg, target)
+	}
+	return ""
+}
+
+var learningPackages = []string{"engine/links", "engine/score", "engine/model", "engine/dataset", "engine/dataset/parquet"}
+
+// checkEngine judges an import between two packages of the engine.
+func checkEngine(pkg, target string) string {
+	rank, placed := engineRank[target]
+	switch {
+	case !placed:
+		return "it has no rank in the engine"
+	case rank >= engineRank[pkg]:
+		return "an upward edge within the engine"
+	case pkg == "engine" && target != "engine/fault":
+		return "the engine's root imports only engine/fault of the engine"
+	}
+	return ""
+}
+
+// checkAlgorithms judges an import between two packages of algorithms: everyone may
+// import the contract, only the catalog the methods, and nobody the catalog.
+func checkAlgorithms(pkg, target string) string {
+	switch {
+	case pkg == "algorithms":
+		return "the contract imports no method"
+	case target == "algorithms" || method(pkg) == method(target):
+		return ""
+	case method(target) == "catalog":
+		return "the catalog is above the methods"
+	case method(pkg) == "catalog":
+		return ""
+	}
+	return "no method imports another"
+}
+
+// checkOutside judges an import of the standard library or of another module.
+func checkOutside(pkg, imp string, test bool) string {
+	floor, _ := floorOf(pkg)
+	allowed := libraryModules
+	switch {
+	case imp == "C":
+		if pkg != "blas/netlib" {
+			return "cgo belongs in blas/netlib"
+		}
+		return ""
+	case standard(imp) || floor >= floorBench || pkg == "engine/dataset/parquet":
+		return ""
+	case inModule(imp, "gonum.org/v1/netlib") && pkg != "blas/netlib":
+		return "netlib belongs in blas/netlib"
+	case inModule(imp, "github.com/klauspost/cpuid/v2") && !inTree(pkg, "asm"):
+		return "cpuid belongs in asm"
+	case test || testSupport(pkg):
+		allowed = append(slices.Clone(libraryModules), testModules...)
+	case dataOnly(pkg):
+		return "packages that hold data use the standard library only"
+	}
+	if !slices.ContainsFunc(allowed, func(m string) bool { return inModule(imp, m) }) {
+		return "not among the modules that the library may import"
+	}
+	return ""
+}
+
+// floorOf returns the floor of a package, and false if it has none.
+func floorOf(pkg string) (int, bool) {
+	first, _, _ := strings.Cut(pkg, "/")
+	f, ok := floors[first]
+	return f, ok
+}
+
+// Library reports whether pkg is below bench and cmd.
+func Library(pkg string) bool {
+	f, known := floorOf(pkg)
+	return !known || f < floorBench
+}
+
+// dataOnly reports whether pkg is one of the engine's packages free of linear algebra.
+func dataOnly(pkg string) bool {
+	rank, ok := engineRank[pkg]
+	return ok && rank < engineRoot
+}
+
+// method returns the name of the method that a package below algorithms belongs to.
+func method(pkg string) string {
+	parts := strings.Split(pkg, "/")
+	if len(parts) > 2 && parts[1] == "baseline" {
+		return "baseline/" + parts[2]
+	}
+	return parts[min(1, len(parts)-1)]
+}
+
+// testSupport reports whether pkg is code for tests in ordinary files, as blas/blastest.
+func testSupport(pkg string) bool { return strings.HasSuffix(path.Base(pkg), "test") }
+
+// relative returns the path of an import within the module, and false if it is outside.
+func relative(imp string) (string, bool) {
+	if imp == Module {
+		return "", true
+	}
+	return strings.CutPrefix(imp, Module+"/")
+}
+
+// standard reports whether imp is in the standard library: no dot in its first element.
+func standard(imp string) bool {
+	first, _, _ := strings.Cut(imp, "/")
+	return !strings.Contains(first, ".")
+}
+
+func inModule(imp, module string) bool { return inTree(imp, module) }
+
+func inTree(p, root string) bool { return p == root || strings.HasPrefix(p, root+"/") }
+
+func display(p string) string {
+	if p == "" {
+		return "the root package"
+	}
+	return strings.TrimPrefix(p, Module+"/")
+}
