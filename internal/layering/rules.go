@@ -37,21 +37,21 @@ var floors = map[string]int{
 // rank. Below engineRoot are the packages that hold data and need no linear algebra.
 var engineRank = map[string]int{
 	"engine/fault":               0,
-	"engine/internal/atomicfile": 0,
-	"engine/points":              1,
-	"engine/links":               1,
-	"engine/score":               1,
-	"engine/model":               1,
-	"engine/dataset":             2,
-	"engine/dataset/parquet":     3,
+	"engine/internal/atomicfile": 1,
+	"engine/points":              2,
+	"engine/links":               2,
+	"engine/score":               2,
+	"engine/model":               2,
+	"engine/dataset":             3,
+	"engine/dataset/parquet":     4,
 	"engine":                     engineRoot,
-	"engine/sparse":              5,
-	"engine/kernel":              6,
-	"engine/graph":               7,
-	"engine/bandwidth":           8,
+	"engine/sparse":              6,
+	"engine/kernel":              7,
+	"engine/graph":               8,
+	"engine/bandwidth":           9,
 }
 
-const engineRoot = 4
+const engineRoot = 5
 
 // modules that the library may import, and modules that its tests may import besides.
 var (
