@@ -57,6 +57,39 @@ func CheckGemv(trans bool, a Matrix, x, y []float64) {
 	}
 }
 
+// CheckSymv panics unless the shapes of [Backend.Symv] agree, and returns the order.
+func CheckSymv(a Matrix, x, y []float64) int {
+	n := CheckSquare(a)
+	CheckLength(len(x), n)
+	CheckLength(len(y), n)
+	return n
+}
+
+// CheckSyr panics unless the shapes of [Backend.Syr] agree, and returns the order.
+func CheckSyr(x []float64, a Matrix) int {
+	n := CheckSquare(a)
+	CheckLength(len(x), n)
+	return n
+}
+
+// CheckSymEig panics unless the shapes of [Backend.SymEig] agree, and returns the order.
+func CheckSymEig(a Matrix, w []float64) int {
+	n := CheckSquare(a)
+	CheckLength(len(w), n)
+	return n
+}
+
+// CheckSymEigTop panics unless the shapes of [Backend.SymEigTop] agree, and returns the
+// order and the number of eigenvalues.
+func CheckSymEigTop(a Matrix, w []float64, v Matrix) (n, k int) {
+	n = CheckSquare(a)
+	CheckMatrix(v)
+	if len(w) > n || v.Rows != len(w) || v.Cols != n {
+		panic(errShape)
+	}
+	return n, len(w)
+}
+
 // CheckTrsm panics unless the shapes of [Backend.Trsm] agree, and returns L's order and
 // the number of right-hand sides.
 func CheckTrsm(left bool, l, b Matrix) (n, m int) {

@@ -25,8 +25,12 @@ func (m Matrix) At(i, j int) float64 { return m.Data[i*m.Stride+j] }
 // Set assigns element (i, j).
 func (m Matrix) Set(i, j int, v float64) { m.Data[i*m.Stride+j] = v }
 
-// Row returns row i as a slice of length Cols that shares the matrix's data.
+// Row returns row i as a slice of length Cols that shares the matrix's data. It is nil
+// when Cols is 0, where there may be no data to slice.
 func (m Matrix) Row(i int) []float64 {
+	if m.Cols == 0 {
+		return nil
+	}
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }
 

@@ -1,0 +1,93 @@
+package asm
+
+// Table is one level's kernels. It is immutable once [Select] returns it and safe for
+// concurrent use; copy it to change an entry in a test.
+//
+// Slices must be at least as long as the doc of an entry says; nothing beyond that is
+// read or written. In slice kernels n = len(x), and the other slices have at least n
+// elements. Outputs and inputs are the same slice where the doc allows it, else disjoint.
+type Table struct {
+	// Level is the level that the table was selected for.
+	Level Level
+
+	// Dot returns the inner product
+	//	for i, v := range x { sum += v * y[i] }
+	// Order at Generic: four partial sums over i mod 4, n mod 4 last elements into the
+	// first, then (s0 + s1) + (s2 + s3). NaN and 0*Inf propagate; 0 when n = 0. x and y
+	// may overlap. Dot(x, y) = Dot(y, x) to the bit for equal lengths.
+	Dot func(x, y []float64) float64
+
+	// Sum returns
+	//	for _, v := range x { sum += v }
+	// in the order of Dot. NaN propagates; 0 when n = 0.
+	Sum func(x []float64) float64
+
+	// SquaredDistance returns
+	//	for i, v := range x { d := v - y[i]; sum += d * d }
+	// in the order of Dot. Never negative; 0 for equal finite x and y; symmetric to the
+	// bit. NaN and Inf-Inf propagate. x and y may overlap.
+	SquaredDistance func(x, y []float64) float64
+
+	// Axpy adds a multiple of x to y:
+	//	for i, v := range x { y[i] += alpha * v }
+	// Elements are independent. alpha = 0 is no exception: NaN and 0*Inf propagate.
+	// x and y are disjoint or the same slice.
+	Axpy func(alpha float64, x, y []float64)
+
+	// Scale multiplies in place:
+	//	for i := range x { x[i] *= alpha }
+	// alpha = 0 is no exception: NaN and 0*Inf propagate.
+	Scale func(alpha float64, x []float64)
+
+	// Exp writes the exponential function:
+	//	for i, v := range x { dst[i] = math.Exp(v) }
+	// Error at most 1 ulp (relative 2.3e-16) where the result is a normal number.
+	// Exp(0) = 1 exactly, NaN gives NaN, -Inf gives 0, +Inf and v > 709.79 give +Inf,
+	// v < -745.14 gives 0. Elements are independent. dst and x are disjoint or the same.
+	Exp func(dst, x []float64)
+
+	// Tile multiplies packed panels, C = A B for one MR x NR register tile:
+	//	for i := range MR { for j := range NR {
+	//		c[i*NR+j] = 0
+	//		for l := range k { c[i*NR+j] += a[l*MR+i] * b[l*NR+j] }
+	//	} }
+	// a holds k columns of MR elements, b k rows of NR, c MR*NR elements, which are
+	// overwritten, not read. Each element is summed in the order of l from 0, so it
+	// depends on its own row of A and column of B only. NaN and 0*Inf propagate.
+	// 2 MR NR k flops. c is disjoint from a and b, which may overlap.
+	Tile func(k int, a, b, c []float64)
+	// MR, NR are the tile's sizes; KC is the depth at which a pair of panels still
+	// stays in the first-level cache. All are positive.
+	MR, NR, KC int
+}
+
+// variant is a level above Generic: apply overwrites the entries that it has kernels for.
+type variant struct {
+	level Level
+	apply func(*Table)
+}
+
+// Select returns the table of a level: the generic kernels, overwritten by those of every
+// supported level up to it. An unsupported level gives a *[LevelError] that lists the
+// supported ones.
+func Select(level Level) (*Table, error) {
+	t := generic()
+	for _, v := range variants() {
+		if v.level <= level {
+			v.apply(t)
+			t.Level = v.level
+		}
+	}
+	if t.Level != level {
+		return nil, unsupported(level)
+	}
+	return t, nil
+}
+
+func unsupported(level Level) *LevelError {
+	e := &LevelError{Value: level.String(), Here: true}
+	for _, l := range Supported() {
+		e.Choices = append(e.Choices, l.String())
+	}
+	return e
+}

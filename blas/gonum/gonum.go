@@ -1,0 +1,188 @@
+// Package gonum is the reference backend: gonum's pure Go BLAS and LAPACK, called directly.
+//
+// It calls gonum's Implementation values and leaves the process-wide blas64.Use alone,
+// but gonum's own LAPACK runs on whatever was set there: a program that does so changes
+// the factorisations of this backend.
+//
+// gonum leaves out products whose left factor is 0, so that 0*NaN counts as 0 there. To
+// keep the promise of [blas.Backend], Gemm and Syrk with a NaN or Inf in the input take a
+// plain loop, at about a tenth of the speed.
+package gonum
+
+import (
+	"runtime/debug"
+
+	ref "gonum.org/v1/gonum/blas"
+	refblas "gonum.org/v1/gonum/blas/gonum"
+	"gonum.org/v1/gonum/lapack"
+	reflapack "gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
+)
+
+var _ blas.Backend = backend{}
+
+type backend struct{}
+
+// New returns the backend. It keeps nothing; Gemm uses up to GOMAXPROCS goroutines.
+func New() blas.Backend { return backend{} }
+
+var (
+	dense  refblas.Implementation
+	factor reflapack.Implementation
+)
+
+func (backend) Name() string { return "gonum" }
+
+func (backend) Describe() string { return "gonum " + version() + "pure Go BLAS and LAPACK" }
+
+// version returns gonum's version as the build recorded it, with a space, or "".
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range info.Deps {
+		if m.Path == "gonum.org/v1/gonum" {
+			return m.Version + ", "
+		}
+	}
+	return ""
+}
+
+func (backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix) {
+	m, n, k := blas.CheckGemm(transA, transB, a, b, c)
+	form.Scale(beta, c)
+	if m == 0 || n == 0 || k == 0 || alpha == 0 {
+		return
+	}
+	if !form.Finite(a) || !form.Finite(b) {
+		plainGemm(transA, transB, alpha, a, b, c, k, false)
+		return
+	}
+	dense.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
+}
+
+func (backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c blas.Matrix) {
+	n, k := blas.CheckSyrk(transA, a, c)
+	form.ScaleLower(beta, c)
+	if n == 0 || k == 0 || alpha == 0 {
+		return
+	}
+	if !form.Finite(a) {
+		plainGemm(transA, !transA, alpha, a, a, c, k, true)
+		return
+	}
+	dense.Dsyrk(ref.Lower, trans(transA), n, k, alpha, a.Data, a.Stride, 1, c.Data, c.Stride)
+}
+
+// plainGemm computes C += alpha op(A) op(B) without leaving a product out; only the lower
+// triangle of C if lower is set.
+func plainGemm(transA, transB bool, alpha float64, a, b, c blas.Matrix, k int, lower bool) {
+	at := func(m blas.Matrix, trans bool, i, j int) float64 {
+		if trans {
+			return m.At(j, i)
+		}
+		return m.At(i, j)
+	}
+	for i := range c.Rows {
+		cols := c.Cols
+		if lower {
+			cols = i + 1
+		}
+		for j := range cols {
+			var sum float64
+			for l := range k {
+				sum += float64(at(a, transA, i, l) * at(b, transB, l, j))
+			}
+			c.Set(i, j, c.At(i, j)+float64(alpha*sum))
+		}
+	}
+}
+
+func (backend) Syr(alpha float64, x []float64, a blas.Matrix) {
+	if n := blas.CheckSyr(x, a); n > 0 {
+		dense.Dsyr(ref.Lower, n, alpha, x, 1, a.Data, a.Stride)
+	}
+}
+
+func (backend) Gemv(transA bool, alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
+	blas.CheckGemv(transA, a, x, y)
+	form.Vector(beta, y)
+	if len(x) > 0 && len(y) > 0 && alpha != 0 {
+		dense.Dgemv(trans(transA), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
+	}
+}
+
+func (backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
+	n := blas.CheckSymv(a, x, y)
+	form.Vector(beta, y)
+	if n > 0 && alpha != 0 {
+		dense.Dsymv(ref.Lower, n, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
+	}
+}
+
+func (backend) Trsm(left, transL bool, l, b blas.Matrix) {
+	n, m := blas.CheckTrsm(left, l, b)
+	if n == 0 || m == 0 {
+		return
+	}
+	side := ref.Right
+	if left {
+		side = ref.Left
+	}
+	dense.Dtrsm(side, ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+}
+
+func (backend) Cholesky(a blas.Matrix) error {
+	n := blas.CheckSquare(a)
+	if n == 0 || factor.Dpotrf(ref.Lower, n, a.Data, a.Stride) {
+		return nil
+	}
+	return &blas.NotPositiveDefiniteError{Pivot: form.FailedPivot(a)}
+}
+
+func (backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
+	n := blas.CheckSymEig(a, w)
+	if n == 0 {
+		return nil
+	}
+	if !form.FiniteLower(a) {
+		return &blas.NoConvergenceError{Routine: "dsyev"}
+	}
+	job := lapack.EVNone
+	if vectors {
+		job = lapack.EVCompute
+	}
+	var size [1]float64
+	factor.Dsyev(job, ref.Lower, n, a.Data, a.Stride, w, size[:], -1)
+	work := make([]float64, int(size[0]))
+	if !factor.Dsyev(job, ref.Lower, n, a.Data, a.Stride, w, work, len(work)) {
+		return &blas.NoConvergenceError{Routine: "dsyev"}
+	}
+	if vectors {
+		form.Transpose(a) // columns to rows
+	}
+	return nil
+}
+
+func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
+	n, k := blas.CheckSymEigTop(a, w, v)
+	if k == 0 {
+		return nil
+	}
+	all := make([]float64, n)
+	if err := g.SymEig(a, all, true); err != nil {
+		return err
+	}
+	form.TopRows(all, a, w, v)
+	return nil
+}
+
+func trans(t bool) ref.Transpose {
+	if t {
+		return ref.Trans
+	}
+	return ref.NoTrans
+}

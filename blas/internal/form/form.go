@@ -1,0 +1,121 @@
+// Package form holds the passes over matrices that every backend needs around its
+// products and factorisations: scaling by beta, finiteness, transposition.
+package form
+
+import (
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+)
+
+// Scale computes C = beta C. With beta == 0, C is not read.
+func Scale(beta float64, c blas.Matrix) {
+	if beta == 1 {
+		return
+	}
+	for i := range c.Rows {
+		Vector(beta, c.Row(i))
+	}
+}
+
+// ScaleLower computes the lower triangle of C = beta C. With beta == 0, C is not read.
+func ScaleLower(beta float64, c blas.Matrix) {
+	if beta == 1 {
+		return
+	}
+	for i := range c.Rows {
+		Vector(beta, c.Row(i)[:i+1])
+	}
+}
+
+// Vector computes x = beta x. With beta == 0, x is not read.
+func Vector(beta float64, x []float64) {
+	switch beta {
+	case 0:
+		clear(x)
+	case 1:
+	default:
+		for i := range x {
+			x[i] *= beta
+		}
+	}
+}
+
+// Finite reports whether all of m is finite.
+func Finite(m blas.Matrix) bool {
+	for i := range m.Rows {
+		if !FiniteVector(m.Row(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// FiniteLower reports whether the lower triangle of the square matrix m is finite.
+func FiniteLower(m blas.Matrix) bool {
+	for i := range m.Rows {
+		if !FiniteVector(m.Row(i)[:i+1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// FiniteVector reports whether all of x is finite.
+func FiniteVector(x []float64) bool {
+	// v - v is 0 for finite v and NaN for the others, and NaN survives the sum: one
+	// comparison at the end instead of one an element.
+	var s float64
+	for _, v := range x {
+		s += v - v
+	}
+	return s == 0
+}
+
+// Transpose transposes the square matrix m in place, in blocks that stay in cache.
+func Transpose(m blas.Matrix) {
+	const nb = 32
+	for ib := 0; ib < m.Rows; ib += nb {
+		for jb := 0; jb <= ib; jb += nb {
+			for i := ib; i < min(ib+nb, m.Rows); i++ {
+				for j := jb; j < min(jb+nb, i); j++ {
+					p, q := i*m.Stride+j, j*m.Stride+i
+					m.Data[p], m.Data[q] = m.Data[q], m.Data[p]
+				}
+			}
+		}
+	}
+}
+
+// TopRows copies the last len(w) of the ascending eigenvalues all and of the rows of
+// vectors to w and v, in descending order.
+func TopRows(all []float64, vectors blas.Matrix, w []float64, v blas.Matrix) {
+	for i := range w {
+		from := len(all) - 1 - i
+		w[i] = all[from]
+		copy(v.Row(i), vectors.Row(from))
+	}
+}
+
+// FailedPivot returns the index of the first diagonal element that is not positive, or
+// -1. After a Cholesky factorisation that stopped, it is the failing pivot: all before it
+// are square roots of positive numbers, and the pivot itself is stored unrooted.
+func FailedPivot(a blas.Matrix) int {
+	for i := range a.Rows {
+		if !(a.At(i, i) > 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// ReverseRows reverses the order of the rows of v, and of w along with it.
+func ReverseRows(w []float64, v blas.Matrix) {
+	slices.Reverse(w)
+	for i, j := 0, v.Rows-1; i < j; i, j = i+1, j-1 {
+		x, y := v.Row(i), v.Row(j)
+		for l := range x {
+			x[l], y[l] = y[l], x[l]
+		}
+	}
+}

@@ -1,0 +1,197 @@
+//go:build netlib && cgo && !purego
+
+package netlib
+
+import (
+	"fmt"
+	"math"
+
+	ref "gonum.org/v1/gonum/blas"
+	cblas "gonum.org/v1/netlib/blas/netlib"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
+)
+
+const errTooLarge = "netlib: dimension or stride exceeds 2147483647"
+
+var _ blas.Backend = backend{}
+
+type backend struct{ threads int }
+
+// New returns the backend whose large calls use that many OpenBLAS threads; less than 1
+// counts as 1.
+func New(threads int) blas.Backend { return backend{max(1, threads)} }
+
+var dense cblas.Implementation
+
+func (backend) Name() string { return "netlib" }
+
+func (b backend) Describe() string {
+	return fmt.Sprintf("%s, threads %d", library(), b.threads)
+}
+
+// fit panics unless the sizes of all matrices fit the 32-bit integers of the C interface.
+func fit(ms ...blas.Matrix) {
+	for _, m := range ms {
+		if max(m.Rows, m.Cols, m.Stride) > math.MaxInt32 {
+			panic(errTooLarge)
+		}
+	}
+}
+
+func (g backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix) {
+	m, n, k := blas.CheckGemm(transA, transB, a, b, c)
+	fit(a, b, c)
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 || alpha == 0 {
+		form.Scale(beta, c)
+		return
+	}
+	defer enter(2*float64(m)*float64(n)*float64(k), g.threads)()
+	dense.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+}
+
+func (g backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c blas.Matrix) {
+	n, k := blas.CheckSyrk(transA, a, c)
+	fit(a, c)
+	if n == 0 {
+		return
+	}
+	if k == 0 || alpha == 0 {
+		form.ScaleLower(beta, c)
+		return
+	}
+	defer enter(float64(n)*float64(n)*float64(k), g.threads)()
+	dense.Dsyrk(ref.Lower, trans(transA), n, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
+}
+
+func (g backend) Syr(alpha float64, x []float64, a blas.Matrix) {
+	n := blas.CheckSyr(x, a)
+	fit(a)
+	if n == 0 || alpha == 0 {
+		return
+	}
+	defer enter(float64(n)*float64(n), g.threads)()
+	dense.Dsyr(ref.Lower, n, alpha, x, 1, a.Data, a.Stride)
+}
+
+func (g backend) Gemv(transA bool, alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
+	blas.CheckGemv(transA, a, x, y)
+	fit(a)
+	form.Vector(beta, y)
+	if len(x) == 0 || len(y) == 0 || alpha == 0 {
+		return
+	}
+	defer enter(2*float64(len(x))*float64(len(y)), g.threads)()
+	dense.Dgemv(trans(transA), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
+}
+
+func (g backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
+	n := blas.CheckSymv(a, x, y)
+	fit(a)
+	form.Vector(beta, y)
+	if n == 0 || alpha == 0 {
+		return
+	}
+	defer enter(2*float64(n)*float64(n), g.threads)()
+	dense.Dsymv(ref.Lower, n, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
+}
+
+func (g backend) Trsm(left, transL bool, l, b blas.Matrix) {
+	n, m := blas.CheckTrsm(left, l, b)
+	fit(l, b)
+	if n == 0 || m == 0 {
+		return
+	}
+	side := ref.Right
+	if left {
+		side = ref.Left
+	}
+	defer enter(float64(n)*float64(n)*float64(m), g.threads)()
+	dense.Dtrsm(side, ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+}
+
+func (g backend) Cholesky(a blas.Matrix) error {
+	n := blas.CheckSquare(a)
+	fit(a)
+	if n == 0 {
+		return nil
+	}
+	defer enter(float64(n)*float64(n)*float64(n)/3, g.threads)()
+	dpotrf(a)
+	// OpenBLAS compares pivots with <= 0 and so takes a NaN for good: look at them all,
+	// whatever info says.
+	if p := form.FailedPivot(a); p >= 0 {
+		return &blas.NotPositiveDefiniteError{Pivot: p}
+	}
+	return nil
+}
+
+func (g backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
+	n := blas.CheckSymEig(a, w)
+	fit(a)
+	if n == 0 {
+		return nil
+	}
+	if !form.FiniteLower(a) { // LAPACK may loop for ever on NaN
+		return &blas.NoConvergenceError{Routine: "dsyevd"}
+	}
+	defer enter(4*float64(n)*float64(n)*float64(n), g.threads)()
+	if vectors && n > maxDivideOrder {
+		v := blas.NewMatrix(n, n)
+		if err := convergence("dsyevr", dsyevr(a, 0, w, v)); err != nil {
+			return err
+		}
+		a.CopyFrom(v)
+		return nil
+	}
+	return convergence("dsyevd", dsyevd(a, w, vectors))
+}
+
+func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
+	n, k := blas.CheckSymEigTop(a, w, v)
+	fit(a, v)
+	if k == 0 {
+		return nil
+	}
+	all := make([]float64, n)
+	if 4*k >= n && n <= maxDivideOrder {
+		if err := g.SymEig(a, all, true); err != nil {
+			return err
+		}
+		form.TopRows(all, a, w, v)
+		return nil
+	}
+	if !form.FiniteLower(a) {
+		return &blas.NoConvergenceError{Routine: "dsyevr"}
+	}
+	defer enter(4*float64(n)*float64(n)*float64(n)/3, g.threads)()
+	if err := convergence("dsyevr", dsyevr(a, n-k, all, v)); err != nil {
+		return err
+	}
+	copy(w, all[:k])
+	form.ReverseRows(w, v)
+	return nil
+}
+
+// convergence turns LAPACK's info into an error. A negative one means an argument that the
+// checks above should have refused.
+func convergence(routine string, info int) error {
+	switch {
+	case info < 0:
+		panic("netlib: LAPACK refused an argument")
+	case info > 0:
+		return &blas.NoConvergenceError{Routine: routine, Count: info}
+	}
+	return nil
+}
+
+func trans(t bool) ref.Transpose {
+	if t {
+		return ref.Trans
+	}
+	return ref.NoTrans
+}
