@@ -1,0 +1,242 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// FormatVersion is the version of the model file that this package writes.
+const FormatVersion = 1
+
+// What can be wrong with a file as a whole. [Read] wraps them in a *fault.DataError, so
+// that errors.Is tells them apart.
+var (
+	ErrForeign   = errors.New("not a mustlink model file")
+	ErrTruncated = errors.New("model file ends early")
+	ErrCorrupted = errors.New("model file is corrupted")
+	ErrVersion   = errors.New("model file has a newer format version")
+)
+
+// DType is the element type of a tensor, as safetensors names it.
+type DType string
+
+// The element types of format version 1.
+const (
+	F64 DType = "F64"
+	F32 DType = "F32"
+	I64 DType = "I64"
+)
+
+// size returns the bytes of one element, or 0 for a type that is not known.
+func (d DType) size() int {
+	switch d {
+	case F64, I64:
+		return 8
+	case F32:
+		return 4
+	}
+	return 0
+}
+
+// Tensor is an array in row-major order. Exactly one of the slices is not nil; its length
+// is the product of Shape, where an empty Shape is a single number.
+type Tensor struct {
+	Shape []int
+	F64   []float64
+	F32   []float32
+	I64   []int64
+}
+
+// DType returns the type of the slice that is set, or "" when there is not exactly one.
+func (t Tensor) DType() DType {
+	var d DType
+	n := 0
+	if t.F64 != nil {
+		d, n = F64, n+1
+	}
+	if t.F32 != nil {
+		d, n = F32, n+1
+	}
+	if t.I64 != nil {
+		d, n = I64, n+1
+	}
+	if n != 1 {
+		return ""
+	}
+	return d
+}
+
+// Len returns the number of elements.
+func (t Tensor) Len() int { return len(t.F64) + len(t.F32) + len(t.I64) }
+
+// Header says what the tensors are. Its JSON is the metadata entry "mustlink".
+//
+// Numbers of the method belong into tensors, except for small things that a person wants
+// to read. Params, Status and Extra hold JSON that only the method knows.
+type Header struct {
+	FormatVersion  int             `json:"format_version"` // set on writing
+	Method         string          `json:"method"`
+	Params         json.RawMessage `json:"params,omitempty"`
+	Kernel         string          `json:"kernel,omitempty"`   // the resolved kernel, as kernel.Parse reads it
+	Features       []string        `json:"features,omitempty"` // names of the columns it was fitted on
+	LibraryVersion string          `json:"library_version,omitempty"`
+	Fingerprint    string          `json:"fingerprint,omitempty"` // dataset.Fingerprint of the training points
+	Build          string          `json:"build,omitempty"`       // backend and kernels that computed it
+	Status         json.RawMessage `json:"status,omitempty"`
+	// Extra holds whatever else a method or a program wants to keep.
+	Extra map[string]json.RawMessage `json:"extra,omitempty"`
+}
+
+// File is the content of a model file. Scaling, where there is one, is in the tensors
+// "scaling.mean" and "scaling.scale".
+type File struct {
+	Header  Header
+	Tensors map[string]Tensor
+}
+
+// SetFloat64s stores data under name without copying it. Without a shape it is a vector.
+// [File.WriteTo] reports a shape that does not fit the data.
+func (f *File) SetFloat64s(name string, data []float64, shape ...int) {
+	if data == nil {
+		data = []float64{}
+	}
+	f.set(name, Tensor{F64: data}, shape)
+}
+
+// SetFloat32s is [File.SetFloat64s] for float32.
+func (f *File) SetFloat32s(name string, data []float32, shape ...int) {
+	if data == nil {
+		data = []float32{}
+	}
+	f.set(name, Tensor{F32: data}, shape)
+}
+
+// SetInt64s is [File.SetFloat64s] for int64.
+func (f *File) SetInt64s(name string, data []int64, shape ...int) {
+	if data == nil {
+		data = []int64{}
+	}
+	f.set(name, Tensor{I64: data}, shape)
+}
+
+func (f *File) set(name string, t Tensor, shape []int) {
+	if len(shape) == 0 {
+		shape = []int{t.Len()}
+	}
+	t.Shape = slices.Clone(shape)
+	if f.Tensors == nil {
+		f.Tensors = make(map[string]Tensor)
+	}
+	f.Tensors[name] = t
+}
+
+// Has reports whether there is a tensor of that name, for those that are optional.
+func (f *File) Has(name string) bool {
+	_, ok := f.Tensors[name]
+	return ok
+}
+
+// Float64s returns the values of the F64 tensor name, shared with f. Its shape must be
+// the given one, in which -1 stands for any size; without a shape it must be a vector.
+// A tensor that is missing, of another type or of another shape is a *fault.DataError.
+func (f *File) Float64s(name string, shape ...int) ([]float64, error) {
+	t, err := f.get(name, F64, shape)
+	return t.F64, err
+}
+
+// Float32s is [File.Float64s] for F32 tensors.
+func (f *File) Float32s(name string, shape ...int) ([]float32, error) {
+	t, err := f.get(name, F32, shape)
+	return t.F32, err
+}
+
+// Int64s is [File.Float64s] for I64 tensors.
+func (f *File) Int64s(name string, shape ...int) ([]int64, error) {
+	t, err := f.get(name, I64, shape)
+	return t.I64, err
+}
+
+// Dims returns the shape of the tensor name, which must have that many dimensions, for
+// callers that learn sizes from the file.
+func (f *File) Dims(name string, dims int) ([]int, error) {
+	t, ok := f.Tensors[name]
+	if !ok {
+		return nil, missing(name)
+	}
+	if len(t.Shape) != dims {
+		return nil, fault.Data("", "tensor %q has shape %s: want %d dimensions", name, shapeString(t.Shape), dims)
+	}
+	return slices.Clone(t.Shape), nil
+}
+
+func (f *File) get(name string, d DType, shape []int) (Tensor, error) {
+	t, ok := f.Tensors[name]
+	if !ok {
+		return Tensor{}, missing(name)
+	}
+	if got := t.DType(); got != d {
+		return Tensor{}, fault.Data("", "tensor %q is of type %s: want %s", name, got, d)
+	}
+	if len(shape) == 0 {
+		shape = []int{-1}
+	}
+	same := len(shape) == len(t.Shape)
+	for i := 0; same && i < len(shape); i++ {
+		same = shape[i] == -1 || shape[i] == t.Shape[i]
+	}
+	if !same {
+		return Tensor{}, fault.Data("", "tensor %q has shape %s: want %s", name, shapeString(t.Shape), shapeString(shape))
+	}
+	return t, nil
+}
+
+func missing(name string) error {
+	return fault.Data("", "tensor %q is missing from the model file", name)
+}
+
+// shapeString writes a shape as "3 x any x 2".
+func shapeString(shape []int) string {
+	if len(shape) == 0 {
+		return "single number"
+	}
+	var parts []string
+	for _, s := range shape {
+		if s == -1 {
+			parts = append(parts, "any")
+		} else {
+			parts = append(parts, strconv.Itoa(s))
+		}
+	}
+	return strings.Join(parts, " x ")
+}
+
+// elements returns the product of shape, or an error when a size is negative or the
+// product does not fit into an int.
+func elements(shape []int) (int, error) {
+	// A zero anywhere makes the product zero, but the others must be sane all the same.
+	n, zero := 1, false
+	for _, s := range shape {
+		if s < 0 {
+			return 0, fmt.Errorf("negative size %d in shape", s)
+		}
+		if s == 0 {
+			zero = true
+			continue
+		}
+		if n > math.MaxInt/s {
+			return 0, fmt.Errorf("shape %s is too large", shapeString(shape))
+		}
+		n *= s
+	}
+	if zero {
+		return 0, nil
+	}
+	return n, nil
+}

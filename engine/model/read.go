@@ -1,0 +1,353 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// ReadFile reads the model file at path. See [Read] for its errors; a path that cannot be
+// opened is a *fault.DataError too.
+func ReadFile(path string) (*File, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, cannotRead(path, err)
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return nil, cannotRead(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fault.Data(path, "it is a folder or a device: want a model file")
+	}
+	f, err := Read(in, info.Size())
+	if de, ok := errors.AsType[*fault.DataError](err); ok {
+		de.File = path
+		return nil, de
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return f, nil
+}
+
+func cannotRead(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Data(path, "no such file: %w", fs.ErrNotExist)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.Data(path, "may not be read: %w", fs.ErrPermission)
+	}
+	return fault.Data(path, "cannot read: %w", err)
+}
+
+// Read reads a model file of size bytes. Everything is validated before memory is
+// allocated, and it never allocates more than a small multiple of size.
+//
+// Errors are *fault.DataError that wrap [ErrForeign], [ErrTruncated], [ErrCorrupted] or
+// [ErrVersion], or the reader's own error.
+func Read(r io.ReaderAt, size int64) (*File, error) {
+	header, err := readHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	meta, raw, err := parseHeader(header)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{}
+	if f.Header, err = decodeMetadata(meta); err != nil {
+		return nil, err
+	}
+	entries, err := placeTensors(raw, size-8-int64(len(header)))
+	if err != nil {
+		return nil, err
+	}
+	if sum, ok := meta[keyDescribing]; ok && sum != checksum(meta[keyHeader], entries) {
+		return nil, bad(ErrCorrupted, "the checksum of its header does not match")
+	}
+	section := io.NewSectionReader(r, 8+int64(len(header)), size-8-int64(len(header)))
+	if f.Tensors, err = readTensors(section, entries, meta[keyData]); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// bad makes the error for a file that is wrong as a whole.
+func bad(kind error, format string, args ...any) error {
+	return fault.Data("", "%w: %s", kind, fmt.Sprintf(format, args...))
+}
+
+// readHeader returns the bytes of the JSON header.
+func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
+	if size < 8 {
+		return nil, bad(ErrForeign, "it has %d bytes: want a safetensors file", size)
+	}
+	var prefix [9]byte // length and the first byte of the header
+	if err := readAt(r, prefix[:min(9, size)], 0); err != nil {
+		return nil, err
+	}
+	length := binary.LittleEndian.Uint64(prefix[:8])
+	switch {
+	case size == 8 || prefix[8] != '{':
+		return nil, bad(ErrForeign, "want a safetensors file, which begins with a header in JSON")
+	case length > maxHeader:
+		return nil, bad(ErrForeign, "its header claims %d bytes: want at most %d", length, maxHeader)
+	case int64(length) > size-8:
+		return nil, bad(ErrTruncated, "its header needs %d bytes, %d are there", length, size-8)
+	case length%8 != 0:
+		return nil, bad(ErrForeign, "the length of its header is %d: want a multiple of 8", length)
+	}
+	header := make([]byte, length)
+	if err := readAt(r, header, 8); err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(header) {
+		return nil, bad(ErrCorrupted, "its header is not UTF-8 text")
+	}
+	return header, nil
+}
+
+func readAt(r io.ReaderAt, buf []byte, at int64) error {
+	n, err := r.ReadAt(buf, at)
+	if n == len(buf) {
+		return nil
+	}
+	if err == io.EOF {
+		return bad(ErrTruncated, "it became shorter while it was read")
+	}
+	return err
+}
+
+// object calls f for every member of the JSON object text, and fails on a name that comes
+// twice: encoding/json would silently take the last.
+func object(text []byte, f func(name string, value json.RawMessage) error) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("want a JSON object")
+	}
+	seen := make(map[string]bool)
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string) // inside an object the decoder gives nothing else
+		if seen[name] {
+			return fmt.Errorf("%q comes twice", name)
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return err
+		}
+		if err := f(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.Token(); err != nil { // the closing brace
+		return err
+	}
+	if rest := bytes.TrimLeft(text[dec.InputOffset():], " "); len(rest) > 0 {
+		return errors.New("want nothing but spaces after the object")
+	}
+	return nil
+}
+
+// parseHeader splits the header into the metadata and the tensors' descriptions.
+func parseHeader(header []byte) (meta map[string]string, raw map[string]json.RawMessage, err error) {
+	raw = make(map[string]json.RawMessage)
+	err = object(header, func(name string, value json.RawMessage) error {
+		if name != metadataName {
+			raw[name] = value
+			return nil
+		}
+		meta = make(map[string]string)
+		return object(value, func(key string, value json.RawMessage) error {
+			var s *string
+			if err := json.Unmarshal(value, &s); err != nil || s == nil {
+				return fmt.Errorf("%s: want text for key %q", metadataName, key)
+			}
+			meta[key] = *s
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, nil, bad(ErrCorrupted, "its header: %v", err)
+	}
+	return meta, raw, nil
+}
+
+// decodeMetadata reads the header proper. The version is looked at first: a newer file
+// may differ in anything else.
+func decodeMetadata(meta map[string]string) (Header, error) {
+	var h Header
+	text, ok := meta[keyHeader]
+	if !ok {
+		return h, bad(ErrForeign, "it is a safetensors file without the metadata key %q", keyHeader)
+	}
+	var v struct {
+		FormatVersion int `json:"format_version"`
+	}
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return h, bad(ErrCorrupted, "metadata key %q: %v", keyHeader, err)
+	}
+	switch {
+	case v.FormatVersion > FormatVersion:
+		return h, bad(ErrVersion, "it has version %d, this library reads version %d: use a newer mustlink",
+			v.FormatVersion, FormatVersion)
+	case v.FormatVersion < 1:
+		return h, bad(ErrCorrupted, "its format version is %d: want 1 to %d", v.FormatVersion, FormatVersion)
+	}
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
+		return h, bad(ErrCorrupted, "metadata key %q: %v", keyHeader, err)
+	}
+	return h, nil
+}
+
+// placeTensors checks that the tensors fill the data section of the given length without
+// gap or overlap, and returns them in the order of their places.
+func placeTensors(raw map[string]json.RawMessage, length int64) ([]entry, error) {
+	entries := make([]entry, 0, len(raw))
+	for name, text := range raw {
+		e, err := parseTensor(name, text)
+		if err != nil {
+			return nil, bad(ErrCorrupted, "tensor %q: %v", name, err)
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), cmp.Compare(a.name, b.name))
+	})
+	var at int64
+	for _, e := range entries {
+		switch {
+		case e.begin != at:
+			return nil, bad(ErrCorrupted, "tensor %q begins at %d: want %d, without gap or overlap", e.name, e.begin, at)
+		case e.begin%int64(e.dtype.size()) != 0:
+			return nil, bad(ErrCorrupted, "tensor %q begins at %d: want a multiple of %d", e.name, e.begin, e.dtype.size())
+		}
+		at = e.end
+	}
+	switch {
+	case at > length:
+		return nil, bad(ErrTruncated, "its tensors need %d bytes, %d are there", at, length)
+	case at < length:
+		return nil, bad(ErrCorrupted, "%d bytes follow the last tensor", length-at)
+	}
+	return entries, nil
+}
+
+func parseTensor(name string, text json.RawMessage) (entry, error) {
+	e := entry{name: name}
+	if name == "" {
+		return e, errors.New("want a name")
+	}
+	var offsets []int64
+	members := 0
+	err := object(text, func(key string, value json.RawMessage) error {
+		members++
+		switch key {
+		case "dtype":
+			return json.Unmarshal(value, &e.dtype)
+		case "shape":
+			return json.Unmarshal(value, &e.shape)
+		case "data_offsets":
+			return json.Unmarshal(value, &offsets)
+		}
+		return fmt.Errorf("unknown member %q", key)
+	})
+	if err != nil {
+		return e, err
+	}
+	n, err := elements(e.shape)
+	size := e.dtype.size()
+	switch {
+	case members != 3 || e.shape == nil:
+		return e, errors.New("want dtype, shape and data_offsets")
+	case size == 0:
+		return e, fmt.Errorf("type %q: want F64, F32 or I64", e.dtype)
+	case len(e.shape) > maxDims:
+		return e, fmt.Errorf("%d dimensions: want at most %d", len(e.shape), maxDims)
+	case err != nil:
+		return e, err
+	case len(offsets) != 2 || offsets[0] < 0 || offsets[1] < offsets[0]:
+		return e, fmt.Errorf("offsets %v: want a begin >= 0 and an end after it", offsets)
+	case n > math.MaxInt/size || offsets[1]-offsets[0] != int64(n)*int64(size):
+		return e, fmt.Errorf("offsets %v do not fit shape %s of %s", offsets, shapeString(e.shape), e.dtype)
+	}
+	e.begin, e.end = offsets[0], offsets[1]
+	return e, nil
+}
+
+// readTensors reads the data section, whose length placeTensors has checked.
+func readTensors(r io.Reader, entries []entry, sum string) (map[string]Tensor, error) {
+	tensors := make(map[string]Tensor, len(entries))
+	hash := sha256.New()
+	buf := make([]byte, 8*chunkElements)
+	for _, e := range entries {
+		n := int((e.end - e.begin) / int64(e.dtype.size()))
+		t := newTensor(e, n)
+		for at := 0; at < n; at += chunkElements {
+			hi := min(at+chunkElements, n)
+			part := buf[:(hi-at)*e.dtype.size()]
+			if _, err := io.ReadFull(r, part); err == io.EOF || err == io.ErrUnexpectedEOF {
+				return nil, bad(ErrTruncated, "it became shorter while it was read")
+			} else if err != nil {
+				return nil, err
+			}
+			hash.Write(part)
+			decode(t, part, at)
+		}
+		tensors[e.name] = t
+	}
+	if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
+		return nil, bad(ErrCorrupted, "the checksum of its data does not match")
+	}
+	return tensors, nil
+}
+
+func newTensor(e entry, n int) Tensor {
+	t := Tensor{Shape: e.shape}
+	switch e.dtype {
+	case F64:
+		t.F64 = make([]float64, n)
+	case F32:
+		t.F32 = make([]float32, n)
+	case I64:
+		t.I64 = make([]int64, n)
+	}
+	return t
+}
+
+// decode is the inverse of encode: it fills t from element lo on.
+func decode(t Tensor, buf []byte, lo int) {
+	switch {
+	case t.F64 != nil:
+		for i := range len(buf) / 8 {
+			t.F64[lo+i] = math.Float64frombits(binary.LittleEndian.Uint64(buf[8*i:]))
+		}
+	case t.I64 != nil:
+		for i := range len(buf) / 8 {
+			t.I64[lo+i] = int64(binary.LittleEndian.Uint64(buf[8*i:]))
+		}
+	default:
+		for i := range len(buf) / 4 {
+			t.F32[lo+i] = math.Float32frombits(binary.LittleEndian.Uint32(buf[4*i:]))
+		}
+	}
+}
