@@ -1,0 +1,73 @@
+// Package engine is what every method runs on: a linear algebra backend, a pool of workers
+// with fixed partitioning, reusable scratch matrices and a memory limit.
+//
+// The engine decides how work runs, never what is computed: results have the same bits for
+// any number of workers.
+package engine
+
+import (
+	"log/slog"
+	"runtime"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Options configures an [Engine]. The zero value is sensible.
+type Options struct {
+	// Backend does the linear algebra; nil opens the default of the build, with as many
+	// threads as there are workers.
+	Backend blas.Backend
+	// Workers is the number of goroutines that share the work, 0 for GOMAXPROCS.
+	Workers int
+	// MemoryLimit is the largest request, in bytes, that Check lets pass; 0 for none.
+	MemoryLimit int64
+	// Logger receives remarks; nil for silence.
+	Logger *slog.Logger
+}
+
+// Engine is immutable but for its pool of scratch matrices, and safe for concurrent use.
+type Engine struct {
+	backend blas.Backend
+	workers int
+	limit   int64
+	logger  *slog.Logger
+	scratch scratchPool
+}
+
+// New returns an engine. A negative number of workers or limit is a *fault.ParamError.
+func New(o Options) (*Engine, error) {
+	if o.Workers < 0 {
+		return nil, &fault.ParamError{Param: "workers", Value: o.Workers, Want: "a number >= 0 (0 for all processors)"}
+	}
+	if o.MemoryLimit < 0 {
+		return nil, &fault.ParamError{Param: "memory limit", Value: o.MemoryLimit, Want: "a number of bytes >= 0 (0 for no limit)"}
+	}
+	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, logger: o.Logger}
+	if e.workers == 0 {
+		e.workers = runtime.GOMAXPROCS(0)
+	}
+	if e.logger == nil {
+		e.logger = slog.New(slog.DiscardHandler)
+	}
+	if e.backend == nil {
+		b, err := openDefault(e.workers)
+		if err != nil {
+			return nil, err
+		}
+		e.backend = b
+	}
+	return e, nil
+}
+
+// Backend returns the linear algebra.
+func (e *Engine) Backend() blas.Backend { return e.backend }
+
+// Workers returns the number of goroutines that share the work, at least 1.
+func (e *Engine) Workers() int { return e.workers }
+
+// MemoryLimit returns the limit of one request in bytes, 0 for none.
+func (e *Engine) MemoryLimit() int64 { return e.limit }
+
+// Logger returns the logger, never nil.
+func (e *Engine) Logger() *slog.Logger { return e.logger }

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mustlink/mustlink/blas"
+)
+
+// Cholesky is the backend's Cholesky, begun only if ctx is not done. A cancel during the
+// factorisation takes effect after it.
+func (e *Engine) Cholesky(ctx context.Context, a blas.Matrix) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := e.backend.Cholesky(a); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// SymEig is the backend's SymEig with two checks before it: that ctx is not done, and that
+// the workspace of the divide and conquer method (2n^2 values with vectors) is within the
+// memory limit. A cancel during the decomposition takes effect after it.
+func (e *Engine) SymEig(ctx context.Context, a blas.Matrix, w []float64, vectors bool) error {
+	order := 0
+	if vectors {
+		order = a.Rows
+	}
+	if err := e.checkEigen(ctx, order); err != nil {
+		return err
+	}
+	if err := e.backend.SymEig(a, w, vectors); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// SymEigTop is the backend's SymEigTop with the checks of [Engine.SymEig].
+func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix, w []float64, v blas.Matrix) error {
+	if err := e.checkEigen(ctx, a.Rows); err != nil {
+		return err
+	}
+	if err := e.backend.SymEigTop(a, w, v); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// checkEigen checks ctx and the price of an eigendecomposition with vectors of order n.
+func (e *Engine) checkEigen(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	bytes := MatrixBytes(n, n)
+	if bytes < addressable { // else it is refused as it is, and doubling would overflow
+		bytes *= 2
+	}
+	return e.Check(fmt.Sprintf("eigendecomposition of order %d", n), bytes, "use fewer points or landmarks, or raise the memory limit")
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Panic is the value with which [Engine.For] panics when a block did: the block's own
+// value and the stack of the worker that ran it.
+type Panic struct {
+	Value any
+	Stack []byte
+}
+
+func (p *Panic) String() string { return fmt.Sprintf("%v\n\nworker's stack:\n%s", p.Value, p.Stack) }
+
+// Error makes the value print in full when nobody recovers it.
+func (p *Panic) Error() string { return p.String() }
+
+// Unwrap returns the block's value if it was an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// For calls f(lo, hi) for the blocks [0, block), [block, 2 block), … of [0, n), the last one
+// shorter, each exactly once, on up to Workers goroutines; all have ended when it returns.
+//
+// The blocks depend on n and block only, never on the number of workers, so a caller whose
+// blocks write to places of their own, and who reduces in block order, gets the same bits
+// from any number of workers.
+//
+// ctx is looked at before each block; when it is done, For returns ctx.Err(). When blocks
+// fail, no new block starts and the error of the lowest failing block is returned, whatever
+// the order in which they ran. A panic in a block counts as its failure and is raised again
+// on the calling goroutine as a *[Panic]. For panics if block < 1.
+func (e *Engine) For(ctx context.Context, n, block int, f func(lo, hi int) error) error {
+	if block < 1 {
+		panic("engine: For: block < 1")
+	}
+	if err := ctx.Err(); err != nil || n <= 0 {
+		return err
+	}
+	l := &loop{ctx: ctx, n: n, block: block, blocks: (n-1)/block + 1, f: f}
+	if workers := min(e.workers, l.blocks); workers == 1 {
+		l.run()
+	} else {
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(l.run)
+		}
+		wg.Wait()
+	}
+	return l.result()
+}
+
+// loop is one call of For. Blocks are handed out in ascending order: when a block fails,
+// all lower ones have been handed out, which makes the lowest failure well defined.
+type loop struct {
+	ctx              context.Context
+	n, block, blocks int
+	f                func(lo, hi int) error
+
+	next atomic.Int64
+	stop atomic.Bool
+
+	mu     sync.Mutex
+	failed bool
+	lowest int // block of the failure below, if failed
+	err    error
+	panic  *Panic
+}
+
+// run takes blocks until there are none, a block failed or the context is done.
+func (l *loop) run() {
+	for !l.stop.Load() {
+		b := int(l.next.Add(1)) - 1
+		if b >= l.blocks {
+			return
+		}
+		if err := l.ctx.Err(); err != nil {
+			l.fail(b, err, nil)
+			return
+		}
+		l.one(b)
+	}
+}
+
+// one runs block b and records how it failed, if it did.
+func (l *loop) one(b int) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		v := recover()
+		if v == nil {
+			v = "engine: For: a block called runtime.Goexit"
+		}
+		p, ok := v.(*Panic) // a nested For has wrapped it already
+		if !ok {
+			p = &Panic{Value: v, Stack: debug.Stack()}
+		}
+		l.fail(b, nil, p)
+	}()
+	lo := b * l.block
+	err := l.f(lo, lo+min(l.block, l.n-lo))
+	returned = true
+	if err != nil {
+		l.fail(b, err, nil)
+	}
+}
+
+func (l *loop) fail(b int, err error, p *Panic) {
+	l.stop.Store(true)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.failed || b < l.lowest {
+		l.failed, l.lowest, l.err, l.panic = true, b, err, p
+	}
+}
+
+func (l *loop) result() error {
+	if l.panic != nil {
+		panic(l.panic)
+	}
+	return l.err
+}

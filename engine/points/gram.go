@@ -1,0 +1,177 @@
+package points
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// tolerance is the relative difference up to which two entries of a Gram matrix that should
+// be equal are taken as equal. It allows for matrices written with about 12 digits.
+const tolerance = 1e-10
+
+// NewGram returns n objects known by their inner products with m reference objects (see
+// [Gram]). The slices are kept, not copied.
+//
+// For a square matrix a nil reference means 0..n-1 (the objects are the reference objects,
+// and the matrix must then be symmetric to 1e-10 of its largest entry); for a rectangular
+// one it means that no object is a reference object. A nil diagonal is read from the
+// matrix, which takes a reference for every object.
+func NewGram(n, m int, data, diagonal []float64, reference []int) (*Gram, error) {
+	if err := checkLength("entries of the Gram matrix", len(data), n, m); err != nil {
+		return nil, err
+	}
+	if reference == nil {
+		reference = defaultReference(n, m)
+	}
+	p := &Gram{N: n, M: m, Data: data, Diagonal: diagonal, Reference: reference}
+	if diagonal == nil {
+		if err := p.readDiagonal(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func defaultReference(n, m int) []int {
+	reference := make([]int, n)
+	for i := range reference {
+		reference[i] = i
+		if n != m {
+			reference[i] = -1
+		}
+	}
+	return reference
+}
+
+// readDiagonal fills Diagonal from the matrix.
+func (p *Gram) readDiagonal() error {
+	if err := p.checkReference(); err != nil {
+		return asData(err)
+	}
+	p.Diagonal = make([]float64, p.N)
+	for i, r := range p.Reference {
+		if r < 0 {
+			return &fault.DataError{Row: i, Err: fmt.Errorf("the object is none of the %d reference objects, so the matrix does not hold its inner product with itself: want the diagonal given", p.M)}
+		}
+		p.Diagonal[i] = p.Data[i*p.M+r]
+	}
+	return nil
+}
+
+// Len returns the number of objects.
+func (p *Gram) Len() int { return p.N }
+
+// Dim returns the number of reference objects.
+func (p *Gram) Dim() int { return p.M }
+
+// Row returns the inner products of object i with the reference objects, sharing memory.
+func (p *Gram) Row(i int) []float64 { return p.Data[i*p.M : (i+1)*p.M : (i+1)*p.M] }
+
+// Select returns the objects at rows, in that order. All columns are kept: the reference
+// objects stay the same. O(len(rows) m).
+func (p *Gram) Select(rows []int) Points {
+	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows)}
+	out.Diagonal = selectRows(p.Diagonal, p.N, 1, rows)
+	out.Reference = make([]int, len(rows))
+	for i, r := range rows {
+		out.Reference[i] = p.Reference[r]
+	}
+	return out
+}
+
+// Validate reports lengths that do not fit the shape; then the first entry, by row and
+// column, that is NaN or infinite; then a negative or contradicted diagonal; and, when the
+// objects are the reference objects, a pair of entries that breaks symmetry.
+func (p *Gram) Validate() error {
+	if err := checkLength("entries of the Gram matrix", len(p.Data), p.N, p.M); err != nil {
+		return asData(err)
+	}
+	if len(p.Diagonal) != p.N {
+		return asData(&fault.ShapeError{What: "length of the diagonal", Got: len(p.Diagonal), Want: fmt.Sprintf("%d, one for each object", p.N)})
+	}
+	if err := p.checkReference(); err != nil {
+		return asData(err)
+	}
+	if err := finite(p.Data, p.M); err != nil {
+		return err
+	}
+	slack := tolerance * maxAbs(p.Data)
+	if err := p.checkDiagonal(slack); err != nil {
+		return err
+	}
+	return p.checkSymmetry(slack)
+}
+
+func (p *Gram) checkReference() error {
+	if len(p.Reference) != p.N {
+		return &fault.ShapeError{What: "number of references", Got: len(p.Reference), Want: fmt.Sprintf("%d, one for each object", p.N)}
+	}
+	for i, r := range p.Reference {
+		if r < -1 || r >= p.M {
+			return &fault.ShapeError{What: fmt.Sprintf("reference of object %d", i), Got: r, Want: fmt.Sprintf("a column from 0 to %d, or -1", p.M-1)}
+		}
+	}
+	return nil
+}
+
+func (p *Gram) checkDiagonal(slack float64) error {
+	for i, v := range p.Diagonal {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < -slack {
+			return &fault.DataError{Row: i, Column: "diagonal", Err: fmt.Errorf("inner product of the object with itself is %v: want a finite number >= 0", v)}
+		}
+		if r := p.Reference[i]; r >= 0 && math.Abs(p.Data[i*p.M+r]-v) > slack {
+			return &fault.DataError{Row: i, Column: "diagonal", Err: fmt.Errorf("inner product of the object with itself is %v, but %v in column %d of the matrix: want them equal", v, p.Data[i*p.M+r], r)}
+		}
+	}
+	return nil
+}
+
+// checkSymmetry applies to square matrices whose objects are the reference objects in order.
+func (p *Gram) checkSymmetry(slack float64) error {
+	if p.N != p.M {
+		return nil
+	}
+	for i, r := range p.Reference {
+		if r != i {
+			return nil
+		}
+	}
+	// Square blocks, so that the transposed reads stay in cache.
+	const block = 64
+	for i0 := 0; i0 < p.N; i0 += block {
+		for j0 := 0; j0 <= i0; j0 += block {
+			if err := p.checkSymmetricBlock(i0, min(i0+block, p.N), j0, j0+block, slack); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkSymmetricBlock compares rows [i0, i1) and columns [j0, j1) below the diagonal with
+// their transposes.
+func (p *Gram) checkSymmetricBlock(i0, i1, j0, j1 int, slack float64) error {
+	for i := i0; i < i1; i++ {
+		for j := j0; j < min(j1, i); j++ {
+			a, b := p.Data[i*p.M+j], p.Data[j*p.M+i]
+			if math.Abs(a-b) > slack {
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("entry is %v, but %v at row %d, column %d: want a symmetric matrix", a, b, j, i)}
+			}
+		}
+	}
+	return nil
+}
+
+func maxAbs(x []float64) float64 {
+	m := 0.0
+	for _, v := range x {
+		m = max(m, math.Abs(v))
+	}
+	return m
+}
