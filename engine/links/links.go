@@ -1,8 +1,10 @@
-// Package links holds pairwise constraints: must-link and cannot-link pairs and chunklets,
-// validated once, with transitive closure, components and sampling from labels.
 package links
 
-import "math"
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
 
 // Sign says what a link demands.
 type Sign int8
@@ -24,11 +26,46 @@ type Link struct {
 	I, J   int // 0-based rows, I != J
 	Sign   Sign
 	Weight float64 // > 0; 0 means 1
-	Bound  float64 // target for the squared distance; NaN when the method chooses
-	Line   int     // 1-based line of the file it came from, 0 if none
+	// Bound is the target for the squared distance, > 0; NaN when the method chooses.
+	// 0 means NaN: no method can use it as a target (a must-link at distance 0 makes the
+	// metric singular, a cannot-link at distance 0 demands nothing).
+	Bound float64
+	Line  int // 1-based line of the file it came from, 0 if none
 }
 
 // NewLink returns a link of weight 1 without bound or line.
 func NewLink(i, j int, sign Sign) Link {
 	return Link{I: i, J: j, Sign: sign, Weight: 1, Bound: math.NaN()}
+}
+
+// canonical returns l with I < J and the defaults of Weight and Bound written out.
+func (l Link) canonical() Link {
+	if l.I > l.J {
+		l.I, l.J = l.J, l.I
+	}
+	if l.Weight == 0 {
+		l.Weight = 1
+	}
+	if l.Bound == 0 {
+		l.Bound = math.NaN()
+	}
+	return l
+}
+
+// sameDemand reports whether two canonical links ask for the same weight and bound.
+func (l Link) sameDemand(m Link) bool {
+	return l.Weight == m.Weight && (l.Bound == m.Bound || math.IsNaN(l.Bound) && math.IsNaN(m.Bound))
+}
+
+// comparePairs orders canonical links by (I, J).
+func comparePairs(a, b Link) int {
+	return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J))
+}
+
+// pairText writes "3-7 (line 4)", or "3-7" for a link that came from no file.
+func pairText(from, to, line int) string {
+	if line > 0 {
+		return fmt.Sprintf("%d-%d (line %d)", from, to, line)
+	}
+	return fmt.Sprintf("%d-%d", from, to)
 }

@@ -1,0 +1,120 @@
+package links
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+)
+
+// maxLinks bounds what one call may create out of little input (closure, sampling,
+// expansion in Union): 2^25 links take 1.5 GiB.
+const maxLinks = 1 << 25
+
+// linkBytes is the memory of one Link.
+var linkBytes = int64(reflect.TypeFor[Link]().Size())
+
+// Set is an immutable set of constraints on n rows. The zero value is the empty set on no
+// rows. A Set is safe for concurrent use.
+type Set struct {
+	n int
+	// must and cannot are canonical, sorted by (I, J) and without duplicates.
+	must, cannot []Link
+	// cliques are disjoint sorted groups of at least two rows, ordered by smallest member,
+	// whose pairs are must-links that are written out only on request. When there are any,
+	// must and cannot are empty.
+	cliques [][]int
+	listed  []int // rows listed as a chunklet of their own, ascending
+
+	duplicates int
+	merged     int
+	remarks    []string // warnings known since construction
+
+	expanded   lazy[[]Link]
+	components lazy[partition]
+	chunklets  lazy[[][]int]
+	graph      lazy[adjacency]
+	conflicts  lazy[[]Conflict]
+}
+
+// lazy is a value computed at most once, at the first request.
+type lazy[T any] struct {
+	once  sync.Once
+	value T
+}
+
+func (l *lazy[T]) get(compute func() T) T {
+	l.once.Do(func() { l.value = compute() })
+	return l.value
+}
+
+// N returns the number of rows that the links refer to.
+func (s *Set) N() int { return s.n }
+
+// Must returns the must-links, sorted by (I, J) with I < J.
+//
+// A set made by [FromChunklets] has all pairs of every chunklet; they are written out at
+// the first call. That takes [Set.Bytes], which may be large: check it first.
+func (s *Set) Must() []Link {
+	if s.cliques == nil {
+		return s.must
+	}
+	return s.expanded.get(func() []Link { return pairsOf(s.cliques) })
+}
+
+// Cannot returns the cannot-links, sorted by (I, J) with I < J.
+func (s *Set) Cannot() []Link { return s.cannot }
+
+// Count returns the numbers of must-links and of cannot-links, without writing them out.
+func (s *Set) Count() (must, cannot int) {
+	must = len(s.must)
+	for _, c := range s.cliques {
+		must += len(c) * (len(c) - 1) / 2
+	}
+	return must, len(s.cannot)
+}
+
+// Len returns the number of links of both signs, without writing them out.
+func (s *Set) Len() int {
+	must, cannot := s.Count()
+	return must + cannot
+}
+
+// Bytes returns the memory that the links take once they are all written out.
+func (s *Set) Bytes() int64 { return int64(s.Len()) * linkBytes }
+
+// Duplicates returns how many of the given links (for chunklets: rows given twice in one
+// chunklet) repeated an earlier one and were dropped.
+func (s *Set) Duplicates() int { return s.duplicates }
+
+// Merged returns how many chunklets were merged into another one because they share rows.
+func (s *Set) Merged() int { return s.merged }
+
+// maxRemarks bounds how many warnings of one kind are spelled out.
+const maxRemarks = 10
+
+// Warnings returns remarks for people on what is legal but probably unwanted: duplicates,
+// duplicates that disagree, overlapping chunklets, chunklets of one row, and cannot-links
+// inside a must-link component with the path that contradicts them. Of each kind the first
+// ten are spelled out.
+func (s *Set) Warnings() []string {
+	var w []string
+	w = append(w, s.remarks...)
+	if k := len(s.listed); k > 0 {
+		w = append(w, fmt.Sprintf("%s a single row (the first is row %d) and add no link", plural(k, "chunklet has", "chunklets have"), s.listed[0]))
+	}
+	total := len(s.conflicting())
+	for _, c := range s.paths(s.conflicting()[:min(total, maxRemarks)]) {
+		w = append(w, c.String())
+	}
+	if total > maxRemarks {
+		w = append(w, fmt.Sprintf("%d more cannot-links contradict the must-links", total-maxRemarks))
+	}
+	return w
+}
+
+func plural(k int, one, many string) string {
+	if k == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", k, many)
+}
