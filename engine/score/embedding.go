@@ -1,0 +1,103 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// embedding is n points of d coordinates with their classes.
+type embedding struct {
+	x     []float64
+	n, d  int
+	class []int32
+	size  []uint64 // of each class
+}
+
+func newEmbedding[T comparable](x []float64, n, d int, labels []T) (*embedding, error) {
+	switch {
+	case n < 2 || n > math.MaxInt32:
+		return nil, &fault.ShapeError{What: "number of points", Got: n, Want: "2 to 2^31 - 1, as the score is over pairs"}
+	case d < 1:
+		return nil, &fault.ShapeError{What: "number of coordinates", Got: d, Want: "at least 1"}
+	case len(x)/d != n || len(x)%d != 0:
+		return nil, &fault.ShapeError{What: "number of values", Got: len(x), Want: fmt.Sprintf("%d x %d", n, d)}
+	case len(labels) != n:
+		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels), Want: fmt.Sprintf("%d, one for each point", n)}
+	}
+	for k, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, &fault.DataError{Row: k / d, Column: strconv.Itoa(k % d), Err: fmt.Errorf("value is %v: want a finite number", v)}
+		}
+	}
+	e := &embedding{x: x, n: n, d: d}
+	e.class, e.size = number(labels)
+	return e, nil
+}
+
+func (e *embedding) point(i int) []float64 { return e.x[i*e.d : (i+1)*e.d] }
+
+// rows calls f for each i with the distances from point i to the points from..n-1, where
+// from is i+1, or 0 when all is set; dist[j-from] is that to point j. dist is reused.
+func (e *embedding) rows(all bool, f func(i, from int, dist []float64)) {
+	buffer := make([]float64, e.n)
+	for i := range e.n {
+		from := i + 1
+		if all {
+			from = 0
+		}
+		dist := buffer[:e.n-from]
+		p := e.point(i)
+		for k := range dist {
+			dist[k] = distance(p, e.point(from+k))
+		}
+		f(i, from, dist)
+	}
+}
+
+// distance returns the Euclidean distance, the same bits either way round. Coordinates
+// whose squares overflow or vanish are met by scaling.
+func distance(p, q []float64) float64 {
+	s := 0.0
+	for k, v := range p {
+		t := v - q[k]
+		s += t * t
+	}
+	if s > 1e-280 && s < math.MaxFloat64 {
+		return math.Sqrt(s)
+	}
+	return scaledDistance(p, q)
+}
+
+func scaledDistance(p, q []float64) float64 {
+	r := 0.0
+	for k, v := range p {
+		r = math.Hypot(r, v-q[k])
+	}
+	return r
+}
+
+// samePairs and differentPairs count the unordered pairs within and between classes.
+func (e *embedding) samePairs() uint64 {
+	var k uint64
+	for _, q := range e.size {
+		k += choose2(q)
+	}
+	return k
+}
+
+func (e *embedding) differentPairs() uint64 { return choose2(uint64(e.n)) - e.samePairs() }
+
+// bothKinds returns an error when there is no pair within a class or none between.
+func (e *embedding) bothKinds(what string) error {
+	if e.samePairs() == 0 {
+		return fault.Data("", "%s is undefined: no two of %d points share a class", what, e.n)
+	}
+	if e.differentPairs() == 0 {
+		return fault.Data("", "%s is undefined: all %d points are in one class", what, e.n)
+	}
+	return nil
+}
+

@@ -1,0 +1,203 @@
+package score
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Input is what [All] scores: the truth with predicted labels, an embedding, or both.
+type Input struct {
+	// Truth has the true label of each row; rows with "" are left out of every score.
+	Truth []string
+	// Predicted has the predicted label of each row; nil when there are none. A "" here is
+	// a label like any other.
+	Predicted []string
+	// X is the N x D embedding, row-major and compact; nil when there is none.
+	X    []float64
+	N, D int
+	// Ks are the k of recall@k; nil means those of 1, 5, 10 that the rows allow.
+	Ks []int
+}
+
+// Report holds the scores that the input allows; the others are nil.
+type Report struct {
+	N          int `json:"n"`                  // rows scored
+	Unlabelled int `json:"unlabelled"`         // rows left out for want of a true label
+	Classes    int `json:"classes"`            // distinct true labels
+	Clusters   int `json:"clusters,omitempty"` // distinct predicted labels
+
+	Rand         *float64 `json:"rand,omitempty"`
+	BalancedRand *float64 `json:"balanced_rand,omitempty"`
+	AdjustedRand *float64 `json:"adjusted_rand,omitempty"`
+	NMI          *float64 `json:"nmi,omitempty"`
+	// ClusterAccuracy is under the best one-to-one naming of the clusters.
+	ClusterAccuracy *float64 `json:"cluster_accuracy,omitempty"`
+	// Accuracy takes the labels at their word; nil unless all predicted labels are true
+	// labels of some row, without which it would only measure the naming.
+	Accuracy *float64 `json:"accuracy,omitempty"`
+
+	JRatio           *float64   `json:"j_ratio,omitempty"`
+	PairAUC          *float64   `json:"pair_auc,omitempty"`
+	NeighborAccuracy *float64   `json:"neighbor_accuracy,omitempty"`
+	Recall           []RecallAt `json:"recall,omitempty"`
+
+	// Notes says for each score that the data leave undefined why it is missing.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// RecallAt is the recall at one k.
+type RecallAt struct {
+	K     int     `json:"k"`
+	Value float64 `json:"value"`
+}
+
+// Figure is one named score.
+type Figure struct {
+	Name  string
+	Value float64
+}
+
+// Figures lists the scores that are there, in a fixed order, under their JSON names; the
+// recall at k is "recall@k".
+func (r *Report) Figures() []Figure {
+	var out []Figure
+	add := func(name string, v *float64) {
+		if v != nil {
+			out = append(out, Figure{name, *v})
+		}
+	}
+	add("rand", r.Rand)
+	add("balanced_rand", r.BalancedRand)
+	add("adjusted_rand", r.AdjustedRand)
+	add("nmi", r.NMI)
+	add("cluster_accuracy", r.ClusterAccuracy)
+	add("accuracy", r.Accuracy)
+	add("j_ratio", r.JRatio)
+	add("pair_auc", r.PairAUC)
+	add("neighbor_accuracy", r.NeighborAccuracy)
+	for _, a := range r.Recall {
+		add(fmt.Sprintf("recall@%d", a.K), &a.Value)
+	}
+	return out
+}
+
+// All computes every score that the input allows. Wrong sizes, values that are not finite
+// and fewer than two labelled rows are errors as in the single functions; a score that
+// the data leave undefined is left out with a note.
+func All(in Input) (*Report, error) {
+	if in.Predicted == nil && in.X == nil {
+		return nil, fault.Data("", "nothing to score: want predicted labels or an embedding beside the true labels")
+	}
+	keep := make([]int, 0, len(in.Truth))
+	for i, label := range in.Truth {
+		if label != "" {
+			keep = append(keep, i)
+		}
+	}
+	if len(keep) < 2 {
+		return nil, &fault.ShapeError{What: "number of rows with a true label", Got: len(keep), Want: "at least 2"}
+	}
+	truth := pick(in.Truth, keep)
+	_, sizes := number(truth)
+	r := &Report{N: len(keep), Unlabelled: len(in.Truth) - len(keep), Classes: len(sizes)}
+	if in.Predicted != nil {
+		if err := sameLength(len(in.Truth), len(in.Predicted)); err != nil {
+			return nil, err
+		}
+		if err := r.partitions(truth, pick(in.Predicted, keep)); err != nil {
+			return nil, err
+		}
+	}
+	if in.X != nil {
+		// The whole embedding is checked, also the rows that are left out.
+		all, err := newEmbedding(in.X, in.N, in.D, in.Truth)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.embedding(all, truth, keep, in.Ks); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func pick(labels []string, rows []int) []string {
+	out := make([]string, len(rows))
+	for r, i := range rows {
+		out[r] = labels[i]
+	}
+	return out
+}
+
+func (r *Report) partitions(truth, predicted []string) error {
+	t, err := newContingency(truth, predicted)
+	if err != nil {
+		return err
+	}
+	p, err := t.pairs()
+	if err != nil {
+		return err
+	}
+	r.Clusters = len(t.cluster)
+	r.Rand, r.BalancedRand, r.AdjustedRand, r.NMI = new(p.rand()), new(p.balanced()), new(p.adjusted()), new(t.nmi())
+	r.note(&r.ClusterAccuracy)(t.clusterAccuracy())
+	if subset(predicted, truth) {
+		accuracy, err := Accuracy(truth, predicted)
+		if err != nil {
+			return err
+		}
+		r.Accuracy = &accuracy
+	}
+	return nil
+}
+
+func subset(a, of []string) bool {
+	known := make(map[string]bool)
+	for _, label := range of {
+		known[label] = true
+	}
+	return !slices.ContainsFunc(a, func(label string) bool { return !known[label] })
+}
+
+func (r *Report) embedding(all *embedding, truth []string, keep, ks []int) error {
+	e := &embedding{n: len(keep), d: all.d, x: make([]float64, 0, len(keep)*all.d)}
+	for _, i := range keep {
+		e.x = append(e.x, all.point(i)...)
+	}
+	e.class, e.size = number(truth)
+	if ks == nil {
+		ks = slices.DeleteFunc([]int{1, 5, 10}, func(k int) bool { return k >= e.n })
+	}
+	if err := e.checkK(ks); err != nil {
+		return err
+	}
+	r.note(&r.JRatio)(e.jRatio())
+	r.note(&r.PairAUC)(e.pairAUC())
+	ranks, err := e.hitRanks()
+	if err != nil && !errors.Is(err, errNoClassmates) {
+		return err
+	}
+	r.NeighborAccuracy = new(neighborAccuracy(ranks, e.n))
+	if err != nil {
+		r.Notes = append(r.Notes, err.Error())
+		return nil
+	}
+	for a, v := range recall(ranks, ks) {
+		r.Recall = append(r.Recall, RecallAt{K: ks[a], Value: v})
+	}
+	return nil
+}
+
+// note returns a function that stores a score at dst, or its error among the notes.
+func (r *Report) note(dst **float64) func(float64, error) {
+	return func(v float64, err error) {
+		if err != nil {
+			r.Notes = append(r.Notes, err.Error())
+			return
+		}
+		*dst = &v
+	}
+}
