@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -51,7 +52,7 @@ func New(o Options) (*Engine, error) {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
 	if e.backend == nil {
-		b, err := openDefault(e.workers)
+		b, err := backends.Open(backends.Options{Threads: e.workers})
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,167 @@
+package bandwidth
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Numbers of points beyond which rules look at a sample. For pairs 4096 points give 8.4
+// million of them, for neighbours 1024 averages are precise to about one percent.
+const (
+	maxPairs   = 4096
+	maxQueries = 1024
+)
+
+// sample returns x if it has at most limit points, else limit of them: one from each of
+// limit equal stretches of rows. Its place in the stretch follows the golden ratio, so that
+// rows which repeat with some period (class 0, class 1, class 0, …) are all represented.
+func sample(x points.Points, limit int) points.Points {
+	if x.Len() <= limit {
+		return x
+	}
+	return x.Select(spread(x.Len(), limit))
+}
+
+// spread returns limit different rows of n > limit, ascending.
+func spread(n, limit int) []int {
+	const golden = 0.6180339887498949 // (sqrt 5 - 1)/2: its multiples are spread evenly modulo 1
+	rows := make([]int, limit)
+	for i := range rows {
+		lo, hi := stretch(i, n, limit), stretch(i+1, n, limit)
+		_, u := math.Modf(float64(i) * golden)
+		rows[i] = lo + int(u*float64(hi-lo))
+	}
+	return rows
+}
+
+// stretch returns floor(i n / limit) without overflow for i <= limit.
+func stretch(i, n, limit int) int { return i*(n/limit) + i*(n%limit)/limit }
+
+// pairDistances returns the squared distances among at most maxPairs points, in scratch
+// memory.
+func pairDistances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (blas.Matrix, error) {
+	return k.SquaredDistances(ctx, eng, sample(x, maxPairs))
+}
+
+func meanDistance(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
+	return pairMean(ctx, eng, k, x, math.Sqrt)
+}
+
+// meanSquare returns the mean squared distance over pairs, in closed form for vectors.
+func meanSquare(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
+	if k.IsLinear() {
+		switch p := x.(type) {
+		case *points.Dense:
+			return meanSquareDense(p)
+		case *points.CSR:
+			return meanSquareSparse(p)
+		}
+	}
+	return pairMean(ctx, eng, k, x, func(d2 float64) float64 { return d2 })
+}
+
+// pairMean returns the mean of f(d_ij^2) over pairs i < j: row sums, then their sum in order.
+func pairMean(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, f func(float64) float64) (float64, error) {
+	d2, err := pairDistances(ctx, eng, k, x)
+	if err != nil {
+		return 0, err
+	}
+	n := d2.Rows
+	means := make([]float64, n)
+	err = eng.For(ctx, n, 64, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			s := 0.0
+			for _, v := range d2.Row(i)[:i] {
+				s += f(v)
+			}
+			// Divided before the rows are added: sums of large squares could overflow.
+			means[i] = s / (float64(n) * float64(n-1) / 2)
+		}
+		return nil
+	})
+	total := 0.0
+	for _, m := range means {
+		total += m
+	}
+	return total, err
+}
+
+func medianDistance(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
+	d2, err := pairDistances(ctx, eng, k, x)
+	if err != nil {
+		return 0, err
+	}
+	pairs := d2.Rows * (d2.Rows - 1) / 2
+	lower := selectBelow(d2, (pairs-1)/2)
+	upper := lower
+	if pairs%2 == 0 {
+		upper = selectBelow(d2, pairs/2)
+	}
+	return (math.Sqrt(lower) + math.Sqrt(upper)) / 2, ctx.Err()
+}
+
+// selectBelow returns the element of rank k (from 0) among those below the diagonal of m,
+// all >= 0. Bits of floats >= 0 sort as they do, so four counting passes of 16 bits each find
+// it: O(n^2) whatever the values, and nothing is moved.
+func selectBelow(m blas.Matrix, k int) float64 {
+	var prefix uint64
+	counts := make([]int, 1<<16)
+	for shift := 48; shift >= 0; shift -= 16 {
+		clear(counts)
+		for i := range m.Rows {
+			for _, v := range m.Row(i)[:i] {
+				// A shift by 64 (the first pass) gives 0: every value belongs.
+				if b := math.Float64bits(v); (b^prefix)>>(shift+16) == 0 {
+					counts[b>>shift&0xffff]++
+				}
+			}
+		}
+		digit := 0
+		for ; counts[digit] <= k; digit++ {
+			k -= counts[digit]
+		}
+		prefix |= uint64(digit) << shift
+	}
+	return math.Float64frombits(prefix)
+}
+
+// meanSquareDense returns 2/(n-1) sum_i |x_i - mean|^2, feature by feature.
+func meanSquareDense(p *points.Dense) (float64, error) {
+	means := make([]float64, p.D)
+	for i := range p.N {
+		for c, v := range p.Row(i) {
+			means[c] += v / float64(p.N)
+		}
+	}
+	s := 0.0
+	for i := range p.N {
+		row := 0.0
+		for c, v := range p.Row(i) {
+			row += (v - means[c]) * (v - means[c])
+		}
+		s += row / float64(p.N-1)
+	}
+	return checked(2*s, p)
+}
+
+// meanSquareSparse is meanSquareDense with the zeros of each feature counted, not visited.
+func meanSquareSparse(p *points.CSR) (float64, error) {
+	means, counts, sums := make([]float64, p.D), make([]int, p.D), make([]float64, p.D)
+	for k, c := range p.Col {
+		means[c] += p.Val[k] / float64(p.N)
+		counts[c]++
+	}
+	for k, c := range p.Col {
+		sums[c] += (p.Val[k] - means[c]) * (p.Val[k] - means[c]) / float64(p.N-1)
+	}
+	s := 0.0
+	for c, v := range sums {
+		s += v + float64(p.N-counts[c])*means[c]*means[c]/float64(p.N-1)
+	}
+	return checked(2*s, p)
+}

@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// base is the base inner product between two fixed sets of points, x (rows) and y (columns).
+type base interface {
+	// norms returns <x_i,x_i> and <y_j,y_j>, in the base's own (perhaps centred) frame. The
+	// slices belong to the caller.
+	norms() (x, y []float64)
+	// load prepares rows [lo, hi) of x for calls of fill, and unload ends it.
+	load(lo, hi int) blas.Matrix
+	// fill writes <x_i, y_j> for rows from lo and columns from j0 over all of dst.
+	fill(dst, rows blas.Matrix, lo, j0 int)
+	unload(rows blas.Matrix)
+	// exact returns the squared distance of x_i and y_j from the raw values; ok is false
+	// for a base that has none.
+	exact(i, j int) (d2 float64, ok bool)
+	// release gives scratch memory back.
+	release()
+}
+
+// centred reports whether the points should be centred: when the first map depends on
+// differences only.
+func (k Kernel) centred() bool { return len(k.stages) > 0 && k.stages[0].kind.shiftInvariant() }
+
+// gramBase returns the base of x with itself.
+func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Points, t tiling) (base, error) {
+	if err := k.accepts(x); err != nil {
+		return nil, err
+	}
+	if g, ok := x.(*points.Gram); ok {
+		return newGramSelf(g)
+	}
+	return k.crossBase(ctx, eng, x, x, t)
+}
+
+// crossBase returns the base of x with y.
+func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.Points, t tiling) (base, error) {
+	if err := firstError(k.accepts(x), k.accepts(y)); err != nil {
+		return nil, err
+	}
+	xg, xIsGram := x.(*points.Gram)
+	yg, yIsGram := y.(*points.Gram)
+	if xIsGram != yIsGram {
+		return nil, &fault.ParamError{Param: "points", Value: "a precomputed Gram matrix and vectors", Want: "both of one kind"}
+	}
+	if x.Dim() != y.Dim() {
+		what := "number of features"
+		if xIsGram {
+			what = "number of reference objects"
+		}
+		return nil, &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as the points it is compared with have", y.Dim())}
+	}
+	if xIsGram {
+		return newGramCross(xg, yg)
+	}
+	xd, xIsDense := x.(*points.Dense)
+	yd, yIsDense := y.(*points.Dense)
+	if xIsDense && yIsDense {
+		return newDense(ctx, eng, xd, yd, k.centred(), t)
+	}
+	return newSparse(ctx, eng, x, y)
+}
+
+// maxNorm bounds squared lengths and kernel values: below it |x|^2 + |y|^2 - 2<x,y> cannot
+// overflow.
+const maxNorm = math.MaxFloat64 / 8
+
+// errNorm reports the first squared length that is not a number or too large.
+type errNorm struct {
+	row   int
+	value float64
+}
+
+func (e *errNorm) Error() string {
+	return fmt.Sprintf("squared length %v at row %d is not representable: want smaller values (scale the data)", e.value, e.row)
+}
+
+// checkNorms returns an *errNorm for the first value that is NaN or beyond maxNorm.
+func checkNorms(norms []float64) error {
+	for i, v := range norms {
+		if !(math.Abs(v) <= maxNorm) {
+			return &errNorm{i, v}
+		}
+	}
+	return nil
+}
+
+// explain turns an *errNorm into a DataError: about the first bad value of the points if there
+// is one, else about the length itself.
+func explain(err error, sets ...points.Points) error {
+	e, ok := err.(*errNorm)
+	if !ok {
+		return err
+	}
+	for _, x := range sets {
+		if bad := x.Validate(); bad != nil {
+			return bad
+		}
+	}
+	return &fault.DataError{Row: e.row, Err: fmt.Errorf("kernel value %v is not representable: want smaller values (standardize the data)", e.value)}
+}
+
+// rawNorms returns <x_i, x_i> as the base has it, uncentred.
+func rawNorms(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
+	norms := make([]float64, x.Len())
+	err := eng.For(ctx, len(norms), normBlock, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			norms[i] = rawNorm(x, i)
+		}
+		return nil
+	})
+	return norms, err
+}
+
+// normBlock is the number of rows a worker takes at a time in passes that cost O(d) a row.
+const normBlock = 256
+
+func rawNorm(x points.Points, i int) float64 {
+	switch p := x.(type) {
+	case *points.Dense:
+		return dot(p.Row(i), p.Row(i))
+	case *points.CSR:
+		_, val := p.Row(i)
+		return dot(val, val)
+	case *points.Gram:
+		return p.Diagonal[i]
+	default:
+		panic("kernel: unknown kind of points")
+	}
+}
+
+// dot sums x_i y_i in order. len(y) >= len(x).
+func dot(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}

@@ -1,0 +1,80 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// gramBase reads inner products from precomputed Gram matrices over one set of reference
+// objects.
+type gramBase struct {
+	x, y *points.Gram
+	// self marks x == y, where <x_i, x_j> may also be read from row j, and must be read
+	// from one place for either order of i and j.
+	self bool
+}
+
+func newGramCross(x, y *points.Gram) (*gramBase, error) {
+	for j, r := range y.Reference {
+		if r < 0 {
+			return nil, &fault.DataError{Row: j, Err: fmt.Errorf("the object is none of the %d reference objects of the Gram matrix, so inner products with it are not known: want an object of the training matrix", y.M)}
+		}
+	}
+	return &gramBase{x: x, y: y}, nil
+}
+
+// newGramSelf requires all but one of the objects to be reference objects: of any two, one
+// must be known as a column.
+func newGramSelf(x *points.Gram) (*gramBase, error) {
+	unknown := -1
+	for i, r := range x.Reference {
+		if r >= 0 {
+			continue
+		}
+		if unknown >= 0 {
+			return nil, unknownPair(x, i, unknown)
+		}
+		unknown = i
+	}
+	return &gramBase{x: x, y: x, self: true}, nil
+}
+
+func unknownPair(x *points.Gram, i, j int) error {
+	return &fault.DataError{Row: i, Err: fmt.Errorf("neither this object nor object %d is one of the %d reference objects of the Gram matrix: their inner product is not known", j, x.M)}
+}
+
+func (b *gramBase) norms() (x, y []float64)     { return b.x.Diagonal, b.y.Diagonal }
+func (b *gramBase) load(lo, hi int) blas.Matrix { return blas.Matrix{} }
+func (b *gramBase) unload(blas.Matrix)          {}
+func (b *gramBase) release()                    {}
+
+func (b *gramBase) fill(dst, _ blas.Matrix, lo, j0 int) {
+	for r := range dst.Rows {
+		row, i := dst.Row(r), lo+r
+		for c := range row {
+			if b.self {
+				row[c] = gramEntry(b.x, i, j0+c)
+			} else {
+				row[c] = b.x.Data[i*b.x.M+b.y.Reference[j0+c]]
+			}
+		}
+	}
+}
+
+func (b *gramBase) exact(int, int) (float64, bool) { return 0, false }
+
+// gramEntry returns <x_i, x_j>, the same value for either order. One of the two objects
+// must be a reference object, or i == j.
+func gramEntry(x *points.Gram, i, j int) float64 {
+	if i == j {
+		return x.Diagonal[i]
+	}
+	i, j = max(i, j), min(i, j)
+	if r := x.Reference[j]; r >= 0 {
+		return x.Data[i*x.M+r]
+	}
+	return x.Data[j*x.M+x.Reference[i]]
+}

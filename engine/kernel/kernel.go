@@ -1,0 +1,192 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Kernel is a kernel function with all its parameters. It is an immutable value.
+type Kernel struct {
+	spec   Spec
+	stages []stage // innermost first, linear ones dropped: the scalar maps in order
+}
+
+// New returns the kernel of s. A Spec with an unresolved bandwidth rule, and the zero Spec,
+// are *fault.ParamError.
+func New(s Spec) (Kernel, error) {
+	if s.IsZero() {
+		return Kernel{}, &fault.ParamError{Param: "kernel", Value: "", Want: "a kernel such as rbf:sigma=1"}
+	}
+	if r, _, open := s.Open(); open {
+		return Kernel{}, &fault.ParamError{Param: r.Parameter + " of kernel " + r.Kernel, Value: r.Name, Want: "a number (the rule is still to be resolved from data)"}
+	}
+	k := Kernel{spec: s}
+	for i := s.n - 1; i >= 0; i-- {
+		if s.stages[i].kind != linear {
+			k.stages = append(k.stages, s.stages[i])
+		}
+	}
+	return k, nil
+}
+
+// Spec returns the parsed text that the kernel was made from.
+func (k Kernel) Spec() Spec { return k.spec }
+
+// String returns the canonical text of the kernel.
+func (k Kernel) String() string { return k.spec.String() }
+
+// Gram returns the kernel matrix of x, n x n, both triangles, symmetric to the bit, with the
+// exact diagonal of [Kernel.Diagonal].
+//
+// Errors: points that are not finite or whose squared length overflows, or that the kernel
+// does not take; a memory limit below 8n(n+d) bytes; ctx.Err().
+// Cost: n^2 d flops for dense points and one map per pair; each entry is written once.
+func (k Kernel) Gram(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	n := x.Len()
+	if err := checkMemory(eng, n, n); err != nil {
+		return blas.Matrix{}, err
+	}
+	dst := eng.NewMatrix(n, n)
+	if err := k.GramTo(ctx, eng, dst, x); err != nil {
+		return blas.Matrix{}, err
+	}
+	return dst, nil
+}
+
+// GramTo is [Kernel.Gram] into dst, all of which is overwritten (partly, on error). It panics
+// if dst is not n x n.
+func (k Kernel) GramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points) error {
+	return k.gramTo(ctx, eng, dst, x, defaultTiling)
+}
+
+func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points, t tiling) error {
+	checkShape(dst, x.Len(), x.Len())
+	b, err := k.gramBase(ctx, eng, x, t)
+	if err != nil {
+		return err
+	}
+	defer b.release()
+	ev, err := k.evaluate(b)
+	if err != nil {
+		return explain(err, x)
+	}
+	diagonal, err := k.Diagonal(ctx, eng, x)
+	if err != nil {
+		return err
+	}
+	return ev.symmetric(ctx, eng, dst, diagonal, t)
+}
+
+// Cross returns the kernel matrix between x and y, |x| x |y|. Row i depends on point i of x
+// and on y only: it has the same bits in any batch (see the package comment).
+//
+// Errors as for [Kernel.Gram]; x and y of different dimension are a *fault.ShapeError, of
+// incompatible kinds a *fault.ParamError. With a precomputed Gram matrix the columns are
+// those of y's reference objects; an object of y that is none is a *fault.DataError.
+func (k Kernel) Cross(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
+	if err := checkMemory(eng, x.Len(), y.Len()); err != nil {
+		return blas.Matrix{}, err
+	}
+	dst := eng.NewMatrix(x.Len(), y.Len())
+	if err := k.CrossTo(ctx, eng, dst, x, y); err != nil {
+		return blas.Matrix{}, err
+	}
+	return dst, nil
+}
+
+// CrossTo is [Kernel.Cross] into dst, all of which is overwritten (partly, on error). It
+// panics if dst is not |x| x |y|.
+func (k Kernel) CrossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points) error {
+	return k.crossTo(ctx, eng, dst, x, y, defaultTiling)
+}
+
+func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points, t tiling) error {
+	checkShape(dst, x.Len(), y.Len())
+	b, err := k.crossBase(ctx, eng, x, y, t)
+	if err != nil {
+		return err
+	}
+	defer b.release()
+	ev, err := k.evaluate(b)
+	if err != nil {
+		return explain(err, x, y)
+	}
+	return ev.rectangular(ctx, eng, dst, t)
+}
+
+// Diagonal returns k(x_i, x_i) for every point. O(nd).
+func (k Kernel) Diagonal(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
+	if err := k.accepts(x); err != nil {
+		return nil, err
+	}
+	self, err := rawNorms(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNorms(self); err != nil {
+		return nil, explain(err, x)
+	}
+	for _, st := range k.stages {
+		for i, v := range self {
+			self[i] = st.self(v)
+		}
+		if err := checkNorms(self); err != nil {
+			return nil, explain(err, x)
+		}
+	}
+	return self, nil
+}
+
+// SquaredDistances returns the squared distances between the points in the kernel's feature
+// space, K_ii + K_jj - 2 K_ij, n x n, never negative, symmetric to the bit, with a diagonal of
+// zeros. For the linear kernel these are Euclidean. Cost and errors as for [Kernel.Gram].
+func (k Kernel) SquaredDistances(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	return k.withDistance().Gram(ctx, eng, x)
+}
+
+// SquaredDistancesBetween returns the squared distances between the points of x and those of
+// y in the kernel's feature space, |x| x |y|. Cost and errors as for [Kernel.Cross].
+func (k Kernel) SquaredDistancesBetween(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
+	return k.withDistance().Cross(ctx, eng, x, y)
+}
+
+// withDistance returns the kernel followed by the map to squared distances.
+func (k Kernel) withDistance() Kernel {
+	stages := append(make([]stage, 0, len(k.stages)+1), k.stages...)
+	return Kernel{spec: k.spec, stages: append(stages, stage{kind: distance})}
+}
+
+// accepts returns a ParamError unless the kernel can be evaluated on points of x's kind.
+func (k Kernel) accepts(x points.Points) error {
+	switch x.(type) {
+	case *points.Dense, *points.CSR, *points.Gram:
+	default:
+		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", x), Want: "*points.Dense, *points.CSR or *points.Gram"}
+	}
+	for _, st := range k.stages {
+		if st.kind == spectrum {
+			return &fault.ParamError{Param: "kernel", Value: k.String(), Want: "a kernel for vectors (spectrum takes sequences)"}
+		}
+	}
+	return nil
+}
+
+// checkMemory prices a rows x cols kernel matrix.
+func checkMemory(eng *engine.Engine, rows, cols int) error {
+	return eng.Check(fmt.Sprintf("kernel matrix %d x %d", rows, cols), engine.MatrixBytes(rows, cols), "use fewer points or landmarks, or raise the memory limit")
+}
+
+func checkShape(dst blas.Matrix, rows, cols int) {
+	blas.CheckMatrix(dst)
+	if dst.Rows != rows || dst.Cols != cols {
+		panic("kernel: dst has the wrong shape")
+	}
+}
+
+// IsLinear reports whether the kernel is the base inner product itself.
+func (k Kernel) IsLinear() bool { return len(k.stages) == 0 }

@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Pairs returns k(x_i, x_j) for each listed pair {i, j}; the order within a pair does not
+// matter. A pair of a point with itself gives its value of [Kernel.Diagonal]. A row out of
+// range is a *fault.DataError whose Row is the number of the pair. O(d) a pair.
+func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+	diagonal, err := k.Diagonal(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPairs(x, pairs); err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(pairs))
+	err = eng.For(ctx, len(pairs), normBlock, func(lo, hi int) error {
+		for p := lo; p < hi; p++ {
+			i, j := pairs[p][0], pairs[p][1]
+			if i == j {
+				out[p] = diagonal[i]
+			} else {
+				out[p] = k.pair(x, i, j)
+			}
+			if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
+				return &fault.DataError{Row: max(i, j), Err: overflowError(out[p], min(i, j))}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// checkPairs validates the rows of pairs, and for a Gram matrix that each product is known.
+func checkPairs(x points.Points, pairs [][2]int) error {
+	g, isGram := x.(*points.Gram)
+	for p, pair := range pairs {
+		for side, i := range pair {
+			if i < 0 || i >= x.Len() {
+				return &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
+			}
+		}
+		if i, j := pair[0], pair[1]; isGram && i != j && g.Reference[i] < 0 && g.Reference[j] < 0 {
+			return unknownPair(g, i, j)
+		}
+	}
+	return nil
+}
+
+// pair evaluates the kernel on two different points.
+func (k Kernel) pair(x points.Points, i, j int) float64 {
+	xx, yy := rawNorm(x, i), rawNorm(x, j)
+	stages := k.stages
+	var v float64
+	if _, isGram := x.(*points.Gram); k.centred() && !isGram {
+		v = stages[0].ofDistance(distanceOf(x, x, i, j))
+		xx, yy = stages[0].self(xx), stages[0].self(yy)
+		stages = stages[1:]
+	} else {
+		v = productOf(x, i, j)
+	}
+	for _, st := range stages {
+		v = st.apply(v, xx, yy)
+		xx, yy = st.self(xx), st.self(yy)
+	}
+	return v
+}
+
+// productOf returns <x_i, x_j>, symmetric to the bit.
+func productOf(x points.Points, i, j int) float64 {
+	switch p := x.(type) {
+	case *points.Dense:
+		return dot(p.Row(i), p.Row(j))
+	case *points.Gram:
+		return gramEntry(p, i, j)
+	}
+	s := 0.0
+	mergeSparse(x, x, i, j, func(a, b float64) { s += a * b })
+	return s
+}
+
+// distanceOf returns |x_i - y_j|^2 from the differences of the raw values of vectors.
+func distanceOf(x, y points.Points, i, j int) float64 {
+	xd, xIsDense := x.(*points.Dense)
+	yd, yIsDense := y.(*points.Dense)
+	if xIsDense && yIsDense {
+		return distanceDense(xd.Row(i), yd.Row(j))
+	}
+	s := 0.0
+	mergeSparse(x, y, i, j, func(a, b float64) { s += (a - b) * (a - b) })
+	return s
+}
+
+// mergeSparse calls f with the values of each feature that one of the two vectors has, in
+// ascending order.
+func mergeSparse(x, y points.Points, i, j int, f func(a, b float64)) {
+	a, b := newCursor(x, i), newCursor(y, j)
+	for {
+		c := min(a.feature(), b.feature())
+		if c == endOfRow {
+			return
+		}
+		f(a.take(c), b.take(c))
+	}
+}
+
+const endOfRow = math.MaxInt
+
+// cursor walks over the features of one vector. A dense one has all of them.
+type cursor struct {
+	col []int32
+	val []float64
+	at  int
+}
+
+func newCursor(x points.Points, i int) cursor {
+	if p, ok := x.(*points.CSR); ok {
+		col, val := p.Row(i)
+		return cursor{col: col, val: val}
+	}
+	return cursor{val: x.(*points.Dense).Row(i)}
+}
+
+// feature returns the next feature, or endOfRow.
+func (c *cursor) feature() int {
+	switch {
+	case c.at == len(c.val):
+		return endOfRow
+	case c.col == nil:
+		return c.at
+	default:
+		return int(c.col[c.at])
+	}
+}
+
+// take returns the value of feature f and moves past it, or 0 if the vector lacks it.
+func (c *cursor) take(f int) float64 {
+	if c.feature() != f {
+		return 0
+	}
+	c.at++
+	return c.val[c.at-1]
+}
+
+// firstNonFinite returns the first index of a NaN or Inf, or -1.
+func firstNonFinite(row []float64) int {
+	for j, v := range row {
+		if v-v != 0 {
+			return j
+		}
+	}
+	return -1
+}
+
+func overflowError(v float64, j int) error {
+	return fmt.Errorf("kernel value with point %d is %v: want smaller values (standardize the data) or a lower degree", j, v)
+}

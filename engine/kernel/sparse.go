@@ -1,0 +1,115 @@
+package kernel
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// sparseBase is the inner product of sparse points with sparse or dense ones, either way
+// round, uncentred.
+type sparseBase struct {
+	x, y   points.Points
+	yt     *points.CSR   // y transposed, when y is sparse
+	dense  *points.Dense // y transposed, when y is dense
+	xx, yy []float64
+}
+
+func newSparse(ctx context.Context, eng *engine.Engine, x, y points.Points) (*sparseBase, error) {
+	b := &sparseBase{x: x, y: y}
+	var err error
+	if b.yy, err = rawNorms(ctx, eng, y); err != nil {
+		return nil, err
+	}
+	if b.xx = b.yy; x != y {
+		if b.xx, err = rawNorms(ctx, eng, x); err != nil {
+			return nil, err
+		}
+	}
+	switch p := y.(type) {
+	case *points.CSR:
+		b.yt = transposeSparse(p)
+	case *points.Dense:
+		if err := eng.Check("transposed copy of the points", engine.MatrixBytes(p.D, p.N), "use fewer points or raise the memory limit"); err != nil {
+			return nil, err
+		}
+		b.dense = transposeDense(p)
+	}
+	return b, nil
+}
+
+func (b *sparseBase) norms() (x, y []float64)     { return b.xx, b.yy }
+func (b *sparseBase) load(lo, hi int) blas.Matrix { return blas.Matrix{} }
+func (b *sparseBase) unload(blas.Matrix)          {}
+func (b *sparseBase) release()                    {}
+
+// fill adds, for every feature of x_i in ascending order, its multiple of that feature's
+// column of y.
+func (b *sparseBase) fill(dst, _ blas.Matrix, lo, j0 int) {
+	for r := range dst.Rows {
+		row := dst.Row(r)
+		clear(row)
+		if x, ok := b.x.(*points.CSR); ok {
+			col, val := x.Row(lo + r)
+			for k, c := range col {
+				b.addFeature(row, val[k], int(c), j0)
+			}
+			continue
+		}
+		for c, v := range b.x.(*points.Dense).Row(lo + r) {
+			if v != 0 {
+				b.addFeature(row, v, c, j0)
+			}
+		}
+	}
+}
+
+// addFeature adds v times feature c of y, from point j0 on, to row.
+func (b *sparseBase) addFeature(row []float64, v float64, c, j0 int) {
+	if b.dense != nil {
+		for j, w := range b.dense.Row(c)[j0 : j0+len(row)] {
+			row[j] += v * w
+		}
+		return
+	}
+	who, val := b.yt.Row(c)
+	k, _ := slices.BinarySearch(who, int32(j0))
+	for ; k < len(who) && int(who[k]) < j0+len(row); k++ {
+		row[int(who[k])-j0] += v * val[k]
+	}
+}
+
+func (b *sparseBase) exact(i, j int) (float64, bool) { return distanceOf(b.x, b.y, i, j), true }
+
+// transposeSparse returns p transposed: row c lists the points with feature c, ascending.
+func transposeSparse(p *points.CSR) *points.CSR {
+	t := &points.CSR{N: p.D, D: p.N, Start: make([]int, p.D+1), Col: make([]int32, len(p.Col)), Val: make([]float64, len(p.Val))}
+	for _, c := range p.Col {
+		t.Start[c+1]++
+	}
+	for c := range p.D {
+		t.Start[c+1] += t.Start[c]
+	}
+	next := slices.Clone(t.Start)
+	for i := range p.N {
+		col, val := p.Row(i)
+		for k, c := range col {
+			t.Col[next[c]], t.Val[next[c]] = int32(i), val[k]
+			next[c]++
+		}
+	}
+	return t
+}
+
+func transposeDense(p *points.Dense) *points.Dense {
+	t := &points.Dense{N: p.D, D: p.N, Data: make([]float64, len(p.Data))}
+	for i := range p.N {
+		for c, v := range p.Row(i) {
+			t.Data[c*p.N+i] = v
+		}
+	}
+	return t
+}
