@@ -10,7 +10,9 @@
 // Outputs must not overlap inputs. Shapes that do not agree are programmer errors and
 // panic with a constant message; dimensions of zero are legal and do nothing (beyond
 // scaling by beta). beta == 0 overwrites: the output is not read, so it may hold NaN.
-// NaN and Inf in the inputs propagate, or give an error from a factorisation, never a hang.
+// alpha == 0 leaves the factors unread. NaN and Inf in the inputs propagate, or give an
+// error from a factorisation, never a hang: Gemm, Syrk, Gemv and Symv take 0*NaN and 0*Inf
+// for NaN, in Syr and Trsm a backend may leave out a product whose other factor is 0.
 package blas
 
 // Backend is dense linear algebra. A Backend is immutable and safe for concurrent use.

@@ -14,7 +14,6 @@ import (
 
 	ref "gonum.org/v1/gonum/blas"
 	refblas "gonum.org/v1/gonum/blas/gonum"
-	"gonum.org/v1/gonum/lapack"
 	reflapack "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/mustlink/mustlink/blas"
@@ -61,6 +60,9 @@ func (backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta f
 		plainGemm(transA, transB, alpha, a, b, c, k, false)
 		return
 	}
+	if !transA && transB {
+		b, transB = transpose(b), false
+	}
 	dense.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
 }
 
@@ -75,6 +77,19 @@ func (backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c b
 		return
 	}
 	dense.Dsyrk(ref.Lower, trans(transA), n, k, alpha, a.Data, a.Stride, 1, c.Data, c.Stride)
+}
+
+// transpose returns a copy of m', for the one case of Gemm, A B', in which gonum's bits
+// depend on the size of the call: a large one splits the inner products at every 64th
+// element of k, a small one does not. The other cases add the terms in the order of k.
+func transpose(m blas.Matrix) blas.Matrix {
+	t := blas.NewMatrix(m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			t.Set(j, i, v)
+		}
+	}
+	return t
 }
 
 // plainGemm computes C += alpha op(A) op(B) without leaving a product out; only the lower
@@ -141,43 +156,6 @@ func (backend) Cholesky(a blas.Matrix) error {
 		return nil
 	}
 	return &blas.NotPositiveDefiniteError{Pivot: form.FailedPivot(a)}
-}
-
-func (backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
-	n := blas.CheckSymEig(a, w)
-	if n == 0 {
-		return nil
-	}
-	if !form.FiniteLower(a) {
-		return &blas.NoConvergenceError{Routine: "dsyev"}
-	}
-	job := lapack.EVNone
-	if vectors {
-		job = lapack.EVCompute
-	}
-	var size [1]float64
-	factor.Dsyev(job, ref.Lower, n, a.Data, a.Stride, w, size[:], -1)
-	work := make([]float64, int(size[0]))
-	if !factor.Dsyev(job, ref.Lower, n, a.Data, a.Stride, w, work, len(work)) {
-		return &blas.NoConvergenceError{Routine: "dsyev"}
-	}
-	if vectors {
-		form.Transpose(a) // columns to rows
-	}
-	return nil
-}
-
-func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
-	n, k := blas.CheckSymEigTop(a, w, v)
-	if k == 0 {
-		return nil
-	}
-	all := make([]float64, n)
-	if err := g.SymEig(a, all, true); err != nil {
-		return err
-	}
-	form.TopRows(all, a, w, v)
-	return nil
 }
 
 func trans(t bool) ref.Transpose {

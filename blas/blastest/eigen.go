@@ -1,0 +1,217 @@
+package blastest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+)
+
+// eigenSizes has one size more than a backend's blocks, but stays below the cubes that
+// the plain checks would make slow.
+var eigenSizes = []int{0, 1, 2, 3, 5, 31, 32, 33, 64, 65, 129}
+
+// symmetric matrices that are awkward each in their way, as functions of (i, j), i >= j.
+func (s *suite) symmetric(n int) map[string]func(i, j int) float64 {
+	repeated := s.spectrum(n, func(i int) float64 { return float64(i % 3) })
+	graded := s.spectrum(n, func(i int) float64 { return math.Pow(10, -float64(i)/8) })
+	return map[string]func(i, j int) float64{
+		"normal":   s.normal,
+		"zero":     func(int, int) float64 { return 0 },
+		"ones":     func(int, int) float64 { return 1 },
+		"repeated": repeated.At,
+		"graded":   graded.At,
+		"huge":     func(i, j int) float64 { return 1e250 * s.normal(i, j) },
+		"tiny":     func(i, j int) float64 { return 1e-250 * s.normal(i, j) },
+		"identity": func(i, j int) float64 { return float64(1 - min(1, i-j)) },
+		"diagonal": func(i, j int) float64 {
+			if i != j {
+				return 0
+			}
+			return float64((i*7)%5) - 2
+		},
+	}
+}
+
+// spectrum returns Q diag(w) Q' for a product Q of two random reflections.
+func (s *suite) spectrum(n int, w func(i int) float64) blas.Matrix {
+	a := blas.NewMatrix(n, n)
+	for i := range n {
+		a.Set(i, i, w(i))
+	}
+	for range 2 {
+		u := s.vector(n)
+		var uu float64
+		for _, v := range u {
+			uu += v * v
+		}
+		// (I - 2uu'/u'u) A (I - 2uu'/u'u), with p = A u
+		p, _ := apply(false, a, u)
+		var up float64
+		for i, v := range u {
+			up += v * p[i]
+		}
+		for i := range n {
+			for j := range n {
+				a.Set(i, j, a.At(i, j)-2*(u[i]*p[j]+p[i]*u[j])/uu+4*up*u[i]*u[j]/(uu*uu))
+			}
+		}
+	}
+	return a
+}
+
+func testSymEig(t *testing.T, s *suite) {
+	for _, n := range eigenSizes {
+		for name, f := range s.symmetric(n) {
+			what := fmt.Sprintf("n=%d,%s", n, name)
+			a := s.empty(n, n).fillLower(f)
+			full := mirror(a.Matrix)
+			v := s.empty(n, n).fillLower(a.At)
+			w := s.nanVector(n)
+			if err := s.b.SymEig(v.Matrix, w, true); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			v.fenced(t, "A", false)
+			eigenpairs(t, what, full, w, v.Matrix)
+			if !slices.IsSorted(w) {
+				t.Errorf("%s: eigenvalues %v: want ascending order", what, w)
+			}
+			values := s.empty(n, n).fillLower(a.At)
+			wOnly := s.nanVector(n)
+			if err := s.b.SymEig(values.Matrix, wOnly, false); err != nil {
+				t.Fatalf("%s, values only: %v", what, err)
+			}
+			values.fenced(t, "A", false)
+			for i := range w {
+				within(t, fmt.Sprintf("%s: eigenvalue %d without vectors", what, i), wOnly[i], w[i], tolerance(n)*norm(full))
+			}
+		}
+	}
+}
+
+func (s *suite) nanVector(n int) []float64 { return s.empty(1, n).Row(0) }
+
+// tolerance is the bound on residuals relative to |A|, on orthogonality, and on
+// eigenvalues: 10 n eps, with room for the smallest n.
+func tolerance(n int) float64 { return 10 * float64(max(n, 8)) * eps }
+
+// norm returns the largest absolute row sum, an upper bound of the spectral norm.
+func norm(a blas.Matrix) float64 {
+	var largest float64
+	for i := range a.Rows {
+		var sum float64
+		for _, v := range a.Row(i) {
+			sum += math.Abs(v)
+		}
+		largest = max(largest, sum)
+	}
+	return largest
+}
+
+// eigenpairs checks A v = w v and v v' = I for the rows of v.
+func eigenpairs(t *testing.T, what string, a blas.Matrix, w []float64, v blas.Matrix) {
+	t.Helper()
+	n := a.Rows
+	scale := norm(a)
+	for r := range v.Rows {
+		av, _ := apply(false, a, v.Row(r))
+		for i := range n {
+			within(t, fmt.Sprintf("%s: A v_%d, element %d", what, r, i), av[i], w[r]*v.At(r, i), tolerance(n)*scale)
+		}
+		for q := range r + 1 {
+			want := 0.0
+			if q == r {
+				want = 1
+			}
+			got, _ := terms(false, true, 1, v, v, 0, v, r, q, n)
+			within(t, fmt.Sprintf("%s: v_%d'v_%d", what, r, q), got, want, tolerance(n))
+		}
+	}
+}
+
+// testSymEigKnown: the second-difference matrix has eigenvalues 2 - 2 cos(k pi/(n+1)).
+func testSymEigKnown(t *testing.T, s *suite) {
+	for _, n := range append(slices.Clone(eigenSizes), 200) {
+		a := s.empty(n, n).fillLower(func(i, j int) float64 {
+			switch i - j {
+			case 0:
+				return 2
+			case 1:
+				return -1
+			}
+			return 0
+		})
+		for _, vectors := range []bool{false, true} {
+			c, w := s.empty(n, n).fillLower(a.At), s.nanVector(n)
+			if err := s.b.SymEig(c.Matrix, w, vectors); err != nil {
+				t.Fatalf("n=%d: %v", n, err)
+			}
+			for k := range n {
+				want := 4 * math.Pow(math.Sin(float64(k+1)*math.Pi/float64(2*(n+1))), 2)
+				within(t, fmt.Sprintf("n=%d,vectors=%t: eigenvalue %d", n, vectors, k), w[k], want, 4*tolerance(n))
+			}
+		}
+	}
+}
+
+func testSymEigTop(t *testing.T, s *suite) {
+	for _, n := range []int{0, 1, 2, 3, 32, 65, 129} {
+		for name, f := range s.symmetric(n) {
+			a := s.empty(n, n).fillLower(f)
+			full := mirror(a.Matrix)
+			all := s.nanVector(n)
+			if err := s.b.SymEig(full.Clone(), all, true); err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range []int{0, 1, 2, n / 8, n / 2, n} {
+				if k > n {
+					continue
+				}
+				what := fmt.Sprintf("n=%d,%s,k=%d", n, name, k)
+				w, v := s.nanVector(k), s.empty(k, n)
+				if err := s.b.SymEigTop(s.empty(n, n).fillLower(a.At).Matrix, w, v.Matrix); err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				v.fenced(t, "V", false)
+				eigenpairs(t, what, full, w, v.Matrix)
+				for i := range w {
+					within(t, fmt.Sprintf("%s: eigenvalue %d", what, i), w[i], all[n-1-i], tolerance(n)*norm(full))
+					if i > 0 && !(w[i] <= w[i-1]) {
+						t.Errorf("%s: eigenvalues %v: want descending order", what, w)
+					}
+				}
+			}
+		}
+	}
+}
+
+// testSymEigNaN: NaN and Inf anywhere in the triangle give the typed error, and return.
+func testSymEigNaN(t *testing.T, s *suite) {
+	for _, n := range []int{1, 2, 3, 40, 129} {
+		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			for _, at := range [][2]int{{0, 0}, {n - 1, 0}, {n - 1, n - 1}, {n / 2, n / 3}} {
+				make := func() blas.Matrix {
+					a := s.empty(n, n).fillLower(s.normal)
+					a.Set(at[0], at[1], bad)
+					return a.Matrix
+				}
+				what := fmt.Sprintf("n=%d,%v at %v", n, bad, at)
+				noConvergence(t, what, s.b.SymEig(make(), s.nanVector(n), true))
+				noConvergence(t, what+", values only", s.b.SymEig(make(), s.nanVector(n), false))
+				noConvergence(t, what+", top", s.b.SymEigTop(make(), s.nanVector(1), s.empty(1, n).Matrix))
+				noConvergence(t, what+", all from the top", s.b.SymEigTop(make(), s.nanVector(n), s.empty(n, n).Matrix))
+			}
+		}
+	}
+}
+
+func noConvergence(t *testing.T, what string, err error) {
+	t.Helper()
+	var nc *blas.NoConvergenceError
+	if !errors.As(err, &nc) {
+		t.Errorf("%s: error is %T (%v): want *blas.NoConvergenceError", what, err, err)
+	}
+}

@@ -1,0 +1,97 @@
+package gonum
+
+import (
+	"math"
+
+	ref "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
+)
+
+// SymEig is LAPACK's dsyev, taken apart because gonum's fails in one of its parts: without
+// vectors it calls Dsterf, which panics on a block of the tridiagonal matrix that it has to
+// scale (v0.17.0 hands Dlascl the wrong stride). Dsteqr finds the eigenvalues alone as well.
+func (backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
+	n := blas.CheckSymEig(a, w)
+	if n == 0 {
+		return nil
+	}
+	if !form.FiniteLower(a) {
+		return &blas.NoConvergenceError{Routine: "dsyev"}
+	}
+	exponent := normalize(a)
+	e, tau, work := make([]float64, n), make([]float64, n), workspace(a)
+	factor.Dsytrd(ref.Lower, n, a.Data, a.Stride, w, e, tau, work, len(work))
+	job := lapack.EVCompNone
+	if vectors {
+		job = lapack.EVOrig
+		factor.Dorgtr(ref.Lower, n, a.Data, a.Stride, tau, work, len(work))
+	}
+	if !factor.Dsteqr(job, n, w, e, a.Data, a.Stride, work) {
+		return &blas.NoConvergenceError{Routine: "dsteqr", Count: nonzero(e[:n-1])}
+	}
+	if vectors {
+		form.Transpose(a) // columns to rows
+	}
+	for i := range w {
+		w[i] = math.Ldexp(w[i], exponent)
+	}
+	return nil
+}
+
+func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
+	n, k := blas.CheckSymEigTop(a, w, v)
+	if k == 0 {
+		return nil
+	}
+	all := make([]float64, n)
+	if err := g.SymEig(a, all, true); err != nil {
+		return err
+	}
+	form.TopRows(all, a, w, v)
+	return nil
+}
+
+// normalize multiplies the lower triangle by 2^-exponent, exactly, so that the squares of
+// its elements neither overflow nor vanish. The exponent is 0 for ordinary matrices.
+func normalize(a blas.Matrix) (exponent int) {
+	var largest float64
+	for i := range a.Rows {
+		for _, v := range a.Row(i)[:i+1] {
+			largest = max(largest, math.Abs(v))
+		}
+	}
+	if largest == 0 || largest > 0x1p-400 && largest < 0x1p400 {
+		return 0
+	}
+	_, exponent = math.Frexp(largest)
+	for i := range a.Rows {
+		row := a.Row(i)[:i+1]
+		for j, v := range row {
+			row[j] = math.Ldexp(v, -exponent)
+		}
+	}
+	return exponent
+}
+
+// workspace returns the work array that is best for the reduction to tridiagonal form and
+// for its vectors, and enough for the iteration.
+func workspace(a blas.Matrix) []float64 {
+	n := a.Rows
+	var size [1]float64
+	factor.Dsytrd(ref.Lower, n, a.Data, a.Stride, nil, nil, nil, size[:], -1)
+	best := int(size[0])
+	factor.Dorgtr(ref.Lower, n, a.Data, a.Stride, nil, size[:], -1)
+	return make([]float64, max(best, int(size[0]), 2*n))
+}
+
+func nonzero(e []float64) (count int) {
+	for _, v := range e {
+		if v != 0 {
+			count++
+		}
+	}
+	return count
+}

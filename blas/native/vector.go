@@ -1,0 +1,60 @@
+package native
+
+import (
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
+)
+
+// Rows and columns that one task of a matrix-vector operation takes.
+const (
+	vectorRows = 64
+	vectorCols = 512
+)
+
+func (b *backend) Gemv(trans bool, alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
+	blas.CheckGemv(trans, a, x, y)
+	form.Vector(beta, y)
+	if len(x) == 0 || len(y) == 0 || alpha == 0 {
+		return
+	}
+	flops := 2 * float64(len(x)) * float64(len(y))
+	if !trans {
+		b.eachBlock(len(y), vectorRows, flops, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				y[i] += float64(alpha * b.t.Dot(a.Row(i), x))
+			}
+		})
+		return
+	}
+	b.eachBlock(len(y), vectorCols, flops, func(lo, hi int) {
+		for i, v := range x {
+			b.t.Axpy(alpha*v, a.Row(i)[lo:hi], y[lo:hi])
+		}
+	})
+}
+
+func (b *backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
+	blas.CheckSymv(a, x, y)
+	form.Vector(beta, y)
+	if alpha == 0 {
+		return
+	}
+	// Each row of the triangle is read once and used twice, as a row and as a column.
+	for i, v := range x {
+		row := a.Row(i)[:i+1]
+		b.t.Axpy(alpha*v, row[:i], y)
+		y[i] += float64(alpha * b.t.Dot(row, x))
+	}
+}
+
+func (b *backend) Syr(alpha float64, x []float64, a blas.Matrix) {
+	n := blas.CheckSyr(x, a)
+	if alpha == 0 {
+		return
+	}
+	b.eachBlock(n, vectorRows, float64(n)*float64(n), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			b.t.Axpy(alpha*x[i], x[:i+1], a.Row(i))
+		}
+	})
+}

@@ -1,0 +1,12 @@
+//go:build netlib && cgo && !purego
+
+package netlib_test
+
+import (
+	"testing"
+
+	"github.com/mustlink/mustlink/blas/blastest"
+	"github.com/mustlink/mustlink/blas/netlib"
+)
+
+func TestBackend(t *testing.T) { blastest.Run(t, netlib.New(2)) }
