@@ -1,0 +1,345 @@
+package dataset
+
+import (
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// The columns of a data file that are not features.
+const (
+	labelColumn = "label"
+	idColumn    = "id"
+)
+
+// records is a CSV file with a checked header: the base of all text formats here.
+type records struct {
+	csv     *csvReader
+	rep     *report
+	columns []string // names from the header, all different
+	row     int      // 0-based number of the record that next returned last
+	pairs   bool     // the records are no data rows, so that messages leave row out
+}
+
+// openRecords reads the header. Problems go to rep.
+func openRecords(src *source, maxLine int, rep *report) (*records, error) {
+	c, err := newCSVReader(src, maxLine)
+	if err != nil {
+		return nil, noteRecord(rep, err, -1)
+	}
+	header, line, err := c.next()
+	if err == io.EOF {
+		return nil, rep.fatal("check that it was written to the end", "the file is blank: want a header and data rows")
+	}
+	if err != nil {
+		if err := noteRecord(rep, err, -1); err != nil {
+			return nil, err
+		}
+		return nil, errStop // without a header there is no going on
+	}
+	r := &records{csv: c, rep: rep, row: -1}
+	for _, name := range header {
+		r.columns = append(r.columns, strings.Clone(strings.TrimSpace(name)))
+	}
+	return r, r.checkHeader(line)
+}
+
+// noteRecord sends a *recordError to the report; other errors come back.
+func noteRecord(rep *report, err error, row int) error {
+	re, ok := errors.AsType[*recordError](err)
+	if !ok {
+		return err
+	}
+	re.err.Row = row
+	if err := rep.add(re.err, re.mend); err != nil || !re.fatal {
+		return err
+	}
+	return errStop
+}
+
+func (r *records) checkHeader(line int) error {
+	add := func(column, mend, format string, args ...any) error {
+		e := fault.Data(r.rep.file, format, args...)
+		e.Line, e.Column = line, column
+		return r.rep.add(e, mend)
+	}
+	if len(r.columns) == 1 {
+		for _, sep := range []string{";", "\t", "|"} {
+			if strings.Contains(r.columns[0], sep) {
+				_ = add("", "save it with commas between the fields", "the header is separated by %q: want commas", sep)
+				return errStop
+			}
+		}
+	}
+	seen := make(map[string]int, len(r.columns))
+	for i, name := range r.columns {
+		first, twice := seen[name]
+		var err error
+		switch {
+		case name == "":
+			err = add(strconv.Itoa(i), "name the column, or remove it", "field %d of the header is empty: want a name", i+1)
+		case twice:
+			err = add(name, "rename one of them", "columns %d and %d have the same name: want different ones", first+1, i+1)
+		default:
+			seen[name] = i
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.headerIsData() {
+		_ = add("", "put a line of column names on top", "the first line holds numbers: want a header of column names")
+		return errStop
+	}
+	return nil
+}
+
+// headerIsData says whether the header looks like a row of data: nothing but numbers, and
+// not the plain column numbers that matrices are written with.
+func (r *records) headerIsData() bool {
+	counting := true
+	for _, name := range r.columns {
+		if _, err := strconv.ParseFloat(name, 64); err != nil {
+			return false
+		}
+		if _, err := strconv.ParseUint(name, 10, 64); err != nil {
+			counting = false
+		}
+	}
+	return !counting
+}
+
+// column returns the place of the named column, or -1.
+func (r *records) column(name string) int {
+	for i, c := range r.columns {
+		if c == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// next returns the next record that has the header's number of fields. The error is
+// io.EOF, errStop, or a failure; other problems are reported and passed over.
+func (r *records) next() (fields []string, line int, err error) {
+	for {
+		fields, line, err = r.csv.next()
+		if err == io.EOF {
+			return nil, 0, err
+		}
+		r.row++
+		if err == nil && len(fields) == len(r.columns) {
+			return fields, line, nil
+		}
+		if err == nil {
+			err = r.problem(line, "", "give it a value for every column", "it has %s: want %d, as the header",
+				count(len(fields), "field"), len(r.columns))
+		} else {
+			err = noteRecord(r.rep, err, r.place())
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// problem reports something wrong in the current record.
+func (r *records) problem(line int, column, mend, format string, args ...any) error {
+	e := fault.Data(r.rep.file, format, args...)
+	e.Line, e.Row, e.Column = line, r.place(), column
+	return r.rep.add(e, mend)
+}
+
+// place returns the row for a message. In files of pairs it would be mistaken for one of
+// the rows that the pairs name.
+func (r *records) place() int {
+	if r.pairs {
+		return -1
+	}
+	return r.row
+}
+
+// each calls f for every record. At the end it reports a file without any.
+func (r *records) each(f func(fields []string, line int) error) error {
+	for {
+		fields, line, err := r.next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = f(fields, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.row < 0 {
+		return r.rep.fatal("add rows below the header", "it has a header and nothing below: want at least one row")
+	}
+	return nil
+}
+
+// interner keeps one copy of each text, so that labels neither hold on to their lines nor
+// repeat.
+type interner map[string]string
+
+func (in interner) keep(s string) string {
+	if v, ok := in[s]; ok {
+		return v
+	}
+	v := strings.Clone(s)
+	in[v] = v
+	return v
+}
+
+// names collects one column of text, such as labels.
+type names struct {
+	at     int // the column, -1 for none
+	values []string
+	seen   interner
+	lines  map[string]int // for ids: the line of each, as they must differ
+}
+
+// add takes the column's value from a record.
+func (c *names) add(r *records, fields []string, line int) error {
+	if c.at < 0 {
+		return nil
+	}
+	name, value := r.columns[c.at], fields[c.at]
+	if value == "" {
+		return r.problem(line, name, "give the row one", "the cell is empty: want a %s", name)
+	}
+	value = c.seen.keep(value)
+	c.values = append(c.values, value)
+	if c.lines == nil {
+		return nil
+	}
+	if first, twice := c.lines[value]; twice {
+		return r.problem(line, name, "rename or remove one of the two rows", "id %s is on line %d already: want different ids", quote(value), first)
+	}
+	c.lines[value] = line
+	return nil
+}
+
+func labelNames(at int) *names { return &names{at: at, seen: interner{}} }
+func idNames(at int) *names    { return &names{at: at, seen: interner{}, lines: map[string]int{}} }
+
+// decodeCSV reads a data file in CSV.
+func decodeCSV(src *source, o ReadOptions, rep *report) (*table, error) {
+	r, err := openRecords(src, o.maxLine(), rep)
+	if err != nil {
+		return nil, err
+	}
+	labels, ids := labelNames(r.column(labelColumn)), idNames(r.column(idColumn))
+	t := &table{}
+	var features []int
+	for i, name := range r.columns {
+		if i != labels.at && i != ids.at {
+			features = append(features, i)
+			t.features = append(t.features, name)
+		}
+	}
+	t.cols = len(features)
+	if t.cols == 0 {
+		return nil, rep.fatal("add numeric columns", "it has no feature columns, only %s", strings.Join(r.columns, " and "))
+	}
+	if o.IgnoreLabels {
+		labels.at = -1
+	}
+	err = r.each(func(fields []string, line int) error {
+		if err := labels.add(r, fields, line); err != nil {
+			return err
+		}
+		if err := ids.add(r, fields, line); err != nil {
+			return err
+		}
+		if err := t.addRow(r, fields, features, line); err != nil {
+			return err
+		}
+		if len(t.data) == t.cols { // the first row tells how many there may be
+			t.data = grow(t.data, src.size, t.cols, lengthOf(fields))
+		}
+		return checkMemory(o, src.name, int64(len(t.data)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.rows, t.ids, t.labels = r.row+1, ids.values, labels.values
+	return t, nil
+}
+
+// addRow parses the features of one record.
+func (t *table) addRow(r *records, fields []string, features []int, line int) error {
+	for _, i := range features {
+		v, err := strconv.ParseFloat(fields[i], 64)
+		if err != nil || v-v != 0 {
+			var what, mend string
+			if v, what, mend = parseNumber(fields[i]); what != "" {
+				if err := r.problem(line, r.columns[i], mend, "%s: want a finite number", what); err != nil {
+					return err
+				}
+			}
+		}
+		t.data = append(t.data, v)
+	}
+	return nil
+}
+
+// parseNumber parses a cell that strconv.ParseFloat did not take at once; what says why
+// it is no finite number.
+func parseNumber(s string) (v float64, what, mend string) {
+	s = strings.TrimSpace(s)
+	v, err := strconv.ParseFloat(s, 64)
+	switch {
+	case s == "":
+		return 0, "the cell is empty", "fill in a number, or remove the row"
+	case err == nil && math.IsNaN(v):
+		return 0, "the value is " + s, "fill in a number, or remove the row"
+	case err == nil && math.IsInf(v, 0):
+		return 0, "the value is " + s, "fill in a finite number, or remove the row"
+	case errors.Is(err, strconv.ErrRange):
+		return 0, "the value " + quote(s) + " is beyond the range of float64", "rescale the column"
+	case err != nil && s == "?" || s == "NA" || s == "N/A" || s == "null":
+		return 0, "the value is missing (" + quote(s) + ")", "fill in a number, or remove the row"
+	case err != nil && strings.Count(s, ",") == 1:
+		return 0, "the text " + quote(s) + " is no number", "write a decimal point, not a comma"
+	case err != nil:
+		return 0, "the text " + quote(s) + " is no number",
+			"correct it, code the categories as numbers, or name the column label or id if that is what it is"
+	}
+	return v, "", ""
+}
+
+// lengthOf returns the bytes that a record took, about.
+func lengthOf(fields []string) int {
+	n := len(fields)
+	for _, f := range fields {
+		n += len(f)
+	}
+	return n
+}
+
+// grow makes room for as many rows as a file of size bytes may have after its first row of
+// the given length. A value takes two bytes of text or more, so that this is never more
+// than four times the file.
+func grow(data []float64, size int64, cols, rowLength int) []float64 {
+	if size <= 0 {
+		return data
+	}
+	rows := float64(size)/float64(rowLength)*1.02 + 1
+	values := min(rows*float64(cols), float64(size)/2+1)
+	return append(make([]float64, 0, max(len(data), int(values))), data...)
+}
+
+// checkMemory compares the values held so far with the limit.
+func checkMemory(o ReadOptions, name string, values int64) error {
+	if o.MemoryLimit > 0 && values > o.MemoryLimit/8 {
+		return &fault.MemoryError{What: "reading " + name, Need: 8 * values, Limit: o.MemoryLimit,
+			Hint: "use fewer rows or columns, or raise the limit"}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package dataset
+
+import (
+	"errors"
+	"io"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Data is a set of points with what is known about them.
+type Data struct {
+	Points   points.Points
+	Features []string // one name per column, nil when the format has none
+	IDs      []string // one per row and all different, nil when there are none
+	Labels   []string // one per row, nil when there are none
+	Name     string   // the path as given, "-" for a stream, or the generator's name
+}
+
+// AtLeast returns a *fault.DataError unless there are n points or more. Reading accepts a
+// single point, which is enough to embed; learning and clustering need two.
+func (d *Data) AtLeast(n int) error {
+	if got := d.Points.Len(); got < n {
+		return fault.Data(d.Name, "it has %s: want at least %d", count(got, "data row"), n)
+	}
+	return nil
+}
+
+// DefaultMaxLine is the limit on the length of a line when ReadOptions.MaxLine is 0. A
+// row of 600,000 features fits.
+const DefaultMaxLine = 16 << 20
+
+// ReadOptions says how a data file is to be understood. The zero value is right for most.
+type ReadOptions struct {
+	// Format is a name of [Formats], "" to take it from the file's name.
+	Format string
+	// Labels is the path of a labels file with one line per row, in the same order; it
+	// goes before a column of labels in the data. "" for none.
+	Labels string
+	// IgnoreLabels leaves out a column of labels.
+	IgnoreLabels bool
+	// Gram says that the values are inner products: the points become a *points.Gram.
+	// Without GramDiagonal the matrix must be square, and is a training matrix, in which
+	// row i is object i of the columns. With it the rows are new objects, unless the
+	// matrix is square and symmetric with that very diagonal.
+	Gram bool
+	// GramDiagonal is the path of a file with k(x,x) for every row of a Gram matrix: one
+	// numeric column, or a .npy vector.
+	GramDiagonal string
+	// MaxLine is the limit on the bytes of a line of text, 0 for DefaultMaxLine. A longer
+	// line is an error before it is held in memory.
+	MaxLine int
+	// MemoryLimit is the limit on the bytes of the values, 0 for none: going beyond it is
+	// a *fault.MemoryError.
+	MemoryLimit int64
+}
+
+func (o ReadOptions) maxLine() int {
+	if o.MaxLine <= 0 {
+		return DefaultMaxLine
+	}
+	return o.MaxLine
+}
+
+// Read reads the data file at path. Errors of the content, and a path that cannot be
+// opened, are *fault.DataError; a format that is not known is a *fault.ParamError. For a
+// stream use [Decode].
+//
+// Cost: about one pass over the text; memory is that of the values (8 bytes each) and at
+// most as much again while they grow.
+func Read(path string, o ReadOptions) (*Data, error) {
+	rep := &report{max: 1}
+	return first(rep)(readData(path, o, rep))
+}
+
+// Decode reads a data file from r. Messages call it name; the format is o.Format if set,
+// else format, else that of name's extension.
+func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
+	if o.Format == "" {
+		o.Format = format
+	}
+	rep := &report{max: 1}
+	f, gz, err := inputFormat(name, o.Format)
+	if err != nil {
+		return nil, err
+	}
+	return first(rep)(decodeData(newSource(name, r, -1, gz), f, o, rep))
+}
+
+// first turns the outcome of a decoder into that of a reader: the first problem found.
+func first(rep *report) func(*Data, error) (*Data, error) {
+	return func(d *Data, err error) (*Data, error) {
+		if err := rep.outcome(err); err != nil {
+			return nil, err
+		}
+		return d, nil
+	}
+}
+
+// readData opens path and decodes it.
+func readData(path string, o ReadOptions, rep *report) (*Data, error) {
+	f, gz, err := inputFormat(path, o.Format)
+	if err != nil {
+		return nil, err
+	}
+	in, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return decodeData(newSource(path, in, size, gz), f, o, rep)
+}
+
+// table is what a format's decoder delivers: n rows of d numbers with their names.
+type table struct {
+	rows, cols int
+	data       []float64 // rows*cols, row-major
+	features   []string
+	ids        []string
+	labels     []string
+}
+
+// decodeData decodes one source and adds what the options ask for.
+func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error) {
+	rep.file = src.name
+	t, err := f.decode(src, o, rep)
+	if err != nil {
+		return nil, err
+	}
+	if len(rep.problems) > 0 {
+		return nil, errStop
+	}
+	d := &Data{Features: t.features, IDs: t.ids, Labels: t.labels, Name: src.name}
+	if o.IgnoreLabels {
+		d.Labels = nil
+	}
+	if o.Labels != "" {
+		if d.Labels, err = labelsFor(o.Labels, src.name, t.rows, t.ids, o.MaxLine); err != nil {
+			return nil, err
+		}
+	}
+	if o.Gram {
+		d.Features = nil // the columns are objects
+		d.Points, err = gramPoints(t, src.name, o)
+	} else {
+		d.Points, err = points.NewDense(t.rows, t.cols, t.data)
+	}
+	if err != nil {
+		return nil, inFile(err, src.name)
+	}
+	return d, nil
+}
+
+// inFile fills in the file of a *fault.DataError that was made without knowing it.
+func inFile(err error, name string) error {
+	if de, ok := errors.AsType[*fault.DataError](err); ok && de.File == "" {
+		de.File = name
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package dataset
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// GenerateOptions describes a synthetic set.
+type GenerateOptions struct {
+	N     int     // number of points, exactly
+	Noise float64 // standard deviation of the normal noise in each coordinate, 0 for the generator's own
+	Seed  uint64
+}
+
+// generator is one kind of synthetic set in the plane. at returns a point of part i%parts
+// without its noise; parts are visited in turn, so that classes differ by at most one in
+// size and begin with point 0.
+type generator struct {
+	name  string
+	noise float64
+	parts int
+	class func(part int) int
+	at    func(part int, rng *rand.Rand) (x, y float64)
+}
+
+func generators() []generator {
+	same := func(part int) int { return part }
+	return []generator{
+		{"xor", 0.25, 4, func(part int) int { return part % 2 }, xorPoint},
+		{"rings", 0.1, 2, same, ringPoint},
+		{"double-spiral", 0.1, 2, same, spiralPoint},
+		{"chessboard", 0.02, 16, func(part int) int { return (part/4 + part%4) % 2 }, chessPoint},
+		{"moons", 0.1, 2, same, moonPoint},
+		{"blobs", 0.7, 3, same, blobPoint},
+	}
+}
+
+// Generators returns the names that [Generate] knows.
+func Generators() []string {
+	var names []string
+	for _, g := range generators() {
+		names = append(names, g.name)
+	}
+	return names
+}
+
+// Generate returns o.N points in the plane with their classes as labels "0", "1" ...:
+//
+//	xor            four blobs at (+-1, +-1), class = sign of the product; noise 0.25
+//	rings          two circles of radius 1 and 2; noise 0.1
+//	double-spiral  two arms of 1.5 turns each, 1 apart; noise 0.1
+//	chessboard     uniform on a board of 4 x 4 squares of side 1, class = colour; noise 0.02
+//	moons          two interleaved half circles of radius 1; noise 0.1
+//	blobs          three blobs at the corners of a triangle of side 4; noise 0.7
+//
+// The result depends on the name and o only. An unknown name, N < 2 and a noise that is
+// negative or not finite are a *fault.ParamError.
+func Generate(name string, o GenerateOptions) (*Data, error) {
+	for _, g := range generators() {
+		if g.name == name {
+			return g.generate(o)
+		}
+	}
+	return nil, fault.Unknown("generator", name, Generators())
+}
+
+func (g generator) generate(o GenerateOptions) (*Data, error) {
+	noise := o.Noise
+	switch {
+	case o.N < 2:
+		return nil, &fault.ParamError{Param: "number of points", Value: o.N, Want: "at least 2"}
+	case !(noise >= 0) || math.IsInf(noise, 0):
+		return nil, &fault.ParamError{Param: "noise", Value: noise, Want: "a finite number > 0, or 0 for the default"}
+	case noise == 0:
+		noise = g.noise
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, streamGenerate))
+	data := make([]float64, 0, 2*o.N)
+	labels := make([]string, o.N)
+	for i := range o.N {
+		part := i % g.parts
+		x, y := g.at(part, rng)
+		// The conversions keep the compiler from fusing, so that all machines agree.
+		data = append(data, x+float64(noise*rng.NormFloat64()), y+float64(noise*rng.NormFloat64()))
+		labels[i] = strconv.Itoa(g.class(part))
+	}
+	p, err := points.NewDense(o.N, 2, data)
+	if err != nil {
+		return nil, err
+	}
+	return &Data{Points: p, Features: []string{"x", "y"}, Labels: labels, Name: g.name}, nil
+}
+
+// xorPoint alternates between the diagonals: parts 0 and 2 have x y > 0.
+func xorPoint(part int, _ *rand.Rand) (x, y float64) {
+	corners := [4][2]float64{{1, 1}, {1, -1}, {-1, -1}, {-1, 1}}
+	return corners[part][0], corners[part][1]
+}
+
+func ringPoint(part int, rng *rand.Rand) (x, y float64) {
+	sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
+	r := float64(1 + part)
+	return r * cos, r * sin
+}
+
+// spiralPoint lies on the Archimedean spiral r = angle/pi, of which the other arm is the
+// mirror image through the origin: along a ray the arms alternate at a distance of 1. The
+// square root makes the density even along the arm.
+func spiralPoint(part int, rng *rand.Rand) (x, y float64) {
+	const turns = 1.5
+	angle := 2 * math.Pi * turns * math.Sqrt(rng.Float64())
+	sin, cos := math.Sincos(angle)
+	r := angle / math.Pi * float64(1-2*part)
+	return r * cos, r * sin
+}
+
+func chessPoint(part int, rng *rand.Rand) (x, y float64) {
+	return float64(part/4) + rng.Float64(), float64(part%4) + rng.Float64()
+}
+
+func moonPoint(part int, rng *rand.Rand) (x, y float64) {
+	sin, cos := math.Sincos(math.Pi * rng.Float64())
+	if part == 0 {
+		return cos, sin
+	}
+	return 1 - cos, 0.5 - sin
+}
+
+func blobPoint(part int, _ *rand.Rand) (x, y float64) {
+	corners := [3][2]float64{{0, 0}, {4, 0}, {2, 2 * math.Sqrt(3)}}
+	return corners[part][0], corners[part][1]
+}

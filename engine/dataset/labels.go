@@ -1,0 +1,82 @@
+package dataset
+
+import (
+	"io"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// ReadLabels reads the column label of a CSV file: a labels file, or data with labels.
+// Other columns are not looked at. A file without that column, or with an empty label, is
+// a *fault.DataError.
+func ReadLabels(path string) ([]string, error) {
+	labels, _, err := readLabels(path, 0)
+	return labels, err
+}
+
+// DecodeLabels is [ReadLabels] for a stream that messages call name. gz says that it is
+// compressed.
+func DecodeLabels(r io.Reader, name string, gz bool) ([]string, error) {
+	labels, _, err := decodeLabels(newSource(name, r, -1, gz), 0)
+	return labels, err
+}
+
+func readLabels(path string, maxLine int) (labels, ids []string, err error) {
+	err = withText(path, func(src *source) error {
+		labels, ids, err = decodeLabels(src, maxLine)
+		return err
+	})
+	return labels, ids, err
+}
+
+// decodeLabels also returns the ids, nil when there are none.
+func decodeLabels(src *source, maxLine int) (labels, ids []string, err error) {
+	rep := &report{file: src.name, max: 1}
+	err = func() error {
+		r, err := openRecords(src, ReadOptions{MaxLine: maxLine}.maxLine(), rep)
+		if err != nil {
+			return err
+		}
+		label, id := labelNames(r.column(labelColumn)), idNames(r.column(idColumn))
+		if label.at < 0 {
+			return rep.fatal("name the column of labels label", "the header is %s: want a column %s",
+				quote(strings.Join(r.columns, ",")), labelColumn)
+		}
+		err = r.each(func(fields []string, line int) error {
+			if err := label.add(r, fields, line); err != nil {
+				return err
+			}
+			return id.add(r, fields, line)
+		})
+		labels, ids = label.values, id.values
+		return err
+	}()
+	if err := rep.outcome(err); err != nil {
+		return nil, nil, err
+	}
+	return labels, ids, nil
+}
+
+// labelsFor reads the labels of a data file of n rows from a file of their own. When both
+// files have ids these must agree row by row.
+func labelsFor(path, data string, n int, dataIDs []string, maxLine int) ([]string, error) {
+	labels, ids, err := readLabels(path, maxLine)
+	if err != nil {
+		return nil, err
+	}
+	if len(labels) != n {
+		return nil, fault.Data(path, "it has %s: want %d, one for each row of %s", count(len(labels), "label"), n, data)
+	}
+	if ids == nil || dataIDs == nil {
+		return labels, nil
+	}
+	for i, id := range ids {
+		if id != dataIDs[i] {
+			e := fault.Data(path, "the id is %s, but %s in %s: want the same order", quote(id), quote(dataIDs[i]), data)
+			e.Row, e.Column = i, idColumn
+			return nil, e
+		}
+	}
+	return labels, nil
+}

@@ -1,0 +1,389 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+const (
+	npyMagic = "\x93NUMPY"
+	// npyMaxHeader is far above what a header of the supported types needs (NumPy writes
+	// 118 bytes and refuses more than 10,000 by default).
+	npyMaxHeader = 1 << 16
+	// npyChunk is the number of values read at a time.
+	npyChunk = 1 << 13
+)
+
+// npyHeader is what the header of a .npy file says.
+type npyHeader struct {
+	descr   string
+	fortran bool
+	shape   []int64
+}
+
+// decodeNPY reads a .npy file. A vector of n values becomes n points of one feature.
+//
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
+	h, length, err := readNPYHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	rows, cols, size, err := h.check(src.name)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkMemory(o, src.name, rows*cols); err != nil {
+		return nil, err
+	}
+	if want := rows * cols * size; src.size >= 0 && src.size-length != want {
+		return nil, fault.Data(src.name, "it has %d bytes of values: want %d for %d x %d of %s",
+			src.size-length, want, rows, cols, h.descr)
+	}
+	t := &table{rows: int(rows), cols: int(cols)}
+	if t.data, err = readNPYValues(src, h, int(rows*cols)); err != nil {
+		return nil, err
+	}
+	if h.fortran && rows > 1 && cols > 1 {
+		t.data = transpose(t.data, t.cols, t.rows)
+	}
+	return t, t.checkFinite(rep)
+}
+
+// checkFinite reports the values that are NaN or infinite.
+func (t *table) checkFinite(rep *report) error {
+	for i, v := range t.data {
+		if v-v == 0 {
+			continue
+		}
+		e := fault.Data(rep.file, "the value is %v: want a finite number", v)
+		e.Row, e.Column = i/t.cols, strconv.Itoa(i%t.cols)
+		if err := rep.add(e, "fill in a number, or remove the row"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readNPYHeader reads magic, version and header; length is their size in bytes.
+func readNPYHeader(src *source) (h npyHeader, length int64, err error) {
+	if head, err := src.r.Peek(1); err == io.EOF && len(head) == 0 {
+		return h, 0, fault.Data(src.name, "the file is empty: want a NumPy array")
+	}
+	prefix := make([]byte, len(npyMagic)+2)
+	if err := src.full(prefix, "its header"); err != nil {
+		return h, 0, err
+	}
+	if string(prefix[:len(npyMagic)]) != npyMagic {
+		return h, 0, fault.Data(src.name, "the content is not a NumPy array: want a file that begins with \\x93NUMPY")
+	}
+	major := prefix[len(npyMagic)]
+	var size [4]byte
+	switch major {
+	case 1:
+		err = src.full(size[:2], "its header")
+	case 2, 3:
+		err = src.full(size[:4], "its header")
+	default:
+		err = fault.Data(src.name, "the .npy version is %d: want 1 to 3", major)
+	}
+	if err != nil {
+		return h, 0, err
+	}
+	n := binary.LittleEndian.Uint32(size[:])
+	if n > npyMaxHeader {
+		return h, 0, fault.Data(src.name, "its header claims %d bytes: want at most %d", n, npyMaxHeader)
+	}
+	text := make([]byte, n)
+	if err := src.full(text, "its header"); err != nil {
+		return h, 0, err
+	}
+	if h, err = parseNPYHeader(string(text)); err != nil {
+		return h, 0, fault.Data(src.name, "its header: %w", err)
+	}
+	length = int64(len(prefix)) + 2 + int64(n)
+	if major > 1 {
+		length += 2
+	}
+	return h, length, nil
+}
+
+// full fills buf from the source; what says what is missing when it ends early.
+func (s *source) full(buf []byte, what string) error {
+	_, err := io.ReadFull(s.r, buf)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fault.Data(s.name, "it ends inside %s, the file is cut off: %w", what, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return s.readError(err)
+	}
+	return nil
+}
+
+// check returns the size of the matrix and of one element.
+func (h npyHeader) check(name string) (rows, cols, size int64, err error) {
+	switch h.descr {
+	case "<f8", "<i8":
+		size = 8
+	case "<f4", "<i4":
+		size = 4
+	default:
+		return 0, 0, 0, fault.Data(name, "the array's type is %s: want <f8, <f4, <i4 or <i8, such as from a.astype('<f8')", quote(h.descr))
+	}
+	switch len(h.shape) {
+	case 1:
+		rows, cols = h.shape[0], 1
+	case 2:
+		rows, cols = h.shape[0], h.shape[1]
+	default:
+		return 0, 0, 0, fault.Data(name, "the array has %d dimensions: want 1 or 2", len(h.shape))
+	}
+	// The file must hold the bytes, so that int64 (and int on 32 bits) is the limit.
+	if rows > 0 && cols > math.MaxInt/8/rows {
+		return 0, 0, 0, fault.Data(name, "the array claims %d x %d values: more than memory can hold", rows, cols)
+	}
+	if rows == 0 || cols == 0 {
+		return 0, 0, 0, fault.Data(name, "the array is %d x %d: want at least one row and one column", rows, cols)
+	}
+	return rows, cols, size, nil
+}
+
+// readNPYValues reads n values and makes sure that nothing follows them. Where the size of
+// the source is not known the memory grows with what was really read.
+func readNPYValues(src *source, h npyHeader, n int) ([]float64, error) {
+	size := 8
+	if strings.HasSuffix(h.descr, "4") {
+		size = 4
+	}
+	capacity := n
+	if src.size < 0 {
+		capacity = min(n, npyChunk)
+	}
+	data := make([]float64, 0, capacity)
+	buf := make([]byte, npyChunk*size)
+	for len(data) < n {
+		part := buf[:min(npyChunk, n-len(data))*size]
+		if err := src.full(part, "its values"); err != nil {
+			return nil, err
+		}
+		var err error
+		if data, err = appendValues(data, part, h.descr); err != nil {
+			return nil, fault.Data(src.name, "value %d: %w", len(data), err)
+		}
+	}
+	if _, err := src.r.ReadByte(); err == nil {
+		return nil, fault.Data(src.name, "more bytes follow the last value: want %d values", n)
+	} else if err != io.EOF { // reading to the end also checks gzip's checksum
+		return nil, src.readError(err)
+	}
+	return data, nil
+}
+
+// appendValues decodes little-endian values of the type descr.
+func appendValues(data []float64, buf []byte, descr string) ([]float64, error) {
+	switch descr {
+	case "<f8":
+		for i := 0; i < len(buf); i += 8 {
+			data = append(data, math.Float64frombits(binary.LittleEndian.Uint64(buf[i:])))
+		}
+	case "<f4":
+		for i := 0; i < len(buf); i += 4 {
+			data = append(data, float64(math.Float32frombits(binary.LittleEndian.Uint32(buf[i:]))))
+		}
+	case "<i4":
+		for i := 0; i < len(buf); i += 4 {
+			data = append(data, float64(int32(binary.LittleEndian.Uint32(buf[i:]))))
+		}
+	case "<i8":
+		const exact = 1 << 53
+		for i := 0; i < len(buf); i += 8 {
+			v := int64(binary.LittleEndian.Uint64(buf[i:]))
+			if v > exact || v < -exact {
+				return data, fmt.Errorf("%d has no exact float64: want at most 2^53 in size", v)
+			}
+			data = append(data, float64(v))
+		}
+	}
+	return data, nil
+}
+
+// transpose returns the transpose of the rows x cols matrix a, in blocks that fit the
+// cache.
+func transpose(a []float64, rows, cols int) []float64 {
+	const block = 32
+	b := make([]float64, len(a))
+	for i0 := 0; i0 < rows; i0 += block {
+		for j0 := 0; j0 < cols; j0 += block {
+			for i := i0; i < min(i0+block, rows); i++ {
+				for j := j0; j < min(j0+block, cols); j++ {
+					b[j*rows+i] = a[i*cols+j]
+				}
+			}
+		}
+	}
+	return b
+}
+
+// parseNPYHeader reads the header's text, a Python dictionary with exactly three members:
+// {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }.
+func parseNPYHeader(text string) (npyHeader, error) {
+	p := &literal{rest: text}
+	var h npyHeader
+	seen := make(map[string]bool)
+	p.want("{")
+	for p.err == nil && !p.has("}") {
+		key := p.text()
+		p.want(":")
+		if seen[key] {
+			p.fail("the key %s comes twice", quote(key))
+		}
+		seen[key] = true
+		switch key {
+		case "descr":
+			if p.peek("[") {
+				p.fail("the array has named fields: want plain numbers")
+			}
+			h.descr = p.text()
+		case "fortran_order":
+			h.fortran = p.boolean()
+		case "shape":
+			h.shape = p.tuple()
+		default:
+			p.fail("unknown key %s", quote(key))
+		}
+		if !p.has(",") && !p.peek("}") {
+			p.fail("want a comma or the end of the dictionary")
+		}
+	}
+	if p.err == nil && strings.TrimSpace(p.rest) != "" {
+		p.fail("text after the dictionary")
+	}
+	if p.err == nil && len(seen) != 3 {
+		p.fail("want the keys descr, fortran_order and shape")
+	}
+	return h, p.err
+}
+
+// literal reads the few kinds of Python literals that occur in a header. After the first
+// error it reads nothing more.
+type literal struct {
+	rest string
+	err  error
+}
+
+func (p *literal) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+	p.rest = ""
+}
+
+func (p *literal) peek(token string) bool {
+	p.rest = strings.TrimLeft(p.rest, " \t\n")
+	return strings.HasPrefix(p.rest, token)
+}
+
+func (p *literal) has(token string) bool {
+	if !p.peek(token) {
+		return false
+	}
+	p.rest = p.rest[len(token):]
+	return true
+}
+
+func (p *literal) want(token string) {
+	if !p.has(token) {
+		p.fail("want %q at %s", token, quote(p.rest))
+	}
+}
+
+func (p *literal) text() string {
+	for _, q := range []string{"'", `"`} {
+		if p.has(q) {
+			value, rest, ok := strings.Cut(p.rest, q)
+			if !ok || strings.ContainsAny(value, "\\\n") {
+				p.fail("a string is not closed, or holds an escape")
+			}
+			if p.err == nil {
+				p.rest = rest
+			}
+			return value
+		}
+	}
+	p.fail("want a string at %s", quote(p.rest))
+	return ""
+}
+
+func (p *literal) boolean() bool {
+	if p.has("True") {
+		return true
+	}
+	if !p.has("False") {
+		p.fail("want True or False at %s", quote(p.rest))
+	}
+	return false
+}
+
+func (p *literal) tuple() []int64 {
+	shape := []int64{}
+	p.want("(")
+	for p.err == nil && !p.has(")") {
+		p.peek("") // skips spaces
+		end := 0
+		for end < len(p.rest) && '0' <= p.rest[end] && p.rest[end] <= '9' {
+			end++
+		}
+		v, err := strconv.ParseInt(p.rest[:end], 10, 64)
+		if err != nil {
+			p.fail("want a size at %s", quote(p.rest))
+			break
+		}
+		shape, p.rest = append(shape, v), p.rest[end:]
+		if !p.has(",") && !p.peek(")") {
+			p.fail("want a comma or the end of the shape")
+		}
+		if len(shape) > 32 { // NumPy's own limit
+			p.fail("more than 32 dimensions")
+		}
+	}
+	return shape
+}
+
+// encodeNPY writes a matrix as float64 in C order with a version 1 header padded to a
+// multiple of 64 bytes, as NumPy does.
+func encodeNPY(w *matrixWriter) error {
+	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", w.rows, w.cols)
+	pad := 64 - (len(npyMagic)+4+len(dict)+1)%64
+	if pad == 64 {
+		pad = 0
+	}
+	dict += strings.Repeat(" ", pad) + "\n"
+	head := append([]byte(npyMagic), 1, 0)
+	head = binary.LittleEndian.AppendUint16(head, uint16(len(dict)))
+	out := bufio.NewWriterSize(w.out, bufferSize)
+	if _, err := out.Write(append(head, dict...)); err != nil {
+		return err
+	}
+	var buf []byte
+	for i := range w.rows {
+		row, err := w.row(i)
+		if err != nil {
+			return err
+		}
+		buf = buf[:0]
+		for _, v := range row {
+			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
+		}
+		if _, err := out.Write(buf); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,337 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// The ways to name rows in files of links and pairs.
+const (
+	ByRow = "row" // 0-based numbers
+	ByID  = "id"
+)
+
+// LinkContext says what the rows named in a file of links or pairs are.
+type LinkContext struct {
+	N   int      // number of rows
+	IDs []string // the rows' ids when By is ByID
+	By  string   // ByRow or ByID; "" is ByRow
+	// MaxLine is as in ReadOptions.
+	MaxLine int
+}
+
+// ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of
+// chunklets (columns i and chunklet), told apart by the header. A link is must, cannot, 1
+// or -1; an empty bound or weight is one that is not given.
+//
+// A row that does not exist, a pair of a row with itself, a pair with both signs (the
+// error names both lines) and anything unreadable are *fault.DataError.
+func ReadLinks(path string, c LinkContext) (*links.Set, error) {
+	rep := &report{max: 1}
+	set, err := readLinks(path, c, rep)
+	if err := rep.outcome(err); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+// DecodeLinks is [ReadLinks] for a stream that messages call name. gz says that it is
+// compressed.
+func DecodeLinks(r io.Reader, name string, gz bool, c LinkContext) (*links.Set, error) {
+	rep := &report{max: 1}
+	set, err := decodeLinks(newSource(name, r, -1, gz), c, rep)
+	if err := rep.outcome(err); err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+func readLinks(path string, c LinkContext, rep *report) (set *links.Set, err error) {
+	err = withText(path, func(src *source) error {
+		set, err = decodeLinks(src, c, rep)
+		return err
+	})
+	return set, err
+}
+
+// withText opens a CSV file, which may be compressed, whatever its extension.
+func withText(path string, f func(src *source) error) error {
+	in, size, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return f(newSource(path, in, size, isGzip(path)))
+}
+
+func isGzip(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
+
+func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
+	rep.file = src.name
+	find, err := c.finder()
+	if err != nil {
+		return nil, err
+	}
+	r, err := openRecords(src, ReadOptions{MaxLine: c.MaxLine}.maxLine(), rep)
+	if err != nil {
+		return nil, err
+	}
+	r.pairs = true
+	header := slices.Sorted(slices.Values(r.columns))
+	if slices.Equal(header, []string{"chunklet", "i"}) {
+		return decodeChunklets(r, c, find)
+	}
+	p := linkParser{r: r, find: find, i: r.column("i"), j: r.column("j"), link: r.column("link"),
+		bound: r.column("bound"), weight: r.column("weight")}
+	known := 3
+	for _, at := range []int{p.bound, p.weight} {
+		if at >= 0 {
+			known++
+		}
+	}
+	if p.i < 0 || p.j < 0 || p.link < 0 || known != len(r.columns) {
+		return nil, rep.fatal("correct the header", "the header is %s: want i,j,link[,bound][,weight] for links or i,chunklet for chunklets",
+			quote(strings.Join(r.columns, ",")))
+	}
+	return p.decode(c)
+}
+
+// linkParser holds the places of the columns of a links file.
+type linkParser struct {
+	r                         *records
+	find                      finder
+	i, j, link, bound, weight int
+	list                      []links.Link
+}
+
+func (p *linkParser) decode(c LinkContext) (*links.Set, error) {
+	if err := p.r.each(p.add); err != nil {
+		return nil, err
+	}
+	if len(p.r.rep.problems) == 0 {
+		if set, err := links.New(c.N, p.list); err == nil {
+			return set, nil
+		}
+	}
+	return nil, p.validate(c)
+}
+
+// validate reports what is wrong between links and sorts it in among the rest.
+func (p *linkParser) validate(c LinkContext) error {
+	rep := p.r.rep
+	err := error(errStop)
+	for _, problem := range links.Validate(c.N, p.list) {
+		de, ok := errors.AsType[*fault.DataError](problem)
+		if !ok {
+			return problem
+		}
+		if c.By == ByID { // the message has row numbers, which are not in the file
+			for _, l := range p.list {
+				if l.Line == de.Line {
+					de.Err = fmt.Errorf("%w (ids %s and %s)", de.Err, quote(c.IDs[l.I]), quote(c.IDs[l.J]))
+				}
+			}
+		}
+		if err := rep.add(de, "correct or remove the line"); err != nil {
+			break
+		}
+	}
+	slices.SortStableFunc(rep.problems, func(a, b Problem) int { return cmp.Compare(a.Err.Line, b.Err.Line) })
+	return err
+}
+
+// add parses one line of a links file.
+func (p *linkParser) add(fields []string, line int) error {
+	var err error
+	l := links.NewLink(0, 0, links.Must)
+	l.Line = line
+	sound := true
+	note := func(column int, what, mend string) {
+		if what != "" && err == nil {
+			sound = false
+			err = p.r.problem(line, p.r.columns[column], mend, "%s", what)
+		}
+	}
+	var what, mend string
+	l.I, what, mend = p.find(fields[p.i])
+	note(p.i, what, mend)
+	l.J, what, mend = p.find(fields[p.j])
+	note(p.j, what, mend)
+	l.Sign, what = parseSign(fields[p.link])
+	note(p.link, what, "write must or cannot")
+	if p.bound >= 0 && strings.TrimSpace(fields[p.bound]) != "" {
+		l.Bound, what = parsePositive(fields[p.bound])
+		note(p.bound, what, "give a squared distance > 0, or leave the cell empty")
+	}
+	if p.weight >= 0 && strings.TrimSpace(fields[p.weight]) != "" {
+		l.Weight, what = parsePositive(fields[p.weight])
+		note(p.weight, what, "give a number > 0, or leave the cell empty")
+	}
+	if sound {
+		p.list = append(p.list, l)
+	}
+	return err
+}
+
+func parseSign(s string) (sign links.Sign, what string) {
+	switch strings.TrimSpace(s) {
+	case "must", "1", "+1":
+		return links.Must, ""
+	case "cannot", "-1":
+		return links.Cannot, ""
+	}
+	return 0, "the link is " + quote(s) + ": want must, cannot, 1 or -1"
+}
+
+func parsePositive(s string) (v float64, what string) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, "the value is " + quote(s) + ": want a finite number > 0"
+	}
+	return v, ""
+}
+
+func decodeChunklets(r *records, c LinkContext, find finder) (*links.Set, error) {
+	at, name := r.column("i"), r.column("chunklet")
+	number := make(map[string]int)
+	var chunklets [][]int
+	err := r.each(func(fields []string, line int) error {
+		i, what, mend := find(fields[at])
+		if what != "" {
+			return r.problem(line, "i", mend, "%s", what)
+		}
+		key := strings.TrimSpace(fields[name])
+		if key == "" {
+			return r.problem(line, "chunklet", "name the chunklet, or remove the line", "the cell is empty: want the chunklet's name")
+		}
+		k, ok := number[key]
+		if !ok {
+			k = len(chunklets)
+			number[strings.Clone(key)] = k
+			chunklets = append(chunklets, nil)
+		}
+		chunklets[k] = append(chunklets[k], i)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(r.rep.problems) > 0 {
+		return nil, errStop
+	}
+	return links.FromChunklets(c.N, chunklets)
+}
+
+// finder turns the name of a row into its number, or says what is wrong with the name.
+type finder func(name string) (row int, what, mend string)
+
+func (c LinkContext) finder() (finder, error) {
+	switch c.By {
+	case "", ByRow:
+		return c.findNumber, nil
+	case ByID:
+		if c.IDs == nil {
+			return nil, &fault.ParamError{Param: "naming of rows", Value: c.By, Want: "row, as the data has no column id"}
+		}
+		rows := make(map[string]int, len(c.IDs))
+		for i, id := range c.IDs {
+			rows[id] = i
+		}
+		return func(name string) (int, string, string) { return c.findID(rows, name) }, nil
+	}
+	return nil, fault.Unknown("naming of rows", c.By, []string{ByRow, ByID})
+}
+
+func (c LinkContext) findNumber(name string) (int, string, string) {
+	i, err := strconv.Atoi(strings.TrimSpace(name))
+	switch {
+	case c.N <= 0:
+		return 0, "there are no rows to link", ""
+	case err != nil && slices.Contains(c.IDs, name):
+		return 0, quote(name) + " is an id: want a row number", "say that rows are named by id"
+	case err != nil:
+		return 0, fmt.Sprintf("%s is no row number: want 0 to %d", quote(name), c.N-1), "write the 0-based number of a data row"
+	case i < 0 || i >= c.N:
+		mend := "correct or remove the line"
+		if i == c.N {
+			mend = "row numbers begin with 0: subtract 1 if these begin with 1"
+		}
+		return 0, fmt.Sprintf("row %d does not exist: want 0 to %d", i, c.N-1), mend
+	}
+	return i, "", ""
+}
+
+func (c LinkContext) findID(rows map[string]int, name string) (int, string, string) {
+	if i, ok := rows[name]; ok {
+		return i, "", ""
+	}
+	// The search for a similar id costs a pass over all of them.
+	if len(c.IDs) <= 10000 {
+		if near := fault.Nearest(name, c.IDs); near != "" {
+			return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)), "is it " + quote(near) + "?"
+		}
+	}
+	return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)), "correct or remove the line"
+}
+
+// ReadPairs reads a file with the columns i and j; others are passed over, so that a file
+// of links will do. Unlike a link, a pair may be of a row with itself and may come twice.
+// Errors are *fault.DataError as for [ReadLinks].
+func ReadPairs(path string, c LinkContext) (pairs [][2]int, err error) {
+	err = withText(path, func(src *source) error {
+		pairs, err = decodePairs(src, c)
+		return err
+	})
+	return pairs, err
+}
+
+// DecodePairs is [ReadPairs] for a stream that messages call name. gz says that it is
+// compressed.
+func DecodePairs(r io.Reader, name string, gz bool, c LinkContext) ([][2]int, error) {
+	return decodePairs(newSource(name, r, -1, gz), c)
+}
+
+func decodePairs(src *source, c LinkContext) ([][2]int, error) {
+	rep := &report{file: src.name, max: 1}
+	var pairs [][2]int
+	find, err := c.finder()
+	if err != nil {
+		return nil, err
+	}
+	err = func() error {
+		r, err := openRecords(src, ReadOptions{MaxLine: c.MaxLine}.maxLine(), rep)
+		if err != nil {
+			return err
+		}
+		r.pairs = true
+		at := [2]int{r.column("i"), r.column("j")}
+		if at[0] < 0 || at[1] < 0 {
+			return rep.fatal("correct the header", "the header is %s: want the columns i and j", quote(strings.Join(r.columns, ",")))
+		}
+		return r.each(func(fields []string, line int) error {
+			var pair [2]int
+			for k := range pair {
+				i, what, mend := find(fields[at[k]])
+				if what != "" {
+					return r.problem(line, r.columns[at[k]], mend, "%s", what)
+				}
+				pair[k] = i
+			}
+			pairs = append(pairs, pair)
+			return nil
+		})
+	}()
+	if err := rep.outcome(err); err != nil {
+		return nil, err
+	}
+	return pairs, nil
+}

@@ -1,0 +1,135 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// bufferSize is that of the buffers between file, decompressor and parser. Lines up to
+// this length are parsed in place.
+const bufferSize = 1 << 17
+
+// source is an input as bytes: opened, and decompressed when it is gzip.
+type source struct {
+	name string
+	r    *bufio.Reader
+	size int64 // bytes that r will deliver, -1 when not known
+}
+
+// open opens a regular file, pipe or device for reading; size is -1 when not known.
+func open(path string) (f *os.File, size int64, err error) {
+	if path == "-" {
+		return nil, 0, &fault.ParamError{Param: "path", Value: path, Want: "a file; streams are read with Decode"}
+	}
+	f, err = os.Open(path)
+	if err != nil {
+		return nil, 0, cannotRead(path, err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fault.Data(path, "it is a folder: want a file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, cannotRead(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return f, -1, nil
+	}
+	return f, info.Size(), nil
+}
+
+func cannotRead(path string, err error) error {
+	switch {
+	case fault.IsInput(err):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Data(path, "no such file: %w", fs.ErrNotExist)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.Data(path, "may not be read: %w", fs.ErrPermission)
+	}
+	return fault.Data(path, "cannot read: %w", err)
+}
+
+func newSource(name string, r io.Reader, size int64, gz bool) *source {
+	if gz {
+		return &source{name, bufio.NewReaderSize(&gzipReader{name: name, in: r}, bufferSize), -1}
+	}
+	return &source{name, bufio.NewReaderSize(r, bufferSize), size}
+}
+
+// readError wraps an error from reading the source, unless it explains itself.
+func (s *source) readError(err error) error {
+	if fault.IsInput(err) {
+		return err
+	}
+	return fmt.Errorf("reading %s: %w", s.name, err)
+}
+
+// gzipReader decompresses and says in the user's words what is wrong with the input.
+type gzipReader struct {
+	name string
+	in   io.Reader
+	z    *gzip.Reader
+}
+
+func (g *gzipReader) Read(p []byte) (n int, err error) {
+	if g.z == nil {
+		in := bufio.NewReaderSize(g.in, bufferSize)
+		if head, err := in.Peek(2); err == io.EOF && len(head) == 0 {
+			return 0, fault.Data(g.name, "the file is empty: want gzip data")
+		}
+		if g.z, err = gzip.NewReader(in); err != nil {
+			return 0, g.explain(err)
+		}
+	}
+	n, err = g.z.Read(p)
+	return n, g.explain(err)
+}
+
+func (g *gzipReader) explain(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case err == nil || err == io.EOF && g.z != nil:
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
+		return fault.Data(g.name, "the gzip data end early, the file is cut off: %w", io.ErrUnexpectedEOF)
+	case errors.Is(err, gzip.ErrHeader) && g.z == nil:
+		return fault.Data(g.name, "the content is not gzip, though the name ends in .gz: %w", err)
+	case errors.Is(err, gzip.ErrHeader):
+		return fault.Data(g.name, "something that is not gzip follows the gzip data: %w", err)
+	case errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		return fault.Data(g.name, "the gzip data are corrupted: %w", err)
+	}
+	return err
+}
+
+// sniff returns what the beginning of a file shows it to be when it is clearly not the
+// text that was expected, with what to do about it; or "".
+func sniff(head []byte) (what, mend string) {
+	for _, k := range []struct{ magic, what, mend string }{
+		{"\x1f\x8b", "gzip data", "name it .csv.gz, or give the format csv.gz"},
+		{"\x93NUMPY", "a NumPy array", "name it .npy, or give the format npy"},
+		{"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
+		{"PAR1", "a Parquet file", "save it as CSV"},
+		{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
+		{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
+	} {
+		if bytes.HasPrefix(head, []byte(k.magic)) {
+			return k.what, k.mend
+		}
+	}
+	if i := bytes.IndexByte(head, 0); i >= 0 {
+		return fmt.Sprintf("binary data (byte %d is 0)", i), "check that this is the right file"
+	}
+	return "", ""
+}

@@ -1,0 +1,348 @@
+package dataset
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/internal/atomicfile"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Atomic calls f with a buffered writer and makes what f wrote the content of path: by way
+// of a temporary file in the same folder, flushed to disk and renamed. When f returns an
+// error, such as that of a cancelled context, nothing is left and an older file stays.
+// A folder that is missing or read-only is a *fault.DataError that names path.
+func Atomic(path string, f func(w io.Writer) error) error { return atomicfile.Write(path, f) }
+
+// WriteOptions says how an output file is written. The zero value goes by the path.
+type WriteOptions struct {
+	// Format is a name of [Formats], "" to take it from the path. "csv.gz" compresses.
+	Format string
+	// Stdout receives the output when the path is "-"; without it that path is an error.
+	Stdout io.Writer
+	// Columns are the names of a matrix's columns in CSV, nil for 0, 1, 2 ...
+	Columns []string
+}
+
+// output writes to path, or to the writer that stands for "-", compressed if gz.
+func (o WriteOptions) output(path string, gz bool, f func(w io.Writer) error) error {
+	write := f
+	if gz {
+		write = func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			if err := f(z); err != nil {
+				return err
+			}
+			return z.Close()
+		}
+	}
+	if path != "-" {
+		return Atomic(path, write)
+	}
+	if o.Stdout == nil {
+		return &fault.ParamError{Param: "output path", Value: path, Want: "a file name"}
+	}
+	return write(o.Stdout)
+}
+
+// text writes a CSV file whatever its extension. Its fields are quoted where needed.
+func (o WriteOptions) text(path string, f func(w *csv.Writer) error) error {
+	gz := isGzip(path)
+	switch o.Format {
+	case "", "csv":
+	case "csv.gz":
+		gz = true
+	default:
+		return fault.Unknown("format", o.Format, []string{"csv", "csv.gz"})
+	}
+	return o.output(path, gz, func(w io.Writer) error {
+		c := csv.NewWriter(w)
+		if err := f(c); err != nil {
+			return err
+		}
+		c.Flush()
+		return c.Error()
+	})
+}
+
+// matrixWriter is a matrix on its way into a format.
+type matrixWriter struct {
+	out        io.Writer
+	path       string
+	rows, cols int
+	data       []float64
+	stride     int
+	ids        []string
+	columns    []string
+	labels     []string
+}
+
+// row returns row i, which must be finite: a file that could not be read again is worse
+// than an error.
+func (w *matrixWriter) row(i int) ([]float64, error) {
+	row := w.data[i*w.stride : i*w.stride+w.cols]
+	for j, v := range row {
+		if v-v != 0 {
+			e := fault.Data(w.path, "cannot write: the value is %v: want a finite number", v)
+			e.Row, e.Column = i, strconv.Itoa(j)
+			return nil, e
+		}
+	}
+	return row, nil
+}
+
+// WriteMatrix writes a rows x cols matrix, row-major with the given stride, in the format
+// of path or of o.Format. CSV gets 17 significant digits, which restore every float64
+// exactly, and the column id first when ids is not nil; .npy is float64 and has no ids.
+// A NaN or an infinity is a *fault.DataError. Nothing is left of path after an error.
+func WriteMatrix(path string, rows, cols int, data []float64, stride int, ids []string, o WriteOptions) error {
+	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, data: data, stride: stride, ids: ids, columns: o.Columns}, o)
+}
+
+// WriteData writes dense points as a data file with their ids, features and labels. In
+// .npy only the values are kept. Points of another kind are a *fault.ParamError.
+func WriteData(path string, d *Data, o WriteOptions) error {
+	x, ok := d.Points.(*points.Dense)
+	if !ok {
+		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", d.Points), Want: "dense points"}
+	}
+	if o.Columns == nil {
+		o.Columns = d.Features
+	}
+	return writeMatrix(&matrixWriter{path: path, rows: x.N, cols: x.D, data: x.Data, stride: x.D,
+		ids: d.IDs, columns: o.Columns, labels: d.Labels}, o)
+}
+
+func writeMatrix(w *matrixWriter, o WriteOptions) error {
+	f, gz, err := outputFormat(w.path, o.Format)
+	if err != nil {
+		return err
+	}
+	if err := w.check(); err != nil {
+		return err
+	}
+	return o.output(w.path, gz, func(out io.Writer) error {
+		w.out = out
+		return f.encode(w)
+	})
+}
+
+func (w *matrixWriter) check() error {
+	if w.rows < 0 || w.cols < 0 || w.stride < w.cols || w.rows > 0 && len(w.data) < (w.rows-1)*w.stride+w.cols {
+		return &fault.ShapeError{What: "length of the matrix's data", Got: len(w.data),
+			Want: fmt.Sprintf("%d x %d with a stride of %d", w.rows, w.cols, w.stride)}
+	}
+	for _, s := range []struct {
+		what string
+		got  []string
+		want int
+	}{{"number of ids", w.ids, w.rows}, {"number of labels", w.labels, w.rows}, {"number of column names", w.columns, w.cols}} {
+		if s.got != nil && len(s.got) != s.want {
+			return &fault.ShapeError{What: s.what, Got: len(s.got), Want: strconv.Itoa(s.want)}
+		}
+	}
+	return nil
+}
+
+// encodeCSV writes header and rows. The numbers do not go through encoding/csv, which
+// would make a string of each.
+func encodeCSV(w *matrixWriter) error {
+	out := bufio.NewWriterSize(w.out, bufferSize)
+	if err := w.writeHeader(out); err != nil {
+		return err
+	}
+	var line []byte
+	for i := range w.rows {
+		row, err := w.row(i)
+		if err != nil {
+			return err
+		}
+		line = line[:0]
+		if w.ids != nil {
+			line = append(appendField(line, w.ids[i]), ',')
+		}
+		for _, v := range row {
+			line = append(strconv.AppendFloat(line, v, 'g', 17, 64), ',')
+		}
+		if w.labels != nil {
+			line = append(appendField(line, w.labels[i]), ',')
+		}
+		if len(line) > 0 {
+			line[len(line)-1] = '\n' // in place of the last comma
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (w *matrixWriter) writeHeader(out io.Writer) error {
+	var header []string
+	if w.ids != nil {
+		header = append(header, idColumn)
+	}
+	for j := range w.cols {
+		if w.columns != nil {
+			header = append(header, w.columns[j])
+		} else {
+			header = append(header, strconv.Itoa(j))
+		}
+	}
+	if w.labels != nil {
+		header = append(header, labelColumn)
+	}
+	c := csv.NewWriter(out)
+	if err := c.Write(header); err != nil {
+		return err
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// appendField appends one text field, quoted where CSV needs it.
+func appendField(line []byte, s string) []byte {
+	quoted := s == ""
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == ',' || c == '\n' || c == '\r':
+			quoted = true
+		case i == 0 && (c <= ' ' || c >= 0x80): // may be a space, which readers trim
+			quoted = true
+		}
+	}
+	if !quoted {
+		return append(line, s...)
+	}
+	line = append(line, '"')
+	for i := 0; i < len(s); i++ {
+		if s[i] == '"' {
+			line = append(line, '"')
+		}
+		line = append(line, s[i])
+	}
+	return append(line, '"')
+}
+
+// WriteLabels writes a labels file: the column label, after the column id when ids is not
+// nil.
+func WriteLabels(path string, labels, ids []string, o WriteOptions) error {
+	if ids != nil && len(ids) != len(labels) {
+		return &fault.ShapeError{What: "number of ids", Got: len(ids), Want: fmt.Sprintf("%d, one for each label", len(labels))}
+	}
+	return o.text(path, func(w *csv.Writer) error {
+		header := []string{labelColumn}
+		if ids != nil {
+			header = []string{idColumn, labelColumn}
+		}
+		if err := w.Write(header); err != nil {
+			return err
+		}
+		for i, label := range labels {
+			record := []string{label}
+			if ids != nil {
+				record = []string{ids[i], label}
+			}
+			if err := w.Write(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// rowName returns the name of row i in a file of pairs: its id when there are ids.
+func rowName(i int, ids []string) string {
+	if ids != nil {
+		return ids[i]
+	}
+	return strconv.Itoa(i)
+}
+
+// WriteLinks writes a links file: first the must-links, then the cannot-links. The
+// columns bound and weight are there when some link has one. Rows are named by ids when
+// these are not nil. Chunklets of a single row have no link and are lost, see
+// [WriteChunklets].
+func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
+	lists := [][]links.Link{s.Must(), s.Cannot()}
+	bounds, weights := false, false
+	for _, list := range lists {
+		for _, l := range list {
+			bounds = bounds || !math.IsNaN(l.Bound)
+			weights = weights || l.Weight != 0 && l.Weight != 1
+		}
+	}
+	return o.text(path, func(w *csv.Writer) error {
+		header := []string{"i", "j", "link"}
+		if bounds {
+			header = append(header, "bound")
+		}
+		if weights {
+			header = append(header, "weight")
+		}
+		if err := w.Write(header); err != nil {
+			return err
+		}
+		for _, list := range lists {
+			for _, l := range list {
+				record := []string{rowName(l.I, ids), rowName(l.J, ids), l.Sign.String()}
+				if bounds {
+					record = append(record, optional(l.Bound, !math.IsNaN(l.Bound)))
+				}
+				if weights {
+					record = append(record, optional(l.Weight, l.Weight != 0))
+				}
+				if err := w.Write(record); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func optional(v float64, given bool) string {
+	if !given {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', 17, 64)
+}
+
+// WriteChunklets writes the chunklets of s, numbered from 0. Cannot-links are lost.
+func WriteChunklets(path string, s *links.Set, ids []string, o WriteOptions) error {
+	return o.text(path, func(w *csv.Writer) error {
+		if err := w.Write([]string{"i", "chunklet"}); err != nil {
+			return err
+		}
+		for k, rows := range s.Chunklets() {
+			for _, i := range rows {
+				if err := w.Write([]string{rowName(i, ids), strconv.Itoa(k)}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// WritePairs writes a pairs file, with rows named by ids when these are not nil.
+func WritePairs(path string, pairs [][2]int, ids []string, o WriteOptions) error {
+	return o.text(path, func(w *csv.Writer) error {
+		if err := w.Write([]string{"i", "j"}); err != nil {
+			return err
+		}
+		for _, p := range pairs {
+			if err := w.Write([]string{rowName(p[0], ids), rowName(p[1], ids)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
