@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -51,8 +52,12 @@ func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 		if err != nil {
 			return kernel.Spec{}, err
 		}
-		if v == 0 {
-			return kernel.Spec{}, zeroBandwidth(ctx, eng, k, rule, x)
+		noise, err := rounding(ctx, eng, k, x)
+		if err != nil {
+			return kernel.Spec{}, err
+		}
+		if v <= noise {
+			return kernel.Spec{}, zeroBandwidth(ctx, eng, k, rule, noise, x)
 		}
 		if s, err = s.Resolve(rule.Factor * v); err != nil {
 			return kernel.Spec{}, err
@@ -81,14 +86,28 @@ func measure(ctx context.Context, eng *engine.Engine, k kernel.Kernel, rule stri
 	}
 }
 
-// zeroBandwidth says why a rule gave 0.
-func zeroBandwidth(ctx context.Context, eng *engine.Engine, k kernel.Kernel, rule kernel.Rule, x points.Points) error {
+// rounding returns the distance that coinciding points may seem to have: 0 for vectors, whose
+// distances are exact there, else the root of the error of K_ii + K_jj - 2 K_ij.
+func rounding(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
+	if _, isGram := x.(*points.Gram); k.IsLinear() && !isGram {
+		return 0, nil
+	}
+	diagonal, err := k.Diagonal(ctx, eng, x)
+	if err != nil {
+		return 0, err
+	}
+	// 1e-13 allows for some hundred roundings in each term.
+	return math.Sqrt(1e-13 * slices.Max(diagonal)), nil
+}
+
+// zeroBandwidth says why a rule gave 0, or no more than rounding error.
+func zeroBandwidth(ctx context.Context, eng *engine.Engine, k kernel.Kernel, rule kernel.Rule, noise float64, x points.Points) error {
 	what := "most points coincide"
 	m, err := meanSquare(ctx, eng, k, x)
 	if err != nil {
 		return err
 	}
-	if m == 0 {
+	if math.Sqrt(m) <= noise {
 		what = "all points coincide (the data are constant)"
 	}
 	return fault.Data("", "%s of kernel %s: %s, so rule %s gives 0: want points that differ, or a number", rule.Parameter, rule.Kernel, what, rule.Name)

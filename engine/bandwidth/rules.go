@@ -42,8 +42,7 @@ func spread(n, limit int) []int {
 // stretch returns floor(i n / limit) without overflow for i <= limit.
 func stretch(i, n, limit int) int { return i*(n/limit) + i*(n%limit)/limit }
 
-// pairDistances returns the squared distances among at most maxPairs points, in scratch
-// memory.
+// pairDistances returns the squared distances among at most maxPairs points.
 func pairDistances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (blas.Matrix, error) {
 	return k.SquaredDistances(ctx, eng, sample(x, maxPairs))
 }
@@ -130,19 +129,21 @@ func selectBelow(m blas.Matrix, k int) float64 {
 	return math.Float64frombits(prefix)
 }
 
-// meanSquareDense returns 2/(n-1) sum_i |x_i - mean|^2, feature by feature.
+// meanSquareDense returns 2/(n-1) sum_i |x_i - mean|^2. Means are taken relative to the first
+// point, so that constant features contribute exactly 0.
 func meanSquareDense(p *points.Dense) (float64, error) {
-	means := make([]float64, p.D)
+	first, means := p.Row(0), make([]float64, p.D)
 	for i := range p.N {
 		for c, v := range p.Row(i) {
-			means[c] += v / float64(p.N)
+			means[c] += (v - first[c]) / float64(p.N)
 		}
 	}
 	s := 0.0
 	for i := range p.N {
 		row := 0.0
 		for c, v := range p.Row(i) {
-			row += (v - means[c]) * (v - means[c])
+			d := v - first[c] - means[c]
+			row += d * d
 		}
 		s += row / float64(p.N-1)
 	}
@@ -151,17 +152,30 @@ func meanSquareDense(p *points.Dense) (float64, error) {
 
 // meanSquareSparse is meanSquareDense with the zeros of each feature counted, not visited.
 func meanSquareSparse(p *points.CSR) (float64, error) {
-	means, counts, sums := make([]float64, p.D), make([]int, p.D), make([]float64, p.D)
-	for k, c := range p.Col {
-		means[c] += p.Val[k] / float64(p.N)
-		counts[c]++
+	zeros := make([]float64, p.D) // points without the feature
+	for c := range zeros {
+		zeros[c] = float64(p.N)
+	}
+	first, means := make([]float64, p.D), make([]float64, p.D)
+	for k := len(p.Col) - 1; k >= 0; k-- {
+		zeros[p.Col[k]]--
+		first[p.Col[k]] = p.Val[k]
+	}
+	for c, z := range zeros {
+		if z > 0 {
+			first[c] = 0 // zeros are the values to measure from
+		}
 	}
 	for k, c := range p.Col {
-		sums[c] += (p.Val[k] - means[c]) * (p.Val[k] - means[c]) / float64(p.N-1)
+		means[c] += (p.Val[k] - first[c]) / float64(p.N)
 	}
 	s := 0.0
-	for c, v := range sums {
-		s += v + float64(p.N-counts[c])*means[c]*means[c]/float64(p.N-1)
+	for k, c := range p.Col {
+		d := p.Val[k] - first[c] - means[c]
+		s += d * d / float64(p.N-1)
+	}
+	for c, z := range zeros {
+		s += z * means[c] * means[c] / float64(p.N-1)
 	}
 	return checked(2*s, p)
 }

@@ -1,0 +1,357 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/gonum"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newEngine(t testing.TB, o engine.Options) *engine.Engine {
+	t.Helper()
+	e, err := engine.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestNewDefaults(t *testing.T) {
+	e := newEngine(t, engine.Options{})
+	if e.Backend() == nil || e.Workers() != runtime.GOMAXPROCS(0) || e.MemoryLimit() != 0 {
+		t.Errorf("backend %v, workers %d, limit %d", e.Backend(), e.Workers(), e.MemoryLimit())
+	}
+	e.Logger().Info("goes nowhere")
+}
+
+func TestNewKeepsWhatIsGiven(t *testing.T) {
+	b, l := gonum.New(), slog.New(slog.NewTextHandler(io.Discard, nil))
+	e := newEngine(t, engine.Options{Backend: b, Workers: 3, MemoryLimit: 100, Logger: l})
+	if e.Backend().Name() != "gonum" || e.Workers() != 3 || e.MemoryLimit() != 100 || e.Logger() != l {
+		t.Errorf("got %s, %d, %d, %v", e.Backend().Name(), e.Workers(), e.MemoryLimit(), e.Logger())
+	}
+}
+
+func TestNewRejects(t *testing.T) {
+	for _, o := range []engine.Options{{Workers: -1}, {MemoryLimit: -1}} {
+		_, err := engine.New(o)
+		var p *fault.ParamError
+		if !errors.As(err, &p) {
+			t.Errorf("%+v: got %v, want a ParamError", o, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	limited := newEngine(t, engine.Options{MemoryLimit: 8 << 30})
+	free := newEngine(t, engine.Options{})
+	cases := []struct {
+		name  string
+		eng   *engine.Engine
+		bytes int64
+		ok    bool
+	}{
+		{"at the limit", limited, 8 << 30, true},
+		{"above the limit", limited, 8<<30 + 1, false},
+		{"overflowed", limited, math.MinInt64, false},
+		{"no limit", free, 1 << 40, true},
+		{"no limit but not addressable", free, engine.MatrixBytes(1<<30, 1<<30), false},
+		{"no limit but overflowed", free, -1, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.eng.Check("kernel matrix", c.bytes, "use landmarks")
+			var m *fault.MemoryError
+			if c.ok && err != nil || !c.ok && !errors.As(err, &m) {
+				t.Errorf("got %v, want ok = %v", err, c.ok)
+			}
+			if !c.ok && (!strings.Contains(err.Error(), "use landmarks") || !strings.Contains(err.Error(), "kernel matrix")) {
+				t.Errorf("message lacks the request or the hint: %v", err)
+			}
+		})
+	}
+}
+
+func TestMatrixBytes(t *testing.T) {
+	for _, c := range []struct {
+		rows, cols int
+		want       int64
+	}{{0, 5, 0}, {3, 4, 96}, {1 << 31, 1 << 31, math.MaxInt64}, {math.MaxInt, math.MaxInt, math.MaxInt64}, {1 << 30, 1 << 30, math.MaxInt64}, {1 << 30, 1<<30 - 1, (1<<60 - 1<<30) * 8}} {
+		if got := engine.MatrixBytes(c.rows, c.cols); got != c.want {
+			t.Errorf("MatrixBytes(%d, %d) = %d, want %d", c.rows, c.cols, got, c.want)
+		}
+	}
+}
+
+// A matrix past the size for huge pages must be zero, compact and writable to both ends, and
+// survive collections while the advice is in force.
+func TestNewMatrixHuge(t *testing.T) {
+	e := newEngine(t, engine.Options{})
+	for _, n := range []int{0, 1, 100, 723, 724, 725, 1100} { // 724^2 doubles are just below 4 MiB
+		m := e.NewMatrix(n, n)
+		if m.Rows != n || m.Cols != n || m.Stride != max(1, n) {
+			t.Fatalf("n=%d: got %d x %d, stride %d", n, m.Rows, m.Cols, m.Stride)
+		}
+		for i, v := range m.Data {
+			if v != 0 {
+				t.Fatalf("n=%d: element %d is %v", n, i, v)
+			}
+			m.Data[i] = float64(i)
+		}
+		runtime.GC()
+		for i, v := range m.Data {
+			if v != float64(i) {
+				t.Fatalf("n=%d: element %d became %v", n, i, v)
+			}
+		}
+	}
+}
+
+func TestScratchIsReused(t *testing.T) {
+	e := newEngine(t, engine.Options{})
+	a := e.GetMatrix(10, 10)
+	first := &a.Data[0]
+	e.PutMatrix(a)
+	b := e.GetMatrix(9, 11)
+	if &b.Data[0] != first || b.Rows != 9 || b.Cols != 11 || b.Stride != 11 || len(b.Data) != 99 {
+		t.Errorf("a fitting buffer was not reused, or has the wrong shape: %+v", b)
+	}
+	if c := e.GetMatrix(9, 11); &c.Data[0] == first {
+		t.Error("one buffer was handed out twice")
+	}
+	e.PutMatrix(b)
+	if c := e.GetMatrix(1, 2); len(c.Data) != 2 || &c.Data[0] == first {
+		t.Error("a buffer of 100 was spent on 2 values")
+	}
+}
+
+func TestScratchDoesNotAllocate(t *testing.T) {
+	e := newEngine(t, engine.Options{})
+	e.PutMatrix(e.GetMatrix(50, 50))
+	if n := testing.AllocsPerRun(100, func() { e.PutMatrix(e.GetMatrix(50, 50)) }); n != 0 {
+		t.Errorf("%v allocations a call, want 0", n)
+	}
+}
+
+func TestScratchIsBounded(t *testing.T) {
+	e := newEngine(t, engine.Options{})
+	var all []blas.Matrix
+	for range 100 {
+		all = append(all, e.GetMatrix(1, 1000))
+	}
+	for _, m := range all {
+		e.PutMatrix(m)
+	}
+	seen := map[*float64]bool{}
+	for _, m := range all {
+		seen[&m.Data[0]] = true
+	}
+	reused := 0
+	for range 100 {
+		if m := e.GetMatrix(1, 1000); seen[&m.Data[0]] {
+			reused++
+		}
+	}
+	if reused == 0 || reused > 32 {
+		t.Errorf("%d of 100 buffers were kept, want 1 to 32", reused)
+	}
+}
+
+// Every index belongs to exactly one block, and the blocks do not depend on the workers.
+func TestForCovers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 300).Draw(t, "n")
+		block := rapid.IntRange(1, 70).Draw(t, "block")
+		e, err := engine.New(engine.Options{Workers: rapid.IntRange(1, 8).Draw(t, "workers")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := make([]atomic.Int32, n)
+		err = e.For(context.Background(), n, block, func(lo, hi int) error {
+			if lo%block != 0 || hi != min(lo+block, n) {
+				t.Errorf("block [%d, %d) with n = %d, block = %d", lo, hi, n, block)
+			}
+			for i := lo; i < hi; i++ {
+				count[i].Add(1)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range count {
+			if c := count[i].Load(); c != 1 {
+				t.Fatalf("index %d was visited %d times", i, c)
+			}
+		}
+	})
+}
+
+// The error is that of the lowest failing block, whatever the timing.
+func TestForLowestError(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, workers := range []int{1, 2, 7} {
+		e := newEngine(t, engine.Options{Workers: workers})
+		for range 50 {
+			lowest := rng.IntN(40)
+			errs := map[int]error{}
+			for b := lowest; b < 60; b += 1 + rng.IntN(10) {
+				errs[b] = errors.New("block failed")
+			}
+			err := e.For(t.Context(), 60, 1, func(lo, _ int) error {
+				if errs[lo] != nil && lo%2 == 0 {
+					runtime.Gosched() // let later blocks overtake
+				}
+				return errs[lo]
+			})
+			if err != errs[lowest] {
+				t.Fatalf("workers=%d: got %p, want the error of block %d", workers, err, lowest)
+			}
+		}
+	}
+}
+
+func TestForCancel(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		e := newEngine(t, engine.Options{Workers: workers})
+		ctx, cancel := context.WithCancel(t.Context())
+		var ran atomic.Int32
+		err := e.For(ctx, 1000, 1, func(int, int) error {
+			if ran.Add(1) == 10 {
+				cancel()
+			}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("workers=%d: got %v, want context.Canceled", workers, err)
+		}
+		if n := ran.Load(); n > 10+int32(workers) {
+			t.Errorf("workers=%d: %d blocks ran after the cancel at 10", workers, n-10)
+		}
+		if err := e.For(ctx, 1, 1, func(int, int) error { t.Error("ran although cancelled"); return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// A panic of a worker reaches the caller with its value and the worker's stack, also through
+// nested loops and with a single worker.
+func TestForPanic(t *testing.T) {
+	cause := errors.New("the cause")
+	for _, workers := range []int{1, 3} {
+		e := newEngine(t, engine.Options{Workers: workers})
+		func() {
+			defer func() {
+				p, ok := recover().(*engine.Panic)
+				if !ok || p.Value != any(cause) || !errors.Is(p, cause) {
+					t.Errorf("workers=%d: recovered %v", workers, p)
+				}
+				if ok && !strings.Contains(p.String(), "blowUp") {
+					t.Errorf("workers=%d: the stack does not name the function:\n%s", workers, p)
+				}
+			}()
+			_ = e.For(t.Context(), 5, 1, func(lo, _ int) error {
+				return e.For(t.Context(), 5, 1, func(int, int) error { blowUp(cause); return nil })
+			})
+			t.Error("did not panic")
+		}()
+	}
+}
+
+//go:noinline
+func blowUp(v any) { panic(v) }
+
+func TestForGoexit(t *testing.T) {
+	e := newEngine(t, engine.Options{Workers: 2})
+	defer func() {
+		if p, ok := recover().(*engine.Panic); !ok || !strings.Contains(p.Error(), "Goexit") {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	_ = e.For(t.Context(), 4, 1, func(int, int) error { runtime.Goexit(); return nil })
+	t.Error("did not panic")
+}
+
+func TestForBlockPanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("block = 0 was accepted")
+		}
+	}()
+	_ = newEngine(t, engine.Options{}).For(t.Context(), 1, 0, nil)
+}
+
+// The helpers pass through to the backend and add ctx and memory.
+func TestFactorisations(t *testing.T) {
+	e := newEngine(t, engine.Options{MemoryLimit: 1000})
+	a := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{4, 0, 2, 5}}
+	if err := e.Cholesky(t.Context(), a); err != nil || a.At(0, 0) != 2 || a.At(1, 0) != 1 || a.At(1, 1) != 2 {
+		t.Errorf("Cholesky of [4 2; 2 5]: %v, %v", a, err)
+	}
+	bad := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1, 0, 2, 1}}
+	var notPD *blas.NotPositiveDefiniteError
+	if err := e.Cholesky(t.Context(), bad); !errors.As(err, &notPD) || notPD.Pivot != 1 {
+		t.Errorf("got %v, want pivot 1", err)
+	}
+	w := make([]float64, 2)
+	s := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{2, 0, 1, 2}}
+	if err := e.SymEig(t.Context(), s.Clone(), w, true); err != nil || math.Abs(w[0]-1) > 1e-14 || math.Abs(w[1]-3) > 1e-14 {
+		t.Errorf("eigenvalues of [2 1; 1 2]: %v, %v", w, err)
+	}
+	v := blas.NewMatrix(1, 2)
+	if err := e.SymEigTop(t.Context(), s.Clone(), w[:1], v); err != nil || math.Abs(w[0]-3) > 1e-14 || math.Abs(v.At(0, 0)-v.At(0, 1)) > 1e-14 {
+		t.Errorf("top eigenpair of [2 1; 1 2]: %v %v, %v", w[0], v.Data, err)
+	}
+
+	var m *fault.MemoryError
+	big := blas.NewMatrix(20, 20)
+	if err := e.SymEig(t.Context(), big, make([]float64, 20), true); !errors.As(err, &m) {
+		t.Errorf("got %v, want a MemoryError", err)
+	}
+	if err := e.SymEig(t.Context(), big, make([]float64, 20), false); err != nil {
+		t.Errorf("without vectors: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, err := range map[string]error{
+		"Cholesky": e.Cholesky(ctx, a), "SymEig": e.SymEig(ctx, s, w, false), "SymEigTop": e.SymEigTop(ctx, s, w[:1], v),
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v, want context.Canceled", name, err)
+		}
+	}
+}
+
+func BenchmarkFirstTouch(b *testing.B) {
+	e := newEngine(b, engine.Options{})
+	for _, c := range []struct {
+		name string
+		make func(r, c int) blas.Matrix
+	}{{"plain", blas.NewMatrix}, {"huge", e.NewMatrix}} {
+		b.Run("n=4000/pages="+c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				m := c.make(4000, 4000)
+				for i := range m.Data {
+					m.Data[i] = 1
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+func TestIsInput(t *testing.T) {
+	inputs := []error{
+		&fault.ParamError{}, &fault.ShapeError{}, &fault.MemoryError{},
+		&fault.DataError{Row: -1, Err: errors.New("bad")}, fault.Data("f", "bad"), fault.Unknown("kernel", "x", nil),
+	}
+	for _, err := range inputs {
+		if !fault.IsInput(err) || !fault.IsInput(fmt.Errorf("reading: %w", err)) || !fault.IsInput(errors.Join(errors.New("a"), err)) {
+			t.Errorf("%T is not recognised as caused by input", err)
+		}
+	}
+	for _, err := range []error{nil, errors.New("disk failed"), fmt.Errorf("wrapped: %w", errors.New("disk failed"))} {
+		if fault.IsInput(err) {
+			t.Errorf("%v is taken as caused by input", err)
+		}
+	}
+}
+
+func TestMessages(t *testing.T) {
+	cases := []struct {
+		err  error
+		want string
+	}{
+		{&fault.ParamError{Param: "eps", Value: -1.5, Want: "a number > 0"}, `eps is -1.5: want a number > 0`},
+		{&fault.ParamError{Param: "graph", Value: "a b", Want: "knn"}, `graph is "a b": want knn`},
+		{&fault.DataError{File: "x.csv", Line: 3, Row: 1, Column: "age", Err: errors.New("bad")}, `x.csv, line 3, row 1, column "age": bad`},
+		{&fault.DataError{Row: 0, Err: errors.New("bad")}, `row 0: bad`},
+		{&fault.DataError{Row: -1, Err: errors.New("bad")}, `bad`},
+		{fault.Data("x.csv", "%d rows", 0), `x.csv: 0 rows`},
+		{&fault.ShapeError{What: "number of features", Got: 3, Want: "4"}, `number of features is 3: want 4`},
+		{&fault.MemoryError{What: "matrix", Need: 3 << 30, Limit: 1 << 20}, `matrix needs 3.0 GiB, limit 1.0 MiB`},
+		{&fault.MemoryError{What: "matrix", Need: 1500, Limit: 1023, Hint: "use less"}, `matrix needs 1.5 KiB, limit 1023 B: use less`},
+	}
+	for _, c := range cases {
+		if got := c.err.Error(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestDataErrorUnwraps(t *testing.T) {
+	cause := errors.New("cause")
+	if err := error(&fault.DataError{Row: -1, Err: cause}); !errors.Is(err, cause) {
+		t.Error("the cause is lost")
+	}
+}
+
+func TestFormatBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1 << 20: "1.0 MiB", 19972015308: "18.6 GiB", 5 << 40: "5.0 TiB", 1<<63 - 1: "8192.0 PiB"} {
+		if got := fault.FormatBytes(n); got != want {
+			t.Errorf("FormatBytes(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	methods := []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml"}
+	for _, c := range []struct{ got, want string }{
+		{"krca", "krca"}, {"KRCA", "krca"}, {"kcra", "krca"}, {"krac", "krca"}, {"kbata", "kbeta"},
+		{"lle-ratio", "lleratio"}, {"gm", "gml"}, {"xxxxxxxxxx", ""},
+	} {
+		if got := fault.Nearest(c.got, methods); got != c.want {
+			t.Errorf("Nearest(%q) = %q, want %q", c.got, got, c.want)
+		}
+	}
+	if got := fault.Nearest("a", nil); got != "" {
+		t.Errorf("no choices: got %q", got)
+	}
+}
+
+// One slip of the finger in a name that is far from all others always finds it again.
+func TestNearestFindsSlips(t *testing.T) {
+	names := []string{"neighbors", "iterations", "landmarks", "orthogonality"}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom(names).Draw(t, "name")
+		at := rapid.IntRange(0, len(name)-2).Draw(t, "at")
+		letter := rapid.StringMatching("[a-z]").Draw(t, "letter")
+		slip := map[string]string{
+			"drop":    name[:at] + name[at+1:],
+			"insert":  name[:at] + letter + name[at:],
+			"replace": name[:at] + letter + name[at+1:],
+			"swap":    name[:at] + name[at+1:at+2] + name[at:at+1] + name[at+2:],
+		}[rapid.SampledFrom([]string{"drop", "insert", "replace", "swap"}).Draw(t, "slip")]
+		if got := fault.Nearest(slip, names); got != name {
+			t.Fatalf("Nearest(%q) = %q, want %q", slip, got, name)
+		}
+	})
+}
+
+func TestUnknown(t *testing.T) {
+	err := fault.Unknown("kernel", "rfb", []string{"linear", "rbf"})
+	if err.Param != "kernel" || err.Value != "rfb" || !strings.HasPrefix(err.Want, "rbf (did you mean that?)") || !strings.Contains(err.Want, "one of linear, rbf") {
+		t.Errorf("got %v", err)
+	}
+	if err := fault.Unknown("kernel", "zzzzzzzz", []string{"linear", "rbf"}); strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("nothing is near: %v", err)
+	}
+}

@@ -1,0 +1,261 @@
+package points_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// at returns element (i, j) of any kind of points: the reading that Select must preserve.
+func at(p points.Points, i, j int) float64 {
+	switch p := p.(type) {
+	case *points.Dense:
+		return p.Row(i)[j]
+	case *points.Gram:
+		return p.Row(i)[j]
+	case *points.CSR:
+		col, val := p.Row(i)
+		if k, ok := slices.BinarySearch(col, int32(j)); ok {
+			return val[k]
+		}
+	}
+	return 0
+}
+
+func drawDense(t *rapid.T) *points.Dense {
+	n, d := rapid.IntRange(0, 8).Draw(t, "n"), rapid.IntRange(0, 5).Draw(t, "d")
+	data := rapid.SliceOfN(rapid.Float64Range(-9, 9), n*d, n*d).Draw(t, "data")
+	p, err := points.NewDense(n, d, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func drawCSR(t *rapid.T) *points.CSR {
+	n, d := rapid.IntRange(0, 8).Draw(t, "n"), rapid.IntRange(1, 6).Draw(t, "d")
+	start, col, val := []int{0}, []int32{}, []float64{}
+	for range n {
+		for c := range d {
+			if rapid.Bool().Draw(t, "present") {
+				col, val = append(col, int32(c)), append(val, rapid.Float64Range(-9, 9).Draw(t, "v"))
+			}
+		}
+		start = append(start, len(col))
+	}
+	p, err := points.NewCSR(n, d, start, col, val)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func drawGram(t *rapid.T) *points.Gram {
+	n := rapid.IntRange(0, 6).Draw(t, "n")
+	data := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			v := rapid.Float64Range(0, 9).Draw(t, "k")
+			data[i*n+j], data[j*n+i] = v, v
+		}
+	}
+	p, err := points.NewGram(n, n, data, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestSelect(t *testing.T) {
+	kinds := map[string]func(*rapid.T) points.Points{
+		"dense": func(t *rapid.T) points.Points { return drawDense(t) },
+		"csr":   func(t *rapid.T) points.Points { return drawCSR(t) },
+		"gram":  func(t *rapid.T) points.Points { return drawGram(t) },
+	}
+	for name, draw := range kinds {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				p := draw(t)
+				var rows []int
+				if p.Len() > 0 {
+					rows = rapid.SliceOfN(rapid.IntRange(0, p.Len()-1), 0, 10).Draw(t, "rows")
+				}
+				q := p.Select(rows)
+				if q.Len() != len(rows) || q.Dim() != p.Dim() {
+					t.Fatalf("selected %d of dimension %d, want %d of %d", q.Len(), q.Dim(), len(rows), p.Dim())
+				}
+				if err := q.Validate(); err != nil {
+					t.Fatalf("selection is not valid: %v", err)
+				}
+				for i, r := range rows {
+					for j := range p.Dim() {
+						if at(q, i, j) != at(p, r, j) {
+							t.Fatalf("element (%d, %d) is %v, want %v", i, j, at(q, i, j), at(p, r, j))
+						}
+					}
+				}
+				if g, ok := q.(*points.Gram); ok {
+					src := p.(*points.Gram)
+					for i, r := range rows {
+						if g.Reference[i] != src.Reference[r] || g.Diagonal[i] != src.Diagonal[r] {
+							t.Fatalf("object %d lost its reference or diagonal", i)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestSelectCopies(t *testing.T) {
+	d := &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, 4}}
+	c := &points.CSR{N: 1, D: 2, Start: []int{0, 2}, Col: []int32{0, 1}, Val: []float64{5, 6}}
+	g, _ := points.NewGram(2, 2, []float64{1, 0, 0, 1}, nil, nil)
+	d2, c2, g2 := d.Select([]int{1}).(*points.Dense), c.Select([]int{0}).(*points.CSR), g.Select([]int{1}).(*points.Gram)
+	d2.Data[0], c2.Val[0], c2.Col[0], g2.Data[1], g2.Diagonal[0], g2.Reference[0] = -1, -1, 1, -1, -1, -1
+	if d.Data[2] != 3 || c.Val[0] != 5 || c.Col[0] != 0 || g.Data[3] != 1 || g.Diagonal[1] != 1 || g.Reference[1] != 1 {
+		t.Error("a write to the selection reached the original")
+	}
+}
+
+func TestSelectOutOfRange(t *testing.T) {
+	for _, p := range []points.Points{&points.Dense{N: 2}, &points.CSR{N: 2, Start: []int{0, 0, 0}}, &points.Gram{N: 2, Diagonal: make([]float64, 2), Reference: []int{-1, -1}}} {
+		for _, r := range []int{-1, 2} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%T: row %d of 2 was selected", p, r)
+					}
+				}()
+				p.Select([]int{r})
+			}()
+		}
+	}
+}
+
+func TestConstructorsReject(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	dense := func(n, d int, data ...float64) func() error {
+		return func() error { _, err := points.NewDense(n, d, data); return err }
+	}
+	csr := func(n, d int, start []int, col []int32, val ...float64) func() error {
+		return func() error { _, err := points.NewCSR(n, d, start, col, val); return err }
+	}
+	gram := func(n, m int, data, diagonal []float64, reference []int) func() error {
+		return func() error { _, err := points.NewGram(n, m, data, diagonal, reference); return err }
+	}
+	cases := []struct {
+		name  string
+		f     func() error
+		row   int    // of the DataError; -2 for a ShapeError
+		col   string // of the DataError
+		wants string
+	}{
+		{"dense too short", dense(2, 2, 1, 2, 3), -2, "", "2 x 2"},
+		{"dense negative", dense(-1, 2), -2, "", "0 or more"},
+		{"dense without columns", dense(2, 0, 1), -2, "", "2 x 0"},
+		{"dense size overflows", dense(math.MaxInt/2+1, 4), -2, "", "x 4"},
+		{"dense NaN", dense(2, 2, 1, 2, nan, inf), 1, "0", "NaN"},
+		{"dense Inf", dense(2, 2, 1, inf, nan, 1), 0, "1", "+Inf"},
+		{"csr start", csr(2, 2, []int{0, 1}, []int32{0}, 1), -1, "", "one more than the rows"},
+		{"csr first start", csr(1, 2, []int{1, 1}, []int32{0}, 1), -1, "", "start of row 0"},
+		{"csr last start", csr(1, 2, []int{0, 0}, []int32{0}, 1), -1, "", "number of values"},
+		{"csr falling start", csr(2, 2, []int{0, 2, 1}, []int32{0}, 1), 0, "", "row ends at value 2"},
+		{"csr falling start below", csr(3, 2, []int{0, 1, 0, 1}, []int32{0}, 1), 1, "", "row ends at value 0"},
+		{"csr lengths", csr(1, 2, []int{0, 1}, []int32{0}, 1, 2), -1, "", "one for each value"},
+		{"csr column", csr(1, 2, []int{0, 1}, []int32{2}, 1), 0, "2", "want 0 to 1"},
+		{"csr negative column", csr(1, 2, []int{0, 1}, []int32{-1}, 1), 0, "-1", "want 0 to 1"},
+		{"csr order", csr(1, 3, []int{0, 2}, []int32{1, 1}, 1, 2), 0, "1", "ascending"},
+		{"csr NaN", csr(2, 3, []int{0, 1, 2}, []int32{1, 2}, 1, nan), 1, "2", "NaN"},
+		{"gram too short", gram(2, 2, []float64{1}, nil, nil), -2, "", "2 x 2"},
+		{"gram asymmetric", gram(2, 2, []float64{1, 0.5, 0.5000001, 1}, nil, nil), 1, "0", "symmetric"},
+		{"gram NaN", gram(1, 2, []float64{1, nan}, []float64{1}, nil), 0, "1", "NaN"},
+		{"gram negative diagonal", gram(1, 2, []float64{1, 1}, []float64{-1}, nil), 0, "diagonal", ">= 0"},
+		{"gram missing diagonal", gram(1, 2, []float64{1, 1}, nil, nil), 0, "", "diagonal given"},
+		{"gram short diagonal", gram(1, 2, []float64{1, 1}, []float64{}, nil), -1, "", "one for each object"},
+		{"gram contradicted diagonal", gram(1, 2, []float64{1, 2}, []float64{1}, []int{1}), 0, "diagonal", "column 1"},
+		{"gram reference", gram(1, 2, []float64{1, 2}, []float64{1}, []int{2}), -1, "", "from 0 to 1"},
+		{"gram references", gram(1, 2, []float64{1, 2}, []float64{1}, []int{0, 1}), -1, "", "one for each object"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.f()
+			if !fault.IsInput(err) {
+				t.Fatalf("got %v, want an input error", err)
+			}
+			if !strings.Contains(err.Error(), c.wants) {
+				t.Errorf("%q does not say %q", err, c.wants)
+			}
+			var d *fault.DataError
+			var s *fault.ShapeError
+			if c.row == -2 {
+				if !errors.As(err, &s) {
+					t.Errorf("got %T, want a ShapeError", err)
+				}
+			} else if !errors.As(err, &d) || d.Row != c.row || d.Column != c.col {
+				t.Errorf("got %#v, want row %d, column %q", err, c.row, c.col)
+			}
+		})
+	}
+}
+
+func TestGramDefaults(t *testing.T) {
+	square, err := points.NewGram(2, 2, []float64{4, 1, 1, 9}, nil, nil)
+	if err != nil || !slices.Equal(square.Diagonal, []float64{4, 9}) || !slices.Equal(square.Reference, []int{0, 1}) {
+		t.Errorf("square: %+v, %v", square, err)
+	}
+	wide, err := points.NewGram(1, 2, []float64{1, 2}, []float64{3}, nil)
+	if err != nil || !slices.Equal(wide.Reference, []int{-1}) {
+		t.Errorf("rectangular: %+v, %v", wide, err)
+	}
+	// A diagonal can be read wherever every object is a reference object.
+	read, err := points.NewGram(3, 2, []float64{4, 1, 1, 9, 4, 1}, nil, []int{0, 1, 0})
+	if err != nil || !slices.Equal(read.Diagonal, []float64{4, 9, 4}) {
+		t.Errorf("referenced: %+v, %v", read, err)
+	}
+	// New objects that happen to be as many as the reference objects need no symmetry.
+	if _, err := points.NewGram(2, 2, []float64{1, 2, 3, 4}, []float64{5, 5}, []int{-1, -1}); err != nil {
+		t.Errorf("square but new: %v", err)
+	}
+	// Rounding in the twelfth digit is no asymmetry.
+	if _, err := points.NewGram(2, 2, []float64{1, 0.5, 0.5 + 1e-12, 1}, nil, nil); err != nil {
+		t.Errorf("nearly symmetric: %v", err)
+	}
+}
+
+// Symmetry is checked in every block of a matrix of several.
+func TestGramSymmetryEverywhere(t *testing.T) {
+	const n = 150
+	for _, bad := range [][2]int{{1, 0}, {64, 63}, {64, 0}, {127, 65}, {149, 148}, {149, 0}, {149, 128}} {
+		data := make([]float64, n*n)
+		for i := range n {
+			data[i*n+i] = 1
+		}
+		data[bad[0]*n+bad[1]] = 0.25
+		_, err := points.NewGram(n, n, data, nil, nil)
+		var d *fault.DataError
+		if !errors.As(err, &d) || d.Row != bad[0] {
+			t.Errorf("asymmetry at %v: got %v", bad, err)
+		}
+	}
+}
+
+func TestValidateStructure(t *testing.T) {
+	for _, p := range []points.Points{
+		&points.Dense{N: 2, D: 2, Data: []float64{1}},
+		&points.Gram{N: 1, M: 2, Data: []float64{1}},
+		&points.CSR{N: -1},
+	} {
+		var d *fault.DataError
+		if err := p.Validate(); !errors.As(err, &d) {
+			t.Errorf("%T: got %v, want a DataError", p, err)
+		}
+	}
+}
