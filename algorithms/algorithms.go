@@ -88,6 +88,9 @@ type (
 	Trace interface{ Trace() []float64 }
 	// Describer is implemented by models that have figures of their own to show, in order.
 	Describer interface{ Describe() []Figure }
+	// Inputs is implemented by models that know the number of features (or of reference
+	// objects) of the points that they take.
+	Inputs interface{ InputDim() int }
 )
 
 // Figure is one named value for people to read, as `mustlink inspect` shows it.

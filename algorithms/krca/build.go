@@ -1,0 +1,187 @@
+package krca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+const (
+	// maxAmplification is the loss of accuracy beyond which (1b) may give way to (1c).
+	// One digit is what the change of formula must at least gain.
+	maxAmplification = 16
+	// probes is the number of points at which the loss is measured.
+	probes = 64
+)
+
+// newMetric learns kt from the anchors (n points, chunklet after chunklet).
+// Cost: the n x n kernel matrix, O(n^2) for F'KF, r^3/3 for the Cholesky form.
+func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors points.Points,
+	f helmert, eps float64, form Form, stage func(string)) (*metric, error) {
+	m := &metric{kernel: k, anchors: anchors, f: f, eps: eps}
+	stage("kernel matrix of the chunklets")
+	full, err := k.Gram(ctx, eng, anchors)
+	if err != nil {
+		return nil, err
+	}
+	a, err := f.reduce(ctx, eng, full)
+	if err != nil {
+		return nil, err
+	}
+	if form == FormSpectral {
+		stage("spectral form")
+		return m, m.setSpectral(ctx, eng, a)
+	}
+	stage("cholesky")
+	diagonal := diagonalOf(a)
+	if err := m.setCholesky(ctx, eng, a); err != nil {
+		var notDefinite *blas.NotPositiveDefiniteError
+		if !errors.As(err, &notDefinite) {
+			return nil, err
+		}
+		if form == FormCholesky {
+			return nil, &fault.ParamError{Param: "eps", Value: eps,
+				Want: "a larger number with form=cholesky (sI + F'KF has no Cholesky factor), or form=auto"}
+		}
+		return m, m.restoreSpectral(ctx, eng, a, diagonal, stage)
+	}
+	if form != FormCholesky {
+		if err := m.choose(ctx, eng, a, diagonal, stage); err != nil {
+			return nil, err
+		}
+	}
+	m.compact(eng)
+	return m, nil
+}
+
+// compact moves the factor out of the n x n matrix that it was computed in, which can then
+// be freed: r is about n/2 when the chunklets are pairs.
+func (m *metric) compact(eng *engine.Engine) {
+	if m.spectral() {
+		return
+	}
+	l := eng.NewMatrix(m.factor.Rows, m.factor.Rows)
+	for i := range l.Rows {
+		copy(l.Row(i)[:i+1], m.factor.Row(i))
+	}
+	m.factor = l
+}
+
+// setCholesky overwrites the lower triangle of A = F'KF with the factor of sI + A. The
+// strict upper triangle keeps A.
+func (m *metric) setCholesky(ctx context.Context, eng *engine.Engine, a blas.Matrix) error {
+	s := float64(m.f.points()) * m.eps
+	for i := range a.Rows {
+		a.Data[i*a.Stride+i] += s
+	}
+	m.factor = a
+	return eng.Cholesky(ctx, a)
+}
+
+func (m *metric) setSpectral(ctx context.Context, eng *engine.Engine, a blas.Matrix) error {
+	d, err := decompose(ctx, eng, a)
+	if err != nil {
+		return err
+	}
+	m.useSpectral(d)
+	return nil
+}
+
+func (m *metric) useSpectral(d decomposition) {
+	m.factor, m.basis, m.values = blas.Matrix{}, d.basis, d.values
+}
+
+// restoreSpectral is setSpectral on what setCholesky left of A.
+func (m *metric) restoreSpectral(ctx context.Context, eng *engine.Engine, a blas.Matrix, diagonal []float64, stage func(string)) error {
+	stage("spectral form")
+	restore(a, diagonal)
+	return m.setSpectral(ctx, eng, a)
+}
+
+// choose applies the rule of the package documentation to a metric in the Cholesky form,
+// whose factor lies in the lower triangle of a.
+func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, diagonal []float64, stage func(string)) error {
+	loss, err := m.amplification(ctx, eng)
+	if err != nil || loss <= maxAmplification {
+		return err
+	}
+	stage("spectral form")
+	if err := eng.Check(fmt.Sprintf("rank-revealing decomposition of order %d", a.Rows), 3*engine.MatrixBytes(a.Rows, a.Rows), fewerLinks); err != nil {
+		return err
+	}
+	whole := eng.NewMatrix(a.Rows, a.Rows)
+	for i := range a.Rows {
+		copy(whole.Row(i)[i:], a.Row(i)[i:])
+	}
+	restore(whole, diagonal)
+	d, err := decompose(ctx, eng, whole)
+	if err != nil {
+		return err
+	}
+	if len(d.values) < a.Rows { // numerically singular
+		m.useSpectral(d)
+	}
+	return nil
+}
+
+// amplification returns max k(z,z) / max eps kt(z,z) over up to 64 evenly spaced anchors,
+// by (1b): how many times the rounding errors of k grow, relative to kt. +Inf when
+// cancellation leaves nothing.
+func (m *metric) amplification(ctx context.Context, eng *engine.Engine) (float64, error) {
+	n := m.anchors.Len()
+	rows := make([]int, min(n, probes))
+	for i := range rows {
+		rows[i] = i * n / len(rows)
+	}
+	z := m.anchors.Select(rows)
+	diagonal, err := m.kernel.Diagonal(ctx, eng, z)
+	if err != nil {
+		return 0, err
+	}
+	c, err := m.coordinates(ctx, eng, z)
+	if err != nil {
+		return 0, err
+	}
+	var before, after float64
+	for i, k := range diagonal {
+		before = max(before, k)
+		after = max(after, k-dot(c.Row(i), c.Row(i)))
+	}
+	if before == 0 {
+		return 1, nil // all probes at the origin of the feature space: nothing cancels
+	}
+	return before / after, nil
+}
+
+// restore rebuilds a symmetric matrix, both triangles, from its strict upper triangle and
+// its diagonal.
+func restore(a blas.Matrix, diagonal []float64) {
+	for i, d := range diagonal {
+		a.Set(i, i, d)
+		for j := range i {
+			a.Set(i, j, a.At(j, i))
+		}
+	}
+}
+
+// firstNonFinite returns the first row of m that holds a NaN or an infinity, or -1.
+func firstNonFinite(m blas.Matrix) int {
+	for i := range m.Rows {
+		// x-x is 0 for finite x and NaN for the others, and NaN stays in a sum.
+		var sum float64
+		for _, v := range m.Row(i) {
+			sum += v - v
+		}
+		if sum != 0 || math.IsNaN(sum) {
+			return i
+		}
+	}
+	return -1
+}

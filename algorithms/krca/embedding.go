@@ -1,0 +1,341 @@
+package krca
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// positiveTol is the smallest eigenvalue of the learned kernel matrix, relative to the
+// largest, that gives a dimension.
+const positiveTol = 1e-10
+
+// landmarkStream separates the random numbers of the landmarks from other uses of a seed.
+const landmarkStream = 0x6b726361 // "krca"
+
+// embedding is kernel PCA of kt on m reference points R: with Kt_RR = U Lam U' and
+// P = U Lam^-1/2, y(x) = P' kt_R(x) - offset. For a centred embedding the columns of P sum
+// to zero and offset is P' times the mean column of Kt_RR. It is immutable.
+//
+// kt_R is never formed for a new x. Since kt(x,y) = rho/eps + c_x' D c_y, with everything
+// linear in kernel values,
+//
+//	Cholesky form: y(x) = weights' k_support(x) - offset, one product
+//	spectral form: y(x) = directions' c(x) + weights' rho_R(x) - offset,
+//
+// where the second term drops out when rho is 0 among the reference points, as it is when
+// the chunklets span the feature space. That leaves the terms of kt in the form in which
+// they do not cancel.
+type embedding struct {
+	// support holds the points that kernel values are taken with, by training row,
+	// ascending without repetition: the points in chunklets, and R where it is needed.
+	support points.Points
+	// chunklet[i] is the place in support of anchor i.
+	chunklet []int
+	offset   []float64 // dim
+	// weights is support x dim in the Cholesky form, m x dim in the spectral one.
+	weights blas.Matrix
+	// Spectral form only: directions is q x dim; reference[i] is the place in support of
+	// reference point i, and referenceC (m x q) its coordinates. Without residuals, the
+	// last two and weights are empty.
+	directions blas.Matrix
+	reference  []int
+	referenceC blas.Matrix
+}
+
+func (e *embedding) dim() int { return len(e.offset) }
+
+// landmarks returns the rows of the reference points, ascending: all n of them, or a
+// uniform sample of `count` (0: maxLandmarks) drawn by the seed when that is fewer.
+func landmarks(n, count int, seed uint64) []int {
+	if count == 0 {
+		count = maxLandmarks
+	}
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	if n <= count {
+		return rows
+	}
+	rng := rand.New(rand.NewPCG(seed, landmarkStream))
+	for i := range count { // the first steps of a shuffle: a sample without replacement
+		j := i + rng.IntN(n-i)
+		rows[i], rows[j] = rows[j], rows[i]
+	}
+	rows = rows[:count]
+	slices.Sort(rows)
+	return rows
+}
+
+// fitEmbedding decomposes the learned kernel matrix of the reference points (rows refs of
+// x) and folds the result into what Embed needs. rows are the anchors' rows in x.
+func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, dims int, stage func(string)) (*embedding, error) {
+	r := x.Select(refs)
+	g, err := m.gram(ctx, eng, r)
+	if err != nil {
+		return nil, err
+	}
+	if i := firstNonFinite(g.kt); i >= 0 {
+		return nil, notRepresentable(refs[i])
+	}
+	stage("eigenvectors")
+	p, offset, err := projection(ctx, eng, g.kt, dims)
+	if err != nil {
+		return nil, err
+	}
+	if !m.spectral() {
+		return m.choleskyEmbedding(eng, x, rows, refs, g.c, p, offset), nil
+	}
+	if !g.residual {
+		refs = nil
+	}
+	return m.spectralEmbedding(eng, x, rows, refs, g.c, p, offset), nil
+}
+
+// projection returns P = U Lam^-1/2 (m x dim) of the learned kernel matrix kt, which it
+// destroys, and the offset P' mean(kt) of a centred embedding (dims > 0), else zeros.
+func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims int) (p blas.Matrix, offset []float64, err error) {
+	m, centred := kt.Rows, dims > 0
+	trace := 0.0
+	for i := range m {
+		trace += kt.At(i, i)
+	}
+	var column []float64
+	if centred {
+		column = centre(kt)
+	}
+	w, v, err := leading(ctx, eng, kt, dims)
+	if err != nil {
+		return p, nil, err
+	}
+	dim := 0
+	// Rounding leaves eigenvalues of about u trace where all points coincide.
+	for dim < len(w) && w[dim] > positiveTol*w[0] && w[dim] > 1e-14*trace {
+		dim++
+	}
+	if dim == 0 {
+		return p, nil, fault.Data("", "the training points coincide under the learned kernel: want points that differ")
+	}
+	p, offset = blas.NewMatrix(m, dim), make([]float64, dim)
+	for r := range dim {
+		u := v.Row(r)
+		orient(u)
+		if centred {
+			subtractMean(u)
+			offset[r] = dot(u, column) / math.Sqrt(w[r])
+		}
+		for i := range m {
+			p.Set(i, r, u[i]/math.Sqrt(w[r]))
+		}
+	}
+	return p, offset, nil
+}
+
+// centre subtracts row and column means from the symmetric kt and returns the means.
+func centre(kt blas.Matrix) []float64 {
+	column := make([]float64, kt.Rows)
+	for i := range kt.Rows {
+		column[i] = mean(kt.Row(i))
+	}
+	all := mean(column)
+	for i := range kt.Rows {
+		row := kt.Row(i)
+		for j := range row {
+			row[j] -= column[i] + column[j] - all
+		}
+	}
+	return column
+}
+
+// leading returns eigenvalues in descending order with eigenvectors as rows: the first
+// dims, or all when dims is 0. It destroys kt.
+func leading(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims int) ([]float64, blas.Matrix, error) {
+	m := kt.Rows
+	if dims > 0 {
+		dims = min(dims, m)
+		w, v := make([]float64, dims), eng.NewMatrix(dims, m)
+		err := eng.SymEigTop(ctx, kt, w, v)
+		return w, v, err
+	}
+	w := make([]float64, m)
+	if err := eng.SymEig(ctx, kt, w, true); err != nil {
+		return nil, blas.Matrix{}, err
+	}
+	slices.Reverse(w)
+	for i, j := 0, m-1; i < j; i, j = i+1, j-1 {
+		a, b := kt.Row(i), kt.Row(j)
+		for x := range a {
+			a[x], b[x] = b[x], a[x]
+		}
+	}
+	return w, kt, nil
+}
+
+// orient makes the largest component positive (the first of equals), so that the free sign
+// of an eigenvector does not depend on the backend.
+func orient(u []float64) {
+	largest := 0.0
+	for _, v := range u {
+		if math.Abs(v) > math.Abs(largest)*(1+1e-9) {
+			largest = v
+		}
+	}
+	if largest < 0 {
+		for i := range u {
+			u[i] = -u[i]
+		}
+	}
+}
+
+func subtractMean(u []float64) {
+	average := mean(u)
+	for i := range u {
+		u[i] -= average
+	}
+}
+
+// choleskyEmbedding folds (1b) into one matrix: with V = F L^-T C_R' P,
+// P' kt_R(x) = (P' k_R(x) - V' k_anchors(x)) / eps.
+func (m *metric) choleskyEmbedding(eng *engine.Engine, x points.Points, rows, refs []int, c, p blas.Matrix, offset []float64) *embedding {
+	union := merge(rows, refs)
+	e := &embedding{support: x.Select(union), chunklet: places(union, rows), offset: offset}
+	v := blas.NewMatrix(c.Cols, p.Cols)
+	eng.Backend().Gemm(true, false, 1, c, p, 0, v)
+	eng.Backend().Trsm(true, true, m.factor, v)
+	v = m.f.expand(v)
+	e.weights = blas.NewMatrix(len(union), p.Cols)
+	for i, at := range places(union, refs) {
+		addScaled(e.weights.Row(at), 1/m.eps, p.Row(i))
+	}
+	for i, at := range e.chunklet {
+		addScaled(e.weights.Row(at), -1/m.eps, v.Row(i))
+	}
+	return e
+}
+
+// spectralEmbedding folds (1c): directions = D C_R' P, weights = P/eps. refs is nil when
+// there are no residuals; c are the coordinates of all reference points.
+func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, refs []int, c, p blas.Matrix, offset []float64) *embedding {
+	union := merge(rows, refs)
+	e := &embedding{support: x.Select(union), chunklet: places(union, rows), offset: offset}
+	e.directions = blas.NewMatrix(c.Cols, p.Cols)
+	eng.Backend().Gemm(true, false, 1, c, p, 0, e.directions)
+	for r, w := range m.weights() {
+		row := e.directions.Row(r)
+		for j := range row {
+			row[j] *= w * w
+		}
+	}
+	if refs == nil {
+		return e
+	}
+	e.reference, e.referenceC = places(union, refs), c
+	e.weights = blas.NewMatrix(p.Rows, p.Cols)
+	for i := range p.Rows {
+		addScaled(e.weights.Row(i), 1/m.eps, p.Row(i))
+	}
+	return e
+}
+
+// embed maps every point of x, |x| x dim. Cost per point: its kernel values with the
+// support, and |support| dim flops (Cholesky form).
+func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x points.Points) (blas.Matrix, error) {
+	dst := eng.NewMatrix(x.Len(), e.dim())
+	err := forRows(x, func(lo, hi int, block points.Points) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		k := eng.GetMatrix(hi-lo, e.support.Len())
+		defer eng.PutMatrix(k)
+		if err := m.kernel.CrossTo(ctx, eng, k, block, e.support); err != nil {
+			return atRow(err, lo)
+		}
+		y := dst.View(lo, hi, 0, e.dim())
+		if !m.spectral() {
+			eng.Backend().Gemm(false, false, 1, k, e.weights, 0, y)
+		} else if err := e.embedSpectral(ctx, eng, m, block, k, y); err != nil {
+			return err
+		}
+		for i := range y.Rows {
+			addScaled(y.Row(i), -1, e.offset)
+		}
+		return nil
+	})
+	return dst, err
+}
+
+// embedSpectral writes directions' c(x) + weights' rho_R(x) into y, for points whose
+// kernel values with the support are the rows of k.
+func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, k, y blas.Matrix) error {
+	anchors := eng.GetMatrix(k.Rows, len(e.chunklet))
+	defer eng.PutMatrix(anchors)
+	gather(anchors, k, e.chunklet)
+	c := blas.NewMatrix(k.Rows, m.width())
+	if err := m.project(ctx, eng, c, anchors); err != nil {
+		return err
+	}
+	eng.Backend().Gemm(false, false, 1, c, e.directions, 0, y)
+	if len(e.reference) == 0 {
+		return nil
+	}
+	dx, err := m.kernel.Diagonal(ctx, eng, x)
+	if err != nil {
+		return err
+	}
+	ds, err := m.kernel.Diagonal(ctx, eng, e.support)
+	if err != nil {
+		return err
+	}
+	dr := make([]float64, len(e.reference))
+	for i, at := range e.reference {
+		dr[i] = ds[at]
+	}
+	rho := eng.GetMatrix(k.Rows, len(e.reference))
+	defer eng.PutMatrix(rho)
+	gather(rho, k, e.reference)
+	eng.Backend().Gemm(false, true, -1, c, e.referenceC, 1, rho)
+	for i := range rho.Rows {
+		clip(rho.Row(i), dx[i], dr)
+	}
+	eng.Backend().Gemm(false, false, 1, rho, e.weights, 1, y)
+	return nil
+}
+
+// gather copies the columns at of src to dst, in that order.
+func gather(dst, src blas.Matrix, at []int) {
+	for i := range dst.Rows {
+		from, to := src.Row(i), dst.Row(i)
+		for j, a := range at {
+			to[j] = from[a]
+		}
+	}
+}
+
+// merge returns the union of two lists of rows, ascending without repetition.
+func merge(a, b []int) []int {
+	union := slices.Concat(a, b)
+	slices.Sort(union)
+	return slices.Compact(union)
+}
+
+// places returns where each of rows is in union, which is ascending and holds them all.
+func places(union, rows []int) []int {
+	at := make([]int, len(rows))
+	for i, row := range rows {
+		at[i], _ = slices.BinarySearch(union, row)
+	}
+	return at
+}
+
+func addScaled(dst []float64, scale float64, x []float64) {
+	for i, v := range x {
+		dst[i] += scale * v
+	}
+}

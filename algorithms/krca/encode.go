@@ -1,0 +1,137 @@
+package krca
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Names of the tensors in a model file. Index tensors hold places in the stored points.
+const (
+	tensorDense     = "points.dense"     // [p, d]: vectors, or …
+	tensorStart     = "points.start"     // [p+1] … sparse vectors,
+	tensorColumn    = "points.column"    // [nonzeros]
+	tensorValue     = "points.value"     // [nonzeros] or …
+	tensorReference = "points.reference" // [p] … columns of a Gram matrix
+	tensorDiagonal  = "points.diagonal"  // [p] and its diagonal there
+	tensorChunklet  = "chunklet.points"  // [n], chunklet after chunklet
+	tensorSizes     = "chunklet.sizes"   // [#chunklets]
+	tensorFactor    = "cholesky"         // [r(r+1)/2]: L by rows, packed
+	tensorBasis     = "spectral.basis"   // [r, q]
+	tensorValues    = "spectral.values"  // [q]
+	tensorOffset    = "embed.offset"     // [dim]
+	tensorWeights   = "embed.weights"    // [p, dim] (Cholesky) or [m, dim] (spectral)
+	tensorDirection = "embed.directions" // [q, dim]
+	tensorRefs      = "embed.reference"  // [m]
+	tensorRefC      = "embed.reference_coordinates"
+)
+
+// extraKey is the member of the header's Extra that holds an extra.
+const extraKey = "krca"
+
+// extra is what the header holds beside parameters and kernel.
+type extra struct {
+	Eps  float64 `json:"eps"`
+	Form Form    `json:"form"`
+	// InputDim is the number of features or of reference objects, which sparse vectors
+	// and Gram matrices do not show.
+	InputDim int `json:"input_dim"`
+}
+
+// Encode stores the model in f: method, kernel, parameters and status in the header, the
+// rest in tensors. Each stored point is stored once; the others refer to it by its place.
+func (m *Model) Encode(f *model.File) error {
+	f.Header.Method = Method
+	f.Header.Kernel = m.metric.kernel.String()
+	var err error
+	if f.Header.Params, err = json.Marshal(m.params); err != nil {
+		return fmt.Errorf("krca: parameters: %w", err)
+	}
+	if f.Header.Status, err = json.Marshal(m.status); err != nil {
+		return fmt.Errorf("krca: status: %w", err)
+	}
+	about, err := json.Marshal(extra{m.metric.eps, m.metric.form(), m.InputDim()})
+	if err != nil {
+		return fmt.Errorf("krca: header: %w", err)
+	}
+	if f.Header.Extra == nil {
+		f.Header.Extra = map[string]json.RawMessage{}
+	}
+	f.Header.Extra[extraKey] = about
+	encodePoints(f, m.embed.support)
+	m.metric.encode(f)
+	m.embed.encode(f, m.metric.spectral())
+	return nil
+}
+
+func (m *metric) encode(f *model.File) {
+	sizes := make([]int64, m.f.chunklets())
+	for c := range sizes {
+		sizes[c] = int64(m.f.start[c+1] - m.f.start[c])
+	}
+	f.SetInt64s(tensorSizes, sizes)
+	if m.spectral() {
+		setMatrix(f, tensorBasis, m.basis)
+		f.SetFloat64s(tensorValues, m.values)
+		return
+	}
+	r := m.factor.Rows
+	packed := make([]float64, 0, r*(r+1)/2)
+	for i := range r {
+		packed = append(packed, m.factor.Row(i)[:i+1]...)
+	}
+	f.SetFloat64s(tensorFactor, packed)
+}
+
+func (e *embedding) encode(f *model.File, spectral bool) {
+	f.SetInt64s(tensorChunklet, toInt64s(e.chunklet))
+	f.SetFloat64s(tensorOffset, e.offset)
+	if spectral {
+		setMatrix(f, tensorDirection, e.directions)
+	}
+	if !spectral || len(e.reference) > 0 {
+		setMatrix(f, tensorWeights, e.weights)
+	}
+	if len(e.reference) > 0 {
+		f.SetInt64s(tensorRefs, toInt64s(e.reference))
+		setMatrix(f, tensorRefC, e.referenceC)
+	}
+}
+
+func encodePoints(f *model.File, x points.Points) {
+	switch x := x.(type) {
+	case *points.Dense:
+		f.SetFloat64s(tensorDense, x.Data, x.N, x.D)
+	case *points.CSR:
+		column := make([]int64, len(x.Col))
+		for i, c := range x.Col {
+			column[i] = int64(c)
+		}
+		f.SetInt64s(tensorStart, toInt64s(x.Start))
+		f.SetInt64s(tensorColumn, column)
+		f.SetFloat64s(tensorValue, x.Val)
+	case *points.Gram:
+		f.SetInt64s(tensorReference, toInt64s(x.Reference))
+		f.SetFloat64s(tensorDiagonal, x.Diagonal)
+	default:
+		panic(fmt.Sprintf("krca: points of type %T", x)) // Fit lets none through
+	}
+}
+
+func setMatrix(f *model.File, name string, m blas.Matrix) {
+	if m.Stride != m.Cols {
+		m = m.Clone()
+	}
+	f.SetFloat64s(name, m.Data[:m.Rows*m.Cols], m.Rows, m.Cols)
+}
+
+func toInt64s(v []int) []int64 {
+	out := make([]int64, len(v))
+	for i, x := range v {
+		out[i] = int64(x)
+	}
+	return out
+}

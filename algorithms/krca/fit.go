@@ -1,0 +1,224 @@
+package krca
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Learner fits kernel relevant component analysis. The zero value does not work: Params
+// come from [DefaultParams].
+type Learner struct {
+	// Kernel may hold bandwidth rules, which are resolved on the training points. The zero
+	// Spec means DefaultKernel, or linear for a precomputed Gram matrix.
+	Kernel kernel.Spec
+	Params Params
+	// Seed chooses the landmarks of the embedding when not all training points serve.
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// fewerLinks is the way out when the points in chunklets are too many.
+const fewerLinks = "use fewer must-links (the cost grows with the points in chunklets), or raise the memory limit"
+
+// Method returns "krca".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the must-links of l on the points x; cannot-links are ignored with a
+// notice. The result has the type *[Model].
+//
+// With n points in r + #chunklets chunklets and m training points (or landmarks), it takes
+// n^2 kernel values and r^3/3 flops for the learned kernel, and m^2 kernel values, m r^2
+// flops and an eigendecomposition of order m for the embedding.
+//
+// Errors: no must-links, or a number of rows that is not the points'; parameters that
+// [Params.Validate] refuses; points with NaN or Inf; a kernel with negative eigenvalues
+// where that shows; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("krca: fit cancelled: %w", ctx.Err())
+		}
+		return nil, err
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	chunklets, err := l.check(x, set)
+	if err != nil {
+		return nil, err
+	}
+	stage := l.stages(begin)
+	rows, f := flatten(chunklets)
+	refs := landmarks(x.Len(), l.Params.Landmarks, l.Seed)
+	if err := checkMemory(eng, f, len(refs)); err != nil {
+		return nil, err
+	}
+	stage("bandwidth")
+	metric, err := l.learn(ctx, eng, x, rows, f, stage)
+	if err != nil {
+		return nil, err
+	}
+	stage("learned kernel")
+	e, err := fitEmbedding(ctx, eng, metric, x, rows, refs, l.Params.Dims, stage)
+	if err != nil {
+		return nil, err
+	}
+	m := newModel(l.Params, metric, e)
+	m.status = algorithms.Status{Converged: true, Notices: notices(set, chunklets), Elapsed: time.Since(begin)}
+	stage("") // the last report: all steps are done
+	return m, ctx.Err()
+}
+
+// learn resolves the kernel and learns the metric from the points in chunklets.
+func (l Learner) learn(ctx context.Context, eng *engine.Engine, x points.Points, rows []int, f helmert, stage func(string)) (*metric, error) {
+	spec, err := l.spec(x)
+	if err != nil {
+		return nil, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
+		return nil, err
+	}
+	k, err := kernel.New(spec)
+	if err != nil {
+		return nil, err
+	}
+	diagonal, err := k.Diagonal(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	eps, err := l.Params.epsilon(mean(diagonal), f.points())
+	if err != nil {
+		return nil, err
+	}
+	return newMetric(ctx, eng, k, x.Select(rows), f, eps, l.Params.Form, stage)
+}
+
+func (l Learner) spec(x points.Points) (kernel.Spec, error) {
+	if l.Kernel != (kernel.Spec{}) {
+		return l.Kernel, nil
+	}
+	if _, ok := x.(*points.Gram); ok {
+		return kernel.Parse("linear")
+	}
+	return kernel.Parse(DefaultKernel)
+}
+
+// check validates the parameters and the input and returns the chunklets.
+func (l Learner) check(x points.Points, set *links.Set) ([][]int, error) {
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	if err := x.Validate(); err != nil {
+		return nil, err
+	}
+	if set.N() != x.Len() {
+		return nil, &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(),
+			Want: fmt.Sprintf("%d, the number of points", x.Len())}
+	}
+	chunklets := set.Chunklets()
+	for _, c := range chunklets {
+		if len(c) > 1 {
+			return chunklets, nil
+		}
+	}
+	_, cannot := set.Count()
+	return nil, fault.Data("", "krca learns from must-links: want at least one must-link or chunklet of two points, got none "+
+		"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
+}
+
+// notices returns what a person should know about the links.
+func notices(set *links.Set, chunklets [][]int) []string {
+	var out []string
+	if _, cannot := set.Count(); cannot > 0 {
+		out = append(out, fmt.Sprintf("krca uses must-links only: %d cannot-links ignored", cannot))
+	}
+	single, first := 0, 0
+	for _, c := range chunklets {
+		if len(c) == 1 {
+			if single == 0 {
+				first = c[0]
+			}
+			single++
+		}
+	}
+	if single > 0 {
+		out = append(out, fmt.Sprintf("%d chunklets of size 1 (the first is row %d): they count as observations but teach nothing", single, first))
+	}
+	return out
+}
+
+// flatten returns the rows of all chunklets one after another, and their Helmert basis.
+func flatten(chunklets [][]int) ([]int, helmert) {
+	var rows []int
+	sizes := make([]int, len(chunklets))
+	for c, members := range chunklets {
+		rows = append(rows, members...)
+		sizes[c] = len(members)
+	}
+	return rows, newHelmert(sizes)
+}
+
+// checkMemory prices the fit: the kernel matrix of the chunklets with its factor, then the
+// coordinates of m points, their learned kernel and its eigendecomposition.
+func checkMemory(eng *engine.Engine, f helmert, m int) error {
+	n, r := f.points(), f.order()
+	learning := engine.MatrixBytes(n, n)
+	if err := eng.Check(fmt.Sprintf("krca on %d points in chunklets", n), addBytes(learning, engine.MatrixBytes(r, r)), fewerLinks); err != nil {
+		return err
+	}
+	square := engine.MatrixBytes(m, m)
+	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square, square, square)
+	return eng.Check(fmt.Sprintf("embedding of krca on %d points", m), need,
+		fmt.Sprintf("use landmarks=%d or fewer, or raise the memory limit", max(1, m/4)))
+}
+
+// addBytes adds without wrapping round; Check refuses a negative count.
+func addBytes(sizes ...int64) int64 {
+	var sum int64
+	for _, s := range sizes {
+		if sum += s; sum < 0 {
+			return -1
+		}
+	}
+	return sum
+}
+
+// stages returns a function that reports the beginning of each stage of a fit, and with ""
+// its end.
+func (l Learner) stages(begin time.Time) func(string) {
+	const total = 5 // bandwidth, kernel matrix, factor, learned kernel, eigenvectors
+	done := -1
+	return func(name string) {
+		switch name {
+		case "":
+			done, name = total, "done"
+		case "spectral form": // a second attempt at the factor, when Cholesky came first
+			done = 2
+		default:
+			done++
+		}
+		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Elapsed: time.Since(begin)})
+	}
+}
+
+func mean(v []float64) float64 {
+	var sum float64
+	for _, x := range v {
+		sum += x / float64(len(v)) // divided first: the sum of large values could overflow
+	}
+	return sum
+}

@@ -1,0 +1,255 @@
+package krca
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// metric is the learned kernel kt, in one of its two forms. It is immutable.
+//
+// Both forms write kt(x,y) = rho(x,y)/eps + sum_r weight_r c_r(x) c_r(y), where
+// rho = k - sum_r c_r c_r and c(x) are coordinates of phi(x) linear in F'k_x:
+//
+//   - Cholesky (1b): c(x) = L^-1 F'k_x, no weights, rho as it is;
+//   - spectral (1c): c(x) = basis' F'k_x, weight_r = n/(n eps + s_r), small rho set to 0.
+type metric struct {
+	kernel  kernel.Kernel
+	anchors points.Points // the n points in chunklets, chunklet after chunklet
+	f       helmert
+	eps     float64
+
+	factor blas.Matrix // L, r x r, lower triangle; Cholesky form only
+
+	basis  blas.Matrix // r x q, U diag(s_r)^-1/2; spectral form only
+	values []float64   // s_r, q of them, descending; spectral form only
+}
+
+const (
+	rowBlock    = 512   // rows of query points that are worked on together
+	solveBlock  = 64    // rows of one triangular solve
+	residualTol = 1e-10 // rho below this, relative to sqrt(k(x,x)k(y,y)), is rounding error
+)
+
+func (m *metric) spectral() bool { return m.values != nil }
+
+// form returns the form in use.
+func (m *metric) form() Form {
+	if m.spectral() {
+		return FormSpectral
+	}
+	return FormCholesky
+}
+
+// width returns the number of coordinates c_r.
+func (m *metric) width() int {
+	if m.spectral() {
+		return len(m.values)
+	}
+	return m.f.order()
+}
+
+// weights returns sqrt(n/(n eps + s_r)), nil in the Cholesky form.
+func (m *metric) weights() []float64 {
+	if !m.spectral() {
+		return nil
+	}
+	n := float64(m.f.points())
+	w := make([]float64, len(m.values))
+	for r, s := range m.values {
+		w[r] = math.Sqrt(n / (n*m.eps + s))
+	}
+	return w
+}
+
+// coordinates returns c(x) of every point, |x| x width. Each row depends on its own point
+// only. O(|x| (n d + r^2)).
+func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	dst := eng.NewMatrix(x.Len(), m.width())
+	err := forRows(x, func(lo, hi int, block points.Points) error {
+		k := eng.GetMatrix(hi-lo, m.f.points())
+		defer eng.PutMatrix(k)
+		if err := m.kernel.CrossTo(ctx, eng, k, block, m.anchors); err != nil {
+			return atRow(err, lo)
+		}
+		return m.project(ctx, eng, dst.View(lo, hi, 0, dst.Cols), k)
+	})
+	return dst, err
+}
+
+// project writes c of the points whose kernel values with the anchors are the rows of k
+// into dst, and destroys k.
+func (m *metric) project(ctx context.Context, eng *engine.Engine, dst, k blas.Matrix) error {
+	r := m.f.order()
+	// The rows of a triangular solve are independent: small blocks spread over the workers.
+	err := eng.For(ctx, k.Rows, solveBlock, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			m.f.apply(k.Row(i))
+		}
+		if !m.spectral() {
+			block := dst.View(lo, hi, 0, r)
+			block.CopyFrom(k.View(lo, hi, 0, r))
+			eng.Backend().Trsm(false, true, m.factor, block)
+		}
+		return nil
+	})
+	if err == nil && m.spectral() {
+		eng.Backend().Gemm(false, false, 1, k.View(0, k.Rows, 0, r), m.basis, 0, dst)
+	}
+	return err
+}
+
+// evaluated is kt(x,x) with what it was made from.
+type evaluated struct {
+	kt       blas.Matrix // symmetric to the bit
+	c        blas.Matrix // coordinates c(x)
+	residual bool        // rho is not 0 everywhere
+}
+
+// gram evaluates kt(x,x).
+func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) (evaluated, error) {
+	c, err := m.coordinates(ctx, eng, x)
+	if err != nil {
+		return evaluated{}, err
+	}
+	kt, err := m.kernel.Gram(ctx, eng, x)
+	if err != nil {
+		return evaluated{}, err
+	}
+	diagonal := diagonalOf(kt)
+	eng.Backend().Syrk(false, -1, c, 1, kt)
+	mirror(kt)
+	residual := m.scaleResidual(kt, diagonal, diagonal)
+	if m.spectral() {
+		eng.Backend().Syrk(false, 1, m.weighted(c), 1, kt)
+		mirror(kt)
+	}
+	return evaluated{kt, c, residual}, ctx.Err()
+}
+
+// cross returns kt(x,y), |x| x |y|.
+func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
+	kt := eng.NewMatrix(x.Len(), y.Len())
+	cy, err := m.coordinates(ctx, eng, y)
+	if err != nil {
+		return kt, err
+	}
+	var dy []float64
+	var wy blas.Matrix
+	if m.spectral() {
+		if dy, err = m.kernel.Diagonal(ctx, eng, y); err != nil {
+			return kt, err
+		}
+		wy = m.weighted(cy)
+	}
+	err = forRows(x, func(lo, hi int, block points.Points) error {
+		dst := kt.View(lo, hi, 0, y.Len())
+		if err := m.kernel.CrossTo(ctx, eng, dst, block, y); err != nil {
+			return atRow(err, lo)
+		}
+		cx, err := m.coordinates(ctx, eng, block)
+		if err != nil {
+			return err
+		}
+		eng.Backend().Gemm(false, true, -1, cx, cy, 1, dst)
+		var dx []float64
+		if m.spectral() {
+			if dx, err = m.kernel.Diagonal(ctx, eng, block); err != nil {
+				return err
+			}
+		}
+		m.scaleResidual(dst, dx, dy)
+		if m.spectral() {
+			eng.Backend().Gemm(false, true, 1, m.weighted(cx), wy, 1, dst)
+		}
+		return ctx.Err()
+	})
+	return kt, err
+}
+
+// scaleResidual turns k - c_x c_y' into rho/eps and reports whether any rho is not 0. dx
+// and dy hold k(x,x) and k(y,y) for the threshold of the spectral form; the Cholesky form
+// does not read them.
+func (m *metric) scaleResidual(rho blas.Matrix, dx, dy []float64) bool {
+	nonzero := false
+	for i := range rho.Rows {
+		row := rho.Row(i)
+		if m.spectral() {
+			clip(row, dx[i], dy)
+		}
+		for j, v := range row {
+			nonzero = nonzero || v != 0
+			row[j] = v / m.eps
+		}
+	}
+	return nonzero
+}
+
+// clip sets to 0 the residuals that are rounding errors: |rho| <= 1e-10 sqrt(k(x,x)k(y,y)).
+func clip(rho []float64, dx float64, dy []float64) {
+	for j, v := range rho {
+		if negligible(v, dx, dy[j]) {
+			rho[j] = 0
+		}
+	}
+}
+
+// negligible reports whether a residual is a rounding error, given k(x,x) and k(y,y).
+func negligible(rho, dx, dy float64) bool {
+	return math.Abs(rho) <= residualTol*math.Sqrt(dx)*math.Sqrt(dy)
+}
+
+// weighted returns c with its columns scaled by sqrt(weight_r).
+func (m *metric) weighted(c blas.Matrix) blas.Matrix {
+	out, w := c.Clone(), m.weights()
+	for i := range out.Rows {
+		row := out.Row(i)
+		for r := range row {
+			row[r] *= w[r]
+		}
+	}
+	return out
+}
+
+// forRows calls f for consecutive blocks of at most rowBlock points of x.
+func forRows(x points.Points, f func(lo, hi int, block points.Points) error) error {
+	n := x.Len()
+	if n <= rowBlock {
+		return f(0, n, x)
+	}
+	for lo := 0; lo < n; lo += rowBlock {
+		hi := min(lo+rowBlock, n)
+		rows := make([]int, hi-lo)
+		for i := range rows {
+			rows[i] = lo + i
+		}
+		if err := f(lo, hi, x.Select(rows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atRow moves the row of a *fault.DataError about a block of points to the place of the
+// block in the whole.
+func atRow(err error, lo int) error {
+	if e, ok := err.(*fault.DataError); ok && e.Row >= 0 {
+		moved := *e
+		moved.Row += lo
+		return &moved
+	}
+	return err
+}
+
+func diagonalOf(a blas.Matrix) []float64 {
+	d := make([]float64, a.Rows)
+	for i := range d {
+		d[i] = a.At(i, i)
+	}
+	return d
+}

@@ -1,0 +1,221 @@
+package krca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Model is the learned kernel with its embedding. It is immutable and safe for concurrent
+// use.
+//
+// The points that a method takes must be of the kind it was fitted on: vectors (dense or
+// sparse) of as many features, or rows of a Gram matrix over the same reference objects.
+// Otherwise the error is a *fault.ShapeError or *fault.DataError.
+type Model struct {
+	params Params
+	metric *metric
+	embed  *embedding
+	status algorithms.Status
+}
+
+var (
+	_ algorithms.Model     = (*Model)(nil)
+	_ algorithms.Describer = (*Model)(nil)
+	_ algorithms.Inputs    = (*Model)(nil)
+)
+
+// newModel assembles a model. Points of a Gram matrix lose their rows, since a model takes
+// kernel values with them by column.
+func newModel(p Params, m *metric, e *embedding) *Model {
+	if p.Form == "" {
+		p.Form = FormAuto
+	}
+	e.support = stripGram(e.support)
+	m.anchors = selectPoints(e.support, e.chunklet)
+	return &Model{params: p, metric: m, embed: e}
+}
+
+// Method returns "krca".
+func (m *Model) Method() string { return Method }
+
+// Params returns the parameters it was fitted with.
+func (m *Model) Params() Params { return m.params }
+
+// Kernel returns the kernel with its bandwidth as a number.
+func (m *Model) Kernel() kernel.Kernel { return m.metric.kernel }
+
+// Eps returns the regularisation in units of the kernel.
+func (m *Model) Eps() float64 { return m.metric.eps }
+
+// Status says how the fit ended. The method is direct: it always converges.
+func (m *Model) Status() algorithms.Status { return m.status }
+
+// Dim returns the number of columns of Embed: at most Params.Dims when that is not 0.
+func (m *Model) Dim() int { return m.embed.dim() }
+
+// InputDim returns the number of features (or reference objects) of the points that the
+// model takes.
+func (m *Model) InputDim() int { return m.embed.support.Dim() }
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	k := m.metric
+	figures := []algorithms.Figure{
+		{Name: "kernel", Value: k.kernel.String()},
+		{Name: "eps", Value: k.eps},
+		{Name: "form", Value: string(k.form())},
+		{Name: "rank", Value: k.width()},
+		{Name: "chunklets", Value: k.f.chunklets()},
+		{Name: "points in chunklets", Value: k.f.points()},
+		{Name: "dim", Value: m.Dim()},
+		{Name: "points stored", Value: m.embed.support.Len()},
+	}
+	return figures
+}
+
+// Embed maps n points to an n x Dim matrix: kernel PCA of the learned kernel. With
+// Params.Dims = 0 distances between rows are the learned distances for the reference
+// points; they are projections on the reference points' span for others.
+func (m *Model) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	if err := m.check(x); err != nil {
+		return blas.Matrix{}, err
+	}
+	n := x.Len()
+	if err := eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, m.Dim()), engine.MatrixBytes(n, m.Dim()), "embed fewer points at a time"); err != nil {
+		return blas.Matrix{}, err
+	}
+	y, err := m.embed.embed(ctx, eng, m.metric, x)
+	return finish(ctx, y, err)
+}
+
+// Gram evaluates the learned kernel, |x| x |y|, exactly; a nil y means x.
+// Cost: the kernel values with the n points in chunklets, r^2 flops a point and r flops an
+// entry. Rows of a Gram matrix as y must be reference objects.
+func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
+	if err := m.check(x); err != nil {
+		return blas.Matrix{}, err
+	}
+	rows, cols := x.Len(), x.Len()
+	if y != nil {
+		if err := m.check(y); err != nil {
+			return blas.Matrix{}, err
+		}
+		cols = y.Len()
+	}
+	need := addBytes(engine.MatrixBytes(rows, cols), engine.MatrixBytes(cols, m.metric.width()))
+	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "ask for fewer points at a time"); err != nil {
+		return blas.Matrix{}, err
+	}
+	if y == nil {
+		g, err := m.metric.gram(ctx, eng, x)
+		return finish(ctx, g.kt, err)
+	}
+	kt, err := m.metric.cross(ctx, eng, x, y)
+	return finish(ctx, kt, err)
+}
+
+// Distances returns the squared learned distance of each pair of rows of x, exactly, never
+// negative. A row out of range is a *fault.DataError whose Row is the number of the pair.
+func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+	if err := m.check(x); err != nil {
+		return nil, err
+	}
+	for p, pair := range pairs {
+		for side, i := range pair {
+			if i < 0 || i >= x.Len() {
+				return nil, &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
+			}
+		}
+	}
+	group := min(2*len(pairs), x.Len(), maxGroup)
+	if err := eng.Check(fmt.Sprintf("coordinates of %d points", group), engine.MatrixBytes(group, m.metric.width()), "ask for fewer pairs at a time"); err != nil {
+		return nil, err
+	}
+	d, err := m.metric.distances(ctx, eng, x, pairs)
+	if err != nil {
+		return nil, cancelled(ctx, err)
+	}
+	for p, v := range d {
+		if v-v != 0 {
+			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values", pairs[p][0], pairs[p][1], v)}
+		}
+	}
+	return d, nil
+}
+
+// check reports points that the model cannot take.
+func (m *Model) check(x points.Points) error {
+	_, gram := x.(*points.Gram)
+	_, wantGram := m.embed.support.(*points.Gram)
+	what := "number of features"
+	switch {
+	case x == nil:
+		return fault.Data("", "no points given: want points")
+	case gram && !wantGram:
+		return fault.Data("", "got rows of a precomputed Gram matrix: want vectors of %d features, as the model was fitted on", m.InputDim())
+	case !gram && wantGram:
+		return fault.Data("", "got vectors: want rows of a Gram matrix over %d reference objects, as the model was fitted on", m.InputDim())
+	case gram:
+		what = "number of reference objects"
+	}
+	if x.Dim() != m.InputDim() {
+		return &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as the model was fitted on", m.InputDim())}
+	}
+	return x.Validate()
+}
+
+// finish turns the errors of an evaluation, and values that overflowed, into what callers
+// see.
+func finish(ctx context.Context, m blas.Matrix, err error) (blas.Matrix, error) {
+	if err != nil {
+		return blas.Matrix{}, cancelled(ctx, err)
+	}
+	if i := firstNonFinite(m); i >= 0 {
+		return blas.Matrix{}, notRepresentable(i)
+	}
+	return m, nil
+}
+
+// cancelled wraps the error of a context that is done.
+func cancelled(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("krca: cancelled: %w", ctx.Err())
+	}
+	return err
+}
+
+func notRepresentable(row int) error {
+	return &fault.DataError{Row: row, Err: errors.New("a learned kernel value of this point is not representable: want smaller values (scale the data) or a larger eps")}
+}
+
+// stripGram replaces rows of a Gram matrix by what other rows need to know of them: which
+// reference objects they are, and their diagonal. Vectors stay as they are.
+func stripGram(x points.Points) points.Points {
+	g, ok := x.(*points.Gram)
+	if !ok {
+		return x
+	}
+	return &points.Gram{N: g.N, M: g.M, Diagonal: g.Diagonal, Reference: g.Reference}
+}
+
+// selectPoints is x.Select(rows) that also takes a stripped Gram matrix.
+func selectPoints(x points.Points, rows []int) points.Points {
+	g, ok := x.(*points.Gram)
+	if !ok {
+		return x.Select(rows)
+	}
+	out := &points.Gram{N: len(rows), M: g.M, Diagonal: make([]float64, len(rows)), Reference: make([]int, len(rows))}
+	for i, r := range rows {
+		out.Diagonal[i], out.Reference[i] = g.Diagonal[r], g.Reference[r]
+	}
+	return out
+}
