@@ -1,0 +1,144 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Markdown returns the result as a page: the table with ours and the paper's figures, the
+// set-up, and what computed it.
+func (r *Result) Markdown() string {
+	var b strings.Builder
+	t := r.Table
+	fmt.Fprintf(&b, "# %s: %s\n\n", escape(t.Name), escape(t.Caption))
+	fmt.Fprintf(&b, "%s of %s\n\n", escape(t.Label), escape(t.Paper))
+	r.figures(&b)
+	r.summary(&b)
+	notes(&b, "Set-up", t.Setup)
+	notes(&b, "Where this differs from the paper", t.Deviations)
+	r.provenance(&b)
+	return b.String()
+}
+
+// figures writes one line for every column and row of the paper's table; the column is
+// left out, as its name heads ours, when there is one only.
+func (r *Result) figures(b *strings.Builder) {
+	t := r.Table
+	single := len(t.Columns) == 1
+	ours := "ours"
+	if single {
+		ours = t.Columns[0] + ", ours"
+	} else {
+		b.WriteString("| column ")
+	}
+	fmt.Fprintf(b, "| system | %s | paper | difference | repetitions |\n", escape(ours))
+	if !single {
+		b.WriteString("| --- ")
+	}
+	b.WriteString("| --- | ---: | ---: | ---: | ---: |\n")
+	for j, column := range t.Columns {
+		for i, row := range t.Rows {
+			if !single {
+				fmt.Fprintf(b, "| %s ", escape(column))
+			}
+			v, printed := r.Ours[i][j], row.Printed[j]
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %d |\n", escape(row.Name),
+				r.value(v), r.value(printed), r.signed(v.Mean-printed.Mean), r.Repetitions)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// value writes mean ± s.d. with the table's decimals, and a dash for what there is not.
+func (r *Result) value(v Value) string {
+	if math.IsNaN(v.Mean) {
+		return "-"
+	}
+	s := strconv.FormatFloat(v.Mean, 'f', r.Table.Decimals, 64)
+	if !math.IsNaN(v.SD) {
+		s += " ± " + strconv.FormatFloat(v.SD, 'f', r.Table.Decimals, 64)
+	}
+	return s
+}
+
+func (r *Result) signed(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf("%+.*f", r.Table.Decimals, v)
+}
+
+// summary says how far we are from the paper at most.
+func (r *Result) summary(b *strings.Builder) {
+	largest, compared := 0.0, 0
+	for i, row := range r.Table.Rows {
+		for j, printed := range row.Printed {
+			if d := math.Abs(r.Ours[i][j].Mean - printed.Mean); !math.IsNaN(d) {
+				largest = max(largest, d)
+				compared++
+			}
+		}
+	}
+	b.WriteString("Ours: mean ± standard deviation (divisor n - 1) over the repetitions. ")
+	if compared > 0 {
+		fmt.Fprintf(b, "Largest difference from a printed figure: %.*f.", r.Table.Decimals+1, largest)
+	}
+	b.WriteString("\n\n")
+}
+
+func notes(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "## %s\n\n", title)
+	for _, line := range lines {
+		fmt.Fprintf(b, "- %s\n", escape(line))
+	}
+	b.WriteByte('\n')
+}
+
+// provenance writes how to get the figures again and what computed them.
+func (r *Result) provenance(b *strings.Builder) {
+	b.WriteString("## Made with\n\n")
+	fmt.Fprintf(b, "    mustlink bench paper %s --repetitions %d --seed %d\n\n", r.Table.Name, r.Repetitions, r.Seed)
+	fmt.Fprintf(b, "- Build: %s\n", escape(r.Build.String()))
+	fmt.Fprintf(b, "- Wall time: %s (all trials one after the other: %s)", seconds(r.Seconds), seconds(r.TrialSeconds))
+	if r.Resumed > 0 {
+		fmt.Fprintf(b, "; %d of %d trials were taken from a state file", r.Resumed, r.Repetitions)
+	}
+	b.WriteByte('\n')
+}
+
+// seconds writes a duration with three digits or so: "1.24s", "3m8s".
+func seconds(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	default:
+		return d.Round(10 * time.Microsecond).String()
+	}
+}
+
+// special are the characters that mean something inside a paragraph or a table cell; a
+// backslash before ASCII punctuation is that character in CommonMark.
+const special = "\\`*_[]<>|~&"
+
+// escape makes plain text safe inside a Markdown table cell, heading or list item.
+// Text that would start a block does so only at the start of a line, so the first
+// character is escaped as well when it could.
+func escape(s string) string {
+	var b strings.Builder
+	for i, c := range strings.Join(strings.Fields(s), " ") {
+		if strings.ContainsRune(special, c) || i == 0 && strings.ContainsRune("#+-=", c) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,287 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Options says how to run a table. The zero value runs the table as it stands, with seed
+// 0, on the engine's workers, without a state file.
+type Options struct {
+	Seed        uint64
+	Workers     int    // trials at a time; 0: as many as the engine has workers
+	State       string // path of the state file, "" for none
+	Repetitions int    // 0: the table's own number
+	// Progress hears of every finished trial: Done and Total count trials, those from the
+	// state file included.
+	Progress algorithms.ProgressFunc
+}
+
+// Result is a table with our figures.
+type Result struct {
+	Table       Table     `json:"table"`
+	Seed        uint64    `json:"seed"`
+	Repetitions int       `json:"repetitions"`
+	Resumed     int       `json:"resumed"` // trials taken from the state file
+	Ours        [][]Value `json:"ours"`    // [row][column]; SD is NaN for one repetition
+	Build       Build     `json:"build"`
+	// Seconds is the wall time of this run; TrialSeconds adds up all trials, resumed ones
+	// included, as if they had run one after the other.
+	Seconds      float64 `json:"seconds"`
+	TrialSeconds float64 `json:"trial_seconds"`
+	// Trials holds the values of every trial: Trials[trial][row][column].
+	Trials [][][]float64 `json:"-"`
+}
+
+// Run repeats the table's trial and averages. Ours and Trials of the result depend on the
+// table, the seed, the number of repetitions and the build, and on nothing else: not on
+// workers, not on the order in which trials finish, not on whether some came from the
+// state file.
+//
+// A trial that fails stops the run when those already started have ended; the error names
+// the lowest trial that failed. Cancelling ctx does the same and gives an error that wraps
+// ctx.Err(). In both cases the finished trials are in the state file.
+//
+// With more than one trial at a time each gets an equal part of the engine's workers and
+// memory limit.
+func Run(ctx context.Context, eng *engine.Engine, table Table, o Options) (*Result, error) {
+	start := time.Now()
+	if err := table.validate(); err != nil {
+		return nil, err
+	}
+	if err := o.fill(eng, table); err != nil {
+		return nil, err
+	}
+	r := &run{table: table, options: o, start: start, finished: make(map[int]record)}
+	if err := r.open(eng); err != nil {
+		return nil, err
+	}
+	resumed := len(r.finished)
+	err := r.trials(ctx, eng)
+	if closeErr := r.state.close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	result := r.result()
+	result.Resumed = resumed
+	result.Build = describeBuild(eng, o.Workers)
+	result.Seconds = time.Since(start).Seconds()
+	return result, nil
+}
+
+// fill replaces the zero values by what they stand for.
+func (o *Options) fill(eng *engine.Engine, table Table) error {
+	if o.Repetitions < 0 {
+		return &fault.ParamError{Param: "repetitions", Value: o.Repetitions, Want: "a number >= 1 (0: the table's own)"}
+	}
+	if o.Repetitions == 0 {
+		o.Repetitions = table.Repetitions
+	}
+	if o.Workers < 0 {
+		return &fault.ParamError{Param: "workers", Value: o.Workers, Want: "a number >= 1 (0: the engine's workers)"}
+	}
+	if o.Workers == 0 {
+		o.Workers = eng.Workers()
+	}
+	o.Workers = min(o.Workers, o.Repetitions)
+	return nil
+}
+
+// run is one call of Run under way.
+type run struct {
+	table    Table
+	options  Options
+	start    time.Time
+	state    *stateFile     // nil without one
+	finished map[int]record // by trial number, each below options.Repetitions
+}
+
+// open reads the state file, if there is one, and takes its finished trials over.
+func (r *run) open(eng *engine.Engine) error {
+	if r.options.State == "" {
+		return nil
+	}
+	id, err := fingerprint(r.table, r.options.Seed, eng)
+	if err != nil {
+		return err
+	}
+	state, records, err := openState(r.options.State, id)
+	if err != nil {
+		return err
+	}
+	r.state = state
+	for _, rec := range records {
+		if err := r.table.check(rec.Values); err != nil {
+			return errors.Join(fault.Data(r.options.State, "trial %d: %w", rec.Trial, err), state.close())
+		}
+		if rec.Trial < r.options.Repetitions {
+			r.finished[rec.Trial] = rec
+		}
+	}
+	return nil
+}
+
+// outcome is what became of one trial.
+type outcome struct {
+	record
+	err error
+}
+
+// trials runs the trials that are not finished.
+func (r *run) trials(ctx context.Context, eng *engine.Engine) error {
+	var pending []int
+	for trial := range r.options.Repetitions {
+		if _, ok := r.finished[trial]; !ok {
+			pending = append(pending, trial)
+		}
+	}
+	workers := min(r.options.Workers, len(pending))
+	part, err := share(eng, workers)
+	if err != nil {
+		return err
+	}
+	var (
+		next     atomic.Int64
+		stop     atomic.Bool
+		group    sync.WaitGroup
+		outcomes = make(chan outcome)
+	)
+	for range workers {
+		group.Go(func() {
+			for !stop.Load() && ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(pending) {
+					return
+				}
+				outcomes <- r.trial(ctx, part, pending[i])
+			}
+		})
+	}
+	go func() {
+		group.Wait()
+		close(outcomes)
+	}()
+	err = r.collect(outcomes, &stop)
+	if len(r.finished) < r.options.Repetitions && ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
+		return fmt.Errorf("table %s: stopped after %d of %d trials: %w", r.table.Name, len(r.finished), r.options.Repetitions, ctx.Err())
+	}
+	return err
+}
+
+// collect keeps finished trials until all workers have ended, and asks them to stop at the
+// first error. Trials start in ascending order, so every trial below a failed one has
+// started and is waited for: the lowest failing trial is the same in every run.
+func (r *run) collect(outcomes <-chan outcome, stop *atomic.Bool) error {
+	var (
+		failed   = math.MaxInt
+		trialErr error
+		stateErr error
+	)
+	r.report()
+	for o := range outcomes {
+		switch {
+		case o.err != nil:
+			stop.Store(true)
+			if o.Trial < failed {
+				failed, trialErr = o.Trial, o.err
+			}
+			continue
+		case stateErr == nil:
+			if stateErr = r.state.append(o.record); stateErr != nil {
+				stop.Store(true)
+			}
+		}
+		r.finished[o.Trial] = o.record
+		r.report()
+	}
+	if trialErr != nil {
+		return fmt.Errorf("table %s: trial %d: %w", r.table.Name, failed, trialErr)
+	}
+	return stateErr
+}
+
+func (r *run) report() {
+	r.options.Progress.Report(algorithms.Progress{
+		Stage:     "trials",
+		Done:      len(r.finished),
+		Total:     r.options.Repetitions,
+		Objective: math.NaN(),
+		Residual:  math.NaN(),
+		Elapsed:   time.Since(r.start),
+	})
+}
+
+// trial runs one trial and checks what it returns.
+func (r *run) trial(ctx context.Context, eng *engine.Engine, number int) outcome {
+	start := time.Now()
+	values, err := r.table.Trial(ctx, eng, Trial{Number: number, seed: r.options.Seed})
+	if err == nil {
+		err = r.table.check(values)
+	}
+	return outcome{record{Trial: number, Seconds: time.Since(start).Seconds(), Values: values}, err}
+}
+
+// share returns an engine for each of several trials at a time: the same backend with an
+// equal part of the workers and of the memory limit.
+func share(eng *engine.Engine, parts int) (*engine.Engine, error) {
+	if parts <= 1 {
+		return eng, nil
+	}
+	limit := eng.MemoryLimit()
+	if limit > 0 { // 0 is no limit, so a part must not become 0
+		limit = max(1, limit/int64(parts))
+	}
+	return engine.New(engine.Options{
+		Backend:     eng.Backend(),
+		Workers:     max(1, eng.Workers()/parts),
+		MemoryLimit: limit,
+		Logger:      eng.Logger(),
+	})
+}
+
+// result averages over the trials in ascending order.
+func (r *run) result() *Result {
+	n := r.options.Repetitions
+	res := &Result{Table: r.table, Seed: r.options.Seed, Repetitions: n}
+	for trial := range n {
+		rec := r.finished[trial]
+		res.Trials = append(res.Trials, rec.Values)
+		res.TrialSeconds += rec.Seconds
+	}
+	for i := range r.table.Rows {
+		row := make([]Value, len(r.table.Columns))
+		for j := range row {
+			row[j] = summarise(n, func(trial int) float64 { return res.Trials[trial][i][j] })
+		}
+		res.Ours = append(res.Ours, row)
+	}
+	return res
+}
+
+// summarise returns the mean of n values and their standard deviation with divisor n-1.
+func summarise(n int, value func(i int) float64) Value {
+	var sum, squares float64
+	for i := range n {
+		sum += value(i)
+	}
+	mean := sum / float64(n)
+	if n == 1 {
+		return Value{Mean: mean, SD: math.NaN()}
+	}
+	for i := range n {
+		d := value(i) - mean
+		squares += float64(d * d)
+	}
+	return Value{Mean: mean, SD: math.Sqrt(squares / float64(n-1))}
+}

@@ -1,0 +1,171 @@
+package paper
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// The state file is JSON lines, one finished trial each, appended in the order of
+// finishing by one write a line. Every line names the run that it belongs to, so one file
+// may hold several runs, of other tables and seeds as well, and a changed definition loses
+// nothing. A line cut short by a crash can only be the last one; it is removed before the
+// next is appended.
+
+// record is a line of the state file. Values are exact: JSON numbers are written with as
+// many digits as the float64 needs.
+type record struct {
+	Run     string      `json:"run"` // fingerprint; the first member, see recordStart
+	Trial   int         `json:"trial"`
+	Seconds float64     `json:"seconds"`
+	Values  [][]float64 `json:"values"`
+}
+
+// recordStart begins every line of a state file. A last line that is neither whole nor
+// begins so is no torn record, and the file is not ours to change.
+const recordStart = `{"run":"`
+
+// syncEvery bounds what a power failure can cost; a crash of the process alone costs
+// nothing that was written.
+const syncEvery = time.Second
+
+// fingerprint identifies what a trial computes: the table's definition, the seed, and the
+// backend and architecture, on which the last bits depend.
+func fingerprint(t Table, seed uint64, eng *engine.Engine) (string, error) {
+	h := sha256.New()
+	err := json.NewEncoder(h).Encode(struct {
+		Table   Table
+		Seed    uint64
+		Backend string
+		Arch    string
+	}{t, seed, eng.Backend().Name(), runtime.GOARCH})
+	if err != nil {
+		return "", fmt.Errorf("table %q: %w", t.Name, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+// stateFile appends records of one run. A nil *stateFile keeps nothing.
+type stateFile struct {
+	file   *os.File
+	run    string
+	synced time.Time
+}
+
+// openState opens or creates the state file and returns the records of the run, the first
+// of each trial. A file that is no state file is left alone, with a *fault.DataError.
+func openState(path, run string) (*stateFile, []record, error) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fault.Data(path, "reading the state file: %w", err)
+	}
+	records, whole, err := parseState(text, path, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	if whole < len(text) {
+		if err := os.Truncate(path, int64(whole)); err != nil {
+			return nil, nil, fault.Data(path, "removing the torn last line: %w", err)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, nil, fault.Data(path, "opening the state file: %w", err)
+	}
+	return &stateFile{file: f, run: run, synced: time.Now()}, records, nil
+}
+
+// parseState returns the records of the run in text, the first of each trial, and the
+// length of the part of text that is whole lines.
+func parseState(text []byte, path, run string) (records []record, whole int, err error) {
+	seen := make(map[int]bool)
+	for line := 1; whole < len(text); line++ {
+		content, rest, ended := bytes.Cut(text[whole:], []byte("\n"))
+		rec, err := parseRecord(content)
+		last := len(rest) == 0
+		switch {
+		case last && (err != nil || !ended) && tornRecord(content):
+			return records, whole, nil
+		case err != nil || !ended:
+			if err == nil {
+				err = errors.New("the line does not end")
+			}
+			return nil, 0, &fault.DataError{File: path, Line: line, Row: -1,
+				Err: fmt.Errorf("not a state file of this command: want one finished trial a line in JSON, or a new file: %w", err)}
+		case rec.Run == run && !seen[rec.Trial]:
+			seen[rec.Trial] = true
+			records = append(records, rec)
+		}
+		whole += len(content) + 1
+	}
+	return records, whole, nil
+}
+
+// parseRecord parses a whole line.
+func parseRecord(line []byte) (record, error) {
+	var rec record
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&rec); err != nil {
+		return record{}, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return record{}, errors.New("text after the record")
+	}
+	if rec.Run == "" || rec.Trial < 0 || rec.Values == nil {
+		return record{}, errors.New("no run, trial or values in the record")
+	}
+	return rec, nil
+}
+
+// tornRecord reports whether text can be what is left of a record: it begins like one, or
+// is a run of zeros, as file systems leave them behind after a power failure.
+func tornRecord(text []byte) bool {
+	n := min(len(text), len(recordStart))
+	return string(text[:n]) == recordStart[:n] || len(bytes.Trim(text, "\x00")) == 0
+}
+
+// append writes the record as one line.
+func (s *stateFile) append(rec record) error {
+	if s == nil {
+		return nil
+	}
+	rec.Run = s.run
+	line, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	if _, err := s.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("writing the state file: %w", err)
+	}
+	if time.Since(s.synced) >= syncEvery {
+		s.synced = time.Now()
+		if err := s.file.Sync(); err != nil {
+			return fmt.Errorf("writing the state file: %w", err)
+		}
+	}
+	return nil
+}
+
+// close makes the file durable and closes it.
+func (s *stateFile) close() error {
+	if s == nil {
+		return nil
+	}
+	if err := cmp.Or(s.file.Sync(), s.file.Close()); err != nil {
+		return fmt.Errorf("closing the state file: %w", err)
+	}
+	return nil
+}

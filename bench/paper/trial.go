@@ -1,0 +1,30 @@
+package paper
+
+import "math/rand/v2"
+
+// Trial is one repetition of a table. Everything random in it derives from the run's seed
+// and Number, through streams that do not depend on each other.
+type Trial struct {
+	Number int // 0-based
+	seed   uint64
+}
+
+// Seed returns the seed of a stream, for functions that take one. Streams are numbered by
+// the table's trial function; the same number gives the same seed again.
+func (t Trial) Seed(stream int) uint64 {
+	return mix(mix(mix(t.seed)^uint64(t.Number)) ^ uint64(stream))
+}
+
+// Rand returns a generator at the start of a stream.
+func (t Trial) Rand(stream int) *rand.Rand {
+	return rand.New(rand.NewPCG(t.Seed(stream), uint64(stream)))
+}
+
+// mix is the output function of SplitMix64 (Steele, Lea & Flood 2014) with its increment: a
+// bijection of 64-bit words under which neighbouring words become unrelated ones.
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
