@@ -1,0 +1,232 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// Constrained partitions the rows of x (n x d) into p.K clusters so that every link of l
+// holds: must-linked rows share a cluster, cannot-linked rows do not. l nil means no links.
+//
+// Every must-link component moves as one block to the centre that minimises its summed
+// squared distance. That sum is |B| |mean - c|^2 + a constant, so the method is k-means on
+// block means with weights |B|, starts included, and Inertia is that of the rows.
+//
+// Blocks with cannot-links are first assigned in an order drawn for each start, each to the
+// nearest centre that no block excluded by it has taken (COP-KMeans). Where that pass meets
+// a dead end, a depth first search in DSATUR order with backtracking takes its place. Later
+// assignments only improve on the standing one, by exchanging chains of blocks between two
+// clusters; when none helps, a fresh pass in a fresh order is tried. The inertia decreases
+// monotonically, with and without cannot-links; a converged result with cannot-links is
+// optimal with respect to those moves, not to all assignments. With must-links only, every
+// block is at its nearest centre.
+//
+// Weights and bounds of links are not used.
+//
+// Errors: those of [KMeans]; *fault.ShapeError when l is not for n points; *fault.ParamError
+// when K exceeds the number of must-link components; *[InfeasibleError] (errors.Is
+// [ErrInfeasible]) when the links cannot be satisfied with K clusters, or no way was found.
+// Whether they can be is a graph colouring problem; it is decided exactly for two clusters
+// and whenever the part of the links where every block has K or more exclusions is small or
+// easy, and Proven says so.
+// Cost: as KMeans, and an iteration takes O(K (blocks + exclusions)) for cannot-links, more
+// when chains are long.
+func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set, p Params) (*Result, error) {
+	if l == nil {
+		return KMeans(ctx, eng, x, p)
+	}
+	p, err := p.resolve(x.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if l.N() != x.Rows {
+		return nil, &fault.ShapeError{What: "number of points", Got: x.Rows, Want: fmt.Sprintf("%d, as the links are for", l.N())}
+	}
+	if err := checkMemory(eng, "constrained k-means", 2*x.Rows, x.Cols, p.K); err != nil {
+		return nil, err
+	}
+	b := newBlocks(l)
+	if p.K > b.len() {
+		return nil, &fault.ParamError{Param: "number of clusters", Value: p.K,
+			Want: fmt.Sprintf("at most the number of groups that the must-links leave, %d", b.len())}
+	}
+	g, err := b.conflictGraph(ctx, l, p.K)
+	if err != nil {
+		return nil, err
+	}
+	points, err := newSample(eng, x)
+	if err != nil {
+		return nil, err
+	}
+	s, scatter := b.means(eng, points)
+	best, restart, err := bestStart(ctx, eng, s, p, g, "constrained k-means")
+	if err != nil {
+		return nil, err
+	}
+	r := best.result(restart)
+	r.Inertia += scatter
+	r.Labels = b.spread(r.Labels)
+	return r, nil
+}
+
+// blocks are the must-link components of a set, those without cannot-links first.
+type blocks struct {
+	component []int // of every point
+	lowest    []int // lowest point of each component
+	order     []int // component at each place
+	place     []int // place of each component
+	free      int   // number of components without cannot-links
+}
+
+func newBlocks(l *links.Set) *blocks {
+	b := &blocks{component: l.Components()}
+	for i, c := range b.component {
+		if c == len(b.lowest) { // components are numbered by their lowest point
+			b.lowest = append(b.lowest, i)
+		}
+	}
+	bound := make([]bool, len(b.lowest))
+	for _, link := range l.Cannot() {
+		bound[b.component[link.I]], bound[b.component[link.J]] = true, true
+	}
+	b.place = make([]int, len(b.lowest))
+	for _, last := range []bool{false, true} {
+		for c := range b.place {
+			if bound[c] == last {
+				b.place[c] = len(b.order)
+				b.order = append(b.order, c)
+			}
+		}
+		if !last {
+			b.free = len(b.order)
+		}
+	}
+	return b
+}
+
+func (b *blocks) len() int { return len(b.order) }
+
+// conflictGraph returns the graph of cannot-links between blocks with its base colouring,
+// nil if there are none.
+func (b *blocks) conflictGraph(ctx context.Context, l *links.Set, k int) (*conflictGraph, error) {
+	var conflict *links.ConflictError
+	if err := l.Consistent(); errors.As(err, &conflict) {
+		first := conflict.First.Link
+		return nil, &InfeasibleError{K: k, Proven: true, Rows: []int{min(first.I, first.J), max(first.I, first.J)},
+			Links: []links.Link{first}, Conflict: conflict}
+	} else if err != nil {
+		return nil, err
+	}
+	cannot := l.Cannot()
+	if len(cannot) == 0 {
+		return nil, nil
+	}
+	edges := make([][2]int, len(cannot))
+	for e, link := range cannot {
+		edges[e] = [2]int{b.place[b.component[link.I]] - b.free, b.place[b.component[link.J]] - b.free}
+	}
+	g := newConflictGraph(b.len()-b.free, k, edges)
+	fail, err := g.solve(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: constrained k-means: %w", err)
+	}
+	if fail != nil {
+		return nil, b.explain(fail, k, cannot)
+	}
+	return g, nil
+}
+
+// means returns the block means with their sizes as weights, and the sum of squared
+// distances of the points to the means of their blocks.
+func (b *blocks) means(eng *engine.Engine, points *sample) (*sample, float64) {
+	d := points.x.Cols
+	s := &sample{x: eng.NewMatrix(b.len(), d), weight: make([]float64, b.len()), norm: make([]float64, b.len()), shift: points.shift}
+	sums := eng.GetMatrix(b.len(), d+1)
+	defer eng.PutMatrix(sums)
+	for i := range b.len() {
+		clear(sums.Row(i))
+	}
+	for i, c := range b.component {
+		addRow(sums.Row(b.place[c]), points.x.Row(i), 1)
+	}
+	zero := make([]float64, d)
+	for i := range b.len() {
+		sum, row := sums.Row(i), s.x.Row(i)
+		s.weight[i] = sum[d]
+		for j := range row {
+			row[j] = sum[j] / sum[d]
+		}
+		s.norm[i] = squaredDistance(row, zero)
+	}
+	scatter := 0.0
+	for i, c := range b.component {
+		scatter += squaredDistance(points.x.Row(i), s.x.Row(b.place[c]))
+	}
+	return s, scatter
+}
+
+// spread turns labels of blocks into labels of points.
+func (b *blocks) spread(labels []int) []int {
+	out := make([]int, len(b.component))
+	for i, c := range b.component {
+		out[i] = labels[b.place[c]]
+	}
+	return out
+}
+
+// assignConstrained assigns the last rows of the sample, those with cannot-links, and
+// returns how many labels changed.
+func (r *start) assignConstrained(free int, first bool) (changed int, err error) {
+	n := r.conflict.len()
+	cost := r.eng.GetMatrix(n, r.p.K)
+	defer r.eng.PutMatrix(cost)
+	if err := r.distanceTable(free, free+n, cost); err != nil {
+		return 0, err
+	}
+	now, err := r.colour(cost.Data[:n*r.p.K], r.labels[free:], first)
+	if err != nil {
+		return 0, err
+	}
+	for v, c := range now.colour {
+		if first || r.labels[free+v] != c {
+			changed++
+		}
+		r.labels[free+v] = c
+		r.dist[free+v] = squaredDistance(r.s.x.Row(free+v), r.centers.Row(c))
+	}
+	return changed, nil
+}
+
+// colour returns the next assignment for the given costs. The first is constructed; later
+// ones improve on the standing labels, or are constructed afresh if that is better when no
+// exchange helps.
+func (r *start) colour(cost []float64, labels []int, first bool) (*colouring, error) {
+	now := newColouring(r.conflict, cost)
+	order := r.rng.Perm(r.conflict.len())
+	if !first {
+		for v, c := range labels {
+			now.set(v, c)
+		}
+		changed, err := now.improve(r.ctx, order)
+		if changed || err != nil {
+			return now, err
+		}
+	}
+	fresh := newColouring(r.conflict, cost)
+	if err := fresh.construct(r.ctx, order); err != nil {
+		return nil, err
+	}
+	if _, err := fresh.improve(r.ctx, order); err != nil {
+		return nil, err
+	}
+	if first || fresh.total() < now.total()*(1-boundMargin) {
+		return fresh, nil
+	}
+	return now, nil
+}

@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+)
+
+// KMeans partitions the rows of x (n x d) into p.K clusters by Lloyd's exact iteration,
+// from p.Restarts starts, and returns the partition of smallest inertia.
+//
+// A cluster that loses all its points takes the point that contributes most to the inertia.
+// With Tol 0 a converged result is a fixed point: every point is in the cluster of the
+// nearest centre (ties: the lower number) and every centre is the mean of its cluster, to
+// rounding. x is not changed.
+//
+// Errors: *fault.ParamError (K, Restarts, MaxIter, Tol, Init), *fault.DataError (a value
+// that is not finite, or squares that overflow), *fault.MemoryError, and ctx.Err(), wrapped.
+// Cost: an iteration takes at most 2ndK flops and, once most points are far from changing,
+// about 5nd; k-means++ takes 3ndK. Memory: a copy of x and about 4n values a worker.
+func KMeans(ctx context.Context, eng *engine.Engine, x blas.Matrix, p Params) (*Result, error) {
+	p, err := p.resolve(x.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkMemory(eng, "k-means", x.Rows, x.Cols, p.K); err != nil {
+		return nil, err
+	}
+	s, err := newSample(eng, x)
+	if err != nil {
+		return nil, err
+	}
+	best, restart, err := bestStart(ctx, eng, s, p, nil, "k-means")
+	if err != nil {
+		return nil, err
+	}
+	return best.result(restart), nil
+}
+
+// checkMemory estimates what clustering n rows of d values takes: a copy of the rows and
+// the vectors of one start a worker.
+func checkMemory(eng *engine.Engine, what string, n, d, k int) error {
+	workers := int64(eng.Workers())
+	bytes := engine.MatrixBytes(n, d+2) + workers*(engine.MatrixBytes(n, 5)+engine.MatrixBytes(k, d+assignBlock))
+	return eng.Check(fmt.Sprintf("%s of %d x %d values", what, n, d), bytes, "cluster a sample of the rows")
+}
+
+func (r *start) result(restart int) *Result {
+	for c := range r.p.K {
+		row := r.centers.Row(c)
+		for j, v := range r.s.shift {
+			row[j] += v
+		}
+	}
+	return &Result{
+		Labels: r.labels, Centers: r.centers, Inertia: r.last(),
+		Iterations: r.iterations, Converged: r.converged, Restart: restart,
+	}
+}
+
+// bestStart runs all starts and returns the one of smallest objective, ties to the earlier
+// one, and its number.
+//
+// With at least as many starts as workers each worker runs whole starts; otherwise the
+// starts follow one another and share their rows among the workers. Which it is does not
+// show in the result.
+func bestStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *conflictGraph, stage string) (*start, int, error) {
+	whole := p.Restarts >= eng.Workers()
+	best := tournament{params: p, stage: stage, began: time.Now()}
+	err := loop(ctx, eng, whole, p.Restarts, 1, func(restart, _ int) error {
+		r := newStart(ctx, eng, s, p, g, restart, !whole)
+		if err := r.run(); err != nil {
+			return err
+		}
+		best.enter(r, restart)
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("cluster: %s: %w", stage, err)
+	}
+	return best.start, best.restart, nil
+}
+
+// tournament keeps the best start so far and reports progress.
+type tournament struct {
+	params Params
+	stage  string
+	began  time.Time
+
+	mu      sync.Mutex
+	done    int
+	start   *start
+	restart int
+}
+
+func (t *tournament) enter(r *start, restart int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done++
+	if t.start == nil || r.last() < t.start.last() || (r.last() == t.start.last() && restart < t.restart) {
+		t.start, t.restart = r, restart
+	}
+	t.params.Progress.Report(algorithms.Progress{
+		Stage: t.stage, Done: t.done, Total: t.params.Restarts,
+		Objective: t.start.last(), Elapsed: time.Since(t.began),
+	})
+}

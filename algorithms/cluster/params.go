@@ -1,0 +1,107 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Starts of k-means.
+const (
+	// InitPlusPlus draws each centre with probability proportional to the squared distance
+	// to the nearest centre so far (Arthur & Vassilvitskii 2007, one draw a centre).
+	InitPlusPlus = "kmeans++"
+	// InitRandom draws K different rows uniformly.
+	InitRandom = "random"
+)
+
+// Defaults that stand for zero values in [Params].
+const (
+	DefaultRestarts = 10
+	DefaultMaxIter  = 300
+)
+
+// Params are the parameters of all three methods. Only K must be set: the zero value of
+// the others stands for its default.
+type Params struct {
+	// K is the number of clusters, 1 <= K <= number of points.
+	K int
+	// Restarts is the number of starts of which the best is kept (ties: the earlier one);
+	// 0 means DefaultRestarts.
+	Restarts int
+	// MaxIter bounds the iterations of one start; 0 means DefaultMaxIter.
+	MaxIter int
+	// Tol ends a start when the inertia decreases by at most Tol times itself in one
+	// iteration, 0 <= Tol < 1. 0 means: when no label changes.
+	Tol float64
+	// Seed makes every random choice; start r has a stream of its own.
+	Seed uint64
+	// Init is InitPlusPlus ("" means it) or InitRandom.
+	Init string
+	// Progress is told of every finished start, one call at a time, from the goroutine that
+	// ran it. Nil means nobody listens.
+	Progress algorithms.ProgressFunc
+}
+
+// Result is a partition.
+type Result struct {
+	// Labels holds the cluster, 0..K-1, of every point.
+	Labels []int
+	// Centers is K x d: the centres to which the points of Labels are assigned. At
+	// convergence row c is the mean of cluster c. A cluster can be empty only when the
+	// points have fewer than K distinct values; its centre then equals one of the points.
+	// Kernel k-means has no centres in coordinates and leaves it 0 x 0.
+	Centers blas.Matrix
+	// Inertia is the sum of squared distances of the points to their centres.
+	Inertia float64
+	// Iterations and Converged describe the start that was kept. Converged is false when
+	// it used up MaxIter.
+	Iterations int
+	Converged  bool
+	// Restart is the number of the start that was kept, from 0.
+	Restart int
+}
+
+// resolve replaces zero values by defaults and reports the first parameter that is out of
+// range for n points.
+func (p Params) resolve(n int) (Params, error) {
+	if p.Restarts == 0 {
+		p.Restarts = DefaultRestarts
+	}
+	if p.MaxIter == 0 {
+		p.MaxIter = DefaultMaxIter
+	}
+	if p.Init == "" {
+		p.Init = InitPlusPlus
+	}
+	switch {
+	case p.K < 1:
+		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: "a number >= 1"}
+	case p.K > n:
+		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: fmt.Sprintf("at most the number of points, %d", n)}
+	case p.Restarts < 0:
+		return p, &fault.ParamError{Param: "restarts", Value: p.Restarts, Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultRestarts)}
+	case p.MaxIter < 0:
+		return p, &fault.ParamError{Param: "maximum of iterations", Value: p.MaxIter, Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultMaxIter)}
+	case !(p.Tol >= 0 && p.Tol < 1):
+		return p, &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a number in [0, 1)"}
+	case p.Init != InitPlusPlus && p.Init != InitRandom:
+		return p, fault.Unknown("init", p.Init, []string{InitPlusPlus, InitRandom})
+	}
+	return p, nil
+}
+
+// checkFinite reports the first value of x that is NaN or infinite.
+func checkFinite(x blas.Matrix) error {
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("value is %v: want a finite number", v)}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+)
+
+// outcome is how a search ended.
+type outcome int
+
+const (
+	found outcome = iota
+	impossible
+	givenUp
+)
+
+// search looks for a proper colouring of some vertices of a conflict graph by depth first
+// search in DSATUR order (Brélaz 1979): next comes the vertex whose neighbours show the
+// most colours, then the one of larger degree, then the one of lower rank.
+type search struct {
+	g        *conflictGraph
+	vertices []int
+	inside   []bool
+	rank     []int
+	// cost[v*k+c] orders the colours of v, cheapest first. Without costs colours are alike,
+	// and only one new colour is tried at each vertex.
+	cost []float64
+
+	colour []int // by vertex, -1 if none yet
+	near   []int // near[v*k+c]: neighbours of v of colour c
+	shown  []int // number of colours that neighbours show
+
+	nodes int
+	ctx   context.Context
+}
+
+// newSearch prepares searches in g. cost and rank may be nil.
+func newSearch(g *conflictGraph, cost []float64, rank []int) *search {
+	n := g.len()
+	s := &search{
+		g: g, inside: make([]bool, n), rank: rank, cost: cost,
+		colour: make([]int, n), near: make([]int, n*g.k), shown: make([]int, n),
+	}
+	for v := range s.colour {
+		s.colour[v] = -1
+	}
+	if s.rank == nil {
+		s.rank = make([]int, n) // all alike: the earlier vertex first
+	}
+	return s
+}
+
+// run searches at most budget nodes for a colouring of the given vertices among themselves.
+// After found, report has been called for each with its colour. The search can run again.
+func (s *search) run(ctx context.Context, vertices []int, budget int, report func(v, colour int)) (outcome, error) {
+	s.ctx, s.nodes, s.vertices = ctx, budget, vertices
+	for _, v := range vertices {
+		s.inside[v] = true
+	}
+	result := s.extend(len(vertices), 0)
+	for _, v := range vertices {
+		if s.colour[v] >= 0 {
+			if result == found {
+				report(v, s.colour[v])
+			}
+			s.erase(v)
+		}
+	}
+	for _, v := range vertices {
+		s.inside[v] = false
+	}
+	return result, ctx.Err()
+}
+
+// extend colours the remaining vertices, of which there are left; the colours 0..used-1
+// have been used.
+func (s *search) extend(left, used int) outcome {
+	if left == 0 {
+		return found
+	}
+	s.nodes--
+	if s.nodes < 0 || (s.nodes%256 == 0 && s.ctx.Err() != nil) {
+		s.nodes = -1 // makes the levels above return too
+		return givenUp
+	}
+	v := s.pick()
+	if s.shown[v] == s.g.k {
+		return impossible
+	}
+	for _, c := range s.colours(v, used) {
+		if s.near[v*s.g.k+c] > 0 {
+			continue
+		}
+		s.paint(v, c)
+		if result := s.extend(left-1, max(used, c+1)); result != impossible {
+			return result
+		}
+		s.erase(v)
+	}
+	return impossible
+}
+
+// pick returns the uncoloured vertex that comes next.
+func (s *search) pick() int {
+	best := -1
+	for _, v := range s.vertices {
+		if s.colour[v] < 0 && (best < 0 || s.before(v, best)) {
+			best = v
+		}
+	}
+	return best
+}
+
+func (s *search) before(v, w int) bool {
+	switch {
+	case s.shown[v] != s.shown[w]:
+		return s.shown[v] > s.shown[w]
+	case len(s.g.adj[v]) != len(s.g.adj[w]):
+		return len(s.g.adj[v]) > len(s.g.adj[w])
+	}
+	return s.rank[v] < s.rank[w]
+}
+
+// colours returns the colours to try at v, in order.
+func (s *search) colours(v, used int) []int {
+	n := s.g.k
+	if s.cost == nil {
+		n = min(n, used+1)
+	}
+	cs := make([]int, n)
+	for c := range cs {
+		cs[c] = c
+	}
+	if s.cost != nil {
+		cost := s.cost[v*s.g.k : (v+1)*s.g.k]
+		slices.SortStableFunc(cs, func(a, b int) int {
+			switch {
+			case cost[a] < cost[b]:
+				return -1
+			case cost[a] > cost[b]:
+				return 1
+			}
+			return 0
+		})
+	}
+	return cs
+}
+
+func (s *search) paint(v, c int) {
+	s.colour[v] = c
+	for _, u := range s.g.adj[v] {
+		if s.inside[u] {
+			if s.near[u*s.g.k+c]++; s.near[u*s.g.k+c] == 1 {
+				s.shown[u]++
+			}
+		}
+	}
+}
+
+func (s *search) erase(v int) {
+	c := s.colour[v]
+	s.colour[v] = -1
+	for _, u := range s.g.adj[v] {
+		if s.inside[u] {
+			if s.near[u*s.g.k+c]--; s.near[u*s.g.k+c] == 0 {
+				s.shown[u]--
+			}
+		}
+	}
+}

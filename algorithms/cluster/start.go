@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+)
+
+// start is one run of Lloyd's iteration from one seeded choice of centres.
+type start struct {
+	ctx      context.Context
+	eng      *engine.Engine
+	parallel bool // share the rows among the workers (the bits are the same either way)
+
+	s        *sample
+	p        Params
+	conflict *conflictGraph // cannot-links between the last rows of s; nil when none
+	rng      *rand.Rand
+
+	centers blas.Matrix // K x d
+	norm    []float64   // squared norms of the centres
+	labels  []int       // length m
+	dist    []float64   // squared distance of each row to its centre
+	lower   []float64   // a lower bound of its distance to every other centre
+	drift   []float64   // drift[c]: how far a centre other than c has moved, at most
+
+	iterations int
+	converged  bool
+	trace      []float64 // objective after each assignment
+}
+
+func newStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *conflictGraph, restart int, parallel bool) *start {
+	m := s.rows()
+	return &start{
+		ctx: ctx, eng: eng, parallel: parallel, s: s, p: p, conflict: g,
+		rng:     rand.New(rand.NewPCG(p.Seed, uint64(restart))),
+		centers: blas.NewMatrix(p.K, s.x.Cols),
+		norm:    make([]float64, p.K),
+		labels:  make([]int, m),
+		dist:    make([]float64, m),
+		lower:   make([]float64, m),
+		drift:   make([]float64, p.K),
+	}
+}
+
+// run seeds the centres and iterates: means of the clusters, then nearest centres, until
+// no label changes. Both steps and the refilling of empty clusters lower the objective,
+// which bounds the iteration; a decrease lost in round-off ends it too.
+func (r *start) run() error {
+	if err := r.seed(); err != nil {
+		return err
+	}
+	if _, err := r.assign(true); err != nil {
+		return err
+	}
+	r.trace = append(r.trace, r.objective())
+	for r.iterations < r.p.MaxIter {
+		r.iterations++
+		r.refill()
+		if err := r.update(); err != nil {
+			return err
+		}
+		changed, err := r.assign(false)
+		if err != nil {
+			return err
+		}
+		before, after := r.last(), r.objective()
+		r.trace = append(r.trace, after)
+		if changed == 0 || !(after < before-r.p.Tol*before) {
+			r.converged = true
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *start) last() float64 { return r.trace[len(r.trace)-1] }
+
+// objective returns the weighted sum of squared distances to the centres, summed in row
+// order.
+func (r *start) objective() float64 {
+	sum := 0.0
+	for i, d := range r.dist {
+		sum += r.s.weightOf(i) * d
+	}
+	return sum
+}
+
+// assign moves every row to its nearest centre under the constraints and returns how many
+// labels changed.
+func (r *start) assign(first bool) (int, error) {
+	zero := make([]float64, r.centers.Cols)
+	for c := range r.norm {
+		r.norm[c] = squaredDistance(r.centers.Row(c), zero)
+	}
+	free := r.s.rows()
+	if r.conflict != nil {
+		free -= r.conflict.len()
+	}
+	var changed atomic.Int64
+	err := loop(r.ctx, r.eng, r.parallel, free, assignBlock, func(lo, hi int) error {
+		changed.Add(int64(r.assignRows(lo, hi, first)))
+		return nil
+	})
+	if err != nil || r.conflict == nil {
+		return int(changed.Load()), err
+	}
+	n, err := r.assignConstrained(free, first)
+	return int(changed.Load()) + n, err
+}

@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+)
+
+// update sets every centre to the weighted mean of its cluster, leaves the centres of empty
+// clusters where they are, and sets drift. Partial sums over fixed chunks are added in order.
+func (r *start) update() error {
+	m, k, d := r.s.rows(), r.p.K, r.s.x.Cols
+	// At most 64 chunks, and partial sums of at most a quarter of the data's size.
+	chunk := max(1024, 4*k, (m+63)/64)
+	chunks := (m + chunk - 1) / chunk
+	sums := r.eng.GetMatrix(chunks*k, d+1) // the last column holds the weights
+	defer r.eng.PutMatrix(sums)
+	err := loop(r.ctx, r.eng, r.parallel, m, chunk, func(lo, hi int) error {
+		part := sums.View(lo/chunk*k, lo/chunk*k+k, 0, d+1)
+		for c := range k {
+			clear(part.Row(c))
+		}
+		for i := lo; i < hi; i++ {
+			addRow(part.Row(r.labels[i]), r.s.x.Row(i), r.s.weightOf(i))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	total := sums.View(0, k, 0, d+1)
+	for q := 1; q < chunks; q++ {
+		for c := range k {
+			for j, v := range sums.Row(q*k + c) {
+				total.Row(c)[j] += v
+			}
+		}
+	}
+	r.moveCenters(total)
+	return nil
+}
+
+// addRow adds w x and w to a row of sums.
+func addRow(sum, x []float64, w float64) {
+	sum[len(x)] += w
+	if w == 1 {
+		for j, v := range x {
+			sum[j] += v
+		}
+		return
+	}
+	for j, v := range x {
+		sum[j] += float64(w * v)
+	}
+}
+
+// moveCenters divides the sums (K x (d+1), weights last) and notes how far the centres
+// other than each one move.
+func (r *start) moveCenters(sums blas.Matrix) {
+	far, farthest, second := 0.0, 0, 0.0
+	d := r.centers.Cols
+	mean := make([]float64, d)
+	for c := range r.p.K {
+		sum := sums.Row(c)
+		if sum[d] == 0 {
+			continue
+		}
+		for j := range mean {
+			mean[j] = sum[j] / sum[d]
+		}
+		moved := math.Sqrt(squaredDistance(mean, r.centers.Row(c)))
+		copy(r.centers.Row(c), mean)
+		if moved > far {
+			far, farthest, second = moved, c, far
+		} else if moved > second {
+			second = moved
+		}
+	}
+	for c := range r.drift {
+		r.drift[c] = far
+	}
+	r.drift[farthest] = second
+}
+
+// refill gives each empty cluster, in order, the row that contributes most to the objective
+// (ties: the lower row) out of a cluster that keeps another row. It stops when the largest
+// contribution is 0: there are fewer distinct rows than clusters.
+// No other row is in an empty cluster, so cannot-links stay satisfied.
+func (r *start) refill() {
+	size := make([]int, r.p.K)
+	for _, c := range r.labels {
+		size[c]++
+	}
+	for c := range size {
+		if size[c] > 0 {
+			continue
+		}
+		far, cost := -1, 0.0
+		for i, d := range r.dist {
+			if v := r.s.weightOf(i) * d; v > cost && size[r.labels[i]] > 1 {
+				far, cost = i, v
+			}
+		}
+		if far < 0 {
+			return
+		}
+		size[r.labels[far]]--
+		size[c] = 1
+		r.labels[far], r.dist[far], r.lower[far] = c, 0, 0
+		copy(r.centers.Row(c), r.s.x.Row(far))
+	}
+}
