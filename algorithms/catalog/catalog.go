@@ -1,0 +1,57 @@
+package catalog
+
+import (
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+// Method is one entry of the catalog.
+type Method struct {
+	Name          string // "krca"
+	Summary       string // one line
+	Paper         string // where it was published
+	DefaultKernel string // as kernel.Parse reads it; "" for a method without kernels
+	Parameters    []Parameter
+	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
+	UsesCannotLinks bool
+	// New makes a learner. Unknown parameters, values that do not parse or are out of
+	// range, and kernels that do not parse are *fault.ParamError.
+	New func(Config) (algorithms.Learner, error)
+
+	decode func(*model.File) (algorithms.Model, error)
+}
+
+// Parameter describes one name that Config.Params may hold.
+type Parameter struct {
+	Name    string
+	Default string // as a person would write it; "" when it is not set by default
+	Help    string // one line: meaning, unit, range
+}
+
+// Config is what a person chose, as text.
+type Config struct {
+	Kernel   string            // "" for the method's default
+	Params   map[string]string // by name; those left out have their defaults
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+// Methods returns all methods, in the order in which people should see them.
+func Methods() []Method {
+	return []Method{krcaMethod()}
+}
+
+// Lookup returns the method of that name. An unknown name is a *fault.ParamError that
+// lists the methods, the nearest first.
+func Lookup(name string) (Method, error) {
+	methods := Methods()
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		if m.Name == name {
+			return m, nil
+		}
+		names[i] = m.Name
+	}
+	return Method{}, fault.Unknown("method", name, names)
+}

@@ -1,0 +1,157 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+// Fitted is a model with what has to be known to use it on other data: everything that a
+// model file holds.
+type Fitted struct {
+	Model    algorithms.Model
+	Features []string         // names of the columns it was fitted on, nil if they had none
+	Scaling  *dataset.Scaling // applied to points before the model sees them, nil for none
+
+	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
+	// LibraryVersion and Build say what computed the model. Save fills in those of the
+	// running program where they are "".
+	LibraryVersion string
+	Build          string
+}
+
+// Names of the tensors that hold the scaling.
+const (
+	scalingMean  = "scaling.mean"
+	scalingScale = "scaling.scale"
+)
+
+// Version returns the version of this library as the build recorded it: "v1.2.3", or
+// "(devel)" for a build from a working tree.
+func Version() string {
+	const module = "github.com/mustlink/mustlink"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(devel)"
+	}
+	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if m.Path == module && m.Version != "" {
+			return m.Version
+		}
+	}
+	return "(devel)"
+}
+
+// Save writes f to path as a whole or not at all (see model.File.WriteFile for errors).
+func Save(path string, f *Fitted) error {
+	file, err := encode(f)
+	if err != nil {
+		return err
+	}
+	return file.WriteFile(path)
+}
+
+func encode(f *Fitted) (*model.File, error) {
+	file := &model.File{}
+	if err := f.Model.Encode(file); err != nil {
+		return nil, err
+	}
+	file.Header.Features = f.Features
+	file.Header.Fingerprint = f.Fingerprint
+	file.Header.LibraryVersion = f.LibraryVersion
+	if f.LibraryVersion == "" {
+		file.Header.LibraryVersion = Version()
+	}
+	file.Header.Build = f.Build
+	if f.Build == "" {
+		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	}
+	if f.Scaling != nil {
+		file.SetFloat64s(scalingMean, f.Scaling.Mean)
+		file.SetFloat64s(scalingScale, f.Scaling.Scale)
+	}
+	return file, nil
+}
+
+// Load reads a model file of any method in the catalog. A file that cannot be used is a
+// *fault.DataError with the path; of a method that this version does not know, it wraps a
+// *fault.ParamError that lists the methods.
+func Load(path string) (*Fitted, error) {
+	file, err := model.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := decode(file)
+	if err != nil {
+		return nil, inFile(err, path)
+	}
+	return f, nil
+}
+
+// inFile returns err as a *fault.DataError about the file at path.
+func inFile(err error, path string) error {
+	if e, ok := errors.AsType[*fault.DataError](err); ok && e.File == "" {
+		moved := *e
+		moved.File = path
+		return &moved
+	}
+	return fault.Data(path, "%w", err)
+}
+
+func decode(file *model.File) (*Fitted, error) {
+	h := file.Header
+	method, err := Lookup(h.Method)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fitted{Features: h.Features, Fingerprint: h.Fingerprint, LibraryVersion: h.LibraryVersion, Build: h.Build}
+	if f.Model, err = method.decode(file); err != nil {
+		return nil, err
+	}
+	dim, known := f.inputDim()
+	if known && f.Features != nil && len(f.Features) != dim {
+		return nil, fault.Data("", "header of the model names %d features: want %d", len(f.Features), dim)
+	}
+	if f.Scaling, err = decodeScaling(file); err != nil {
+		return nil, err
+	}
+	if known && f.Scaling != nil && len(f.Scaling.Mean) != dim {
+		return nil, fault.Data("", "tensor %s has %d values: want %d", scalingMean, len(f.Scaling.Mean), dim)
+	}
+	return f, nil
+}
+
+func decodeScaling(file *model.File) (*dataset.Scaling, error) {
+	if !file.Has(scalingMean) && !file.Has(scalingScale) {
+		return nil, nil
+	}
+	mean, err := file.Float64s(scalingMean, -1)
+	if err != nil {
+		return nil, err
+	}
+	scale, err := file.Float64s(scalingScale, len(mean))
+	if err != nil {
+		return nil, err
+	}
+	for j := range mean {
+		if m, s := mean[j], scale[j]; m-m != 0 || s-s != 0 || s < 0 {
+			return nil, fault.Data("", "scaling of column %d is mean %g, scale %g: want finite numbers, scale >= 0", j, m, s)
+		}
+	}
+	return &dataset.Scaling{Mean: mean, Scale: scale}, nil
+}
+
+// inputDim returns the number of features that the model takes, when it knows.
+func (f *Fitted) inputDim() (int, bool) {
+	if m, ok := f.Model.(algorithms.Inputs); ok {
+		return m.InputDim(), true
+	}
+	return len(f.Features), f.Features != nil
+}
