@@ -298,7 +298,7 @@ func parseTensor(name string, text json.RawMessage) (entry, error) {
 func readTensors(r io.Reader, entries []entry, sum string) (map[string]Tensor, error) {
 	tensors := make(map[string]Tensor, len(entries))
 	hash := sha256.New()
-	buf := make([]byte, 8*chunkElements)
+	buf := make([]byte, 8*min(chunkElements, largest(entries)))
 	for _, e := range entries {
 		n := int((e.end - e.begin) / int64(e.dtype.size()))
 		t := newTensor(e, n)
@@ -319,6 +319,15 @@ func readTensors(r io.Reader, entries []entry, sum string) (map[string]Tensor, e
 		return nil, bad(ErrCorrupted, "the checksum of its data does not match")
 	}
 	return tensors, nil
+}
+
+// largest returns the number of elements of the largest tensor.
+func largest(entries []entry) int {
+	n := 0
+	for _, e := range entries {
+		n = max(n, int((e.end-e.begin)/int64(e.dtype.size())))
+	}
+	return n
 }
 
 func newTensor(e entry, n int) Tensor {

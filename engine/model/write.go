@@ -181,7 +181,7 @@ func checksum(text string, entries []entry) string {
 
 // writeData writes the data section.
 func (f *File) writeData(w io.Writer, entries []entry) (int64, error) {
-	buf := make([]byte, 8*chunkElements)
+	buf := make([]byte, 8*min(chunkElements, largest(entries)))
 	var written int64
 	for _, e := range entries {
 		t := f.Tensors[e.name]

@@ -1,0 +1,424 @@
+package model
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// sample is a file with a bit of everything: each type, odd lengths, an empty tensor, a
+// single number, special values, and text that JSON has to escape.
+func sample() *File {
+	f := &File{Header: Header{
+		Method:         "krca",
+		Params:         json.RawMessage(`{"eps":0.001,"name":"a<b>&\"c\""}`),
+		Kernel:         "rbf:sigma=1.5",
+		Features:       []string{"length", "Breite in µm", `quote "q"`},
+		LibraryVersion: "0.1.0",
+		Fingerprint:    strings.Repeat("0f", 32),
+		Build:          "native, generic",
+		Status:         json.RawMessage(`{"converged":true}`),
+		Extra:          map[string]json.RawMessage{"note": json.RawMessage(`[1,2.50,"x"]`)},
+	}}
+	f.SetFloat64s("scaling.mean", []float64{0.1, -2.5e300, 5e-324})
+	f.SetFloat64s("basis", []float64{1, 2, 3, math.Copysign(0, -1), math.Inf(1), math.Pi}, 2, 3)
+	f.SetFloat32s("short", []float32{1.5, -2, 3e38})
+	f.SetFloat32s("another", []float32{0.25}, 1, 1)
+	f.SetInt64s("rows", []int64{0, -1, math.MaxInt64, math.MinInt64})
+	f.SetInt64s("none", nil, 0, 3)
+	f.Tensors["number"] = Tensor{Shape: []int{}, F64: []float64{42}}
+	return f
+}
+
+func minimal() *File { return &File{Header: Header{Method: "none"}} }
+
+func encodeFile(t testing.TB, f *File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := f.WriteTo(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n != int64(b.Len()) {
+		t.Fatalf("WriteTo says %d bytes and wrote %d", n, b.Len())
+	}
+	return b.Bytes()
+}
+
+func read(b []byte) (*File, error) { return Read(bytes.NewReader(b), int64(len(b))) }
+
+func TestGolden(t *testing.T) {
+	for name, f := range map[string]*File{"v1-sample": sample(), "v1-minimal": minimal()} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join("testdata", name+".safetensors")
+			if *update {
+				if err := f.WriteFile(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			golden, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(encodeFile(t, f), golden) {
+				t.Error("the bytes written differ from the golden file: a change of the format needs a new version")
+			}
+			got, err := ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Header.FormatVersion = 1
+			if f.Tensors == nil {
+				f.Tensors = map[string]Tensor{}
+			}
+			if d := cmp.Diff(f, got); d != "" {
+				t.Errorf("content (-want +got):\n%s", d)
+			}
+			if !bytes.Equal(encodeFile(t, got), golden) {
+				t.Error("reading and writing changed the bytes")
+			}
+		})
+	}
+}
+
+// The layout promised to other readers of safetensors, checked with code of its own.
+func TestLayout(t *testing.T) {
+	b := encodeFile(t, sample())
+	h := int64(binary.LittleEndian.Uint64(b))
+	if h%8 != 0 || b[8] != '{' {
+		t.Fatalf("header of %d bytes begins with %q: want a multiple of 8 and {", h, b[8])
+	}
+	var entries map[string]struct {
+		Dtype        string   `json:"dtype"`
+		Shape        []int    `json:"shape"`
+		Offsets      [2]int64 `json:"data_offsets"`
+		MetadataOnly string   `json:"mustlink"`
+	}
+	if err := json.Unmarshal(b[8:8+h], &entries); err != nil {
+		t.Fatal(err)
+	}
+	delete(entries, metadataName)
+	if len(entries) != 7 {
+		t.Fatalf("%d tensors, want 7", len(entries))
+	}
+	covered := int64(0)
+	for name, e := range entries {
+		size := int64(8)
+		if e.Dtype == "F32" {
+			size = 4
+		}
+		n := int64(1)
+		for _, s := range e.Shape {
+			n *= int64(s)
+		}
+		if e.Offsets[1]-e.Offsets[0] != n*size || e.Offsets[0]%size != 0 {
+			t.Errorf("%s: offsets %v do not fit %v of %s", name, e.Offsets, e.Shape, e.Dtype)
+		}
+		covered += n * size
+	}
+	if got := int64(len(b)) - 8 - h; got != covered {
+		t.Errorf("data section has %d bytes, the tensors %d", got, covered)
+	}
+	at := 8 + h + entries["basis"].Offsets[0] + 5*8
+	if got := math.Float64frombits(binary.LittleEndian.Uint64(b[at:])); got != math.Pi {
+		t.Errorf("last element of basis is %v, want pi", got)
+	}
+}
+
+// Whatever the content: write, read, write gives equal content and equal bytes.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f := minimal()
+		f.Header.FormatVersion = 1
+		f.Header.Method = rapid.String().Draw(rt, "method")
+		f.Header.Features = rapid.SliceOfN(rapid.String(), 1, 3).Draw(rt, "features")
+		f.Tensors = map[string]Tensor{}
+		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 5, -1), 0, 5, rapid.ID[string]).Draw(rt, "names") {
+			shape := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 3).Draw(rt, "shape")
+			n, _ := elements(shape)
+			switch rapid.IntRange(0, 2).Draw(rt, "type") {
+			case 0:
+				f.SetFloat64s(name, rapid.SliceOfN(rapid.Float64(), n, n).Draw(rt, "f64"), shape...)
+			case 1:
+				f.SetFloat32s(name, rapid.SliceOfN(rapid.Float32(), n, n).Draw(rt, "f32"), shape...)
+			case 2:
+				f.SetInt64s(name, rapid.SliceOfN(rapid.Int64(), n, n).Draw(rt, "i64"), shape...)
+			}
+		}
+		var b, again bytes.Buffer
+		if _, err := f.WriteTo(&b); err != nil {
+			rt.Fatal(err)
+		}
+		got, err := read(b.Bytes())
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !reflect.DeepEqual(f, got) {
+			rt.Fatal(cmp.Diff(f, got))
+		}
+		if _, err := got.WriteTo(&again); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+			rt.Fatalf("second writing differs (%v)", err)
+		}
+	})
+}
+
+func TestEveryTruncationIsAnError(t *testing.T) {
+	b := encodeFile(t, sample())
+	for n := range b {
+		_, err := read(b[:n])
+		if !fault.IsInput(err) {
+			t.Fatalf("first %d of %d bytes: error %v, want an input fault", n, len(b), err)
+		}
+		if n > 8 && !errors.Is(err, ErrTruncated) {
+			t.Fatalf("first %d of %d bytes: error %v, want ErrTruncated", n, len(b), err)
+		}
+	}
+	if _, err := read(append(b, 0)); !errors.Is(err, ErrCorrupted) {
+		t.Errorf("one byte too many: error %v, want ErrCorrupted", err)
+	}
+}
+
+// No single wrong bit may pass and change what is read. Of each byte three bits are tried,
+// among them the one that turns capitals into small letters. (A changed name of the header's
+// own checksum passes: the key is then one that is not known.)
+func TestEveryFlippedBitIsFound(t *testing.T) {
+	want, b := sample(), encodeFile(t, sample())
+	want.Header.FormatVersion = 1
+	for i := range b {
+		for _, bit := range []int{0, 5, i % 8} {
+			b[i] ^= 1 << bit
+			got, err := read(b)
+			b[i] ^= 1 << bit
+			if err != nil && !fault.IsInput(err) {
+				t.Fatalf("byte %d, bit %d: error %v is no input fault", i, bit, err)
+			}
+			if err == nil && !reflect.DeepEqual(got, want) {
+				t.Fatalf("byte %d, bit %d: passed unnoticed\n%s", i, bit, cmp.Diff(want, got))
+			}
+		}
+	}
+}
+
+// pack makes a file of the given header text and data, without checksums.
+func pack(header string, data ...byte) []byte {
+	for len(header)%8 != 0 {
+		header += " "
+	}
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(b, header...), data...)
+}
+
+// ours is pack with the metadata that a model file needs.
+func ours(tensors string, data ...byte) []byte {
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // sha256 of nothing
+	return pack(fmt.Sprintf(`{"__metadata__":{"mustlink":"{\"format_version\":1}","sha256":"%s"}%s}`, empty, tensors), data...)
+}
+
+func TestHostileFiles(t *testing.T) {
+	eight := make([]byte, 8)
+	tensor := func(name, dtype, shape, offsets string) string {
+		return fmt.Sprintf(`,%q:{"dtype":%q,"shape":%s,"data_offsets":%s}`, name, dtype, shape, offsets)
+	}
+	cases := []struct {
+		name string
+		file []byte
+		want error
+		text string
+	}{
+		{"empty", nil, ErrForeign, "0 bytes"},
+		{"text", []byte("x,y,label\n1,2,a\n"), ErrForeign, "safetensors"},
+		{"zeros", make([]byte, 64), ErrForeign, "safetensors"},
+		{"header of 2^63 bytes", append(binary.LittleEndian.AppendUint64(nil, 1<<63), '{'), ErrForeign, "at most"},
+		{"header of 1 GiB", append(binary.LittleEndian.AppendUint64(nil, 1<<30), '{'), ErrForeign, "at most"},
+		{"header longer than the file", append(binary.LittleEndian.AppendUint64(nil, 4096), '{'), ErrTruncated, "4096"},
+		{"foreign safetensors", pack(`{"__metadata__":{"format":"pt"},"w":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, eight...), ErrForeign, "mustlink"},
+		{"no metadata", pack(`{}`), ErrForeign, "mustlink"},
+		{"not JSON", pack(`{"__metadata__"`), ErrCorrupted, "header"},
+		{"text after the object", pack(`{} x`), ErrCorrupted, "spaces"},
+		{"newer version", pack(`{"__metadata__":{"mustlink":"{\"format_version\":7}"},"w":{"dtype":"Q4"}}`), ErrVersion, "version 7, this library reads version 1"},
+		{"version 0", pack(`{"__metadata__":{"mustlink":"{}"}}`), ErrCorrupted, "version is 0"},
+		{"version of a wrong type", pack(`{"__metadata__":{"mustlink":"{\"format_version\":\"1\"}"}}`), ErrCorrupted, "mustlink"},
+		{"metadata that is no text", pack(`{"__metadata__":{"mustlink":7}}`), ErrCorrupted, "text"},
+		{"empty but sound", ours(""), nil, ""},
+		{"duplicate name", ours(tensor("a", "F64", "[0]", "[0,0]") + tensor("a", "F64", "[0]", "[0,0]")), ErrCorrupted, "twice"},
+		{"duplicate member", ours(`,"a":{"dtype":"F64","dtype":"I64","shape":[0],"data_offsets":[0,0]}`), ErrCorrupted, "twice"},
+		{"unknown member", ours(`,"a":{"dtype":"F64","shape":[0],"data_offsets":[0,0],"x":1}`), ErrCorrupted, "unknown"},
+		{"missing member", ours(`,"a":{"dtype":"F64","data_offsets":[0,0]}`), ErrCorrupted, "want dtype"},
+		{"unknown type", ours(tensor("a", "BF16", "[4]", "[0,8]"), eight...), ErrCorrupted, "BF16"},
+		{"gap", ours(tensor("a", "F64", "[0]", "[8,8]"), eight...), ErrCorrupted, "gap"},
+		{"overlap", ours(tensor("a", "F64", "[1]", "[0,8]")+tensor("b", "I64", "[1]", "[0,8]"), eight...), ErrCorrupted, "overlap"},
+		{"bytes behind", ours("", eight...), ErrCorrupted, "follow"},
+		{"too short", ours(tensor("a", "F64", "[2]", "[0,16]"), eight...), ErrTruncated, "16 bytes"},
+		{"offsets against the shape", ours(tensor("a", "F64", "[2]", "[0,8]"), eight...), ErrCorrupted, "do not fit"},
+		{"negative size", ours(tensor("a", "F64", "[-1]", "[0,8]"), eight...), ErrCorrupted, "negative"},
+		{"product overflows to 0", ours(tensor("a", "F64", "[4294967296,4294967296]", "[0,0]")), ErrCorrupted, "too large"},
+		{"bytes overflow to 0", ours(tensor("a", "F64", "[2305843009213693952]", "[0,0]")), ErrCorrupted, "do not fit"},
+		{"huge with a zero", ours(tensor("a", "F64", "[9223372036854775807,9223372036854775807,0]", "[0,0]")), ErrCorrupted, "too large"},
+		{"offsets backwards", ours(tensor("a", "F64", "[1]", "[8,0]"), eight...), ErrCorrupted, "offsets"},
+		{"negative offsets", ours(tensor("a", "F64", "[1]", "[-8,0]"), eight...), ErrCorrupted, "offsets"},
+		{"too many dimensions", ours(tensor("a", "F64", "[1,1,1,1,1,1,1,1,1]", "[0,8]"), eight...), ErrCorrupted, "dimensions"},
+		{"not aligned", ours(tensor("a", "F32", "[1]", "[0,4]")+tensor("b", "F64", "[1]", "[4,12]"), make([]byte, 12)...), ErrCorrupted, "multiple of 8"},
+		{"wrong checksum", ours(tensor("a", "F64", "[1]", "[0,8]"), eight...), ErrCorrupted, "checksum"},
+		{"a number with a fraction", ours(tensor("a", "F64", "[0.5]", "[0,0]")), ErrCorrupted, `tensor "a"`},
+		{"deep nesting", pack(`{"a":` + strings.Repeat("[", 100000)), ErrCorrupted, "header"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := read(c.file)
+			if c.want == nil {
+				if err != nil {
+					t.Fatalf("error %v, want none", err)
+				}
+				return
+			}
+			if !errors.Is(err, c.want) || !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("error %v, want an input fault wrapping %q with %q", err, c.want, c.text)
+			}
+		})
+	}
+}
+
+// The claimed size of a tensor must not be believed before the file is known to hold it.
+func TestNoAllocationBeyondTheFile(t *testing.T) {
+	b := ours(`,"a":{"dtype":"F64","shape":[1000000000],"data_offsets":[0,8000000000]}`, make([]byte, 80)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := read(b)
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrTruncated) {
+		t.Errorf("error %v, want ErrTruncated", err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+		t.Errorf("%d bytes allocated for a file of %d", used, len(b))
+	}
+}
+
+func TestReadFileErrors(t *testing.T) {
+	dir := t.TempDir()
+	cut := filepath.Join(dir, "cut")
+	b := encodeFile(t, sample())
+	if err := os.WriteFile(cut, b[:len(b)-3], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{
+		filepath.Join(dir, "absent"): fs.ErrNotExist,
+		dir:                          nil,
+		cut:                          ErrTruncated,
+	} {
+		_, err := ReadFile(path)
+		var de *fault.DataError
+		if !errors.As(err, &de) || de.File != path || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: error %v, want a DataError with that file wrapping %v", path, err, want)
+		}
+	}
+	absent := filepath.Join(dir, "no", "model")
+	if err := sample().WriteFile(absent); !errors.Is(err, fs.ErrNotExist) || !fault.IsInput(err) {
+		t.Errorf("writing into a missing folder: error %v", err)
+	}
+}
+
+func TestWriteRefusesWhatCannotBeRead(t *testing.T) {
+	cases := map[string]func(f *File){
+		"shape against data":   func(f *File) { f.SetFloat64s("a", []float64{1, 2}, 3) },
+		"negative shape":       func(f *File) { f.SetFloat64s("a", nil, -1) },
+		"no data":              func(f *File) { f.Tensors = map[string]Tensor{"a": {Shape: []int{0}}} },
+		"two slices":           func(f *File) { f.Tensors = map[string]Tensor{"a": {Shape: []int{0}, F64: []float64{}, I64: []int64{}}} },
+		"empty name":           func(f *File) { f.SetFloat64s("", nil) },
+		"name of metadata":     func(f *File) { f.SetFloat64s(metadataName, nil) },
+		"name that is no text": func(f *File) { f.SetFloat64s("\xff", nil) },
+		"nine dimensions":      func(f *File) { f.SetFloat64s("a", []float64{1}, 1, 1, 1, 1, 1, 1, 1, 1, 1) },
+		"other version":        func(f *File) { f.Header.FormatVersion = 2 },
+		"bad JSON":             func(f *File) { f.Header.Params = json.RawMessage("{") },
+		"header too long":      func(f *File) { f.Header.Kernel = strings.Repeat("x", maxHeader) },
+	}
+	for name, change := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := minimal()
+			change(f)
+			var b bytes.Buffer
+			if _, err := f.WriteTo(&b); err == nil {
+				t.Error("no error")
+			}
+			if b.Len() > 0 {
+				t.Errorf("%d bytes were written before the error", b.Len())
+			}
+		})
+	}
+}
+
+func TestGetters(t *testing.T) {
+	f := sample()
+	if v, err := f.Float64s("basis", 2, -1); err != nil || len(v) != 6 {
+		t.Errorf("basis: %d values, %v", len(v), err)
+	}
+	if v, err := f.Float64s("number", []int{}...); err == nil {
+		t.Errorf("a single number passed as a vector: %v", v)
+	}
+	if v, err := f.Int64s("rows"); err != nil || v[1] != -1 {
+		t.Errorf("rows: %v, %v", v, err)
+	}
+	if v, err := f.Float32s("short", 3); err != nil || v[0] != 1.5 {
+		t.Errorf("short: %v, %v", v, err)
+	}
+	if d, err := f.Dims("basis", 2); err != nil || !reflect.DeepEqual(d, []int{2, 3}) {
+		t.Errorf("Dims: %v, %v", d, err)
+	}
+	if !f.Has("basis") || f.Has("absent") {
+		t.Error("Has is wrong")
+	}
+	_, e1 := f.Float64s("absent")
+	_, e2 := f.Float64s("rows")
+	_, e3 := f.Float64s("basis", 3, 2)
+	_, e4 := f.Float64s("basis")
+	_, e5 := f.Dims("basis", 1)
+	_, e6 := f.Dims("absent", 1)
+	for i, err := range []error{e1, e2, e3, e4, e5, e6} {
+		if !fault.IsInput(err) {
+			t.Errorf("case %d: error %v, want an input fault", i+1, err)
+		}
+	}
+}
+
+// A file that is read must be one that can be written, to the same content.
+func FuzzRead(f *testing.F) {
+	f.Add(encodeFile(f, sample()))
+	f.Add(encodeFile(f, minimal()))
+	f.Add(ours(`,"a":{"dtype":"F64","shape":[1000000000],"data_offsets":[0,8000000000]}`))
+	f.Add(pack(`{"__metadata__":{"format":"pt"}}`))
+	f.Add([]byte("label\na\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := read(b)
+		if err != nil {
+			if !fault.IsInput(err) {
+				t.Fatalf("error %v is no input fault", err)
+			}
+			return
+		}
+		again, err := read(encodeFile(t, got))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// NaN is not equal to itself: compare what is written instead.
+		if !bytes.Equal(encodeFile(t, got), encodeFile(t, again)) {
+			t.Fatal("the content changed by writing and reading")
+		}
+	})
+}
