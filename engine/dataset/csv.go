@@ -275,7 +275,7 @@ func decodeCSV(src *source, o ReadOptions, rep *report) (*table, error) {
 // addRow parses the features of one record.
 func (t *table) addRow(r *records, fields []string, features []int, line int) error {
 	for _, i := range features {
-		v, err := strconv.ParseFloat(fields[i], 64)
+		v, err := parseFloat(fields[i])
 		if err != nil || v-v != 0 {
 			var what, mend string
 			if v, what, mend = parseNumber(fields[i]); what != "" {

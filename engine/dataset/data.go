@@ -74,7 +74,7 @@ func Read(path string, o ReadOptions) (*Data, error) {
 }
 
 // Decode reads a data file from r. Messages call it name; the format is o.Format if set,
-// else format, else that of name's extension.
+// else format, else that of name's extension, and CSV for the name "-".
 func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
 	if o.Format == "" {
 		o.Format = format

@@ -42,9 +42,13 @@ func outputFormat(path, name string) (format, bool, error) {
 	return lookupFormat(path, name, func(f format) bool { return f.encode != nil })
 }
 
-// lookupFormat finds a format by name ("csv", "npy.gz") or else by the extension of path.
-// A path that ends in .gz is compressed whatever the name says.
+// lookupFormat finds a format by name ("csv", "npy.gz") or else by the extension of path;
+// a stream "-" without a name is CSV. A path that ends in .gz is compressed whatever the
+// name says.
 func lookupFormat(path, name string, usable func(format) bool) (format, bool, error) {
+	if path == "-" && name == "" {
+		name = "csv"
+	}
 	base := strings.ToLower(filepath.Base(path))
 	base, gzPath := strings.CutSuffix(base, ".gz")
 	given, gzName := strings.CutSuffix(strings.ToLower(name), ".gz")
