@@ -1,0 +1,247 @@
+package kernel_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+)
+
+func mustParse(t testing.TB, text string) kernel.Spec {
+	t.Helper()
+	s, err := kernel.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestParseCanonical(t *testing.T) {
+	for text, want := range map[string]string{
+		"linear":                      "linear",
+		" linear ":                    "linear",
+		"cosine":                      "cosine",
+		"rbf:sigma=1.5":               "rbf:sigma=1.5",
+		"rbf:sigma=1.50e0":            "rbf:sigma=1.5",
+		"rbf: sigma = 2":              "rbf:sigma=2",
+		"rbf:gamma=0.1":               "rbf:gamma=0.1",
+		"rbf:gamma=1e-300":            "rbf:gamma=1e-300",
+		"rbf:sigma=median":            "rbf:sigma=median",
+		"rbf:median":                  "rbf:sigma=median",
+		"rbf:0.5mean":                 "rbf:sigma=0.5mean",
+		"rbf:sigma=1mean":             "rbf:sigma=mean",
+		"rbf:sigma=2knn10":            "rbf:sigma=2knn10",
+		"rbf:sigma=msq":               "rbf:sigma=msq",
+		"exp:lle":                     "exp:width=lle",
+		"exp:width=2":                 "exp:width=2",
+		"poly":                        "poly:degree=2,coef=1,scale=1",
+		"poly:scale=0.5,degree=3":     "poly:degree=3,coef=1,scale=0.5",
+		"poly:coef=-0":                "poly:degree=2,coef=0,scale=1",
+		"sigmoid":                     "sigmoid:scale=1,coef=0",
+		"sigmoid:coef=-1":             "sigmoid:scale=1,coef=-1",
+		"spectrum:k=3":                "spectrum:k=3",
+		"rbf:sigma=1@spectrum:k=3":    "rbf:sigma=1@spectrum:k=3",
+		"rbf:mean @ cosine":           "rbf:sigma=mean@cosine",
+		"rbf:mean@rbf:sigma=3@cosine": "rbf:sigma=mean@rbf:sigma=3@cosine",
+	} {
+		s, err := kernel.Parse(text)
+		if err != nil || s.String() != want {
+			t.Errorf("Parse(%q) = %q, %v; want %q", text, s, err, want)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	cases := []struct{ text, wants string }{
+		{"", "one of linear, rbf"},
+		{"rfb:sigma=1", "rbf (did you mean that?)"},
+		{"RBF:sigma=1", "rbf (did you mean that?)"},
+		{"gaussian", "one of linear"},
+		{"rbf", "rbf:sigma=NUMBER"},
+		{"rbf:", "rbf:sigma=NUMBER"},
+		{"exp", "exp:width=NUMBER"},
+		{"rbf:sgima=1", "sigma (did you mean that?)"},
+		{"rbf:width=1", "one of sigma, gamma"},
+		{"rbf:medain", "median (did you mean that?)"},
+		{"rbf:sigma=medain", "median (did you mean that?)"},
+		{"rbf:sigma=0.5medain", "median (did you mean that?)"},
+		{"rbf:sigma=0", "a number > 0"},
+		{"rbf:sigma=-1", "sigma of kernel rbf is -1: want a number > 0"},
+		{"rbf:sigma=NaN", "a number > 0"},
+		{"rbf:sigma=inf", "a number > 0"},
+		{"rbf:sigma=1e-200", "from 1e-150 to 1e+150"},
+		{"rbf:sigma=1e200", "from 1e-150 to 1e+150"},
+		{"rbf:gamma=1e-301", "from 1e-300 to 1e+300"},
+		{"rbf:sigma=", "a value after sigma="},
+		{"rbf:sigma", "a value after sigma="},
+		{"rbf:sigma=1,gamma=1", "not both"},
+		{"rbf:sigma=1,sigma=2", "once"},
+		{"rbf:sigma=1,", "one of sigma, gamma"},
+		{"rbf:sigma=x", "a rule (mean, median"},
+		{"rbf:sigma=-2mean", "a factor > 0"},
+		{"rbf:sigma=0mean", "a factor > 0"},
+		{"rbf:sigma=nanmean", "a factor > 0"},
+		{"rbf:sigma=infmean", "a factor > 0"},
+		{"rbf:gamma=mean", "rules are for sigma"},
+		{"exp:width=0", "width of kernel exp is 0"},
+		{"linear:sigma=1", "without parameters"},
+		{"cosine:1", "without parameters"},
+		{"poly:degree=0", "a whole number from 1"},
+		{"poly:degree=2.5", "a whole number from 1"},
+		{"poly:degree=1000", "a whole number from 1"},
+		{"poly:coef=-1", "a number >= 0"},
+		{"poly:coef=x", "a number >= 0"},
+		{"poly:scale=0", "a number > 0"},
+		{"poly:scale=nan", "a number > 0"},
+		{"sigmoid:coef=inf", "a number"},
+		{"spectrum", "spectrum:k=LENGTH"},
+		{"spectrum:k=0", "a whole number from 1"},
+		{"spectrum:k=3@linear", "innermost"},
+		{"rbf:sigma=1@", "one of linear"},
+		{"@rbf:sigma=1", "one of linear"},
+		{"linear@linear@linear@linear@linear", "at most 4"},
+	}
+	for _, c := range cases {
+		s, err := kernel.Parse(c.text)
+		var p *fault.ParamError
+		if !errors.As(err, &p) {
+			t.Errorf("Parse(%q) = %q, %v; want a ParamError", c.text, s, err)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.wants) {
+			t.Errorf("Parse(%q): %q does not say %q", c.text, err, c.wants)
+		}
+		if !s.IsZero() {
+			t.Errorf("Parse(%q) returned %q beside the error", c.text, s)
+		}
+	}
+}
+
+// Whatever number a bandwidth gets, its text gives back the same bits.
+func TestResolveRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		open, err := kernel.Parse(rapid.SampledFrom([]string{"rbf:median", "exp:2lle", "rbf:0.1mean@cosine"}).Draw(t, "spec"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := math.Exp(rapid.Float64Range(-300, 300).Draw(t, "log"))
+		s, err := open.Resolve(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.NeedsData() {
+			t.Fatalf("%q still needs data", s)
+		}
+		again, err := kernel.Parse(s.String())
+		if err != nil || again != s {
+			t.Fatalf("%q parses to %q, %v", s, again, err)
+		}
+	})
+}
+
+func TestOpenInnermostFirst(t *testing.T) {
+	s := mustParse(t, "rbf:0.5mean@exp:lle@poly:degree=3")
+	want := []struct{ rule, inner string }{{"exp width lle 1", "poly:degree=3,coef=1,scale=1"}, {"rbf sigma mean 0.5", "exp:width=7@poly:degree=3,coef=1,scale=1"}}
+	for _, w := range want {
+		r, inner, ok := s.Open()
+		fields := strings.Fields(w.rule)
+		if !ok || r.Kernel != fields[0] || r.Parameter != fields[1] || r.Name != fields[2] || inner.String() != w.inner {
+			t.Fatalf("got %+v inside %q, want %s inside %q", r, inner, w.rule, w.inner)
+		}
+		var err error
+		if s, err = s.Resolve(7); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, ok := s.Open(); ok || s.NeedsData() || s.String() != "rbf:sigma=7@exp:width=7@poly:degree=3,coef=1,scale=1" {
+		t.Errorf("resolved to %q", s)
+	}
+	if same, err := s.Resolve(3); err != nil || same != s {
+		t.Errorf("resolving a resolved kernel: %q, %v", same, err)
+	}
+	if _, inner, _ := mustParse(t, "rbf:mean").Open(); inner != mustParse(t, "linear") {
+		t.Errorf("inside a single kernel: %q, want linear", inner)
+	}
+}
+
+func TestResolveRejects(t *testing.T) {
+	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-200} {
+		var p *fault.ParamError
+		if _, err := mustParse(t, "rbf:mean").Resolve(v); !errors.As(err, &p) {
+			t.Errorf("Resolve(%v): %v, want a ParamError", v, err)
+		}
+	}
+}
+
+func TestNewRejects(t *testing.T) {
+	var p *fault.ParamError
+	if _, err := kernel.New(kernel.Spec{}); !errors.As(err, &p) {
+		t.Errorf("zero Spec: %v", err)
+	}
+	if _, err := kernel.New(mustParse(t, "rbf:mean")); !errors.As(err, &p) || p.Param != "sigma of kernel rbf" {
+		t.Errorf("unresolved rule: %v", err)
+	}
+}
+
+func TestSpecJSON(t *testing.T) {
+	type doc struct{ Kernel kernel.Spec }
+	for _, text := range []string{"", "rbf:sigma=0.1", "rbf:sigma=0.5mean@cosine"} {
+		d := doc{}
+		if text != "" {
+			d.Kernel = mustParse(t, text)
+		}
+		b, err := json.Marshal(d)
+		if err != nil || !strings.Contains(string(b), `"`+text+`"`) {
+			t.Fatalf("%s, %v", b, err)
+		}
+		var back doc
+		if err := json.Unmarshal(b, &back); err != nil || back != d {
+			t.Errorf("%s read back as %q, %v", b, back.Kernel, err)
+		}
+	}
+	var d doc
+	if err := json.Unmarshal([]byte(`{"Kernel":"rfb"}`), &d); !fault.IsInput(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	if got := kernel.Names(); !slices.Equal(got, []string{"linear", "rbf", "exp", "poly", "cosine", "sigmoid", "spectrum"}) {
+		t.Errorf("got %v", got)
+	}
+	for _, r := range kernel.RuleNames() {
+		if s, err := kernel.Parse("rbf:" + r); err != nil || !s.NeedsData() {
+			t.Errorf("rule %s: %v, %v", r, s, err)
+		}
+	}
+}
+
+// FuzzParse: an error of input, or a kernel whose text is a fixed point of Parse.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"linear", "rbf:sigma=1.5", "rbf:gamma=0x1p-4", "rbf:0.5mean@cosine", "exp:lle", "poly:degree=3,coef=0,scale=1e-7", "sigmoid:coef=-1", "rbf:sigma=1@spectrum:k=3", "rbf:sigma=1e5knn10", "rbf:sigma=,", "@@", "poly:coef=-0"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := kernel.Parse(text)
+		if err != nil {
+			if !fault.IsInput(err) || !s.IsZero() {
+				t.Fatalf("Parse(%q) = %q, %v", text, s, err)
+			}
+			return
+		}
+		again, err := kernel.Parse(s.String())
+		if err != nil || again != s || again.String() != s.String() {
+			t.Fatalf("%q parses to %q, whose text parses to %q, %v", text, s, again, err)
+		}
+		if _, err := kernel.New(s); (err != nil) != s.NeedsData() {
+			t.Fatalf("New(%q): %v", s, err)
+		}
+	})
+}

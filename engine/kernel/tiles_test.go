@@ -1,0 +1,109 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// The height of the row blocks does not change a bit.
+func TestRowBlocksDoNotMatter(t *testing.T) {
+	eng, err := engine.New(engine.Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if eng.Backend().Name() == "netlib" {
+		t.Skip("OpenBLAS's bits depend on the place of a row in its block")
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, d := range []int{2, 70} {
+		x, y := &points.Dense{N: 200, D: d}, &points.Dense{N: 230, D: d}
+		for _, p := range []*points.Dense{x, y} {
+			p.Data = make([]float64, p.N*d)
+			for i := range p.Data {
+				p.Data[i] = rng.NormFloat64()
+			}
+		}
+		for _, text := range []string{"linear", "rbf:sigma=2"} {
+			spec, err := Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := New(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gram, cross []float64
+			for _, rows := range []int{128, 1, 7, 64, 199, 1000} {
+				g, c := blas.NewMatrix(200, 200), blas.NewMatrix(200, 230)
+				tile := tiling{rows: rows, cols: 96}
+				if err := k.gramTo(t.Context(), eng, g, x, tile); err != nil {
+					t.Fatal(err)
+				}
+				if err := k.crossTo(t.Context(), eng, c, x, y, tile); err != nil {
+					t.Fatal(err)
+				}
+				if gram == nil {
+					gram, cross = g.Data, c.Data
+				}
+				if i := firstDifference(gram, g.Data); i >= 0 {
+					t.Fatalf("%s d=%d: gram (%d, %d) differs with %d rows a block", text, d, i/200, i%200, rows)
+				}
+				if i := firstDifference(cross, c.Data); i >= 0 {
+					t.Fatalf("%s d=%d: cross (%d, %d) differs with %d rows a block", text, d, i/230, i%230, rows)
+				}
+			}
+		}
+	}
+}
+
+func firstDifference(a, b []float64) int {
+	for i := range a {
+		if math.Float64bits(a[i]) != math.Float64bits(b[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestPower(t *testing.T) {
+	for n := 1; n <= maxDegree; n++ {
+		want := 1.0
+		for range n {
+			want *= 1.0625 // 17/16: rounding starts after 12 factors
+		}
+		if got := power(1.0625, n); math.Abs(got-want) > 1e-14*want {
+			t.Errorf("1.0625^%d = %v, want %v", n, got, want)
+		}
+	}
+	if power(-2, 3) != -8 || power(0, 5) != 0 || power(-3, 2) != 9 {
+		t.Error("signs or zeros")
+	}
+}
+
+// mirror writes every transposed place above the diagonal and no other.
+func TestMirror(t *testing.T) {
+	const n = 37
+	m := blas.NewMatrix(n, n)
+	for i := range n {
+		for j := range n {
+			m.Set(i, j, float64(100*i+j))
+		}
+	}
+	mirror(m, 13, 30, 5, 29)
+	for i := range n {
+		for j := range n {
+			want := float64(100*i + j)
+			if j >= 13 && j < 30 && i >= 5 && i < 29 && i < j {
+				want = float64(100*j + i)
+			}
+			if m.At(i, j) != want {
+				t.Fatalf("(%d, %d) is %v, want %v", i, j, m.At(i, j), want)
+			}
+		}
+	}
+}
