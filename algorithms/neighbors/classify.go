@@ -1,0 +1,48 @@
+package neighbors
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Classify gives every row of query (q x d) the label that most of its k nearest rows of
+// train (n x d) have. Among labels with equally many votes the one whose nearest voter comes
+// first wins. labels holds n labels.
+//
+// Errors and cost: those of [Search], and *fault.ShapeError when len(labels) != n.
+func Classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, k int) ([]string, error) {
+	if len(labels) != train.Rows {
+		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels), Want: fmt.Sprintf("%d, one for each training row", train.Rows)}
+	}
+	index, _, err := Search(ctx, eng, query, train, k, false)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, query.Rows)
+	votes := map[string]int{}
+	for i := range out {
+		out[i] = vote(index[i*k:(i+1)*k], labels, votes)
+	}
+	return out, nil
+}
+
+// vote returns the most frequent label of the voters, nearest first; ties go to the label
+// that occurs first. votes is scratch.
+func vote(voters []int32, labels []string, votes map[string]int) string {
+	clear(votes)
+	most := 0
+	for _, j := range voters {
+		votes[labels[j]]++
+		most = max(most, votes[labels[j]])
+	}
+	for _, j := range voters {
+		if votes[labels[j]] == most {
+			return labels[j]
+		}
+	}
+	return "" // no voters: Search demands k >= 1
+}

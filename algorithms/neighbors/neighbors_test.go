@@ -1,0 +1,356 @@
+package neighbors
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+
+	"pgregory.net/rapid"
+)
+
+// newEngine opens the backend named by MUSTLINK_BACKEND (default: that of the build).
+func newEngine(t testing.TB, workers int) *engine.Engine {
+	t.Helper()
+	b, err := backends.Open(backends.Options{Name: os.Getenv("MUSTLINK_BACKEND"), SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(engine.Options{Backend: b, Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func random(rng *rand.Rand, n, d int, offset float64) blas.Matrix {
+	x := blas.NewMatrix(n, d)
+	for i := range x.Data {
+		x.Data[i] = offset + rng.NormFloat64()
+	}
+	return x
+}
+
+// lattice returns points with small integer coordinates: many ties and duplicates, and
+// squared distances that are exact in any order of summation.
+func lattice(rng *rand.Rand, n, d, values int) blas.Matrix {
+	x := blas.NewMatrix(n, d)
+	for i := range x.Data {
+		x.Data[i] = float64(rng.IntN(values))
+	}
+	return x
+}
+
+// bruteForce sorts all rows by (distance, row). The distances are those of dist.
+func bruteForce(query []float64, train blas.Matrix, self int, dist func(x, y []float64) float64) (index []int32, dist2 []float64) {
+	for j := range train.Rows {
+		if j != self {
+			index = append(index, int32(j))
+		}
+	}
+	slices.SortStableFunc(index, func(a, b int32) int {
+		da, db := dist(query, train.Row(int(a))), dist(query, train.Row(int(b)))
+		switch {
+		case da < db:
+			return -1
+		case da > db:
+			return 1
+		}
+		return 0
+	})
+	for _, j := range index {
+		dist2 = append(dist2, dist(query, train.Row(int(j))))
+	}
+	return index, dist2
+}
+
+func plainDistance2(x, y []float64) float64 {
+	s := 0.0
+	for j := range x {
+		s += (x[j] - y[j]) * (x[j] - y[j])
+	}
+	return s
+}
+
+// TestSearchWithTies compares with a full sort on lattices, where all sums are exact, so
+// neighbours and distances must agree to the bit.
+func TestSearchWithTies(t *testing.T) {
+	eng := newEngine(t, 2)
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 200).Draw(t, "n")
+		d := rapid.IntRange(0, 9).Draw(t, "d")
+		self := rapid.Bool().Draw(t, "excludeSelf")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0))
+		values := rapid.IntRange(1, 5).Draw(t, "values")
+		train := lattice(rng, n, d, values)
+		query := train
+		k := rapid.IntRange(1, n-1).Draw(t, "k")
+		if !self {
+			query = lattice(rng, rapid.IntRange(0, 100).Draw(t, "q"), d, values)
+			k = rapid.IntRange(1, n).Draw(t, "k of all")
+		}
+		index, dist2, err := Search(context.Background(), eng, query, train, k, self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range query.Rows {
+			me := -1
+			if self {
+				me = i
+			}
+			wantIndex, wantDist := bruteForce(query.Row(i), train, me, plainDistance2)
+			if !slices.Equal(index[i*k:(i+1)*k], wantIndex[:k]) || !slices.Equal(dist2[i*k:(i+1)*k], wantDist[:k]) {
+				t.Fatalf("query %d: got %v %v, want %v %v", i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k], wantIndex[:k], wantDist[:k])
+			}
+		}
+	})
+}
+
+// TestSearchSurvivesCancellation uses points far from the origin, near-duplicates at the
+// limit of precision and coordinates of very different size, across block edges. The
+// reference sorts by the same direct sums; what is tested is that the filter by expanded
+// distances never drops a neighbour.
+func TestSearchSurvivesCancellation(t *testing.T) {
+	eng := newEngine(t, 2)
+	rng := rand.New(rand.NewPCG(3, 3))
+	for _, tt := range []struct {
+		n, d   int
+		offset float64
+	}{{1023, 3, 0}, {1024, 3, 1e6}, {1025, 17, 1e8}, {2100, 2, 1e12}, {300, 40, 0}} {
+		train := random(rng, tt.n, tt.d, tt.offset)
+		for i := range tt.n / 2 { // pairs that differ in the last bits
+			copy(train.Row(2*i+1), train.Row(2*i))
+			train.Row(2*i + 1)[0] *= 1 + 0x1p-50
+		}
+		for j := range tt.d / 3 { // one in three columns a thousand times larger
+			for i := range tt.n {
+				train.Row(i)[3*j] *= 1000
+			}
+		}
+		query := blas.NewMatrix(70, tt.d)
+		for i := range query.Rows {
+			copy(query.Row(i), train.Row(rng.IntN(tt.n)))
+			query.Row(i)[0] += float64(i%3) * 1e-9
+		}
+		const k = 7
+		index, dist2, err := Search(context.Background(), eng, query, train, k, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range query.Rows {
+			wantIndex, wantDist := bruteForce(query.Row(i), train, -1, squaredDistance)
+			if !slices.Equal(index[i*k:(i+1)*k], wantIndex[:k]) || !slices.Equal(dist2[i*k:(i+1)*k], wantDist[:k]) {
+				t.Fatalf("%+v query %d: got %v %v, want %v %v", tt, i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k], wantIndex[:k], wantDist[:k])
+			}
+			for r, j := range index[i*k : (i+1)*k] {
+				want := plainDistance2(query.Row(i), train.Row(int(j)))
+				if got := dist2[i*k+r]; !(math.Abs(got-want) <= 1e-14*want) {
+					t.Fatalf("%+v: distance %g, plain sum %g", tt, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestDuplicatesGoToTheLowerRow(t *testing.T) {
+	eng := newEngine(t, 2)
+	rng := rand.New(rand.NewPCG(5, 5))
+	train := blas.NewMatrix(3000, 5)
+	base := random(rng, 1, 5, 100)
+	for i := range train.Rows {
+		copy(train.Row(i), base.Row(0))
+	}
+	index, dist2, err := Search(context.Background(), eng, base, train, 4, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(index, []int32{0, 1, 2, 3}) || !slices.Equal(dist2, []float64{0, 0, 0, 0}) {
+		t.Errorf("got %v at %v", index, dist2)
+	}
+	index, _, err = Search(context.Background(), eng, train, train, 2, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range train.Rows {
+		want := []int32{0, 1}
+		switch i {
+		case 0:
+			want = []int32{1, 2}
+		case 1:
+			want = []int32{0, 2}
+		}
+		if !slices.Equal(index[2*i:2*i+2], want) {
+			t.Fatalf("row %d has neighbours %v, want %v", i, index[2*i:2*i+2], want)
+		}
+	}
+}
+
+// TestBits: the number of workers and the other queries of the call do not show.
+func TestBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	train, query := random(rng, 2500, 11, 3), random(rng, 300, 11, 3)
+	const k = 5
+	want, wantDist, err := Search(context.Background(), newEngine(t, 1), query, train, k, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, gotDist, err := Search(context.Background(), newEngine(t, 5), query, train, k, false)
+	if err != nil || !slices.Equal(got, want) || !slices.Equal(gotDist, wantDist) {
+		t.Errorf("five workers give another answer than one (%v)", err)
+	}
+	eng := newEngine(t, 2)
+	for _, i := range []int{0, 63, 64, 299} {
+		got, gotDist, err := Search(context.Background(), eng, query.View(i, i+1, 0, 11), train, k, false)
+		if err != nil || !slices.Equal(got, want[i*k:(i+1)*k]) || !slices.Equal(gotDist, wantDist[i*k:(i+1)*k]) {
+			t.Errorf("query %d alone gets another answer (%v)", i, err)
+		}
+	}
+}
+
+// TestSlackBoundsTheError measures the error that slack bounds, moving included.
+func TestSlackBoundsTheError(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	worst := 0.0
+	for range 3000 {
+		d := 1 + rng.IntN(60)
+		x, y, shift := make([]float64, d), make([]float64, d), make([]float64, d)
+		size := math.Exp(rng.NormFloat64() * 3)
+		for j := range d {
+			shift[j] = 10 * rng.NormFloat64()
+			x[j] = shift[j] + rng.NormFloat64()
+			y[j] = shift[j] + size*rng.NormFloat64()
+		}
+		s := &searcher{shift: shift}
+		a, b := make([]float64, d), make([]float64, d)
+		xn, yn := s.move(a, x), s.move(b, y)
+		dot := 0.0
+		for j := range d {
+			dot += a[j] * b[j]
+		}
+		diff := math.Abs(xn + yn - 2*dot - squaredDistance(x, y))
+		worst = max(worst, diff/(slack(d)*(xn+yn)))
+	}
+	if worst > 1 {
+		t.Errorf("error is %.3g times its bound", worst)
+	}
+	if worst < 1e-3 {
+		t.Errorf("error is only %.3g of its bound: the bound prunes nothing", worst)
+	}
+}
+
+func TestClassify(t *testing.T) {
+	eng := newEngine(t, 1)
+	column := func(v ...float64) blas.Matrix {
+		return blas.Matrix{Rows: len(v), Cols: 1, Stride: 1, Data: v}
+	}
+	train, labels := column(0, 1, 2, 10, 11, 12, 4), []string{"a", "a", "a", "b", "b", "b", "c"}
+	for _, tt := range []struct {
+		name  string
+		k     int
+		query float64
+		want  string
+	}{
+		{"nearest", 1, 3.9, "c"},
+		{"tie of three goes to the nearest voter", 3, 6.4, "c"}, // c at 2.4, b at 3.6, a at 4.4
+		{"tie goes to the nearest voter", 2, 3.4, "c"},
+		{"majority over the nearest voter", 4, 6.6, "b"}, // c at 2.6, b at 3.4 and 4.4, a at 4.6
+		{"all", 7, 100, "b"},
+		{"equal distances: the lower row first", 1, 0.5, "a"},
+	} {
+		got, err := Classify(context.Background(), eng, train, labels, column(tt.query), tt.k)
+		if err != nil || len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%s: got %q (%v), want %q", tt.name, got, err, tt.want)
+		}
+	}
+	// Equally far: row 0 ("a") against row 1 ("b").
+	got, err := Classify(context.Background(), eng, column(-1, 1), []string{"a", "b"}, column(0), 2)
+	if err != nil || got[0] != "a" {
+		t.Errorf("a vote each at the same distance: %q (%v)", got, err)
+	}
+}
+
+// TestVote compares with counting by hand over random ballots.
+func TestVote(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"x", "y", "z"}), 1, 9).Draw(t, "labels")
+		voters := make([]int32, len(labels))
+		count := map[string]int{}
+		for i, l := range labels {
+			voters[i] = int32(i)
+			count[l]++
+		}
+		got := vote(voters, labels, map[string]int{"stale": 99})
+		for l, c := range count {
+			if c > count[got] || (c == count[got] && slices.Index(labels, l) < slices.Index(labels, got)) {
+				t.Fatalf("%v elects %q, but %q comes first", labels, got, l)
+			}
+		}
+	})
+}
+
+func TestBadInput(t *testing.T) {
+	eng := newEngine(t, 1)
+	rng := rand.New(rand.NewPCG(8, 8))
+	x, y := random(rng, 6, 3, 0), random(rng, 4, 3, 0)
+	ctx := context.Background()
+	var (
+		param *fault.ParamError
+		shape *fault.ShapeError
+		data  *fault.DataError
+	)
+	for name, tt := range map[string]struct {
+		query, train blas.Matrix
+		k            int
+		self         bool
+		want         any
+	}{
+		"k 0":                 {y, x, 0, false, &param},
+		"k > n":               {y, x, 7, false, &param},
+		"k = n without self":  {x, x, 6, true, &param},
+		"columns":             {random(rng, 4, 2, 0), x, 1, false, &shape},
+		"self, rows differ":   {y, x, 1, true, &shape},
+		"no training rows":    {y, blas.NewMatrix(0, 3), 1, false, &param},
+		"NaN in the training": {y, with(x, math.NaN()), 1, false, &data},
+		"Inf in the queries":  {with(y, math.Inf(-1)), x, 1, false, &data},
+		"overflow":            {y, with(x, 1e200), 6, false, &data},
+	} {
+		if _, _, err := Search(ctx, eng, tt.query, tt.train, tt.k, tt.self); !errors.As(err, tt.want) || !fault.IsInput(err) {
+			t.Errorf("%s: got %v, want a %T", name, err, tt.want)
+		}
+	}
+	// Rows too far away to matter may overflow.
+	if index, _, err := Search(ctx, eng, y, with(x, 1e200), 5, false); err != nil || slices.Contains(index, 2) {
+		t.Errorf("one row at 1e200: %v, %v", index, err)
+	}
+	if _, err := Classify(ctx, eng, x, make([]string, 5), y, 1); !errors.As(err, &shape) {
+		t.Errorf("five labels for six rows: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, _, err := Search(cancelled, eng, y, x, 1, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	small, err := engine.New(engine.Options{Backend: eng.Backend(), Workers: 1, MemoryLimit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var memory *fault.MemoryError
+	if _, _, err := Search(ctx, small, y, x, 1, false); !errors.As(err, &memory) {
+		t.Errorf("limit of 1000 bytes: %v", err)
+	}
+}
+
+// with returns a copy of x whose value at (2, 1) is v.
+func with(x blas.Matrix, v float64) blas.Matrix {
+	x = x.Clone()
+	x.Set(2, 1, v)
+	return x
+}
