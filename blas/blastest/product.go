@@ -120,14 +120,17 @@ func testGemmLarge(t *testing.T, s *suite) {
 
 // apply returns op(A) x and |op(A)| |x| by plain loops.
 func apply(trans bool, a blas.Matrix, x []float64) (y, abs []float64) {
-	rows, cols := shape(trans, a.Rows, a.Cols)
+	rows, _ := shape(trans, a.Rows, a.Cols)
 	y, abs = make([]float64, rows), make([]float64, rows)
-	for i := range rows {
-		for j := range cols {
-			r, c := shape(trans, i, j)
-			v := a.At(r, c) * x[j]
-			y[i] += v
-			abs[i] += math.Abs(v)
+	for i := range a.Rows {
+		for j, v := range a.Row(i) {
+			p, q := i, j
+			if trans {
+				p, q = j, i
+			}
+			term := v * x[q]
+			y[p] += term
+			abs[p] += math.Abs(term)
 		}
 	}
 	return y, abs

@@ -4,6 +4,7 @@ package netlib
 
 // #cgo pkg-config: openblas lapacke
 // extern void openblas_set_num_threads(int);
+// extern int openblas_get_num_threads(void);
 // extern char *openblas_get_config(void);
 // extern char *openblas_get_corename(void);
 import "C"
@@ -40,3 +41,6 @@ func enter(flops float64, threads int) (leave func()) {
 func library() string {
 	return C.GoString(C.openblas_get_config()) + ", core " + C.GoString(C.openblas_get_corename())
 }
+
+// currentThreads returns OpenBLAS's own number of threads, for the tests.
+func currentThreads() int { return int(C.openblas_get_num_threads()) }

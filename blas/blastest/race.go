@@ -1,0 +1,5 @@
+//go:build race
+
+package blastest
+
+const raceDetector = true

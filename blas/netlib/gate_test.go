@@ -1,0 +1,172 @@
+//go:build netlib && cgo && !purego
+
+package netlib
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+)
+
+// Inside the gate OpenBLAS has the number of threads that the call asked for: one for
+// small calls, which run side by side, and all for a large one, which runs alone.
+func TestGate(t *testing.T) {
+	const threads = 2
+	var small, large atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			if i%4 == 0 {
+				leave := enter(largeFlops, threads)
+				defer leave()
+				large.Add(1)
+				defer large.Add(-1)
+				if got := currentThreads(); got != threads {
+					t.Errorf("a large call finds %d threads: want %d", got, threads)
+				}
+				if large.Load() != 1 || small.Load() != 0 {
+					t.Errorf("a large call runs beside %d small and %d large ones: want it alone", small.Load(), large.Load()-1)
+				}
+				return
+			}
+			leave := enter(largeFlops-1, threads)
+			defer leave()
+			small.Add(1)
+			defer small.Add(-1)
+			if got := currentThreads(); got != 1 {
+				t.Errorf("a small call finds %d threads: want 1", got)
+			}
+		})
+	}
+	wg.Wait()
+	if got := currentThreads(); got != 1 {
+		t.Errorf("%d threads are left: want 1", got)
+	}
+}
+
+// Two small calls can be inside at once, as can large ones of a backend with one thread.
+func TestGateShared(t *testing.T) {
+	first := enter(1, 2)
+	second := enter(1, 2)
+	third := enter(math.Inf(1), 1)
+	third()
+	second()
+	first()
+}
+
+// A call that panics after the gate leaves it open; the next large call must not wait.
+func TestGateAfterPanic(t *testing.T) {
+	func() {
+		defer func() { _ = recover() }()
+		defer enter(largeFlops, 2)()
+		panic("inside")
+	}()
+	enter(largeFlops, 2)()
+}
+
+// A backend's bits depend on its own threads, not on what other backends do meanwhile.
+func TestBackendsSideBySide(t *testing.T) {
+	const n = 180 // 2 n^3 = 11.7e6 flops: large
+	rng := rand.New(rand.NewPCG(1, 1))
+	a := blas.NewMatrix(n, n)
+	for i := range a.Data {
+		a.Data[i] = rng.NormFloat64()
+	}
+	multiply := func(threads int) []float64 {
+		c := blas.NewMatrix(n, n)
+		New(threads).Gemm(false, true, 1, a, a, 0, c)
+		return c.Data
+	}
+	alone := [][]float64{1: multiply(1), 2: multiply(2)}
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			threads := 1 + i%2
+			got := multiply(threads)
+			for p, v := range alone[threads] {
+				if math.Float64bits(got[p]) != math.Float64bits(v) {
+					t.Errorf("%d threads: element %d is %v, was %v when alone", threads, p, got[p], v)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestTooLarge(t *testing.T) {
+	big := blas.Matrix{Rows: 1, Cols: 1, Stride: math.MaxInt32 + 1, Data: []float64{1}}
+	one := blas.NewMatrix(1, 1)
+	b := New(1)
+	for name, f := range map[string]func(){
+		"Gemm":      func() { b.Gemm(false, false, 1, one, big, 0, one) },
+		"Syrk":      func() { b.Syrk(false, 1, big, 0, one) },
+		"Syr":       func() { b.Syr(1, []float64{1}, big) },
+		"Gemv":      func() { b.Gemv(false, 1, big, []float64{1}, 0, []float64{1}) },
+		"Symv":      func() { b.Symv(1, big, []float64{1}, 0, []float64{1}) },
+		"Trsm":      func() { b.Trsm(true, false, one, big) },
+		"Cholesky":  func() { _ = b.Cholesky(big) },
+		"SymEig":    func() { _ = b.SymEig(big, []float64{0}, true) },
+		"SymEigTop": func() { _ = b.SymEigTop(one, []float64{0}, big) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got := recover(); got != errTooLarge {
+					t.Errorf("panic is %v: want %q", got, errTooLarge)
+				}
+			}()
+			f()
+		})
+	}
+}
+
+// The eigenvectors by bisection for orders whose workspace dsyevd cannot state agree with
+// dsyevd's, tried on a small order.
+func TestLargeOrderPath(t *testing.T) {
+	const n = 50
+	rng := rand.New(rand.NewPCG(2, 2))
+	a, v := blas.NewMatrix(n, n), blas.NewMatrix(n, n)
+	for i := range a.Data {
+		a.Data[i] = rng.NormFloat64()
+	}
+	want, got := make([]float64, n), make([]float64, n)
+	if info := dsyevd(a.Clone(), want, true); info != 0 {
+		t.Fatalf("dsyevd: info %d", info)
+	}
+	if info := dsyevr(a.Clone(), 0, got, v); info != 0 {
+		t.Fatalf("dsyevr: info %d", info)
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= 100*n*0x1p-52) {
+			t.Errorf("eigenvalue %d is %v: want %v", i, got[i], want[i])
+		}
+		var residual float64 // of the symmetric matrix of a's lower triangle
+		for r := range n {
+			var av float64
+			for c := range n {
+				av += a.At(max(r, c), min(r, c)) * v.At(i, c)
+			}
+			residual = max(residual, math.Abs(av-got[i]*v.At(i, r)))
+		}
+		if !(residual <= 100*n*0x1p-52) {
+			t.Errorf("eigenvector %d: residual %v", i, residual)
+		}
+	}
+	if maxLwork := 2*maxDivideOrder*maxDivideOrder + 6*maxDivideOrder + 1; maxLwork > math.MaxInt32 {
+		t.Errorf("workspace of order %d is %d: want it to fit 32 bits", maxDivideOrder, maxLwork)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	if s := New(3).Describe(); !strings.Contains(s, "OpenBLAS") || !strings.Contains(s, "core") || !strings.Contains(s, "threads 3") {
+		t.Errorf("description is %q: want library, core and threads", s)
+	}
+	if got := New(0).(backend).threads; got != 1 {
+		t.Errorf("New(0) has %d threads: want 1", got)
+	}
+}
