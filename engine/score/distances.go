@@ -115,4 +115,3 @@ func halfRank(a []float64, x float64) uint64 {
 	}
 	return uint64(below) + uint64(upTo)
 }
-

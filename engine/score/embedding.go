@@ -60,11 +60,19 @@ func (e *embedding) rows(all bool, f func(i, from int, dist []float64)) {
 // distance returns the Euclidean distance, the same bits either way round. Coordinates
 // whose squares overflow or vanish are met by scaling.
 func distance(p, q []float64) float64 {
-	s := 0.0
-	for k, v := range p {
-		t := v - q[k]
-		s += t * t
+	// Four sums, as one would wait for each addition to finish.
+	var s0, s1, s2, s3 float64
+	q = q[:len(p)]
+	k := 0
+	for ; k+4 <= len(p); k += 4 {
+		a, b, c, d := p[k]-q[k], p[k+1]-q[k+1], p[k+2]-q[k+2], p[k+3]-q[k+3]
+		s0, s1, s2, s3 = s0+a*a, s1+b*b, s2+c*c, s3+d*d
 	}
+	for ; k < len(p); k++ {
+		a := p[k] - q[k]
+		s0 += a * a
+	}
+	s := (s0 + s1) + (s2 + s3)
 	if s > 1e-280 && s < math.MaxFloat64 {
 		return math.Sqrt(s)
 	}
@@ -100,4 +108,3 @@ func (e *embedding) bothKinds(what string) error {
 	}
 	return nil
 }
-

@@ -1,0 +1,409 @@
+package score
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+const ulps = 1e-14 // a few dozen roundings of numbers below 1
+
+func near(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol) { // also catches NaN
+		t.Errorf("%s = %.17g, want %.17g within %g", what, got, want, tol)
+	}
+}
+
+func must(v float64, err error) float64 {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// countPairs is the definition: all pairs, one by one.
+func countPairs(a, b []int) (p pairs) {
+	for i := range a {
+		for j := range i {
+			switch {
+			case a[i] == a[j] && b[i] == b[j]:
+				p.both++
+			case a[i] == a[j]:
+				p.classOnly++
+			case b[i] == b[j]:
+				p.clustOnly++
+			default:
+				p.neither++
+			}
+		}
+	}
+	return p
+}
+
+// hubertArabie is eq. 5 of Hubert & Arabie 1985 as printed, from pair counts.
+func hubertArabie(p pairs) float64 {
+	index, total := float64(p.both), float64(p.total())
+	a, b := float64(p.both+p.classOnly), float64(p.both+p.clustOnly)
+	return (index - a*b/total) / ((a+b)/2 - a*b/total)
+}
+
+func labelling(t *rapid.T, name string, n, classes int) []int {
+	return rapid.SliceOfN(rapid.IntRange(0, classes-1), n, n).Draw(t, name)
+}
+
+func TestPairScoresMatchEnumeration(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 24).Draw(t, "n")
+		a := labelling(t, "truth", n, rapid.IntRange(1, 5).Draw(t, "classes"))
+		b := labelling(t, "predicted", n, rapid.IntRange(1, 5).Draw(t, "clusters"))
+		table, err := newContingency(a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := table.pairs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := countPairs(a, b)
+		if got != p {
+			t.Fatalf("pair counts %+v, enumeration gives %+v", got, p)
+		}
+		near(t, "Rand", must(Rand(a, b)), float64(p.both+p.neither)/float64(p.total()), ulps)
+		balanced, terms := 0.0, 0.0
+		if same := p.both + p.classOnly; same > 0 {
+			balanced += float64(p.both) / float64(same)
+			terms++
+		}
+		if different := p.clustOnly + p.neither; different > 0 {
+			balanced += float64(p.neither) / float64(different)
+			terms++
+		}
+		near(t, "BalancedRand", must(BalancedRand(a, b)), balanced/terms, ulps)
+		ari := must(AdjustedRand(a, b))
+		if p.classOnly+p.clustOnly == 0 {
+			near(t, "AdjustedRand of equal partitions", ari, 1, 0)
+		} else {
+			near(t, "AdjustedRand", ari, hubertArabie(p), 1e-12)
+		}
+		if ari < -0.5-ulps || ari > 1 {
+			t.Errorf("AdjustedRand = %v, want -1/2 to 1", ari)
+		}
+	})
+}
+
+// entropyOf is the textbook entropy of any labelling; I(U,V) = H(U) + H(V) - H(U,V) is a
+// second formula for the mutual information.
+func entropyOf[T comparable](labels []T) float64 {
+	count := map[T]float64{}
+	for _, v := range labels {
+		count[v]++
+	}
+	h := 0.0
+	for _, c := range count {
+		p := c / float64(len(labels))
+		h -= p * math.Log(p)
+	}
+	return h
+}
+
+func TestNMIMatchesEntropies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(t, "n")
+		a := labelling(t, "truth", n, rapid.IntRange(1, 6).Draw(t, "classes"))
+		b := labelling(t, "predicted", n, rapid.IntRange(1, 6).Draw(t, "clusters"))
+		joint := make([][2]int, n)
+		for i := range a {
+			joint[i] = [2]int{a[i], b[i]}
+		}
+		ha, hb := entropyOf(a), entropyOf(b)
+		got := must(NMI(a, b))
+		if ha+hb == 0 {
+			near(t, "NMI of single clusters", got, 1, 0)
+			return
+		}
+		near(t, "NMI", got, 2*(ha+hb-entropyOf(joint))/(ha+hb), 1e-13)
+	})
+}
+
+// Independent labellings tell nothing of each other; rounding must not show as a score
+// below zero.
+func TestNMIOfIndependentLabellings(t *testing.T) {
+	for rows := 2; rows <= 30; rows++ {
+		for columns := 2; columns <= 30; columns++ {
+			a, b := make([]int, rows*columns), make([]int, rows*columns)
+			for k := range a {
+				a[k], b[k] = k/columns, k%columns
+			}
+			if v := must(NMI(a, b)); !(v >= 0 && v < ulps) {
+				t.Fatalf("NMI of a %d x %d product = %v, want 0", rows, columns, v)
+			}
+		}
+	}
+}
+
+// Renaming labels, and reordering the objects, must change nothing, to the bit.
+func TestInvariances(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 30).Draw(t, "n")
+		a, b := labelling(t, "truth", n, 4), labelling(t, "predicted", n, 5)
+		names := rapid.Permutation([]string{"", "x", "y", "zz", "0"}).Draw(t, "names")
+		order := rapid.Permutation(indices(n)).Draw(t, "order")
+		renamed, moved, movedTruth := make([]string, n), make([]int, n), make([]int, n)
+		for i, k := range order {
+			renamed[i] = names[b[i]]
+			moved[i], movedTruth[i] = b[k], a[k]
+		}
+		type score struct {
+			name      string
+			f         func(a, b []int) (float64, error)
+			named     func(a []int, b []string) (float64, error)
+			symmetric bool
+		}
+		for _, s := range []score{
+			{"Rand", Rand[int, int], Rand[int, string], true},
+			{"BalancedRand", BalancedRand[int, int], BalancedRand[int, string], false},
+			{"AdjustedRand", AdjustedRand[int, int], AdjustedRand[int, string], true},
+			{"NMI", NMI[int, int], NMI[int, string], true},
+			{"ClusterAccuracy", ClusterAccuracy[int, int], ClusterAccuracy[int, string], true},
+		} {
+			v := must(s.f(a, b))
+			if w := must(s.named(a, renamed)); w != v {
+				t.Errorf("%s: %v becomes %v when clusters are renamed", s.name, v, w)
+			}
+			if w := must(s.f(movedTruth, moved)); w != v {
+				t.Errorf("%s: %v becomes %v when objects are reordered", s.name, v, w)
+			}
+			if s.symmetric {
+				near(t, s.name+" with sides exchanged", must(s.f(b, a)), v, ulps)
+			}
+			if w := must(s.named(b, renamed)); w != 1 {
+				t.Errorf("%s of equal partitions = %v, want 1", s.name, w)
+			}
+		}
+	})
+}
+
+func indices(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// fromTable lists labels whose contingency table is the given one.
+func fromTable(table [][]int) (a, b []int) {
+	for i, row := range table {
+		for j, count := range row {
+			for range count {
+				a, b = append(a, i), append(b, j)
+			}
+		}
+	}
+	return a, b
+}
+
+func TestPublishedValues(t *testing.T) {
+	// Yeung & Ruzzo 2001, "Details of the adjusted Rand index" (supplement to Bioinformatics
+	// 17:763-774), Table 3: Rand 0.711, adjusted 0.313.
+	a, b := fromTable([][]int{{1, 1, 0}, {1, 2, 1}, {0, 0, 4}})
+	near(t, "Rand (Yeung & Ruzzo)", must(Rand(a, b)), 0.711, 5e-4)
+	near(t, "AdjustedRand (Yeung & Ruzzo)", must(AdjustedRand(a, b)), 0.313, 5e-4)
+
+	// Manning, Raghavan & Schütze 2008, "Introduction to Information Retrieval", section
+	// 16.3: classes x, o, diamond in three clusters; Rand 0.68, NMI 0.36. Purity 0.71 is
+	// reached by a one-to-one matching there, so it is the cluster accuracy too.
+	a, b = fromTable([][]int{{5, 1, 2}, {1, 4, 0}, {0, 1, 3}})
+	near(t, "Rand (Manning et al.)", must(Rand(a, b)), 0.68, 5e-3)
+	near(t, "NMI (Manning et al.)", must(NMI(a, b)), 0.36, 5e-3)
+	near(t, "ClusterAccuracy (Manning et al.)", must(ClusterAccuracy(a, b)), 0.71, 5e-3)
+
+	// Examples in the documentation of scikit-learn's adjusted_rand_score and rand_score.
+	near(t, "Rand (scikit-learn)", must(Rand([]int{0, 0, 1, 2}, []int{0, 0, 1, 1})), 0.83, 5e-3)
+	near(t, "AdjustedRand (scikit-learn)", must(AdjustedRand([]int{0, 0, 1, 2}, []int{0, 0, 1, 1})), 0.57, 5e-3)
+	near(t, "AdjustedRand (scikit-learn)", must(AdjustedRand([]int{0, 0, 0, 0}, []int{0, 1, 2, 3})), 0, 0)
+	near(t, "AdjustedRand (scikit-learn)", must(AdjustedRand([]int{0, 0, 1, 1}, []int{0, 1, 0, 1})), -0.5, 0)
+	near(t, "NMI (scikit-learn)", must(NMI([]int{0, 0, 0, 0}, []int{0, 1, 2, 3})), 0, 0)
+	near(t, "AUC (scikit-learn)", must(AUC([]float64{0.1, 0.4, 0.35, 0.8}, []bool{false, false, true, true})), 0.75, 0)
+}
+
+func TestBalancedRandDropsMissingTerm(t *testing.T) {
+	// One class: three pairs, one of them kept together.
+	near(t, "one class", must(BalancedRand([]int{1, 1, 1}, []int{0, 0, 1})), 1.0/3, ulps)
+	// No two objects share a class: two of three pairs kept apart.
+	near(t, "all different", must(BalancedRand([]int{1, 2, 3}, []int{0, 0, 1})), 2.0/3, ulps)
+}
+
+// Pair counts near the largest n: 2^31 - 1 objects in two blocks that half agree. The
+// expected values are worked out in big floats of the form (1/2)(1 - O(1/n)).
+func TestPairCountsDoNotOverflow(t *testing.T) {
+	const n = math.MaxInt32
+	half := uint64(n / 2)
+	table := &contingency{n: n, classes: []uint64{half, n - half}, cluster: []uint64{half, n - half},
+		cells: []cell{{0, 0, half / 2}, {0, 1, half - half/2}, {1, 0, half - half/2}, {1, 1, n - half - (half - half/2)}}}
+	p, err := table.pairs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.total(), uint64(n)*(n-1)/2; got != want {
+		t.Errorf("%d pairs counted, want %d", got, want)
+	}
+	near(t, "Rand", p.rand(), 0.5, 1e-9)
+	near(t, "BalancedRand", p.balanced(), 0.5, 1e-9)
+	near(t, "AdjustedRand", p.adjusted(), 0, 1e-9)
+	// All apart but one pair against all together: exact products matter here.
+	q := pairs{both: 1 << 60, neither: 1 << 60, classOnly: 1 << 60, clustOnly: 1<<60 + 1}
+	near(t, "AdjustedRand of nearly equal products", q.adjusted(), -2*0x1p60/(8*0x1p120), 1e-30)
+}
+
+func TestClusterAccuracyMatchesPermutations(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(t, "n")
+		a := labelling(t, "truth", n, rapid.IntRange(1, 6).Draw(t, "classes"))
+		b := labelling(t, "predicted", n, rapid.IntRange(1, 6).Draw(t, "clusters"))
+		near(t, "ClusterAccuracy", must(ClusterAccuracy(a, b)), float64(bestMatching(a, b))/float64(n), 0)
+	})
+}
+
+// bestMatching tries every injective naming of six clusters by six classes.
+func bestMatching(a, b []int) int {
+	var count [6][6]int
+	for i := range a {
+		count[a[i]][b[i]]++
+	}
+	var try func(row int, used uint) int
+	try = func(row int, used uint) int {
+		if row == 6 {
+			return 0
+		}
+		best := 0
+		for c := range 6 {
+			if used&(1<<c) == 0 {
+				best = max(best, count[row][c]+try(row+1, used|1<<c))
+			}
+		}
+		return best
+	}
+	return try(0, 0)
+}
+
+// The value of an assignment problem equals that of its dual: every planted matching of
+// large entries is found, also in larger tables.
+func TestAssignFindsPlantedMatching(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, size := range [][2]int{{1, 1}, {1, 7}, {40, 40}, {60, 97}} {
+		rows, columns := size[0], size[1]
+		table := make([]int64, rows*columns)
+		for k := range table {
+			table[k] = rng.Int64N(100)
+		}
+		columnOf := rng.Perm(columns)[:rows]
+		var want int64
+		for i, j := range columnOf {
+			table[i*columns+j] = 1000 + rng.Int64N(100)
+			want += table[i*columns+j]
+		}
+		if got := assign(table, rows, columns); got != want {
+			t.Errorf("%d x %d: best sum %d, planted %d", rows, columns, got, want)
+		}
+	}
+}
+
+func TestAccuracy(t *testing.T) {
+	near(t, "Accuracy", must(Accuracy([]string{"a", "b", "b", "c"}, []string{"a", "b", "a", "c"})), 0.75, 0)
+}
+
+func TestPartitionErrors(t *testing.T) {
+	for name, f := range map[string]func(a, b []int) (float64, error){
+		"Rand": Rand[int, int], "BalancedRand": BalancedRand[int, int], "AdjustedRand": AdjustedRand[int, int],
+		"NMI": NMI[int, int], "Accuracy": Accuracy[int], "ClusterAccuracy": ClusterAccuracy[int, int],
+	} {
+		for _, c := range []struct {
+			what string
+			a, b []int
+		}{
+			{"empty", nil, nil}, {"empty", []int{}, []int{1}}, {"lengths", []int{1, 2}, []int{1}},
+		} {
+			var shape *fault.ShapeError
+			if _, err := f(c.a, c.b); !errors.As(err, &shape) {
+				t.Errorf("%s, %s: error %v, want a *fault.ShapeError", name, c.what, err)
+			}
+		}
+		_, err := f([]int{1}, []int{1})
+		if overPairs := strings.Contains(name, "Rand"); overPairs != fault.IsInput(err) {
+			t.Errorf("%s of one object: error %v; only scores over pairs are undefined", name, err)
+		}
+	}
+	many := indices(5000)
+	if _, err := ClusterAccuracy(many, many); !fault.IsInput(err) {
+		t.Errorf("ClusterAccuracy of 5000 x 5000 clusters: error %v, want one about the size", err)
+	}
+}
+
+func TestAUCMatchesEnumeration(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 25).Draw(t, "n")
+		scores := make([]float64, n)
+		positive := make([]bool, n)
+		for i := range scores {
+			scores[i] = rapid.SampledFrom([]float64{math.Inf(-1), -1, 0, math.Copysign(0, -1), 0.5, 1, math.Inf(1)}).Draw(t, "score")
+			positive[i] = rapid.Bool().Draw(t, "positive")
+		}
+		positive[0], positive[1] = true, false
+		wins, all := 0.0, 0.0
+		for i := range n {
+			for j := range n {
+				if positive[i] && !positive[j] {
+					all++
+					if scores[i] > scores[j] {
+						wins++
+					} else if scores[i] == scores[j] {
+						wins += 0.5
+					}
+				}
+			}
+		}
+		near(t, "AUC", must(AUC(scores, positive)), wins/all, ulps)
+	})
+}
+
+func TestAUCErrors(t *testing.T) {
+	for _, c := range []struct {
+		scores   []float64
+		positive []bool
+	}{
+		{nil, nil}, {[]float64{1}, []bool{true}}, {[]float64{1, 2}, []bool{true}},
+		{[]float64{1, 2}, []bool{false, false}}, {[]float64{1, math.NaN()}, []bool{true, false}},
+	} {
+		if _, err := AUC(c.scores, c.positive); !fault.IsInput(err) {
+			t.Errorf("AUC(%v, %v): error %v, want one of input", c.scores, c.positive, err)
+		}
+	}
+}
+
+func BenchmarkAdjustedRand(b *testing.B) {
+	for _, n := range []int{1e4, 1e6} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		truth, predicted := make([]int, n), make([]int, n)
+		for i := range truth {
+			truth[i], predicted[i] = rng.IntN(10), rng.IntN(20)
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				must(AdjustedRand(truth, predicted))
+			}
+		})
+	}
+}
