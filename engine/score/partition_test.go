@@ -139,8 +139,8 @@ func TestNMIMatchesEntropies(t *testing.T) {
 // Independent labellings tell nothing of each other; rounding must not show as a score
 // below zero.
 func TestNMIOfIndependentLabellings(t *testing.T) {
-	for rows := 2; rows <= 30; rows++ {
-		for columns := 2; columns <= 30; columns++ {
+	for rows := 2; rows <= 5; rows++ {
+		for columns := 2; columns <= 120; columns++ {
 			a, b := make([]int, rows*columns), make([]int, rows*columns)
 			for k := range a {
 				a[k], b[k] = k/columns, k%columns
