@@ -157,8 +157,9 @@ func TestLargeOrderPath(t *testing.T) {
 			t.Errorf("eigenvector %d: residual %v", i, residual)
 		}
 	}
-	if maxLwork := 2*maxDivideOrder*maxDivideOrder + 6*maxDivideOrder + 1; maxLwork > math.MaxInt32 {
-		t.Errorf("workspace of order %d is %d: want it to fit 32 bits", maxDivideOrder, maxLwork)
+	work := func(n int) int { return 2*n*n + 6*n + 1 }
+	if work(maxDivideOrder) > math.MaxInt32 || work(maxDivideOrder+1) <= math.MaxInt32 {
+		t.Errorf("order %d is not the last whose workspace fits 32 bits", maxDivideOrder)
 	}
 }
 

@@ -28,7 +28,7 @@ func dpotrf(a blas.Matrix) int {
 
 // maxDivideOrder is the largest order whose workspace, 2n^2 + 6n + 1, LAPACK's 32-bit
 // workspace length can state.
-const maxDivideOrder = 32765
+const maxDivideOrder = 32766
 
 // dsyevd finds all eigenvalues by divide and conquer (vectors) or QR without square roots
 // (values), and returns LAPACK's info. The rows of a become the eigenvectors.

@@ -130,6 +130,7 @@ func (g backend) Cholesky(a blas.Matrix) error {
 	return nil
 }
 
+// SymEig needs a workspace of 2n^2 elements with vectors.
 func (g backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 	n := blas.CheckSymEig(a, w)
 	fit(a)
