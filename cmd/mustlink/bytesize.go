@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// byteSize is a flag that holds a number of bytes, 0 for none: "8GiB", "500MB", "1073741824".
+type byteSize int64
+
+var byteUnits = []struct {
+	suffix string
+	bytes  float64
+}{
+	// Longest first: "MiB" ends in "B" too.
+	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
+	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12},
+	{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"t", 1 << 40},
+	{"b", 1},
+}
+
+var errByteSize = errors.New("a size such as 8GiB, 500MB or a number of bytes")
+
+func (b *byteSize) Set(s string) error {
+	number, unit := strings.ToLower(strings.TrimSpace(s)), 1.0
+	for _, u := range byteUnits {
+		if rest, ok := strings.CutSuffix(number, u.suffix); ok {
+			number, unit = strings.TrimSpace(rest), u.bytes
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	// Written so that NaN fails.
+	if err != nil || !(v >= 0 && v*unit < math.MaxInt64) {
+		return errByteSize
+	}
+	*b = byteSize(v * unit)
+	return nil
+}
+
+func (b *byteSize) Type() string { return "size" }
+
+func (b *byteSize) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return fmt.Sprint(fault.FormatBytes(int64(*b)))
+}

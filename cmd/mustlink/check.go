@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+type checkFlags struct {
+	data  dataFlags
+	links linkFlags
+	max   int
+}
+
+func newCheck(a *app) *cobra.Command {
+	var c checkFlags
+	cmd := &cobra.Command{
+		Use:   "check -i DATA [-c LINKS]",
+		Short: "validate files: name every offending line and suggest the mend",
+		Long: `Read DATA, and LINKS if given, as fit would, and list everything that is wrong with them,
+each with its line, row and column and a suggestion, then everything that is odd. The exit
+code is 2 when something is wrong, 0 when all is well or only odd.`,
+		Example: `  mustlink check -i data.csv -c links.csv
+  mustlink check -i data.csv --json`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runCheck(cmd, &c) },
+	}
+	cmd.Flags().SortFlags = false
+	c.data.add(cmd)
+	c.links.add(cmd)
+	cmd.Flags().IntVar(&c.max, "max", 100, "list at most this many problems of each file")
+	return cmd
+}
+
+// checkProblem is one problem in the JSON of `mustlink check`.
+type checkProblem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Row     *int   `json:"row,omitempty"`
+	Column  string `json:"column,omitempty"`
+	Problem string `json:"problem"`
+	Mend    string `json:"mend,omitempty"`
+	text    string
+}
+
+// checkReport is what `mustlink check` prints.
+type checkReport struct {
+	OK        bool           `json:"ok"`
+	Problems  []checkProblem `json:"problems"`
+	N         int            `json:"n,omitempty"` // of data without problems
+	D         int            `json:"d,omitempty"`
+	Classes   int            `json:"classes,omitempty"`
+	HasIDs    bool           `json:"has_ids"`
+	MustLinks int            `json:"must_links,omitempty"`
+	Cannot    int            `json:"cannot_links,omitempty"`
+	Chunklets int            `json:"chunklets,omitempty"`
+	Warnings  []string       `json:"warnings"`
+}
+
+func (a *app) runCheck(cmd *cobra.Command, c *checkFlags) error {
+	if err := a.checkCheck(cmd, c); err != nil {
+		return err
+	}
+	r := &checkReport{Problems: []checkProblem{}}
+	d, err := a.checkData(cmd.Context(), c, r)
+	if err != nil {
+		return err
+	}
+	if c.links.path != "" {
+		if err := a.checkLinkFile(cmd.Context(), c, d, r); err != nil {
+			return err
+		}
+	}
+	r.OK = len(r.Problems) == 0
+	r.Warnings = a.allWarnings()
+	if err := a.print(r, r.write); err != nil || r.OK {
+		return err
+	}
+	return usagef("check found %s", plural(len(r.Problems), "problem"))
+}
+
+func (a *app) checkCheck(cmd *cobra.Command, c *checkFlags) error {
+	if err := required(cmd, "input"); err != nil {
+		return err
+	}
+	if c.data.path == stream || c.links.path == stream {
+		return usagef("check reads files twice: want a file in place of \"-\"")
+	}
+	if c.max < 1 {
+		return usagef("--max is %d: want a number >= 1", c.max)
+	}
+	if err := c.links.check(); err != nil {
+		return err
+	}
+	return a.useData(&c.data)
+}
+
+// checkData reports on the data, and returns them when they are sound.
+func (a *app) checkData(ctx context.Context, c *checkFlags, r *checkReport) (*dataset.Data, error) {
+	problems, err := await(ctx, func() ([]dataset.Problem, error) {
+		return dataset.Check(c.data.path, c.data.options(a), c.max)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		r.add(problems)
+		return nil, nil
+	}
+	d, err := a.readData(ctx, &c.data)
+	if err != nil {
+		return nil, err
+	}
+	r.N, r.D, r.HasIDs = d.Points.Len(), d.Points.Dim(), d.IDs != nil
+	classes := map[string]bool{}
+	for _, l := range d.Labels {
+		classes[l] = true
+	}
+	r.Classes = len(classes)
+	if !c.data.gram {
+		if err := a.warnConstant(d); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (a *app) warnConstant(d *dataset.Data) error {
+	_, constant, err := dataset.Standardize(d.Points)
+	if err != nil {
+		return err
+	}
+	for _, j := range constant {
+		a.warn("%s: column %s is constant: it tells nothing", d.Name, columnName(d, j))
+	}
+	return nil
+}
+
+// checkLinkFile reports on the links between the rows of d; without sound data there is
+// nothing to check them against.
+func (a *app) checkLinkFile(ctx context.Context, c *checkFlags, d *dataset.Data, r *checkReport) error {
+	if d == nil {
+		a.warn("%s is not checked: mend the data first", c.links.path)
+		return nil
+	}
+	if err := c.links.needIDs(d); err != nil {
+		return err
+	}
+	links := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: c.links.by}
+	problems, err := await(ctx, func() ([]dataset.Problem, error) {
+		return dataset.CheckLinks(c.links.path, links, c.max)
+	})
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		r.add(problems)
+		return nil
+	}
+	set, err := a.readLinks(ctx, &c.links, d)
+	if err != nil {
+		return err
+	}
+	r.MustLinks, r.Cannot = set.Count()
+	r.Chunklets = len(set.Chunklets())
+	for _, w := range set.Warnings() {
+		a.warn("%s: %s", c.links.path, w)
+	}
+	return nil
+}
+
+func (r *checkReport) add(problems []dataset.Problem) {
+	for _, p := range problems {
+		c := checkProblem{File: p.Err.File, Line: p.Err.Line, Column: p.Err.Column, Problem: p.Err.Err.Error(), Mend: p.Mend, text: p.String()}
+		if p.Err.Row >= 0 {
+			c.Row = &p.Err.Row
+		}
+		r.Problems = append(r.Problems, c)
+	}
+}
+
+func (r *checkReport) write(w io.Writer) {
+	for _, p := range r.Problems {
+		fmt.Fprintln(w, p.text)
+	}
+	if r.N > 0 {
+		fmt.Fprintf(w, "data: %d x %d", r.N, r.D)
+		if r.Classes > 0 {
+			fmt.Fprintf(w, ", labels of %d classes", r.Classes)
+		}
+		if r.HasIDs {
+			fmt.Fprint(w, ", ids")
+		}
+		fmt.Fprintln(w)
+	}
+	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
+		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot, plural(r.Chunklets, "chunklet"))
+	}
+	if r.OK {
+		fmt.Fprintln(w, "no problems")
+	}
+}

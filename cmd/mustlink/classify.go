@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+type classifyFlags struct {
+	data        dataFlags
+	train       string
+	trainLabels string
+	neighbors   int
+	standardize bool
+	out         string
+}
+
+func newClassify(a *app) *cobra.Command {
+	var c classifyFlags
+	cmd := &cobra.Command{
+		Use:   "classify [MODEL] --train DATA -i DATA -o LABELS",
+		Short: "classify points by their nearest labelled neighbours",
+		Long: `Give every row of -i the label that most of its nearest rows of --train have; of labels
+with equally many votes the one whose nearest voter comes first wins.
+
+With MODEL the metric is the learned one, without it that of the raw points. When -i
+carries labels too, the summary compares.`,
+		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
+  mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,
+		Args: positional(0, 1, "at most one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runClassify(cmd, args, &c) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels")
+	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` with a column label, when --train carries none")
+	f.StringVarP(&c.data.path, "input", "i", "", "the file of `DATA` to classify; - for standard input")
+	c.data.addReading(cmd)
+	f.IntVar(&c.neighbors, "neighbors", 4, "number of neighbours that vote")
+	f.BoolVar(&c.standardize, "standardize", false, "without MODEL: scale columns as those of --train have mean 0 and deviation 1")
+	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
+	return cmd
+}
+
+// classifyReport is what `mustlink classify` prints.
+type classifyReport struct {
+	Metric    string        `json:"metric"` // the model's method, or "raw"
+	Train     int           `json:"train_rows"`
+	N         int           `json:"n"`
+	Neighbors int           `json:"neighbors"`
+	Scores    *score.Report `json:"scores,omitempty"`
+	Output    string        `json:"output"`
+	Warnings  []string      `json:"warnings"`
+}
+
+func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) error {
+	if err := a.checkClassify(cmd, args, c); err != nil {
+		return err
+	}
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	var fitted *catalog.Fitted
+	if len(args) > 0 {
+		if fitted, err = a.loadModel(cmd.Context(), args[0]); err != nil {
+			return err
+		}
+	}
+	train, query, err := a.readForClassify(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	labels, err := a.classify(cmd.Context(), eng, fitted, train, query, c)
+	if err != nil {
+		return err
+	}
+	r := &classifyReport{Metric: metricName(fitted), Train: train.Points.Len(), N: len(labels), Neighbors: c.neighbors, Output: c.out}
+	if query.Labels != nil {
+		r.Scores, _ = score.All(score.Input{Truth: query.Labels, Predicted: labels})
+	}
+	r.Warnings = a.allWarnings()
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if err := dataset.WriteLabels(c.out, labels, query.IDs, a.writingText()); err != nil {
+		return err
+	}
+	return a.summarise(c.out, r, r.text)
+}
+
+func (a *app) checkClassify(cmd *cobra.Command, args []string, c *classifyFlags) error {
+	if err := required(cmd, "train", "input", "output"); err != nil {
+		return err
+	}
+	switch {
+	case c.neighbors < 1:
+		return usagef("--neighbors is %d: want a number >= 1", c.neighbors)
+	case len(args) > 0 && c.standardize:
+		return usagef("--standardize is given with MODEL: the model scales points as it was fitted, want one of the two")
+	}
+	if len(args) > 0 {
+		if err := a.useModel(args[0]); err != nil {
+			return err
+		}
+	}
+	if err := a.useInput("--train", c.train); err != nil {
+		return err
+	}
+	if c.trainLabels != "" {
+		a.inputs = append(a.inputs, c.trainLabels)
+	}
+	if err := a.useData(&c.data); err != nil {
+		return err
+	}
+	return a.checkOutput("-o, --output", c.out)
+}
+
+// readForClassify reads both sets and checks that they can be compared.
+func (a *app) readForClassify(ctx context.Context, c *classifyFlags) (train, query *dataset.Data, err error) {
+	source := dataFlags{path: c.train, format: c.data.format, labels: c.trainLabels}
+	if train, err = a.readData(ctx, &source); err != nil {
+		return nil, nil, err
+	}
+	if train.Labels == nil {
+		return nil, nil, fault.Data(train.Name, "it has no labels: want a column label, or --train-labels FILE")
+	}
+	if query, err = a.readData(ctx, &c.data); err != nil {
+		return nil, nil, err
+	}
+	switch n, d := train.Points.Len(), train.Points.Dim(); {
+	case c.neighbors > n:
+		return nil, nil, usagef("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors, n, train.Name)
+	case query.Points.Dim() != d:
+		return nil, nil, &fault.ShapeError{What: "number of features of " + query.Name, Got: query.Points.Dim(), Want: fmt.Sprintf("%d, as %s has", d, train.Name)}
+	}
+	return train, query, nil
+}
+
+func (a *app) classify(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, train, query *dataset.Data, c *classifyFlags) ([]string, error) {
+	if c.standardize {
+		scaling, err := a.standardize(train)
+		if err != nil {
+			return nil, err
+		}
+		if query.Points, err = scaling.Apply(query.Points); err != nil {
+			return nil, err
+		}
+	}
+	t, err := coordinates(ctx, eng, fitted, train)
+	if err != nil {
+		return nil, err
+	}
+	q, err := coordinates(ctx, eng, fitted, query)
+	if err != nil {
+		return nil, err
+	}
+	return neighbors.Classify(ctx, eng, t, train.Labels, q, c.neighbors)
+}
+
+func (r *classifyReport) text(w io.Writer) {
+	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", plural(r.N, "row"), plural(r.Neighbors, "neighbour"), plural(r.Train, "row"), r.Metric)
+	scoresLine(w, r.Scores)
+	fmt.Fprintf(w, "labels\t%s\n", r.Output)
+}

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+// The clustering algorithms of -a.
+const (
+	algKMeans      = "kmeans"
+	algKernel      = "kernel"
+	algConstrained = "constrained"
+)
+
+type clusterFlags struct {
+	data        dataFlags
+	links       linkFlags
+	k           int
+	algorithm   string
+	kernel      string
+	standardize bool
+	restarts    int
+	seed        uint64
+	out         string
+}
+
+func newCluster(a *app) *cobra.Command {
+	var c clusterFlags
+	cmd := &cobra.Command{
+		Use:   "cluster [MODEL] -i DATA -n CLUSTERS -o LABELS",
+		Short: "cluster points, with or without a learned metric",
+		Long: `Cluster points and write the number of its cluster, 0 to CLUSTERS-1, for each row.
+
+With MODEL the metric is the learned one, without it that of the raw points: the baseline
+is one argument away. The algorithms (-a) are kmeans (k-means++ starts, the best of
+--restarts), kernel (kernel k-means: on the learned kernel, or on -k) and constrained
+(k-means in which every link of -c holds; the default when -c is given).
+
+When DATA carries labels, the summary scores the clusters against them.`,
+		Example: `  mustlink cluster model.mlk -i data.csv -n 3 -o clusters.csv
+  mustlink cluster -i data.csv -n 3 --standardize -o baseline.csv
+  mustlink cluster model.mlk -i data.csv -n 3 -a constrained -c links.csv -o clusters.csv`,
+		Args: positional(0, 1, "at most one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCluster(cmd, args, &c) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	c.data.add(cmd)
+	f.IntVarP(&c.k, "clusters", "n", 0, "number of clusters")
+	f.StringVarP(&c.algorithm, "algorithm", "a", "", "`kmeans|kernel|constrained` (default kmeans; constrained with -c)")
+	c.links.add(cmd)
+	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
+	f.BoolVar(&c.standardize, "standardize", false, "without MODEL: scale columns to mean 0 and deviation 1")
+	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "starts, of which the best is kept")
+	seedFlag(f, &c.seed)
+	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
+	completeWith(cmd, "algorithm", algKMeans, algKernel, algConstrained)
+	completeKernels(cmd)
+	return cmd
+}
+
+// clusterReport is what `mustlink cluster` prints.
+type clusterReport struct {
+	Algorithm  string        `json:"algorithm"`
+	Metric     string        `json:"metric"` // the model's method, or "raw"
+	N          int           `json:"n"`
+	Clusters   int           `json:"clusters"`
+	Sizes      []int         `json:"sizes"`
+	Inertia    float64       `json:"inertia"`
+	Iterations int           `json:"iterations"`
+	Converged  bool          `json:"converged"`
+	Restart    int           `json:"restart"`
+	Scores     *score.Report `json:"scores,omitempty"`
+	Output     string        `json:"output"`
+	Warnings   []string      `json:"warnings"`
+}
+
+func (a *app) runCluster(cmd *cobra.Command, args []string, c *clusterFlags) error {
+	if err := a.checkCluster(cmd, args, c); err != nil {
+		return err
+	}
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	var fitted *catalog.Fitted
+	if len(args) > 0 {
+		if fitted, err = a.loadModel(cmd.Context(), args[0]); err != nil {
+			return err
+		}
+	}
+	d, err := a.readData(cmd.Context(), &c.data)
+	if err != nil {
+		return err
+	}
+	if c.k > d.Points.Len() {
+		return usagef("-n, --clusters is %d: want at most %d, the number of rows of %s", c.k, d.Points.Len(), d.Name)
+	}
+	result, err := a.cluster(cmd.Context(), eng, fitted, d, c)
+	if err != nil {
+		return err
+	}
+	labels := make([]string, len(result.Labels))
+	for i, l := range result.Labels {
+		labels[i] = strconv.Itoa(l)
+	}
+	r := c.report(fitted, d, result, labels)
+	if !r.Converged {
+		a.warn("clustering stopped at %s before it converged", plural(r.Iterations, "iteration"))
+	}
+	r.Warnings = a.allWarnings()
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if err := dataset.WriteLabels(c.out, labels, d.IDs, a.writingText()); err != nil {
+		return err
+	}
+	return a.summarise(c.out, r, r.text)
+}
+
+// checkCluster finds every mistake that shows before data are read.
+func (a *app) checkCluster(cmd *cobra.Command, args []string, c *clusterFlags) error {
+	if err := required(cmd, "input", "clusters", "output"); err != nil {
+		return err
+	}
+	if err := c.check(cmd, len(args) > 0); err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		if err := a.useModel(args[0]); err != nil {
+			return err
+		}
+	}
+	if err := a.useData(&c.data); err != nil {
+		return err
+	}
+	if c.links.path != "" {
+		if err := a.useInput("-c, --links", c.links.path); err != nil {
+			return err
+		}
+	}
+	return a.checkOutput("-o, --output", c.out)
+}
+
+func (c *clusterFlags) check(cmd *cobra.Command, model bool) error {
+	if c.algorithm == "" {
+		c.algorithm = algKMeans
+		if c.links.path != "" {
+			c.algorithm = algConstrained
+		}
+	}
+	switch c.algorithm {
+	case algKMeans, algKernel, algConstrained:
+	default:
+		return fault.Unknown("-a, --algorithm", c.algorithm, []string{algKMeans, algKernel, algConstrained})
+	}
+	switch {
+	case c.k < 1:
+		return usagef("-n, --clusters is %d: want a number >= 1", c.k)
+	case c.restarts < 1:
+		return usagef("--restarts is %d: want a number >= 1", c.restarts)
+	case c.algorithm == algConstrained && c.links.path == "":
+		return usagef("-a constrained needs links: want -c LINKS %s", helpHint(cmd))
+	case c.algorithm != algConstrained && c.links.path != "":
+		return usagef("-c is given, but -a %s uses no links: want -a constrained", c.algorithm)
+	case model && c.standardize:
+		return usagef("--standardize is given with MODEL: the model scales points as it was fitted, want one of the two")
+	case c.standardize && c.data.gram:
+		return usagef("--standardize and --gram are given together: a Gram matrix has no columns to scale")
+	case c.kernel != "" && (model || c.algorithm != algKernel):
+		return usagef("-k is for -a kernel without MODEL: want no -k here")
+	}
+	if _, err := c.spec(); err != nil {
+		return err
+	}
+	return c.links.check()
+}
+
+func (c *clusterFlags) spec() (kernel.Spec, error) {
+	return kernel.Parse(nameOr(c.kernel, "linear"))
+}
+
+// cluster runs the algorithm on the learned metric, or on the raw points without a model.
+func (a *app) cluster(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data, c *clusterFlags) (*cluster.Result, error) {
+	var set *links.Set
+	if c.algorithm == algConstrained {
+		var err error
+		if set, err = a.readLinks(ctx, &c.links, d); err != nil {
+			return nil, err
+		}
+	}
+	if c.standardize {
+		if _, err := a.standardize(d); err != nil {
+			return nil, err
+		}
+	}
+	bar := a.progress()
+	defer bar.done()
+	p := cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.report}
+	if c.algorithm == algKernel {
+		k, err := c.gram(ctx, eng, fitted, d)
+		if err != nil {
+			return nil, err
+		}
+		return cluster.Kernel(ctx, eng, k, p)
+	}
+	x, err := coordinates(ctx, eng, fitted, d)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		r, err := cluster.Constrained(ctx, eng, x, set, p)
+		return r, renameParams(err, "K", "-n, --clusters")
+	}
+	return cluster.KMeans(ctx, eng, x, p)
+}
+
+// coordinates returns the embedding of d, or its raw points without a model.
+func coordinates(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data) (blas.Matrix, error) {
+	if fitted == nil {
+		return rawMatrix(eng, d)
+	}
+	x, err := fitted.Prepare(d)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return fitted.Model.Embed(ctx, eng, x)
+}
+
+// gram returns the learned kernel matrix of d, or that of -k without a model.
+func (c *clusterFlags) gram(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data) (blas.Matrix, error) {
+	if fitted != nil {
+		x, err := fitted.Prepare(d)
+		if err != nil {
+			return blas.Matrix{}, err
+		}
+		return fitted.Model.Gram(ctx, eng, x, nil)
+	}
+	return rawGram(ctx, eng, c.spec, d.Points)
+}
+
+func rawGram(ctx context.Context, eng *engine.Engine, parse func() (kernel.Spec, error), x points.Points) (blas.Matrix, error) {
+	spec, err := parse()
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
+		return blas.Matrix{}, err
+	}
+	k, err := kernel.New(spec)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return k.Gram(ctx, eng, x)
+}
+
+func (c *clusterFlags) report(fitted *catalog.Fitted, d *dataset.Data, result *cluster.Result, labels []string) *clusterReport {
+	r := &clusterReport{
+		Algorithm:  c.algorithm,
+		Metric:     metricName(fitted),
+		N:          len(result.Labels),
+		Clusters:   c.k,
+		Sizes:      make([]int, c.k),
+		Inertia:    result.Inertia,
+		Iterations: result.Iterations,
+		Converged:  result.Converged,
+		Restart:    result.Restart,
+		Output:     c.out,
+	}
+	for _, l := range result.Labels {
+		r.Sizes[l]++
+	}
+	if d.Labels != nil {
+		// Labels that cannot be scored, such as a single one, are no reason to fail.
+		r.Scores, _ = score.All(score.Input{Truth: d.Labels, Predicted: labels})
+	}
+	return r
+}
+
+func metricName(fitted *catalog.Fitted) string {
+	if fitted == nil {
+		return "raw"
+	}
+	return fitted.Model.Method()
+}
+
+func (r *clusterReport) text(w io.Writer) {
+	fmt.Fprintf(w, "algorithm\t%s on the %s metric\n", r.Algorithm, r.Metric)
+	fmt.Fprintf(w, "sizes\t%s\n", joinInts(r.Sizes))
+	fmt.Fprintf(w, "inertia\t%.6g after %s (start %d)\n", r.Inertia, plural(r.Iterations, "iteration"), r.Restart)
+	scoresLine(w, r.Scores)
+	fmt.Fprintf(w, "clusters\t%s\n", r.Output)
+}
+
+// scoresLine writes the scores against the labels of the data on one line.
+func scoresLine(w io.Writer, r *score.Report) {
+	if r == nil {
+		return
+	}
+	fmt.Fprint(w, "against the labels\t")
+	separator := ""
+	for _, f := range r.Figures() {
+		fmt.Fprintf(w, "%s%s %v", separator, f.Name, number(f.Value))
+		separator = ", "
+	}
+	fmt.Fprintln(w)
+}
+
+func joinInts(list []int) string {
+	s := ""
+	for i, v := range list {
+		if i > 0 {
+			s += " "
+		}
+		s += strconv.Itoa(v)
+	}
+	return s
+}

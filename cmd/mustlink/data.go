@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// dataFlags name a set of points and say how to read it.
+type dataFlags struct {
+	path         string
+	format       string
+	labels       string
+	gram         bool
+	gramDiagonal string
+}
+
+// add defines the flags that say how to read points; -i goes first.
+func (d *dataFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&d.path, "input", "i", "", "the file of `DATA`: .csv or .npy, perhaps .gz; - for standard input")
+	d.addReading(cmd)
+	f.BoolVar(&d.gram, "gram", false, "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal)")
+	f.StringVar(&d.gramDiagonal, "gram-diagonal", "", "`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
+}
+
+// addReading defines the flags that every command with data has.
+func (d *dataFlags) addReading(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: csv, npy, csv.gz, npy.gz (default csv)")
+	f.StringVar(&d.labels, "labels", "", "`FILE` with a column label, for data that carry none")
+	completeWith(cmd, "format", dataset.Formats()...)
+}
+
+// use notes what will be read.
+func (a *app) useData(d *dataFlags) error {
+	if err := a.useInput("-i, --input", d.path); err != nil {
+		return err
+	}
+	if d.gramDiagonal != "" && !d.gram {
+		return usagef("--gram-diagonal is given without --gram: want both, or neither")
+	}
+	for _, f := range []struct{ flag, path string }{{"--labels", d.labels}, {"--gram-diagonal", d.gramDiagonal}} {
+		if f.path == stream {
+			return usagef("%s is \"-\": want a file", f.flag)
+		}
+		if f.path != "" {
+			a.inputs = append(a.inputs, f.path)
+		}
+	}
+	return nil
+}
+
+// readData reads the points that d describes.
+func (a *app) readData(ctx context.Context, d *dataFlags) (*dataset.Data, error) {
+	o := d.options(a)
+	return await(ctx, func() (*dataset.Data, error) {
+		if d.path == stream {
+			return dataset.Decode(a.stdin, "standard input", o.Format, o)
+		}
+		return dataset.Read(d.path, o)
+	})
+}
+
+func (d *dataFlags) options(a *app) dataset.ReadOptions {
+	return dataset.ReadOptions{
+		Format:       formatFor(d.path, d.format),
+		Labels:       d.labels,
+		Gram:         d.gram,
+		GramDiagonal: d.gramDiagonal,
+		MemoryLimit:  int64(a.memoryLimit),
+	}
+}
+
+// linkFlags name a file of links and say how it names rows.
+type linkFlags struct {
+	path string
+	by   string
+}
+
+func (l *linkFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&l.path, "links", "c", "", "`LINKS`: a CSV of links (i,j,link) or of chunklets (i,chunklet)")
+	l.addBy(cmd)
+}
+
+func (l *linkFlags) addBy(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.by, "links-by", dataset.ByRow, "how links name rows: `row|id` (0-based numbers, or the column id of the data)")
+	completeWith(cmd, "links-by", dataset.ByRow, dataset.ByID)
+}
+
+// check reports a bad --links-by before anything is read.
+func (l *linkFlags) check() error {
+	if l.by != dataset.ByRow && l.by != dataset.ByID {
+		return fault.Unknown("--links-by", l.by, []string{dataset.ByRow, dataset.ByID})
+	}
+	return nil
+}
+
+// needIDs reports data without ids where rows are named by id.
+func (l *linkFlags) needIDs(d *dataset.Data) error {
+	if l.by == dataset.ByID && d.IDs == nil {
+		return fault.Data(d.Name, "it has no column id: want one for --links-by id")
+	}
+	return nil
+}
+
+// readLinks reads the links between the rows of d.
+func (a *app) readLinks(ctx context.Context, l *linkFlags, d *dataset.Data) (*links.Set, error) {
+	if err := l.needIDs(d); err != nil {
+		return nil, err
+	}
+	return a.readLinksOf(ctx, l, dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by})
+}
+
+func (a *app) readLinksOf(ctx context.Context, l *linkFlags, c dataset.LinkContext) (*links.Set, error) {
+	return await(ctx, func() (*links.Set, error) {
+		if l.path == stream {
+			return dataset.DecodeLinks(a.stdin, "standard input", false, c)
+		}
+		return dataset.ReadLinks(l.path, c)
+	})
+}
+
+// inFile puts the file's name before an error of the input that does not carry it.
+func inFile(path string, err error) error {
+	if de, ok := errors.AsType[*fault.DataError](err); ok && de.File != "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// rowNames returns the ids to write links and pairs with: nil for row numbers.
+func (l *linkFlags) rowNames(d *dataset.Data) []string {
+	if l.by == dataset.ByID {
+		return d.IDs
+	}
+	return nil
+}
+
+// readLabels reads one label a row from a labels file or from data with labels.
+func (a *app) readLabels(ctx context.Context, path string) ([]string, error) {
+	return await(ctx, func() ([]string, error) {
+		if path == stream {
+			return dataset.DecodeLabels(a.stdin, "standard input", false)
+		}
+		return dataset.ReadLabels(path)
+	})
+}
+
+// writing returns the options to write path with.
+func (a *app) writing(path, format string) dataset.WriteOptions {
+	return dataset.WriteOptions{Format: formatFor(path, format), Stdout: a.stdout}
+}
+
+// writingText is writing for labels, links and pairs, which are CSV whatever the name.
+func (a *app) writingText() dataset.WriteOptions {
+	return dataset.WriteOptions{Stdout: a.stdout}
+}
+
+// writeMatrix writes m unless ctx has ended.
+func (a *app) writeMatrix(ctx context.Context, path, format string, m blas.Matrix, ids []string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return dataset.WriteMatrix(path, m.Rows, m.Cols, m.Data, m.Stride, ids, a.writing(path, format))
+}
+
+// rawMatrix returns points as a matrix, for the tools that work on coordinates.
+func rawMatrix(eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
+	switch x := d.Points.(type) {
+	case *points.Dense:
+		return blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, nil
+	case *points.CSR:
+		what := fmt.Sprintf("%d x %d sparse points as a dense matrix", x.N, x.D)
+		if err := eng.Check(what, engine.MatrixBytes(x.N, x.D), "fit a model and pass it, or raise the memory limit"); err != nil {
+			return blas.Matrix{}, err
+		}
+		m := eng.NewMatrix(x.N, x.D)
+		for i := range x.N {
+			for k := x.Start[i]; k < x.Start[i+1]; k++ {
+				m.Set(i, int(x.Col[k]), x.Val[k])
+			}
+		}
+		return m, nil
+	}
+	return blas.Matrix{}, fault.Data(d.Name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the matrix itself")
+}
+
+// standardize scales the columns of d in place of its points and warns about those that
+// are constant.
+func (a *app) standardize(d *dataset.Data) (*dataset.Scaling, error) {
+	scaling, constant, err := dataset.Standardize(d.Points)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range constant {
+		a.warn("%s: column %s is constant: it is kept at 0", d.Name, columnName(d, j))
+	}
+	if d.Points, err = scaling.Apply(d.Points); err != nil {
+		return nil, err
+	}
+	return scaling, nil
+}
+
+func columnName(d *dataset.Data, j int) string {
+	if j < len(d.Features) {
+		return fmt.Sprintf("%q", d.Features[j])
+	}
+	return fmt.Sprint(j)
+}
+
+// completeWith offers fixed words as completions of a flag's value.
+func completeWith(cmd *cobra.Command, flag string, words ...string) {
+	// The error is about a flag that does not exist: a mistake that the tests would show.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// seedFlag defines --seed.
+func seedFlag(f *pflag.FlagSet, seed *uint64) {
+	f.Uint64Var(seed, "seed", 1, "number that fixes every random choice")
+}

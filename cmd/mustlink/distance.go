@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+type distanceFlags struct {
+	data  dataFlags
+	pairs linkFlags // its path is --pairs
+	out   string
+}
+
+func newDistance(a *app) *cobra.Command {
+	var d distanceFlags
+	cmd := &cobra.Command{
+		Use:   "distance MODEL -i DATA --pairs PAIRS -o OUT",
+		Short: "write the squared learned distances of pairs",
+		Long: `Write the squared learned distance of each pair in PAIRS, a CSV with the columns i and j
+(0-based rows of DATA, or ids with --links-by id): one number a row, in the order of PAIRS.
+A file of links serves as well.`,
+		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv`,
+		Args:    positional(1, 1, "MODEL"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runDistance(cmd, args[0], &d) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	d.data.add(cmd)
+	f.StringVar(&d.pairs.path, "pairs", "", "`PAIRS`: a CSV with the columns i and j")
+	d.pairs.addBy(cmd)
+	f.StringVarP(&d.out, "output", "o", "", "the file `OUT` to write, one column; - for standard output")
+	return cmd
+}
+
+func (a *app) runDistance(cmd *cobra.Command, path string, fl *distanceFlags) error {
+	if err := a.checkDistance(cmd, path, fl); err != nil {
+		return err
+	}
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	fitted, err := a.loadModel(cmd.Context(), path)
+	if err != nil {
+		return err
+	}
+	d, x, err := a.readFor(cmd.Context(), fitted, &fl.data)
+	if err != nil {
+		return err
+	}
+	pairs, err := a.readPairs(cmd.Context(), &fl.pairs, d)
+	if err != nil {
+		return err
+	}
+	distances, err := fitted.Model.Distances(cmd.Context(), eng, x, pairs)
+	if err != nil {
+		return err
+	}
+	options := a.writing(fl.out, fl.data.format)
+	options.Columns = []string{"squared_distance"}
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if err := dataset.WriteMatrix(fl.out, len(distances), 1, distances, 1, nil, options); err != nil {
+		return err
+	}
+	r := matrixReport{Method: fitted.Model.Method(), Rows: len(distances), Cols: 1, Output: fl.out, Warnings: a.allWarnings()}
+	return a.summarise(fl.out, r, r.text)
+}
+
+func (a *app) checkDistance(cmd *cobra.Command, path string, fl *distanceFlags) error {
+	if err := required(cmd, "input", "pairs", "output"); err != nil {
+		return err
+	}
+	if err := fl.pairs.check(); err != nil {
+		return err
+	}
+	if err := a.useModel(path); err != nil {
+		return err
+	}
+	if err := a.useData(&fl.data); err != nil {
+		return err
+	}
+	if err := a.useInput("--pairs", fl.pairs.path); err != nil {
+		return err
+	}
+	return a.checkMatrixOutput(fl.out, fl.data.format)
+}
+
+// readPairs reads pairs of rows of d.
+func (a *app) readPairs(ctx context.Context, l *linkFlags, d *dataset.Data) ([][2]int, error) {
+	if err := l.needIDs(d); err != nil {
+		return nil, err
+	}
+	c := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by}
+	return await(ctx, func() ([][2]int, error) {
+		if l.path == stream {
+			return dataset.DecodePairs(a.stdin, "standard input", false, c)
+		}
+		return dataset.ReadPairs(l.path, c)
+	})
+}

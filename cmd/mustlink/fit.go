@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+type fitFlags struct {
+	method      string
+	data        dataFlags
+	links       linkFlags
+	fromLabels  int
+	kernel      string
+	params      []string
+	standardize bool
+	strict      bool
+	seed        uint64
+	out         string
+}
+
+func newFit(a *app) *cobra.Command {
+	var fl fitFlags
+	cmd := &cobra.Command{
+		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N) -o MODEL",
+		Short: "learn a metric from points and links, and write the model",
+		Long: `Learn a metric from points and the links between them, and write the model.
+
+LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot), or one
+with the columns i, chunklet (rows that belong together). --links-from-labels draws N
+must-links (and N cannot-links, where the method uses them) from the labels of DATA.
+
+A warning does not stop the fit; with --strict it does.
+
+` + methodsHelp() + `
+Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
+poly:degree=2,coef=1,scale=1, cosine; OUTER@INNER composes. A bandwidth may be a rule,
+with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.`,
+		Example: `  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
+  mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
+  mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runFit(cmd, &fl) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&fl.method, "method", "m", "", "`METHOD`: "+strings.Join(methodNames(), ", "))
+	fl.data.add(cmd)
+	fl.links.add(cmd)
+	f.IntVar(&fl.fromLabels, "links-from-labels", 0, "draw this many links of each kind from the labels, in place of -c")
+	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
+	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
+	f.BoolVar(&fl.standardize, "standardize", false, "scale columns to mean 0 and deviation 1, here and wherever the model is applied")
+	seedFlag(f, &fl.seed)
+	f.BoolVar(&fl.strict, "strict", false, "take warnings about data and links as errors")
+	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write")
+	completeMethods(cmd)
+	return cmd
+}
+
+// fitReport is what `mustlink fit` prints.
+type fitReport struct {
+	Method     string   `json:"method"`
+	Kernel     string   `json:"kernel,omitempty"`
+	N          int      `json:"n"`
+	D          int      `json:"d"`
+	MustLinks  int      `json:"must_links"`
+	Cannot     int      `json:"cannot_links"`
+	Chunklets  int      `json:"chunklets"`
+	Dim        int      `json:"dim"`
+	Converged  bool     `json:"converged"`
+	Iterations int      `json:"iterations"`
+	Message    string   `json:"message,omitempty"`
+	Seconds    float64  `json:"seconds"`
+	Model      string   `json:"model"`
+	Warnings   []string `json:"warnings"`
+}
+
+func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
+	learn, err := a.checkFit(cmd, fl)
+	if err != nil {
+		return err
+	}
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	d, set, err := a.readForFit(cmd.Context(), fl)
+	if err != nil {
+		return err
+	}
+	fitted, r, err := a.fit(cmd.Context(), eng, fl, learn, d, set)
+	if err != nil {
+		return err
+	}
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if err := catalog.Save(fl.out, fitted); err != nil {
+		return err
+	}
+	return a.summarise(fl.out, r, r.text)
+}
+
+// checkFit finds every mistake that shows before data are read, and returns what makes the
+// learner.
+func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.ProgressFunc) (algorithms.Learner, error), error) {
+	if err := required(cmd, "method", "input", "output"); err != nil {
+		return nil, err
+	}
+	method, err := catalog.Lookup(fl.method)
+	if err != nil {
+		return nil, err
+	}
+	params, err := parseParams(fl.params)
+	if err != nil {
+		return nil, err
+	}
+	learn := func(p algorithms.ProgressFunc) (algorithms.Learner, error) {
+		return method.New(catalog.Config{Kernel: fl.kernel, Params: params, Seed: fl.seed, Progress: p})
+	}
+	if _, err := learn(nil); err != nil {
+		return nil, err
+	}
+	if err := fl.checkLinks(cmd); err != nil {
+		return nil, err
+	}
+	if fl.standardize && fl.data.gram {
+		return nil, usagef("--standardize and --gram are given together: a Gram matrix has no columns to scale")
+	}
+	if err := a.useData(&fl.data); err != nil {
+		return nil, err
+	}
+	if fl.links.path != "" {
+		if err := a.useInput("-c, --links", fl.links.path); err != nil {
+			return nil, err
+		}
+	}
+	if fl.out == stream {
+		return nil, usagef("-o is \"-\": want a file, as a model is read at random places")
+	}
+	return learn, a.checkOutput("-o, --output", fl.out)
+}
+
+func (fl *fitFlags) checkLinks(cmd *cobra.Command) error {
+	if err := exclusive(cmd, "links", "links-from-labels"); err != nil {
+		return err
+	}
+	switch {
+	case fl.links.path == "" && !cmd.Flags().Changed("links-from-labels"):
+		return usagef("the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(cmd))
+	case fl.links.path == "" && fl.fromLabels < 1:
+		return usagef("--links-from-labels is %d: want a number >= 1", fl.fromLabels)
+	}
+	return fl.links.check()
+}
+
+// parseParams splits name=value at the first equals sign; values may hold anything.
+func parseParams(list []string) (map[string]string, error) {
+	params := make(map[string]string, len(list))
+	for _, p := range list {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, &fault.ParamError{Param: "-p, --param", Value: p, Want: "name=value"}
+		}
+		if _, twice := params[name]; twice {
+			return nil, usagef("-p %s is given twice: want it once", name)
+		}
+		params[name] = value
+	}
+	return params, nil
+}
+
+// readForFit reads data and links and warns about what is odd in them.
+func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *links.Set, error) {
+	d, err := a.readData(ctx, &fl.data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := d.AtLeast(2); err != nil {
+		return nil, nil, err
+	}
+	set, err := a.linksForFit(ctx, fl, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range set.Warnings() {
+		if fl.links.path != "" {
+			w = fl.links.path + ": " + w
+		}
+		a.warn("%s", w)
+	}
+	return d, set, nil
+}
+
+func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*links.Set, error) {
+	if fl.links.path != "" {
+		return a.readLinks(ctx, &fl.links, d)
+	}
+	if err := needLabels(d); err != nil {
+		return nil, err
+	}
+	method, err := catalog.Lookup(fl.method)
+	if err != nil {
+		return nil, err
+	}
+	cannot := 0
+	if method.UsesCannotLinks {
+		cannot = fl.fromLabels
+	}
+	return links.SampleByCount(d.Labels, fl.fromLabels, cannot, fl.seed)
+}
+
+// fit scales, learns and reports.
+func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
+	d *dataset.Data, set *links.Set) (*catalog.Fitted, *fitReport, error) {
+	begin := time.Now()
+	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points)}
+	if fl.standardize {
+		scaling, err := a.standardize(d)
+		if err != nil {
+			return nil, nil, err
+		}
+		fitted.Scaling = scaling
+	}
+	if err := a.stopIfStrict(fl.strict); err != nil {
+		return nil, nil, err
+	}
+	bar := a.progress()
+	defer bar.done()
+	learner, err := learn(bar.report)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := learner.Fit(ctx, eng, d.Points, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	bar.done()
+	fitted.Model = m
+	r := fitSummary(m, d, set, time.Since(begin))
+	r.Model = fl.out
+	for _, notice := range m.Status().Notices {
+		a.warn("%s", notice)
+	}
+	if !r.Converged {
+		a.warn("%s did not converge: %s", r.Method, r.Message)
+	}
+	if err := a.stopIfStrict(fl.strict); err != nil {
+		return nil, nil, err
+	}
+	r.Warnings = a.allWarnings()
+	return fitted, r, nil
+}
+
+// stopIfStrict makes an error of the warnings so far.
+func (a *app) stopIfStrict(strict bool) error {
+	if !strict || len(a.warnings) == 0 {
+		return nil
+	}
+	return usagef("%s with --strict: want none", plural(len(a.warnings), "warning"))
+}
+
+func fitSummary(m algorithms.Model, d *dataset.Data, set *links.Set, took time.Duration) *fitReport {
+	status := m.Status()
+	r := &fitReport{
+		Method:     m.Method(),
+		Kernel:     kernelOf(m),
+		N:          d.Points.Len(),
+		D:          d.Points.Dim(),
+		Chunklets:  len(set.Chunklets()),
+		Dim:        m.Dim(),
+		Converged:  status.Converged,
+		Iterations: status.Iterations,
+		Message:    status.Message,
+		Seconds:    took.Seconds(),
+	}
+	r.MustLinks, r.Cannot = set.Count()
+	return r
+}
+
+// kernelOf returns the resolved kernel of a model that has one.
+func kernelOf(m algorithms.Model) string {
+	if k, ok := m.(interface{ Kernel() kernel.Kernel }); ok {
+		return k.Kernel().String()
+	}
+	return ""
+}
+
+func (r *fitReport) text(w io.Writer) {
+	fmt.Fprintf(w, "method\t%s\n", r.Method)
+	if r.Kernel != "" {
+		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
+	}
+	fmt.Fprintf(w, "points\t%d x %d\n", r.N, r.D)
+	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, plural(r.Chunklets, "chunklet"))
+	fmt.Fprintf(w, "embedding\t%s\n", plural(r.Dim, "dimension"))
+	status := "converged"
+	if !r.Converged {
+		status = "not converged"
+	}
+	if r.Iterations > 0 {
+		status += " in " + plural(r.Iterations, "iteration")
+	}
+	if r.Message != "" {
+		status += "; " + r.Message
+	}
+	fmt.Fprintf(w, "status\t%s\n", status)
+	fmt.Fprintf(w, "time\t%s\n", shortTime(r.Seconds))
+	fmt.Fprintf(w, "model\t%s\n", r.Model)
+}
+
+// shortTime writes a duration with about three digits.
+func shortTime(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(roundTo(seconds)).String()
+}
+
+func roundTo(seconds float64) time.Duration {
+	switch {
+	case seconds < 0.01:
+		return 10 * time.Microsecond
+	case seconds < 1:
+		return time.Millisecond
+	}
+	return 10 * time.Millisecond
+}

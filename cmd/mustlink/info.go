@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// infoReport is what `mustlink info` prints.
+type infoReport struct {
+	Version       string   `json:"version"`
+	Go            string   `json:"go"`
+	Platform      string   `json:"platform"`
+	BuildTags     []string `json:"build_tags"`
+	Cgo           bool     `json:"cgo"`
+	Backend       string   `json:"backend"`
+	BackendDetail string   `json:"backend_detail"`
+	Backends      []string `json:"backends"`
+	SIMD          string   `json:"simd"`
+	SIMDLevels    []string `json:"simd_levels"`
+	Workers       int      `json:"workers"`
+	GOMAXPROCS    int      `json:"gomaxprocs"`
+	MemoryLimit   int64    `json:"memory_limit_bytes"` // 0: none
+}
+
+func newInfo(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "info",
+		Short: "show version, build, linear algebra backend, SIMD level and limits",
+		Long: `Show what this program is made of and what it would run on: version, build tags,
+linear algebra backend with its library version and core, SIMD level, threads and limits.`,
+		Example: `  mustlink info
+  MUSTLINK_BACKEND=gonum mustlink info --json`,
+		Args: positional(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error { return a.runInfo() },
+	}
+}
+
+func (a *app) runInfo() error {
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	tags, cgo := buildTags()
+	r := infoReport{
+		Version:       catalog.Version(),
+		Go:            runtime.Version(),
+		Platform:      runtime.GOOS + "/" + runtime.GOARCH,
+		BuildTags:     tags,
+		Cgo:           cgo,
+		Backend:       eng.Backend().Name(),
+		BackendDetail: eng.Backend().Describe(),
+		Backends:      backends.Names(),
+		SIMD:          asm.Best().String(),
+		Workers:       eng.Workers(),
+		GOMAXPROCS:    runtime.GOMAXPROCS(0),
+		MemoryLimit:   eng.MemoryLimit(),
+	}
+	if name := a.getenv("MUSTLINK_SIMD"); name != "" {
+		level, err := asm.ParseLevel(name)
+		if err != nil {
+			return err
+		}
+		r.SIMD = level.String()
+	}
+	for _, l := range asm.Supported() {
+		r.SIMDLevels = append(r.SIMDLevels, l.String())
+	}
+	return a.print(r, func(w io.Writer) { r.text(w) })
+}
+
+func (r infoReport) text(w io.Writer) {
+	limit := "none"
+	if r.MemoryLimit > 0 {
+		limit = fault.FormatBytes(r.MemoryLimit)
+	}
+	tags := "none"
+	if len(r.BuildTags) > 0 {
+		tags = strings.Join(r.BuildTags, ",")
+	}
+	cgo := "without cgo"
+	if r.Cgo {
+		cgo = "with cgo"
+	}
+	fmt.Fprintf(w, "version\t%s\n", r.Version)
+	fmt.Fprintf(w, "built\t%s, %s, %s, tags %s\n", r.Go, r.Platform, cgo, tags)
+	fmt.Fprintf(w, "backend\t%s\n", r.BackendDetail)
+	fmt.Fprintf(w, "backends here\t%s\n", strings.Join(r.Backends, ", "))
+	fmt.Fprintf(w, "SIMD level\t%s (supported here: %s)\n", r.SIMD, strings.Join(r.SIMDLevels, ", "))
+	fmt.Fprintf(w, "workers\t%d (GOMAXPROCS %d)\n", r.Workers, r.GOMAXPROCS)
+	fmt.Fprintf(w, "memory limit\t%s\n", limit)
+}
+
+// buildTags returns the tags of this build, and whether it was built with cgo.
+func buildTags() (tags []string, cgo bool) {
+	tags = []string{}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return tags, false
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "-tags":
+			tags = strings.Split(s.Value, ",")
+		case "CGO_ENABLED":
+			cgo = s.Value == "1"
+		}
+	}
+	return tags, cgo
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+func newLinks(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "links",
+		Short: "make links from labels, or close them transitively",
+		Long: `Make links from labels, or write the transitive closure of links.
+
+A file of links is a CSV with the columns i, j, link: two rows and must or cannot. Rows
+are 0-based numbers, or ids with --links-by id.`,
+		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
+  mustlink links close -i data.csv -c links.csv -o closed.csv`,
+		Args: cobra.ArbitraryArgs,
+		RunE: unknownCommand,
+	}
+	cmd.AddCommand(newLinksMake(a), newLinksClose(a))
+	return cmd
+}
+
+// linksReport is what `links make` and `links close` print.
+type linksReport struct {
+	Links      string   `json:"links"`
+	N          int      `json:"n"`
+	MustLinks  int      `json:"must_links"`
+	Cannot     int      `json:"cannot_links"`
+	Components int      `json:"components"` // of the must-link graph, single rows included
+	Seed       *uint64  `json:"seed,omitempty"`
+	Warnings   []string `json:"warnings"`
+}
+
+func (r linksReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links, plural(r.MustLinks, "must-link"),
+		plural(r.Cannot, "cannot-link"), plural(r.N, "row"), plural(r.Components, "component"))
+}
+
+func (a *app) linksReport(path string, s *links.Set) linksReport {
+	must, cannot := s.Count()
+	return linksReport{Links: path, N: s.N(), MustLinks: must, Cannot: cannot, Components: s.NumComponents(), Warnings: a.allWarnings()}
+}
+
+type linksMakeFlags struct {
+	data                dataFlags
+	by                  linkFlags
+	pairs, must, cannot int
+	components          float64
+	seed                uint64
+	out                 string
+}
+
+func newLinksMake(a *app) *cobra.Command {
+	var l linksMakeFlags
+	cmd := &cobra.Command{
+		Use:   "make -i DATA (--pairs N | --must M --cannot C | --components F) -o LINKS",
+		Short: "draw links at random from labels",
+		Long: `Draw links at random from the labels of DATA: must-links between rows of one class,
+cannot-links between rows of different classes, each pair at most once.
+
+--pairs N draws N of each. --must and --cannot count them apart. --components F draws
+must-links until their connected components number F times the rows: 0.9 is little
+information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); with
+--cannot C it adds C cannot-links.`,
+		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
+  mustlink links make -i data.csv --components 0.7 --seed 3 -o links.csv
+  mustlink links make -i points.npy --labels labels.csv --must 100 --cannot 20 -o links.csv`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLinksMake(cmd, &l) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&l.data.path, "input", "i", "", "`DATA` with labels; - for standard input")
+	l.data.addReading(cmd)
+	f.IntVar(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links")
+	f.IntVar(&l.must, "must", 0, "number of must-links")
+	f.IntVar(&l.cannot, "cannot", 0, "number of cannot-links")
+	f.Float64Var(&l.components, "components", 0, "draw must-links until this fraction of n is left as components")
+	seedFlag(f, &l.seed)
+	l.by.addBy(cmd)
+	f.StringVarP(&l.out, "output", "o", "", "the file of `LINKS` to write; - for standard output")
+	return cmd
+}
+
+func (a *app) runLinksMake(cmd *cobra.Command, l *linksMakeFlags) error {
+	if err := l.check(cmd); err != nil {
+		return err
+	}
+	if err := a.useData(&l.data); err != nil {
+		return err
+	}
+	if err := a.checkOutput("-o, --output", l.out); err != nil {
+		return err
+	}
+	d, err := a.readData(cmd.Context(), &l.data)
+	if err != nil {
+		return err
+	}
+	if err := l.by.needIDs(d); err != nil {
+		return err
+	}
+	if err := needLabels(d); err != nil {
+		return err
+	}
+	set, err := l.draw(d.Labels)
+	if err != nil {
+		return err
+	}
+	if err := dataset.WriteLinks(l.out, set, l.by.rowNames(d), a.writingText()); err != nil {
+		return err
+	}
+	r := a.linksReport(l.out, set)
+	r.Seed = &l.seed
+	return a.summarise(l.out, r, r.text)
+}
+
+func (l *linksMakeFlags) check(cmd *cobra.Command) error {
+	if err := required(cmd, "input", "output"); err != nil {
+		return err
+	}
+	for _, other := range []string{"must", "cannot"} {
+		if err := exclusive(cmd, "pairs", other); err != nil {
+			return err
+		}
+	}
+	for _, other := range []string{"pairs", "must"} {
+		if err := exclusive(cmd, "components", other); err != nil {
+			return err
+		}
+	}
+	f := cmd.Flags()
+	if !f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !f.Changed("components") {
+		return usagef("the number of links is missing: want --pairs, --must and --cannot, or --components %s", helpHint(cmd))
+	}
+	for _, c := range []struct {
+		name  string
+		value int
+	}{{"--pairs", l.pairs}, {"--must", l.must}, {"--cannot", l.cannot}} {
+		if c.value < 0 {
+			return usagef("%s is %d: want a number >= 0", c.name, c.value)
+		}
+	}
+	return l.by.check()
+}
+
+// draw samples as the flags ask.
+func (l *linksMakeFlags) draw(labels []string) (*links.Set, error) {
+	switch {
+	case l.pairs > 0:
+		return links.SampleByCount(labels, l.pairs, l.pairs, l.seed)
+	case l.components == 0:
+		return links.SampleByCount(labels, l.must, l.cannot, l.seed)
+	}
+	must, err := links.SampleByComponents(labels, l.components, l.seed)
+	if err != nil || l.cannot == 0 {
+		return must, err
+	}
+	cannot, err := links.SampleByCount(labels, 0, l.cannot, l.seed)
+	if err != nil {
+		return nil, err
+	}
+	return links.Union(must, cannot)
+}
+
+func needLabels(d *dataset.Data) error {
+	if d.Labels == nil {
+		return fault.Data(d.Name, "it has no labels: want a column label, or --labels FILE")
+	}
+	return nil
+}
+
+type linksCloseFlags struct {
+	data  dataFlags
+	links linkFlags
+	n     int
+	out   string
+}
+
+func newLinksClose(a *app) *cobra.Command {
+	var l linksCloseFlags
+	cmd := &cobra.Command{
+		Use:   "close -c LINKS (-i DATA | -n ROWS) -o LINKS",
+		Short: "write the transitive closure of links",
+		Long: `Write all links that the given ones imply: if a-b and b-c are must-links, so is a-c; if
+a-b is a must-link and b-c a cannot-link, a-c is a cannot-link. A cannot-link between two
+rows that must-links join is an error that shows their path.
+
+The number of rows comes from DATA, or from -n.`,
+		Example: `  mustlink links close -i data.csv -c links.csv -o closed.csv
+  mustlink links close -n 351 -c chunklets.csv -o closed.csv`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLinksClose(cmd, &l) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	l.links.add(cmd)
+	f.StringVarP(&l.data.path, "input", "i", "", "the `DATA` that the links are about; - for standard input")
+	l.data.addReading(cmd)
+	f.IntVarP(&l.n, "rows", "n", 0, "number of rows, in place of -i")
+	f.StringVarP(&l.out, "output", "o", "", "the file of `LINKS` to write; - for standard output")
+	return cmd
+}
+
+func (a *app) runLinksClose(cmd *cobra.Command, l *linksCloseFlags) error {
+	if err := a.checkLinksClose(cmd, l); err != nil {
+		return err
+	}
+	d, set, err := a.readForClosure(cmd.Context(), l)
+	if err != nil {
+		return err
+	}
+	closed, err := set.Closure()
+	if err != nil {
+		return inFile(l.links.path, err)
+	}
+	var ids []string
+	if d != nil {
+		ids = l.links.rowNames(d)
+	}
+	if err := dataset.WriteLinks(l.out, closed, ids, a.writingText()); err != nil {
+		return err
+	}
+	r := a.linksReport(l.out, closed)
+	return a.summarise(l.out, r, r.text)
+}
+
+func (a *app) checkLinksClose(cmd *cobra.Command, l *linksCloseFlags) error {
+	if err := required(cmd, "links", "output"); err != nil {
+		return err
+	}
+	if err := exclusive(cmd, "input", "rows"); err != nil {
+		return err
+	}
+	if err := l.links.check(); err != nil {
+		return err
+	}
+	if err := a.useInput("-c, --links", l.links.path); err != nil {
+		return err
+	}
+	switch {
+	case cmd.Flags().Changed("rows") && l.n < 1:
+		return usagef("-n, --rows is %d: want a number >= 1", l.n)
+	case l.data.path == "" && l.n == 0:
+		return usagef("-i, --input is missing: want the data that the links are about, or -n %s", helpHint(cmd))
+	case l.data.path == "" && l.links.by == dataset.ByID:
+		return usagef("--links-by id needs the data: want -i")
+	case l.data.path != "":
+		if err := a.useData(&l.data); err != nil {
+			return err
+		}
+	}
+	return a.checkOutput("-o, --output", l.out)
+}
+
+// readForClosure returns nil data when there is only a number of rows.
+func (a *app) readForClosure(ctx context.Context, l *linksCloseFlags) (*dataset.Data, *links.Set, error) {
+	if l.data.path == "" {
+		set, err := a.readLinksOf(ctx, &l.links, dataset.LinkContext{N: l.n, By: l.links.by})
+		return nil, set, err
+	}
+	d, err := a.readData(ctx, &l.data)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := a.readLinks(ctx, &l.links, d)
+	return d, set, err
+}

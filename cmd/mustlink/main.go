@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Exit codes, a contract with calling programs.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitInput       = 2
+	exitInterrupted = 130
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the handler is gone, so that a second one ends the process at
+	// once, as it does for programs that handle none.
+	context.AfterFunc(ctx, stop)
+
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	err := newRoot(a).ExecuteContext(ctx)
+	code := exitCode(ctx, err)
+	if err != nil {
+		message := err.Error()
+		if code == exitInterrupted {
+			message = "interrupted"
+		}
+		fmt.Fprintln(os.Stderr, "mustlink: "+message)
+	}
+	os.Exit(code)
+}
+
+// exitCode sorts an error into the caller's mistakes, an interrupt and all else.
+func exitCode(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case fault.IsInput(err):
+		return exitInput
+	}
+	return exitFailed
+}

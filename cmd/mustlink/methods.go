@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/kernel"
+)
+
+func methodNames() []string {
+	var names []string
+	for _, m := range catalog.Methods() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// methodsHelp lists the methods with their parameters, for the help of fit.
+func methodsHelp() string {
+	var s strings.Builder
+	s.WriteString("Methods (-m) and their parameters (-p):\n")
+	for _, m := range catalog.Methods() {
+		fmt.Fprintf(&s, "  %s: %s\n", m.Name, m.Summary)
+		if m.DefaultKernel != "" {
+			fmt.Fprintf(&s, "    %-11s default %s\n", "kernel", m.DefaultKernel)
+		}
+		for _, p := range m.Parameters {
+			fmt.Fprintf(&s, "    %-11s %s", p.Name, p.Help)
+			if p.Default != "" {
+				fmt.Fprintf(&s, " (default %s)", p.Default)
+			}
+			s.WriteByte('\n')
+		}
+	}
+	return s.String()
+}
+
+// completeMethods offers methods, kernels and the parameters of the method given.
+func completeMethods(cmd *cobra.Command) {
+	var methods []string
+	for _, m := range catalog.Methods() {
+		methods = append(methods, cobra.CompletionWithDesc(m.Name, m.Summary))
+	}
+	completeWith(cmd, "method", methods...)
+	completeKernels(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("param", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var params []string
+		name, _ := cmd.Flags().GetString("method")
+		for _, m := range catalog.Methods() {
+			if name != "" && m.Name != name {
+				continue
+			}
+			for _, p := range m.Parameters {
+				params = append(params, cobra.CompletionWithDesc(p.Name+"=", p.Help))
+			}
+		}
+		return params, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}
+
+// completeKernels offers the kernels, and for those with a bandwidth its rules.
+func completeKernels(cmd *cobra.Command) {
+	kernels := kernel.Names()
+	for _, rule := range kernel.RuleNames() {
+		kernels = append(kernels, "rbf:sigma="+rule, "exp:width="+rule)
+	}
+	completeWith(cmd, "kernel", kernels...)
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+type scoreFlags struct {
+	truth, predicted, embedding string
+	format                      string
+}
+
+func newScore(a *app) *cobra.Command {
+	var s scoreFlags
+	cmd := &cobra.Command{
+		Use:   "score --truth LABELS (--predicted LABELS | --embedding OUT)",
+		Short: "score labels or an embedding against the truth",
+		Long: `Score labels or an embedding against true labels: all scores that the files allow.
+
+LABELS is a CSV with a column "label", so data with labels serve as well. Of predicted
+labels: Rand index, balanced Rand index, adjusted Rand index (ARI), NMI (arithmetic mean),
+accuracy under the best matching of clusters to classes and, where the predicted labels
+are true labels, plain accuracy. Of an embedding (or of raw points): the ratio J of mean
+distances between and within classes, the AUC of distance as a test of "same class", the
+leave-one-out accuracy of the nearest neighbour, and recall@k.`,
+		Example: `  mustlink score --truth data.csv --predicted clusters.csv
+  mustlink score --truth data.csv --embedding embedded.npy --json`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runScore(cmd, &s) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&s.truth, "truth", "", "`LABELS`: a CSV with the true labels in the column label")
+	f.StringVar(&s.predicted, "predicted", "", "`LABELS`: a CSV with the predicted labels or clusters in the column label")
+	f.StringVar(&s.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
+	f.StringVar(&s.format, "format", "", "`FORMAT` of the embedding if its extension does not say it (default csv)")
+	completeWith(cmd, "format", dataset.Formats()...)
+	return cmd
+}
+
+func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
+	if err := required(cmd, "truth"); err != nil {
+		return err
+	}
+	if s.predicted == "" && s.embedding == "" {
+		return usagef("--predicted and --embedding are missing: want one of them, or both %s", helpHint(cmd))
+	}
+	for _, in := range []struct{ flag, path string }{
+		{"--truth", s.truth}, {"--predicted", s.predicted}, {"--embedding", s.embedding},
+	} {
+		if in.path == "" {
+			continue
+		}
+		if err := a.useInput(in.flag, in.path); err != nil {
+			return err
+		}
+	}
+	in, err := a.scoreInput(cmd.Context(), s)
+	if err != nil {
+		return err
+	}
+	r, err := await(cmd.Context(), func() (*score.Report, error) { return score.All(in) })
+	if err != nil {
+		return err
+	}
+	return a.print(r, func(w io.Writer) { scoreText(w, r) })
+}
+
+// scoreInput reads the files and compares their lengths, which only here have names.
+func (a *app) scoreInput(ctx context.Context, s *scoreFlags) (in score.Input, err error) {
+	if in.Truth, err = a.readLabels(ctx, s.truth); err != nil {
+		return in, err
+	}
+	if s.predicted != "" {
+		if in.Predicted, err = a.readLabels(ctx, s.predicted); err != nil {
+			return in, err
+		}
+		if len(in.Predicted) != len(in.Truth) {
+			return in, fault.Data(s.predicted, "it has %s: want %d, as many as %s", plural(len(in.Predicted), "label"), len(in.Truth), s.truth)
+		}
+	}
+	if s.embedding == "" {
+		return in, nil
+	}
+	d, err := a.readData(ctx, &dataFlags{path: s.embedding, format: s.format})
+	if err != nil {
+		return in, err
+	}
+	eng, err := a.engine()
+	if err != nil {
+		return in, err
+	}
+	x, err := rawMatrix(eng, d)
+	if err != nil {
+		return in, err
+	}
+	if x.Rows != len(in.Truth) {
+		return in, fault.Data(s.embedding, "it has %s: want %d, as many as %s has labels", plural(x.Rows, "row"), len(in.Truth), s.truth)
+	}
+	in.X, in.N, in.D = x.Data, x.Rows, x.Cols
+	return in, nil
+}
+
+func scoreText(w io.Writer, r *score.Report) {
+	fmt.Fprintf(w, "rows\t%d\n", r.N)
+	if r.Unlabelled > 0 {
+		fmt.Fprintf(w, "rows without label, left out\t%d\n", r.Unlabelled)
+	}
+	fmt.Fprintf(w, "classes\t%d\n", r.Classes)
+	if r.Clusters > 0 {
+		fmt.Fprintf(w, "clusters\t%d\n", r.Clusters)
+	}
+	for _, f := range r.Figures() {
+		fmt.Fprintf(w, "%s\t%v\n", f.Name, number(f.Value))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+}

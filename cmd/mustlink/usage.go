@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// usageError reports a command line that cannot be understood. It counts as bad input.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+// InputFault marks the error as caused by the caller's input.
+func (e *usageError) InputFault() {}
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// helpHint ends the messages that a look at the help answers.
+func helpHint(cmd *cobra.Command) string {
+	return fmt.Sprintf("(see %s --help)", cmd.CommandPath())
+}
+
+// flagError words the errors of the flag parser: what was given and what was expected.
+func flagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknownFlag(cmd, e)
+	}
+	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return usagef("%s needs a value: %s %s", flagName(e.GetFlag()), e.GetFlag().Usage, helpHint(cmd))
+	}
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return &fault.ParamError{Param: flagName(e.GetFlag()), Value: e.GetValue(), Want: valueKind(e.GetFlag(), e.Unwrap())}
+	}
+	return usagef("%v %s", err, helpHint(cmd))
+}
+
+// unknownFlag names the nearest flag when one is close. The list of all flags would be too
+// long for a message.
+func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
+	if e.GetSpecifiedShortnames() != "" {
+		return usagef("unknown flag -%s %s", e.GetSpecifiedName(), helpHint(cmd))
+	}
+	var names []string
+	collect := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	}
+	cmd.Flags().VisitAll(collect)
+	cmd.InheritedFlags().VisitAll(collect)
+	if near := fault.Nearest(e.GetSpecifiedName(), names); near != "" {
+		return usagef("unknown flag --%s: did you mean --%s? %s", e.GetSpecifiedName(), near, helpHint(cmd))
+	}
+	return usagef("unknown flag --%s %s", e.GetSpecifiedName(), helpHint(cmd))
+}
+
+func flagName(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand + ", --" + f.Name
+	}
+	return "--" + f.Name
+}
+
+// valueKind says what a flag's value must be, by its type.
+func valueKind(f *pflag.Flag, cause error) string {
+	switch f.Value.Type() {
+	case "int":
+		return "a whole number"
+	case "uint64":
+		return "a whole number from 0 to 18446744073709551615"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	}
+	// The types of this package say it themselves.
+	if cause != nil {
+		return cause.Error()
+	}
+	return "a " + f.Value.Type()
+}
+
+// unknownCommand is the RunE of commands that only hold others.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "help" {
+			names = append(names, c.Name())
+		}
+	}
+	return fault.Unknown("command of "+cmd.CommandPath(), args[0], names)
+}
+
+// positional checks the number of arguments that are not flags and names those that are
+// missing or too many. want describes them: "MODEL".
+func positional(least, most int, want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usagef("%s: an argument is missing: want %s %s", cmd.CommandPath(), want, helpHint(cmd))
+		case len(args) > most && most == 0:
+			return usagef("%s: %q is one argument too many: want flags only %s", cmd.CommandPath(), args[0], helpHint(cmd))
+		case len(args) > most:
+			return usagef("%s: %q is one argument too many: want %s %s", cmd.CommandPath(), args[most], want, helpHint(cmd))
+		}
+		return nil
+	}
+}
+
+// required returns an error that names the first of the flags that was not given, with its
+// own words on what it holds.
+func required(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		f := cmd.Flags().Lookup(name)
+		if f.Changed && f.Value.String() != "" {
+			continue
+		}
+		return usagef("%s is missing: want %s %s", flagName(f), f.Usage, helpHint(cmd))
+	}
+	return nil
+}
+
+// exclusive returns an error when more than one of the flags was given.
+func exclusive(cmd *cobra.Command, names ...string) error {
+	var given []string
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			given = append(given, flagName(cmd.Flags().Lookup(name)))
+		}
+	}
+	if len(given) > 1 {
+		return usagef("%s cannot be given together: want one of them %s", strings.Join(given, " and "), helpHint(cmd))
+	}
+	return nil
+}
+
+// renameParams calls the parameters of a lower layer by the flags that set them: pairs of
+// old and new names.
+func renameParams(err error, names ...string) error {
+	pe, ok := errors.AsType[*fault.ParamError](err)
+	if !ok {
+		return err
+	}
+	for i := 0; i+1 < len(names); i += 2 {
+		if pe.Param == names[i] {
+			renamed := *pe
+			renamed.Param = names[i+1]
+			return &renamed
+		}
+	}
+	return err
+}
