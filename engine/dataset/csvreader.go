@@ -20,9 +20,15 @@ type csvReader struct {
 	max    int
 	line   int    // lines read so far
 	blank  int    // the first of the blank lines just passed, 0 for none
-	ahead  string // a line that was read but belongs to the next record, "" for none
+	ahead  *ahead // what was read already but belongs to the next record
 	long   []byte // a line that does not fit the source's buffer
 	fields []string
+}
+
+// ahead is an outcome of readLine kept for later.
+type ahead struct {
+	text string
+	err  error
 }
 
 // recordError is a record that cannot be understood. After one that is not fatal the
@@ -70,14 +76,17 @@ func (r *csvReader) next() (fields []string, line int, err error) {
 			r.blank = r.line
 		}
 	}
+	if err == io.EOF {
+		return nil, r.line, err
+	}
+	if blank := r.blank; blank > 0 {
+		r.blank, r.ahead = 0, &ahead{text, err}
+		return nil, blank, r.bad(blank, false, "remove the line, or give it values", "the line is blank: blank lines may only stand at the end")
+	}
 	if err != nil {
 		return nil, r.line, err
 	}
 	line = r.line
-	if blank := r.blank; blank > 0 {
-		r.blank, r.ahead = 0, text
-		return nil, blank, r.bad(blank, false, "remove the line, or give it values", "the line is blank: blank lines may only stand at the end")
-	}
 	r.fields = r.fields[:0]
 	if strings.IndexByte(text, '"') < 0 {
 		if strings.IndexByte(text, '\r') >= 0 {
@@ -173,10 +182,9 @@ func (r *csvReader) quotedField(field *string, text string, line int) (rest stri
 // readLine returns the next line without its end, which may be LF, CRLF or that of the
 // file. The error is io.EOF, a *recordError, or that of the source.
 func (r *csvReader) readLine() (string, error) {
-	if r.ahead != "" {
-		text := r.ahead
-		r.ahead = ""
-		return text, nil
+	if a := r.ahead; a != nil {
+		r.ahead = nil
+		return a.text, a.err
 	}
 	r.line++
 	text, err := r.src.r.ReadSlice('\n')

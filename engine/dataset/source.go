@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -85,8 +86,12 @@ type gzipReader struct {
 func (g *gzipReader) Read(p []byte) (n int, err error) {
 	if g.z == nil {
 		in := bufio.NewReaderSize(g.in, bufferSize)
-		if head, err := in.Peek(2); err == io.EOF && len(head) == 0 {
+		const magic = "\x1f\x8b"
+		switch head, err := in.Peek(len(magic)); {
+		case err == io.EOF && len(head) == 0:
 			return 0, fault.Data(g.name, "the file is empty: want gzip data")
+		case !strings.HasPrefix(magic, string(head)): // gzip takes a short text for a short header
+			return 0, g.explain(gzip.ErrHeader)
 		}
 		if g.z, err = gzip.NewReader(in); err != nil {
 			return 0, g.explain(err)

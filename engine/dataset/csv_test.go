@@ -1,0 +1,547 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+func TestReadCSV(t *testing.T) {
+	want := &Data{Features: []string{"width", "height"}, IDs: []string{"r1", "r2"}, Labels: []string{"a,b", "c"}, Name: "data.csv"}
+	values := []float64{1.5, -2, 0.1, 3e-5}
+	cases := map[string]string{
+		"plain":                  "id,width,height,label\nr1,1.5,-2,\"a,b\"\nr2,.1,3e-5,c\n",
+		"no last line end":       "id,width,height,label\nr1,1.5,-2,\"a,b\"\nr2,.1,3e-5,c",
+		"CRLF":                   "id,width,height,label\r\nr1,1.5,-2,\"a,b\"\r\nr2,.1,3e-5,c\r\n",
+		"byte order mark":        "\ufeffid,width,height,label\nr1,1.5,-2,\"a,b\"\nr2,.1,3e-5,c\n",
+		"quoted":                 "\"id\",\"width\",\"height\",\"label\"\n\"r1\",\"1.5\",\"-2\",\"a,b\"\nr2,\".1\",3e-5,\"c\"\n",
+		"other order":            "label,width,id,height\n\"a,b\",1.5,r1,-2\nc,.1,r2,3e-5\n",
+		"spaces":                 "id, width,  height, label\nr1, 1.5 ,\t-2, \"a,b\"\nr2 , .1,3e-5 ,c\n",
+		"blank lines at the end": "id,width,height,label\nr1,1.5,-2,\"a,b\"\nr2,.1,3e-5,c\n\n\r\n\n",
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			text = strings.Replace(text, "r2 ,", "r2,", 1)
+			d, err := decode(text, ReadOptions{})
+			x := dense(t, d, err)
+			if x.N != 2 || x.D != 2 || !slices.Equal(x.Data, values) {
+				t.Errorf("points %d x %d %v, want %v", x.N, x.D, x.Data, values)
+			}
+			d.Points = nil
+			if diff := cmp.Diff(want, d); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	d, err := decode("x,label\n1,\n", ReadOptions{IgnoreLabels: true})
+	if x := dense(t, d, err); d.Labels != nil || x.D != 1 {
+		t.Errorf("IgnoreLabels: labels %v, %d features", d.Labels, x.D)
+	}
+}
+
+func TestBadCSV(t *testing.T) {
+	none := place{0, -1, ""}
+	cases := []struct {
+		name, text string
+		at         place
+		want       string
+	}{
+		{"empty file", "", none, "the file is empty: want a header and data rows"},
+		{"only a byte order mark", "\ufeff", none, "blank"},
+		{"only blank lines", "\n\n", none, "blank"},
+		{"header only", "x,y\n", none, "no"},
+		{"header only without line end", "x,y", none, "nothing below"},
+		{"ragged: too few", "x,y,label\n1,2,a\n3,a\n", place{3, 1, ""}, "2 fields: want 3"},
+		{"ragged: too many", "x,y\n1,2\n3,4,5\n", place{3, 1, ""}, "3 fields: want 2"},
+		{"ragged: trailing comma", "x,y\n1,2,\n", place{2, 0, ""}, "3 fields: want 2"},
+		{"text", "x,y\n1,2\n3,oops\n", place{3, 1, "y"}, `"oops" is no number: want a finite number`},
+		{"text in a quoted column name", "\"a b\",y\nq,2\n", place{2, 0, "a b"}, `"q"`},
+		{"NaN", "x,y\nNaN,2\n", place{2, 0, "x"}, "NaN"},
+		{"Inf", "x,y\n1,-inf\n", place{2, 0, "y"}, "-inf"},
+		{"beyond float64", "x,y\n1,1e999\n", place{2, 0, "y"}, "range"},
+		{"empty cell", "x,y\n1,\n", place{2, 0, "y"}, "empty"},
+		{"blank cell", "x,y\n1,  \n", place{2, 0, "y"}, "empty"},
+		{"question mark", "x,y\n?,1\n", place{2, 0, "x"}, "missing"},
+		{"decimal comma", "x,y\n\"1,5\",1\n", place{2, 0, "x"}, "no number"},
+		{"empty label", "x,label\n1,a\n2,\n", place{3, 1, "label"}, "empty"},
+		{"empty id", "id,x\n,1\n", place{2, 0, "id"}, "empty"},
+		{"duplicate ids", "id,x\nr,1\ns,2\nr,3\n", place{4, 2, "id"}, `"r" is on line 2 already`},
+		{"duplicate columns", "x,y,x\n1,2,3\n", place{1, -1, "x"}, "columns 1 and 3"},
+		{"two label columns", "x,label,label\n1,a,b\n", place{1, -1, "label"}, "columns 2 and 3"},
+		{"nameless column", ",x\n1,2\n", place{1, -1, "0"}, "empty"},
+		{"no header", "5.1,3.5\n1,2\n", place{1, -1, ""}, "want a header"},
+		{"semicolons", "x;y\n1;2\n", place{1, -1, ""}, `";"`},
+		{"no features", "id,label\nr,a\n", none, "no feature columns"},
+		{"blank line inside", "x\n1\n\n2\n", place{3, 1, ""}, "blank"},
+		{"NUL in the beginning", "x,y\n1,\x002\n", none, "binary data (byte 6 is 0)"},
+		{"NUL later", "x,y\n" + strings.Repeat("1,2\n", 200) + "1,\x00\n", place{202, 200, ""}, "byte 2 of the line is 0"},
+		{"not UTF-8", "x,label\n1,caf\xe9\n", place{2, 0, ""}, "byte 5"},
+		{"not UTF-8 in the header", "x\xff,y\n1,2\n", place{1, -1, ""}, "UTF-8"},
+		{"UTF-16", "\xff\xfex\x00,\x00", none, "UTF-16"},
+		{"gzip", "\x1f\x8b\x08\x00\x00", none, "gzip"},
+		{"npy", "\x93NUMPY\x01\x00", none, "NumPy"},
+		{"spreadsheet", "PK\x03\x04....", none, "spreadsheet"},
+		{"Parquet", "PAR1....", none, "Parquet"},
+		{"old Mac line ends", "x,y\r1,2\r3,4\r", place{1, -1, ""}, "carriage return"},
+		{"carriage return inside", "x,y\n1,2\n3\r,4\n", place{3, 1, ""}, "carriage return"},
+		{"quote in the middle", "x,label\n1,a\"b\n", place{2, 0, ""}, "field 2 has a quote in its middle"},
+		{"text behind a quote", "x,label\n1,\"a\"b\n", place{2, 0, ""}, "field 2 has text behind its closing quote"},
+		{"open quote", "x,label\n1,\"a\n2,b\n", place{2, 0, ""}, "not closed"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := decode(c.text, ReadOptions{})
+			wantData(t, err, "data.csv", c.at, c.want)
+			// The same through a compressed file on disk.
+			if c.name == "empty file" {
+				c.want = "empty: want"
+			}
+			path := write(t, "data.csv.gz", zip(t, []byte(c.text)))
+			_, err = Read(path, ReadOptions{})
+			wantData(t, err, path, c.at, c.want)
+		})
+	}
+}
+
+// The row number counts quoted line ends as part of their row, the line number does not.
+func TestPlaceAfterQuotedLineEnds(t *testing.T) {
+	_, err := decode("x,label\n1,\"a\nb\n\"\n2,c\noops,d\n", ReadOptions{})
+	wantData(t, err, "data.csv", place{6, 2, "x"}, "oops")
+	d, err := decode("x,label\n1,\"a\r\nb\n\"\n", ReadOptions{})
+	if dense(t, d, err); d.Labels[0] != "a\nb\n" {
+		t.Errorf("label %q", d.Labels[0])
+	}
+}
+
+func TestOnePoint(t *testing.T) {
+	d, err := decode("x,y\n1,2\n", ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.AtLeast(1); err != nil {
+		t.Error(err)
+	}
+	wantData(t, d.AtLeast(2), "data.csv", place{0, -1, ""}, "1 data row: want at least 2")
+}
+
+func TestPathErrors(t *testing.T) {
+	dir := t.TempDir()
+	absent := filepath.Join(dir, "absent.csv")
+	folder := filepath.Join(dir, "folder.csv")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	none := place{0, -1, ""}
+	_, err := Read(absent, ReadOptions{})
+	wantData(t, err, absent, none, "no such file")
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v does not wrap fs.ErrNotExist", err)
+	}
+	_, err = Read(folder, ReadOptions{})
+	wantData(t, err, folder, none, "folder")
+	for _, path := range []string{"x.xyz", "x", "x.gz", "csv", "-"} {
+		var pe *fault.ParamError
+		if _, err := Read(path, ReadOptions{}); !errors.As(err, &pe) {
+			t.Errorf("%q: error %v, want a *fault.ParamError", path, err)
+		}
+	}
+	_, err = Read(absent, ReadOptions{Format: "cvs"})
+	if !fault.IsInput(err) || !strings.Contains(err.Error(), "csv (did you mean") {
+		t.Errorf("misspelt format: error %v", err)
+	}
+	odd := write(t, "data.txt", []byte("x\n1\n"))
+	if _, err := Read(odd, ReadOptions{Format: "csv"}); err != nil {
+		t.Errorf("odd extension with a format: %v", err)
+	}
+	odd = write(t, "data.txt", zip(t, []byte("x\n1\n")))
+	if _, err := Read(odd, ReadOptions{Format: "CSV.GZ"}); err != nil {
+		t.Errorf("compressed by format: %v", err)
+	}
+}
+
+// A failure of the disk is not the user's fault.
+func TestReadFailure(t *testing.T) {
+	broken := errors.New("broken disk")
+	r := io.MultiReader(strings.NewReader("x\n1\n"), iotest.ErrReader(broken))
+	for _, format := range []string{"csv", "npy", "csv.gz", "npy.gz"} {
+		if format != "csv" {
+			r = iotest.ErrReader(broken)
+		}
+		_, err := Decode(r, "-", format, ReadOptions{})
+		if !errors.Is(err, broken) || fault.IsInput(err) {
+			t.Errorf("%s: error %v, want %v and no input fault", format, err, broken)
+		}
+	}
+}
+
+// endless is a reader of as many bytes as anyone wants, that counts them.
+type endless struct {
+	head string
+	fill byte
+	read int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.head)
+	e.head = e.head[n:]
+	for i := n; i < len(p); i++ {
+		p[i] = e.fill
+	}
+	e.read += len(p)
+	return len(p), nil
+}
+
+// A line without end must be refused at the limit, not held.
+func TestLineLimit(t *testing.T) {
+	const limit = 1 << 20
+	cases := []struct {
+		name, head string
+		fill       byte
+		line       int
+		text       string
+	}{
+		{"header", "", 'x', 1, "line is longer than the limit of 1.0 MiB"},
+		{"row", "x,y\n1,2\n", '7', 3, "line is longer"},
+		{"quoted lines", "x,label\n1,\"", '\n', 2, "quoted field is longer"},
+		{"one quoted line", "x,label\n1,\"", 'a', 2, "line is longer"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			src := &endless{head: c.head, fill: c.fill}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := Decode(src, "-", "csv", ReadOptions{MaxLine: limit})
+			runtime.ReadMemStats(&after)
+			row := -1
+			if c.line > 1 {
+				row = c.line - 2
+			}
+			wantData(t, err, "-", place{c.line, row, ""}, c.text)
+			if src.read > limit+2*bufferSize {
+				t.Errorf("%d bytes read before the error, limit %d", src.read, limit)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 16*limit {
+				t.Errorf("%d bytes allocated, limit of a line %d", used, limit)
+			}
+		})
+	}
+	// A line of exactly the limit passes, with either line end; one byte more does not.
+	for _, end := range []string{"\n", "\r\n", ""} {
+		for _, n := range []int{10, bufferSize - 1, bufferSize, bufferSize + 1, 3 * bufferSize} {
+			text := "x\n0." + strings.Repeat("0", n-2) + end
+			if _, err := decode(text, ReadOptions{MaxLine: n}); err != nil {
+				t.Errorf("line of %d bytes with end %q and that limit: %v", n, end, err)
+			}
+			if _, err := decode(text, ReadOptions{MaxLine: n - 1}); !fault.IsInput(err) {
+				t.Errorf("line of %d bytes with end %q and one less: error %v", n, end, err)
+			}
+		}
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	text := string(csvText(100, 10)) // 8000 bytes of values
+	if _, err := decode(text, ReadOptions{MemoryLimit: 8000}); err != nil {
+		t.Errorf("limit of exactly the need: %v", err)
+	}
+	var me *fault.MemoryError
+	if _, err := decode(text, ReadOptions{MemoryLimit: 7999}); !errors.As(err, &me) {
+		t.Errorf("error %v, want a *fault.MemoryError", err)
+	}
+}
+
+// Small files that unpack to large ones stop at the memory limit.
+func TestGzipBomb(t *testing.T) {
+	bomb := zip(t, append([]byte("x\n"), bytes.Repeat([]byte("1\n"), 1<<20)...))
+	if len(bomb) > 1<<14 {
+		t.Fatalf("bomb of %d bytes is none", len(bomb))
+	}
+	var me *fault.MemoryError
+	if _, err := Decode(bytes.NewReader(bomb), "-", "csv.gz", ReadOptions{MemoryLimit: 1 << 16}); !errors.As(err, &me) {
+		t.Errorf("error %v, want a *fault.MemoryError", err)
+	}
+}
+
+func TestGzip(t *testing.T) {
+	whole := zip(t, csvText(20, 3))
+	for n := range whole {
+		_, err := Decode(bytes.NewReader(whole[:n]), "d.csv.gz", "", ReadOptions{})
+		var de *fault.DataError
+		if !errors.As(err, &de) || de.File != "d.csv.gz" {
+			t.Fatalf("first %d of %d bytes: error %v, want a DataError", n, len(whole), err)
+		}
+		if n > 0 && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("first %d of %d bytes: error %v does not wrap io.ErrUnexpectedEOF", n, len(whole), err)
+		}
+	}
+	var npy bytes.Buffer
+	if err := WriteMatrix("-", 2, 2, []float64{1, 2, 3, 4}, 2, nil, WriteOptions{Format: "npy.gz", Stdout: &npy}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range npy.Len() {
+		if _, err := Decode(bytes.NewReader(npy.Bytes()[:n]), "d.npy.gz", "", ReadOptions{}); !fault.IsInput(err) {
+			t.Fatalf("first %d of %d bytes: error %v, want an input fault", n, npy.Len(), err)
+		}
+	}
+	last := len(whole) - 8
+	for name, c := range map[string]struct {
+		change func(b []byte) []byte
+		text   string
+	}{
+		"not gzip":      {func([]byte) []byte { return []byte("x\n1\n") }, "not gzip, though the name"},
+		"checksum":      {func(b []byte) []byte { b[last] ^= 1; return b }, "corrupted"},
+		"bytes behind":  {func(b []byte) []byte { return append(b, "tail of text"...) }, "follows the gzip data"},
+		"bad deflate":   {func(b []byte) []byte { b[10] = 0xff; return b }, "corrupted"},
+		"empty":         {func([]byte) []byte { return nil }, "the file is empty"},
+		"empty content": {func([]byte) []byte { return zip(t, nil) }, "the file is empty"},
+	} {
+		_, err := Decode(bytes.NewReader(c.change(slices.Clone(whole))), "d.csv.gz", "", ReadOptions{})
+		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: error %v, want %q", name, err, c.text)
+		}
+	}
+	if d, err := Decode(bytes.NewReader(append(zip(t, []byte("x\n1\n")), zip(t, []byte("2\n"))...)), "d.csv.gz", "", ReadOptions{}); err != nil || d.Points.Len() != 2 {
+		t.Errorf("two gzip members: %v", err)
+	}
+}
+
+// parseFloat against strconv: the same bits, whatever the text.
+func TestParseFloat(t *testing.T) {
+	same := func(s string) {
+		t.Helper()
+		got, gotErr := parseFloat(s)
+		want, wantErr := strconv.ParseFloat(s, 64)
+		if math.Float64bits(got) != math.Float64bits(want) || (gotErr == nil) != (wantErr == nil) {
+			t.Errorf("%q: %v (%v), want %v (%v)", s, got, gotErr, want, wantErr)
+		}
+	}
+	for _, s := range []string{"", "-", ".", "-.", "--1", "1.", ".5", "-.5", "-0", "0", "-0.0", "1..2", "1.2.3", "+1", "1e5", " 1",
+		"999999999999999", "9999999999999999", "99999999999999999", ".999999999999999", ".9999999999999999",
+		"9007199254740993", "900719925474099.3", "0.000000000000001", "123456789012345.", "0x1p-2", "NaN", "inf", "1_0"} {
+		same(s)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100000 {
+		v := math.Ldexp(rng.NormFloat64(), rng.IntN(60)-30)
+		same(strconv.FormatFloat(v, "feg"[rng.IntN(3)], rng.IntN(18), 64))
+	}
+	rapid.Check(t, func(rt *rapid.T) { same(rapid.StringMatching(`-?[0-9]{0,16}\.?[0-9]{0,16}`).Draw(rt, "s")) })
+}
+
+// records of csvReader against those of encoding/csv, on text without what only ours
+// refuses: blank lines, carriage returns, NUL and bytes that are no UTF-8.
+func sameAsStandard(t testing.TB, text string) {
+	if strings.ContainsAny(text, "\r\x00") || strings.Contains(text, "\ufeff") || strings.ToValidUTF8(text, "") != text {
+		return
+	}
+	if what, _ := sniff([]byte(text[:min(len(text), 512)])); what != "" || text == "" {
+		return
+	}
+	want, wantErr := func() ([][]string, error) {
+		std := csv.NewReader(strings.NewReader(text))
+		std.FieldsPerRecord, std.TrimLeadingSpace = -1, true
+		return std.ReadAll()
+	}()
+	ours, err := newCSVReader(newSource("t", strings.NewReader(text), -1, false), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]string
+	for {
+		fields, _, err := ours.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			if strings.Contains(err.Error(), "blank") {
+				return
+			}
+			if wantErr == nil {
+				t.Fatalf("%q: error %v, encoding/csv has none", text, err)
+			}
+			return
+		}
+		got = append(got, slices.Clone(fields))
+	}
+	if wantErr != nil {
+		t.Fatalf("%q: no error, encoding/csv: %v", text, wantErr)
+	}
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Fatalf("%q: records %q, encoding/csv %q", text, got, want)
+	}
+}
+
+func TestSameRecordsAsStandardReader(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		sameAsStandard(t, rapid.StringOfN(rapid.SampledFrom([]rune("a1,,\"\"\n \té")), 1, 40, -1).Draw(rt, "text"))
+	})
+}
+
+func TestCheckFindsAll(t *testing.T) {
+	path := write(t, "data.csv", []byte("id,x,y,label\n"+
+		"a,1,2,u\n"+
+		"b,oops,NaN,u\n"+ // line 3
+		"a,1,2,\n"+
+		"c,1,2\n"+
+		"\n"+
+		"d,1,caf\xe9,v\n"+ // line 7
+		"e,1,,v\n"+
+		"f,1,2,v\n"))
+	want := []place{{3, 1, "x"}, {3, 1, "y"}, {4, 2, "label"}, {4, 2, "id"}, {5, 3, ""}, {6, 4, ""}, {7, 5, ""}, {8, 6, "y"}}
+	problems, err := Check(path, ReadOptions{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []place
+	for _, p := range problems {
+		got = append(got, place{p.Err.Line, p.Err.Row, p.Err.Column})
+		if p.Err.File != path || p.Mend == "" || !strings.Contains(p.String(), p.Mend) {
+			t.Errorf("problem without file or mend: %+v", p)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("problems at %+v, want %+v", got, want)
+	}
+	for n := 1; n <= len(want); n++ {
+		if problems, err := Check(path, ReadOptions{}, n); err != nil || len(problems) != n {
+			t.Errorf("with a limit of %d: %d problems, %v", n, len(problems), err)
+		}
+	}
+	_, err = Read(path, ReadOptions{})
+	wantData(t, err, path, want[0], "oops")
+}
+
+func TestCheck(t *testing.T) {
+	good := write(t, "good.csv", []byte("x,label\n1,a\n2,b\n"))
+	if problems, err := Check(good, ReadOptions{}, 0); err != nil || len(problems) > 0 {
+		t.Errorf("sound file: %v, %v", problems, err)
+	}
+	short := write(t, "labels.csv", []byte("label\na\n"))
+	for name, c := range map[string]struct {
+		path string
+		o    ReadOptions
+		text string
+	}{
+		"one point":        {write(t, "one.csv", []byte("x\n1\n")), ReadOptions{}, "at least 2"},
+		"missing file":     {filepath.Join(t.TempDir(), "no.csv"), ReadOptions{}, "no such file"},
+		"labels too short": {good, ReadOptions{Labels: short}, "1 label: want 2"},
+		"truncated gzip":   {write(t, "cut.csv.gz", zip(t, []byte("x\n1\n"))[:20]), ReadOptions{}, "cut off"},
+		"header only":      {write(t, "h.csv", []byte("x\n")), ReadOptions{}, "nothing below"},
+		"npy with NaN":     {write(t, "n.npy", npyFile("<f8", false, "(2,)", []float64{math.NaN(), 1})), ReadOptions{}, "NaN"},
+		"not symmetric":    {write(t, "g.csv", []byte("a,b\n1,2\n3,1\n")), ReadOptions{Gram: true}, "symmetric"},
+	} {
+		problems, err := Check(c.path, c.o, 0)
+		if err != nil || len(problems) != 1 || !strings.Contains(problems[0].String(), c.text) {
+			t.Errorf("%s: %v, %v, want one problem with %q", name, problems, err, c.text)
+		}
+	}
+	if _, err := Check("x.xyz", ReadOptions{}, 0); err == nil {
+		t.Error("unknown format: no error")
+	}
+	many := write(t, "n2.npy", npyFile("<f8", false, "(3, 2)", []float64{math.NaN(), 1, 2, math.Inf(1), 3, math.NaN()}))
+	if problems, err := Check(many, ReadOptions{}, 2); err != nil || len(problems) != 2 || problems[1].Err.Row != 1 || problems[1].Err.Column != "1" {
+		t.Errorf("npy: %v, %v", problems, err)
+	}
+}
+
+// The files that the project is measured on have the shapes that their notes say.
+func TestRealFiles(t *testing.T) {
+	dir := os.Getenv("MUSTLINK_DATA")
+	if dir == "" {
+		t.Skip("MUSTLINK_DATA is not set")
+	}
+	for _, c := range []struct {
+		file    string
+		n, d, k int
+	}{{"iris.csv", 150, 4, 3}, {"ionosphere.csv", 351, 34, 2}, {"letter.csv.gz", 20000, 16, 26}, {"yaleb-2.csv.gz", 128, 1024, 2}} {
+		d, err := Read(filepath.Join(dir, c.file), ReadOptions{})
+		x := dense(t, d, err)
+		classes := make(map[string]bool)
+		for _, l := range d.Labels {
+			classes[l] = true
+		}
+		if x.N != c.n || x.D != c.d || len(classes) != c.k || len(d.Labels) != c.n || len(d.Features) != c.d {
+			t.Errorf("%s: %d x %d, %d classes, want %d x %d, %d", c.file, x.N, x.D, len(classes), c.n, c.d, c.k)
+		}
+	}
+}
+
+func fuzzSeeds(f *testing.F, seeds ...string) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+}
+
+// FuzzCSV: an error of input, or data that survive writing and reading.
+func FuzzCSV(f *testing.F) {
+	fuzzSeeds(f, "x,y,label\n1,2,a\n3,4,b\n", "id,x\nr1,1\n\"r,2\",\"2\"\n", "\ufeffx\r\n1\r\n", "x\n1\n\n2", "x,label\n1,\"a\nb\"\n",
+		"a\"b\n", "\"", "x,y\n1,NaN\n", "x\n\x00", "x\n1e400", "label\na", "0,1\n1,2")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		sameAsStandard(t, string(b))
+		d, err := Decode(bytes.NewReader(b), "f.csv", "", ReadOptions{MaxLine: 1 << 16})
+		if err != nil {
+			if !fault.IsInput(err) {
+				t.Fatalf("error %v is no input fault", err)
+			}
+			return
+		}
+		roundTrip(t, d, "csv")
+	})
+}
+
+// roundTrip writes data and reads them again: everything must come back to the bit.
+func roundTrip(t testing.TB, d *Data, format string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteData("-", d, WriteOptions{Format: format, Stdout: &b}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(&b, d.Name, format, ReadOptions{})
+	if err != nil {
+		t.Fatalf("reading what was written: %v\n%q", err, fmt.Sprint(d))
+	}
+	if Fingerprint(d.Points) != Fingerprint(got.Points) {
+		t.Fatalf("points changed: %v, want %v", got.Points, d.Points)
+	}
+	want := *d
+	want.Points, got.Points = nil, nil
+	if strings.HasPrefix(format, "npy") {
+		want.Features, want.IDs, want.Labels = nil, nil, nil
+	}
+	if diff := cmp.Diff(&want, got); diff != "" {
+		t.Fatalf("(-want +got)\n%s", diff)
+	}
+}
+
+// FuzzGzip: bytes that claim to be compressed, through both formats.
+func FuzzGzip(f *testing.F) {
+	f.Add(zip(f, []byte("x\n1\n")))
+	f.Add(zip(f, npyFile("<f8", false, "(1,)", []float64{1}))[:40])
+	f.Add([]byte("x\n1\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, format := range []string{"csv.gz", "npy.gz"} {
+			_, err := Decode(bytes.NewReader(b), "f", format, ReadOptions{MemoryLimit: 1 << 24, MaxLine: 1 << 16})
+			if err != nil && !fault.IsInput(err) {
+				t.Fatalf("%s: error %v is no input fault", format, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package dataset
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// write makes a file in a new folder and returns its path.
+func write(t testing.TB, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func zip(t testing.TB, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// decode reads a CSV text from memory.
+func decode(text string, o ReadOptions) (*Data, error) {
+	return Decode(strings.NewReader(text), "data.csv", "", o)
+}
+
+func dense(t testing.TB, d *Data, err error) *points.Dense {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, ok := d.Points.(*points.Dense)
+	if !ok {
+		t.Fatalf("points are %T, want *points.Dense", d.Points)
+	}
+	return x
+}
+
+// place is where an error says that it is.
+type place struct {
+	line, row int
+	column    string
+}
+
+// wantData checks that err is a DataError of that file and place with text in its message.
+func wantData(t testing.TB, err error, file string, at place, text string) {
+	t.Helper()
+	var de *fault.DataError
+	if !errors.As(err, &de) {
+		t.Fatalf("error %v (%T), want a *fault.DataError", err, err)
+	}
+	if de.File != file {
+		t.Errorf("error names file %q, want %q", de.File, file)
+	}
+	if got := (place{de.Line, de.Row, de.Column}); got != at {
+		t.Errorf("error is at %+v, want %+v (%v)", got, at, err)
+	}
+	if !strings.Contains(err.Error(), text) {
+		t.Errorf("message %q, want %q in it", err, text)
+	}
+}
