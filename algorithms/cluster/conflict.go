@@ -90,7 +90,8 @@ type failure struct {
 // error when ctx is done.
 //
 // Graph colouring is NP-complete; an exhaustive search with a fixed budget decides small
-// and easy cores (all with k = 2), beyond which the failure is not proven.
+// and easy cores (all with k = 2). Beyond it a local search may still find a colouring, but
+// a failure is not proven.
 func (g *conflictGraph) solve(ctx context.Context) (*failure, error) {
 	g.base = make([]int, g.len())
 	for v := range g.base {
@@ -108,15 +109,23 @@ func (g *conflictGraph) solve(ctx context.Context) (*failure, error) {
 		case outcome == impossible:
 			return g.smaller(ctx, s, core)
 		case outcome == givenUp:
-			return &failure{vertices: core}, nil
+			if ok, err := tabuSearch(ctx, g, core, tabuSteps(len(core)), g.base); err != nil {
+				return nil, err
+			} else if !ok {
+				return &failure{vertices: core}, nil
+			}
 		}
 	}
 	return nil, nil
 }
 
-// proofBudget is the number of search nodes for a core of n vertices: about half a second
-// of work, and always enough for a descent without dead ends.
+// proofBudget is the number of search nodes for a core of n vertices: about a quarter
+// of a second of work, and always enough for a descent without dead ends.
 func proofBudget(n int) int { return max(4*n, min(1<<20, (1<<28)/n)) }
+
+// tabuSteps is the number of steps of the local search in a core of n vertices: about a
+// second of work.
+func tabuSteps(n int) int { return max(1000, min(1<<18, (1<<28)/n)) }
 
 // greedyClique returns a clique of the core: the largest of those that grow from each
 // vertex by adding neighbours in order of falling degree. Exact colouring finds what it

@@ -544,3 +544,41 @@ func TestConstrainedShapes(t *testing.T) {
 		t.Errorf("three clusters of two blocks: %v", err)
 	}
 }
+
+// TestTabuSearch: planted colourings in the range where DSATUR drowns are found, and no
+// improper one is ever reported.
+func TestTabuSearch(t *testing.T) {
+	for _, tt := range []struct{ n, k, edges int }{{300, 5, 1500}, {400, 7, 3200}, {60, 3, 130}} {
+		rng := rand.New(rand.NewPCG(uint64(tt.n), 0))
+		var edges [][2]int
+		for len(edges) < tt.edges {
+			if i, j := rng.IntN(tt.n), rng.IntN(tt.n); i%tt.k != j%tt.k {
+				edges = append(edges, [2]int{i, j})
+			}
+		}
+		g := newConflictGraph(tt.n, tt.k, edges)
+		base := make([]int, tt.n)
+		for v := range base {
+			base[v] = -1
+		}
+		for _, core := range g.cores {
+			ok, err := tabuSearch(context.Background(), g, core, 100_000, base)
+			if !ok || err != nil {
+				t.Errorf("%+v: nothing found in a core of %d (%v)", tt, len(core), err)
+				continue
+			}
+			for _, v := range core {
+				for _, u := range g.adj[v] {
+					if base[u] == base[v] {
+						t.Fatalf("%+v: neighbours %d and %d share colour %d", tt, v, u, base[v])
+					}
+				}
+			}
+		}
+	}
+	// A clique of four has no three-colouring.
+	g := newConflictGraph(4, 3, [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}})
+	if ok, err := tabuSearch(context.Background(), g, g.cores[0], 500, make([]int, 4)); ok || err != nil {
+		t.Errorf("three colours for a clique of four: %v, %v", ok, err)
+	}
+}
