@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// guardBits is a NaN that no computation produces.
-const guardBits = 0x7ff8_dead_0000_beef
+// guardBits is a signalling NaN: arithmetic makes it a quiet one, so that even adding to a
+// guard changes its bits, which adding to a quiet NaN would not.
+const guardBits = 0x7ff4_dead_0000_beef
 
 // fence is the number of guards on each side: a multiple of every register's length, so
 // that the offset decides how a vector is aligned.

@@ -23,8 +23,8 @@ func (s *suite) symmetric(n int) map[string]func(i, j int) float64 {
 		"ones":     func(int, int) float64 { return 1 },
 		"repeated": repeated.At,
 		"graded":   graded.At,
-		"huge":     func(i, j int) float64 { return 1e250 * s.normal(i, j) },
-		"tiny":     func(i, j int) float64 { return 1e-250 * s.normal(i, j) },
+		"huge":     func(i, j int) float64 { return 1e300 * s.normal(i, j) },
+		"tiny":     func(i, j int) float64 { return 1e-300 * s.normal(i, j) },
 		"identity": func(i, j int) float64 { return float64(1 - min(1, i-j)) },
 		"diagonal": func(i, j int) float64 {
 			if i != j {
@@ -151,6 +151,39 @@ func testSymEigKnown(t *testing.T, s *suite) {
 			for k := range n {
 				want := 4 * math.Pow(math.Sin(float64(k+1)*math.Pi/float64(2*(n+1))), 2)
 				within(t, fmt.Sprintf("n=%d,vectors=%t: eigenvalue %d", n, vectors, k), w[k], want, 4*tolerance(n))
+			}
+		}
+	}
+}
+
+// testSymEigScaled: near the ends of the range of float64, where sums of elements overflow
+// or elements have few bits left, 2^p A has 2^p times the eigenvalues of A.
+func testSymEigScaled(t *testing.T, s *suite) {
+	for _, n := range []int{1, 2, 33, 65} {
+		for _, p := range []int{1018, -1050} {
+			scaled := s.empty(n, n).fillLower(func(i, j int) float64 { return math.Ldexp(s.normal(i, j), p) })
+			a := s.empty(n, n).fillLower(func(i, j int) float64 { return math.Ldexp(scaled.At(i, j), -p) })
+			full := mirror(a.Matrix)
+			bound := tolerance(n)*norm(full) + math.Ldexp(1, -1074-p) // the last bit of a result
+			all := s.nanVector(n)
+			if err := s.b.SymEig(a.Matrix, all, false); err != nil {
+				t.Fatal(err)
+			}
+			w, v := s.nanVector(n), s.empty(n, n).fillLower(scaled.At)
+			if err := s.b.SymEig(v.Matrix, w, true); err != nil {
+				t.Fatal(err)
+			}
+			top, rows := s.nanVector(1), s.empty(1, n)
+			if err := s.b.SymEigTop(scaled.Matrix, top, rows.Matrix); err != nil {
+				t.Fatal(err)
+			}
+			for i := range w {
+				w[i] = math.Ldexp(w[i], -p)
+				within(t, fmt.Sprintf("n=%d,scale=2^%d: eigenvalue %d", n, p, i), w[i], all[i], bound)
+			}
+			within(t, fmt.Sprintf("n=%d,scale=2^%d: largest eigenvalue", n, p), math.Ldexp(top[0], -p), all[n-1], bound)
+			if p > 0 {
+				eigenpairs(t, fmt.Sprintf("n=%d,scale=2^%d", n, p), full, w, v.Matrix)
 			}
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// guardBits is a NaN that no computation produces.
-const guardBits = 0x7ff8_dead_0000_beef
+// guardBits is a signalling NaN: arithmetic makes it a quiet one, so that even adding to a
+// guard changes its bits, which adding to a quiet NaN would not.
+const guardBits = 0x7ff4_dead_0000_beef
 
 const fence = 9 // guards before and after the data; odd, so that the data is not aligned
 

@@ -52,6 +52,7 @@ func Run(t *testing.T, b blas.Backend) {
 		{"CholeskyNaN", testCholeskyNaN},
 		{"SymEig", testSymEig},
 		{"SymEigKnown", testSymEigKnown},
+		{"SymEigScaled", testSymEigScaled},
 		{"SymEigTop", testSymEigTop},
 		{"SymEigNaN", testSymEigNaN},
 		{"Concurrent", testConcurrent},
