@@ -198,7 +198,8 @@ func (r *csvReader) readLine() (string, error) {
 	case err != nil && err != io.EOF:
 		return "", r.at(err)
 	}
-	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
+	// Text that was converted to CRLF twice ends in CR CR LF.
+	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("\n")), "\r")
 	if len(text) > r.max {
 		return "", r.tooLong()
 	}
