@@ -10,8 +10,9 @@ import (
 // FromChunklets returns the set in which the rows of each chunklet are linked pairwise.
 //
 // Chunklets that share a row are merged, since the formulas of RCA need disjoint ones, and
-// [Set.Merged] and a warning say so. A chunklet of one row adds no link but stays in [Set.Chunklets]: it
-// counts as an observation. The same row twice in one chunklet is collapsed and counted.
+// [Set.Merged] and a warning say so. A chunklet of one row adds no link but stays in
+// [Set.Chunklets]: it counts as an observation. The same row twice in one chunklet is
+// collapsed and counted.
 // A row outside 0..n-1 and an empty chunklet are a *fault.DataError that names the
 // chunklet's place in the list. The pairs are written out only when [Set.Must] is called.
 // Cost O(n + rows given).

@@ -1,7 +1,6 @@
 package links
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 )
@@ -59,7 +58,10 @@ func (l Link) sameDemand(m Link) bool {
 
 // comparePairs orders canonical links by (I, J).
 func comparePairs(a, b Link) int {
-	return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J))
+	if a.I != b.I {
+		return a.I - b.I // rows are not negative: no overflow
+	}
+	return a.J - b.J
 }
 
 // pairText writes "3-7 (line 4)", or "3-7" for a link that came from no file.

@@ -81,6 +81,10 @@ func draw(k int, total uint64, pair func(uint64) (int, int), sign Sign, seed, st
 // is a *fault.ParamError, as is one that 2^25 random pairs do not reach (very uneven
 // classes and few components). Cost O(n + k log k) for k links.
 func SampleByComponents(labels []string, fraction float64, seed uint64) (*Set, error) {
+	return sampleByComponents(labels, fraction, seed, maxLinks)
+}
+
+func sampleByComponents(labels []string, fraction float64, seed uint64, limit int) (*Set, error) {
 	c := newClasses(labels)
 	if !(fraction > 0 && fraction <= 1) {
 		return nil, &fault.ParamError{Param: "fraction", Value: fraction, Want: "a number in (0, 1]: the components over the rows"}
@@ -97,9 +101,9 @@ func SampleByComponents(labels []string, fraction float64, seed uint64) (*Set, e
 	unlabelled := len(labels) - rows
 	var out []Link
 	for f.trees-unlabelled > target {
-		if len(out) == maxLinks {
+		if len(out) == limit {
 			return nil, &fault.ParamError{Param: "fraction", Value: fraction,
-				Want: fmt.Sprintf("a larger one: %d random same-class pairs leave %d components, not %d", maxLinks, f.trees-unlabelled, target)}
+				Want: fmt.Sprintf("a larger one: %d random same-class pairs leave %d components, not %d", limit, f.trees-unlabelled, target)}
 		}
 		i, j := c.same(order.next())
 		f.join(i, j)

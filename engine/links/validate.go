@@ -1,7 +1,6 @@
 package links
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,42 +30,50 @@ func Validate(n int, ls []Link) []error {
 	return problems
 }
 
+// place is a pair i < j and its position in the list given.
+type place struct{ i, j, at int }
+
+func comparePlaces(a, b place) int {
+	switch {
+	case a.i != b.i:
+		return a.i - b.i
+	case a.j != b.j:
+		return a.j - b.j
+	}
+	return a.at - b.at
+}
+
 func build(n int, ls []Link) (*Set, []error) {
 	if n < 0 {
 		return nil, []error{&fault.ParamError{Param: "number of rows", Value: n, Want: "a number >= 0"}}
 	}
 	found := make(map[int]error)
-	sound := make([]int, 0, len(ls)) // positions of links that are sound by themselves
+	sound := make([]place, 0, len(ls)) // links that are sound by themselves
 	for k, l := range ls {
 		if err := checkLink(n, l, k); err != nil {
 			found[k] = err
 			continue
 		}
-		sound = append(sound, k)
+		sound = append(sound, place{min(l.I, l.J), max(l.I, l.J), k})
 	}
-	slices.SortFunc(sound, func(a, b int) int {
-		return cmp.Or(comparePairs(ls[a].canonical(), ls[b].canonical()), cmp.Compare(a, b))
-	})
+	slices.SortFunc(sound, comparePlaces)
 
 	s := &Set{n: n}
 	disagree := 0
 	for lo := 0; lo < len(sound); {
-		first := ls[sound[lo]].canonical()
+		first := ls[sound[lo].at].canonical()
 		hi := lo + 1
-		for ; hi < len(sound); hi++ {
-			again := ls[sound[hi]].canonical()
-			if comparePairs(first, again) != 0 {
-				break
-			}
+		for ; hi < len(sound) && sound[hi].i == first.I && sound[hi].j == first.J; hi++ {
+			again := ls[sound[hi].at].canonical()
 			if again.Sign != first.Sign {
-				found[sound[hi]] = bothSigns(again, sound[hi], first, sound[lo])
+				found[sound[hi].at] = bothSigns(again, sound[hi].at, first, sound[lo].at)
 				continue
 			}
 			s.duplicates++
 			if !again.sameDemand(first) {
 				if disagree++; disagree <= maxRemarks {
 					s.remarks = append(s.remarks, fmt.Sprintf("%s: pair %d,%d has another weight or bound than on %s: the first is kept",
-						place(again, sound[hi]), first.I, first.J, place(first, sound[lo])))
+						origin(again, sound[hi].at), first.I, first.J, origin(first, sound[lo].at)))
 				}
 			}
 		}
@@ -130,18 +137,18 @@ func rowRange(n int) string {
 func linkError(l Link, k int, column, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if l.Line <= 0 {
-		err = fmt.Errorf("%s: %w", place(l, k), err)
+		err = fmt.Errorf("%s: %w", origin(l, k), err)
 	}
 	return &fault.DataError{Line: max(l.Line, 0), Row: -1, Column: column, Err: err}
 }
 
 func bothSigns(again Link, k int, first Link, firstK int) error {
 	return linkError(again, k, "", "pair %d,%d is a %s-link here and a %s-link on %s: want one of the two",
-		first.I, first.J, again.Sign, first.Sign, place(first, firstK))
+		first.I, first.J, again.Sign, first.Sign, origin(first, firstK))
 }
 
-// place says where link number k came from.
-func place(l Link, k int) string {
+// origin says where link number k came from.
+func origin(l Link, k int) string {
 	if l.Line > 0 {
 		return fmt.Sprintf("line %d", l.Line)
 	}
