@@ -148,8 +148,11 @@ func (m *Model) decodeSpectral(f *model.File) error {
 	if err := e.decodeOffset(f); err != nil {
 		return err
 	}
-	if e.directions, err = matrix(f, tensorDirection, q, e.dim()); err != nil || !f.Has(tensorRefs) {
+	if e.directions, err = matrix(f, tensorDirection, q, e.dim()); err != nil {
 		return err
+	}
+	if !f.Has(tensorRefs) && !f.Has(tensorRefC) && !f.Has(tensorWeights) {
+		return nil // no residuals
 	}
 	if e.reference, err = indices(f, tensorRefs, e.support.Len()); err != nil {
 		return err

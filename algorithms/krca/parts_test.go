@@ -1,0 +1,184 @@
+package krca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// TestHelmert: F'F = I, FF' = H, and reduce and expand are products with F.
+func TestHelmert(t *testing.T) {
+	eng := newEngine(t, 2)
+	rapid.Check(t, func(t *rapid.T) {
+		f := newHelmert(rapid.SliceOfN(rapid.IntRange(1, 9), 1, 6).Draw(t, "sizes"))
+		n, r := f.points(), f.order()
+		if r == 0 {
+			return
+		}
+		// Column i of F' is F' e_i.
+		ft := mat.NewDense(r, n, nil)
+		for i := range n {
+			v := make([]float64, n)
+			v[i] = 1
+			f.apply(v)
+			ft.SetCol(i, v[:r])
+		}
+		var gram, projector mat.Dense
+		gram.Mul(ft, ft.T())
+		projector.Mul(ft.T(), ft)
+		identity := mat.NewDense(r, r, nil)
+		for i := range r {
+			identity.Set(i, i, 1)
+		}
+		within(t, "F'F", &gram, identity, 1e-14*float64(n))
+		within(t, "FF'", &projector, explicitH(f), 1e-14*float64(n))
+
+		b := gaussian(n, n, 1)
+		var k, want, left mat.Dense
+		k.Mul(mat.NewDense(n, n, b.Data), mat.NewDense(n, n, b.Data).T())
+		left.Mul(ft, &k)
+		want.Mul(&left, ft.T())
+		a, err := f.reduce(context.Background(), eng, blas.Matrix{Rows: n, Cols: n, Stride: n, Data: k.RawMatrix().Data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, "F'KF", toMat(a), &want, 1e-13*float64(n))
+
+		w := gaussian(r, 3, 2)
+		var fw mat.Dense
+		fw.Mul(ft.T(), mat.NewDense(r, 3, w.Data))
+		within(t, "Fw", toMat(f.expand(blas.Matrix{Rows: r, Cols: 3, Stride: 3, Data: w.Data})), &fw, 1e-13*float64(n))
+	})
+}
+
+// TestReduceInBlocks crosses the block edges of reduce and mirror.
+func TestReduceInBlocks(t *testing.T) {
+	eng := newEngine(t, 2)
+	f := newHelmert([]int{2, 130, 1, 63, 64, 40, 2, 2})
+	n, r := f.points(), f.order()
+	b := gaussian(n, n, 3)
+	k := mat.NewDense(n, n, nil)
+	k.Mul(mat.NewDense(n, n, b.Data), mat.NewDense(n, n, b.Data).T())
+	want := mat.NewDense(r, n, nil)
+	for j := range n {
+		v := mat.Col(nil, j, k)
+		f.apply(v)
+		want.SetCol(j, v[:r])
+	}
+	square := mat.NewDense(r, r, nil)
+	for i := range r {
+		v := mat.Row(nil, i, want)
+		f.apply(v)
+		square.SetRow(i, v[:r])
+	}
+	a, err := f.reduce(context.Background(), eng, blas.Matrix{Rows: n, Cols: n, Stride: n, Data: k.RawMatrix().Data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "F'KF", toMat(a), square, 1e-13)
+	for i := range r {
+		for j := range i {
+			if a.At(i, j) != a.At(j, i) {
+				t.Fatalf("not symmetric at (%d,%d)", i, j)
+			}
+		}
+	}
+}
+
+// TestDecompose: for matrices of known rank, the rank is found, U has orthonormal columns
+// and U S U' gives the matrix back.
+func TestDecompose(t *testing.T) {
+	eng := newEngine(t, 2)
+	for _, c := range []struct{ r, rank int }{{1, 1}, {5, 0}, {7, 7}, {40, 3}, {100, 99}, {129, 64}} {
+		t.Run(fmt.Sprintf("r=%d,rank=%d", c.r, c.rank), func(t *testing.T) {
+			a := mat.NewDense(c.r, c.r, nil)
+			if c.rank > 0 {
+				g := gaussian(c.r, c.rank, 4)
+				b := mat.NewDense(c.r, c.rank, g.Data)
+				a.Mul(b, b.T())
+			}
+			d, err := decompose(context.Background(), eng, blas.Matrix{Rows: c.r, Cols: c.r, Stride: c.r, Data: a.RawMatrix().Data})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(d.values) != c.rank {
+				t.Fatalf("rank %d", len(d.values))
+			}
+			if c.rank == 0 {
+				return
+			}
+			u := toMat(d.basis)
+			s := mat.NewDiagDense(c.rank, d.values)
+			var us, back, gram mat.Dense
+			for j, v := range d.values {
+				for i := range c.r {
+					u.Set(i, j, u.At(i, j)*math.Sqrt(v))
+				}
+			}
+			us.Mul(u, s)
+			back.Mul(&us, u.T())
+			gram.Mul(u.T(), u)
+			identity := mat.NewDense(c.rank, c.rank, nil)
+			for i := range c.rank {
+				identity.Set(i, i, 1)
+			}
+			condition := d.values[0] / d.values[c.rank-1]
+			within(t, "USU'", &back, a, 1e-12)
+			within(t, "U'U", &gram, identity, 1e-14*float64(c.r)*condition)
+		})
+	}
+}
+
+func TestDecomposeIndefinite(t *testing.T) {
+	eng := newEngine(t, 2)
+	for name, data := range map[string][]float64{
+		"negative diagonal": {1, 0, 0, -1},
+		"zero diagonal":     {0, 1, 1, 0},
+		"negative later":    {1, 2, 2, 1},
+	} {
+		_, err := decompose(context.Background(), eng, blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: data})
+		var want *fault.DataError
+		if !errors.As(err, &want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestLandmarksSample: distinct ascending rows, reproducible, uniform.
+func TestLandmarksSample(t *testing.T) {
+	hits := make([]int, 20)
+	for seed := range uint64(2000) {
+		rows := landmarks(20, 5, seed)
+		if len(rows) != 5 {
+			t.Fatalf("%d rows", len(rows))
+		}
+		for i, r := range rows {
+			if i > 0 && rows[i-1] >= r {
+				t.Fatalf("rows %v are not ascending", rows)
+			}
+			hits[r]++
+		}
+		if again := landmarks(20, 5, seed); fmt.Sprint(again) != fmt.Sprint(rows) {
+			t.Fatalf("seed %d: %v, then %v", seed, rows, again)
+		}
+	}
+	for r, h := range hits { // 500 expected, standard deviation 19
+		if h < 400 || h > 600 {
+			t.Errorf("row %d drawn %d times of 2000", r, h)
+		}
+	}
+	if got := landmarks(5, 0, 1); len(got) != 5 {
+		t.Errorf("all of 5: %v", got)
+	}
+	if got := landmarks(maxLandmarks+1, 0, 1); len(got) != maxLandmarks {
+		t.Errorf("default: %d rows", len(got))
+	}
+}
