@@ -92,10 +92,13 @@ func TestMatrixBytes(t *testing.T) {
 	for _, c := range []struct {
 		rows, cols int
 		want       int64
-	}{{0, 5, 0}, {3, 4, 96}, {1 << 31, 1 << 31, math.MaxInt64}, {math.MaxInt, math.MaxInt, math.MaxInt64}, {1 << 30, 1 << 30, math.MaxInt64}, {1 << 30, 1<<30 - 1, (1<<60 - 1<<30) * 8}} {
+	}{{0, 5, 0}, {3, 4, 96}, {math.MaxInt, 0, 0}, {1 << 30, 1 << 30, math.MaxInt64}, {1 << 30, 1<<30 - 1, (1<<60 - 1<<30) * 8}} {
 		if got := engine.MatrixBytes(c.rows, c.cols); got != c.want {
 			t.Errorf("MatrixBytes(%d, %d) = %d, want %d", c.rows, c.cols, got, c.want)
 		}
+	}
+	if got := engine.MatrixBytes(math.MaxInt, math.MaxInt); got < math.MaxInt {
+		t.Errorf("the largest matrix has %d bytes", got)
 	}
 }
 

@@ -36,10 +36,17 @@ import (
 // workers. Cost for n points: min(n, 4096)^2 d/2 flops (knn10: 1024 n d above 4096 points)
 // and 8 min(n, 4096)^2 bytes.
 func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points) (kernel.Spec, error) {
+	return resolve(ctx, eng, s, x, defaultLimits)
+}
+
+func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points, limit limits) (kernel.Spec, error) {
 	for {
 		rule, inner, open := s.Open()
 		if !open {
 			return s, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return kernel.Spec{}, err
 		}
 		if x.Len() < 2 {
 			return kernel.Spec{}, fault.Data("", "%s of kernel %s: rule %s needs at least 2 points, got %d", rule.Parameter, rule.Kernel, rule.Name, x.Len())
@@ -48,16 +55,17 @@ func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 		if err != nil {
 			return kernel.Spec{}, err
 		}
-		v, err := measure(ctx, eng, k, rule.Name, x)
+		m := measurement{eng: eng, k: k, x: x, limit: limit}
+		v, err := m.rule(ctx, rule.Name)
 		if err != nil {
 			return kernel.Spec{}, err
 		}
-		noise, err := rounding(ctx, eng, k, x)
+		noise, err := m.rounding(ctx)
 		if err != nil {
 			return kernel.Spec{}, err
 		}
 		if v <= noise {
-			return kernel.Spec{}, zeroBandwidth(ctx, eng, k, rule, noise, x)
+			return kernel.Spec{}, m.explainZero(ctx, rule, noise)
 		}
 		if s, err = s.Resolve(rule.Factor * v); err != nil {
 			return kernel.Spec{}, err
@@ -65,34 +73,42 @@ func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 	}
 }
 
-// measure returns the value of a rule, without its factor, on n >= 2 points.
-func measure(ctx context.Context, eng *engine.Engine, k kernel.Kernel, rule string, x points.Points) (float64, error) {
-	n := float64(x.Len())
-	switch rule {
+// measurement is what a rule is measured on: n >= 2 points under an inner kernel.
+type measurement struct {
+	eng   *engine.Engine
+	k     kernel.Kernel
+	x     points.Points
+	limit limits
+}
+
+// rule returns the value of a rule, without its factor.
+func (m *measurement) rule(ctx context.Context, name string) (float64, error) {
+	switch name {
 	case "mean":
-		return meanDistance(ctx, eng, k, x)
+		return m.pairMean(ctx, math.Sqrt)
 	case "lle":
-		mean, err := meanDistance(ctx, eng, k, x)
+		n := float64(m.x.Len())
+		mean, err := m.pairMean(ctx, math.Sqrt)
 		return 1.5 * mean * (n - 1) / (n + 1), err
 	case "median":
-		return medianDistance(ctx, eng, k, x)
+		return m.median(ctx)
 	case "msq":
-		m, err := meanSquare(ctx, eng, k, x)
-		return math.Sqrt(0.4 * m), err
+		square, err := m.meanSquare(ctx)
+		return math.Sqrt(0.4 * square), err
 	case "knn10":
-		return nearestDistance(ctx, eng, k, x, 10)
+		return m.nearest(ctx, 10)
 	default:
-		panic(fmt.Sprintf("bandwidth: no rule %q", rule)) // kernel.Parse knows the same five
+		panic(fmt.Sprintf("bandwidth: no rule %q", name)) // kernel.Parse knows the same five
 	}
 }
 
 // rounding returns the distance that coinciding points may seem to have: 0 for vectors, whose
 // distances are exact there, else the root of the error of K_ii + K_jj - 2 K_ij.
-func rounding(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
-	if _, isGram := x.(*points.Gram); k.IsLinear() && !isGram {
+func (m *measurement) rounding(ctx context.Context) (float64, error) {
+	if _, isGram := m.x.(*points.Gram); m.k.IsLinear() && !isGram {
 		return 0, nil
 	}
-	diagonal, err := k.Diagonal(ctx, eng, x)
+	diagonal, err := m.k.Diagonal(ctx, m.eng, m.x)
 	if err != nil {
 		return 0, err
 	}
@@ -100,14 +116,14 @@ func rounding(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 	return math.Sqrt(1e-13 * slices.Max(diagonal)), nil
 }
 
-// zeroBandwidth says why a rule gave 0, or no more than rounding error.
-func zeroBandwidth(ctx context.Context, eng *engine.Engine, k kernel.Kernel, rule kernel.Rule, noise float64, x points.Points) error {
+// explainZero says why a rule gave 0, or no more than rounding error.
+func (m *measurement) explainZero(ctx context.Context, rule kernel.Rule, noise float64) error {
 	what := "most points coincide"
-	m, err := meanSquare(ctx, eng, k, x)
+	square, err := m.meanSquare(ctx)
 	if err != nil {
 		return err
 	}
-	if math.Sqrt(m) <= noise {
+	if math.Sqrt(square) <= noise {
 		what = "all points coincide (the data are constant)"
 	}
 	return fault.Data("", "%s of kernel %s: %s, so rule %s gives 0: want points that differ, or a number", rule.Parameter, rule.Kernel, what, rule.Name)

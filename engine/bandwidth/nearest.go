@@ -5,34 +5,30 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
-// nearestDistance returns the mean over points of the mean distance to the k nearest others,
-// or to all others if there are fewer.
-func nearestDistance(ctx context.Context, eng *engine.Engine, kern kernel.Kernel, x points.Points, k int) (float64, error) {
-	n := x.Len()
-	if n <= maxPairs {
-		d2, err := kern.SquaredDistances(ctx, eng, x)
+// nearest returns the mean over points of the mean distance to the k nearest others, or to
+// all others if there are fewer.
+func (m *measurement) nearest(ctx context.Context, k int) (float64, error) {
+	n := m.x.Len()
+	if n <= m.limit.pairs {
+		d2, err := m.k.SquaredDistances(ctx, m.eng, m.x)
 		if err != nil {
 			return 0, err
 		}
-		return meanOfNearest(ctx, eng, d2, func(i int) int { return i }, k)
+		return m.meanOfNearest(ctx, d2, func(i int) int { return i }, k)
 	}
-	rows := spread(n, maxQueries)
+	rows := spread(n, m.limit.queries)
 	// A strip of queries at a time: 128 rows of distances to all points.
 	const strip = 128
 	total := 0.0
 	for lo := 0; lo < len(rows); lo += strip {
 		hi := min(lo+strip, len(rows))
-		d2, err := kern.SquaredDistancesBetween(ctx, eng, x.Select(rows[lo:hi]), x)
+		d2, err := m.k.SquaredDistancesBetween(ctx, m.eng, m.x.Select(rows[lo:hi]), m.x)
 		if err != nil {
 			return 0, err
 		}
-		mean, err := meanOfNearest(ctx, eng, d2, func(i int) int { return rows[lo+i] }, k)
+		mean, err := m.meanOfNearest(ctx, d2, func(i int) int { return rows[lo+i] }, k)
 		if err != nil {
 			return 0, err
 		}
@@ -42,10 +38,10 @@ func nearestDistance(ctx context.Context, eng *engine.Engine, kern kernel.Kernel
 }
 
 // meanOfNearest averages the k smallest distances of every row, column self(i) left out.
-func meanOfNearest(ctx context.Context, eng *engine.Engine, d2 blas.Matrix, self func(i int) int, k int) (float64, error) {
+func (m *measurement) meanOfNearest(ctx context.Context, d2 blas.Matrix, self func(i int) int, k int) (float64, error) {
 	k = min(k, d2.Cols-1)
 	means := make([]float64, d2.Rows)
-	err := eng.For(ctx, d2.Rows, 16, func(lo, hi int) error {
+	err := m.eng.For(ctx, d2.Rows, 16, func(lo, hi int) error {
 		best := make([]float64, 0, k+1)
 		for i := lo; i < hi; i++ {
 			best = smallest(best[:0], d2.Row(i), self(i), k)
@@ -56,8 +52,8 @@ func meanOfNearest(ctx context.Context, eng *engine.Engine, d2 blas.Matrix, self
 		return nil
 	})
 	total := 0.0
-	for _, m := range means {
-		total += m / float64(d2.Rows)
+	for _, v := range means {
+		total += v / float64(d2.Rows)
 	}
 	return total, err
 }
@@ -80,15 +76,4 @@ func smallest(best, row []float64, skip, k int) []float64 {
 		}
 	}
 	return best
-}
-
-// checked returns v, or a DataError if it overflowed: about a bad value of x if there is one.
-func checked(v float64, x points.Points) (float64, error) {
-	if !math.IsNaN(v) && !math.IsInf(v, 0) {
-		return v, nil
-	}
-	if err := x.Validate(); err != nil {
-		return 0, err
-	}
-	return 0, fault.Data("", "mean squared distance is %v: want smaller values (standardize the data)", v)
 }

@@ -5,17 +5,19 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Numbers of points beyond which rules look at a sample. For pairs 4096 points give 8.4
-// million of them, for neighbours 1024 averages are precise to about one percent.
-const (
-	maxPairs   = 4096
-	maxQueries = 1024
-)
+// limits are the numbers of points beyond which rules look at a sample.
+type limits struct {
+	pairs   int // of the rules over pairs
+	queries int // of points whose neighbours are sought, above the limit of pairs
+}
+
+// defaultLimits: 4096 points have 8.4 million pairs, and 1024 points' mean distance to their
+// neighbours is precise to about one percent.
+var defaultLimits = limits{pairs: 4096, queries: 1024}
 
 // sample returns x if it has at most limit points, else limit of them: one from each of
 // limit equal stretches of rows. Its place in the stretch follows the golden ratio, so that
@@ -42,37 +44,33 @@ func spread(n, limit int) []int {
 // stretch returns floor(i n / limit) without overflow for i <= limit.
 func stretch(i, n, limit int) int { return i*(n/limit) + i*(n%limit)/limit }
 
-// pairDistances returns the squared distances among at most maxPairs points.
-func pairDistances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (blas.Matrix, error) {
-	return k.SquaredDistances(ctx, eng, sample(x, maxPairs))
-}
-
-func meanDistance(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
-	return pairMean(ctx, eng, k, x, math.Sqrt)
+// distances returns the squared distances among the points, or a sample of them.
+func (m *measurement) distances(ctx context.Context) (blas.Matrix, error) {
+	return m.k.SquaredDistances(ctx, m.eng, sample(m.x, m.limit.pairs))
 }
 
 // meanSquare returns the mean squared distance over pairs, in closed form for vectors.
-func meanSquare(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
-	if k.IsLinear() {
-		switch p := x.(type) {
+func (m *measurement) meanSquare(ctx context.Context) (float64, error) {
+	if m.k.IsLinear() {
+		switch p := m.x.(type) {
 		case *points.Dense:
 			return meanSquareDense(p)
 		case *points.CSR:
 			return meanSquareSparse(p)
 		}
 	}
-	return pairMean(ctx, eng, k, x, func(d2 float64) float64 { return d2 })
+	return m.pairMean(ctx, func(d2 float64) float64 { return d2 })
 }
 
 // pairMean returns the mean of f(d_ij^2) over pairs i < j: row sums, then their sum in order.
-func pairMean(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, f func(float64) float64) (float64, error) {
-	d2, err := pairDistances(ctx, eng, k, x)
+func (m *measurement) pairMean(ctx context.Context, f func(float64) float64) (float64, error) {
+	d2, err := m.distances(ctx)
 	if err != nil {
 		return 0, err
 	}
 	n := d2.Rows
 	means := make([]float64, n)
-	err = eng.For(ctx, n, 64, func(lo, hi int) error {
+	err = m.eng.For(ctx, n, 64, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			s := 0.0
 			for _, v := range d2.Row(i)[:i] {
@@ -84,14 +82,15 @@ func pairMean(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 		return nil
 	})
 	total := 0.0
-	for _, m := range means {
-		total += m
+	for _, v := range means {
+		total += v
 	}
 	return total, err
 }
 
-func medianDistance(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
-	d2, err := pairDistances(ctx, eng, k, x)
+// median returns the median distance over pairs.
+func (m *measurement) median(ctx context.Context) (float64, error) {
+	d2, err := m.distances(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -178,4 +177,15 @@ func meanSquareSparse(p *points.CSR) (float64, error) {
 		s += z * means[c] * means[c] / float64(p.N-1)
 	}
 	return checked(2*s, p)
+}
+
+// checked returns v, or a DataError if it overflowed: about a bad value of x if there is one.
+func checked(v float64, x points.Points) (float64, error) {
+	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return v, nil
+	}
+	if err := x.Validate(); err != nil {
+		return 0, err
+	}
+	return 0, fault.Data("", "mean squared distance is %v: want smaller values (standardize the data)", v)
 }

@@ -21,9 +21,10 @@ type base interface {
 	// fill writes <x_i, y_j> for rows from lo and columns from j0 over all of dst.
 	fill(dst, rows blas.Matrix, lo, j0 int)
 	unload(rows blas.Matrix)
-	// exact returns the squared distance of x_i and y_j from the raw values; ok is false
-	// for a base that has none.
-	exact(i, j int) (d2 float64, ok bool)
+	// vectors reports whether the points are vectors; exact, which needs them, then returns
+	// the squared distance of x_i and y_j from the differences of their raw values.
+	vectors() bool
+	exact(i, j int) float64
 	// release gives scratch memory back.
 	release()
 }

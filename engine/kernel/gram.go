@@ -64,7 +64,8 @@ func (b *gramBase) fill(dst, _ blas.Matrix, lo, j0 int) {
 	}
 }
 
-func (b *gramBase) exact(int, int) (float64, bool) { return 0, false }
+func (b *gramBase) vectors() bool          { return false }
+func (b *gramBase) exact(int, int) float64 { panic("kernel: precomputed products have no differences") }
 
 // gramEntry returns <x_i, x_j>, the same value for either order. One of the two objects
 // must be a reference object, or i == j.

@@ -76,9 +76,16 @@ func (s stage) apply(xy, xx, yy float64) float64 {
 	}
 }
 
-// applyRow replaces each row[j] = <x,y_j> by f(row[j], xx, yy[j]). exact, unless nil, returns
-// the squared distance of x to y_j from the points themselves.
-func (s stage) applyRow(row []float64, xx float64, yy []float64, exact func(j int) float64) {
+// differences gives squared distances from the points themselves: of row i of the base's x to
+// row j0 + j of its y. The zero value gives none.
+type differences struct {
+	base  base
+	i, j0 int
+}
+
+// applyRow replaces each row[j] = <x,y_j> by f(row[j], xx, yy[j]), where diff knows the
+// distance of x to y_j.
+func (s stage) applyRow(row []float64, xx float64, yy []float64, diff differences) {
 	if !s.kind.shiftInvariant() {
 		for j, xy := range row {
 			row[j] = s.apply(xy, xx, yy[j])
@@ -88,8 +95,8 @@ func (s stage) applyRow(row []float64, xx float64, yy []float64, exact func(j in
 	yy = yy[:len(row)]
 	for j, xy := range row {
 		d2 := squaredDistance(xx, yy[j], xy)
-		if exact != nil && d2 < refineBelow*(xx+yy[j]) {
-			d2 = exact(j)
+		if d2 < refineBelow*(xx+yy[j]) && diff.base != nil {
+			d2 = diff.base.exact(diff.i, diff.j0+j)
 		}
 		row[j] = d2
 	}

@@ -13,36 +13,50 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// bigDot returns sum (a_i - b_i)(c_i - d_i) rounded once; nil means zeros.
-func bigDot(a, b, c, d []float64) float64 {
-	sum := new(big.Float).SetPrec(400)
-	diff := func(p, q []float64, i int) *big.Float {
-		v := new(big.Float).SetPrec(400).SetFloat64(p[i])
-		if q != nil {
-			v.Sub(v, new(big.Float).SetPrec(400).SetFloat64(q[i]))
-		}
-		return v
+// pair holds what a kernel may depend on: |x-y|^2, <x,y>, <x,x> and <y,y>, each rounded once.
+type pair struct{ d2, xy, xx, yy float64 }
+
+// pairsOf returns the pair of each x_i and y_j.
+func pairsOf(x, y *points.Dense) func(i, j int) pair {
+	zero := make([]float64, x.D)
+	table := make([]pair, x.N*y.N)
+	xx, yy := make([]float64, x.N), make([]float64, y.N)
+	for i := range xx {
+		xx[i] = bigDot(x.Row(i), zero, x.Row(i), zero)
 	}
+	for j := range yy {
+		yy[j] = bigDot(y.Row(j), zero, y.Row(j), zero)
+	}
+	for i := range x.N {
+		for j := range y.N {
+			a, b := x.Row(i), y.Row(j)
+			table[i*y.N+j] = pair{bigDot(a, b, a, b), bigDot(a, zero, b, zero), xx[i], yy[j]}
+		}
+	}
+	return func(i, j int) pair { return table[i*y.N+j] }
+}
+
+// bigDot returns sum (a_i - b_i)(c_i - d_i) rounded once.
+func bigDot(a, b, c, d []float64) float64 {
+	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
+	sum := exact(0)
 	for i := range a {
-		u, v := diff(a, b, i), diff(c, d, i)
-		sum.Add(sum, u.Mul(u, v))
+		u, v := exact(a[i]), exact(c[i])
+		sum.Add(sum, u.Mul(u.Sub(u, exact(b[i])), v.Sub(v, exact(d[i]))))
 	}
 	f, _ := sum.Float64()
 	return f
 }
 
-// eval evaluates a kernel on two vectors from its definition: products and distances in
-// big.Float, one pair at a time, maps in float64. It shares no code with the package.
-func eval(text string, x, y []float64) float64 {
+// eval evaluates a kernel on a pair from its definition, sharing no code with the package.
+func eval(text string, p pair) float64 {
 	stages := strings.Split(text, "@")
-	xy, xx, yy := bigDot(x, nil, y, nil), bigDot(x, nil, x, nil), bigDot(y, nil, y, nil)
-	d2 := bigDot(x, y, x, y)
 	for s := len(stages) - 1; s >= 0; s-- {
 		f := scalarMap(stages[s])
-		xy, xx, yy = f(d2, xy, xx, yy), f(0, xx, xx, xx), f(0, yy, yy, yy)
-		d2 = max(0, xx+yy-2*xy)
+		p = pair{xy: f(p.d2, p.xy, p.xx, p.yy), xx: f(0, p.xx, p.xx, p.xx), yy: f(0, p.yy, p.yy, p.yy)}
+		p.d2 = max(0, p.xx+p.yy-2*p.xy)
 	}
-	return xy
+	return p.xy
 }
 
 // scalarMap is the definition of each kernel that the tests use, by its exact text.

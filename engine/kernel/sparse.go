@@ -82,7 +82,9 @@ func (b *sparseBase) addFeature(row []float64, v float64, c, j0 int) {
 	}
 }
 
-func (b *sparseBase) exact(i, j int) (float64, bool) { return distanceOf(b.x, b.y, i, j), true }
+func (b *sparseBase) vectors() bool { return true }
+
+func (b *sparseBase) exact(i, j int) float64 { return distanceOf(b.x, b.y, i, j) }
 
 // transposeSparse returns p transposed: row c lists the points with feature c, ascending.
 func transposeSparse(p *points.CSR) *points.CSR {

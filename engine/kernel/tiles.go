@@ -106,23 +106,13 @@ func (ev *evaluation) tile(tile, rows blas.Matrix, lo, j0 int) error {
 
 // applyRow applies the maps to <x_i, y_j>, j from j0.
 func (ev *evaluation) applyRow(row []float64, i, j0 int) {
+	var diff differences
+	if ev.base.vectors() {
+		diff = differences{ev.base, i, j0}
+	}
 	for s, st := range ev.stages {
-		var exact func(j int) float64
-		if s == 0 {
-			exact = ev.exactFrom(i, j0)
-		}
-		st.applyRow(row, ev.xx[s][i], ev.yy[s][j0:j0+len(row)], exact)
-	}
-}
-
-// exactFrom returns the base's exact distances of x_i to y_(j0+j), or nil if it has none.
-func (ev *evaluation) exactFrom(i, j0 int) func(j int) float64 {
-	if _, ok := ev.base.exact(i, j0); !ok {
-		return nil
-	}
-	return func(j int) float64 {
-		d2, _ := ev.base.exact(i, j0+j)
-		return d2
+		st.applyRow(row, ev.xx[s][i], ev.yy[s][j0:j0+len(row)], diff)
+		diff = differences{} // only the first map is about the points' own distances
 	}
 }
 

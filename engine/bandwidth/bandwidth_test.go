@@ -1,0 +1,313 @@
+package bandwidth_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+func newEngine(t testing.TB, o engine.Options) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+func mustParse(t testing.TB, text string) kernel.Spec {
+	t.Helper()
+	s, err := kernel.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// resolve returns the outermost bandwidth that Resolve finds.
+func resolve(t testing.TB, eng *engine.Engine, text string, x points.Points) float64 {
+	t.Helper()
+	s, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, text), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outermost(t, s)
+}
+
+func outermost(t testing.TB, s kernel.Spec) float64 {
+	t.Helper()
+	first, _, _ := strings.Cut(s.String(), "@")
+	_, number, _ := strings.Cut(first, "=")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		t.Fatalf("%q has no number: %v", s, err)
+	}
+	return v
+}
+
+func normal(rng *rand.Rand, n, d int, shift float64) *points.Dense {
+	p := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
+	for i := range p.Data {
+		p.Data[i] = rng.NormFloat64() + shift
+	}
+	return p
+}
+
+func toSparse(p *points.Dense) *points.CSR {
+	s := &points.CSR{N: p.N, D: p.D, Start: []int{0}}
+	for i := range p.N {
+		for c, v := range p.Row(i) {
+			if v != 0 {
+				s.Col, s.Val = append(s.Col, int32(c)), append(s.Val, v)
+			}
+		}
+		s.Start = append(s.Start, len(s.Col))
+	}
+	return s
+}
+
+// naive evaluates a rule from its definition, given all distances.
+func naive(rule string, n int, dist func(i, j int) float64) float64 {
+	var all []float64
+	sum, squares, nearest := 0.0, 0.0, 0.0
+	for i := range n {
+		var others []float64
+		for j := range n {
+			if j != i {
+				others = append(others, dist(i, j))
+			}
+			if j < i {
+				all = append(all, dist(i, j))
+				sum += dist(i, j)
+				squares += dist(i, j) * dist(i, j)
+			}
+		}
+		slices.Sort(others)
+		k := min(10, n-1)
+		for _, d := range others[:k] {
+			nearest += d / float64(k) / float64(n)
+		}
+	}
+	slices.Sort(all)
+	pairs := len(all)
+	switch rule {
+	case "mean":
+		return sum / float64(pairs)
+	case "median":
+		return (all[(pairs-1)/2] + all[pairs/2]) / 2
+	case "knn10":
+		return nearest
+	case "msq":
+		return math.Sqrt(0.8 * squares / float64(pairs) / 2)
+	default: // math: w = 2*1.5*sum_{i<j}|x_i-x_j| / (n(n+1))
+		return 2 * 1.5 * sum / float64(n*(n+1))
+	}
+}
+
+func euclid(x *points.Dense) func(i, j int) float64 {
+	return func(i, j int) float64 {
+		s := 0.0
+		for c, v := range x.Row(i) {
+			s += (v - x.Row(j)[c]) * (v - x.Row(j)[c])
+		}
+		return math.Sqrt(s)
+	}
+}
+
+// Every rule against its definition, for few points and many, shifted and sparse.
+func TestRules(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	eng := newEngine(t, engine.Options{})
+	for _, n := range []int{2, 3, 4, 11, 12, 150} {
+		for _, shift := range []float64{0, 1e6} {
+			x := normal(rng, n, 4, shift)
+			for i := range x.Data {
+				if shift == 0 && rng.IntN(3) == 0 {
+					x.Data[i] = 0
+				}
+			}
+			for _, rule := range kernel.RuleNames() {
+				want := naive(rule, n, euclid(x))
+				for _, p := range []points.Points{x, toSparse(x)} {
+					t.Run(fmt.Sprintf("%s/n=%d/shift=%g/%T", rule, n, shift, p), func(t *testing.T) {
+						for text, factor := range map[string]float64{"rbf:sigma=": 1, "exp:width=": 1, "rbf:sigma=0.5": 0.5, "exp:3": 3} {
+							if got := resolve(t, eng, text+rule, p); !(math.Abs(got-factor*want) <= 1e-12*want) {
+								t.Errorf("%s%s is %v, want %v", text, rule, got, factor*want)
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// The rules of a composition measure distances in the inner kernel's feature space, and
+// on a Gram matrix those of its products.
+func TestInnerDistances(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	eng := newEngine(t, engine.Options{})
+	const n = 60
+	x := normal(rng, n, 5, 0.5)
+	for _, inner := range []string{"linear", "cosine", "rbf:sigma=2", "poly:degree=2"} {
+		k, err := kernel.New(mustParse(t, inner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := k.Gram(t.Context(), eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dist := func(i, j int) float64 { return math.Sqrt(max(0, g.At(i, i)+g.At(j, j)-2*g.At(i, j))) }
+		pre, err := points.NewGram(n, n, g.Data, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range kernel.RuleNames() {
+			want := naive(rule, n, dist)
+			if got := resolve(t, eng, "rbf:"+rule+"@"+inner, x); !(math.Abs(got-want) <= 1e-10*want) {
+				t.Errorf("%s inside %s: %v, want %v", inner, rule, got, want)
+			}
+			if got := resolve(t, eng, "rbf:"+rule, pre); !(math.Abs(got-want) <= 1e-10*want) {
+				t.Errorf("%s on the Gram matrix of %s: %v, want %v", rule, inner, got, want)
+			}
+		}
+	}
+}
+
+// Inner rules are resolved first, and the outer one sees the resolved inner kernel.
+func TestNestedRules(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	eng := newEngine(t, engine.Options{})
+	x := normal(rng, 50, 3, 0)
+	s, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:median@exp:2mean"), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := mustParse(t, "exp:width="+strconv.FormatFloat(resolve(t, eng, "exp:2mean", x), 'g', 17, 64))
+	want, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:median@"+inner.String()), x)
+	if err != nil || s != want {
+		t.Errorf("got %q, want %q (%v)", s, want, err)
+	}
+	if again := mustParse(t, s.String()); again != s {
+		t.Errorf("%q reads back as %q", s, again)
+	}
+}
+
+func TestResolveWithoutRules(t *testing.T) {
+	eng := newEngine(t, engine.Options{})
+	for _, text := range []string{"linear", "rbf:sigma=2", "rbf:gamma=3@cosine"} {
+		s := mustParse(t, text)
+		if got, err := bandwidth.Resolve(t.Context(), eng, s, &points.Dense{}); err != nil || got != s {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+}
+
+// Coinciding points are an error that says so, in every storage and through inner kernels
+// whose rounding would hide it.
+func TestConstantData(t *testing.T) {
+	eng := newEngine(t, engine.Options{})
+	x := &points.Dense{N: 30, D: 3}
+	for range x.N {
+		x.Data = append(x.Data, 0.1, -7e5, 1.0/3)
+	}
+	proportional := &points.Dense{N: 30, D: 3}
+	for i := range proportional.N {
+		for _, v := range x.Row(0) {
+			proportional.Data = append(proportional.Data, v*(1+0.37*float64(i)))
+		}
+	}
+	ones := make([]float64, 900)
+	for i := range ones {
+		ones[i] = 0.7
+	}
+	gram, err := points.NewGram(30, 30, ones, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range kernel.RuleNames() {
+		for name, c := range map[string]struct {
+			spec string
+			x    points.Points
+		}{
+			"dense": {"rbf:" + rule, x}, "sparse": {"exp:" + rule, toSparse(x)}, "gram": {"rbf:" + rule, gram},
+			"inside cosine": {"rbf:" + rule + "@cosine", proportional}, "inside rbf": {"exp:" + rule + "@rbf:sigma=2", x},
+			"inside poly": {"rbf:" + rule + "@poly:scale=1e-3", x},
+		} {
+			_, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, c.spec), c.x)
+			if !fault.IsInput(err) || !strings.Contains(err.Error(), "data are constant") || !strings.Contains(err.Error(), rule) {
+				t.Errorf("%s, %s: %v", name, rule, err)
+			}
+		}
+	}
+}
+
+// When most points coincide the median is 0, though the data are not constant.
+func TestZeroMedian(t *testing.T) {
+	eng := newEngine(t, engine.Options{})
+	x := &points.Dense{N: 20, D: 1, Data: make([]float64, 20)}
+	x.Data[3] = 5
+	_, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:median"), x)
+	if !fault.IsInput(err) || !strings.Contains(err.Error(), "most points coincide") {
+		t.Errorf("got %v", err)
+	}
+	if v := resolve(t, eng, "rbf:mean", x); math.Abs(v-5*19/190.0) > 1e-15 {
+		t.Errorf("mean is %v", v)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	eng := newEngine(t, engine.Options{MemoryLimit: 1000})
+	for _, rule := range kernel.RuleNames() {
+		spec := mustParse(t, "rbf:"+rule)
+		var d *fault.DataError
+		for n := range 2 {
+			if _, err := bandwidth.Resolve(t.Context(), eng, spec, &points.Dense{N: n, D: 1, Data: make([]float64, n)}); !errors.As(err, &d) || !strings.Contains(err.Error(), "at least 2 points") {
+				t.Errorf("%s of %d points: %v", rule, n, err)
+			}
+		}
+		for _, v := range []float64{math.NaN(), math.Inf(1), 1e300} {
+			x := &points.Dense{N: 3, D: 1, Data: []float64{0, v, 2}}
+			for _, p := range []points.Points{x, toSparse(x)} {
+				if _, err := bandwidth.Resolve(t.Context(), eng, spec, p); !errors.As(err, &d) {
+					t.Errorf("%s with %v: %v, want a DataError", rule, v, err)
+				}
+			}
+		}
+		var m *fault.MemoryError
+		big := &points.Dense{N: 100, D: 1, Data: make([]float64, 100)}
+		if _, err := bandwidth.Resolve(t.Context(), eng, spec, big); rule != "msq" && !errors.As(err, &m) {
+			t.Errorf("%s beyond the memory limit: %v", rule, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := bandwidth.Resolve(ctx, eng, spec, &points.Dense{N: 2, D: 1, Data: []float64{1, 2}}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s cancelled: %v", rule, err)
+		}
+	}
+}
+
+// Above 4096 points the rules over pairs use a sample, and say about the same.
+func TestLargeData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("8 million pairs")
+	}
+	x := normal(rand.New(rand.NewPCG(4, 1)), 5000, 2, 0)
+	want := math.Sqrt(math.Pi) // mean distance of two standard normal points in the plane
+	if got := resolve(t, newEngine(t, engine.Options{}), "rbf:mean", x); math.Abs(got-want) > 0.02*want {
+		t.Errorf("mean is %v, want about %v", got, want)
+	}
+}
