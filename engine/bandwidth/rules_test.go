@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// selectBelow is sorting and picking, for every rank, with ties and extreme exponents.
+// selectBelow is sorting and picking, with ties and extreme exponents.
 func TestSelectBelow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "n")
@@ -33,10 +33,9 @@ func TestSelectBelow(t *testing.T) {
 			}
 		}
 		slices.Sort(all)
-		for k, want := range all {
-			if got := selectBelow(m, k); got != want {
-				t.Fatalf("rank %d of %v is %v", k, all, got)
-			}
+		k := rapid.IntRange(0, len(all)-1).Draw(t, "k")
+		if got := selectBelow(m, k); got != all[k] {
+			t.Fatalf("rank %d of %v is %v", k, all, got)
 		}
 	})
 }

@@ -44,7 +44,8 @@ func (k Kernel) String() string { return k.spec.String() }
 // exact diagonal of [Kernel.Diagonal].
 //
 // Errors: points that are not finite or whose squared length overflows, or that the kernel
-// does not take; a memory limit below 8n(n+d) bytes; ctx.Err().
+// does not take; 8n^2 or (for the centred copy of dense points) 8nd bytes above the memory
+// limit; ctx.Err().
 // Cost: n^2 d flops for dense points and one map per pair; each entry is written once.
 func (k Kernel) Gram(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
 	n := x.Len()
