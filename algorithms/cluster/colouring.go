@@ -9,8 +9,10 @@ type colouring struct {
 	cost   []float64 // cost[v*k+c] of colour c for vertex v
 	colour []int     // -1 while not coloured
 	near   []int     // near[v*k+c]: neighbours of v of colour c
-	mark   []int     // for chains: the last visit
-	visit  int
+
+	chain []int // of follow
+	mark  []int // the last visit of each vertex
+	visit int
 }
 
 func newColouring(g *conflictGraph, cost []float64) *colouring {
@@ -129,69 +131,75 @@ func (c *colouring) useBase(core []int) {
 	}
 }
 
-// improve lowers the cost by exchanges until none is left that does: for each vertex in
-// order, and each colour that suits it better than its own, the connected chain of vertices
-// of the two colours that holds it (a Kempe chain) swaps colours if that lowers the sum. A
-// chain without neighbours of the new colour is a single move. The colouring stays proper.
-// It reports whether anything changed.
-func (c *colouring) improve(ctx context.Context, order []int) (changed bool, err error) {
+// improve lowers the cost by exchanges until none is left that does: for each pair of
+// colours, every connected chain of vertices of the two (a Kempe chain) swaps colours if
+// that lowers the sum. A vertex without neighbours of the other colour is a chain by itself:
+// a single move. The colouring stays proper. It reports whether anything changed.
+// Cost of a sweep over all pairs: O(K (K vertices + edges)).
+func (c *colouring) improve(ctx context.Context) (changed bool, err error) {
 	for again := true; again; {
 		again = false
-		for i, v := range order {
-			if i%64 == 0 && ctx.Err() != nil {
+		for a := range c.g.k {
+			if ctx.Err() != nil {
 				return changed, ctx.Err()
 			}
-			if c.improveVertex(v) {
-				again, changed = true, true
+			for b := range a {
+				if c.improvePair(a, b) {
+					again, changed = true, true
+				}
 			}
 		}
 	}
 	return changed, nil
 }
 
-func (c *colouring) improveVertex(v int) bool {
+// improvePair swaps the colours a and b on every chain where that pays.
+func (c *colouring) improvePair(a, b int) (changed bool) {
 	k := c.g.k
-	var best []int
-	bestGain, from, to := 0.0, c.colour[v], 0
-	for colour := range k {
-		if c.cost[v*k+colour] >= c.cost[v*k+from] {
+	c.visit++
+	for v, colour := range c.colour {
+		if (colour != a && colour != b) || c.mark[v] == c.visit {
 			continue
 		}
-		chain := c.chain(v, colour)
+		c.follow(v, a+b)
 		gain, size := 0.0, 0.0
-		for _, u := range chain {
-			own, other := c.cost[u*k+c.colour[u]], c.cost[u*k+from+colour-c.colour[u]]
+		for _, u := range c.chain {
+			own, other := c.cost[u*k+c.colour[u]], c.cost[u*k+a+b-c.colour[u]]
 			gain += own - other
 			size += own + other
 		}
-		// A gain within round-off could be taken back by the next chain, for ever.
-		if gain > 1e-12*size && gain > bestGain {
-			best, bestGain, to = chain, gain, colour
-		}
-	}
-	for _, u := range best {
-		c.set(u, from+to-c.colour[u])
-	}
-	return best != nil
-}
-
-// chain returns the vertices connected to v through vertices of v's colour and of other.
-func (c *colouring) chain(v, other int) []int {
-	c.visit++
-	own := c.colour[v]
-	chain := []int{v}
-	c.mark[v] = c.visit
-	for head := 0; head < len(chain); head++ {
-		u := chain[head]
-		if c.near[u*c.g.k+own+other-c.colour[u]] == 0 {
+		// A gain within round-off could be taken back by the next swap, for ever.
+		if gain <= 1e-12*size {
 			continue
 		}
+		changed = true
+		for _, u := range c.chain {
+			c.set(u, a+b-c.colour[u])
+		}
+	}
+	return changed
+}
+
+// follow fills chain with the vertices connected to v through vertices of v's colour and of
+// the other one, sum being the sum of the two, and marks them.
+func (c *colouring) follow(v, sum int) {
+	c.chain = append(c.chain[:0], v)
+	c.mark[v] = c.visit
+	for head := 0; head < len(c.chain); head++ {
+		u := c.chain[head]
+		left := c.near[u*c.g.k+sum-c.colour[u]]
 		for _, w := range c.g.adj[u] {
-			if c.mark[w] != c.visit && c.colour[w] == own+other-c.colour[u] {
+			if left == 0 {
+				break
+			}
+			if c.colour[w] != sum-c.colour[u] {
+				continue
+			}
+			left--
+			if c.mark[w] != c.visit {
 				c.mark[w] = c.visit
-				chain = append(chain, w)
+				c.chain = append(c.chain, w)
 			}
 		}
 	}
-	return chain
 }

@@ -35,8 +35,8 @@ import (
 // Whether they can be is a graph colouring problem; it is decided exactly for two clusters
 // and whenever the part of the links where every block has K or more exclusions is small or
 // easy, and Proven says so.
-// Cost: as KMeans, and an iteration takes O(K (blocks + exclusions)) for cannot-links, more
-// when chains are long.
+// Cost: as KMeans, and an iteration takes O(K (K blocks + exclusions)) for cannot-links, a
+// small number of times.
 func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set, p Params) (*Result, error) {
 	if l == nil {
 		return KMeans(ctx, eng, x, p)
@@ -213,7 +213,7 @@ func (r *start) colour(cost []float64, labels []int, first bool) (*colouring, er
 		for v, c := range labels {
 			now.set(v, c)
 		}
-		changed, err := now.improve(r.ctx, order)
+		changed, err := now.improve(r.ctx)
 		if changed || err != nil {
 			return now, err
 		}
@@ -222,7 +222,7 @@ func (r *start) colour(cost []float64, labels []int, first bool) (*colouring, er
 	if err := fresh.construct(r.ctx, order); err != nil {
 		return nil, err
 	}
-	if _, err := fresh.improve(r.ctx, order); err != nil {
+	if _, err := fresh.improve(r.ctx); err != nil {
 		return nil, err
 	}
 	if first || fresh.total() < now.total()*(1-boundMargin) {

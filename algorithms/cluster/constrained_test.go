@@ -468,7 +468,7 @@ func TestRescueFallsBackToTheBase(t *testing.T) {
 		}
 		proper(c, "base")
 		before := c.total()
-		if _, err := c.improve(context.Background(), order); err != nil {
+		if _, err := c.improve(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		proper(c, "improve")
