@@ -28,8 +28,8 @@ import (
 type demoSet struct {
 	name      string
 	generator string
-	// kernel is narrower than the methods' defaults where classes are made of parts that
-	// lie closer together than half the spread of the data.
+	// kernel replaces a method's default where the parts of a class are much smaller than
+	// the whole set: the default width, about the spread of the data, would blur them.
 	kernel string
 	about  string
 }
@@ -37,8 +37,8 @@ type demoSet struct {
 func demoSets() []demoSet {
 	return []demoSet{
 		{"xor", "xor", "", "four blobs; the classes are the two diagonals"},
-		{"spiral", "double-spiral", "", "two arms of a spiral"},
-		{"chessboard", "chessboard", "", "4 x 4 squares; the classes are their colours"},
+		{"spiral", "double-spiral", "rbf:sigma=0.3msq", "two arms of a spiral"},
+		{"chessboard", "chessboard", "rbf:sigma=0.3msq", "4 x 4 squares; the classes are their colours"},
 		{"rings", "rings", "", "two circles, one around the other"},
 	}
 }
@@ -73,8 +73,8 @@ of the first repetition, to try the other commands on.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&d.points, "points", 400, "number of points; half of them are unseen")
-	f.IntVar(&d.links, "links", 200, "number of must-links, and as many cannot-links where a method uses them")
+	f.IntVar(&d.points, "points", 800, "number of points; half of them are unseen")
+	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links where a method uses them")
 	f.IntVar(&d.repetitions, "repetitions", 5, "data sets drawn, over which the figures are averaged")
 	seedFlag(f, &d.seed)
 	f.StringVarP(&d.out, "output", "o", "", "a `FOLDER` to write data, links and models to")
@@ -333,11 +333,11 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 	for _, s := range sets {
 		fmt.Fprintf(w, "%s: %s\n", s.name, s.about)
 	}
-	fmt.Fprintf(w, "\n%d points, half of them unseen; %s between the others; mean of %s of k-means\n\n",
+	fmt.Fprintf(w, "\n%d points, half of them unseen; %s within the seen half; mean of %s of k-means\n\n",
 		r.Points, plural(r.Links, "must-link"), plural(r.Repetitions, "repetition"))
-	fmt.Fprintf(w, "set\tlearned metric\tseen: Rand\tbalanced\tARI\tunseen: Rand\tbalanced\tARI\n")
+	fmt.Fprintf(w, "set\tlearned metric\tkernel\tseen: Rand\tbalanced\tARI\tunseen: Rand\tbalanced\tARI\n")
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", row.Set, row.Metric,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", row.Set, row.Metric, nameOr(row.Kernel, "-"),
 			row.Seen.Rand, row.Seen.BalancedRand, row.Seen.AdjustedRand,
 			row.Unseen.Rand, row.Unseen.BalancedRand, row.Unseen.AdjustedRand)
 	}

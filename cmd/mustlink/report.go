@@ -61,14 +61,18 @@ func (a *app) summarise(product string, v any, text func(w io.Writer)) error {
 
 func (a *app) printTo(w io.Writer, v any, text func(w io.Writer)) error {
 	if a.json {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(v)
+		return encodeJSON(w, v)
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	text(tw)
 	return tw.Flush()
+}
+
+func encodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // plural writes "1 row", "2 rows".
