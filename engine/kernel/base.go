@@ -34,18 +34,18 @@ type base interface {
 func (k Kernel) centred() bool { return len(k.stages) > 0 && k.stages[0].kind.shiftInvariant() }
 
 // gramBase returns the base of x with itself.
-func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Points, t tiling) (base, error) {
+func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Points) (base, error) {
 	if err := k.accepts(x); err != nil {
 		return nil, err
 	}
 	if g, ok := x.(*points.Gram); ok {
 		return newGramSelf(g)
 	}
-	return k.crossBase(ctx, eng, x, x, t)
+	return k.crossBase(ctx, eng, x, x)
 }
 
 // crossBase returns the base of x with y.
-func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.Points, t tiling) (base, error) {
+func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.Points) (base, error) {
 	if err := firstError(k.accepts(x), k.accepts(y)); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.P
 	xd, xIsDense := x.(*points.Dense)
 	yd, yIsDense := y.(*points.Dense)
 	if xIsDense && yIsDense {
-		return newDense(ctx, eng, xd, yd, k.centred(), t)
+		return newDense(ctx, eng, xd, yd, k.centred())
 	}
 	return newSparse(ctx, eng, x, y)
 }

@@ -19,7 +19,7 @@ type denseBase struct {
 
 // newDense centres, transposes and measures. The product x·yt then runs over contiguous rows
 // of both, and sums each element over the features in order, whatever the tile.
-func newDense(ctx context.Context, eng *engine.Engine, x, y *points.Dense, centred bool, t tiling) (*denseBase, error) {
+func newDense(ctx context.Context, eng *engine.Engine, x, y *points.Dense, centred bool) (*denseBase, error) {
 	if err := eng.Check("centred copy of the points", engine.MatrixBytes(y.D, y.N), "use fewer points or raise the memory limit"); err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (k Kernel) GramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix,
 
 func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points, t tiling) error {
 	checkShape(dst, x.Len(), x.Len())
-	b, err := k.gramBase(ctx, eng, x, t)
+	b, err := k.gramBase(ctx, eng, x)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (k Kernel) CrossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix
 
 func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points, t tiling) error {
 	checkShape(dst, x.Len(), y.Len())
-	b, err := k.crossBase(ctx, eng, x, y, t)
+	b, err := k.crossBase(ctx, eng, x, y)
 	if err != nil {
 		return err
 	}

@@ -596,6 +596,36 @@ func TestErrors(t *testing.T) {
 	})
 }
 
+// A Gram matrix that is symmetric but for rounding gives symmetric values to the bit, the same
+// ones for a matrix and for pairs.
+func TestNearlySymmetricGram(t *testing.T) {
+	eng := newEngine(t, engine.Options{})
+	const n = 30
+	data := make([]float64, n*n)
+	rng := rand.New(rand.NewPCG(13, 1))
+	for i := range data {
+		data[i] = 1e-13 * rng.Float64()
+		if i%(n+1) == 0 {
+			data[i] = 1
+		}
+	}
+	g, err := points.NewGram(n, n, data, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newKernel(t, "linear")
+	m := gramOf(t, k, eng, g)
+	checkSymmetric(t, m)
+	for i := range n {
+		for j := range n {
+			v, err := k.Pairs(t.Context(), eng, g, [][2]int{{i, j}})
+			if err != nil || v[0] != m.At(i, j) {
+				t.Fatalf("pair (%d, %d) is %v, the matrix has %v (%v)", i, j, v, m.At(i, j), err)
+			}
+		}
+	}
+}
+
 // An indefinite "Gram" matrix gives no NaN: distances are clamped, overflow is an error.
 func TestIndefiniteGram(t *testing.T) {
 	eng := newEngine(t, engine.Options{})

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
@@ -68,6 +69,49 @@ func firstDifference(a, b []float64) int {
 		}
 	}
 	return -1
+}
+
+// counting counts the distances that are computed again from differences.
+type counting struct {
+	base
+	count *atomic.Int64
+}
+
+func (c counting) exact(i, j int) float64 {
+	c.count.Add(1)
+	return c.base.exact(i, j)
+}
+
+// Far from the origin, centring keeps the expansion good for all but the nearest pairs: without
+// it the result would be right too, but every distance computed twice.
+func TestCentringSavesWork(t *testing.T) {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(2, 1))
+	x := &points.Dense{N: 100, D: 4, Data: make([]float64, 400)}
+	for i := range x.Data {
+		x.Data[i] = 1e6 + rng.NormFloat64()
+	}
+	k := Kernel{stages: []stage{{kind: rbf, value: 1}}}
+	b, err := k.crossBase(t.Context(), eng, x, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.release()
+	var count atomic.Int64
+	ev, err := k.evaluate(counting{b, &count})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ev.rectangular(t.Context(), eng, blas.NewMatrix(100, 100), defaultTiling); err != nil {
+		t.Fatal(err)
+	}
+	// The points themselves are 100 of the 10000 pairs.
+	if c := count.Load(); c < 100 || c > 200 {
+		t.Errorf("%d of 10000 distances were computed from differences, want 100 to 200", c)
+	}
 }
 
 func TestPower(t *testing.T) {
