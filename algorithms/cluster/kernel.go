@@ -153,7 +153,7 @@ func (r *kernelStart) run() error {
 			return err
 		}
 		before, after := r.inertia, r.trace[len(r.trace)-1]
-		if after < before {
+		if after <= before+r.roundOff() { // of equals take the one nearer to a fixed point
 			copy(r.labels, r.next)
 			r.inertia = after
 		}
@@ -163,6 +163,15 @@ func (r *kernelStart) run() error {
 		}
 	}
 	return nil
+}
+
+// roundOff is how much two sums of distances may differ and count as equal.
+func (r *kernelStart) roundOff() float64 {
+	trace := 0.0
+	for i := range r.k.Rows {
+		trace += math.Abs(r.k.At(i, i))
+	}
+	return 0x1p-50 * trace
 }
 
 // seed assigns every object to the nearest of K seeds (ties: the earlier seed).
@@ -282,7 +291,11 @@ func (r *kernelStart) refill(c int, size []int) {
 	}
 	size[r.next[far]]--
 	size[c] = 1
-	r.next[far], r.dist[far] = c, 0
+	r.next[far] = c
+	row := r.k.Row(far) // the next empty cluster must not take an equal object
+	for i := range r.dist {
+		r.dist[i] = min(r.dist[i], max(0, r.k.At(i, i)+row[far]-2*row[i]))
+	}
 }
 
 // sumOver adds the values of row at the given places, in a fixed order.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
@@ -145,6 +146,20 @@ func TestKernelEndsOnAnyMatrix(t *testing.T) {
 		if math.IsNaN(r.Inertia) || r.Inertia < 0 {
 			t.Fatalf("inertia %g", r.Inertia)
 		}
+		// The labels are the best partition of the start, not the last one tried.
+		p, _ = p.resolve(n)
+		one := newKernelStart(context.Background(), eng, k, p, 0, false)
+		if err := one.run(); err != nil {
+			t.Fatal(err)
+		}
+		again := newKernelStart(context.Background(), eng, k, p, 0, false)
+		again.sums = blas.NewMatrix(n, p.K)
+		if err := again.measure(one.labels); err != nil {
+			t.Fatal(err)
+		}
+		if one.inertia > slices.Min(one.trace)+1e-12 || again.trace[0] != one.inertia {
+			t.Fatalf("inertia %g, of the labels %g, trace %v", one.inertia, again.trace[0], one.trace)
+		}
 	})
 }
 
@@ -170,6 +185,28 @@ func TestKernelDuplicatesAndWorkers(t *testing.T) {
 	if !sameResult(want, got) {
 		t.Error("five workers give another result than one")
 	}
+}
+
+// TestKernelFillsItsClusters: random first members are often duplicates, which leaves
+// clusters empty; they must be refilled as long as there are distinct objects.
+func TestKernelFillsItsClusters(t *testing.T) {
+	eng := newEngine(t, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(t, "n")
+		x := lattice(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0)), n, 2, 3)
+		k := rapid.IntRange(1, n).Draw(t, "k")
+		r, err := Kernel(context.Background(), eng, rbf(x, 1), Params{K: k, Restarts: 1, Init: InitRandom, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := map[int]bool{}
+		for _, c := range r.Labels {
+			used[c] = true
+		}
+		if want := min(k, distinctRows(x)); len(used) != want {
+			t.Fatalf("%d clusters in use, want %d", len(used), want)
+		}
+	})
 }
 
 func TestKernelBadInput(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 
 	"pgregory.net/rapid"
@@ -325,6 +327,122 @@ func TestSlackBoundsTheError(t *testing.T) {
 	}
 }
 
+// TestAssignDecidesTies gives centres that are equal, equally far, or apart by one bit, and
+// compares with direct sums over all centres, lower number first.
+func TestAssignDecidesTies(t *testing.T) {
+	eng := newEngine(t, 2)
+	rapid.Check(t, func(t *rapid.T) {
+		n, k, d := rapid.IntRange(1, 300).Draw(t, "n"), rapid.IntRange(2, 12).Draw(t, "k"), rapid.IntRange(1, 9).Draw(t, "d")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
+		s := &sample{x: lattice(rng, n, d, 4), shift: make([]float64, d)}
+		unit := rapid.SampledFrom([]float64{1, 0.1, 1e8 / 3}).Draw(t, "unit")
+		for i := range s.x.Data {
+			s.x.Data[i] *= unit
+		}
+		if err := s.setNorms(); err != nil {
+			t.Fatal(err)
+		}
+		r := newStart(context.Background(), eng, s, Params{K: k}, nil, 0, true)
+		for c := range k {
+			copy(r.centers.Row(c), s.x.Row(rng.IntN(n)))
+			if c > 0 && rng.IntN(3) == 0 {
+				copy(r.centers.Row(c), r.centers.Row(rng.IntN(c)))
+				r.centers.Row(c)[0] *= 1 + 0x1p-52*float64(rng.IntN(3)-1)
+			}
+		}
+		// Twice: the second time with bounds in place.
+		for _, first := range []bool{true, false} {
+			if _, err := r.assign(first); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				best, arg := math.Inf(1), 0
+				for c := range k {
+					if v := squaredDistance(s.x.Row(i), r.centers.Row(c)); v < best {
+						best, arg = v, c
+					}
+				}
+				if r.labels[i] != arg || r.dist[i] != best {
+					t.Fatalf("row %d: cluster %d at %g, want %d at %g", i, r.labels[i], r.dist[i], arg, best)
+				}
+				// The bound must hold for every other centre.
+				for c := range k {
+					if v := squaredDistance(s.x.Row(i), r.centers.Row(c)); c != arg && !(r.lower[i] <= math.Sqrt(v)) {
+						t.Fatalf("row %d: bound %g above the distance %g of centre %d", i, r.lower[i], math.Sqrt(v), c)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestBackendsGiveTheSameBits: the backend's rounding decides nothing.
+func TestBackendsGiveTheSameBits(t *testing.T) {
+	x := blobs(5, 2000, 6, 8, 0.8)
+	var want *Result
+	for _, name := range backends.Names() {
+		b, err := backends.Open(backends.Options{Name: name, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng, err := engine.New(engine.Options{Backend: b, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := KMeans(context.Background(), eng, x, Params{K: 9, Seed: 11, Restarts: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		} else if !sameResult(want, got) {
+			t.Errorf("backend %s gives another result than %s", name, backends.Names()[0])
+		}
+	}
+}
+
+// TestSeedingSpreads: three tight clusters very far apart get one seed each, whatever the
+// seed of the generator; the chance of any other outcome is below 1e-9.
+func TestSeedingSpreads(t *testing.T) {
+	eng := newEngine(t, 1)
+	x := blas.NewMatrix(30, 1)
+	for i := range 30 {
+		x.Set(i, 0, float64(i%3)*1e9+float64(i)*1e-3)
+	}
+	s, err := newSample(eng, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(100) {
+		p, _ := Params{K: 3, Seed: seed}.resolve(30)
+		r := newStart(context.Background(), eng, s, p, nil, 0, false)
+		if err := r.seed(); err != nil {
+			t.Fatal(err)
+		}
+		near := map[int]bool{}
+		for c := range 3 {
+			near[int(math.Round((r.centers.At(c, 0)+s.shift[0])/1e9))] = true
+		}
+		if len(near) != 3 {
+			t.Fatalf("seed %d: centres %v", seed, r.centers.Data)
+		}
+	}
+}
+
+// TestTournament: the order in which starts finish does not matter.
+func TestTournament(t *testing.T) {
+	inertia := []float64{5, 3, 4, 3, 3}
+	for _, order := range [][]int{{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {3, 0, 4, 1, 2}} {
+		var best tournament
+		for _, restart := range order {
+			best.enter(&start{trace: []float64{inertia[restart]}}, restart)
+		}
+		if best.restart != 1 || best.start.last() != 3 {
+			t.Errorf("order %v: start %d wins", order, best.restart)
+		}
+	}
+}
+
 func TestEmptyClusterTakesTheFarthestPoint(t *testing.T) {
 	eng := newEngine(t, 1)
 	x := blas.Matrix{Rows: 5, Cols: 1, Stride: 1, Data: []float64{0, 1, 2, 10, 11}}
@@ -338,7 +456,7 @@ func TestEmptyClusterTakesTheFarthestPoint(t *testing.T) {
 	r.dist = []float64{0, 1, 4, 100, 121}
 	r.labels = []int{1, 1, 1, 1, 1}
 	r.refill()
-	if want := []int{1, 1, 1, 2, 0}; !equalInts(r.labels, want) {
+	if want := []int{1, 1, 2, 1, 0}; !equalInts(r.labels, want) {
 		t.Errorf("labels %v, want %v", r.labels, want)
 	}
 }

@@ -84,7 +84,8 @@ func (r *start) moveCenters(sums blas.Matrix) {
 
 // refill gives each empty cluster, in order, the row that contributes most to the objective
 // (ties: the lower row) out of a cluster that keeps another row. It stops when the largest
-// contribution is 0: there are fewer distinct rows than clusters.
+// contribution is 0: there are fewer distinct rows than clusters. dist is spoilt until the
+// next assignment.
 // No other row is in an empty cluster, so cannot-links stay satisfied.
 func (r *start) refill() {
 	size := make([]int, r.p.K)
@@ -106,7 +107,11 @@ func (r *start) refill() {
 		}
 		size[r.labels[far]]--
 		size[c] = 1
-		r.labels[far], r.dist[far], r.lower[far] = c, 0, 0
+		r.labels[far], r.lower[far] = c, 0
+		x := r.s.x.Row(far) // the next empty cluster must not take an equal row
+		for i := range r.dist {
+			r.dist[i] = min(r.dist[i], squaredDistance(r.s.x.Row(i), x))
+		}
 		// The centre itself moves in update, which counts the jump in drift.
 	}
 }

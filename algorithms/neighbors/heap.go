@@ -18,7 +18,8 @@ func (h *heap) swap(a, b int) {
 }
 
 // offer enters row j at squared distance d, pushing out the worst of more than k, and
-// reports whether the worst distance may have changed.
+// reports whether the worst distance may have changed. Rows must come in ascending order:
+// then one at exactly the worst distance held loses its tie.
 func (h *heap) offer(k int, j int32, d float64) bool {
 	if n := len(h.index); n < k {
 		h.index, h.dist2 = append(h.index, j), append(h.dist2, d)
@@ -28,7 +29,7 @@ func (h *heap) offer(k int, j int32, d float64) bool {
 		}
 		return true
 	}
-	if d > h.dist2[0] || (d == h.dist2[0] && j > h.index[0]) {
+	if d >= h.dist2[0] {
 		return false
 	}
 	h.index[0], h.dist2[0] = j, d
