@@ -360,10 +360,7 @@ func (p *literal) tuple() []int64 {
 // multiple of 64 bytes, as NumPy does.
 func encodeNPY(w *matrixWriter) error {
 	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", w.rows, w.cols)
-	pad := 64 - (len(npyMagic)+4+len(dict)+1)%64
-	if pad == 64 {
-		pad = 0
-	}
+	pad := -(len(npyMagic) + 4 + len(dict) + 1) & 63
 	dict += strings.Repeat(" ", pad) + "\n"
 	head := append([]byte(npyMagic), 1, 0)
 	head = binary.LittleEndian.AppendUint16(head, uint16(len(dict)))

@@ -3,10 +3,10 @@ package dataset
 import "strconv"
 
 // parseFloat is strconv.ParseFloat with a short way for the plain decimals that fill most
-// files: up to 15 digits with a point somewhere. Their digits make an integer below 2^53
-// and the power of ten to divide by is at most 10^22; both are exact in float64, so that
-// the one division is correctly rounded (Clinger 1990) and the result is ParseFloat's to
-// the bit.
+// files: up to 15 digits with a point somewhere, or 16 without. With a point the digits
+// make an integer below 2^53 and the power of ten to divide by is at most 10^22; both are
+// exact in float64, so that the one division is correctly rounded (Clinger 1990) and the
+// result is ParseFloat's to the bit. Without one the conversion is all there is to round.
 func parseFloat(s string) (float64, error) {
 	digits := s
 	if digits != "" && digits[0] == '-' {
@@ -27,7 +27,7 @@ func parseFloat(s string) (float64, error) {
 			return strconv.ParseFloat(s, 64)
 		}
 	}
-	if len(digits) == 16 && point < 0 || len(digits) == 1 && point == 0 {
+	if len(digits) == 1 && point == 0 {
 		return strconv.ParseFloat(s, 64)
 	}
 	v := float64(mantissa)

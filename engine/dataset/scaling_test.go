@@ -72,7 +72,7 @@ func TestStandardizeIsAccurate(t *testing.T) {
 }
 
 func TestStandardizeConstantColumns(t *testing.T) {
-	third, tenth := 0.1+0.2, 0.3 // differ in the last place
+	third, tenth := math.Nextafter(0.3, 1), 0.3
 	x := &points.Dense{N: 3, D: 5, Data: []float64{
 		0.1, third, 1, 0, 1e-300,
 		0.1, tenth, 2, 0, 2e-300,
@@ -152,6 +152,8 @@ func TestFingerprint(t *testing.T) {
 	other("long", long)
 	long.Data[2999] = 1
 	other("long, last value", long)
+	long.Data[0] = 1
+	other("long, first value", long)
 	if seen[Fingerprint(base())] != "base" {
 		t.Error("not the same twice")
 	}

@@ -110,6 +110,9 @@ func (f *File) encodeHeader(entries []entry, dataSum string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: header: %w", err)
 	}
+	if len(text) > maxHeader {
+		return nil, headerTooLong(len(text))
+	}
 	meta := map[string]string{
 		keyHeader:     string(text),
 		keyData:       dataSum,
@@ -124,10 +127,14 @@ func (f *File) encodeHeader(entries []entry, dataSum string) ([]byte, error) {
 	}
 	length := buf.Len() - 8
 	if length > maxHeader {
-		return nil, fmt.Errorf("model: header needs %d bytes: want at most %d; put large values into tensors", length, maxHeader)
+		return nil, headerTooLong(length)
 	}
 	binary.LittleEndian.PutUint64(buf.Bytes(), uint64(length))
 	return buf.Bytes(), nil
+}
+
+func headerTooLong(length int) error {
+	return fmt.Errorf("model: header needs %d bytes: want at most %d; put large values into tensors", length, maxHeader)
 }
 
 func encodeMembers(buf *bytes.Buffer, meta map[string]string, entries []entry) error {
