@@ -1,0 +1,500 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// column returns the values of a column of a CSV without quotes.
+func column(t *testing.T, text, name string) []string {
+	t.Helper()
+	list := lines(text)
+	at := slices.Index(strings.Split(list[0], ","), name)
+	if at < 0 {
+		t.Fatalf("no column %q in %q", name, list[0])
+	}
+	var out []string
+	for _, l := range list[1:] {
+		out = append(out, strings.Split(l, ",")[at])
+	}
+	return out
+}
+
+func number64(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// numbers returns the numeric cells of a CSV without its header and a column of ids.
+func numbers(t *testing.T, text string, ids bool) [][]float64 {
+	t.Helper()
+	var out [][]float64
+	for _, l := range lines(text)[1:] {
+		fields := strings.Split(l, ",")
+		if ids {
+			fields = fields[1:]
+		}
+		var row []float64
+		for _, f := range fields {
+			row = append(row, number64(t, f))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// parse decodes the JSON on a text, which must hold nothing else.
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return v
+}
+
+// TestWarnings: what is odd but no error says so on standard error, and the exit code is 0;
+// with --strict it is 2.
+func TestWarnings(t *testing.T) {
+	constant := func(dir string) {
+		var s strings.Builder
+		for i, l := range lines(blobs(20, 2, false)) {
+			first := "5,"
+			if i == 0 {
+				first = "flat,"
+			}
+			s.WriteString(first + l + "\n")
+		}
+		write(t, dir, "data.csv", s.String())
+	}
+	for _, c := range []struct {
+		name, links string
+		prepare     func(dir string)
+		flags       string
+		words       []string
+	}{
+		{"constant column", "i,j,link\n0,2,must\n", constant, " --standardize", []string{`column "flat"`, "constant", "kept at 0"}},
+		{"chunklet of size 1", "i,chunklet\n0,a\n2,a\n5,b\n", nil, "", []string{"chunklet", "row 5"}},
+		{"contradiction", "i,j,link\n0,2,must\n2,4,must\n4,6,must\n0,6,cannot\n", nil, "", []string{"0-2 (line 2), 2-4 (line 3), 4-6 (line 4)"}},
+		{"cannot-links unused", "i,j,link\n0,2,must\n0,1,cannot\n", nil, "", []string{"krca uses must-links only", "1 cannot-link"}},
+		{"duplicate", "i,j,link\n0,2,must\n2,0,must\n", nil, "", []string{"links.csv", "repeats"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := workspace(t)
+			if c.prepare != nil {
+				c.prepare(dir)
+			}
+			write(t, dir, "links.csv", c.links)
+			before := names(t, dir)
+			strict := run(t, dir, fit+c.flags+" --strict")
+			if strict.code != exitInput || !slices.Equal(before, names(t, dir)) {
+				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.code, names(t, dir), exitInput)
+			}
+			o := runOK(t, dir, fit+c.flags+" --json")
+			for _, w := range append(c.words, "mustlink: warning: ") {
+				if !strings.Contains(o.stderr, w) {
+					t.Errorf("no %q in %q", w, o.stderr)
+				}
+			}
+			if list := parse(t, o.stdout)["warnings"].([]any); len(list) != len(lines(o.stderr)) {
+				t.Errorf("%d warnings in the JSON, on standard error: %q", len(list), o.stderr)
+			}
+			// What was fitted serves.
+			runOK(t, dir, "embed out.mlk -i data.csv -o embedded.csv")
+		})
+	}
+}
+
+// TestFlow goes the way of a user: links, fit, embed, gram, distance, cluster, score,
+// classify, inspect, on files with ids.
+func TestFlow(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "data.csv", blobs(60, 4, true))
+	runOK(t, dir, "links make -i data.csv --pairs 30 --links-by id -o links.csv")
+	if i := column(t, read(t, dir, "links.csv"), "i"); len(i) != 60 || !strings.HasPrefix(i[0], "p") {
+		t.Fatalf("links.csv has %d links, the first of row %q: want 60, by id", len(i), i[0])
+	}
+	runOK(t, dir, "fit -m krca -i data.csv -c links.csv --links-by id --standardize -o model.mlk")
+
+	runOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
+	embedded := read(t, dir, "embedded.csv")
+	if id := column(t, embedded, "id"); len(id) != 60 || id[59] != "p59" {
+		t.Errorf("ids of the embedding: %v", id)
+	}
+
+	// The learned distance is that of the learned kernel.
+	runOK(t, dir, "gram model.mlk -i data.csv -o gram.csv")
+	write(t, dir, "pairs.csv", "i,j\n0,1\n7,3\n4,4\n")
+	runOK(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv")
+	k := numbers(t, read(t, dir, "gram.csv"), true)
+	d := column(t, read(t, dir, "distances.csv"), "squared_distance")
+	for p, pair := range [][2]int{{0, 1}, {7, 3}, {4, 4}} {
+		i, j := pair[0], pair[1]
+		want := k[i][i] + k[j][j] - 2*k[i][j]
+		if got := number64(t, d[p]); !(math.Abs(got-want) <= 1e-9*k[i][i]) {
+			t.Errorf("squared distance of %v is %g, by the Gram matrix %g", pair, got, want)
+		}
+	}
+	runOK(t, dir, "gram model.mlk -i data.csv -j data.csv -o cross.csv")
+	cross := numbers(t, read(t, dir, "cross.csv"), true)
+	for i := range k {
+		for j := range k {
+			if !(math.Abs(k[i][j]-cross[i][j]) <= 1e-9*k[i][i]) {
+				t.Fatalf("gram and cross differ at %d, %d: %g and %g", i, j, k[i][j], cross[i][j])
+			}
+		}
+	}
+
+	// 6 deviations apart in one of 4 columns: every algorithm finds the two classes, with and without the model.
+	for _, line := range []string{
+		"cluster model.mlk -i data.csv -n 2",
+		"cluster -i data.csv -n 2 --standardize",
+		"cluster model.mlk -i data.csv -n 2 -a kernel",
+		"cluster -i data.csv -n 2 -a kernel -k rbf:sigma=median",
+		"cluster model.mlk -i data.csv -n 2 -c links.csv --links-by id",
+	} {
+		report := parse(t, runOK(t, dir, line+" -o clusters.csv --json").stdout)
+		labels := read(t, dir, "clusters.csv")
+		if !strings.HasPrefix(labels, "id,label\np0,") {
+			t.Errorf("%s: labels begin with %q", line, labels[:20])
+		}
+		scores := parse(t, runOK(t, dir, "score --truth data.csv --predicted clusters.csv --json").stdout)
+		if ari := scores["adjusted_rand"].(float64); ari < 0.75 {
+			t.Errorf("%s: adjusted Rand index %g: want at least 0.75", line, ari)
+		}
+		inner := report["scores"].(map[string]any)
+		if inner["adjusted_rand"] != scores["adjusted_rand"] {
+			t.Errorf("%s: the summary says %v, score %v", line, inner["adjusted_rand"], scores["adjusted_rand"])
+		}
+	}
+
+	scores := parse(t, runOK(t, dir, "score --truth data.csv --embedding embedded.csv --json").stdout)
+	if j := scores["j_ratio"].(float64); j < 1.2 {
+		t.Errorf("J of the embedding is %g", j)
+	}
+	for _, line := range []string{"classify model.mlk --train data.csv -i data.csv", "classify --train data.csv -i data.csv --standardize"} {
+		runOK(t, dir, line+" --neighbors 1 -o predicted.csv")
+		// The nearest neighbour of a training point is itself.
+		if got, want := column(t, read(t, dir, "predicted.csv"), "label"), column(t, read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
+			t.Errorf("%s: labels are not those of the nearest rows", line)
+		}
+	}
+	o := runOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --links-by id")
+	for _, w := range []string{"krca", "rbf:sigma=", "f0, f1, f2, f3", "tensor", "30 must, 30 cannot, on the data of the fit"} {
+		if !strings.Contains(o.stdout, w) {
+			t.Errorf("inspect does not show %q:\n%s", w, o.stdout)
+		}
+	}
+}
+
+// TestStreams: "-" is standard input and output, and compressed files are read and written.
+func TestStreams(t *testing.T) {
+	dir := t.TempDir()
+	data := blobs(40, 3, false)
+	write(t, dir, "data.csv", data)
+	write(t, dir, "data.csv.gz", data)
+	links := runWith(t, dir, data, "links make -i - --pairs 15 -o -")
+	if !strings.HasPrefix(links.stdout, "i,j,link\n") || !strings.Contains(links.stderr, "15 must-links") {
+		t.Errorf("standard output %q, standard error %q", links.stdout, links.stderr)
+	}
+	runWith(t, dir, links.stdout, "fit -m krca -i data.csv.gz -c - -o a.mlk")
+	write(t, dir, "links.csv.gz", links.stdout)
+	runWith(t, dir, data, "fit -m krca -i - -c links.csv.gz -o b.mlk")
+
+	want := runOK(t, dir, "embed a.mlk -i data.csv -o -").stdout
+	if got := runWith(t, dir, data, "embed b.mlk -i - -o -").stdout; got != want {
+		t.Error("the same data and links by other ways give another embedding")
+	}
+	runOK(t, dir, "embed a.mlk -i data.csv.gz -o out.csv.gz")
+	if read(t, dir, "out.csv.gz")[:2] != "\x1f\x8b" {
+		t.Error("out.csv.gz is not compressed")
+	}
+	write(t, dir, "want.csv", want)
+	for _, in := range []string{"out.csv.gz", "want.csv"} {
+		runOK(t, dir, fmt.Sprintf("score --truth data.csv --embedding %s --json", in))
+	}
+	// A binary stream goes from one command to the next.
+	npy := runOK(t, dir, "embed a.mlk -i data.csv -o - --format npy").stdout
+	piped := runWith(t, dir, npy, "cluster -i - --format npy -n 2 -o -").stdout
+	if direct := runOK(t, dir, "cluster a.mlk -i data.csv -n 2 -o -").stdout; piped != direct {
+		t.Error("clustering the embedding and clustering with the model differ")
+	}
+}
+
+// TestGramInput: a precomputed Gram matrix stands for its points.
+func TestGramInput(t *testing.T) {
+	dir := withModel(t)
+	runOK(t, dir, "gram model.mlk -i data.csv -o k.npy")
+	runOK(t, dir, "fit -m krca -i k.npy --gram -c links.csv -k linear -p eps_rel=1e-2 -o second.mlk")
+	runOK(t, dir, "embed second.mlk -i k.npy --gram -o embedded.csv")
+	if n := len(lines(read(t, dir, "embedded.csv"))); n != 21 {
+		t.Errorf("%d lines: want a header and 20 rows", n)
+	}
+	// New objects come as rows over the training objects, with their own diagonal.
+	runOK(t, dir, "gram model.mlk -i data.csv -o new.csv")
+	var rows, diagonal []string
+	for i, l := range lines(read(t, dir, "new.csv")) {
+		if i == 0 || i > 15 {
+			rows = append(rows, l)
+		}
+		if i > 15 {
+			diagonal = append(diagonal, strings.Split(l, ",")[i-1])
+		}
+	}
+	write(t, dir, "new.csv", strings.Join(rows, "\n")+"\n")
+	write(t, dir, "diagonal.csv", "k\n"+strings.Join(diagonal, "\n")+"\n")
+	runOK(t, dir, "embed second.mlk -i new.csv --gram --gram-diagonal diagonal.csv -o new-embedded.csv")
+	all, part := numbers(t, read(t, dir, "embedded.csv"), false), numbers(t, read(t, dir, "new-embedded.csv"), false)
+	for i := range part {
+		for j := range part[i] {
+			if !(math.Abs(part[i][j]-all[15+i][j]) <= 1e-9) {
+				t.Fatalf("row %d, column %d: %g as a new object, %g as a training object", i, j, part[i][j], all[15+i][j])
+			}
+		}
+	}
+	runOK(t, dir, "cluster -i k.npy --gram -a kernel -n 2 -o clusters.csv")
+	before := names(t, dir)
+	wantInputError(t, dir, run(t, dir, "cluster -i k.npy --gram -n 2 -o out.csv"), before, "k.npy", "-a kernel")
+	wantInputError(t, dir, run(t, dir, "embed second.mlk -i data.csv -o out.csv"), before, "data.csv")
+}
+
+// TestJSON: with --json standard output is one JSON value, with the fields that programs
+// rely on, whatever is warned about.
+func TestJSON(t *testing.T) {
+	dir := withModel(t)
+	runOK(t, dir, "cluster -i data.csv -n 2 -q -o clusters.csv")
+	write(t, dir, "pairs.csv", "i,j\n0,1\n")
+	for _, c := range []struct{ line, fields string }{
+		{fit, "method kernel n d must_links cannot_links chunklets dim converged iterations seconds model warnings"},
+		{"embed model.mlk -i data.csv -o out.csv", "method rows cols output warnings"},
+		{"gram model.mlk -i data.csv -o out.csv", "method rows cols output warnings"},
+		{"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv", "method rows cols output warnings"},
+		{"cluster model.mlk -i data.csv -n 2 -o out.csv", "algorithm metric n clusters sizes inertia iterations converged restart scores output warnings"},
+		{"classify --train data.csv -i data.csv -o out.csv", "metric train_rows n neighbors scores output warnings"},
+		{"score --truth data.csv --predicted clusters.csv --embedding data.csv", "n classes clusters rand balanced_rand adjusted_rand nmi cluster_accuracy j_ratio pair_auc neighbor_accuracy recall"},
+		{"links make -i data.csv --pairs 3 -o out.csv", "links n must_links cannot_links components seed warnings"},
+		{"links close -i data.csv -c links.csv -o out.csv", "links n must_links cannot_links components warnings"},
+		{"check -i data.csv -c links.csv", "ok problems n d classes has_ids must_links cannot_links chunklets warnings"},
+		{"inspect model.mlk -i data.csv -c links.csv", "model bytes format_version method params kernel features standardized dim status library_version build fingerprint figures tensors links warnings"},
+		{"info", "version go platform build_tags cgo backend backend_detail backends simd simd_levels workers gomaxprocs memory_limit_bytes"},
+		{"demo rings --points 60 --links 20 --repetitions 1", "points links repetitions seed seconds rows"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			v := parse(t, runOK(t, dir, c.line+" --json").stdout)
+			for _, f := range strings.Fields(c.fields) {
+				if _, ok := v[f]; !ok {
+					t.Errorf("no field %q in %v", f, v)
+				}
+			}
+		})
+	}
+}
+
+// TestCheck: every problem is listed, and the exit code tells.
+func TestCheck(t *testing.T) {
+	dir := workspace(t)
+	o := runOK(t, dir, "check -i data.csv -c links.csv")
+	if !strings.Contains(o.stdout, "20 x 3") || !strings.Contains(o.stdout, "no problems") {
+		t.Errorf("check of sound files prints %q", o.stdout)
+	}
+	write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
+	o = run(t, dir, "check -i bad.csv -c links.csv")
+	if o.code != exitInput {
+		t.Errorf("exit code %d: want %d", o.code, exitInput)
+	}
+	for _, w := range []string{"line 3", "line 4", "line 5", `column "a"`, `column "b"`} {
+		if !strings.Contains(o.stdout, w) {
+			t.Errorf("no %q in %q", w, o.stdout)
+		}
+	}
+	if !strings.Contains(o.stderr, "3 problems") {
+		t.Errorf("standard error is %q", o.stderr)
+	}
+	write(t, dir, "links.csv", "i,j,link\n0,0,must\n0,1,must\n1,0,cannot\n0,50,must\n")
+	o = run(t, dir, "check -i data.csv -c links.csv --json")
+	v := parse(t, o.stdout)
+	if problems := v["problems"].([]any); o.code != exitInput || v["ok"] != false || len(problems) != 3 {
+		t.Errorf("exit code %d, %v", o.code, v)
+	}
+}
+
+// TestClose: the closure holds what follows from the links.
+func TestClose(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "links.csv", "i,j,link\n0,1,must\n1,2,must\n2,3,cannot\n3,4,must\n")
+	runOK(t, dir, "links close -c links.csv -n 6 -o closed.csv")
+	got := lines(read(t, dir, "closed.csv"))
+	slices.Sort(got)
+	want := strings.Fields("0,1,must 0,2,must 0,3,cannot 0,4,cannot 1,2,must 1,3,cannot 1,4,cannot 2,3,cannot 2,4,cannot 3,4,must i,j,link")
+	if !slices.Equal(got, want) {
+		t.Errorf("closure is %v: want %v", got, want)
+	}
+}
+
+// TestQuiet: --quiet leaves warnings, and nothing else, of commands that write a file.
+func TestQuiet(t *testing.T) {
+	dir := workspace(t)
+	o := runOK(t, dir, fit+" --quiet")
+	if o.stdout != "" || !strings.HasPrefix(o.stderr, "mustlink: warning: krca uses must-links only") || len(lines(o.stderr)) != 1 {
+		t.Errorf("standard output %q, standard error %q", o.stdout, o.stderr)
+	}
+}
+
+// TestReproducible: the same seed gives the same bytes for any number of workers, and
+// nothing is replaced when a later run fails.
+func TestReproducible(t *testing.T) {
+	dir := workspace(t)
+	var first string
+	for _, workers := range []string{"1", "2", "3"} {
+		runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o m.mlk --blas-threads 1 --workers "+workers)
+		runOK(t, dir, "embed m.mlk -q -i data.csv -o e.csv --blas-threads 1 --workers "+workers)
+		runOK(t, dir, "cluster m.mlk -q -i data.csv -n 2 -o c.csv --blas-threads 1 --workers "+workers)
+		got := read(t, dir, "e.csv") + read(t, dir, "c.csv")
+		if first == "" {
+			first = got
+		}
+		if got != first {
+			t.Errorf("--workers %s gives other bytes than --workers 1", workers)
+		}
+	}
+	model := read(t, dir, "m.mlk")
+	write(t, dir, "links.csv", "i,j,link\n0,99,must\n")
+	if o := run(t, dir, "fit -m krca -i data.csv -c links.csv -o m.mlk"); o.code != exitInput {
+		t.Errorf("exit code %d", o.code)
+	}
+	if read(t, dir, "m.mlk") != model {
+		t.Error("a fit that failed changed the model file")
+	}
+}
+
+// TestDemo: the learned metric separates the diagonals of the xor set, which plain k-means
+// cannot, and -o leaves files that the other commands take.
+func TestDemo(t *testing.T) {
+	dir := t.TempDir()
+	v := parse(t, runOK(t, dir, "demo xor --points 200 --links 100 --repetitions 2 --json").stdout)
+	rand := map[string]float64{}
+	for _, r := range v["rows"].([]any) {
+		row := r.(map[string]any)
+		rand[row["metric"].(string)] = row["unseen"].(map[string]any)["rand"].(float64)
+	}
+	if rand["none"] > 0.6 || rand["krca"] < 0.95 {
+		t.Errorf("Rand index of unseen points: %v", rand)
+	}
+	if left := names(t, dir); len(left) > 0 {
+		t.Errorf("the demo left %v", left)
+	}
+	runOK(t, dir, "demo xor --points 60 --links 20 --repetitions 1 -o out")
+	sub := filepath.Join(dir, "out")
+	runOK(t, sub, "cluster xor-krca.mlk -i xor-unseen.csv -n 2 -o clusters.csv")
+	runOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
+}
+
+// TestHelp: every command has a long help, an example and documented flags.
+func TestHelp(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range strings.Split("fit,embed,gram,distance,cluster,classify,score,links make,links close,check,inspect,demo,bench paper,info", ",") {
+		o := runOK(t, dir, name+" --help")
+		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
+			if !strings.Contains(o.stdout, w) {
+				t.Errorf("help of %s does not contain %q", name, w)
+			}
+		}
+	}
+	if o := runOK(t, dir, "--version"); !strings.HasPrefix(o.stdout, "mustlink ") {
+		t.Errorf("--version prints %q", o.stdout)
+	}
+	if o := runOK(t, dir, ""); !strings.Contains(o.stdout, "Usage:") {
+		t.Errorf("no arguments print %q", o.stdout)
+	}
+}
+
+// TestCompletion: shells complete methods, kernels, formats and parameters.
+func TestCompletion(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		word string
+	}{
+		{[]string{"fit", "-m", ""}, "krca"},
+		{[]string{"fit", "-k", "rbf"}, "rbf:sigma=median"},
+		{[]string{"fit", "-m", "krca", "-p", ""}, "eps_rel="},
+		{[]string{"embed", "--format", ""}, "npy"},
+		{[]string{"cluster", "-a", ""}, "constrained"},
+		{[]string{"demo", ""}, "chessboard"},
+		{[]string{"bench", "paper", ""}, "tsang-1"},
+	} {
+		o := finish(t, command(dir, append([]string{"__complete"}, c.args...)...))
+		if o.code != exitOK || !strings.Contains(o.stdout, c.word) {
+			t.Errorf("completions of %q: %q: want %q among them", c.args, o.stdout, c.word)
+		}
+	}
+	if o := runOK(t, dir, "completion bash"); !strings.Contains(o.stdout, "__start_mustlink") {
+		t.Error("completion bash prints no script")
+	}
+}
+
+// TestInfoNamesTheBuild: info shows the tags that the binary was built with, and the
+// backend that the environment asks for.
+func TestInfoNamesTheBuild(t *testing.T) {
+	dir := t.TempDir()
+	v := parse(t, runOK(t, dir, "info --json").stdout)
+	var tags []string
+	for _, tag := range v["build_tags"].([]any) {
+		tags = append(tags, tag.(string))
+	}
+	if got := strings.Join(tags, ","); got != tagsOfTest() {
+		t.Errorf("build tags %q: want %q", got, tagsOfTest())
+	}
+	cmd := command(dir, "info", "--json", "--workers", "3", "--memory-limit", "2GiB")
+	cmd.Env = append(os.Environ(), "MUSTLINK_BACKEND=gonum")
+	o := parse(t, finish(t, cmd).stdout)
+	if o["backend"] != "gonum" || o["workers"] != 3.0 || o["memory_limit_bytes"] != float64(2<<30) {
+		t.Errorf("info shows %v", o)
+	}
+}
+
+// TestIonosphere learns on one half of a real set and clusters the other: the figures of
+// the README.
+func TestIonosphere(t *testing.T) {
+	folder := os.Getenv("MUSTLINK_DATA")
+	if folder == "" {
+		t.Skip("MUSTLINK_DATA is not set")
+	}
+	dir := t.TempDir()
+	var train, test strings.Builder
+	for i, l := range lines(read(t, folder, "ionosphere.csv")) {
+		if i == 0 || i%2 == 1 {
+			train.WriteString(l + "\n")
+		}
+		if i == 0 || i%2 == 0 {
+			test.WriteString(l + "\n")
+		}
+	}
+	write(t, dir, "train.csv", train.String())
+	write(t, dir, "test.csv", test.String())
+	runOK(t, dir, "links make -i train.csv --pairs 200 -o links.csv")
+	runOK(t, dir, "fit -m krca -i train.csv -c links.csv --standardize -o ion.mlk")
+	runOK(t, dir, "embed ion.mlk -i test.csv -o embedded.npy")
+	runOK(t, dir, "cluster -i test.csv -n 2 --standardize -o raw.csv")
+	runOK(t, dir, "cluster -i embedded.npy -n 2 -o learned.csv")
+	ari := map[string]float64{}
+	for _, name := range []string{"raw", "learned"} {
+		v := parse(t, runOK(t, dir, "score --truth test.csv --predicted "+name+".csv --json").stdout)
+		ari[name] = v["adjusted_rand"].(float64)
+	}
+	t.Logf("adjusted Rand index of held-out rows: %v", ari)
+	if ari["learned"] < ari["raw"]+0.3 {
+		t.Errorf("adjusted Rand index: %v: want a clear gain", ari)
+	}
+}

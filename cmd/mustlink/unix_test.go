@@ -1,0 +1,126 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// peakMemory returns the largest resident set of an ended process in bytes, where the
+// system counts it in kilobytes.
+func peakMemory(s *os.ProcessState) (int64, bool) {
+	usage, ok := s.SysUsage().(*syscall.Rusage)
+	if !ok || runtime.GOOS != "linux" {
+		return 0, false
+	}
+	return usage.Maxrss << 10, true
+}
+
+// TestReadOnlyFolder runs as an ordinary user, whom permissions bind.
+func TestReadOnlyFolder(t *testing.T) {
+	dir := withModel(t)
+	sub := filepath.Join(dir, "locked")
+	if err := os.Mkdir(sub, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"fit -m krca -i data.csv -c links.csv -o locked/out.mlk",
+		"embed model.mlk -i data.csv -o locked/out.csv",
+	} {
+		cmd := command(dir, strings.Fields(line)...)
+		if os.Getuid() == 0 {
+			const nobody = 65534
+			openUp(t, dir)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		}
+		wantInputError(t, sub, finish(t, cmd), nil, "locked", "not writable")
+	}
+}
+
+// openUp lets other users reach dir, which t.TempDir keeps to its owner.
+func openUp(t *testing.T, dir string) {
+	t.Helper()
+	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// interrupt starts the command with an open standard input, calls feed with it, sends the
+// signal after that and some time, and returns how the command ended.
+func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.WriteCloser)) outcome {
+	t.Helper()
+	cmd := command(dir, strings.Fields(line)...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	feed(stdin)
+	time.Sleep(300 * time.Millisecond)
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatalf("the command ended before the signal: %v\n%s", err, stderr.String())
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the command succeeded in spite of the signal")
+	} else if _, ok := err.(*exec.ExitError); !ok {
+		t.Fatal(err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), "", stderr.String()}
+}
+
+func wantInterrupted(t *testing.T, dir string, o outcome, before []string) {
+	t.Helper()
+	if o.code != exitInterrupted {
+		t.Errorf("exit code %d: want %d", o.code, exitInterrupted)
+	}
+	if o.stderr != "mustlink: interrupted\n" {
+		t.Errorf("standard error is %q", o.stderr)
+	}
+	if after := names(t, dir); !slices.Equal(before, after) {
+		t.Errorf("files before: %v, after: %v", before, after)
+	}
+}
+
+// TestInterruptFit interrupts the computation itself: the data are all there, and the
+// median of 4096^2/2 distances and what follows it take longer than the pause.
+func TestInterruptFit(t *testing.T) {
+	dir := workspace(t)
+	data := blobs(6000, 10, false)
+	before := names(t, dir)
+	o := interrupt(t, dir, "fit -m krca -i - --links-from-labels 2500 -k rbf:sigma=median -p landmarks=500 -o out.mlk", os.Interrupt, func(w io.WriteCloser) {
+		if _, err := io.WriteString(w, data); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+	})
+	wantInterrupted(t, dir, o, before)
+}
+
+// TestInterruptReading interrupts a command that waits for its input.
+func TestInterruptReading(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		dir := workspace(t)
+		before := names(t, dir)
+		o := interrupt(t, dir, "fit -m krca -i - -c links.csv -o out.mlk", signal, func(w io.WriteCloser) {
+			if _, err := io.WriteString(w, "a,b\n1,2\n"); err != nil {
+				t.Fatal(err)
+			}
+		})
+		wantInterrupted(t, dir, o, before)
+	}
+}
