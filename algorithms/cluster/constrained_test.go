@@ -353,6 +353,7 @@ func TestInfeasibleMessages(t *testing.T) {
 		{"one cluster", "c3-5", 1, []int{3, 5}, true, []string{"at least 2 clusters"}},
 		{"five-cycle with two clusters", "c0-1 c1-2 c2-3 c3-4 c0-4 c4-5", 2, []int{0, 1, 2, 3, 4}, false, []string{"use more clusters"}},
 		{"clique of blocks", "m0-7 c7-1 c1-2 c0-2", 2, []int{0, 1, 2}, true, []string{"rows 0, 1, 2", "1-7"}},
+		{"five-cycle with an even cycle at its side", "c0-1 c1-2 c2-3 c3-4 c0-4 c4-5 c5-6 c6-7 c4-7", 2, []int{0, 1, 2, 3, 4}, false, []string{"use more clusters"}},
 		// The wheel W5 needs four colours without a clique of four.
 		{"wheel with three clusters", "c0-1 c1-2 c2-3 c3-4 c0-4 c5-0 c5-1 c5-2 c5-3 c5-4", 3, []int{0, 1, 2, 3, 4, 5}, false, []string{"use more clusters"}},
 	} {
@@ -580,5 +581,40 @@ func TestTabuSearch(t *testing.T) {
 	g := newConflictGraph(4, 3, [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}})
 	if ok, err := tabuSearch(context.Background(), g, g.cores[0], 500, make([]int, 4)); ok || err != nil {
 		t.Errorf("three colours for a clique of four: %v, %v", ok, err)
+	}
+}
+
+// TestFreshPassEscapes: from labels 0 1 2 of three blocks that exclude one another no swap
+// of two clusters pays, but the cycle 1 2 0 costs nothing, and every greedy pass finds it.
+func TestFreshPassEscapes(t *testing.T) {
+	g := newConflictGraph(3, 3, [][2]int{{0, 1}, {0, 2}, {1, 2}})
+	if fail, err := g.solve(context.Background()); fail != nil || err != nil {
+		t.Fatal(fail, err)
+	}
+	cost := []float64{1, 0, 10, 10, 1, 0, 0, 10, 1}
+	r := &start{ctx: context.Background(), conflict: g, rng: rand.New(rand.NewPCG(1, 1))}
+	got, err := r.colour(cost, []int{0, 1, 2}, false)
+	if err != nil || !equalInts(got.colour, []int{1, 2, 0}) {
+		t.Errorf("colours %v (%v), want 1 2 0", got.colour, err)
+	}
+}
+
+// TestBaseTakesTheCheaperImage: on a four-cycle the two classes of the base colouring are
+// given to the two colours the cheaper way round.
+func TestBaseTakesTheCheaperImage(t *testing.T) {
+	g := newConflictGraph(4, 2, [][2]int{{0, 1}, {1, 2}, {2, 3}, {0, 3}})
+	if fail, err := g.solve(context.Background()); fail != nil || err != nil {
+		t.Fatal(fail, err)
+	}
+	for _, want := range [][]int{{0, 1, 0, 1}, {1, 0, 1, 0}} {
+		cost := make([]float64, 8)
+		for v, c := range want {
+			cost[2*v+1-c] = 1
+		}
+		c := newColouring(g, cost)
+		c.useBase(g.cores[0])
+		if !equalInts(c.colour, want) {
+			t.Errorf("colours %v, want %v", c.colour, want)
+		}
 	}
 }

@@ -164,6 +164,23 @@ func TestKMeansProperties(t *testing.T) {
 			}
 		}
 		checkFixedPoint(t, x, k, r)
+		// The bounds that let rows be skipped still hold at the end of a start.
+		s, err := newSample(eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ = p.resolve(n)
+		one := newStart(context.Background(), eng, s, p, nil, 0, false)
+		if err := one.run(); err != nil {
+			t.Fatal(err)
+		}
+		for i, own := range one.labels {
+			for c := range k {
+				if d := math.Sqrt(squaredDistance(s.x.Row(i), one.centers.Row(c))); c != own && !(one.lower[i] <= d) {
+					t.Fatalf("row %d: bound %g above the distance %g of centre %d", i, one.lower[i], d, c)
+				}
+			}
+		}
 	})
 }
 
@@ -455,7 +472,11 @@ func TestEmptyClusterTakesTheFarthestPoint(t *testing.T) {
 	copy(r.centers.Data, []float64{-100, s.x.Data[0], 100}) // 0 and 2 attract nothing
 	r.dist = []float64{0, 1, 4, 100, 121}
 	r.labels = []int{1, 1, 1, 1, 1}
+	r.lower = []float64{90, 90, 90, 90, 90} // true of cluster 0 and 2, not of the old one
 	r.refill()
+	if r.lower[2] != 0 || r.lower[4] != 0 || r.lower[0] != 90 {
+		t.Errorf("bounds %v: those of the moved rows say nothing about the cluster they left", r.lower)
+	}
 	if want := []int{1, 1, 2, 1, 0}; !equalInts(r.labels, want) {
 		t.Errorf("labels %v, want %v", r.labels, want)
 	}

@@ -160,6 +160,29 @@ func TestSearchSurvivesCancellation(t *testing.T) {
 	}
 }
 
+// TestSearchFromTheCentreOfASphere: all rows are equally far up to round-off, and the query
+// itself is near the common centre, so the bound rests on the rows' norms alone.
+func TestSearchFromTheCentreOfASphere(t *testing.T) {
+	eng := newEngine(t, 2)
+	rng := rand.New(rand.NewPCG(9, 9))
+	const n, d, k = 2000, 7, 9
+	train := blas.NewMatrix(n, d)
+	radii := random(rng, 1, d, 0).Row(0)
+	for i := range n {
+		for j, p := range rng.Perm(d) { // coordinates permuted, signs drawn
+			train.Set(i, j, radii[p]*float64(2*rng.IntN(2)-1))
+		}
+	}
+	query := blas.NewMatrix(1, d)
+	index, _, err := Search(context.Background(), eng, query, train, k, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, _ := bruteForce(query.Row(0), train, -1, squaredDistance); !slices.Equal(index, want[:k]) {
+		t.Errorf("got %v, want %v", index, want[:k])
+	}
+}
+
 func TestDuplicatesGoToTheLowerRow(t *testing.T) {
 	eng := newEngine(t, 2)
 	rng := rand.New(rand.NewPCG(5, 5))
