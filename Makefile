@@ -53,7 +53,7 @@ fuzz: ## run every fuzz target for FUZZTIME (20s each)
 	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir pkg; do \
 		grep -hoE '^func (Fuzz[A-Za-z0-9_]+)' "$$dir"/*_test.go 2>/dev/null | awk '{print $$2}' | while read -r target; do \
 			echo "$$pkg $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" </dev/null || exit 1; \
 		done || exit 1; \
 	done
 
