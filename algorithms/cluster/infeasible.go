@@ -38,14 +38,14 @@ func (e *InfeasibleError) Error() string {
 	rows, pairs := listRows(e.Rows), listLinks(e.Links)
 	switch {
 	case e.Exclusive:
-		return fmt.Sprintf("cluster: no assignment to %d clusters satisfies the cannot-links: the %d must-link components of rows %s exclude one another (%s); "+
-			"use at least %d clusters or drop one of these links", e.K, len(e.Rows), rows, pairs, len(e.Rows))
+		return fmt.Sprintf("cluster: no assignment to %s satisfies the cannot-links: the %d must-link components of rows %s exclude one another (%s); "+
+			"use at least %d clusters or drop one of these links", clusters(e.K), len(e.Rows), rows, pairs, len(e.Rows))
 	case e.Proven:
-		return fmt.Sprintf("cluster: no assignment to %d clusters satisfies the cannot-links among the must-link components of rows %s (%s); "+
-			"use more clusters or drop one of these links", e.K, rows, pairs)
+		return fmt.Sprintf("cluster: no assignment to %s satisfies the cannot-links among the must-link components of rows %s (%s); "+
+			"use more clusters or drop one of these links", clusters(e.K), rows, pairs)
 	}
-	return fmt.Sprintf("cluster: found no assignment to %d clusters that satisfies the cannot-links among the must-link components of rows %s (%s), though one may exist; "+
-		"use more clusters or drop some of these links", e.K, rows, pairs)
+	return fmt.Sprintf("cluster: found no assignment to %s that satisfies the cannot-links among the must-link components of rows %s (%s), though one may exist; "+
+		"use more clusters or drop some of these links", clusters(e.K), rows, pairs)
 }
 
 // Is makes errors.Is(err, ErrInfeasible) true.
@@ -61,6 +61,13 @@ func (e *InfeasibleError) Unwrap() error {
 
 // InputFault marks the error as caused by input.
 func (e *InfeasibleError) InputFault() {}
+
+func clusters(k int) string {
+	if k == 1 {
+		return "1 cluster"
+	}
+	return fmt.Sprintf("%d clusters", k)
+}
 
 // listed bounds how many rows or links a message names.
 const listed = 12
