@@ -78,7 +78,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	m := newModel(l.Params, metric, e)
-	m.status = algorithms.Status{Converged: true, Notices: notices(set, chunklets), Elapsed: time.Since(begin)}
+	m.status = algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}
 	stage("") // the last report: all steps are done
 	return m, ctx.Err()
 }
@@ -140,25 +140,16 @@ func (l Learner) check(x points.Points, set *links.Set) ([][]int, error) {
 		"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
 }
 
-// notices returns what a person should know about the links.
-func notices(set *links.Set, chunklets [][]int) []string {
-	var out []string
-	if _, cannot := set.Count(); cannot > 0 {
-		out = append(out, fmt.Sprintf("krca uses must-links only: %d cannot-links ignored", cannot))
+// notices returns what a person should know about the links, beyond links.Set.Warnings.
+func notices(set *links.Set) []string {
+	_, cannot := set.Count()
+	switch cannot {
+	case 0:
+		return nil
+	case 1:
+		return []string{"krca uses must-links only: 1 cannot-link ignored"}
 	}
-	single, first := 0, 0
-	for _, c := range chunklets {
-		if len(c) == 1 {
-			if single == 0 {
-				first = c[0]
-			}
-			single++
-		}
-	}
-	if single > 0 {
-		out = append(out, fmt.Sprintf("%d chunklets of size 1 (the first is row %d): they count as observations but teach nothing", single, first))
-	}
-	return out
+	return []string{fmt.Sprintf("krca uses must-links only: %d cannot-links ignored", cannot)}
 }
 
 // flatten returns the rows of all chunklets one after another, and their Helmert basis.

@@ -88,11 +88,14 @@ func (p Params) Validate() error {
 	return fault.Unknown("form", string(p.Form), forms)
 }
 
-// TogetherError is the error for parameters of which only one may be given.
+// unquoted is a value that a message shows as it is.
+type unquoted string
+
+// TogetherError is the error for parameters, two or more, of which only one may be given.
 func TogetherError(names []string) error {
 	return &fault.ParamError{
-		Param: strings.Join(names, " and "),
-		Value: "given together",
+		Param: names[0],
+		Value: unquoted("given together with " + strings.Join(names[1:], " and ")),
 		Want:  "one of them: they set the same number",
 	}
 }
