@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 )
@@ -27,6 +30,12 @@ type app struct {
 	warnings  []string // printed so far, for --json
 }
 
+// The environment variables that choose the linear algebra.
+const (
+	backendVariable = "MUSTLINK_BACKEND"
+	simdVariable    = "MUSTLINK_SIMD"
+)
+
 // engine opens the engine that the global flags and the environment describe.
 func (a *app) engine() (*engine.Engine, error) {
 	switch {
@@ -43,14 +52,27 @@ func (a *app) engine() (*engine.Engine, error) {
 		threads = a.workers
 	}
 	backend, err := backends.Open(backends.Options{
-		Name:    a.getenv("MUSTLINK_BACKEND"),
-		SIMD:    a.getenv("MUSTLINK_SIMD"),
+		Name:    a.getenv(backendVariable),
+		SIMD:    a.getenv(simdVariable),
 		Threads: threads,
 	})
 	if err != nil {
-		return nil, err
+		return nil, environmentError(err)
 	}
 	return engine.New(engine.Options{Backend: backend, Workers: a.workers, MemoryLimit: int64(a.memoryLimit)})
+}
+
+// environmentError names the variable that holds a value which does not exist here.
+func environmentError(err error) error {
+	if e, ok := errors.AsType[*backends.OptionError](err); ok && e.Option == "backend" {
+		named := *e
+		named.Option = backendVariable
+		return &named
+	}
+	if _, ok := errors.AsType[*asm.LevelError](err); ok {
+		return fmt.Errorf("%s: %w", simdVariable, err)
+	}
+	return err
 }
 
 // isTerminal reports whether w is a terminal. A character device is taken as one, except

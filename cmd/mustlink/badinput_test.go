@@ -60,11 +60,11 @@ func TestBadFiles(t *testing.T) {
 	t.Run("unknown extension", func(t *testing.T) {
 		dir := workspace(t)
 		write(t, dir, "data.xls", "")
-		wantInputError(t, dir, run(t, dir, "fit -m krca -i data.xls -c links.csv -o out.mlk"), names(t, dir), "data.xls", "csv", "npy")
+		wantInputError(t, dir, run(t, dir, "fit -m krca -i data.xls -c links.csv -o out.mlk"), names(t, dir), "data.xls", "csv", "npy", "--format")
 	})
 	t.Run("unknown format", func(t *testing.T) {
 		dir := workspace(t)
-		wantInputError(t, dir, run(t, dir, "fit -m krca -i - --format cvs -c links.csv -o out.mlk"), names(t, dir), "cvs", "csv", "npy")
+		wantInputError(t, dir, run(t, dir, "fit -m krca -i - --format cvs -c links.csv -o out.mlk"), names(t, dir), "--format", "cvs", "csv", "npy")
 	})
 	t.Run("gz that ends early", func(t *testing.T) {
 		dir := workspace(t)
@@ -100,7 +100,7 @@ func TestBadLinks(t *testing.T) {
 		{"no number", header + "0,two,must\n", []string{"links.csv", "line 2", `"two"`}},
 		{"wrong header", "a,b\n0,1\n", []string{"links.csv", "i,j,link"}},
 		{"chunklet out of range", "i,chunklet\n0,a\n99,a\n", []string{"links.csv", "line 3", "99"}},
-		{"no must-links", header + "0,1,cannot\n", []string{"must-link", "krca"}},
+		{"no must-links", header + "0,1,cannot\n", []string{"links.csv", "must-link", "krca"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := workspace(t)
@@ -151,16 +151,16 @@ func TestBadUsage(t *testing.T) {
 		{"fit -m krca -i data.csv -o out.mlk", []string{"-c", "--links-from-labels"}},
 		{fit + " --links-from-labels 3", []string{"--links", "--links-from-labels"}},
 		{"fit -m krca -i data.csv --links-from-labels 0 -o out.mlk", []string{"--links-from-labels", "0"}},
-		{"fit -m krca -i data.csv --links-from-labels 100000 -o out.mlk", []string{"100000", "must"}},
-		{"fit -m krac -i data.csv -c links.csv -o out.mlk", []string{"method", "krac", "krca"}},
+		{"fit -m krca -i data.csv --links-from-labels 100000 -o out.mlk", []string{"--links-from-labels", "100000"}},
+		{"fit -m krac -i data.csv -c links.csv -o out.mlk", []string{"-m", "method", "krac", "krca"}},
 		{fit + " -k rbf:sigma=0", []string{"sigma", "> 0"}},
 		{fit + " -k rbf:sigma=-1.5", []string{"sigma", "-1.5", "> 0"}},
-		{fit + " -k rfb:sigma=1", []string{"kernel", "rfb", "rbf"}},
+		{fit + " -k rfb:sigma=1", []string{"-k", "kernel", "rfb", "rbf"}},
 		{fit + " -k rbf:sigma=medain", []string{"medain", "median"}},
 		{fit + " -k spectrum:k=3", []string{"spectrum"}},
-		{fit + " -p eps=0", []string{"eps", "> 0"}},
+		{fit + " -p eps=0", []string{"-p eps", "> 0"}},
 		{fit + " -p eps_rel=-1e-3", []string{"eps_rel", "-1e-3", "> 0"}},
-		{fit + " -p eps_rel=1e-3 -p eps=1", []string{"eps_rel", "eps"}},
+		{fit + " -p eps_rel=1e-3 -p eps=1", []string{"eps_rel", "eps", "together"}},
 		{fit + " -p eps_rle=1e-3", []string{"eps_rle", "eps_rel"}},
 		{fit + " -p dims=many", []string{"dims", "many"}},
 		{fit + " -p dims", []string{"-p", "name=value"}},
@@ -183,7 +183,7 @@ func TestBadUsage(t *testing.T) {
 		{"cluster -i data.csv -n 2 -a kmeans -c links.csv -o out.csv", []string{"-c", "constrained"}},
 		{"cluster model.mlk -i data.csv -n 2 --standardize -o out.csv", []string{"--standardize", "MODEL"}},
 		{"cluster -i data.csv -n 2 --restarts 0 -o out.csv", []string{"--restarts"}},
-		{"cluster -i data.csv -n 1 -c links.csv -o out.csv", []string{"cluster"}},
+		{"cluster -i data.csv -n 1 -c links.csv -o out.csv", []string{"links.csv", "0-1 (line 6)"}},
 		{"classify --train data.csv -i data.csv --neighbors 0 -o out.csv", []string{"--neighbors"}},
 		{"classify --train data.csv -i data.csv --neighbors 21 -o out.csv", []string{"--neighbors", "21", "20", "data.csv"}},
 		{"score --predicted labels.csv", []string{"--truth"}},
@@ -192,7 +192,7 @@ func TestBadUsage(t *testing.T) {
 		{"score --truth labels.csv --predicted links.csv", []string{"links.csv", "label"}},
 		{"links make -i data.csv -o out.csv", []string{"--pairs"}},
 		{"links make -i data.csv --pairs 3 --must 2 -o out.csv", []string{"--pairs", "--must"}},
-		{"links make -i data.csv --components 1.5 -o out.csv", []string{"1.5"}},
+		{"links make -i data.csv --components 1.5 -o out.csv", []string{"--components", "1.5"}},
 		{"links close -c links.csv -o out.csv", []string{"-i", "-n"}},
 		{"links close -c links.csv -n 5 -o out.csv", []string{"links.csv", "line", "0 to 4"}},
 		{"inspect model.mlk -i data.csv", []string{"-i", "-c"}},
@@ -214,8 +214,8 @@ func TestBadEnvironment(t *testing.T) {
 		env   string
 		words []string
 	}{
-		{"MUSTLINK_BACKEND=blas", []string{"blas", "gonum", "native"}},
-		{"MUSTLINK_SIMD=sse", []string{"sse", "generic", "avx2", "neon"}},
+		{"MUSTLINK_BACKEND=blas", []string{"MUSTLINK_BACKEND", "blas", "gonum", "native"}},
+		{"MUSTLINK_SIMD=sse", []string{"MUSTLINK_SIMD", "sse", "generic", "avx2", "neon"}},
 	} {
 		for _, line := range []string{"info", fit} {
 			cmd := command(dir, strings.Fields(line)...)
@@ -304,9 +304,9 @@ func TestBadGram(t *testing.T) {
 func TestInfeasible(t *testing.T) {
 	dir := workspace(t)
 	write(t, dir, "links.csv", "i,j,link\n3,5,cannot\n5,7,cannot\n3,7,cannot\n")
-	wantInputError(t, dir, run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), names(t, dir), "3", "5", "7")
+	wantInputError(t, dir, run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), names(t, dir), "links.csv", "3", "5", "7")
 	write(t, dir, "links.csv", "i,j,link\n3,5,must\n5,7,must\n3,7,cannot\n")
-	wantInputError(t, dir, run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), names(t, dir), "3", "7", "5")
+	wantInputError(t, dir, run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), names(t, dir), "links.csv", "3", "7", "5")
 	wantInputError(t, dir, run(t, dir, "links close -i data.csv -c links.csv -o out.csv"), names(t, dir), "links.csv", "3-5 (line 2)", "5-7 (line 3)")
 }
 

@@ -169,6 +169,8 @@ func (a *app) classify(ctx context.Context, eng *engine.Engine, fitted *catalog.
 
 func (r *classifyReport) text(w io.Writer) {
 	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", plural(r.N, "row"), plural(r.Neighbors, "neighbour"), plural(r.Train, "row"), r.Metric)
-	scoresLine(w, r.Scores)
+	if r.Scores != nil && r.Scores.Accuracy != nil {
+		fmt.Fprintf(w, "accuracy\t%v\n", number(*r.Scores.Accuracy))
+	}
 	fmt.Fprintf(w, "labels\t%s\n", r.Output)
 }

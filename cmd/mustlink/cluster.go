@@ -187,7 +187,7 @@ func (c *clusterFlags) check(cmd *cobra.Command, model bool) error {
 		return usagef("-k is for -a kernel without MODEL: want no -k here")
 	}
 	if _, err := c.spec(); err != nil {
-		return err
+		return renameParams(err, "kernel", "-k, --kernel")
 	}
 	return c.links.check()
 }
@@ -218,7 +218,8 @@ func (a *app) cluster(ctx context.Context, eng *engine.Engine, fitted *catalog.F
 		if err != nil {
 			return nil, err
 		}
-		return cluster.Kernel(ctx, eng, k, p)
+		r, err := cluster.Kernel(ctx, eng, k, p)
+		return r, inFile(d.Name, err)
 	}
 	x, err := coordinates(ctx, eng, fitted, d)
 	if err != nil {
@@ -226,9 +227,10 @@ func (a *app) cluster(ctx context.Context, eng *engine.Engine, fitted *catalog.F
 	}
 	if set != nil {
 		r, err := cluster.Constrained(ctx, eng, x, set, p)
-		return r, renameParams(err, "K", "-n, --clusters")
+		return r, inFile(c.links.path, renameParams(err, "number of clusters", "-n, --clusters"))
 	}
-	return cluster.KMeans(ctx, eng, x, p)
+	r, err := cluster.KMeans(ctx, eng, x, p)
+	return r, inFile(d.Name, err)
 }
 
 // coordinates returns the embedding of d, or its raw points without a model.
@@ -240,7 +242,8 @@ func coordinates(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return fitted.Model.Embed(ctx, eng, x)
+	y, err := fitted.Model.Embed(ctx, eng, x)
+	return y, inFile(d.Name, err)
 }
 
 // gram returns the learned kernel matrix of d, or that of -k without a model.
@@ -250,9 +253,11 @@ func (c *clusterFlags) gram(ctx context.Context, eng *engine.Engine, fitted *cat
 		if err != nil {
 			return blas.Matrix{}, err
 		}
-		return fitted.Model.Gram(ctx, eng, x, nil)
+		k, err := fitted.Model.Gram(ctx, eng, x, nil)
+		return k, inFile(d.Name, err)
 	}
-	return rawGram(ctx, eng, c.spec, d.Points)
+	k, err := rawGram(ctx, eng, c.spec, d.Points)
+	return k, inFile(d.Name, err)
 }
 
 func rawGram(ctx context.Context, eng *engine.Engine, parse func() (kernel.Spec, error), x points.Points) (blas.Matrix, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -64,12 +65,22 @@ func (a *app) useData(d *dataFlags) error {
 // readData reads the points that d describes.
 func (a *app) readData(ctx context.Context, d *dataFlags) (*dataset.Data, error) {
 	o := d.options(a)
-	return await(ctx, func() (*dataset.Data, error) {
+	data, err := await(ctx, func() (*dataset.Data, error) {
 		if d.path == stream {
 			return dataset.Decode(a.stdin, "standard input", o.Format, o)
 		}
 		return dataset.Read(d.path, o)
 	})
+	return data, formatError(err, d.path)
+}
+
+// formatError speaks of --format where the library speaks of a format's name.
+func formatError(err error, path string) error {
+	pe, ok := errors.AsType[*fault.ParamError](err)
+	if !ok || pe.Param != "format of "+path {
+		return renameParams(err, "format", "--format")
+	}
+	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(dataset.Formats(), ", .") + " (each also .gz), or --format"}
 }
 
 func (d *dataFlags) options(a *app) dataset.ReadOptions {
@@ -132,10 +143,20 @@ func (a *app) readLinksOf(ctx context.Context, l *linkFlags, c dataset.LinkConte
 	})
 }
 
-// inFile puts the file's name before an error of the input that does not carry it.
+// inFile adds the file's name to an error of the input that does not carry it: the work on
+// data and links knows rows and columns, not where they came from.
 func inFile(path string, err error) error {
-	if de, ok := errors.AsType[*fault.DataError](err); ok && de.File != "" {
+	if err == nil || !fault.IsInput(err) {
 		return err
+	}
+	de, ok := errors.AsType[*fault.DataError](err)
+	switch {
+	case ok && de.File != "":
+		return err
+	case ok && error(de) == err:
+		named := *de
+		named.File = path
+		return &named
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

@@ -57,7 +57,7 @@ func (a *app) runDistance(cmd *cobra.Command, path string, fl *distanceFlags) er
 	}
 	distances, err := fitted.Model.Distances(cmd.Context(), eng, x, pairs)
 	if err != nil {
-		return err
+		return inFile(d.Name, err)
 	}
 	options := a.writing(fl.out, fl.data.format)
 	options.Columns = []string{"squared_distance"}

@@ -55,7 +55,7 @@ func (a *app) runEmbed(cmd *cobra.Command, path string, e *embedFlags) error {
 	}
 	y, err := fitted.Model.Embed(cmd.Context(), eng, x)
 	if err != nil {
-		return err
+		return inFile(d.Name, err)
 	}
 	if err := a.writeMatrix(cmd.Context(), e.out, e.data.format, y, d.IDs); err != nil {
 		return err

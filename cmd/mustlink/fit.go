@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -122,7 +123,7 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 	}
 	method, err := catalog.Lookup(fl.method)
 	if err != nil {
-		return nil, err
+		return nil, renameParams(err, "method", "-m, --method")
 	}
 	params, err := parseParams(fl.params)
 	if err != nil {
@@ -132,7 +133,7 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 		return method.New(catalog.Config{Kernel: fl.kernel, Params: params, Seed: fl.seed, Progress: p})
 	}
 	if _, err := learn(nil); err != nil {
-		return nil, err
+		return nil, methodError(err, params)
 	}
 	if err := fl.checkLinks(cmd); err != nil {
 		return nil, err
@@ -183,6 +184,18 @@ func parseParams(list []string) (map[string]string, error) {
 	return params, nil
 }
 
+// methodError names the flag behind a parameter or a kernel that is refused.
+func methodError(err error, params map[string]string) error {
+	pe, ok := errors.AsType[*fault.ParamError](err)
+	if !ok {
+		return err
+	}
+	if _, given := params[pe.Param]; given {
+		return renameParams(err, pe.Param, "-p "+pe.Param)
+	}
+	return renameParams(err, "kernel", "-k, --kernel")
+}
+
 // readForFit reads data and links and warns about what is odd in them.
 func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *links.Set, error) {
 	d, err := a.readData(ctx, &fl.data)
@@ -206,21 +219,38 @@ func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *lin
 }
 
 func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*links.Set, error) {
-	if fl.links.path != "" {
-		return a.readLinks(ctx, &fl.links, d)
-	}
-	if err := needLabels(d); err != nil {
-		return nil, err
-	}
 	method, err := catalog.Lookup(fl.method)
 	if err != nil {
+		return nil, err
+	}
+	if fl.links.path != "" {
+		set, err := a.readLinks(ctx, &fl.links, d)
+		if err != nil {
+			return nil, err
+		}
+		return set, needLinks(fl.links.path, set, method)
+	}
+	if err := needLabels(d); err != nil {
 		return nil, err
 	}
 	cannot := 0
 	if method.UsesCannotLinks {
 		cannot = fl.fromLabels
 	}
-	return links.SampleByCount(d.Labels, fl.fromLabels, cannot, fl.seed)
+	set, err := links.SampleByCount(d.Labels, fl.fromLabels, cannot, fl.seed)
+	return set, renameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
+}
+
+// needLinks reports a file without a link that the method can learn from.
+func needLinks(path string, set *links.Set, method catalog.Method) error {
+	must, cannot := set.Count()
+	switch {
+	case must+cannot == 0:
+		return fault.Data(path, "it has no pair of rows that belong together or apart: want at least one")
+	case must == 0 && !method.UsesCannotLinks:
+		return fault.Data(path, "it has no must-link, only %s: want one, as %s learns from must-links", plural(cannot, "cannot-link"), method.Name)
+	}
+	return nil
 }
 
 // fit scales, learns and reports.
@@ -246,7 +276,7 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn f
 	}
 	m, err := learner.Fit(ctx, eng, d.Points, set)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, inFile(d.Name, err)
 	}
 	bar.done()
 	fitted.Model = m

@@ -59,7 +59,7 @@ func (a *app) runGram(cmd *cobra.Command, path string, g *gramFlags) error {
 	}
 	k, err := fitted.Model.Gram(cmd.Context(), eng, x, y)
 	if err != nil {
-		return err
+		return inFile(d.Name, err)
 	}
 	if err := a.writeMatrix(cmd.Context(), g.out, g.data.format, k, d.IDs); err != nil {
 		return err

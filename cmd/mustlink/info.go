@@ -65,7 +65,7 @@ func (a *app) runInfo() error {
 		GOMAXPROCS:    runtime.GOMAXPROCS(0),
 		MemoryLimit:   eng.MemoryLimit(),
 	}
-	if name := a.getenv("MUSTLINK_SIMD"); name != "" {
+	if name := a.getenv(simdVariable); name != "" {
 		level, err := asm.ParseLevel(name)
 		if err != nil {
 			return err

@@ -111,7 +111,7 @@ func (a *app) runLinksMake(cmd *cobra.Command, l *linksMakeFlags) error {
 	if err := needLabels(d); err != nil {
 		return err
 	}
-	set, err := l.draw(d.Labels)
+	set, err := l.draw(d.Labels, cmd.Flags().Changed("components"))
 	if err != nil {
 		return err
 	}
@@ -153,20 +153,22 @@ func (l *linksMakeFlags) check(cmd *cobra.Command) error {
 }
 
 // draw samples as the flags ask.
-func (l *linksMakeFlags) draw(labels []string) (*links.Set, error) {
+func (l *linksMakeFlags) draw(labels []string, byComponents bool) (*links.Set, error) {
 	switch {
 	case l.pairs > 0:
-		return links.SampleByCount(labels, l.pairs, l.pairs, l.seed)
-	case l.components == 0:
-		return links.SampleByCount(labels, l.must, l.cannot, l.seed)
+		set, err := links.SampleByCount(labels, l.pairs, l.pairs, l.seed)
+		return set, renameParams(err, "must", "--pairs", "cannot", "--pairs")
+	case !byComponents:
+		set, err := links.SampleByCount(labels, l.must, l.cannot, l.seed)
+		return set, renameParams(err, "must", "--must", "cannot", "--cannot")
 	}
 	must, err := links.SampleByComponents(labels, l.components, l.seed)
 	if err != nil || l.cannot == 0 {
-		return must, err
+		return must, renameParams(err, "fraction", "--components")
 	}
 	cannot, err := links.SampleByCount(labels, 0, l.cannot, l.seed)
 	if err != nil {
-		return nil, err
+		return nil, renameParams(err, "cannot", "--cannot")
 	}
 	return links.Union(must, cannot)
 }

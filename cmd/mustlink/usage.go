@@ -37,7 +37,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return unknownFlag(cmd, e)
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return usagef("%s needs a value: %s %s", flagName(e.GetFlag()), e.GetFlag().Usage, helpHint(cmd))
+		return usagef("%s needs a value: want %s %s", flagName(e.GetFlag()), flagUsage(e.GetFlag()), helpHint(cmd))
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return &fault.ParamError{Param: flagName(e.GetFlag()), Value: e.GetValue(), Want: valueKind(e.GetFlag(), e.Unwrap())}
@@ -70,6 +70,12 @@ func flagName(f *pflag.Flag) string {
 		return "-" + f.Shorthand + ", --" + f.Name
 	}
 	return "--" + f.Name
+}
+
+// flagUsage returns a flag's description without the marks around its value's name.
+func flagUsage(f *pflag.Flag) string {
+	_, usage := pflag.UnquoteUsage(f)
+	return usage
 }
 
 // valueKind says what a flag's value must be, by its type.
@@ -129,7 +135,7 @@ func required(cmd *cobra.Command, names ...string) error {
 		if f.Changed && f.Value.String() != "" {
 			continue
 		}
-		return usagef("%s is missing: want %s %s", flagName(f), f.Usage, helpHint(cmd))
+		return usagef("%s is missing: want %s %s", flagName(f), flagUsage(f), helpHint(cmd))
 	}
 	return nil
 }
