@@ -51,14 +51,16 @@ func Version() string {
 
 // Save writes f to path as a whole or not at all (see model.File.WriteFile for errors).
 func Save(path string, f *Fitted) error {
-	file, err := encode(f)
+	file, err := Encode(f)
 	if err != nil {
 		return err
 	}
 	return file.WriteFile(path)
 }
 
-func encode(f *Fitted) (*model.File, error) {
+// Encode returns the content of f's model file, for those who write it elsewhere than to a
+// path.
+func Encode(f *Fitted) (*model.File, error) {
 	file := &model.File{}
 	if err := f.Model.Encode(file); err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ func Load(path string) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := decode(file)
+	f, err := Decode(file)
 	if err != nil {
 		return nil, inFile(err, path)
 	}
@@ -105,7 +107,8 @@ func inFile(err error, path string) error {
 	return fault.Data(path, "%w", err)
 }
 
-func decode(file *model.File) (*Fitted, error) {
+// Decode returns the model that file holds. The errors are those of [Load], without a path.
+func Decode(file *model.File) (*Fitted, error) {
 	h := file.Header
 	method, err := Lookup(h.Method)
 	if err != nil {
