@@ -1,27 +1,69 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
 // loadModel reads the model at path.
 func (a *app) loadModel(ctx context.Context, path string) (*catalog.Fitted, error) {
-	return await(ctx, func() (*catalog.Fitted, error) { return catalog.Load(path) })
+	_, fitted, err := a.loadModelFile(ctx, path)
+	return fitted, err
+}
+
+// loadModelFile also returns the file itself.
+func (a *app) loadModelFile(ctx context.Context, path string) (file *model.File, fitted *catalog.Fitted, err error) {
+	if path == stream {
+		path = "standard input"
+		file, err = await(ctx, a.readModel)
+	} else {
+		file, err = await(ctx, func() (*model.File, error) { return model.ReadFile(path) })
+	}
+	if err == nil {
+		fitted, err = catalog.Decode(file)
+	}
+	if err != nil {
+		return nil, nil, inFile(path, err)
+	}
+	return file, fitted, nil
+}
+
+// readModel reads a model file from standard input. Its tensors are found by their places,
+// so all of it is held.
+func (a *app) readModel() (*model.File, error) {
+	in := a.stdin
+	if a.memoryLimit > 0 {
+		in = io.LimitReader(in, int64(a.memoryLimit)) // what is cut off is an error to the reader
+	}
+	b, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	return model.Read(bytes.NewReader(b), int64(len(b)))
+}
+
+// saveModel writes a model file.
+func (a *app) saveModel(path string, fitted *catalog.Fitted) error {
+	if path != stream {
+		return catalog.Save(path, fitted)
+	}
+	file, err := catalog.Encode(fitted)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteTo(a.stdout)
+	return err
 }
 
 // useModel notes that the model at path is read.
-func (a *app) useModel(path string) error {
-	if path == stream {
-		return usagef("MODEL is \"-\": want a file, as a model is read at random places")
-	}
-	return a.useInput("MODEL", path)
-}
+func (a *app) useModel(path string) error { return a.useInput("MODEL", path) }
 
 // readFor reads the points that d describes and makes them ready for the model.
 func (a *app) readFor(ctx context.Context, fitted *catalog.Fitted, d *dataFlags) (*dataset.Data, points.Points, error) {

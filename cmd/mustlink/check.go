@@ -31,6 +31,7 @@ code is 2 when something is wrong, 0 when all is well or only odd.`,
 	}
 	cmd.Flags().SortFlags = false
 	c.data.add(cmd)
+	c.data.addLabels(cmd)
 	c.links.add(cmd)
 	cmd.Flags().IntVar(&c.max, "max", 100, "list at most this many problems of each file")
 	return cmd

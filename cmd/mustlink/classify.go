@@ -45,6 +45,7 @@ carries labels too, the summary compares.`,
 	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` with a column label, when --train carries none")
 	f.StringVarP(&c.data.path, "input", "i", "", "the file of `DATA` to classify; - for standard input")
 	c.data.addReading(cmd)
+	c.data.addLabels(cmd)
 	f.IntVar(&c.neighbors, "neighbors", 4, "number of neighbours that vote")
 	f.BoolVar(&c.standardize, "standardize", false, "without MODEL: scale columns as those of --train have mean 0 and deviation 1")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")

@@ -62,6 +62,7 @@ When DATA carries labels, the summary scores the clusters against them.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	c.data.add(cmd)
+	c.data.addLabels(cmd)
 	f.IntVarP(&c.k, "clusters", "n", 0, "number of clusters")
 	f.StringVarP(&c.algorithm, "algorithm", "a", "", "`kmeans|kernel|constrained` (default kmeans; constrained with -c)")
 	c.links.add(cmd)

@@ -216,6 +216,16 @@ func TestStreams(t *testing.T) {
 	if got := runWith(t, dir, data, "embed b.mlk -i - -o -").stdout; got != want {
 		t.Error("the same data and links by other ways give another embedding")
 	}
+	// A model goes through a pipe as well.
+	model := runWith(t, dir, links.stdout, "fit -q -m krca -i data.csv -c - -o -").stdout
+	if got := runWith(t, dir, model, "embed - -i data.csv -o -").stdout; got != want {
+		t.Error("the model from a pipe gives another embedding")
+	}
+	runWith(t, dir, model, "inspect -")
+	cut := command(dir, "embed", "-", "-i", "data.csv", "-o", "out.csv")
+	cut.Stdin = strings.NewReader(model[:len(model)-9])
+	wantInputError(t, dir, finish(t, cut), names(t, dir), "standard input", "early")
+
 	runOK(t, dir, "embed a.mlk -i data.csv.gz -o out.csv.gz")
 	if read(t, dir, "out.csv.gz")[:2] != "\x1f\x8b" {
 		t.Error("out.csv.gz is not compressed")

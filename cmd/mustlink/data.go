@@ -35,12 +35,15 @@ func (d *dataFlags) add(cmd *cobra.Command) {
 	f.StringVar(&d.gramDiagonal, "gram-diagonal", "", "`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
 }
 
-// addReading defines the flags that every command with data has.
+// addReading defines the flag that every command with data has.
 func (d *dataFlags) addReading(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: csv, npy, csv.gz, npy.gz (default csv)")
-	f.StringVar(&d.labels, "labels", "", "`FILE` with a column label, for data that carry none")
+	cmd.Flags().StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: csv, npy, csv.gz, npy.gz (default csv)")
 	completeWith(cmd, "format", dataset.Formats()...)
+}
+
+// addLabels defines the flag of commands that look at labels.
+func (d *dataFlags) addLabels(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.labels, "labels", "", "`FILE` with a column label, for data that carry none")
 }
 
 // use notes what will be read.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"time"
 
@@ -59,6 +60,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	f.SortFlags = false
 	f.StringVarP(&fl.method, "method", "m", "", "`METHOD`: "+strings.Join(methodNames(), ", "))
 	fl.data.add(cmd)
+	fl.data.addLabels(cmd)
 	fl.links.add(cmd)
 	f.IntVar(&fl.fromLabels, "links-from-labels", 0, "draw this many links of each kind from the labels, in place of -c")
 	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
@@ -66,7 +68,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	f.BoolVar(&fl.standardize, "standardize", false, "scale columns to mean 0 and deviation 1, here and wherever the model is applied")
 	seedFlag(f, &fl.seed)
 	f.BoolVar(&fl.strict, "strict", false, "take warnings about data and links as errors")
-	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write")
+	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
 	completeMethods(cmd)
 	return cmd
 }
@@ -109,7 +111,7 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 	if err := cmd.Context().Err(); err != nil {
 		return err
 	}
-	if err := catalog.Save(fl.out, fitted); err != nil {
+	if err := a.saveModel(fl.out, fitted); err != nil {
 		return err
 	}
 	return a.summarise(fl.out, r, r.text)
@@ -149,8 +151,8 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 			return nil, err
 		}
 	}
-	if fl.out == stream {
-		return nil, usagef("-o is \"-\": want a file, as a model is read at random places")
+	if fl.out == stream && isTerminal(a.stdout) {
+		return nil, usagef("-o, --output is \"-\", but a model is binary and standard output is a terminal: want a file or a pipe")
 	}
 	return learn, a.checkOutput("-o, --output", fl.out)
 }
@@ -257,7 +259,7 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
 	d *dataset.Data, set *links.Set) (*catalog.Fitted, *fitReport, error) {
 	begin := time.Now()
-	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points)}
+	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), Build: buildText(eng)}
 	if fl.standardize {
 		scaling, err := a.standardize(d)
 		if err != nil {
@@ -301,6 +303,11 @@ func (a *app) stopIfStrict(strict bool) error {
 		return nil
 	}
 	return usagef("%s with --strict: want none", plural(len(a.warnings), "warning"))
+}
+
+// buildText says what computes a model: backend, platform and Go version.
+func buildText(eng *engine.Engine) string {
+	return fmt.Sprintf("%s, %s/%s, %s", eng.Backend().Name(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
 func fitSummary(m algorithms.Model, d *dataset.Data, set *links.Set, took time.Duration) *fitReport {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ between rows that must-links join is listed with their path.`,
 // inspectReport is what `mustlink inspect` prints.
 type inspectReport struct {
 	Model          string              `json:"model"`
-	Bytes          int64               `json:"bytes"`
+	Bytes          int64               `json:"bytes"` // of the tensors
 	FormatVersion  int                 `json:"format_version"`
 	Method         string              `json:"method"`
 	Params         json.RawMessage     `json:"params,omitempty"`
@@ -153,13 +152,8 @@ func (a *app) checkInspect(path string, i *inspectFlags) error {
 	return a.useInput("-c, --links", i.links.path)
 }
 
-// inspectModel reads the file twice, as a container and as a model.
 func (a *app) inspectModel(ctx context.Context, path string) (*inspectReport, *catalog.Fitted, error) {
-	fitted, err := a.loadModel(ctx, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	file, err := await(ctx, func() (*model.File, error) { return model.ReadFile(path) })
+	file, fitted, err := a.loadModelFile(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,8 +174,8 @@ func (a *app) inspectModel(ctx context.Context, path string) (*inspectReport, *c
 		Figures:        []algorithms.Figure{},
 		Tensors:        tensors(file),
 	}
-	if info, err := os.Stat(path); err == nil {
-		r.Bytes = info.Size()
+	for _, t := range r.Tensors {
+		r.Bytes += t.Bytes
 	}
 	if d, ok := fitted.Model.(algorithms.Describer); ok {
 		r.Figures = d.Describe()
@@ -293,7 +287,7 @@ func randomPairs(n int) [][2]int {
 }
 
 func (r *inspectReport) text(w io.Writer) {
-	fmt.Fprintf(w, "model\t%s (%s, format version %d)\n", r.Model, fault.FormatBytes(r.Bytes), r.FormatVersion)
+	fmt.Fprintf(w, "model\t%s (%s of tensors, format version %d)\n", r.Model, fault.FormatBytes(r.Bytes), r.FormatVersion)
 	fmt.Fprintf(w, "method\t%s\n", r.Method)
 	if len(r.Params) > 0 {
 		fmt.Fprintf(w, "parameters\t%s\n", compact(r.Params))

@@ -81,6 +81,7 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
 	f.SortFlags = false
 	f.StringVarP(&l.data.path, "input", "i", "", "`DATA` with labels; - for standard input")
 	l.data.addReading(cmd)
+	l.data.addLabels(cmd)
 	f.IntVar(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links")
 	f.IntVar(&l.must, "must", 0, "number of must-links")
 	f.IntVar(&l.cannot, "cannot", 0, "number of cannot-links")

@@ -28,7 +28,7 @@ func newBar(w io.Writer) bar {
 	b.bar = b.container.AddBar(0,
 		mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(
-			decor.Any(func(decor.Statistics) string { return b.stage.Load().(string) }, decor.WC{W: 20, C: decor.DindentRight}),
+			decor.Any(func(decor.Statistics) string { return b.stage.Load().(string) }, decor.WC{W: 32, C: decor.DindentRight}),
 		),
 		mpb.AppendDecorators(
 			decor.Any(percent, decor.WC{W: 5}),
@@ -37,6 +37,9 @@ func newBar(w io.Writer) bar {
 	)
 	return b
 }
+
+// fine is the number of the bar's steps in one of the work's.
+const fine = 1000
 
 // percent is empty while the number of steps is not known.
 func percent(s decor.Statistics) string {
@@ -48,9 +51,9 @@ func percent(s decor.Statistics) string {
 
 func (b *mpbBar) show(p algorithms.Progress) {
 	b.stage.Store(p.Stage)
-	// A bar that is complete goes away: the last step keeps it one short of that.
-	b.bar.SetTotal(int64(p.Total)+1, false)
-	b.bar.SetCurrent(int64(p.Done))
+	// A bar that is complete goes away by itself: one fine step in a thousand keeps it.
+	b.bar.SetTotal(fine*int64(p.Total)+1, false)
+	b.bar.SetCurrent(fine * int64(p.Done))
 }
 
 func (b *mpbBar) clear() {

@@ -69,7 +69,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.SortFlags = false
 	f.BoolVar(&a.json, "json", false, "print figures as JSON")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar and no summaries; warnings and errors still appear")
-	f.IntVar(&a.workers, "workers", 0, "goroutines that share the work; 0: all processors. Results do not depend on it")
+	f.IntVar(&a.workers, "workers", 0, "goroutines that share the work; 0: all processors. Results do not depend on it, in the netlib build for a given --blas-threads")
 	f.IntVar(&a.blasThreads, "blas-threads", 0, "threads of one large linear algebra call; 0: as --workers")
 	f.Var(&a.memoryLimit, "memory-limit", "refuse requests beyond this size, such as 8GiB (default no limit)")
 }
