@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -21,9 +22,16 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first signal the handler is gone, so that a second one ends the process at
-	// once, as it does for programs that handle none.
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		// With the handler gone a second signal ends the process at once, as it does for
+		// programs that handle none.
+		stop()
+		if isTerminal(os.Stderr) {
+			time.AfterFunc(time.Second, func() {
+				fmt.Fprintln(os.Stderr, "\nmustlink: stopping after the step under way; press Ctrl-C again to end at once")
+			})
+		}
+	})
 
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
 	err := newRoot(a).ExecuteContext(ctx)
