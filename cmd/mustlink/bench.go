@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 func newBench(a *app) *cobra.Command {
@@ -24,7 +25,9 @@ func newBench(a *app) *cobra.Command {
 	return cmd
 }
 
+// paperFlags are the flags of `mustlink bench paper`.
 type paperFlags struct {
+	list        bool
 	repetitions int
 	seed        uint64
 	state       string
@@ -34,33 +37,70 @@ type paperFlags struct {
 func newBenchPaper(a *app) *cobra.Command {
 	var p paperFlags
 	var names []string
-	list := ""
 	for _, t := range paper.Tables() {
 		names = append(names, cobra.CompletionWithDesc(t.Name, t.Caption))
-		list += fmt.Sprintf("\n  %-10s %s of %s\n", t.Name, t.Label, t.Paper)
 	}
 	cmd := &cobra.Command{
-		Use:   "paper TABLE",
+		Use:   "paper [TABLE]",
 		Short: "repeat one table of a paper, ours beside the printed figures",
 		Long: `Repeat one table of a paper and print it as Markdown, our figures beside the printed ones,
-with the set-up and what differs from the paper. Trials run in parallel; the figures do not
-depend on how many at a time. With --state finished trials are kept in a file, and an
-interrupted run goes on from there.
+with the set-up and what differs from the paper. Without TABLE, or with --list, list the
+tables.
 
-Tables:` + list,
-		Example: `  mustlink bench paper tsang-1
-  mustlink bench paper tsang-1 --repetitions 50 --json`,
-		Args:              positional(1, 1, "TABLE"),
+Trials run in parallel; the figures do not depend on how many at a time. With --state
+finished trials are kept in a file, and an interrupted run goes on from there. The file may
+hold several runs: trials of another table, seed or definition in it are left alone.`,
+		Example: `  mustlink bench paper --list
+  mustlink bench paper tsang-1
+  mustlink bench paper tsang-1 --repetitions 1000 --state trials.jsonl -o tsang-1.md`,
+		Args:              positional(0, 1, "one TABLE"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.runBenchPaper(cmd, args[0], &p) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if p.list || len(args) == 0 {
+				return a.listPaperTables(cmd, args)
+			}
+			return a.runBenchPaper(cmd, args[0], &p)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.BoolVar(&p.list, "list", false, "list the tables and run nothing")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
 	seedFlag(f, &p.seed)
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to go on after an interrupt")
-	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write")
+	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write, .md or .json")
 	return cmd
+}
+
+// paperTable is one entry of the list of tables.
+type paperTable struct {
+	Name        string `json:"name"`
+	Paper       string `json:"paper"`
+	Label       string `json:"label"`
+	Caption     string `json:"caption"`
+	Repetitions int    `json:"repetitions"`
+}
+
+// listPaperTables prints the tables; flags that only a run can use mean that TABLE was
+// forgotten.
+func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("--list and TABLE %q cannot be given together: want one of them %s", args[0], helpHint(cmd))
+	}
+	for _, name := range []string{"repetitions", "seed", "state", "output"} {
+		if f := cmd.Flags().Lookup(name); f.Changed {
+			return usagef("%s is given, but no TABLE to run: want one of those that %s --list shows", flagName(f), cmd.CommandPath())
+		}
+	}
+	list := []paperTable{}
+	for _, t := range paper.Tables() {
+		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions})
+	}
+	return a.print(list, func(w io.Writer) {
+		for _, t := range list {
+			fmt.Fprintf(w, "%s\t%s of %s\n\t%s, mean of %s\n", t.Name, t.Label, t.Paper, t.Caption, plural(t.Repetitions, "repetition"))
+		}
+	})
 }
 
 func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) error {
@@ -68,13 +108,7 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	if err != nil {
 		return err
 	}
-	if p.repetitions < 0 || cmd.Flags().Changed("repetitions") && p.repetitions == 0 {
-		return usagef("--repetitions is %d: want a number >= 1", p.repetitions)
-	}
-	if p.state != "" {
-		a.inputs = append(a.inputs, p.state)
-	}
-	if err := a.checkOutput("-o, --output", p.out); err != nil {
+	if err := a.checkPaperFlags(cmd, p); err != nil {
 		return err
 	}
 	eng, err := a.engine()
@@ -90,14 +124,52 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 		return err
 	}
 	bar.done()
-	write := func(w io.Writer) error {
-		return a.printTo(w, result, func(w io.Writer) {
-			// The text is ready for the reader: no tabs for the table writer to align.
-			_, _ = io.Copy(w, strings.NewReader(result.Markdown()))
-		})
-	}
 	if p.out == stream {
-		return write(a.stdout)
+		return a.print(result, func(w io.Writer) { writePage(w, result) })
 	}
-	return dataset.Atomic(p.out, write)
+	err = dataset.Atomic(p.out, func(w io.Writer) error {
+		if isJSON(p.out) {
+			return encodeJSON(w, result)
+		}
+		return writePage(w, result)
+	})
+	if err != nil {
+		return err
+	}
+	return a.summarise(p.out, result, func(w io.Writer) { paperSummary(w, result, p.out) })
+}
+
+// checkPaperFlags finds out what cannot work before the trials run.
+func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags) error {
+	if p.repetitions < 0 || cmd.Flags().Changed("repetitions") && p.repetitions == 0 {
+		return &fault.ParamError{Param: "--repetitions", Value: p.repetitions, Want: "a number >= 1"}
+	}
+	if p.state == stream {
+		return usagef("--state is \"-\": want a file, as it is both read and written")
+	}
+	if p.state != "" {
+		a.inputs = append(a.inputs, p.state)
+	}
+	if p.out != stream && !isJSON(p.out) && !strings.HasSuffix(strings.ToLower(p.out), ".md") {
+		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md or .json, or \"-\""}
+	}
+	return a.checkOutput("-o, --output", p.out)
+}
+
+func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
+
+func writePage(w io.Writer, r *paper.Result) error {
+	_, err := io.WriteString(w, r.Markdown())
+	return err
+}
+
+// paperSummary prints the figures when the page itself goes to a file.
+func paperSummary(w io.Writer, r *paper.Result, path string) {
+	fmt.Fprintf(w, "system\tcolumn\tours\tpaper\n")
+	for i, row := range r.Table.Rows {
+		for j, column := range r.Table.Columns {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Name, column, number(r.Ours[i][j].Mean), number(row.Printed[j].Mean))
+		}
+	}
+	fmt.Fprintf(w, "mean of %s; written to %s\n", plural(r.Repetitions, "repetition"), path)
 }

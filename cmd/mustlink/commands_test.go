@@ -410,6 +410,34 @@ func TestDemo(t *testing.T) {
 	runOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
 }
 
+// TestBenchPaper: a table runs, goes on from its state file and lands in files.
+func TestBenchPaper(t *testing.T) {
+	dir := t.TempDir()
+	if o := runOK(t, dir, "bench paper --list"); !strings.Contains(o.stdout, "tsang-1") {
+		t.Errorf("the list is %q", o.stdout)
+	}
+	first := parse(t, runOK(t, dir, "bench paper tsang-1 --repetitions 4 --state trials.jsonl --json").stdout)
+	again := parse(t, runOK(t, dir, "bench paper tsang-1 --repetitions 6 --state trials.jsonl -o table.json --json").stdout)
+	if first["resumed"] != 0.0 || again["resumed"] != 4.0 {
+		t.Errorf("resumed %v trials, then %v: want 0, then 4", first["resumed"], again["resumed"])
+	}
+	parse(t, read(t, dir, "table.json"))
+	runOK(t, dir, "bench paper tsang-1 --repetitions 2 -q -o table.md")
+	if page := read(t, dir, "table.md"); !strings.Contains(page, "| kernel RCA |") {
+		t.Errorf("the page is %q", page)
+	}
+	before := names(t, dir)
+	for line, word := range map[string]string{
+		"bench paper tsang-2":                              "tsang-1",
+		"bench paper tsang-1 --repetitions 0":              "--repetitions",
+		"bench paper tsang-1 --repetitions 2 -o x.txt":     ".md",
+		"bench paper --repetitions 2":                      "TABLE",
+		"bench paper tsang-1 --state table.md -o table.md": "table.md",
+	} {
+		wantInputError(t, dir, run(t, dir, line), before, word)
+	}
+}
+
 // TestHelp: every command has a long help, an example and documented flags.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
