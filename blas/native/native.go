@@ -35,10 +35,6 @@ func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 	return b.eigen.SymEig(a, w, vectors)
 }
 
-func (b *backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
-	return b.eigen.SymEigTop(a, w, v)
-}
-
 // parallelFlops is the work below which a call stays on its goroutine: some 50 us, ten
 // times what it costs to start the others.
 const parallelFlops = 250e3
