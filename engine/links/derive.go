@@ -44,7 +44,6 @@ func (s *Set) Restrict(rows []int) (*Set, error) {
 			out.cliques = append(out.cliques, kept)
 		}
 	}
-	slices.SortFunc(out.cliques, func(a, b []int) int { return a[0] - b[0] })
 	return out, nil
 }
 

@@ -127,7 +127,7 @@ func SampleChunklets(labels []string, chunklets, size int, seed uint64) (*Set, e
 	possible := 0
 	left := make([][]int, c.count())
 	for k := range left {
-		left[k] = slices.Clone(c.members(k))
+		left[k] = c.members(k)
 		possible += len(left[k]) / size
 	}
 	if chunklets < 0 || chunklets > possible {
@@ -143,7 +143,7 @@ func SampleChunklets(labels []string, chunklets, size int, seed uint64) (*Set, e
 			b := a + rng.IntN(len(rows)-a)
 			rows[a], rows[b] = rows[b], rows[a]
 		}
-		out[r], left[k] = rows[:size:size], rows[size:]
+		out[r], left[k] = rows[:size], rows[size:]
 	}
 	return FromChunklets(len(labels), out)
 }

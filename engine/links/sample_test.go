@@ -189,8 +189,8 @@ func TestShuffleIsAPermutation(t *testing.T) {
 			if v >= total || seen[v] {
 				t.Fatalf("draw %d of %d is %d, again or out of range", k, total, v)
 			}
-			if seen[v] = true; len(s.moved) > int(k)+1 {
-				t.Fatalf("%d places stored after %d draws", len(s.moved), k+1)
+			if seen[v] = true; len(s.moved) > int(min(k+1, total-k-1)) {
+				t.Fatalf("%d places stored after %d draws of %d", len(s.moved), k+1, total)
 			}
 		}
 	})
@@ -246,6 +246,25 @@ func TestSampleByComponentsIsUniform(t *testing.T) {
 	}
 	if x := chiSquare(observed); len(index) != 9 || x > 26.1 {
 		t.Errorf("%d pairs of 9, chi-square %.1f on 8 degrees of freedom, want below 26.1", len(index), x)
+	}
+}
+
+// A single chunklet of two of the four rows of a class: all six choices are equally likely.
+// 20.5 is the 0.1 % point for 5 degrees of freedom.
+func TestSampleChunkletsIsUniform(t *testing.T) {
+	labels := []string{"a", "b", "a", "", "a", "a"}
+	index := make(map[[2]int]int)
+	observed := make([]int, 6)
+	for seed := range uint64(3000) {
+		c := mustSet(SampleChunklets(labels, 1, 2, seed)).Chunklets()[0]
+		key := [2]int{c[0], c[1]}
+		if _, ok := index[key]; !ok {
+			index[key] = len(index)
+		}
+		observed[index[key]]++
+	}
+	if x := chiSquare(observed); len(index) != 6 || x > 20.5 {
+		t.Errorf("%d choices of 6, chi-square %.1f on 5 degrees of freedom, want below 20.5", len(index), x)
 	}
 }
 

@@ -19,9 +19,8 @@ type Set struct {
 	n int
 	// must and cannot are canonical, sorted by (I, J) and without duplicates.
 	must, cannot []Link
-	// cliques are disjoint sorted groups of at least two rows, ordered by smallest member,
-	// whose pairs are must-links that are written out only on request. When there are any,
-	// must and cannot are empty.
+	// cliques are disjoint sorted groups of at least two rows whose pairs are must-links that
+	// are written out only on request. When there are any, must and cannot are empty.
 	cliques [][]int
 	listed  []int // rows listed as a chunklet of their own, ascending
 
@@ -100,7 +99,8 @@ func (s *Set) Warnings() []string {
 	var w []string
 	w = append(w, s.remarks...)
 	if k := len(s.listed); k > 0 {
-		w = append(w, fmt.Sprintf("%s a single row (the first is row %d) and add no link", plural(k, "chunklet has", "chunklets have"), s.listed[0]))
+		w = append(w, fmt.Sprintf("%s (the first is row %d)",
+			plural(k, "chunklet has a single row and adds no link", "chunklets have a single row and add no link"), s.listed[0]))
 	}
 	total := len(s.conflicting())
 	for _, c := range s.paths(s.conflicting()[:min(total, maxRemarks)]) {

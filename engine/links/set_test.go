@@ -348,7 +348,7 @@ func TestWarnings(t *testing.T) {
 	equal(t, "warnings", s.Warnings(), []string{
 		"1 row is given again in the same chunklet and dropped",
 		"1 chunklet shares rows with another one (the first such row is 2): merged",
-		"2 chunklets have a single row (the first is row 4) and add no link",
+		"2 chunklets have a single row and add no link (the first is row 4)",
 	})
 	if w := mustSet(New(3, []Link{NewLink(0, 1, Must), NewLink(1, 2, Cannot)})).Warnings(); len(w) != 0 {
 		t.Errorf("warnings on sound links: %q", w)
@@ -398,6 +398,9 @@ func TestChunkletsEqualChains(t *testing.T) {
 		c := mustSet(mustSet(New(n, chain)).Closure())
 		equal(t, "components", s.Components(), c.Components())
 		equal(t, "must-links", s.Must(), c.Must())
+		if !slices.IsSortedFunc(s.Must(), comparePairs) {
+			t.Fatalf("must-links %v are not sorted", s.Must())
+		}
 		listed := slices.DeleteFunc(slices.Clone(s.Chunklets()), func(g []int) bool { return len(g) == 1 })
 		equal(t, "chunklets of two and more", listed, c.Chunklets())
 		named := make(map[int]bool)
@@ -456,6 +459,18 @@ func TestClosureRefusesHugeResults(t *testing.T) {
 		t.Errorf("union of huge chunklets: error %v, want a *fault.MemoryError", err)
 	}
 	mustSet(s.Closure())
+
+	// Two components of 5000 have 25e6 pairs, which is below the limit; one cannot-link
+	// between them implies as many again.
+	var two []Link
+	for i := range 9999 {
+		if i != 4999 {
+			two = append(two, NewLink(i, i+1, Must))
+		}
+	}
+	if _, err := mustSet(New(10_000, append(two, NewLink(0, 9999, Cannot)))).Closure(); !errors.As(err, &memory) {
+		t.Errorf("closure of two joined components of 5000: error %v, want a *fault.MemoryError", err)
+	}
 }
 
 func TestRestrict(t *testing.T) {
@@ -498,6 +513,15 @@ func TestRestrictChunklets(t *testing.T) {
 	// {5, 6} shrinks to one row and goes, {4} was listed alone and stays.
 	equal(t, "chunklets", r.Chunklets(), [][]int{{0, 1}, {3}, {4, 5}})
 	equal(t, "must-links", r.Must(), []Link{NewLink(0, 1, Must), NewLink(4, 5, Must)})
+	equal(t, "warnings", mustSet(s.Restrict([]int{8, 3, 4})).Warnings(), []string{
+		"2 chunklets have a single row and add no link (the first is row 0)",
+	})
+	equal(t, "warnings", mustSet(s.Restrict([]int{3, 8, 4})).Warnings(), []string{
+		"2 chunklets have a single row and add no link (the first is row 1)",
+	})
+	equal(t, "warnings", mustSet(s.Restrict([]int{5, 8})).Warnings(), []string{
+		"1 chunklet has a single row and adds no link (the first is row 1)",
+	})
 	for _, rows := range [][]int{{10}, {-1}, {3, 3}} {
 		if _, err := s.Restrict(rows); !fault.IsInput(err) {
 			t.Errorf("Restrict(%v): error %v, want one of input", rows, err)
@@ -511,6 +535,10 @@ func TestUnion(t *testing.T) {
 	u := mustSet(Union(a, b))
 	equal(t, "chunklets", u.Chunklets(), [][]int{{0, 1, 2}, {4}, {5, 6}})
 	equal(t, "cannot-links", u.Cannot(), []Link{NewLink(0, 7, Cannot)})
+	equal(t, "warnings", u.Warnings(), []string{
+		"1 link repeats an earlier one and was dropped",
+		"1 chunklet has a single row and adds no link (the first is row 4)",
+	})
 	if u.Duplicates() != 1 || u.Must()[0].Line != 0 {
 		t.Errorf("%d duplicates, first link %+v, want 1 and the first set's link", u.Duplicates(), u.Must()[0])
 	}
@@ -591,5 +619,5 @@ func ExampleFromChunklets() {
 	// 0 2 must
 	// 0 4 must
 	// 2 4 must
-	// 1 chunklet has a single row (the first is row 5) and add no link
+	// 1 chunklet has a single row and adds no link (the first is row 5)
 }
