@@ -11,7 +11,7 @@ import (
 // Two labellings that are both a single cluster give 1 (they are equal), a single cluster
 // against anything else gives 0 (it tells nothing). Papers rarely say which mean they
 // divide by; this one is the default of scikit-learn since 0.22 and of Manning, Raghavan &
-// Schütze 2008, eq. 16.2. Lengths that differ or are 0 are a *fault.ShapeError.
+// Schütze 2008, section 16.3. Lengths that differ or are 0 are a *fault.ShapeError.
 func NMI[A, B comparable](truth []A, predicted []B) (float64, error) {
 	t, err := newContingency(truth, predicted)
 	if err != nil {

@@ -216,7 +216,7 @@ func fromTable(table [][]int) (a, b []int) {
 
 func TestPublishedValues(t *testing.T) {
 	// Yeung & Ruzzo 2001, "Details of the adjusted Rand index" (supplement to Bioinformatics
-	// 17:763-774), Table 3: Rand 0.711, adjusted 0.313.
+	// 17:763-774): Rand 0.711, adjusted 0.313.
 	a, b := fromTable([][]int{{1, 1, 0}, {1, 2, 1}, {0, 0, 4}})
 	near(t, "Rand (Yeung & Ruzzo)", must(Rand(a, b)), 0.711, 5e-4)
 	near(t, "AdjustedRand (Yeung & Ruzzo)", must(AdjustedRand(a, b)), 0.313, 5e-4)

@@ -11,8 +11,8 @@ import (
 
 // RecallAtK returns the recall at each of the given k for retrieval by leave-one-out: the
 // fraction of points with at least one point of their own class among their k nearest
-// others (Jegou, Douze & Schmid 2011; Song, Xiang, Jegelka & Savarese, CVPR 2016, section
-// 5). Points that are alone in their class have nothing to find and are not asked.
+// others (Jegou, Douze & Schmid 2011; Song, Xiang, Jegelka & Savarese, CVPR 2016).
+// Points that are alone in their class have nothing to find and are not asked.
 // Of points at the same distance the one with the lower row number is the nearer.
 //
 // Input and errors as in [JRatio]; a k outside 1..n-1 is a *fault.ParamError. One class
