@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -31,6 +32,7 @@ func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors
 	if err != nil {
 		return nil, err
 	}
+	m.noise = float64(full.Rows) * 0x1p-53 * slices.Max(diagonalOf(full))
 	a, err := f.reduce(ctx, eng, full)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,7 @@ func (m *metric) setCholesky(ctx context.Context, eng *engine.Engine, a blas.Mat
 }
 
 func (m *metric) setSpectral(ctx context.Context, eng *engine.Engine, a blas.Matrix) error {
-	d, err := decompose(ctx, eng, a)
+	d, err := decompose(ctx, eng, a, m.noise)
 	if err != nil {
 		return err
 	}
@@ -121,11 +123,13 @@ func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, 
 		copy(whole.Row(i)[i:], a.Row(i)[i:])
 	}
 	restore(whole, diagonal)
-	d, err := decompose(ctx, eng, whole)
+	d, err := decompose(ctx, eng, whole, m.noise)
 	if err != nil {
 		return err
 	}
-	if len(d.values) < a.Rows { // numerically singular
+	q := len(d.values)
+	singular := q < a.Rows
+	if singular && (q == 0 || loss > d.values[0]/d.values[q-1]) {
 		m.useSpectral(d)
 	}
 	return nil

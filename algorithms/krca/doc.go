@@ -28,13 +28,16 @@
 //
 //	kt(x,y) = rho(x,y)/eps + sum_r n/(n eps + s_r) c_r(x) c_r(y)               (1c)
 //
-// does not cancel. FormAuto, the default, takes (1c) when both of these hold:
+// does not cancel, but it divides by s_r, which rounding blurs by u s_1. FormAuto, the
+// default, takes the form that loses less; it takes (1c) when all of these hold:
 //
 //   - (1b) loses more than one digit: max k(z,z) > 16 max eps kt(z,z), the maxima over up to
 //     64 evenly spaced points of the chunklets. This is the test that is tried first,
 //     because it costs only 64 r^2 flops and nearly always settles the matter.
 //   - F'KF is numerically singular: a Cholesky decomposition with pivoting finds a rank
 //     below r, or an eigenvalue at most 1e-12 times the largest.
+//   - (1b) loses more than (1c): the ratio of the first test exceeds that of the largest to
+//     the smallest s_r that is kept.
 //
 // It takes (1c) also when rounding leaves R without a Cholesky factor, which happens for s
 // near the rounding errors of F'KF. Singularity alone is no reason: repeated rows make

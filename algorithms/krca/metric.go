@@ -23,6 +23,7 @@ type metric struct {
 	anchors points.Points // the n points in chunklets, chunklet after chunklet
 	f       helmert
 	eps     float64
+	noise   float64 // bound of the rounding errors in F'KF, for the choice of the form
 
 	factor blas.Matrix // L, r x r, lower triangle; Cholesky form only
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // TestHelmert: F'F = I, FF' = H, and reduce and expand are products with F.
@@ -105,7 +106,7 @@ func TestDecompose(t *testing.T) {
 				b := mat.NewDense(c.r, c.rank, g.Data)
 				a.Mul(b, b.T())
 			}
-			d, err := decompose(context.Background(), eng, blas.Matrix{Rows: c.r, Cols: c.r, Stride: c.r, Data: a.RawMatrix().Data})
+			d, err := decompose(context.Background(), eng, blas.Matrix{Rows: c.r, Cols: c.r, Stride: c.r, Data: a.RawMatrix().Data}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +145,7 @@ func TestDecomposeIndefinite(t *testing.T) {
 		"zero diagonal":     {0, 1, 1, 0},
 		"negative later":    {1, 2, 2, 1},
 	} {
-		_, err := decompose(context.Background(), eng, blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: data})
+		_, err := decompose(context.Background(), eng, blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: data}, 0)
 		var want *fault.DataError
 		if !errors.As(err, &want) {
 			t.Errorf("%s: error %v", name, err)
@@ -180,5 +181,63 @@ func TestLandmarksSample(t *testing.T) {
 	}
 	if got := landmarks(maxLandmarks+1, 0, 1); len(got) != maxLandmarks {
 		t.Errorf("default: %d rows", len(got))
+	}
+}
+
+// TestWeakDirection: chunklets that span the feature space, one direction of it a million
+// times weaker than the strongest. The spectral form divides by its eigenvalue, which is
+// known to ten digits only; the order of the points changes those digits. With eps moderate
+// FormAuto must see that the Cholesky form loses less.
+func TestWeakDirection(t *testing.T) {
+	eng := newEngine(t, 2)
+	const n, d = 10, 6
+	x := gaussian(n, d, 1)
+	chunklets := [][]int{{0, 2, 4, 5, 6, 7, 9}, {1, 3}}
+	var first *mat.Dense
+	for shift := range n {
+		moved := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
+		to := func(i int) int { return (i + shift) % n }
+		for i := range n {
+			copy(moved.Row(to(i)), x.Row(i))
+		}
+		var renamed [][]int
+		for _, c := range chunklets {
+			var rows []int
+			for _, i := range c {
+				rows = append(rows, to(i))
+			}
+			renamed = append(renamed, rows)
+		}
+		m := fit(t, eng, learner(t, "linear", 3e-2), moved, chunkletSet(t, n, renamed...))
+		if form := m.metric.form(); form != FormCholesky {
+			t.Errorf("shift %d: form %s", shift, form)
+		}
+		kt := toMat(gramOf(t, eng, m, x, nil))
+		if first == nil {
+			first = kt
+			continue
+		}
+		within(t, fmt.Sprintf("shift %d", shift), kt, first, 1e-12)
+	}
+}
+
+// TestEqualRowsAreSemidefinite: all that is left of F'KF for chunklets of equal rows is
+// rounding error of either sign, which is no sign of an indefinite kernel.
+func TestEqualRowsAreSemidefinite(t *testing.T) {
+	eng := newEngine(t, 2)
+	for seed := range uint64(40) {
+		x := gaussian(6, 2, seed)
+		copy(x.Row(4), x.Row(0))
+		copy(x.Row(5), x.Row(1))
+		s := chunkletSet(t, 6, []int{0, 4}, []int{1, 5})
+		for _, form := range forms {
+			l := learner(t, "linear", 0.3)
+			l.Params.Form = Form(form)
+			m := fit(t, eng, l, x, s)
+			// Nothing varies inside chunklets: kt = k/eps.
+			var want mat.Dense
+			want.Scale(1/0.3, toMat(kernelOf(t, eng, "linear", x, x)))
+			within(t, fmt.Sprintf("seed %d, %s", seed, form), toMat(gramOf(t, eng, m, x, nil)), &want, 1e-14)
+		}
 	}
 }

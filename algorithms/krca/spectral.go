@@ -23,13 +23,15 @@ type decomposition struct {
 // the eigenvectors V of the small B'B, which give U = B V diag(s)^-1/2.
 // O(r q^2) flops, r q values of memory for rank q.
 //
+// noise bounds the rounding errors in the elements of A, which may be all there is of it:
+// chunklets of equal rows have F'KF = 0, computed as the difference of ordinary numbers.
 // A that is indefinite beyond rounding is a *fault.DataError.
-func decompose(ctx context.Context, eng *engine.Engine, a blas.Matrix) (decomposition, error) {
-	bt, err := pivotedCholesky(ctx, eng, a)
+func decompose(ctx context.Context, eng *engine.Engine, a blas.Matrix, noise float64) (decomposition, error) {
+	bt, err := pivotedCholesky(ctx, eng, a, noise)
 	if err != nil {
 		return decomposition{}, err
 	}
-	if err := checkSemidefinite(eng, a, bt); err != nil {
+	if err := checkSemidefinite(eng, a, bt, noise); err != nil {
 		return decomposition{}, err
 	}
 	q := bt.Rows
@@ -60,15 +62,15 @@ func decompose(ctx context.Context, eng *engine.Engine, a blas.Matrix) (decompos
 
 // pivotedCholesky returns B' (q x r) with A ~ B B', the column of the largest remaining
 // diagonal element first, up to the first pivot within rounding of 0 (r u max_i A_ii, as
-// LAPACK's dpstrf). 2 r q^2 flops, in products of a matrix and a vector.
-func pivotedCholesky(ctx context.Context, eng *engine.Engine, a blas.Matrix) (blas.Matrix, error) {
+// LAPACK's dpstrf, or noise). 2 r q^2 flops, in products of a matrix and a vector.
+func pivotedCholesky(ctx context.Context, eng *engine.Engine, a blas.Matrix, noise float64) (blas.Matrix, error) {
 	r := a.Rows
 	rest := diagonalOf(a)
 	largest := 0.0
 	for _, d := range rest {
 		largest = max(largest, d)
 	}
-	stop := float64(r) * 0x1p-53 * largest
+	stop := max(float64(r)*0x1p-53*largest, noise)
 	bt := blas.Matrix{Cols: r, Stride: max(1, r)}
 	for bt.Rows < r {
 		p := 0
@@ -114,7 +116,7 @@ func appendColumn(eng *engine.Engine, bt, a blas.Matrix, p int, rest []float64) 
 
 // checkSemidefinite compares A v with B(B'v) for a fixed vector v: what the pivots left
 // must be rounding error, unless A has negative eigenvalues.
-func checkSemidefinite(eng *engine.Engine, a, bt blas.Matrix) error {
+func checkSemidefinite(eng *engine.Engine, a, bt blas.Matrix, noise float64) error {
 	r, q := bt.Cols, bt.Rows
 	v, av, bv := make([]float64, r), make([]float64, r), make([]float64, q)
 	for i := range v {
@@ -130,7 +132,7 @@ func checkSemidefinite(eng *engine.Engine, a, bt blas.Matrix) error {
 		eng.Backend().Gemv(true, -1, bt, bv, 1, av)
 	}
 	for _, d := range av {
-		if !(math.Abs(d) <= 1e-8*scale) {
+		if !(math.Abs(d) <= 1e-8*scale+float64(r)*noise) {
 			return fault.Data("", "the kernel matrix of the points in chunklets is not positive semidefinite: "+
 				"want a kernel without negative eigenvalues")
 		}
