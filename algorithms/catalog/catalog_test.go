@@ -1,0 +1,259 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const golden = "testdata/krca-v1.safetensors"
+
+func newEngine(t testing.TB) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+// training returns the data and links of the golden model: 30 points of two rings.
+func training(t testing.TB) (*dataset.Data, *links.Set) {
+	t.Helper()
+	d, err := dataset.Generate("rings", dataset.GenerateOptions{N: 30, Seed: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := links.SampleByCount(d.Labels, 12, 0, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, set
+}
+
+// fitted returns the model of the golden file, made anew.
+func fitted(t testing.TB) *catalog.Fitted {
+	t.Helper()
+	d, set := training(t)
+	scaling, _, err := dataset.Standardize(d.Points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := scaling.Apply(d.Points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	method, err := catalog.Lookup("krca")
+	if err != nil {
+		t.Fatal(err)
+	}
+	learner, err := method.New(catalog.Config{Kernel: "rbf:sigma=0.5msq", Params: map[string]string{"dims": "3", "eps_rel": "1e-2"}, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := learner.Fit(context.Background(), newEngine(t), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &catalog.Fitted{Model: m, Features: d.Features, Scaling: scaling, Fingerprint: dataset.Fingerprint(d.Points),
+		LibraryVersion: "golden", Build: "golden"}
+}
+
+// distances returns the squared learned distances of the first point to all others.
+func distances(t testing.TB, f *catalog.Fitted) []float64 {
+	t.Helper()
+	d, _ := training(t)
+	x, err := f.Prepare(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pairs [][2]int
+	for j := 1; j < x.Len(); j++ {
+		pairs = append(pairs, [2]int{0, j})
+	}
+	d2, err := f.Model.Distances(context.Background(), newEngine(t), x, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d2
+}
+
+// TestGolden: a model file of format version 1 loads in every build and gives the distances
+// of the same fit made anew.
+func TestGolden(t *testing.T) {
+	now := fitted(t)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := catalog.Save(golden, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	then, err := catalog.Load(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if then.Fingerprint != now.Fingerprint {
+		t.Errorf("fingerprint %s: want %s", then.Fingerprint, now.Fingerprint)
+	}
+	want, got := distances(t, now), distances(t, then)
+	largest := 0.0
+	for _, v := range want {
+		largest = max(largest, v)
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= 1e-10*largest) {
+			t.Errorf("distance %d is %.17g: want %.17g", i, got[i], want[i])
+		}
+	}
+	// The embedding is the learned geometry up to what 3 dimensions leave out: it must at
+	// least be the same map in every build, up to rotation.
+	compareEmbeddings(t, then, now)
+}
+
+func compareEmbeddings(t *testing.T, a, b *catalog.Fitted) {
+	t.Helper()
+	d, _ := training(t)
+	x, err := a.Prepare(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ya, err := a.Model.Embed(context.Background(), newEngine(t), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	yb, err := b.Model.Embed(context.Background(), newEngine(t), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := func(y []float64, cols, i, j int) float64 {
+		s := 0.0
+		for c := range cols {
+			s += y[i*cols+c] * y[j*cols+c]
+		}
+		return s
+	}
+	for i := range x.Len() {
+		for j := range x.Len() {
+			p, q := inner(ya.Data, ya.Cols, i, j), inner(yb.Data, yb.Cols, i, j)
+			if !(math.Abs(p-q) <= 1e-8*math.Sqrt(inner(ya.Data, ya.Cols, i, i)*inner(ya.Data, ya.Cols, j, j))+1e-12) {
+				t.Fatalf("inner product (%d,%d) of the embedding is %g: want %g", i, j, p, q)
+			}
+		}
+	}
+}
+
+func TestSaveLoadKeepsEveryBit(t *testing.T) {
+	before := fitted(t)
+	path := filepath.Join(t.TempDir(), "m.mlk")
+	if err := catalog.Save(path, before); err != nil {
+		t.Fatal(err)
+	}
+	after, err := catalog.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := distances(t, before), distances(t, after)
+	for i := range a {
+		if a[i] != b[i] {
+			t.Errorf("distance %d is %v after loading, %v before", i, b[i], a[i])
+		}
+	}
+	if strings.Join(after.Features, ",") != strings.Join(before.Features, ",") {
+		t.Errorf("features %v: want %v", after.Features, before.Features)
+	}
+}
+
+// TestMistakes: every mistake is an input error whose message holds what helps.
+func TestMistakes(t *testing.T) {
+	if _, err := catalog.Lookup("krac"); !fault.IsInput(err) || !strings.Contains(err.Error(), "krca") {
+		t.Errorf("unknown method: %v", err)
+	}
+	method, err := catalog.Lookup("krca")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		config catalog.Config
+		text   string
+	}{
+		"unknown parameter": {catalog.Config{Params: map[string]string{"esp": "1"}}, "eps"},
+		"text for a number": {catalog.Config{Params: map[string]string{"eps": "much"}}, `"much"`},
+		"eps of 0":          {catalog.Config{Params: map[string]string{"eps": "0"}}, "> 0"},
+		"eps NaN":           {catalog.Config{Params: map[string]string{"eps_rel": "NaN"}}, "NaN"},
+		"two eps":           {catalog.Config{Params: map[string]string{"eps": "1", "eps_rel": "1"}}, "together"},
+		"negative dims":     {catalog.Config{Params: map[string]string{"dims": "-1"}}, "dims"},
+		"fraction of dims":  {catalog.Config{Params: map[string]string{"dims": "1.5"}}, "1.5"},
+		"unknown form":      {catalog.Config{Params: map[string]string{"form": "choleski"}}, "cholesky"},
+		"unknown kernel":    {catalog.Config{Kernel: "rfb:sigma=1"}, "rbf"},
+		"sigma of 0":        {catalog.Config{Kernel: "rbf:sigma=0"}, "sigma"},
+	} {
+		_, err := method.New(c.config)
+		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: error %v: want an input error that holds %q", name, err, c.text)
+		}
+	}
+}
+
+// TestPrepare: data that are not the model's are refused with the difference named.
+func TestPrepare(t *testing.T) {
+	f := fitted(t)
+	row := func(d int) points.Points { return &points.Dense{N: 1, D: d, Data: make([]float64, d)} }
+	var shape *fault.ShapeError
+	if _, err := f.Prepare(&dataset.Data{Points: row(3)}); !errors.As(err, &shape) || shape.Got != 3 {
+		t.Errorf("three features: error %v", err)
+	}
+	swapped := []string{f.Features[1], f.Features[0]}
+	var data *fault.DataError
+	if _, err := f.Prepare(&dataset.Data{Points: row(2), Features: swapped}); !errors.As(err, &data) || data.Column != swapped[0] {
+		t.Errorf("swapped features: error %v", err)
+	}
+	x, err := f.Prepare(&dataset.Data{Points: row(2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, v := range x.(*points.Dense).Data {
+		if want := -f.Scaling.Mean[j] / f.Scaling.Scale[j]; math.Abs(v-want) > 1e-15*math.Abs(want) {
+			t.Errorf("feature %d of the origin is scaled to %g: want %g", j, v, want)
+		}
+	}
+}
+
+// FuzzLoad: any bytes give a model or an input error.
+func FuzzLoad(f *testing.F) {
+	good, err := os.ReadFile(golden)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[:len(good)/2])
+	f.Add([]byte("{}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "m")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, err := catalog.Load(path)
+		switch {
+		case err != nil && !fault.IsInput(err):
+			t.Errorf("error %v is not an input error", err)
+		case err == nil && m.Model == nil:
+			t.Error("no model and no error")
+		}
+	})
+}
