@@ -54,7 +54,7 @@ func (l *Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, 
 	m := &Model{params: l.Params, mean: mean, w: w}
 	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
 	if n := len(set.Cannot()); n > 0 {
-		m.status.Notices = append(m.status.Notices, fmt.Sprintf("rca learns from must-links only: %d cannot-links ignored", n))
+		m.status.Notices = append(m.status.Notices, fmt.Sprintf("rca uses must-links only: %d cannot-links ignored", n))
 	}
 	return m, nil
 }

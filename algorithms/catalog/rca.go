@@ -1,0 +1,56 @@
+package catalog
+
+import (
+	"strconv"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+func rcaMethod() Method {
+	d := rca.DefaultParams()
+	m := Method{
+		Name:    rca.Method,
+		Summary: "relevant component analysis, linear: the baseline of krca",
+		Paper:   "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005",
+		Parameters: []Parameter{
+			{"eps_rel", strconv.FormatFloat(d.EpsRel, 'g', -1, 64), "regularisation relative to the mean within-group variance, > 0"},
+			{"dims", strconv.Itoa(d.Dims), "leading discriminant directions; 0: all"},
+			{"rank_tol", strconv.FormatFloat(d.RankTol, 'g', -1, 64), "relative variance up to which a principal direction counts as constant, >= 0, < 1"},
+		},
+		decode: func(f *model.File) (algorithms.Model, error) {
+			m, err := rca.Decode(f)
+			if err != nil {
+				return nil, err
+			}
+			return m, nil
+		},
+	}
+	m.New = func(c Config) (algorithms.Learner, error) { return newRCA(m, c) }
+	return m
+}
+
+func newRCA(m Method, c Config) (algorithms.Learner, error) {
+	if c.Kernel != "" {
+		return nil, &fault.ParamError{Param: "kernel", Value: c.Kernel, Want: "no kernel with rca, which is linear (krca takes kernels)"}
+	}
+	l := rca.Learner{Params: rca.DefaultParams(), Progress: c.Progress}
+	err := setters{
+		"eps_rel": positive("eps_rel", &l.Params.EpsRel),
+		"dims":    count("dims", &l.Params.Dims),
+		"rank_tol": func(text string) error {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return &fault.ParamError{Param: "rank_tol", Value: text, Want: "a number from 0 up to, not including, 1"}
+			}
+			l.Params.RankTol = v
+			return nil
+		},
+	}.apply(m, c.Params)
+	if err != nil {
+		return nil, err
+	}
+	return &l, l.Params.Validate()
+}
