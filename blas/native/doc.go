@@ -2,7 +2,8 @@
 //
 // Products are tiled: blocks of C are given to the workers, each packs the parts of A and
 // B that it needs and multiplies them by the table's register tile. The triangular solves
-// and the Cholesky factorisation are blocked on that product. Eigenvalues are gonum's.
+// and the Cholesky factorisation are blocked on that product. Eigenvalues are
+// gonum's, but for few of a large matrix, which SymEigTop finds by a Krylov search.
 //
 // # Bits
 //

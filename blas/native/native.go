@@ -20,7 +20,7 @@ type backend struct {
 }
 
 // New returns the backend on the kernels t, with up to workers goroutines a call; fewer
-// than 1 count as 1. The eigenvalue routines use up to GOMAXPROCS goroutines instead.
+// than 1 count as 1. Full eigendecompositions use up to GOMAXPROCS goroutines instead.
 func New(t *asm.Table, workers int) blas.Backend {
 	return &backend{t: t, workers: max(1, workers), eigen: gonum.New()}
 }
