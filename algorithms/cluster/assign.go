@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"github.com/mustlink/mustlink/engine/points"
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
@@ -33,7 +34,7 @@ func (r *start) assignRows(lo, hi int, first bool) (changed int) {
 	for i := lo; i < hi; i++ {
 		c := r.labels[i]
 		if !first {
-			r.dist[i] = squaredDistance(r.s.x.Row(i), r.centers.Row(c))
+			r.dist[i] = points.SquaredDistance(r.s.x.Row(i), r.centers.Row(c))
 			r.lower[i] -= r.drift[c] * (1 + boundMargin)
 			if math.Sqrt(r.dist[i])*(1+boundMargin) < r.lower[i] {
 				continue
@@ -87,7 +88,7 @@ func (r *start) nearest(i int, dots []float64, maxNorm float64) int {
 	if second <= best+tolerance {
 		arg, others = r.nearestDirect(x, dots, best+tolerance), best
 	}
-	r.dist[i] = squaredDistance(x, r.centers.Row(arg))
+	r.dist[i] = points.SquaredDistance(x, r.centers.Row(arg))
 	r.lower[i] = math.Sqrt(max(0, others+r.s.norm[i]-tolerance)) * (1 - boundMargin)
 	return arg
 }
@@ -100,7 +101,7 @@ func (r *start) nearestDirect(x, dots []float64, limit float64) int {
 		if r.norm[c]-2*dot > limit {
 			continue
 		}
-		if d := squaredDistance(x, r.centers.Row(c)); d < best {
+		if d := points.SquaredDistance(x, r.centers.Row(c)); d < best {
 			best, arg = d, c
 		}
 	}
@@ -114,7 +115,7 @@ func (r *start) distanceTable(lo, hi int, dst blas.Matrix) error {
 		for v := a; v < b; v++ {
 			x, w := r.s.x.Row(lo+v), r.s.weightOf(lo+v)
 			for c := range r.p.K {
-				dst.Set(v, c, w*squaredDistance(x, r.centers.Row(c)))
+				dst.Set(v, c, w*points.SquaredDistance(x, r.centers.Row(c)))
 			}
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/mustlink/mustlink/engine/points"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -60,11 +61,11 @@ func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *link
 	if err != nil {
 		return nil, err
 	}
-	points, err := newSample(eng, x)
+	single, err := newSample(eng, x)
 	if err != nil {
 		return nil, err
 	}
-	s, scatter := b.means(eng, points)
+	s, scatter := b.means(eng, single)
 	best, restart, err := bestStart(ctx, eng, s, p, g, "constrained k-means")
 	if err != nil {
 		return nil, err
@@ -144,16 +145,16 @@ func (b *blocks) conflictGraph(ctx context.Context, l *links.Set, k int) (*confl
 
 // means returns the block means with their sizes as weights, and the sum of squared
 // distances of the points to the means of their blocks.
-func (b *blocks) means(eng *engine.Engine, points *sample) (*sample, float64) {
-	d := points.x.Cols
-	s := &sample{x: eng.NewMatrix(b.len(), d), weight: make([]float64, b.len()), norm: make([]float64, b.len()), shift: points.shift}
+func (b *blocks) means(eng *engine.Engine, single *sample) (*sample, float64) {
+	d := single.x.Cols
+	s := &sample{x: eng.NewMatrix(b.len(), d), weight: make([]float64, b.len()), norm: make([]float64, b.len()), shift: single.shift}
 	sums := eng.GetMatrix(b.len(), d+1)
 	defer eng.PutMatrix(sums)
 	for i := range b.len() {
 		clear(sums.Row(i))
 	}
 	for i, c := range b.component {
-		addRow(sums.Row(b.place[c]), points.x.Row(i), 1)
+		addRow(sums.Row(b.place[c]), single.x.Row(i), 1)
 	}
 	zero := make([]float64, d)
 	for i := range b.len() {
@@ -162,11 +163,11 @@ func (b *blocks) means(eng *engine.Engine, points *sample) (*sample, float64) {
 		for j := range row {
 			row[j] = sum[j] / sum[d]
 		}
-		s.norm[i] = squaredDistance(row, zero)
+		s.norm[i] = points.SquaredDistance(row, zero)
 	}
 	scatter := 0.0
 	for i, c := range b.component {
-		scatter += squaredDistance(points.x.Row(i), s.x.Row(b.place[c]))
+		scatter += points.SquaredDistance(single.x.Row(i), s.x.Row(b.place[c]))
 	}
 	return s, scatter
 }
@@ -198,7 +199,7 @@ func (r *start) assignConstrained(free int, first bool) (changed int, err error)
 			changed++
 		}
 		r.labels[free+v] = c
-		r.dist[free+v] = squaredDistance(r.s.x.Row(free+v), r.centers.Row(c))
+		r.dist[free+v] = points.SquaredDistance(r.s.x.Row(free+v), r.centers.Row(c))
 	}
 	return changed, nil
 }

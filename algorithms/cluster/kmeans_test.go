@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"github.com/mustlink/mustlink/engine/points"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -176,7 +177,7 @@ func TestKMeansProperties(t *testing.T) {
 		}
 		for i, own := range one.labels {
 			for c := range k {
-				if d := math.Sqrt(squaredDistance(s.x.Row(i), one.centers.Row(c))); c != own && !(one.lower[i] <= d) {
+				if d := math.Sqrt(points.SquaredDistance(s.x.Row(i), one.centers.Row(c))); c != own && !(one.lower[i] <= d) {
 					t.Fatalf("row %d: bound %g above the distance %g of centre %d", i, one.lower[i], d, c)
 				}
 			}
@@ -329,11 +330,11 @@ func TestSlackBoundsTheError(t *testing.T) {
 			for j := range d {
 				dot += x[j] * c[j]
 			}
-			return squaredDistance(c, zero) - 2*dot
+			return points.SquaredDistance(c, zero) - 2*dot
 		}
-		xn := squaredDistance(x, zero)
-		cn := max(squaredDistance(a, zero), squaredDistance(b, zero))
-		diff := math.Abs((expanded(a) - expanded(b)) - (squaredDistance(x, a) - squaredDistance(x, b)))
+		xn := points.SquaredDistance(x, zero)
+		cn := max(points.SquaredDistance(a, zero), points.SquaredDistance(b, zero))
+		diff := math.Abs((expanded(a) - expanded(b)) - (points.SquaredDistance(x, a) - points.SquaredDistance(x, b)))
 		worst = max(worst, diff/slack(d, xn, cn))
 	}
 	if worst > 1 {
@@ -375,7 +376,7 @@ func TestAssignDecidesTies(t *testing.T) {
 			for i := range n {
 				best, arg := math.Inf(1), 0
 				for c := range k {
-					if v := squaredDistance(s.x.Row(i), r.centers.Row(c)); v < best {
+					if v := points.SquaredDistance(s.x.Row(i), r.centers.Row(c)); v < best {
 						best, arg = v, c
 					}
 				}
@@ -384,7 +385,7 @@ func TestAssignDecidesTies(t *testing.T) {
 				}
 				// The bound must hold for every other centre.
 				for c := range k {
-					if v := squaredDistance(s.x.Row(i), r.centers.Row(c)); c != arg && !(r.lower[i] <= math.Sqrt(v)) {
+					if v := points.SquaredDistance(s.x.Row(i), r.centers.Row(c)); c != arg && !(r.lower[i] <= math.Sqrt(v)) {
 						t.Fatalf("row %d: bound %g above the distance %g of centre %d", i, r.lower[i], math.Sqrt(v), c)
 					}
 				}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"github.com/mustlink/mustlink/engine/points"
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
@@ -53,7 +54,7 @@ func (s *sample) setNorms() error {
 	s.norm = make([]float64, s.x.Rows)
 	total := 0.0
 	for i := range s.norm {
-		s.norm[i] = squaredDistance(s.x.Row(i), zero)
+		s.norm[i] = points.SquaredDistance(s.x.Row(i), zero)
 		total += s.weightOf(i) * s.norm[i]
 	}
 	// Every distance is at most four times the largest norm: with a finite total nothing
@@ -71,26 +72,6 @@ func (s *sample) weightOf(i int) float64 {
 		return 1
 	}
 	return s.weight[i]
-}
-
-// squaredDistance returns the sum of (x_j - y_j)^2 in a fixed order of its own. len(x) ==
-// len(y). The conversions forbid fused multiply-add: all platforms give the same bits.
-func squaredDistance(x, y []float64) float64 {
-	y = y[:len(x)]
-	var s0, s1, s2, s3 float64
-	j := 0
-	for ; j+4 <= len(x); j += 4 {
-		a, b, c, d := x[j]-y[j], x[j+1]-y[j+1], x[j+2]-y[j+2], x[j+3]-y[j+3]
-		s0 += float64(a * a)
-		s1 += float64(b * b)
-		s2 += float64(c * c)
-		s3 += float64(d * d)
-	}
-	for ; j < len(x); j++ {
-		a := x[j] - y[j]
-		s0 += float64(a * a)
-	}
-	return (s0 + s1) + (s2 + s3)
 }
 
 // loop runs f over the fixed blocks of [0, n), in parallel or on this goroutine. The

@@ -1,5 +1,7 @@
 package cluster
 
+import "github.com/mustlink/mustlink/engine/points"
+
 import "math"
 
 // seed chooses K rows as the first centres.
@@ -23,7 +25,7 @@ func (r *start) seed() error {
 		copy(r.centers.Row(c), x)
 		err := loop(r.ctx, r.eng, r.parallel, len(cost), 4*assignBlock, func(lo, hi int) error {
 			for i := lo; i < hi; i++ {
-				nearest[i] = min(nearest[i], squaredDistance(r.s.x.Row(i), x))
+				nearest[i] = min(nearest[i], points.SquaredDistance(r.s.x.Row(i), x))
 				cost[i] = r.s.weightOf(i) * nearest[i]
 			}
 			return nil

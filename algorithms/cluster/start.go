@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"github.com/mustlink/mustlink/engine/points"
 	"math/rand/v2"
 	"sync/atomic"
 
@@ -94,7 +95,7 @@ func (r *start) objective() float64 {
 func (r *start) assign(first bool) (int, error) {
 	zero := make([]float64, r.centers.Cols)
 	for c := range r.norm {
-		r.norm[c] = squaredDistance(r.centers.Row(c), zero)
+		r.norm[c] = points.SquaredDistance(r.centers.Row(c), zero)
 	}
 	free := r.s.rows()
 	if r.conflict != nil {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"github.com/mustlink/mustlink/engine/points"
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
@@ -68,7 +69,7 @@ func (r *start) moveCenters(sums blas.Matrix) {
 		for j := range mean {
 			mean[j] = sum[j] / sum[d]
 		}
-		moved := math.Sqrt(squaredDistance(mean, r.centers.Row(c)))
+		moved := math.Sqrt(points.SquaredDistance(mean, r.centers.Row(c)))
 		copy(r.centers.Row(c), mean)
 		if moved > far {
 			far, farthest, second = moved, c, far
@@ -110,7 +111,7 @@ func (r *start) refill() {
 		r.labels[far], r.lower[far] = c, 0
 		x := r.s.x.Row(far) // the next empty cluster must not take an equal row
 		for i := range r.dist {
-			r.dist[i] = min(r.dist[i], squaredDistance(r.s.x.Row(i), x))
+			r.dist[i] = min(r.dist[i], points.SquaredDistance(r.s.x.Row(i), x))
 		}
 		// The centre itself moves in update, which counts the jump in drift.
 	}

@@ -3,6 +3,7 @@ package neighbors
 import (
 	"context"
 	"errors"
+	"github.com/mustlink/mustlink/engine/points"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -146,7 +147,7 @@ func TestSearchSurvivesCancellation(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range query.Rows {
-			wantIndex, wantDist := bruteForce(query.Row(i), train, -1, squaredDistance)
+			wantIndex, wantDist := bruteForce(query.Row(i), train, -1, points.SquaredDistance)
 			if !slices.Equal(index[i*k:(i+1)*k], wantIndex[:k]) || !slices.Equal(dist2[i*k:(i+1)*k], wantDist[:k]) {
 				t.Fatalf("%+v query %d: got %v %v, want %v %v", tt, i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k], wantIndex[:k], wantDist[:k])
 			}
@@ -178,7 +179,7 @@ func TestSearchFromTheCentreOfASphere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, _ := bruteForce(query.Row(0), train, -1, squaredDistance); !slices.Equal(index, want[:k]) {
+	if want, _ := bruteForce(query.Row(0), train, -1, points.SquaredDistance); !slices.Equal(index, want[:k]) {
 		t.Errorf("got %v, want %v", index, want[:k])
 	}
 }
@@ -258,7 +259,7 @@ func TestSlackBoundsTheError(t *testing.T) {
 		for j := range d {
 			dot += a[j] * b[j]
 		}
-		diff := math.Abs(xn + yn - 2*dot - squaredDistance(x, y))
+		diff := math.Abs(xn + yn - 2*dot - points.SquaredDistance(x, y))
 		worst = max(worst, diff/(slack(d)*(xn+yn)))
 	}
 	if worst > 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/mustlink/mustlink/engine/points"
 	"math"
 	"strconv"
 
@@ -190,7 +191,7 @@ func (s *searcher) filter(h *heap, i int, norm float64, dots []float64, from int
 		if s.excludeSelf && j == i {
 			continue
 		}
-		if h.offer(s.k, int32(j), squaredDistance(query, s.train.Row(j))) {
+		if h.offer(s.k, int32(j), points.SquaredDistance(query, s.train.Row(j))) {
 			limit = s.limit(h, norm, widest)
 		}
 	}
@@ -203,24 +204,4 @@ func (s *searcher) limit(h *heap, norm, widest float64) float64 {
 		return math.Inf(1)
 	}
 	return h.dist2[0] - norm + s.margin*(norm+widest)
-}
-
-// squaredDistance returns the sum of (x_j - y_j)^2 in a fixed order of its own. len(x) ==
-// len(y). The conversions forbid fused multiply-add: all platforms give the same bits.
-func squaredDistance(x, y []float64) float64 {
-	y = y[:len(x)]
-	var s0, s1, s2, s3 float64
-	j := 0
-	for ; j+4 <= len(x); j += 4 {
-		a, b, c, d := x[j]-y[j], x[j+1]-y[j+1], x[j+2]-y[j+2], x[j+3]-y[j+3]
-		s0 += float64(a * a)
-		s1 += float64(b * b)
-		s2 += float64(c * c)
-		s3 += float64(d * d)
-	}
-	for ; j < len(x); j++ {
-		a := x[j] - y[j]
-		s0 += float64(a * a)
-	}
-	return (s0 + s1) + (s2 + s3)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -73,6 +74,31 @@ func (a *app) readFor(ctx context.Context, fitted *catalog.Fitted, d *dataFlags)
 	}
 	x, err := fitted.Prepare(data)
 	return data, x, err
+}
+
+// applied is a model together with the data that a command applies it to.
+type applied struct {
+	eng    *engine.Engine
+	fitted *catalog.Fitted
+	data   *dataset.Data
+	x      points.Points // data's points as the model takes them
+}
+
+// apply reads the model at path and the data, and makes the engine to run on.
+func (a *app) apply(ctx context.Context, path string, d *dataFlags) (*applied, error) {
+	eng, err := a.engine()
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := a.loadModel(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	data, x, err := a.readFor(ctx, fitted, d)
+	if err != nil {
+		return nil, err
+	}
+	return &applied{eng, fitted, data, x}, nil
 }
 
 // matrixReport is what commands print that write a matrix.

@@ -39,25 +39,17 @@ func (a *app) runDistance(cmd *cobra.Command, path string, fl *distanceFlags) er
 	if err := a.checkDistance(cmd, path, fl); err != nil {
 		return err
 	}
-	eng, err := a.engine()
+	m, err := a.apply(cmd.Context(), path, &fl.data)
 	if err != nil {
 		return err
 	}
-	fitted, err := a.loadModel(cmd.Context(), path)
+	pairs, err := a.readPairs(cmd.Context(), &fl.pairs, m.data)
 	if err != nil {
 		return err
 	}
-	d, x, err := a.readFor(cmd.Context(), fitted, &fl.data)
+	distances, err := m.fitted.Model.Distances(cmd.Context(), m.eng, m.x, pairs)
 	if err != nil {
-		return err
-	}
-	pairs, err := a.readPairs(cmd.Context(), &fl.pairs, d)
-	if err != nil {
-		return err
-	}
-	distances, err := fitted.Model.Distances(cmd.Context(), eng, x, pairs)
-	if err != nil {
-		return inFile(d.Name, err)
+		return inFile(m.data.Name, err)
 	}
 	options := a.writing(fl.out, fl.data.format)
 	options.Columns = []string{"squared_distance"}
@@ -67,7 +59,7 @@ func (a *app) runDistance(cmd *cobra.Command, path string, fl *distanceFlags) er
 	if err := dataset.WriteMatrix(fl.out, len(distances), 1, distances, 1, nil, options); err != nil {
 		return err
 	}
-	r := matrixReport{Method: fitted.Model.Method(), Rows: len(distances), Cols: 1, Output: fl.out, Warnings: a.allWarnings()}
+	r := matrixReport{Method: m.fitted.Model.Method(), Rows: len(distances), Cols: 1, Output: fl.out, Warnings: a.allWarnings()}
 	return a.summarise(fl.out, r, r.text)
 }
 

@@ -41,25 +41,17 @@ func (a *app) runEmbed(cmd *cobra.Command, path string, e *embedFlags) error {
 	if err := a.checkMatrixOutput(e.out, e.data.format); err != nil {
 		return err
 	}
-	eng, err := a.engine()
+	m, err := a.apply(cmd.Context(), path, &e.data)
 	if err != nil {
 		return err
 	}
-	fitted, err := a.loadModel(cmd.Context(), path)
+	y, err := m.fitted.Model.Embed(cmd.Context(), m.eng, m.x)
 	if err != nil {
+		return inFile(m.data.Name, err)
+	}
+	if err := a.writeMatrix(cmd.Context(), e.out, e.data.format, y, m.data.IDs); err != nil {
 		return err
 	}
-	d, x, err := a.readFor(cmd.Context(), fitted, &e.data)
-	if err != nil {
-		return err
-	}
-	y, err := fitted.Model.Embed(cmd.Context(), eng, x)
-	if err != nil {
-		return inFile(d.Name, err)
-	}
-	if err := a.writeMatrix(cmd.Context(), e.out, e.data.format, y, d.IDs); err != nil {
-		return err
-	}
-	r := matrixReport{Method: fitted.Model.Method(), Rows: y.Rows, Cols: y.Cols, Output: e.out, Warnings: a.allWarnings()}
+	r := matrixReport{Method: m.fitted.Model.Method(), Rows: y.Rows, Cols: y.Cols, Output: e.out, Warnings: a.allWarnings()}
 	return a.summarise(e.out, r, r.text)
 }

@@ -37,15 +37,7 @@ func (a *app) runGram(cmd *cobra.Command, path string, g *gramFlags) error {
 	if err := a.checkGram(cmd, path, g); err != nil {
 		return err
 	}
-	eng, err := a.engine()
-	if err != nil {
-		return err
-	}
-	fitted, err := a.loadModel(cmd.Context(), path)
-	if err != nil {
-		return err
-	}
-	d, x, err := a.readFor(cmd.Context(), fitted, &g.data)
+	m, err := a.apply(cmd.Context(), path, &g.data)
 	if err != nil {
 		return err
 	}
@@ -53,18 +45,18 @@ func (a *app) runGram(cmd *cobra.Command, path string, g *gramFlags) error {
 	if g.other != "" {
 		other := g.data
 		other.path = g.other
-		if _, y, err = a.readFor(cmd.Context(), fitted, &other); err != nil {
+		if _, y, err = a.readFor(cmd.Context(), m.fitted, &other); err != nil {
 			return err
 		}
 	}
-	k, err := fitted.Model.Gram(cmd.Context(), eng, x, y)
+	k, err := m.fitted.Model.Gram(cmd.Context(), m.eng, m.x, y)
 	if err != nil {
-		return inFile(d.Name, err)
+		return inFile(m.data.Name, err)
 	}
-	if err := a.writeMatrix(cmd.Context(), g.out, g.data.format, k, d.IDs); err != nil {
+	if err := a.writeMatrix(cmd.Context(), g.out, g.data.format, k, m.data.IDs); err != nil {
 		return err
 	}
-	r := matrixReport{Method: fitted.Model.Method(), Rows: k.Rows, Cols: k.Cols, Output: g.out, Warnings: a.allWarnings()}
+	r := matrixReport{Method: m.fitted.Model.Method(), Rows: k.Rows, Cols: k.Cols, Output: g.out, Warnings: a.allWarnings()}
 	return a.summarise(g.out, r, r.text)
 }
 
