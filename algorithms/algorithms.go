@@ -91,7 +91,28 @@ type (
 	// Inputs is implemented by models that know the number of features (or of reference
 	// objects) of the points that they take.
 	Inputs interface{ InputDim() int }
+	// Updater is implemented by models that learn more chunklets without being fitted
+	// again. The model itself stays as it is; the new one's Status holds the notices.
+	Updater interface {
+		// Update adds one update: the rows of x that the chunklets name are new points, each
+		// an observation of its own even where it equals a stored one.
+		Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []Chunklet) (Model, error)
+		// DropLast takes back the latest count updates.
+		DropLast(ctx context.Context, eng *engine.Engine, count int) (Model, error)
+	}
 )
+
+// NewChunklet as the ID of a [Chunklet] asks for one that does not exist yet.
+const NewChunklet = -1
+
+// Chunklet is a group of rows that belong together, for an [Updater].
+type Chunklet struct {
+	// ID is the number of the chunklet of the model that the rows join, in the order of
+	// creation from 0, or NewChunklet. The number of a chunklet that was merged into
+	// another one names the union.
+	ID   int
+	Rows []int
+}
 
 // Figure is one named value for people to read, as `mustlink inspect` shows it.
 type Figure struct {

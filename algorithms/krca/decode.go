@@ -39,13 +39,16 @@ func Decode(f *model.File) (*Model, error) {
 	if out.embed.support, err = decodePoints(f, about.InputDim); err != nil {
 		return nil, err
 	}
-	if err := out.metric.decodeChunklets(f, out.embed); err != nil {
+	if err := out.metric.decodeChunklets(f, out.embed, about.S != 0); err != nil {
+		return nil, err
+	}
+	if err := out.decodeGrowth(f, about); err != nil {
 		return nil, err
 	}
 	if about.Form == FormSpectral {
 		err = out.decodeSpectral(f)
 	} else {
-		err = out.decodeCholesky(f)
+		err = out.decodeCholesky(f, about)
 	}
 	if err != nil {
 		return nil, err
@@ -79,8 +82,9 @@ func (m *metric) decodeHeader(f *model.File, about extra) error {
 	return nil
 }
 
-// decodeChunklets reads the sizes of the chunklets and the places of their points.
-func (m *metric) decodeChunklets(f *model.File, e *embedding) error {
+// decodeChunklets reads the sizes of the chunklets and the places of their points. In a model
+// that grew these are the chunklets of the fit, and the points of the updates follow.
+func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error {
 	places, err := indices(f, tensorChunklet, e.support.Len())
 	if err != nil {
 		return err
@@ -97,7 +101,7 @@ func (m *metric) decodeChunklets(f *model.File, e *embedding) error {
 		sizes[c] = int(q)
 		total += int(q)
 	}
-	if total != len(places) || total == len(sizes) {
+	if total != len(places) && !grown || total == len(sizes) {
 		return fault.Data("", "tensor %s: %d chunklets of %d points: want %d points, and one chunklet of 2 or more", tensorSizes, len(sizes), total, len(places))
 	}
 	m.f = newHelmert(sizes)
@@ -105,7 +109,7 @@ func (m *metric) decodeChunklets(f *model.File, e *embedding) error {
 	return nil
 }
 
-func (m *Model) decodeCholesky(f *model.File) error {
+func (m *Model) decodeCholesky(f *model.File, about extra) error {
 	r := m.metric.f.order()
 	packed, err := finite(f, tensorFactor, r*(r+1)/2)
 	if err != nil {
@@ -123,8 +127,10 @@ func (m *Model) decodeCholesky(f *model.File) error {
 	if err := m.embed.decodeOffset(f); err != nil {
 		return err
 	}
-	m.embed.weights, err = matrix(f, tensorWeights, m.embed.support.Len(), m.embed.dim())
-	return err
+	if m.embed.weights, err = matrix(f, tensorWeights, m.embed.support.Len(), m.embed.dim()); err != nil {
+		return err
+	}
+	return m.decodeReferences(f, about.References)
 }
 
 func (m *Model) decodeSpectral(f *model.File) error {

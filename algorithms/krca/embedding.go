@@ -41,6 +41,9 @@ type embedding struct {
 	offset   []float64 // dim
 	// weights is support x dim in the Cholesky form, m x dim in the spectral one.
 	weights blas.Matrix
+	// landmarks[i] is the place in support of reference point i. Only updates need it, which
+	// only the Cholesky form takes.
+	landmarks []int
 	// Spectral form only: directions is q x dim; reference[i] is the place in support of
 	// reference point i, and referenceC (m x q) its coordinates. Without residuals, the
 	// last two and weights are empty.
@@ -211,7 +214,8 @@ func (m *metric) choleskyEmbedding(eng *engine.Engine, x points.Points, rows, re
 	eng.Backend().Trsm(true, true, m.factor, v)
 	v = m.f.expand(v)
 	e.weights = blas.NewMatrix(len(union), p.Cols)
-	for i, at := range places(union, refs) {
+	e.landmarks = places(union, refs)
+	for i, at := range e.landmarks {
 		addScaled(e.weights.Row(at), 1/m.eps, p.Row(i))
 	}
 	for i, at := range e.chunklet {

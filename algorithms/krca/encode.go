@@ -34,11 +34,16 @@ const extraKey = "krca"
 
 // extra is what the header holds beside parameters and kernel.
 type extra struct {
-	Eps  float64 `json:"eps"`
+	Eps float64 `json:"eps"`
+	// S is n eps to the bit in a model that was updated, else it is left out.
+	S    float64 `json:"s,omitempty"`
 	Form Form    `json:"form"`
 	// InputDim is the number of features or of reference objects, which sparse vectors
 	// and Gram matrices do not show.
 	InputDim int `json:"input_dim"`
+	// References is the number of reference points of the embedding where it must be known
+	// (for updates, so in the Cholesky form) and is not that of all stored points.
+	References int `json:"references,omitempty"`
 }
 
 // Encode stores the model in f: method, kernel, parameters and status in the header, the
@@ -53,7 +58,7 @@ func (m *Model) Encode(f *model.File) error {
 	if f.Header.Status, err = json.Marshal(m.status); err != nil {
 		return fmt.Errorf("krca: status: %w", err)
 	}
-	about, err := json.Marshal(extra{m.metric.eps, m.metric.form(), m.InputDim()})
+	about, err := json.Marshal(extra{m.metric.eps, m.growth.s, m.metric.form(), m.InputDim(), m.embed.chosen()})
 	if err != nil {
 		return fmt.Errorf("krca: header: %w", err)
 	}
@@ -64,11 +69,12 @@ func (m *Model) Encode(f *model.File) error {
 	encodePoints(f, m.embed.support)
 	m.metric.encode(f)
 	m.embed.encode(f, m.metric.spectral())
+	m.growth.encode(f, m.metric.f)
 	return nil
 }
 
 func (m *metric) encode(f *model.File) {
-	sizes := make([]int64, m.f.chunklets())
+	sizes := make([]int64, len(m.f.start)-1)
 	for c := range sizes {
 		sizes[c] = int64(m.f.start[c+1] - m.f.start[c])
 	}
@@ -99,6 +105,17 @@ func (e *embedding) encode(f *model.File, spectral bool) {
 		f.SetInt64s(tensorRefs, toInt64s(e.reference))
 		setMatrix(f, tensorRefC, e.referenceC)
 	}
+	if e.chosen() > 0 {
+		f.SetInt64s(tensorRefs, toInt64s(e.landmarks))
+	}
+}
+
+// chosen returns the number of landmarks, 0 when all stored points are.
+func (e *embedding) chosen() int {
+	if len(e.landmarks) == e.support.Len() {
+		return 0
+	}
+	return len(e.landmarks)
 }
 
 func encodePoints(f *model.File, x points.Points) {

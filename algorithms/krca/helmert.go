@@ -13,8 +13,13 @@ import (
 //
 // Column j = 1..q-1 of a chunklet of q points is (1,…,1,-j,0,…,0)/sqrt(j(j+1)) with j
 // leading ones: F'F = I and FF' = H. A chunklet of one point has no column.
+//
+// After updates, which append points and columns in the order of their arrival, columns
+// and count describe the whole basis, and start the chunklets that it began with.
 type helmert struct {
-	start []int
+	start   []int
+	columns []column // nil unless it grew
+	count   int      // number of points, if it grew
 }
 
 func newHelmert(sizes []int) helmert {
@@ -22,12 +27,24 @@ func newHelmert(sizes []int) helmert {
 	for _, q := range sizes {
 		start = append(start, start[len(start)-1]+q)
 	}
-	return helmert{start}
+	return helmert{start: start}
 }
 
-func (f helmert) points() int    { return f.start[len(f.start)-1] }
-func (f helmert) chunklets() int { return len(f.start) - 1 }
-func (f helmert) order() int     { return f.points() - f.chunklets() }
+func (f helmert) points() int {
+	if f.columns != nil {
+		return f.count
+	}
+	return f.start[len(f.start)-1]
+}
+
+func (f helmert) order() int {
+	if f.columns != nil {
+		return len(f.columns)
+	}
+	return f.start[len(f.start)-1] - (len(f.start) - 1)
+}
+
+func (f helmert) chunklets() int { return f.points() - f.order() }
 
 // norm returns 1/sqrt(j(j+1)).
 func norm(j int) float64 { return 1 / math.Sqrt(float64(j)*float64(j+1)) }
@@ -37,6 +54,10 @@ func norm(j int) float64 { return 1 / math.Sqrt(float64(j)*float64(j+1)) }
 // It is safe in place: element `out` is written after element i > out has been read, and
 // the sum holds what came before.
 func (f helmert) apply(v []float64) {
+	if f.columns != nil {
+		f.applyColumns(v)
+		return
+	}
 	out := 0
 	for c := range f.chunklets() {
 		lo, hi := f.start[c], f.start[c+1]
@@ -51,7 +72,8 @@ func (f helmert) apply(v []float64) {
 }
 
 // reduce overwrites the leading r x r block of the symmetric n x n matrix k (both
-// triangles valid) with F'KF, and returns that block, symmetric to the bit. O(n^2).
+// triangles valid) with F'KF, and returns that block, symmetric to the bit. O(n^2). It is
+// for a basis that did not grow.
 func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) (blas.Matrix, error) {
 	r := f.order()
 	err := eng.For(ctx, k.Cols, 256, func(lo, hi int) error {
@@ -95,6 +117,9 @@ func (f helmert) applyRows(k blas.Matrix, lo, hi int) {
 
 // expand returns F w, n x d, for w of shape r x d. O(nd).
 func (f helmert) expand(w blas.Matrix) blas.Matrix {
+	if f.columns != nil {
+		return f.expandColumns(w)
+	}
 	dst := blas.NewMatrix(f.points(), w.Cols)
 	in := f.order()
 	tail := make([]float64, w.Cols) // sum of the scaled rows of w whose ones reach point i

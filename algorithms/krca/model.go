@@ -24,6 +24,7 @@ type Model struct {
 	params Params
 	metric *metric
 	embed  *embedding
+	growth growth
 	status algorithms.Status
 }
 
@@ -31,6 +32,7 @@ var (
 	_ algorithms.Model     = (*Model)(nil)
 	_ algorithms.Describer = (*Model)(nil)
 	_ algorithms.Inputs    = (*Model)(nil)
+	_ algorithms.Updater   = (*Model)(nil)
 )
 
 // newModel assembles a model. Points of a Gram matrix lose their rows, since a model takes
@@ -78,6 +80,8 @@ func (m *Model) Describe() []algorithms.Figure {
 		{Name: "points in chunklets", Value: k.f.points()},
 		{Name: "dim", Value: m.Dim()},
 		{Name: "points stored", Value: m.embed.support.Len()},
+		{Name: "updates", Value: len(m.growth.history)},
+		{Name: "memory", Value: fault.FormatBytes(m.bytes())},
 	}
 	return figures
 }

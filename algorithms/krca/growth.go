@@ -1,0 +1,217 @@
+package krca
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Tensors of a model that was updated, beside those of one that was not: chunklet.points
+// then lists the points of all updates after those of the fit, in order of arrival.
+const (
+	tensorColumns = "update.columns"   // [columns, 2]: a and b of the columns after the fit's
+	tensorHistory = "update.history"   // [updates, 4]: the marks
+	tensorPastEps = "update.eps"       // [updates]: eps before each update
+	tensorCreated = "update.chunklets" // [chunklets]: the first points of the new chunklets
+)
+
+// growth is what a model remembers of its updates.
+type growth struct {
+	history []mark
+	created []int   // first points of the chunklets after the fit's, in order of creation
+	s       float64 // n eps, what updates hold fixed; 0 in a model that was not updated
+}
+
+// mark is the state before an update. Updates only append, so going back is cutting off.
+type mark struct {
+	points, columns int // counts of points in chunklets and of columns of F
+	created         int // count of chunklets created by updates
+	references      int // count of reference points of the embedding
+	eps             float64
+}
+
+func (g growth) encode(f *model.File, basis helmert) {
+	if len(g.history) == 0 {
+		return
+	}
+	var pairs, marks []int64
+	var eps []float64
+	for _, c := range basis.columns[g.history[0].columns:] {
+		pairs = append(pairs, int64(c.a), int64(c.b))
+	}
+	for _, m := range g.history {
+		marks = append(marks, int64(m.points), int64(m.columns), int64(m.created), int64(m.references))
+		eps = append(eps, m.eps)
+	}
+	f.SetInt64s(tensorColumns, pairs, len(pairs)/2, 2)
+	f.SetInt64s(tensorHistory, marks, len(g.history), 4)
+	f.SetFloat64s(tensorPastEps, eps)
+	f.SetInt64s(tensorCreated, toInt64s(g.created))
+}
+
+// decodeGrowth reads what growth.encode wrote and completes the basis. It must come after
+// the chunklets of the fit.
+func (m *Model) decodeGrowth(f *model.File, about extra) error {
+	if about.S == 0 && !f.Has(tensorHistory) {
+		return nil
+	}
+	if about.Form != FormCholesky {
+		return fault.Data("", "tensor %s: a model in the %s form has updates: want none", tensorHistory, about.Form)
+	}
+	if !(about.S > 0) || math.IsInf(about.S, 0) {
+		return fault.Data("", "header of the model: s is %g: want a finite number > 0", about.S)
+	}
+	g := growth{s: about.S}
+	n := len(m.embed.chunklet)
+	raw, err := f.Int64s(tensorColumns, -1, 2)
+	if err != nil {
+		return err
+	}
+	if g.created, err = indices(f, tensorCreated, n); err != nil {
+		return err
+	}
+	if g.history, err = decodeHistory(f, n, m.metric.f.order()+len(raw)/2, len(g.created)); err != nil {
+		return err
+	}
+	first := g.history[0]
+	if base := m.metric.f; first.points != base.points() || first.columns != base.order() || first.created != 0 {
+		return fault.Data("", "tensor %s: the first update begins at %d points and %d columns: want %d and %d, where the fit ended",
+			tensorHistory, first.points, first.columns, base.points(), base.order())
+	}
+	if err := m.metric.f.grow(raw, g, n); err != nil {
+		return err
+	}
+	m.growth = g
+	return m.checkPlaces()
+}
+
+// decodeHistory reads the marks, which must ascend up to the given totals.
+func decodeHistory(f *model.File, n, columns, created int) ([]mark, error) {
+	raw, err := f.Int64s(tensorHistory, -1, 4)
+	if err != nil {
+		return nil, err
+	}
+	eps, err := finite(f, tensorPastEps, len(raw)/4)
+	if err != nil {
+		return nil, err
+	}
+	if len(eps) == 0 {
+		return nil, fault.Data("", "tensor %s is empty: want at least one update", tensorHistory)
+	}
+	out, next := make([]mark, len(eps)), [4]int64{int64(n), int64(columns), int64(created), math.MaxInt32}
+	for i := len(eps) - 1; i >= 0; i-- {
+		v := [4]int64(raw[4*i : 4*i+4])
+		for j, at := range v {
+			if at < 0 || at > next[j] {
+				return nil, fault.Data("", "tensor %s: element (%d,%d) is %d: want 0 to %d", tensorHistory, i, j, at, next[j])
+			}
+		}
+		if !(eps[i] > 0) {
+			return nil, fault.Data("", "tensor %s: element %d is %g: want a number > 0", tensorPastEps, i, eps[i])
+		}
+		out[i], next = mark{int(v[0]), int(v[1]), int(v[2]), int(v[3]), eps[i]}, v
+	}
+	return out, nil
+}
+
+// grow appends the columns, given as pairs of names, of all updates to the basis of the
+// fit. What belongs to an update may not name points of later ones.
+func (f *helmert) grow(pairs []int64, g growth, n int) error {
+	columns := columnsOf(f.start)
+	fitted := len(columns)
+	state := replay(n, columns, nil)
+	for i := range g.history {
+		limit, end, created := n, fitted+len(pairs)/2, len(g.created)
+		if i+1 < len(g.history) {
+			limit, end, created = g.history[i+1].points, g.history[i+1].columns, g.history[i+1].created
+		}
+		for _, p := range g.created[g.history[i].created:created] {
+			if p < g.history[i].points || p >= limit {
+				return fault.Data("", "tensor %s: point %d begins a chunklet of update %d: want %d to %d", tensorCreated, p, i, g.history[i].points, limit-1)
+			}
+		}
+		for t := g.history[i].columns; t < end; t++ {
+			a, b := pairs[2*(t-fitted)], pairs[2*(t-fitted)+1]
+			if min(a, b) < 0 || max(a, b) >= int64(limit) || a == b || state.members[a] == nil || state.members[b] == nil {
+				return fault.Data("", "tensor %s: row %d joins points %d and %d: want names of two groups", tensorColumns, t-fitted, a, b)
+			}
+			columns = append(columns, state.join(int(a), int(b)))
+		}
+	}
+	f.columns, f.count = columns, n
+	return nil
+}
+
+// checkPlaces demands that points lie in the order of their arrival, so that taking an
+// update back is cutting off the end of the stored points.
+func (m *Model) checkPlaces() error {
+	n, stored := len(m.embed.chunklet), m.embed.support.Len()
+	fitted := m.growth.history[0].points
+	for i, at := range m.embed.chunklet {
+		if want := stored - (n - i); i >= fitted && at != want || i < fitted && at >= stored-(n-fitted) {
+			return fault.Data("", "tensor %s: element %d is %d: want the points in the order of their arrival", tensorChunklet, i, at)
+		}
+	}
+	return nil
+}
+
+// decodeReferences reads the reference points of the embedding. A header without their
+// number means that all stored points are.
+func (m *Model) decodeReferences(f *model.File, count int) error {
+	e, n := m.embed, len(m.embed.chunklet)
+	stored := e.support.Len()
+	if count != 0 {
+		var err error
+		if e.landmarks, err = indices(f, tensorRefs, stored); err != nil {
+			return err
+		}
+		if len(e.landmarks) != count {
+			return fault.Data("", "tensor %s has %d values: want %d", tensorRefs, len(e.landmarks), count)
+		}
+	} else {
+		e.landmarks = upTo(stored)
+	}
+	for i := 1; i < len(e.landmarks); i++ {
+		if e.landmarks[i] <= e.landmarks[i-1] {
+			return fault.Data("", "tensor %s: element %d is %d after %d: want ascending places", tensorRefs, i, e.landmarks[i], e.landmarks[i-1])
+		}
+	}
+	for i, past := range m.growth.history {
+		left := stored - (n - past.points) // stored points before the update
+		if past.references > len(e.landmarks) || past.references == 0 || e.landmarks[past.references-1] >= left {
+			return fault.Data("", "tensor %s: update %d began with %d reference points: want 1 or more, each stored by then", tensorHistory, i, past.references)
+		}
+	}
+	return nil
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// bytes returns the memory that the model holds.
+func (m *Model) bytes() int64 {
+	k, e := m.metric, m.embed
+	values := len(k.factor.Data) + len(k.basis.Data) + len(k.values) + len(e.weights.Data) +
+		len(e.directions.Data) + len(e.referenceC.Data) + len(e.offset) +
+		len(e.chunklet) + len(e.reference) + len(e.landmarks) + 4*len(k.f.columns) + 5*len(m.growth.history)
+	return 8*int64(values) + pointBytes(e.support) + pointBytes(k.anchors)
+}
+
+func pointBytes(x points.Points) int64 {
+	switch x := x.(type) {
+	case *points.Dense:
+		return 8 * int64(len(x.Data))
+	case *points.CSR:
+		return 8*int64(len(x.Start)+len(x.Val)) + 4*int64(len(x.Col))
+	case *points.Gram:
+		return 8 * int64(len(x.Data)+len(x.Diagonal)+len(x.Reference))
+	}
+	return 0
+}

@@ -1,0 +1,229 @@
+package krca
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Incremental is a learned kernel that grows by chunklets, without being fitted again.
+//
+// What stays fixed is s = n eps (the paper's redefined epsilon); eps = s/n shrinks as the
+// number n of points in chunklets grows. After any sequence of updates the learned kernel
+// is that of [Learner.Fit] with fixed_s = s on the chunklets there are now, up to rounding.
+//
+// Each update borders the Cholesky factor of (1b) by one row for every new vector of F:
+//
+//	R_BA = F_B'K F_A,   L_BA = R_BA L_A'^-1,   L_B L_B' = sI + F_B'K F_B - L_BA L_BA'
+//
+// With r rows before and b new ones that is O(r^2 b) flops, and O(n d) for the kernel values
+// of each point in a chunklet that is new, extended or merged. Gram and Distances serve
+// between updates; the embedding, an eigendecomposition, is computed by Model only.
+//
+// An update that fails or is cancelled changes nothing. The formula is (1b) throughout:
+// unlike Fit, an update does not look for cancellation. An Incremental shares no memory with
+// the model that it came from and is not safe for concurrent use.
+type Incremental struct {
+	params  Params
+	kernel  kernel.Kernel
+	eps     float64
+	store   points.Points // all stored points: the model's support, then new ones
+	places  []int         // of each point in a chunklet (an anchor), its place in store
+	refs    []int         // places of the reference points of the embedding, ascending
+	anchors points.Points // the points in chunklets: store at places
+	f       helmert
+	factor  blas.Matrix // L in its leading rows and columns; the rest is room to grow
+	groups  groups
+	growth  growth
+	notices []string
+}
+
+// Incremental returns the model's learned kernel, ready to grow.
+//
+// A model in the spectral form is refused with a *fault.ParamError, since (1c) has no
+// factor to border: fit it with form=cholesky. A model on a precomputed Gram matrix is
+// refused with a *fault.DataError, since it does not keep the matrix.
+func (m *Model) Incremental() (*Incremental, error) {
+	if m.metric.spectral() {
+		return nil, &fault.ParamError{Param: "form", Value: string(FormSpectral), Want: string(FormCholesky) + ", fit anew: a model in the spectral form cannot be updated"}
+	}
+	if !growable(m.embed.support) {
+		return nil, fault.Data("", "the model was fitted on a precomputed Gram matrix, whose rows it does not keep: want a fit on the larger matrix")
+	}
+	k, n := m.metric, m.metric.f.points()
+	u := &Incremental{
+		params:  m.params,
+		kernel:  k.kernel,
+		eps:     k.eps,
+		store:   m.embed.support.Select(upTo(m.embed.support.Len())),
+		places:  slices.Clone(m.embed.chunklet),
+		refs:    slices.Clone(m.embed.landmarks),
+		anchors: k.anchors.Select(upTo(n)),
+		f:       helmert{start: k.f.start, columns: slices.Clone(k.f.columns), count: n},
+		factor:  k.factor.Clone(),
+		growth:  growth{slices.Clone(m.growth.history), slices.Clone(m.growth.created), m.growth.s},
+	}
+	if u.growth.s == 0 {
+		u.growth.s = float64(n) * k.eps
+	}
+	if u.f.columns == nil {
+		u.f.columns = columnsOf(u.f.start)
+	}
+	u.groups = replay(n, u.f.columns, u.created())
+	return u, nil
+}
+
+// created returns the first points of all chunklets, in order of creation.
+func (u *Incremental) created() []int {
+	start := u.f.start
+	return append(slices.Clone(start[:len(start)-1]), u.growth.created...)
+}
+
+// Chunklets returns how many chunklets were created: their numbers are below it. Those that
+// were merged still count.
+func (u *Incremental) Chunklets() int { return len(u.groups.created) }
+
+// Points returns n, the number of points in chunklets.
+func (u *Incremental) Points() int { return len(u.places) }
+
+// Updates returns how many updates DropLast can take back.
+func (u *Incremental) Updates() int { return len(u.growth.history) }
+
+// Eps returns the regularisation in units of the kernel, s/n.
+func (u *Incremental) Eps() float64 { return u.eps }
+
+// Notices returns remarks on the updates so far, such as merged chunklets.
+func (u *Incremental) Notices() []string { return slices.Clone(u.notices) }
+
+// Add adds new chunklets of rows of x, in one update. Lists that share a row are merged,
+// with a notice. A list of one row is a chunklet of one point, which counts in n.
+func (u *Incremental) Add(ctx context.Context, eng *engine.Engine, x points.Points, chunklets ...[]int) error {
+	list := make([]algorithms.Chunklet, len(chunklets))
+	for i, rows := range chunklets {
+		list[i] = algorithms.Chunklet{ID: algorithms.NewChunklet, Rows: rows}
+	}
+	return u.Update(ctx, eng, x, list)
+}
+
+// Extend adds rows of x to the chunklet of that number.
+func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.Points, id int, rows ...int) error {
+	return u.Update(ctx, eng, x, []algorithms.Chunklet{{ID: id, Rows: rows}})
+}
+
+// Update adds new chunklets and extends existing ones. Every different row of x that is
+// named becomes one new point; a row named by two chunklets merges them, with a notice.
+//
+// Errors: points that the model does not take, as for [Model.Embed]; a row or a chunklet
+// that does not exist, an empty chunklet or none at all (*fault.DataError); the memory
+// limit; ctx.Err(), wrapped.
+func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) error {
+	if err := u.current().check(x); err != nil {
+		return err
+	}
+	if !growable(x) {
+		return fault.Data("", "got points of type %T: want vectors", x)
+	}
+	if err := u.validate(x.Len(), chunklets); err != nil {
+		return err
+	}
+	return u.change(ctx, eng, func() { u.plan(x, chunklets) })
+}
+
+// Merge makes one chunklet of two, as one update. It adds no points.
+func (u *Incremental) Merge(ctx context.Context, eng *engine.Engine, first, second int) error {
+	for _, id := range []int{first, second} {
+		if err := u.checkID(id); err != nil {
+			return err
+		}
+	}
+	a, b := u.name(first), u.name(second)
+	if a == b {
+		return fault.Data("", "chunklets %d and %d are one already: want two", first, second)
+	}
+	return u.change(ctx, eng, func() { u.join(min(a, b), max(a, b)) })
+}
+
+// change lets plan append points and columns, and borders the factor by the new columns,
+// or takes everything back.
+func (u *Incremental) change(ctx context.Context, eng *engine.Engine, plan func()) error {
+	now, said := u.mark(), len(u.notices)
+	plan()
+	if err := u.border(ctx, eng, now.columns); err != nil {
+		u.restore(now)
+		u.notices = u.notices[:said]
+		return cancelled(ctx, err)
+	}
+	u.f.count = len(u.places)
+	u.eps = u.growth.s / float64(u.f.count)
+	u.growth.history = append(u.growth.history, now)
+	return nil
+}
+
+func (u *Incremental) mark() mark {
+	return mark{len(u.places), len(u.f.columns), len(u.growth.created), len(u.refs), u.eps}
+}
+
+// restore goes back to a mark. What the factor holds beyond its columns is not read.
+func (u *Incremental) restore(m mark) {
+	left := u.store.Len() - (len(u.places) - m.points)
+	u.store, u.anchors = firstPoints(u.store, left), firstPoints(u.anchors, m.points)
+	u.places, u.refs = u.places[:m.points], u.refs[:m.references]
+	u.f.columns, u.f.count = u.f.columns[:m.columns], m.points
+	u.growth.created = u.growth.created[:m.created]
+	u.eps = m.eps
+	u.groups = replay(m.points, u.f.columns, u.created())
+}
+
+// DropLast takes back the latest count updates, those made before the model was saved
+// included: the learned kernel is then the earlier one to the bit. The factor is cut off
+// in O(1); the lists of points are rebuilt in O(n). More updates than there are, or less
+// than one, is a *fault.ParamError.
+func (u *Incremental) DropLast(count int) error {
+	have := len(u.growth.history)
+	switch {
+	case have == 0:
+		return &fault.ParamError{Param: "number of updates to drop", Value: count, Want: "a model that was updated: this one was not"}
+	case count < 1 || count > have:
+		return &fault.ParamError{Param: "number of updates to drop", Value: count, Want: fmt.Sprintf("1 to %d, the updates there are", have)}
+	}
+	u.restore(u.growth.history[have-count])
+	u.growth.history = u.growth.history[:have-count]
+	return nil
+}
+
+// basis returns F. Without updates it is the fit's, so that the model is that to the bit.
+func (u *Incremental) basis() helmert {
+	if len(u.growth.history) == 0 {
+		return helmert{start: u.f.start}
+	}
+	return u.f
+}
+
+// metric returns the learned kernel as it is now. It shares memory and is of use until the
+// next update.
+func (u *Incremental) metric() *metric {
+	r := len(u.f.columns)
+	return &metric{kernel: u.kernel, anchors: u.anchors, f: u.basis(), eps: u.eps, factor: u.factor.View(0, r, 0, r)}
+}
+
+// current returns a model without an embedding, of use until the next update.
+func (u *Incremental) current() *Model {
+	return &Model{params: u.params, metric: u.metric(), embed: &embedding{support: u.store}}
+}
+
+// Gram evaluates the learned kernel as [Model.Gram] does.
+func (u *Incremental) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
+	return u.current().Gram(ctx, eng, x, y)
+}
+
+// Distances returns squared learned distances as [Model.Distances] does.
+func (u *Incremental) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+	return u.current().Distances(ctx, eng, x, pairs)
+}
