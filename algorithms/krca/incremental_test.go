@@ -504,7 +504,7 @@ func TestUpdateWorkers(t *testing.T) {
 	x := gaussian(300, 5, 8)
 	var want []blas.Matrix
 	for _, workers := range []int{1, 2, 5} {
-		eng := newEngine(t, workers)
+		eng := workersEngine(t, workers)
 		all := sequenceFrom(0, 300)
 		st := newStream(t, eng, x, "rbf:sigma=2", 0.1, [][]int{all[:90], all[90:100]}, all[100:])
 		st.add(40, 2, 50)

@@ -226,14 +226,30 @@ var damages = map[string]func(model.Tensor) (model.Tensor, bool){
 	},
 }
 
+// workersEngine returns an engine of that many workers whose backend has as many threads,
+// or one in the netlib build, which promises the same bits for a given number of threads.
+func workersEngine(t testing.TB, workers int) *engine.Engine {
+	t.Helper()
+	threads := workers
+	if backends.Default() == "netlib" {
+		threads = 1
+	}
+	b, err := backends.Open(backends.Options{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(engine.Options{Backend: b, Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
 // TestWorkers: the same bits for any number of workers.
 func TestWorkers(t *testing.T) {
-	if backends.Default() == "netlib" {
-		t.Skip("netlib promises the same bits for a given number of BLAS threads only")
-	}
-	one := variants(t, newEngine(t, 1))
+	one := variants(t, workersEngine(t, 1))
 	for _, workers := range []int{2, 7} {
-		eng := newEngine(t, workers)
+		eng := workersEngine(t, workers)
 		for i, v := range variants(t, eng) {
 			sameResults(t, fmt.Sprintf("%s, %d workers", v.name, workers),
 				results(t, eng, v.model, v.x), results(t, newEngine(t, 1), one[i].model, v.x))
