@@ -49,4 +49,10 @@
 //
 // [Model.Embed] is kernel PCA of kt on the training points (or, beyond 5000, on a seeded
 // sample of them); [Model.Gram] and [Model.Distances] are exact for any points.
+//
+// # Updates
+//
+// [Model.Incremental] gives the learned kernel of a model to teach more chunklets, at fixed
+// s, by bordering the factor of (1b); see [Incremental]. [Model.Update] and
+// [Model.DropLast] are single updates with a new embedding.
 package krca

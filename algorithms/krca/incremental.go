@@ -47,15 +47,15 @@ type Incremental struct {
 
 // Incremental returns the model's learned kernel, ready to grow.
 //
-// A model in the spectral form is refused with a *fault.ParamError, since (1c) has no
-// factor to border: fit it with form=cholesky. A model on a precomputed Gram matrix is
-// refused with a *fault.DataError, since it does not keep the matrix.
+// Two kinds of models are refused with a *fault.ParamError: those in the spectral form,
+// since (1c) has no factor to border (fit with form=cholesky), and those on a precomputed
+// Gram matrix, since they do not keep the matrix.
 func (m *Model) Incremental() (*Incremental, error) {
 	if m.metric.spectral() {
-		return nil, &fault.ParamError{Param: "form", Value: string(FormSpectral), Want: string(FormCholesky) + ", fit anew: a model in the spectral form cannot be updated"}
+		return nil, &fault.ParamError{Param: "form of the model to update", Value: string(FormSpectral), Want: "cholesky (fit with form=cholesky)"}
 	}
 	if !growable(m.embed.support) {
-		return nil, fault.Data("", "the model was fitted on a precomputed Gram matrix, whose rows it does not keep: want a fit on the larger matrix")
+		return nil, &fault.ParamError{Param: "model to update", Value: unquoted("one of a precomputed Gram matrix, whose rows it does not keep"), Want: "one of vectors, or a fit on the larger matrix"}
 	}
 	k, n := m.metric, m.metric.f.points()
 	u := &Incremental{
