@@ -87,7 +87,7 @@ func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
 	}
 	r.pairs = true
 	header := slices.Sorted(slices.Values(r.columns))
-	if slices.Equal(header, []string{"chunklet", "i"}) {
+	if slices.Equal(header, chunkletHeader) {
 		return decodeChunklets(r, c, find)
 	}
 	p := linkParser{r: r, find: find, i: r.column("i"), j: r.column("j"), link: r.column("link"),
@@ -201,32 +201,13 @@ func parsePositive(s string) (v float64, what string) {
 }
 
 func decodeChunklets(r *records, c LinkContext, find finder) (*links.Set, error) {
-	at, name := r.column("i"), r.column("chunklet")
-	number := make(map[string]int)
-	var chunklets [][]int
-	err := r.each(func(fields []string, line int) error {
-		i, what, mend := find(fields[at])
-		if what != "" {
-			return r.problem(line, "i", mend, "%s", what)
-		}
-		key := strings.TrimSpace(fields[name])
-		if key == "" {
-			return r.problem(line, "chunklet", "name the chunklet, or remove the line", "the cell is empty: want the chunklet's name")
-		}
-		k, ok := number[key]
-		if !ok {
-			k = len(chunklets)
-			number[strings.Clone(key)] = k
-			chunklets = append(chunklets, nil)
-		}
-		chunklets[k] = append(chunklets[k], i)
-		return nil
-	})
+	list, err := eachChunklet(r, find)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.rep.problems) > 0 {
-		return nil, errStop
+	chunklets := make([][]int, len(list))
+	for k, chunklet := range list {
+		chunklets[k] = chunklet.Rows
 	}
 	return links.FromChunklets(c.N, chunklets)
 }
