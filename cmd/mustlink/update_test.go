@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestUpdate: an updated model is the fit of all chunklets with fixed_s, and taking the
+// updates back gives the first model's results, byte for byte.
+func TestUpdate(t *testing.T) {
+	dir := t.TempDir()
+	// The rows of data.csv are 0 to 39; those of new.csv are its second half.
+	all := lines(blobs(40, 3, false))
+	write(t, dir, "all.csv", strings.Join(all, "\n")+"\n")
+	write(t, dir, "data.csv", strings.Join(all[:21], "\n")+"\n")
+	write(t, dir, "new.csv", strings.Join(append(all[:1:1], all[21:]...), "\n")+"\n")
+	write(t, dir, "first.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n5,b\n")
+	write(t, dir, "second.csv", "i,chunklet\n0,x\n2,x\n4,x\n7,y\n")
+	write(t, dir, "third.csv", "i,chunklet\n6,0\n8,0\n9,1\n10,fresh\n12,fresh\n8,2\n")
+	write(t, dir, "batch.csv", "i,chunklet\n0,a\n2,a\n26,a\n28,a\n20,a\n22,a\n24,a\n1,b\n3,b\n5,b\n29,b\n27,y\n30,f\n32,f\n")
+	const fitting = " -k rbf:sigma=2 -p fixed_s=0.5 -p dims=0 -q "
+	runOK(t, dir, "fit -m krca -i data.csv -c first.csv -o one.mlk"+fitting)
+	o := runOK(t, dir, "update one.mlk -i new.csv -c second.csv -k rbf:sigma=2 -o two.mlk")
+	for _, w := range []string{"added", "4 points", "updates", "memory"} {
+		if !strings.Contains(o.stdout, w) {
+			t.Errorf("summary without %q:\n%s", w, o.stdout)
+		}
+	}
+	o = runOK(t, dir, "update two.mlk -i new.csv -c third.csv --extend --json -o three.mlk")
+	var r updateReport
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Added != 5 || r.Dropped != 0 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "row 8") || !strings.Contains(o.stderr, "merged") {
+		t.Errorf("report %+v and %q, want 5 points and a warning that row 8 merges", r, o.stderr)
+	}
+	runOK(t, dir, "fit -m krca -i all.csv -c batch.csv -o batch.mlk"+fitting)
+	write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
+	for _, m := range []string{"one", "three", "batch"} {
+		runOK(t, dir, "distance "+m+".mlk -i all.csv --pairs pairs.csv -q -o "+m+".csv")
+	}
+	got, want := columnOf(t, read(t, dir, "three.csv")), columnOf(t, read(t, dir, "batch.csv"))
+	for i, v := range want {
+		if d := got[i] - v; !(d*d <= 1e-20*v*v) {
+			t.Errorf("pair %d: squared distance %v, want %v", i, got[i], v)
+		}
+	}
+	runOK(t, dir, "update three.mlk --drop-last 2 -q -o back.mlk")
+	runOK(t, dir, "distance back.mlk -i all.csv --pairs pairs.csv -q -o back.csv")
+	if read(t, dir, "back.csv") != read(t, dir, "one.csv") {
+		t.Error("dropping both updates does not restore the distances")
+	}
+	o = runOK(t, dir, "inspect three.mlk")
+	for _, w := range []string{"update.history", "updates", "memory"} {
+		if !strings.Contains(o.stdout, w) {
+			t.Errorf("inspect without %q", w)
+		}
+	}
+	// Through pipes.
+	cmd := command(dir, "update", "-", "-i", "new.csv", "-c", "second.csv", "-o", "-")
+	in, err := os.Open(dir + "/one.mlk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	cmd.Stdin = in
+	if o := finish(t, cmd); o.code != exitOK || len(o.stdout) == 0 {
+		t.Errorf("through pipes: exit code %d, %d bytes: %s", o.code, len(o.stdout), o.stderr)
+	}
+}
+
+// columnOf returns the last column of a CSV with a header.
+func columnOf(t *testing.T, text string) []float64 {
+	t.Helper()
+	var out []float64
+	for _, line := range lines(text)[1:] {
+		var v float64
+		if err := json.Unmarshal([]byte(line[strings.LastIndex(line, ",")+1:]), &v); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// TestBadUpdate: mistakes leave no file and say what was got and what was expected.
+func TestBadUpdate(t *testing.T) {
+	dir := withModel(t)
+	write(t, dir, "c.csv", "i,chunklet\n0,a\n1,a\n")
+	write(t, dir, "narrow.csv", "f0,f1\n1,2\n3,4\n")
+	write(t, dir, "nine.csv", "i,chunklet\n0,9\n1,9\n")
+	write(t, dir, "far.csv", "i,chunklet\n0,a\n20,a\n")
+	write(t, dir, "cannot.csv", "i,j,link\n0,1,cannot\n")
+	write(t, dir, "header.csv", "i,j,link\n0,1,must\n")
+	runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
+	runOK(t, dir, "gram model.mlk -i data.csv -q -o gram.csv")
+	runOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk")
+	before := names(t, dir)
+	for _, c := range []struct {
+		line  string
+		words []string
+	}{
+		{"update -i data.csv -c c.csv -o out.mlk", []string{"MODEL"}},
+		{"update model.mlk -i data.csv -c c.csv", []string{"-o, --output"}},
+		{"update model.mlk -o out.mlk", []string{"-i, --input"}},
+		{"update model.mlk -i data.csv -o out.mlk", []string{"-c, --links"}},
+		{"update model.mlk --drop-last 1 -i data.csv -o out.mlk", []string{"--drop-last", "-i, --input", "together"}},
+		{"update model.mlk --drop-last 1 --extend -o out.mlk", []string{"--drop-last", "--extend", "together"}},
+		{"update model.mlk --drop-last 0 -o out.mlk", []string{"--drop-last is 0"}},
+		{"update model.mlk --drop-last -3 -o out.mlk", []string{"--drop-last is -3"}},
+		{"update model.mlk --drop-last two -o out.mlk", []string{"--drop-last", "two"}},
+		{"update model.mlk --drop-last 1 -o out.mlk", []string{"model.mlk", "--drop-last is 1", "was not"}},
+		{"update model.mlk -i narrow.csv -c c.csv -o out.mlk", []string{"number of features", "2", "3"}},
+		{"update model.mlk -i data.csv -c far.csv -o out.mlk", []string{"far.csv", "line 3", "row 20"}},
+		{"update model.mlk -i data.csv -c nine.csv --extend -o out.mlk", []string{"nine.csv", "chunklet 9", "0 to 3"}},
+		{"update model.mlk -i data.csv -c header.csv --extend -o out.mlk", []string{"header.csv", "i,chunklet"}},
+		{"update model.mlk -i data.csv -c c.csv -k rbf:sigma=77 -o out.mlk", []string{"-k, --kernel", "77", "cannot change"}},
+		{"update model.mlk -i data.csv -c c.csv -k rbg -o out.mlk", []string{"rbg"}},
+		{"update model.mlk -i data.csv -c c.csv -o model.mlk", []string{"model.mlk", "also read"}},
+		{"update nosuch.mlk -i data.csv -c c.csv -o out.mlk", []string{"nosuch.mlk"}},
+		{"update data.csv -i data.csv -c c.csv -o out.mlk", []string{"data.csv"}},
+		{"update spectral.mlk -i data.csv -c c.csv -o out.mlk", []string{"spectral.mlk", "form", "cholesky"}},
+		{"update gram.mlk -i gram.csv --gram -c c.csv -o out.mlk", []string{"gram.mlk", "Gram", "vectors"}},
+		{"update model.mlk -i data.csv -c c.csv --memory-limit 1KiB -o out.mlk", []string{"limit"}},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			o := run(t, dir, c.line)
+			wantInputError(t, dir, o, before, c.words...)
+		})
+	}
+	o := run(t, dir, "update model.mlk -i data.csv -c cannot.csv -o out.mlk")
+	if o.code != exitInput || !strings.Contains(o.stderr, "no chunklets") || !strings.Contains(o.stderr, "1 cannot-link not used") {
+		t.Errorf("cannot-links only: exit code %d, %s", o.code, o.stderr)
+	}
+}
