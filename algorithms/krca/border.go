@@ -40,7 +40,7 @@ func (u *Incremental) border(ctx context.Context, eng *engine.Engine, r int) err
 	for i := range b {
 		corner.Data[i*corner.Stride+i] += u.growth.s
 	}
-	eng.Backend().Trsm(false, true, u.factor.View(0, r, 0, r), left)
+	solve(eng.Backend(), u.factor.View(0, r, 0, r), left)
 	eng.Backend().Syrk(false, -1, left, 1, corner)
 	if err := eng.Cholesky(ctx, corner); err != nil {
 		var notDefinite *blas.NotPositiveDefiniteError
@@ -59,6 +59,26 @@ func (u *Incremental) border(ctx context.Context, eng *engine.Engine, r int) err
 		copy(to[r:r+i+1], corner.Row(i))
 	}
 	return nil
+}
+
+// fewRows is the number of rows up to which a triangular solve is faster row by row.
+const fewRows = 4
+
+// solve overwrites b with b L'^-1. For few rows, as a stream of small chunklets has, most of
+// the time of Trsm would go into packing L for a product; dot products read it once.
+func solve(backend blas.Backend, l, b blas.Matrix) {
+	if b.Rows > fewRows {
+		backend.Trsm(false, true, l, b)
+		return
+	}
+	for i := range b.Rows {
+		x := b.Row(i)
+		for lo := 0; lo < l.Rows; lo += solveBlock {
+			hi := min(lo+solveBlock, l.Rows)
+			backend.Gemv(false, -1, l.View(lo, hi, 0, lo), x[:lo], 1, x[lo:hi])
+			backend.Trsm(false, true, l.View(lo, hi, lo, hi), b.View(i, i+1, lo, hi))
+		}
+	}
 }
 
 // contrasts returns F_B'K, b x n, for the columns B of f from r on: the kernel values of the
