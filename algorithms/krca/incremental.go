@@ -48,14 +48,18 @@ type Incremental struct {
 // Incremental returns the model's learned kernel, ready to grow.
 //
 // Two kinds of models are refused with a *fault.ParamError: those in the spectral form,
-// since (1c) has no factor to border (fit with form=cholesky), and those on a precomputed
-// Gram matrix, since they do not keep the matrix.
+// since (1c) has no factor to border (fit with form=cholesky), and those of other points
+// than vectors: of a precomputed Gram matrix a model does not keep the rows.
 func (m *Model) Incremental() (*Incremental, error) {
 	if m.metric.spectral() {
 		return nil, &fault.ParamError{Param: "form of the model to update", Value: string(FormSpectral), Want: "cholesky (fit with form=cholesky)"}
 	}
 	if !growable(m.embed.support) {
-		return nil, &fault.ParamError{Param: "model to update", Value: unquoted("one of a precomputed Gram matrix, whose rows it does not keep"), Want: "one of vectors, or a fit on the larger matrix"}
+		kind := fmt.Sprintf("one of %T", m.embed.support)
+		if _, ok := m.embed.support.(*points.Gram); ok {
+			kind = "one of a precomputed Gram matrix, whose rows it does not keep"
+		}
+		return nil, &fault.ParamError{Param: "model to update", Value: unquoted(kind), Want: "one of vectors, or a fit on all points"}
 	}
 	k, n := m.metric, m.metric.f.points()
 	u := &Incremental{

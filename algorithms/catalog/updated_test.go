@@ -1,0 +1,68 @@
+package catalog_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+)
+
+const goldenUpdated = "testdata/krca-v1-updated.safetensors"
+
+// taught returns f after one update with the golden data's first points as new ones.
+func taught(t *testing.T, f *catalog.Fitted) *catalog.Fitted {
+	t.Helper()
+	d, _ := training(t)
+	x, err := f.Prepare(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.Model.(algorithms.Updater).Update(context.Background(), newEngine(t), x, []algorithms.Chunklet{
+		{ID: algorithms.NewChunklet, Rows: []int{1, 2, 3}}, {ID: 0, Rows: []int{4, 5}}, {ID: 1, Rows: []int{5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := *f
+	out.Model = m
+	return &out
+}
+
+// TestGoldenUpdated: the golden model, which was written before models could be updated,
+// learns more; a golden model with an update loads, and forgets it.
+func TestGoldenUpdated(t *testing.T) {
+	if *update {
+		if err := catalog.Save(goldenUpdated, taught(t, fitted(t))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, err := catalog.Load(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	then, err := catalog.Load(goldenUpdated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := distances(t, taught(t, fitted(t)))
+	wantClose(t, "old file, updated", distances(t, taught(t, old)), want)
+	wantClose(t, "updated file", distances(t, then), want)
+	if then.Model, err = then.Model.(algorithms.Updater).DropLast(context.Background(), newEngine(t), 1); err != nil {
+		t.Fatal(err)
+	}
+	wantClose(t, "update dropped", distances(t, then), distances(t, fitted(t)))
+}
+
+func wantClose(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	largest := 0.0
+	for _, v := range want {
+		largest = max(largest, v)
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= 1e-10*largest) {
+			t.Errorf("%s: distance %d is %.17g: want %.17g", what, i, got[i], want[i])
+		}
+	}
+}
