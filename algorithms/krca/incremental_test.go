@@ -444,7 +444,7 @@ func TestHelmertColumns(t *testing.T) {
 func TestDropLast(t *testing.T) {
 	eng, ctx := newEngine(t, 2), context.Background()
 	x := gaussian(60, 4, 2)
-	for _, p := range []Params{{FixedS: 0.37, Dims: 3, Form: FormCholesky}, {EpsRel: 0.013, Form: FormAuto}, {Eps: 0.01, Dims: 4, Landmarks: 12}} {
+	for _, p := range []Params{{FixedS: 0.37, Dims: 3, Form: FormCholesky}, {EpsRel: 0.013, Form: FormAuto}, {Eps: unevenEps(t, 10), Dims: 4, Landmarks: 12}} {
 		m := fit(t, eng, Learner{Kernel: parse(t, "rbf:sigma=2"), Params: p, Seed: 3}, x, chunkletSet(t, 60, runs(60, 7, 3, 2, 4, 1)...))
 		u := incremental(t, m)
 		models := []*Model{build(t, eng, u)}
@@ -454,6 +454,9 @@ func TestDropLast(t *testing.T) {
 				{ID: algorithms.NewChunklet, Rows: []int{i, 2 * i, 50 + i}},
 				{ID: i, Rows: []int{40 + i, 45 + i, 50 + i}}}))
 			models = append(models, build(t, eng, u))
+		}
+		if p.Landmarks > 0 && len(u.refs) != p.Landmarks {
+			t.Errorf("%d reference points, want %d", len(u.refs), p.Landmarks)
 		}
 		back, err := Decode(through(t, models[4]))
 		must(t, err)
@@ -476,6 +479,18 @@ func TestDropLast(t *testing.T) {
 		must(t, direct.Add(ctx, eng, x, []int{33, 34}))
 		sameResults(t, "after a drop", results(t, eng, build(t, eng, u), x), results(t, eng, build(t, eng, direct), x))
 	}
+}
+
+// unevenEps returns an eps that n eps / n, in floating point, does not give back.
+func unevenEps(t testingTB, n float64) float64 {
+	t.Helper()
+	for eps := 0.01; eps < 0.02; eps += 1e-5 {
+		if s := n * eps; s/n != eps {
+			return eps
+		}
+	}
+	t.Fatal("no such eps")
+	return 0
 }
 
 // TestUpdateThroughFile: a model that was saved and read goes on as one that was not.
@@ -615,8 +630,8 @@ func TestUpdateErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want a fault of the input with %q", c.name, c.err, c.want)
 		}
 	}
-	if err := u.Add(cancelledCtx, eng, x, []int{7, 8}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+	if err := u.Add(cancelledCtx, eng, x, []int{7, 8}, []int{8, 9}); !errors.Is(err, context.Canceled) || len(u.Notices()) != 0 {
+		t.Errorf("cancelled: %v, notices %q", err, u.Notices())
 	}
 	same(t, learned(t, eng, u, x), before)
 	if u.Updates() != 1 || u.Points() != 7 || u.Chunklets() != 3 {
