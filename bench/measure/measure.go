@@ -1,0 +1,203 @@
+// Package measure times the same work done by several contenders, in turn, and compares
+// them round by round.
+//
+// The figures are made to be believed on a machine whose speed drifts: contenders alternate
+// within a round, every round gives one ratio, and what is reported is the median of the
+// rounds with the extremes beside it.
+package measure
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Work is one piece of work at one size, and who does it.
+type Work struct {
+	Name    string  // "gemm"
+	Size    string  // "n=2048"
+	Threads int     // that each contender may use
+	Flops   float64 // of one call, 0 where counting them says nothing
+	// Contenders do the same work; the first is the one that the others are compared with.
+	Contenders []Contender
+}
+
+// Contender does the work.
+type Contender struct {
+	Name string
+	// Time does the work so many times and returns how long that took, without what it needs
+	// to prepare for it. calls >= 1.
+	Time func(calls int) (time.Duration, error)
+}
+
+// Func returns a contender that calls run; prepare, if it is not nil, goes before every call
+// and is not timed.
+func Func(name string, prepare, run func()) Contender {
+	return Contender{name, func(calls int) (time.Duration, error) {
+		if prepare == nil {
+			start := time.Now()
+			for range calls {
+				run()
+			}
+			return time.Since(start), nil
+		}
+		var total time.Duration
+		for range calls {
+			prepare()
+			start := time.Now()
+			run()
+			total += time.Since(start)
+		}
+		return total, nil
+	}}
+}
+
+// Options say how long to measure. The zero value is right for most.
+type Options struct {
+	Rounds  int           // 0: 7
+	MinTime time.Duration // shortest time of one contender in a round; 0: 50 ms
+	// Pause is left before every contender, so that the threads of the one before have gone
+	// to sleep (OpenBLAS's spin for some 30 ms after a call). 0: 60 ms; negative: none.
+	Pause time.Duration
+	// Progress hears of every work before it is measured.
+	Progress func(done, total int, w Work)
+}
+
+// Figure is what was measured for one work.
+type Figure struct {
+	Name    string  `json:"name"`
+	Size    string  `json:"size"`
+	Threads int     `json:"threads"`
+	Flops   float64 `json:"flops,omitempty"`
+	Entries []Entry `json:"entries"` // one a contender, in their order
+}
+
+// Entry is one contender's part of a figure. Seconds are per call. Ratio is how many times
+// faster the first contender is: this one's time over the first one's, of the same round.
+type Entry struct {
+	Name    string  `json:"name"`
+	Seconds Spread  `json:"seconds"`
+	GFlops  float64 `json:"gflops,omitempty"` // at the median time
+	Ratio   Spread  `json:"ratio"`
+}
+
+// Spread is the median and the extremes over the rounds.
+type Spread struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
+
+// Run measures all works one after the other. It stops between two calls when ctx ends, and
+// at the first contender that fails.
+func Run(ctx context.Context, works []Work, o Options) ([]Figure, error) {
+	o.fill()
+	var figures []Figure
+	for i, w := range works {
+		if o.Progress != nil {
+			o.Progress(i, len(works), w)
+		}
+		f, err := w.measure(ctx, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", w.Name, w.Size, err)
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+func (o *Options) fill() {
+	if o.Rounds <= 0 {
+		o.Rounds = 7
+	}
+	if o.MinTime <= 0 {
+		o.MinTime = 50 * time.Millisecond
+	}
+	if o.Pause == 0 {
+		o.Pause = 60 * time.Millisecond
+	}
+}
+
+// measure runs the rounds of one work.
+func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
+	calls := make([]int, len(w.Contenders))
+	for i, c := range w.Contenders {
+		var err error
+		if calls[i], err = c.calibrate(ctx, o.MinTime); err != nil {
+			return Figure{}, err
+		}
+	}
+	seconds := make([][]float64, len(w.Contenders))
+	for round := range o.Rounds {
+		for k := range w.Contenders {
+			// Every other round goes backwards: a drift of the machine hits both ways.
+			if round%2 == 1 {
+				k = len(w.Contenders) - 1 - k
+			}
+			if err := sleep(ctx, o.Pause); err != nil {
+				return Figure{}, err
+			}
+			d, err := w.Contenders[k].Time(calls[k])
+			if err != nil {
+				return Figure{}, fmt.Errorf("%s: %w", w.Contenders[k].Name, err)
+			}
+			seconds[k] = append(seconds[k], d.Seconds()/float64(calls[k]))
+		}
+	}
+	return w.figure(seconds), nil
+}
+
+// calibrate returns how many calls take about least. The first call, which also warms up, is
+// not counted when it is short.
+func (c Contender) calibrate(ctx context.Context, least time.Duration) (int, error) {
+	for calls := 1; ; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		d, err := c.Time(calls)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		if d >= least/2 || calls >= 1<<24 {
+			perCall := max(d/time.Duration(calls), 1)
+			return max(1, int((least+perCall-1)/perCall)), nil
+		}
+		calls *= 4
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// figure summarises seconds[contender][round].
+func (w Work) figure(seconds [][]float64) Figure {
+	f := Figure{Name: w.Name, Size: w.Size, Threads: w.Threads, Flops: w.Flops}
+	for i, c := range w.Contenders {
+		ratios := make([]float64, len(seconds[i]))
+		for r, s := range seconds[i] {
+			ratios[r] = s / seconds[0][r]
+		}
+		e := Entry{Name: c.Name, Seconds: spread(seconds[i]), Ratio: spread(ratios)}
+		e.GFlops = w.Flops / e.Seconds.Median / 1e9
+		f.Entries = append(f.Entries, e)
+	}
+	return f
+}
+
+// spread returns the median (of an even number the mean of the middle two) and the extremes
+// of at least one value.
+func spread(values []float64) Spread {
+	s := slices.Sorted(slices.Values(values))
+	n := len(s)
+	return Spread{Median: (s[(n-1)/2] + s[n/2]) / 2, Min: s[0], Max: s[n-1]}
+}

@@ -1,0 +1,104 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// scripted returns a contender whose calls take the given times, round after round, and the
+// order in which contenders were asked.
+func scripted(name string, order *[]string, perCall ...time.Duration) Contender {
+	round := -1 // the calibration
+	return Contender{name, func(calls int) (time.Duration, error) {
+		d := perCall[max(round, 0)]
+		if round >= 0 {
+			*order = append(*order, name)
+		}
+		round++
+		return time.Duration(calls) * d, nil
+	}}
+}
+
+const ms = time.Millisecond
+
+// The ratio is taken round by round: a machine that halves its speed in the middle does not
+// change it.
+func TestRatiosAreOfOneRound(t *testing.T) {
+	var order []string
+	w := Work{Name: "w", Size: "n=1", Flops: 1e6, Contenders: []Contender{
+		scripted("ours", &order, 100*ms, 200*ms, 400*ms),
+		scripted("theirs", &order, 300*ms, 400*ms, 1200*ms),
+	}}
+	got, err := Run(context.Background(), []Work{w}, Options{Rounds: 3, Pause: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := got[0].Entries[0], got[0].Entries[1]
+	if want := (Spread{3, 2, 3}); theirs.Ratio != want {
+		t.Errorf("ratio %v: want %v", theirs.Ratio, want)
+	}
+	if want := (Spread{1, 1, 1}); ours.Ratio != want {
+		t.Errorf("own ratio %v: want %v", ours.Ratio, want)
+	}
+	if want := (Spread{0.2, 0.1, 0.4}); ours.Seconds != want {
+		t.Errorf("seconds %v: want %v", ours.Seconds, want)
+	}
+	if ours.GFlops != 0.005 {
+		t.Errorf("%v GF/s: want 0.005", ours.GFlops)
+	}
+	if want := []string{"ours", "theirs", "theirs", "ours", "ours", "theirs"}; !slices.Equal(order, want) {
+		t.Errorf("order %v: want %v", order, want)
+	}
+}
+
+// Short work is called often enough to fill the time.
+func TestCalibration(t *testing.T) {
+	for _, c := range []struct {
+		perCall time.Duration
+		want    int
+	}{{time.Microsecond, 1000}, {300 * time.Microsecond, 4}, {time.Hour, 1}} {
+		var seen int
+		work := Contender{"c", func(calls int) (time.Duration, error) {
+			seen = calls
+			return time.Duration(calls) * c.perCall, nil
+		}}
+		_, err := Run(context.Background(), []Work{{Contenders: []Contender{work}}}, Options{Rounds: 1, MinTime: ms, Pause: -1})
+		if err != nil || seen != c.want {
+			t.Errorf("%v a call: %d calls in a round, error %v: want %d", c.perCall, seen, err, c.want)
+		}
+	}
+}
+
+func TestStops(t *testing.T) {
+	broken := errors.New("broken")
+	fails := Contender{"theirs", func(int) (time.Duration, error) { return 0, broken }}
+	_, err := Run(context.Background(), []Work{{Name: "gemm", Size: "n=3", Contenders: []Contender{fails}}}, Options{})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "gemm, n=3: theirs") {
+		t.Errorf("error %v: want one that names work and contender", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stops := Contender{"c", func(int) (time.Duration, error) { cancel(); return time.Second, nil }}
+	if _, err := Run(ctx, []Work{{Contenders: []Contender{stops}}}, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v: want that of the context", err)
+	}
+}
+
+// What goes before a call is not timed.
+func TestFunc(t *testing.T) {
+	var prepared, ran int
+	c := Func("c", func() { prepared++; time.Sleep(5 * ms) }, func() { ran++ })
+	d, err := c.Time(3)
+	if err != nil || prepared != 3 || ran != 3 || d >= 5*ms {
+		t.Errorf("%d prepared, %d ran, %v, error %v: want 3 of each in no time", prepared, ran, d, err)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	if got, want := spread([]float64{4, 1, 3, 2}), (Spread{2.5, 1, 4}); got != want {
+		t.Errorf("%v: want %v", got, want)
+	}
+}
