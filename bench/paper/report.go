@@ -17,6 +17,7 @@ func (r *Result) Markdown() string {
 	fmt.Fprintf(&b, "%s of %s\n\n", escape(t.Label), escape(t.Paper))
 	r.figures(&b)
 	r.summary(&b)
+	notes(&b, "Comparisons", r.Notes)
 	notes(&b, "Set-up", t.Setup)
 	notes(&b, "Where this differs from the paper", t.Deviations)
 	r.provenance(&b)
@@ -24,9 +25,14 @@ func (r *Result) Markdown() string {
 }
 
 // figures writes one line for every column and row of the paper's table; the column is
-// left out, as its name heads ours, when there is one only.
+// left out, as its name heads ours, when there is one only. Without a printed figure to
+// compare with there is one line for every column, with the systems side by side.
 func (r *Result) figures(b *strings.Builder) {
 	t := r.Table
+	if !t.printed() {
+		r.sideBySide(b)
+		return
+	}
 	single := len(t.Columns) == 1
 	ours := "ours"
 	if single {
@@ -50,6 +56,35 @@ func (r *Result) figures(b *strings.Builder) {
 		}
 	}
 	b.WriteByte('\n')
+}
+
+// sideBySide writes our figures, one system a column.
+func (r *Result) sideBySide(b *strings.Builder) {
+	b.WriteString("| column |")
+	for _, row := range r.Table.Rows {
+		fmt.Fprintf(b, " %s |", escape(row.Name))
+	}
+	b.WriteString("\n| --- |" + strings.Repeat(" ---: |", len(r.Table.Rows)) + "\n")
+	for j, column := range r.Table.Columns {
+		fmt.Fprintf(b, "| %s |", escape(column))
+		for i := range r.Table.Rows {
+			fmt.Fprintf(b, " %s |", r.value(r.Ours[i][j]))
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+}
+
+// printed reports whether any figure of the paper is known.
+func (t Table) printed() bool {
+	for _, row := range t.Rows {
+		for _, v := range row.Printed {
+			if !math.IsNaN(v.Mean) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // value writes mean ± s.d. with the table's decimals, and a dash for what there is not.
@@ -82,7 +117,7 @@ func (r *Result) summary(b *strings.Builder) {
 			}
 		}
 	}
-	b.WriteString("Ours: mean ± standard deviation (divisor n - 1) over the repetitions. ")
+	fmt.Fprintf(b, "Ours: mean ± standard deviation (divisor n - 1) over the %d repetitions. ", r.Repetitions)
 	if compared > 0 {
 		fmt.Fprintf(b, "Largest difference from a printed figure: %.*f.", r.Table.Decimals+1, largest)
 	}
@@ -103,7 +138,11 @@ func notes(b *strings.Builder, title string, lines []string) {
 // provenance writes how to get the figures again and what computed them.
 func (r *Result) provenance(b *strings.Builder) {
 	b.WriteString("## Made with\n\n")
-	fmt.Fprintf(b, "    mustlink bench paper %s --repetitions %d --seed %d\n\n", r.Table.Name, r.Repetitions, r.Seed)
+	fmt.Fprintf(b, "    mustlink bench paper %s --repetitions %d --seed %d", r.Table.Name, r.Repetitions, r.Seed)
+	if len(r.Table.Data) > 0 {
+		b.WriteString(" --data DIR")
+	}
+	b.WriteString("\n\n")
 	fmt.Fprintf(b, "- Build: %s\n", escape(r.Build.String()))
 	fmt.Fprintf(b, "- Wall time: %s (all trials one after the other: %s)", seconds(r.Seconds), seconds(r.TrialSeconds))
 	if r.Resumed > 0 {

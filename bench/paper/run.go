@@ -21,8 +21,9 @@ type Options struct {
 	Workers     int    // trials at a time; 0: as many as the engine has workers
 	State       string // path of the state file, "" for none
 	Repetitions int    // 0: the table's own number
-	// Progress hears of every finished trial: Done and Total count trials, those from the
-	// state file included.
+	Data        string // folder of the data sets, needed by tables with Data
+	// Progress hears of every finished trial, and of its parts where the table has Steps:
+	// Done and Total count steps, those of trials from the state file included.
 	Progress algorithms.ProgressFunc
 }
 
@@ -38,6 +39,8 @@ type Result struct {
 	// included, as if they had run one after the other.
 	Seconds      float64 `json:"seconds"`
 	TrialSeconds float64 `json:"trial_seconds"`
+	// Notes are what the table's Notes function says about the figures.
+	Notes []string `json:"notes,omitempty"`
 	// Trials holds the values of every trial: Trials[trial][row][column].
 	Trials [][][]float64 `json:"-"`
 }
@@ -61,6 +64,9 @@ func Run(ctx context.Context, eng *engine.Engine, table Table, o Options) (*Resu
 	if err := o.fill(eng, table); err != nil {
 		return nil, err
 	}
+	if err := table.checkData(o.Data); err != nil {
+		return nil, err
+	}
 	r := &run{table: table, options: o, start: start, finished: make(map[int]record)}
 	if err := r.open(eng); err != nil {
 		return nil, err
@@ -76,6 +82,9 @@ func Run(ctx context.Context, eng *engine.Engine, table Table, o Options) (*Resu
 	result := r.result()
 	result.Resumed = resumed
 	result.Build = describeBuild(eng, o.Workers)
+	if table.Notes != nil {
+		result.Notes = table.Notes(result)
+	}
 	result.Seconds = time.Since(start).Seconds()
 	return result, nil
 }
@@ -105,6 +114,10 @@ type run struct {
 	start    time.Time
 	state    *stateFile     // nil without one
 	finished map[int]record // by trial number, each below options.Repetitions
+	shared   any            // from table.Prepare
+
+	mu    sync.Mutex
+	steps int // done, of all trials
 }
 
 // open reads the state file, if there is one, and takes its finished trials over.
@@ -135,7 +148,8 @@ func (r *run) open(eng *engine.Engine) error {
 // outcome is what became of one trial.
 type outcome struct {
 	record
-	err error
+	steps int // that the trial did not report
+	err   error
 }
 
 // trials runs the trials that are not finished.
@@ -144,6 +158,12 @@ func (r *run) trials(ctx context.Context, eng *engine.Engine) error {
 	for trial := range r.options.Repetitions {
 		if _, ok := r.finished[trial]; !ok {
 			pending = append(pending, trial)
+		}
+	}
+	r.advance(len(r.finished) * max(1, r.table.Steps))
+	if len(pending) > 0 {
+		if err := r.prepare(ctx, eng); err != nil {
+			return err
 		}
 	}
 	workers := min(r.options.Workers, len(pending))
@@ -188,7 +208,6 @@ func (r *run) collect(outcomes <-chan outcome, stop *atomic.Bool) error {
 		trialErr error
 		stateErr error
 	)
-	r.report()
 	for o := range outcomes {
 		switch {
 		case o.err != nil:
@@ -203,7 +222,7 @@ func (r *run) collect(outcomes <-chan outcome, stop *atomic.Bool) error {
 			}
 		}
 		r.finished[o.Trial] = o.record
-		r.report()
+		r.advance(o.steps)
 	}
 	if trialErr != nil {
 		return fmt.Errorf("table %s: trial %d: %w", r.table.Name, failed, trialErr)
@@ -211,11 +230,28 @@ func (r *run) collect(outcomes <-chan outcome, stop *atomic.Bool) error {
 	return stateErr
 }
 
-func (r *run) report() {
+// prepare computes what trials share.
+func (r *run) prepare(ctx context.Context, eng *engine.Engine) error {
+	if r.table.Prepare == nil {
+		return nil
+	}
+	shared, err := r.table.Prepare(ctx, eng, Trial{Number: -1, Data: r.options.Data, seed: r.options.Seed})
+	if err != nil {
+		return fmt.Errorf("table %s: preparing the trials: %w", r.table.Name, err)
+	}
+	r.shared = shared
+	return nil
+}
+
+// advance counts steps and reports, one call at a time.
+func (r *run) advance(steps int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps += steps
 	r.options.Progress.Report(algorithms.Progress{
 		Stage:     "trials",
-		Done:      len(r.finished),
-		Total:     r.options.Repetitions,
+		Done:      r.steps,
+		Total:     r.options.Repetitions * max(1, r.table.Steps),
 		Objective: math.NaN(),
 		Residual:  math.NaN(),
 		Elapsed:   time.Since(r.start),
@@ -225,11 +261,21 @@ func (r *run) report() {
 // trial runs one trial and checks what it returns.
 func (r *run) trial(ctx context.Context, eng *engine.Engine, number int) outcome {
 	start := time.Now()
-	values, err := r.table.Trial(ctx, eng, Trial{Number: number, seed: r.options.Seed})
+	last := int64(max(1, r.table.Steps) - 1) // the end of the trial is the step after it
+	var taken atomic.Int64
+	values, err := r.table.Trial(ctx, eng, Trial{
+		Number: number, Data: r.options.Data, Shared: r.shared, seed: r.options.Seed,
+		step: func() {
+			if taken.Add(1) <= last {
+				r.advance(1)
+			}
+		},
+	})
 	if err == nil {
 		err = r.table.check(values)
 	}
-	return outcome{record{Trial: number, Seconds: time.Since(start).Seconds(), Values: values}, err}
+	left := int(last + 1 - min(taken.Load(), last))
+	return outcome{record{Trial: number, Seconds: time.Since(start).Seconds(), Values: values}, left, err}
 }
 
 // share returns an engine for each of several trials at a time: the same backend with an

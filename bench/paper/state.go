@@ -42,8 +42,10 @@ const recordStart = `{"run":"`
 const syncEvery = time.Second
 
 // fingerprint identifies what a trial computes: the table's definition, the seed, and the
-// backend and architecture, on which the last bits depend.
+// backend and architecture, on which the last bits depend. Where the data sets lie does not
+// belong to it.
 func fingerprint(t Table, seed uint64, eng *engine.Engine) (string, error) {
+	t.Deviations = nil // written when the figures are there
 	h := sha256.New()
 	err := json.NewEncoder(h).Encode(struct {
 		Table   Table

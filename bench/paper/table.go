@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -12,9 +14,10 @@ import (
 
 // Table is one table of a paper: what it printed and how a repetition of it is run.
 //
-// All fields but Trial are plain data. Together with the seed and the backend they
-// identify a run, so editing any of them (except Repetitions: trials do not depend on how
-// many there are) makes earlier trials in a state file count as another run's.
+// All fields but the functions are plain data. Together with the seed and the backend they
+// identify a run, so editing any of them makes earlier trials in a state file count as
+// another run's; except Repetitions and Steps, on which trials do not depend, and
+// Deviations, which only comment on them.
 type Table struct {
 	Name    string   `json:"name"`    // what the command line calls it: "tsang-1"
 	Paper   string   `json:"paper"`   // citation: authors, year, title, where
@@ -24,18 +27,30 @@ type Table struct {
 	Rows    []Row    `json:"rows"`    // systems, at least one
 	// Repetitions is how many trials the paper averaged over, at least 1.
 	Repetitions int `json:"-"`
+	// Data names the files that trials read from the folder of data sets; [Run] makes sure
+	// that they are there. Nil for a table that draws its data.
+	Data []string `json:"data,omitempty"`
+	// Steps is how many parts of a trial progress counts; 0 means 1. The trial reports each
+	// by [Trial.Step].
+	Steps int `json:"-"`
 	// Decimals is how many the report prints; give the paper's own or one more.
 	Decimals int `json:"decimals"`
 	// Setup says how our figures are obtained; Deviations says where that differs from the
 	// paper or fills a gap in it. One sentence or two an entry, plain text.
 	Setup      []string `json:"setup"`
 	Deviations []string `json:"deviations"`
-	// Revision is raised by hand when Trial changes what it computes.
+	// Revision is raised by hand when Prepare or Trial change what they compute.
 	Revision int `json:"revision"`
+	// Prepare, if not nil, computes what all trials share, once and before the first of them;
+	// every trial gets it as Trial.Shared and must not change it. Its own t has number -1, so
+	// its randomness is that of no trial, and it may depend on nothing else.
+	Prepare func(ctx context.Context, eng *engine.Engine, t Trial) (shared any, err error) `json:"-"`
 	// Trial runs one repetition and returns one value for every row and column,
 	// values[row][column], all finite. It takes its randomness from t alone, and is called
 	// from several goroutines at once.
 	Trial func(ctx context.Context, eng *engine.Engine, t Trial) (values [][]float64, err error) `json:"-"`
+	// Notes, if not nil, returns sentences about the figures for the report.
+	Notes func(r *Result) []string `json:"-"`
 }
 
 // Row is one system of a table with the figures that the paper printed for it.
@@ -108,6 +123,8 @@ func (t Table) validate() error {
 		return bad("the trial function is nil")
 	case t.Repetitions < 1:
 		return bad("%d repetitions: want at least 1", t.Repetitions)
+	case t.Steps < 0:
+		return bad("%d steps: want at least 0", t.Steps)
 	case t.Decimals < 0:
 		return bad("%d decimals: want at least 0", t.Decimals)
 	case len(t.Rows) == 0 || len(t.Columns) == 0:
@@ -119,6 +136,35 @@ func (t Table) validate() error {
 		}
 	}
 	return nil
+}
+
+// checkData reports that the folder of data sets is not given, or does not hold a file that
+// the table needs.
+func (t Table) checkData(folder string) error {
+	if len(t.Data) == 0 {
+		return nil
+	}
+	if folder == "" {
+		return &fault.ParamError{Param: "folder of data sets", Value: folder, Want: "the folder that holds " + t.DataNames()}
+	}
+	for _, name := range t.Data {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			return fault.Data(filepath.Join(folder, name), "data set of table %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// DataNames returns the names in Data for a message: the first and how many more there are.
+func (t Table) DataNames() string {
+	switch n := len(t.Data); n {
+	case 0:
+		return "no file"
+	case 1:
+		return t.Data[0]
+	default:
+		return fmt.Sprintf("%s and %d more of the table's files", t.Data[0], n-1)
+	}
 }
 
 // check reports values of the wrong shape and values that are not finite.

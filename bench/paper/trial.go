@@ -1,13 +1,30 @@
 package paper
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"path/filepath"
+)
 
 // Trial is one repetition of a table. Everything random in it derives from the run's seed
 // and Number, through streams that do not depend on each other.
 type Trial struct {
-	Number int // 0-based
+	Number int    // 0-based; -1 in Table.Prepare
+	Data   string // folder of the data sets, "" if none was given
+	Shared any    // what Table.Prepare returned, nil without one
 	seed   uint64
+	step   func()
 }
+
+// Step tells progress that one more of Table.Steps parts of the trial is done. It may be
+// called from several goroutines.
+func (t Trial) Step() {
+	if t.step != nil {
+		t.step()
+	}
+}
+
+// Path returns the path of a data set.
+func (t Trial) Path(name string) string { return filepath.Join(t.Data, name) }
 
 // Seed returns the seed of a stream, for functions that take one. Streams are numbered by
 // the table's trial function; the same number gives the same seed again.

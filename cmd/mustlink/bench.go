@@ -30,9 +30,13 @@ type paperFlags struct {
 	list        bool
 	repetitions int
 	seed        uint64
+	data        string
 	state       string
 	out         string
 }
+
+// dataVariable holds the folder of data sets where --data is not given.
+const dataVariable = "MUSTLINK_DATA"
 
 func newBenchPaper(a *app) *cobra.Command {
 	var p paperFlags
@@ -47,11 +51,14 @@ func newBenchPaper(a *app) *cobra.Command {
 with the set-up and what differs from the paper. Without TABLE, or with --list, list the
 tables.
 
+Tables on real data read them from the folder DIR; --list names the files.
+
 Trials run in parallel; the figures do not depend on how many at a time. With --state
 finished trials are kept in a file, and an interrupted run goes on from there. The file may
 hold several runs: trials of another table, seed or definition in it are left alone.`,
 		Example: `  mustlink bench paper --list
   mustlink bench paper tsang-1
+  mustlink bench paper tsang-4 --data DIR --state trials.jsonl -o tsang-4.md
   mustlink bench paper tsang-1 --repetitions 1000 --state trials.jsonl -o tsang-1.md`,
 		Args:              positional(0, 1, "one TABLE"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
@@ -67,6 +74,7 @@ hold several runs: trials of another table, seed or definition in it are left al
 	f.BoolVar(&p.list, "list", false, "list the tables and run nothing")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
 	seedFlag(f, &p.seed)
+	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to go on after an interrupt")
 	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write, .md or .json")
 	return cmd
@@ -74,11 +82,12 @@ hold several runs: trials of another table, seed or definition in it are left al
 
 // paperTable is one entry of the list of tables.
 type paperTable struct {
-	Name        string `json:"name"`
-	Paper       string `json:"paper"`
-	Label       string `json:"label"`
-	Caption     string `json:"caption"`
-	Repetitions int    `json:"repetitions"`
+	Name        string   `json:"name"`
+	Paper       string   `json:"paper"`
+	Label       string   `json:"label"`
+	Caption     string   `json:"caption"`
+	Repetitions int      `json:"repetitions"`
+	Data        []string `json:"data,omitempty"`
 }
 
 // listPaperTables prints the tables; flags that only a run can use mean that TABLE was
@@ -87,18 +96,21 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("--list and TABLE %q cannot be given together: want one of them %s", args[0], helpHint(cmd))
 	}
-	for _, name := range []string{"repetitions", "seed", "state", "output"} {
+	for _, name := range []string{"repetitions", "seed", "data", "state", "output"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			return usagef("%s is given, but no TABLE to run: want one of those that %s --list shows", flagName(f), cmd.CommandPath())
 		}
 	}
 	list := []paperTable{}
 	for _, t := range paper.Tables() {
-		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions})
+		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions, t.Data})
 	}
 	return a.print(list, func(w io.Writer) {
 		for _, t := range list {
 			fmt.Fprintf(w, "%s\t%s of %s\n\t%s, mean of %s\n", t.Name, t.Label, t.Paper, t.Caption, plural(t.Repetitions, "repetition"))
+			if len(t.Data) > 0 {
+				fmt.Fprintf(w, "\tneeds --data with %s\n", strings.Join(t.Data, ", "))
+			}
 		}
 	})
 }
@@ -111,6 +123,13 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	if err := a.checkPaperFlags(cmd, p); err != nil {
 		return err
 	}
+	if p.data == "" {
+		p.data = a.getenv(dataVariable)
+	}
+	if p.data == "" && len(table.Data) > 0 {
+		return &fault.ParamError{Param: "--data", Value: p.data,
+			Want: fmt.Sprintf("the folder that holds %s, here or in $%s", table.DataNames(), dataVariable)}
+	}
 	eng, err := a.engine()
 	if err != nil {
 		return err
@@ -118,7 +137,7 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	bar := a.progress()
 	defer bar.done()
 	result, err := paper.Run(cmd.Context(), eng, table, paper.Options{
-		Seed: p.seed, State: p.state, Repetitions: p.repetitions, Progress: bar.report,
+		Seed: p.seed, State: p.state, Repetitions: p.repetitions, Data: p.data, Progress: bar.report,
 	})
 	if err != nil {
 		return err
