@@ -16,7 +16,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build test test-all test-netlib test-purego race lint vet fuzz bench generate cover demo clean
+.PHONY: help build test test-all test-netlib test-purego race lint vet fuzz bench bench-micro bench-peers generate cover demo clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,16 @@ fuzz: ## run every fuzz target for FUZZTIME (20s each)
 
 bench: ## run the Go benchmarks of every package
 	$(GO) test $(TAGFLAG) -run '^$$' -bench . -benchmem ./...
+
+# The first Python that has scikit-learn; Debian's own is the second choice.
+PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 2>/dev/null && echo $$p && break; done)
+
+bench-micro: build ## time single operations against OpenBLAS (or gonum in the default build)
+	$(BIN)/mustlink bench micro
+
+bench-peers: build ## time the same work in NumPy, SciPy and scikit-learn, in turn, and print ratios
+	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn libopenblas0-pthread"; exit 1; fi
+	$(BIN)/mustlink bench peers --python $(PYTHON)
 
 generate: ## regenerate what is generated and committed
 	$(GO) generate ./...

@@ -1,0 +1,50 @@
+package micro
+
+import (
+	"testing"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Every case runs on every backend and level of the build, also twice (what a call destroys
+// is restored).
+func TestWorksRun(t *testing.T) {
+	for _, level := range asm.Supported() {
+		works, err := Works(Options{Sizes: []int{1, 30}, SIMD: level.String(), Against: backends.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, w := range works {
+			seen[w.Name] = true
+			if w.Threads != 1 && w.Threads != 2 {
+				t.Errorf("%s: %d threads: want 1 or 2", w.Name, w.Threads)
+			}
+			if want := 1 + len(backends.Names()); w.Name == "gemm" && len(w.Contenders) != want {
+				t.Errorf("gemm: %d contenders: want %d", len(w.Contenders), want)
+			}
+			for _, c := range w.Contenders {
+				if d, err := c.Time(2); err != nil || d <= 0 {
+					t.Errorf("%s %s, %s: %v, error %v", w.Name, w.Size, c.Name, d, err)
+				}
+			}
+		}
+		for _, name := range Cases() {
+			if !seen[name] {
+				t.Errorf("%s is in the list of cases, but there is no such work", name)
+			}
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for _, o := range []Options{
+		{Cases: []string{"gem"}}, {Sizes: []int{0}}, {Threads: []int{-1}}, {SIMD: "sse"}, {Against: []string{"mkl"}},
+	} {
+		if _, err := Works(o); !fault.IsInput(err) {
+			t.Errorf("%+v: error %v: want one of bad input", o, err)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+"""Does the work of bench/peers in NumPy, SciPy and scikit-learn, for the Go side to time.
+
+Reads one JSON object a line from standard input and answers each with one line:
+  {"prepare": case, "n": n, "d": d}  ->  {"check": sum over the result}
+  {"calls": k}                       ->  {"seconds": time of k calls of the case prepared last}
+  {"about": true}                    ->  {"about": versions and the BLAS library in use}
+An error is answered with {"error": text}.
+"""
+
+import json
+import sys
+import time
+
+import numpy
+import scipy
+import scipy.linalg
+
+MASK = (1 << 64) - 1
+
+
+def uniform(stream, count):
+    """count numbers in [0, 1): SplitMix64 of stream * 2^40 + index, as the Go side has them."""
+    with numpy.errstate(over="ignore"):
+        z = numpy.arange(count, dtype=numpy.uint64) + numpy.uint64(stream << 40)
+        z = (z + numpy.uint64(1)) * numpy.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+        z = z ^ (z >> numpy.uint64(31))
+    return (z >> numpy.uint64(11)).astype(numpy.float64) / float(1 << 53)
+
+
+def matrix(stream, n, d):
+    return (uniform(stream, n * d) - 0.5).reshape(n, d)
+
+
+def dominant(n):
+    a = matrix(1, n, n)
+    a = (a + a.T) / 2
+    a[numpy.diag_indices(n)] = n
+    return a
+
+
+def gemm(n, d):
+    a, b, c = matrix(1, n, d), matrix(2, d, n), numpy.empty((n, n))
+    return None, lambda _: numpy.dot(a, b, out=c)
+
+
+def syrk(n, d):
+    a = matrix(1, n, d)
+    # numpy.dot of a matrix with its own transpose calls syrk and fills both triangles.
+    return None, lambda _: numpy.tril(numpy.dot(a, a.T)) if CHECKING else numpy.dot(a, a.T)
+
+
+def cholesky(n, d):
+    a = dominant(n)
+    return a.copy, lambda x: scipy.linalg.cholesky(x, lower=True, overwrite_a=True, check_finite=False)
+
+
+def trsm(n, d):
+    low, b = numpy.tril(matrix(1, n, n)), matrix(2, n, d)
+    low[numpy.diag_indices(n)] = n
+    return b.copy, lambda x: scipy.linalg.solve_triangular(low, x, lower=True, overwrite_b=True, check_finite=False)
+
+
+def exp(n, d):
+    x, out = -20 * uniform(1, n), numpy.empty(n)
+    return None, lambda _: numpy.exp(x, out=out)
+
+
+def rbf(n, d):
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    x, gamma = matrix(1, n, d), 1.0 / d
+    return None, lambda _: rbf_kernel(x, gamma=gamma)
+
+
+CASES = {f.__name__: f for f in (gemm, syrk, cholesky, trsm, exp, rbf)}
+CHECKING = False
+
+
+def libraries():
+    """The BLAS libraries that this process has loaded."""
+    found = set()
+    try:
+        with open("/proc/self/maps") as maps:
+            for line in maps:
+                path = line.split()[-1]
+                name = path.rsplit("/", 1)[-1]
+                if "blas" in name or "mkl" in name:
+                    found.add(path)
+    except OSError:
+        pass
+    return ", ".join(sorted(found)) or "unknown"
+
+
+def about():
+    text = "Python %s, NumPy %s, SciPy %s" % (sys.version.split()[0], numpy.__version__, scipy.__version__)
+    try:
+        import sklearn
+
+        text += ", scikit-learn " + sklearn.__version__
+    except ImportError:
+        text += ", no scikit-learn"
+    return text + "; BLAS " + libraries()
+
+
+def main():
+    global CHECKING
+    prepare = run = None
+    for line in sys.stdin:
+        try:
+            request = json.loads(line)
+            if "about" in request:
+                answer = {"about": about()}
+            elif "prepare" in request:
+                prepare = run = None  # frees what the case before held
+                prepare, run = CASES[request["prepare"]](request["n"], request["d"])
+                CHECKING = True
+                answer = {"check": float(numpy.sum(run(prepare() if prepare else None)))}
+                CHECKING = False
+            else:
+                total = 0.0
+                for _ in range(request["calls"]):
+                    argument = prepare() if prepare else None
+                    start = time.perf_counter()
+                    run(argument)
+                    total += time.perf_counter() - start
+                answer = {"seconds": total}
+        except Exception as e:  # the other side stops with it
+            answer = {"error": "%s: %s" % (type(e).__name__, e)}
+        print(json.dumps(answer), flush=True)
+
+
+main()

@@ -1,0 +1,123 @@
+package peers
+
+import (
+	"context"
+	"math"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/bench/measure"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// The published first outputs of SplitMix64 with seed 0.
+func TestUniform(t *testing.T) {
+	for i, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f} {
+		if got := uniform(0, i); got != float64(want>>11)/(1<<53) {
+			t.Errorf("number %d is %v: want that of %#x", i, got, want)
+		}
+	}
+}
+
+// Both sides compute the same results, small, for every case.
+func TestSidesAgree(t *testing.T) {
+	python := ""
+	for _, program := range []string{"python3", "/usr/bin/python3"} { // the second is Debian's, with its packages
+		if exec.Command(program, "-c", "import sklearn").Run() == nil {
+			python = program
+			break
+		}
+	}
+	if python == "" {
+		t.Skip("no python3 with scikit-learn is installed")
+	}
+	ctx := context.Background()
+	s := subject(t)
+	p, err := Start(ctx, python, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if !strings.Contains(p.About(), "NumPy") {
+		t.Errorf("about: %q", p.About())
+	}
+	for _, c := range Cases() {
+		c.N, c.D = 40, min(c.D, 30)
+		f, err := c.Run(ctx, s, p, 1, measure.Options{Rounds: 1, MinTime: time.Microsecond, Pause: -1})
+		if err != nil {
+			t.Error(err)
+		} else if f.Entries[1].Seconds.Median <= 0 {
+			t.Errorf("%s: no time measured", c.Name)
+		}
+	}
+	wrong := Case{Name: "gemm", N: 20, D: 20, work: syrk}
+	if _, err := wrong.Run(ctx, s, p, 1, measure.Options{Rounds: 1, Pause: -1}); err == nil || !strings.Contains(err.Error(), "not do the same work") {
+		t.Errorf("other work on our side: error %v: want it noticed", err)
+	}
+	if _, err := p.prepare("svd", 3, 3); err == nil {
+		t.Error("an unknown case is prepared")
+	}
+}
+
+// Our side alone: what is known of the results.
+func TestOurSide(t *testing.T) {
+	ctx, s := context.Background(), subject(t)
+	for _, c := range Cases() {
+		prepare, run, check, err := c.work(ctx, s, 17, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sums [2]float64
+		for i := range sums {
+			if prepare != nil {
+				prepare()
+			}
+			if err := run(); err != nil {
+				t.Fatalf("%s: %v", c.Name, err)
+			}
+			sums[i] = check()
+		}
+		if sums[0] != sums[1] || math.IsNaN(sums[0]) || sums[0] == 0 {
+			t.Errorf("%s: sums %v over two results: want the same number", c.Name, sums)
+		}
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	for _, program := range []string{"no-such-program", "false"} {
+		if p, err := Start(context.Background(), program, 1); err == nil || !strings.Contains(err.Error(), "python3-sklearn") {
+			t.Errorf("%s: %v, error %v: want one that says what to install", program, p, err)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	if _, err := Select([]string{"gemm", "rfb"}); !fault.IsInput(err) || !strings.Contains(err.Error(), "rbf") {
+		t.Errorf("error %v: want one that names rbf", err)
+	}
+	cases, err := Select([]string{"rbf"})
+	if err != nil || len(cases) != 4 {
+		t.Errorf("%d cases, error %v: want 4", len(cases), err)
+	}
+}
+
+func subject(t *testing.T) Subject {
+	t.Helper()
+	eng, err := engine.New(engine.Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := asm.Select(asm.Best())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Subject{eng, table}
+}

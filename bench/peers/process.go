@@ -1,0 +1,139 @@
+package peers
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed peers.py
+var script string
+
+// Process is a Python interpreter that does the work of a [Case] on request. It is not safe
+// for concurrent use.
+type Process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	stderr strings.Builder
+	about  string
+}
+
+// Start starts the interpreter of that path ("python3") with a number of BLAS threads. It
+// fails with a message that says what to install when NumPy or SciPy is missing. ctx ends
+// the process.
+func Start(ctx context.Context, python string, threads int) (*Process, error) {
+	p := &Process{cmd: exec.CommandContext(ctx, python, "-c", script)}
+	p.cmd.Env = append(p.cmd.Environ(), threadVariables(threads)...)
+	p.cmd.Stderr = &p.stderr
+	in, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%w (Debian: apt-get install python3-sklearn libopenblas0-pthread)", err)
+	}
+	p.in, p.out = in, bufio.NewScanner(out)
+	var a answer
+	if err := p.ask(request{About: true}, &a); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the peers: %w (Debian: apt-get install python3-sklearn libopenblas0-pthread)", err), p.Close())
+	}
+	p.about = a.About
+	return p, nil
+}
+
+// threadVariables hold the thread count for every BLAS that NumPy may have been built with.
+func threadVariables(threads int) []string {
+	var env []string
+	for _, name := range []string{"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"} {
+		env = append(env, name+"="+strconv.Itoa(threads))
+	}
+	return env
+}
+
+// About returns the versions of the peers and the BLAS library that they have loaded.
+func (p *Process) About() string { return p.about }
+
+type request struct {
+	Prepare string `json:"prepare,omitempty"`
+	N       int    `json:"n,omitempty"`
+	D       int    `json:"d,omitempty"`
+	Calls   int    `json:"calls,omitempty"`
+	About   bool   `json:"about,omitempty"`
+}
+
+type answer struct {
+	Check   float64 `json:"check"`
+	Seconds float64 `json:"seconds"`
+	About   string  `json:"about"`
+	Error   string  `json:"error"`
+}
+
+// prepare sets the case that the next calls time, and returns the sum over its result.
+func (p *Process) prepare(name string, n, d int) (check float64, err error) {
+	var a answer
+	err = p.ask(request{Prepare: name, N: n, D: d}, &a)
+	return a.Check, err
+}
+
+// time runs the prepared case.
+func (p *Process) time(calls int) (time.Duration, error) {
+	var a answer
+	err := p.ask(request{Calls: calls}, &a)
+	return time.Duration(a.Seconds * float64(time.Second)), err
+}
+
+// ask sends one request and reads its answer.
+func (p *Process) ask(r request, a *answer) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		return p.died(err)
+	}
+	if !p.out.Scan() {
+		return p.died(p.out.Err())
+	}
+	if err := json.Unmarshal(p.out.Bytes(), a); err != nil {
+		return fmt.Errorf("the peers answered %q: %w", p.out.Text(), err)
+	}
+	if a.Error != "" {
+		return errors.New(a.Error)
+	}
+	return nil
+}
+
+// died explains a process that stopped answering by the last line that it left.
+func (p *Process) died(err error) error {
+	_ = p.cmd.Wait() // its own words say more than its exit code
+	lines := strings.Split(strings.TrimSpace(p.stderr.String()), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return errors.New(last)
+	}
+	if err == nil {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Close ends the process.
+func (p *Process) Close() error {
+	err := p.in.Close()
+	if p.cmd.ProcessState == nil { // not waited for yet
+		err = errors.Join(err, p.cmd.Wait())
+	}
+	return err
+}

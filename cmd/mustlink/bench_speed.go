@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/bench/measure"
+	"github.com/mustlink/mustlink/bench/micro"
+	"github.com/mustlink/mustlink/bench/peers"
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// speedFlags are what the commands that measure speed share.
+type speedFlags struct {
+	cases   []string
+	threads []int
+	rounds  int
+}
+
+func (s *speedFlags) add(f *pflag.FlagSet, cases []string) {
+	f.StringSliceVar(&s.cases, "case", nil, "`CASES` to measure, of "+strings.Join(cases, ", ")+" (default all)")
+	f.IntSliceVar(&s.threads, "threads", []int{1, 2}, "`NUMBERS` of threads to measure with")
+	f.IntVar(&s.rounds, "rounds", 7, "how often each contender takes its turn")
+}
+
+func (s *speedFlags) check() error {
+	if s.rounds < 1 {
+		return &fault.ParamError{Param: "--rounds", Value: s.rounds, Want: "a number >= 1"}
+	}
+	for _, n := range s.threads {
+		if n < 1 {
+			return &fault.ParamError{Param: "--threads", Value: n, Want: "numbers >= 1"}
+		}
+	}
+	return nil
+}
+
+// speedReport is what the commands that measure speed print.
+type speedReport struct {
+	Version string           `json:"version"`
+	Go      string           `json:"go"`
+	Machine string           `json:"machine"`
+	Backend []string         `json:"backends"`
+	Peers   string           `json:"peers,omitempty"`
+	SIMD    string           `json:"simd"`
+	Rounds  int              `json:"rounds"`
+	Peak    float64          `json:"peak_gflops,omitempty"` // of one core, measured in this run
+	Figures []measure.Figure `json:"figures"`
+}
+
+func (a *app) speedReport(rounds int) (speedReport, error) {
+	r := speedReport{
+		Version: catalog.Version(),
+		Go:      runtime.Version(),
+		Machine: fmt.Sprintf("%s/%s, %d logical CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+		SIMD:    asm.Best().String(),
+		Rounds:  rounds,
+	}
+	if name := a.getenv(simdVariable); name != "" {
+		level, err := asm.ParseLevel(name)
+		if err != nil {
+			return r, environmentError(err)
+		}
+		r.SIMD = level.String()
+	}
+	return r, nil
+}
+
+func newBenchMicro(a *app) *cobra.Command {
+	var (
+		s       speedFlags
+		sizes   []int
+		against []string
+	)
+	cmd := &cobra.Command{
+		Use:   "micro",
+		Short: "time single operations against another backend",
+		Long: `Time single operations (products, solves, factorisations, exponentials) of the native
+backend against other backends of this build, in turn, and print the median time, the rate,
+its share of the measured peak of the register tile, and how many times faster native is
+(other time / native time of the same round, median and extremes).
+
+MUSTLINK_SIMD chooses the level of the native kernels.`,
+		Example: `  mustlink bench micro
+  mustlink bench micro --case gemm --sizes 64,2048 --threads 1
+  MUSTLINK_SIMD=avx2 OPENBLAS_CORETYPE=Haswell mustlink bench micro`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			return a.runBenchMicro(cmd.Context(), s, micro.Options{
+				Cases: s.cases, Sizes: sizes, Threads: s.threads, SIMD: a.getenv(simdVariable), Against: against,
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	s.add(f, micro.Cases())
+	f.IntSliceVar(&sizes, "sizes", nil, "orders of the matrices (default each operation's own)")
+	f.StringSliceVar(&against, "against", nil, "`BACKENDS` to compare with, of "+strings.Join(backends.Names(), ", ")+" (default the fastest other one)")
+	completeWith(cmd, "case", micro.Cases()...)
+	completeWith(cmd, "against", backends.Names()...)
+	return cmd
+}
+
+func (a *app) runBenchMicro(ctx context.Context, s speedFlags, o micro.Options) error {
+	works, err := micro.Works(o)
+	if err != nil {
+		return environmentError(renameParams(err, "size", "--sizes"))
+	}
+	r, err := a.speedReport(s.rounds)
+	if err != nil {
+		return err
+	}
+	for _, name := range append([]string{"native"}, o.Against...) {
+		b, err := backends.Open(backends.Options{Name: name, SIMD: o.SIMD})
+		if err != nil {
+			return environmentError(err)
+		}
+		r.Backend = append(r.Backend, b.Describe())
+	}
+	bar := a.progress()
+	defer bar.done()
+	r.Figures, err = measure.Run(ctx, works, measure.Options{Rounds: s.rounds, Progress: bar.work})
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Figures {
+		if f.Name == micro.Peak {
+			r.Peak = f.Entries[0].GFlops
+		}
+	}
+	bar.done()
+	return a.print(r, func(w io.Writer) { r.text(w) })
+}
+
+// work shows on the bar what is measured next.
+func (p *progress) work(done, total int, w measure.Work) {
+	p.report(algorithms.Progress{
+		Stage: fmt.Sprintf("%s %s, %s", w.Name, w.Size, plural(w.Threads, "thread")),
+		Done:  done, Total: total, Objective: math.NaN(), Residual: math.NaN(),
+	})
+}
+
+func newBenchPeers(a *app) *cobra.Command {
+	var (
+		s      speedFlags
+		python string
+	)
+	cmd := &cobra.Command{
+		Use:   "peers",
+		Short: "time the same work here and in NumPy, SciPy and scikit-learn",
+		Long: `Time the same work in this program and in NumPy, SciPy and scikit-learn, in turn, in one
+run. Both sides compute each case once first, and the sums over their results must agree.
+
+Python with the three packages must be installed; on Debian: apt-get install
+python3-sklearn libopenblas0-pthread. The BLAS library that NumPy has loaded is printed:
+without libopenblas0-pthread it is the slow reference BLAS.`,
+		Example: `  mustlink bench peers
+  mustlink bench peers --case rbf --threads 2 --json`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			return a.runBenchPeers(cmd.Context(), s, python)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	s.add(f, peers.Names())
+	f.StringVar(&python, "python", "python3", "`PROGRAM` that is the Python interpreter")
+	completeWith(cmd, "case", peers.Names()...)
+	return cmd
+}
+
+func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string) error {
+	cases, err := peers.Select(s.cases)
+	if err != nil {
+		return err
+	}
+	r, err := a.speedReport(s.rounds)
+	if err != nil {
+		return err
+	}
+	bar := a.progress()
+	defer bar.done()
+	for _, threads := range s.threads {
+		if err := a.comparePeers(ctx, &r, bar, cases, python, threads); err != nil {
+			return err
+		}
+	}
+	bar.done()
+	return a.print(r, func(w io.Writer) { r.text(w) })
+}
+
+// comparePeers measures all cases with one number of threads.
+func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, cases []peers.Case, python string, threads int) (err error) {
+	subject, err := a.speedSubject(threads)
+	if err != nil {
+		return err
+	}
+	p, err := peers.Start(ctx, python, threads)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	r.Peers = p.About()
+	if d := subject.Engine.Backend().Describe(); !slices.Contains(r.Backend, d) {
+		r.Backend = append(r.Backend, d)
+	}
+	for i, c := range cases {
+		bar.work(i, len(cases), measure.Work{Name: c.Name, Size: c.Size(), Threads: threads})
+		f, err := c.Run(ctx, subject, p, threads, measure.Options{Rounds: r.Rounds})
+		if err != nil {
+			return err
+		}
+		r.Figures = append(r.Figures, f)
+	}
+	return nil
+}
+
+// speedSubject is our side with a number of threads, on the backend of the environment.
+func (a *app) speedSubject(threads int) (peers.Subject, error) {
+	with := *a
+	with.workers, with.blasThreads = threads, threads
+	eng, err := with.engine()
+	if err != nil {
+		return peers.Subject{}, err
+	}
+	level := asm.Best()
+	if name := a.getenv(simdVariable); name != "" {
+		if level, err = asm.ParseLevel(name); err != nil {
+			return peers.Subject{}, environmentError(err)
+		}
+	}
+	table, err := asm.Select(level)
+	if err != nil {
+		return peers.Subject{}, environmentError(err)
+	}
+	return peers.Subject{Engine: eng, Table: table}, nil
+}
+
+func (r speedReport) text(w io.Writer) {
+	fmt.Fprintf(w, "version\t%s, %s, %s\n", r.Version, r.Go, r.Machine)
+	for _, b := range r.Backend {
+		fmt.Fprintf(w, "backend\t%s\n", b)
+	}
+	if r.Peers != "" {
+		fmt.Fprintf(w, "peers\t%s\n", r.Peers)
+	}
+	fmt.Fprintf(w, "SIMD\t%s\n", r.SIMD)
+	fmt.Fprintf(w, "rounds\t%d (medians; ratio: the other's time / ours, of the same round)\n\n", r.Rounds)
+	fmt.Fprintln(w, "work\tsize\tthreads\twho\tseconds\tGF/s\tof peak\tratio\tfrom\tto")
+	for _, f := range r.Figures {
+		for _, e := range f.Entries {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.4g\t%s\t%s\t%.2f\t%.2f\t%.2f\n", f.Name, f.Size, f.Threads, e.Name,
+				e.Seconds.Median, unlessZero(e.GFlops, 1), unlessZero(e.GFlops/(r.Peak*float64(f.Threads)), 2),
+				e.Ratio.Median, e.Ratio.Min, e.Ratio.Max)
+		}
+	}
+}
+
+// unlessZero writes v with so many decimals, or "-" where there is no such figure.
+func unlessZero(v float64, decimals int) string {
+	if !(v > 0) || v > 1e300 {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
