@@ -120,13 +120,18 @@ func (o *Options) fill() error {
 			return &fault.ParamError{Param: "threads", Value: n, Want: "a number >= 1"}
 		}
 	}
-	if o.Against == nil {
-		o.Against = []string{"gonum"}
-		if name := backends.Default(); name != "native" {
-			o.Against = []string{name}
-		}
-	}
 	return nil
+}
+
+// Rivals returns the backends that native is compared with.
+func (o Options) Rivals() []string {
+	if o.Against != nil {
+		return o.Against
+	}
+	if name := backends.Default(); name != "native" {
+		return []string{name}
+	}
+	return []string{"gonum"}
 }
 
 // subject is a backend under the name that the report gives it.
@@ -138,7 +143,7 @@ type subject struct {
 // open opens native and what it is compared with.
 func (o *Options) open(threads int) ([]subject, error) {
 	var subjects []subject
-	for _, name := range append([]string{"native"}, o.Against...) {
+	for _, name := range append([]string{"native"}, o.Rivals()...) {
 		b, err := backends.Open(backends.Options{Name: name, SIMD: o.SIMD, Threads: threads})
 		if err != nil {
 			return nil, err

@@ -86,7 +86,7 @@ def libraries():
             for line in maps:
                 path = line.split()[-1]
                 name = path.rsplit("/", 1)[-1]
-                if "blas" in name or "mkl" in name:
+                if name.startswith("lib") and ("blas" in name or "mkl" in name):
                     found.add(path)
     except OSError:
         pass

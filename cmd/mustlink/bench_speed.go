@@ -127,7 +127,7 @@ func (a *app) runBenchMicro(ctx context.Context, s speedFlags, o micro.Options) 
 	if err != nil {
 		return err
 	}
-	for _, name := range append([]string{"native"}, o.Against...) {
+	for _, name := range append([]string{"native"}, o.Rivals()...) {
 		b, err := backends.Open(backends.Options{Name: name, SIMD: o.SIMD})
 		if err != nil {
 			return environmentError(err)
