@@ -1,7 +1,7 @@
 // Package cluster partitions points into K clusters: plain k-means, k-means under must-links
-// and cannot-links, and kernel k-means on a Gram matrix.
+// and cannot-links, and kernel k-means on a Gram matrix, with or without must-links.
 //
-// All three run Lloyd's iteration from several seeded starts and keep the best:
+// All of them run Lloyd's iteration from several seeded starts and keep the best:
 //
 //   - [KMeans] minimises the sum of squared distances of points to the centres of their
 //     clusters, from k-means++ starts (Arthur & Vassilvitskii 2007).
@@ -10,7 +10,8 @@
 //     COP-KMeans (Wagstaff et al. 2001), but where its greedy pass fails a search takes over,
 //     and the assignment is improved by exchanging chains of blocks between two clusters.
 //   - [Kernel] is kernel k-means (Dhillon, Guan & Kulis 2004): k-means in the feature space,
-//     known by inner products only.
+//     known by inner products only. [ConstrainedKernel] does so with must-link components as
+//     blocks.
 //
 // # Exactness and determinism
 //

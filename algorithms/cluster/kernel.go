@@ -31,7 +31,8 @@ import (
 //
 // Errors: *fault.ParamError, *fault.ShapeError (k not square), *fault.DataError (a value
 // that is not finite, or a pair (i, j) at which k is not symmetric to 1e-10 max|k|), and
-// ctx.Err(), wrapped. Cost: n^2 additions an iteration. Memory: nK values a worker.
+// ctx.Err(), wrapped. Cost: n^2 additions in the first iteration, 2n for every label that
+// changes later. Memory: nK values a worker.
 func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params) (*Result, error) {
 	p, err := p.resolve(k.Rows)
 	if err != nil {
@@ -44,6 +45,12 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params) (*
 	if err := eng.Check("kernel k-means", bytes, "cluster a sample of the rows"); err != nil {
 		return nil, err
 	}
+	return bestKernelStart(ctx, eng, k, nil, p)
+}
+
+// bestKernelStart runs all starts on objects of the given weights (nil: all 1) and returns
+// the best.
+func bestKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, weight []float64, p Params) (*Result, error) {
 	var (
 		mu    sync.Mutex
 		best  *kernelStart
@@ -51,8 +58,9 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params) (*
 		began = time.Now()
 	)
 	whole := p.Restarts >= eng.Workers()
-	err = loop(ctx, eng, whole, p.Restarts, 1, func(restart, _ int) error {
+	err := loop(ctx, eng, whole, p.Restarts, 1, func(restart, _ int) error {
 		r := newKernelStart(ctx, eng, k, p, restart, !whole)
+		r.weight = weight
 		if err := r.run(); err != nil {
 			return err
 		}
@@ -106,20 +114,24 @@ type kernelStart struct {
 	eng      *engine.Engine
 	parallel bool
 	k        blas.Matrix
+	weight   []float64 // nil when all are 1
 	p        Params
 	restart  int
 	rng      *rand.Rand
 
 	labels, next []int
 	dist         []float64   // squared distance to the own cluster's mean
-	sums         blas.Matrix // n x K: sums of row i over each cluster
+	sums         blas.Matrix // K x n: weighted sums of the rows of k over each cluster
+	summed       []int       // the partition that sums belongs to, nil for none
+	fresh        bool        // sums was added up for it, not brought up to date
 	members      [][]int     // ascending
+	mass         []float64   // weight of each cluster
 	self         []float64   // squared norm of each cluster's mean
 
 	inertia    float64
 	iterations int
 	converged  bool
-	trace      []float64 // inertia of each partition tried
+	trace      []float64 // inertia of each partition measured
 }
 
 func newKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params, restart int, parallel bool) *kernelStart {
@@ -127,12 +139,19 @@ func newKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Pa
 		ctx: ctx, eng: eng, parallel: parallel, k: k, p: p, restart: restart,
 		rng:    rand.New(rand.NewPCG(p.Seed, uint64(restart))),
 		labels: make([]int, k.Rows), next: make([]int, k.Rows), dist: make([]float64, k.Rows),
-		members: make([][]int, p.K), self: make([]float64, p.K),
+		members: make([][]int, p.K), mass: make([]float64, p.K), self: make([]float64, p.K),
 	}
 }
 
+func (r *kernelStart) weightOf(i int) float64 {
+	if r.weight == nil {
+		return 1
+	}
+	return r.weight[i]
+}
+
 func (r *kernelStart) run() error {
-	r.sums = r.eng.GetMatrix(r.k.Rows, r.p.K)
+	r.sums = r.eng.GetMatrix(r.p.K, r.k.Rows)
 	defer func() {
 		r.eng.PutMatrix(r.sums)
 		r.sums = blas.Matrix{}
@@ -145,7 +164,15 @@ func (r *kernelStart) run() error {
 	r.inertia = r.trace[0]
 	for r.iterations < r.p.MaxIter {
 		r.iterations++
-		if changed := r.reassign(); changed == 0 {
+		changed := r.reassign()
+		if changed == 0 && !r.fresh {
+			// Rounding in sums brought up to date must not decide that this is the end.
+			if err := r.refresh(); err != nil {
+				return err
+			}
+			changed = r.reassign()
+		}
+		if changed == 0 {
 			r.converged = true
 			return nil
 		}
@@ -165,11 +192,23 @@ func (r *kernelStart) run() error {
 	return nil
 }
 
+// refresh measures the standing partition with sums added up again.
+func (r *kernelStart) refresh() error {
+	r.summed = nil
+	if err := r.measure(r.labels); err != nil {
+		return err
+	}
+	last := len(r.trace) - 1
+	r.inertia = r.trace[last]
+	r.trace = r.trace[:last] // no new partition
+	return nil
+}
+
 // roundOff is how much two sums of distances may differ and count as equal.
 func (r *kernelStart) roundOff() float64 {
 	trace := 0.0
 	for i := range r.k.Rows {
-		trace += math.Abs(r.k.At(i, i))
+		trace += r.weightOf(i) * math.Abs(r.k.At(i, i))
 	}
 	return 0x1p-50 * trace
 }
@@ -180,12 +219,17 @@ func (r *kernelStart) seed() {
 	cost := make([]float64, n)
 	nearest := make([]float64, n)
 	for i := range cost {
-		cost[i], nearest[i] = 1, math.Inf(1)
+		cost[i], nearest[i] = r.weightOf(i), math.Inf(1)
 	}
-	perm := r.rng.Perm(n)
+	var perm []int
+	if r.p.Init == InitRandom {
+		perm = r.rng.Perm(n)
+	}
 	for c := range r.p.K {
-		s := perm[c]
-		if r.p.Init == InitPlusPlus {
+		var s int
+		if perm != nil {
+			s = perm[c]
+		} else {
 			s = draw(cost, r.rng.Float64())
 		}
 		row := r.k.Row(s)
@@ -193,49 +237,39 @@ func (r *kernelStart) seed() {
 			if d := max(0, r.k.At(i, i)+row[s]-2*row[i]); d < nearest[i] {
 				nearest[i], r.next[i] = d, c
 			}
+			cost[i] = r.weightOf(i) * nearest[i]
 		}
-		copy(cost, nearest)
 	}
 }
-
-// kernelBlock is the number of rows of the Gram matrix that one task sums.
-const kernelBlock = 64
 
 // measure computes sums, self and distances for a partition and appends its inertia to the
 // trace. A cluster without members has self = +Inf, which keeps everything away.
 func (r *kernelStart) measure(labels []int) error {
 	for c := range r.members {
 		r.members[c] = r.members[c][:0]
+		r.mass[c] = 0
 	}
 	for i, c := range labels {
 		r.members[c] = append(r.members[c], i)
+		r.mass[c] += r.weightOf(i)
 	}
-	err := loop(r.ctx, r.eng, r.parallel, r.k.Rows, kernelBlock, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row, sums := r.k.Row(i), r.sums.Row(i)
-			for c, members := range r.members {
-				sums[c] = sumOver(row, members)
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := r.sum(labels); err != nil {
 		return err
 	}
 	inertia := 0.0
 	for c, members := range r.members {
+		sums := r.sums.Row(c)
 		total := 0.0
 		for _, i := range members {
-			total += r.sums.At(i, c)
+			total += r.weightOf(i) * sums[i]
 		}
-		size := float64(len(members))
 		r.self[c] = math.Inf(1)
 		if len(members) > 0 {
-			r.self[c] = total / (size * size)
+			r.self[c] = total / (r.mass[c] * r.mass[c])
 		}
 		for _, i := range members {
 			r.dist[i] = max(0, r.k.At(i, i)+r.score(i, c))
-			inertia += r.dist[i]
+			inertia += r.weightOf(i) * r.dist[i]
 		}
 	}
 	r.trace = append(r.trace, inertia)
@@ -247,7 +281,7 @@ func (r *kernelStart) score(i, c int) float64 {
 	if len(r.members[c]) == 0 {
 		return math.Inf(1)
 	}
-	return r.self[c] - 2*r.sums.At(i, c)/float64(len(r.members[c]))
+	return r.self[c] - 2*r.sums.At(c, i)/r.mass[c]
 }
 
 // reassign fills next with the nearest cluster of every object (ties: the lower number),
@@ -277,13 +311,13 @@ func (r *kernelStart) reassign() (changed int) {
 	return changed
 }
 
-// refill moves the object farthest from its mean into the empty cluster c, unless all
-// distances are within round-off of 0.
+// refill moves the object that contributes most to the inertia into the empty cluster c,
+// unless all distances are within round-off of 0.
 func (r *kernelStart) refill(c int, size []int) {
-	far := -1
+	far, cost := -1, 0.0
 	for i, d := range r.dist {
-		if size[r.next[i]] > 1 && d > 1e-12*math.Abs(r.k.At(i, i)) && (far < 0 || d > r.dist[far]) {
-			far = i
+		if v := r.weightOf(i) * d; size[r.next[i]] > 1 && d > 1e-12*math.Abs(r.k.At(i, i)) && v > cost {
+			far, cost = i, v
 		}
 	}
 	if far < 0 {
@@ -296,20 +330,4 @@ func (r *kernelStart) refill(c int, size []int) {
 	for i := range r.dist {
 		r.dist[i] = min(r.dist[i], max(0, r.k.At(i, i)+row[far]-2*row[i]))
 	}
-}
-
-// sumOver adds the values of row at the given places, in a fixed order.
-func sumOver(row []float64, places []int) float64 {
-	var s0, s1, s2, s3 float64
-	j := 0
-	for ; j+4 <= len(places); j += 4 {
-		s0 += row[places[j]]
-		s1 += row[places[j+1]]
-		s2 += row[places[j+2]]
-		s3 += row[places[j+3]]
-	}
-	for ; j < len(places); j++ {
-		s0 += row[places[j]]
-	}
-	return (s0 + s1) + (s2 + s3)
 }

@@ -153,7 +153,7 @@ func TestKernelEndsOnAnyMatrix(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := newKernelStart(context.Background(), eng, k, p, 0, false)
-		again.sums = blas.NewMatrix(n, p.K)
+		again.sums = blas.NewMatrix(p.K, n)
 		if err := again.measure(one.labels); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ const (
 	DefaultMaxIter  = 300
 )
 
-// Params are the parameters of all three methods. Only K must be set: the zero value of
+// Params are the parameters of all methods. Only K must be set: the zero value of
 // the others stands for its default.
 type Params struct {
 	// K is the number of clusters, 1 <= K <= number of points.
