@@ -68,7 +68,7 @@ func (a *app) useModel(path string) error { return a.useInput("MODEL", path) }
 
 // readFor reads the points that d describes and makes them ready for the model.
 func (a *app) readFor(ctx context.Context, fitted *catalog.Fitted, d *dataFlags) (*dataset.Data, points.Points, error) {
-	data, err := a.readData(ctx, d)
+	data, err := a.readData(ctx, d.forModel(fitted))
 	if err != nil {
 		return nil, nil, err
 	}

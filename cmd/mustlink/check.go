@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 type checkFlags struct {
@@ -60,6 +61,7 @@ type checkReport struct {
 	Cannot    int            `json:"cannot_links,omitempty"`
 	Chunklets int            `json:"chunklets,omitempty"`
 	Warnings  []string       `json:"warnings"`
+	shape     string
 }
 
 func (a *app) runCheck(cmd *cobra.Command, c *checkFlags) error {
@@ -106,7 +108,7 @@ func (a *app) checkData(ctx context.Context, c *checkFlags, r *checkReport) (*da
 		return dataset.Check(c.data.path, c.data.options(a), c.max)
 	})
 	if err != nil {
-		return nil, err
+		return nil, formatError(err, c.data.path)
 	}
 	if len(problems) > 0 {
 		r.add(problems)
@@ -116,21 +118,27 @@ func (a *app) checkData(ctx context.Context, c *checkFlags, r *checkReport) (*da
 	if err != nil {
 		return nil, err
 	}
-	r.N, r.D, r.HasIDs = d.Points.Len(), d.Points.Dim(), d.IDs != nil
+	r.N, r.D, r.HasIDs, r.shape = d.Points.Len(), d.Points.Dim(), d.IDs != nil, shapeOf(d.Points)
 	classes := map[string]bool{}
 	for _, l := range d.Labels {
 		classes[l] = true
 	}
 	r.Classes = len(classes)
-	if !c.data.gram {
-		if err := a.warnConstant(d); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
+	return d, a.warnConstant(d)
 }
 
+// warnConstant warns about columns that tell nothing.
 func (a *app) warnConstant(d *dataset.Data) error {
+	switch x := d.Points.(type) {
+	case *points.CSR:
+		if unused := unusedFeatures(x); unused > 0 {
+			a.warn("%s: %d of %d features never occur: they tell nothing", d.Name, unused, x.D)
+		}
+		return nil
+	case *points.Dense:
+	default:
+		return nil
+	}
 	_, constant, err := dataset.Standardize(d.Points)
 	if err != nil {
 		return err
@@ -139,6 +147,15 @@ func (a *app) warnConstant(d *dataset.Data) error {
 		a.warn("%s: column %s is constant: it tells nothing", d.Name, columnName(d, j))
 	}
 	return nil
+}
+
+// unusedFeatures counts the features that are 0 in every row.
+func unusedFeatures(x *points.CSR) int {
+	used := make(map[int32]bool)
+	for _, j := range x.Col {
+		used[j] = true
+	}
+	return x.D - len(used)
 }
 
 // checkLinkFile reports on the links between the rows of d; without sound data there is
@@ -189,7 +206,7 @@ func (r *checkReport) write(w io.Writer) {
 		fmt.Fprintln(w, p.text)
 	}
 	if r.N > 0 {
-		fmt.Fprintf(w, "data: %d x %d", r.N, r.D)
+		fmt.Fprintf(w, "data: %s", r.shape)
 		if r.Classes > 0 {
 			fmt.Fprintf(w, ", labels of %d classes", r.Classes)
 		}

@@ -41,9 +41,9 @@ carries labels too, the summary compares.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels")
-	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` with a column label, when --train carries none")
-	f.StringVarP(&c.data.path, "input", "i", "", "the file of `DATA` to classify; - for standard input")
+	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
+	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, when --train carries none")
+	f.StringVarP(&c.data.path, "input", "i", "", "the file of `DATA` to classify: "+dataEndings+"; - for standard input")
 	c.data.addReading(cmd)
 	c.data.addLabels(cmd)
 	f.IntVar(&c.neighbors, "neighbors", 4, "number of neighbours that vote")
@@ -77,7 +77,7 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 			return err
 		}
 	}
-	train, query, err := a.readForClassify(cmd.Context(), c)
+	train, query, err := a.readForClassify(cmd.Context(), fitted, c)
 	if err != nil {
 		return err
 	}
@@ -126,16 +126,24 @@ func (a *app) checkClassify(cmd *cobra.Command, args []string, c *classifyFlags)
 	return a.checkOutput("-o, --output", c.out)
 }
 
+// training returns the flags that describe --train.
+func (c *classifyFlags) training() *dataFlags {
+	d := c.data
+	d.path, d.labels = c.train, c.trainLabels
+	d.headerLabels = c.data.headerLabels && c.trainLabels == ""
+	return &d
+}
+
 // readForClassify reads both sets and checks that they can be compared.
-func (a *app) readForClassify(ctx context.Context, c *classifyFlags) (train, query *dataset.Data, err error) {
-	source := dataFlags{path: c.train, format: c.data.format, labels: c.trainLabels}
-	if train, err = a.readData(ctx, &source); err != nil {
+func (a *app) readForClassify(ctx context.Context, fitted *catalog.Fitted, c *classifyFlags) (train, query *dataset.Data, err error) {
+	source := c.training()
+	if train, err = a.readData(ctx, source.forModel(fitted)); err != nil {
 		return nil, nil, err
 	}
 	if train.Labels == nil {
 		return nil, nil, fault.Data(train.Name, "it has no labels: want a column label, or --train-labels FILE")
 	}
-	if query, err = a.readData(ctx, &c.data); err != nil {
+	if query, err = a.readData(ctx, c.data.withFeatures(train.Points.Dim())); err != nil {
 		return nil, nil, err
 	}
 	switch n, d := train.Points.Len(), train.Points.Dim(); {

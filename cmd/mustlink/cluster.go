@@ -106,7 +106,7 @@ func (a *app) runCluster(cmd *cobra.Command, args []string, c *clusterFlags) err
 			return err
 		}
 	}
-	d, err := a.readData(cmd.Context(), &c.data)
+	d, err := a.readData(cmd.Context(), c.data.forModel(fitted))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -24,26 +26,38 @@ type dataFlags struct {
 	labels       string
 	gram         bool
 	gramDiagonal string
+	alphabet     string
+	headerLabels bool
+	features     int
 }
 
 // add defines the flags that say how to read points; -i goes first.
 func (d *dataFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&d.path, "input", "i", "", "the file of `DATA`: .csv or .npy, perhaps .gz; - for standard input")
+	f.StringVarP(&d.path, "input", "i", "", "the file of `DATA`: "+dataEndings+"; - for standard input")
 	d.addReading(cmd)
 	f.BoolVar(&d.gram, "gram", false, "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal)")
 	f.StringVar(&d.gramDiagonal, "gram-diagonal", "", "`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
 }
 
-// addReading defines the flag that every command with data has.
+// dataEndings tells the formats of data by the ends of their files' names.
+const dataEndings = ".csv, .npy, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
+
+// addReading defines the flags that every command with data has.
 func (d *dataFlags) addReading(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: csv, npy, csv.gz, npy.gz (default csv)")
+	f := cmd.Flags()
+	f.StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(dataset.Formats(), ", ")+", each also with .gz (default csv)")
+	f.StringVar(&d.alphabet, "alphabet", "", "the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
+	f.IntVar(&d.features, "features", 0, "number of features of .svm data; 0: the model's, or else the largest number in the file")
 	completeWith(cmd, "format", dataset.Formats()...)
+	completeWith(cmd, "alphabet", "protein", "dna", "rna")
 }
 
-// addLabels defines the flag of commands that look at labels.
+// addLabels defines the flags of commands that look at labels.
 func (d *dataFlags) addLabels(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&d.labels, "labels", "", "`FILE` with a column label, for data that carry none")
+	f := cmd.Flags()
+	f.StringVar(&d.labels, "labels", "", "`FILE` of labels for data that carry none: a CSV with a column label, an .idx vector, the labels of .svm or .fasta")
+	f.BoolVar(&d.headerLabels, "labels-from-header", false, "the second word of a FASTA header is the label")
 }
 
 // use notes what will be read.
@@ -53,6 +67,9 @@ func (a *app) useData(d *dataFlags) error {
 	}
 	if d.gramDiagonal != "" && !d.gram {
 		return usagef("--gram-diagonal is given without --gram: want both, or neither")
+	}
+	if err := d.checkFormat(); err != nil {
+		return err
 	}
 	for _, f := range []struct{ flag, path string }{{"--labels", d.labels}, {"--gram-diagonal", d.gramDiagonal}} {
 		if f.path == stream {
@@ -65,7 +82,57 @@ func (a *app) useData(d *dataFlags) error {
 	return nil
 }
 
-// readData reads the points that d describes.
+// formatName returns the name of the format that the data are in, "" when it is not known.
+func (d *dataFlags) formatName() string {
+	if name := formatFor(d.path, d.format); name != "" {
+		return dataset.FormatOf("." + name)
+	}
+	return dataset.FormatOf(d.path)
+}
+
+// checkFormat reports flags that are for another format.
+func (d *dataFlags) checkFormat() error {
+	if d.labels != "" && d.headerLabels {
+		return usagef("--labels and --labels-from-header are given together: want one of them")
+	}
+	if d.features < 0 {
+		return usagef("--features is %d: want a number >= 1", d.features)
+	}
+	format := d.formatName()
+	for _, f := range []struct {
+		given      bool
+		flag, name string
+	}{{d.alphabet != "", "--alphabet", "fasta"}, {d.headerLabels, "--labels-from-header", "fasta"}, {d.features > 0, "--features", "svm"}} {
+		if f.given && format != "" && format != f.name {
+			return usagef("%s is for .%s data, but %s is read as %s: want no %s", f.flag, f.name, d.path, format, f.flag)
+		}
+	}
+	return nil
+}
+
+// forModel returns d with the number of features that the model takes, where the file does
+// not tell it.
+func (d *dataFlags) forModel(fitted *catalog.Fitted) *dataFlags {
+	if fitted == nil {
+		return d
+	}
+	if m, ok := fitted.Model.(algorithms.Inputs); ok {
+		return d.withFeatures(m.InputDim())
+	}
+	return d
+}
+
+// withFeatures returns d with the number of features of other points.
+func (d *dataFlags) withFeatures(n int) *dataFlags {
+	if d.features > 0 || d.formatName() != "svm" {
+		return d
+	}
+	out := *d
+	out.features = n
+	return &out
+}
+
+// readData reads the points that d describes and passes the reader's warnings on.
 func (a *app) readData(ctx context.Context, d *dataFlags) (*dataset.Data, error) {
 	o := d.options(a)
 	data, err := await(ctx, func() (*dataset.Data, error) {
@@ -74,14 +141,20 @@ func (a *app) readData(ctx context.Context, d *dataFlags) (*dataset.Data, error)
 		}
 		return dataset.Read(d.path, o)
 	})
-	return data, formatError(err, d.path)
+	if err != nil {
+		return nil, formatError(err, d.path)
+	}
+	for _, w := range data.Warnings {
+		a.warn("%s: %s", data.Name, w)
+	}
+	return data, nil
 }
 
 // formatError speaks of --format where the library speaks of a format's name.
 func formatError(err error, path string) error {
 	pe, ok := errors.AsType[*fault.ParamError](err)
 	if !ok || pe.Param != "format of "+path {
-		return renameParams(err, "format", "--format")
+		return renameParams(err, "format", "--format", "alphabet", "--alphabet", "features", "--features")
 	}
 	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(dataset.Formats(), ", .") + " (each also .gz), or --format"}
 }
@@ -90,6 +163,9 @@ func (d *dataFlags) options(a *app) dataset.ReadOptions {
 	return dataset.ReadOptions{
 		Format:       formatFor(d.path, d.format),
 		Labels:       d.labels,
+		HeaderLabels: d.headerLabels,
+		Alphabet:     d.alphabet,
+		Features:     d.features,
 		Gram:         d.gram,
 		GramDiagonal: d.gramDiagonal,
 		MemoryLimit:  int64(a.memoryLimit),
@@ -124,7 +200,7 @@ func (l *linkFlags) check() error {
 // needIDs reports data without ids where rows are named by id.
 func (l *linkFlags) needIDs(d *dataset.Data) error {
 	if l.by == dataset.ByID && d.IDs == nil {
-		return fault.Data(d.Name, "it has no column id: want one for --links-by id")
+		return fault.Data(d.Name, "it has no ids (a column id, or the names of FASTA records): want them for --links-by id")
 	}
 	return nil
 }
@@ -172,7 +248,8 @@ func (l *linkFlags) rowNames(d *dataset.Data) []string {
 	return nil
 }
 
-// readLabels reads one label a row from a labels file or from data with labels.
+// readLabels reads one label a row from a labels file or from data with labels. A stream is
+// CSV.
 func (a *app) readLabels(ctx context.Context, path string) ([]string, error) {
 	return await(ctx, func() ([]string, error) {
 		if path == stream {
@@ -184,7 +261,7 @@ func (a *app) readLabels(ctx context.Context, path string) ([]string, error) {
 
 // writing returns the options to write path with.
 func (a *app) writing(path, format string) dataset.WriteOptions {
-	return dataset.WriteOptions{Format: formatFor(path, format), Stdout: a.stdout}
+	return dataset.WriteOptions{Format: outputFormatFor(path, format), Stdout: a.stdout}
 }
 
 // writingText is writing for labels, links and pairs, which are CSV whatever the name.
@@ -226,7 +303,7 @@ func rawMatrix(eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
 func (a *app) standardize(d *dataset.Data) (*dataset.Scaling, error) {
 	scaling, constant, err := dataset.Standardize(d.Points)
 	if err != nil {
-		return nil, err
+		return nil, inFile(d.Name, renameParams(err, "standardize", "--standardize"))
 	}
 	for _, j := range constant {
 		a.warn("%s: column %s is constant: it is kept at 0", d.Name, columnName(d, j))
@@ -235,6 +312,15 @@ func (a *app) standardize(d *dataset.Data) (*dataset.Scaling, error) {
 		return nil, err
 	}
 	return scaling, nil
+}
+
+// shapeOf describes a set of points for a summary.
+func shapeOf(p points.Points) string {
+	switch x := p.(type) {
+	case *points.CSR:
+		return fmt.Sprintf("%d x %d, sparse: %.3g %% are not 0", x.N, x.D, 100*float64(len(x.Val))/float64(x.N)/float64(x.D))
+	}
+	return fmt.Sprintf("%d x %d", p.Len(), p.Dim())
 }
 
 func columnName(d *dataset.Data, j int) string {

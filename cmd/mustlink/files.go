@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -56,13 +57,13 @@ func (a *app) checkOutput(flag, path string) error {
 // bytes, in a binary format, are not for a terminal.
 func (a *app) checkMatrixOutput(path, format string) error {
 	const flag = "-o, --output"
-	name := formatFor(path, format)
+	name := outputFormatFor(path, format)
 	if path == stream && isTerminal(a.stdout) && name != "csv" {
 		return usagef("%s is \"-\", but %s is binary and standard output is a terminal: want a file or a pipe", flag, name)
 	}
-	if name == "" && !hasKnownExtension(path) {
+	if name == "" && !slices.Contains(dataset.OutputFormats(), dataset.FormatOf(path)) {
 		return &fault.ParamError{Param: flag, Value: path,
-			Want: "a name that ends in ." + strings.Join(dataset.Formats(), " or .") + " (each also .gz), or --format"}
+			Want: "a name that ends in ." + strings.Join(dataset.OutputFormats(), " or .") + " (each also .gz), or --format"}
 	}
 	// A trial write of nothing to nowhere finds out about the format's name.
 	if err := dataset.WriteMatrix(stream, 0, 0, nil, 1, nil, dataset.WriteOptions{Format: nameOr(name, "csv"), Stdout: io.Discard}); err != nil {
@@ -89,8 +90,8 @@ func sameFile(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b)
 }
 
-// formatFor returns the format name to read or write path in: "" where the extension says
-// it, else the value of --format, which for a stream defaults to CSV.
+// formatFor returns the format name to read path in: "" where the extension says it, else
+// the value of --format, which for a stream defaults to CSV.
 func formatFor(path, flag string) string {
 	if path == stream {
 		if flag == "" {
@@ -98,18 +99,17 @@ func formatFor(path, flag string) string {
 		}
 		return flag
 	}
-	if hasKnownExtension(path) {
+	if dataset.FormatOf(path) != "" {
 		return ""
 	}
 	return flag
 }
 
-func hasKnownExtension(path string) bool {
-	base := strings.TrimSuffix(strings.ToLower(path), ".gz")
-	for _, name := range dataset.Formats() {
-		if strings.HasSuffix(base, "."+name) {
-			return true
-		}
+// outputFormatFor is formatFor for a file to write. --format speaks of what is read first:
+// where it names a format that matrices are not written in, it says nothing here.
+func outputFormatFor(path, flag string) string {
+	if name := dataset.FormatOf("." + flag); name != "" && !slices.Contains(dataset.OutputFormats(), name) {
+		flag = ""
 	}
-	return false
+	return formatFor(path, flag)
 }

@@ -48,7 +48,7 @@ A warning does not stop the fit; with --strict it does.
 
 ` + methodsHelp() + `
 Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
-poly:degree=2,coef=1,scale=1, cosine; OUTER@INNER composes. A bandwidth may be a rule,
+poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER composes. A bandwidth may be a rule,
 with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.`,
 		Example: `  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
   mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
@@ -89,6 +89,7 @@ type fitReport struct {
 	Seconds    float64  `json:"seconds"`
 	Model      string   `json:"model"`
 	Warnings   []string `json:"warnings"`
+	shape      string
 }
 
 func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
@@ -323,6 +324,7 @@ func fitSummary(m algorithms.Model, d *dataset.Data, set *links.Set, took time.D
 		Iterations: status.Iterations,
 		Message:    status.Message,
 		Seconds:    took.Seconds(),
+		shape:      shapeOf(d.Points),
 	}
 	r.MustLinks, r.Cannot = set.Count()
 	return r
@@ -341,7 +343,7 @@ func (r *fitReport) text(w io.Writer) {
 	if r.Kernel != "" {
 		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
 	}
-	fmt.Fprintf(w, "points\t%d x %d\n", r.N, r.D)
+	fmt.Fprintf(w, "points\t%s\n", r.shape)
 	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, plural(r.Chunklets, "chunklet"))
 	fmt.Fprintf(w, "embedding\t%s\n", plural(r.Dim, "dimension"))
 	status := "converged"

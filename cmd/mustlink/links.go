@@ -79,7 +79,7 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&l.data.path, "input", "i", "", "`DATA` with labels; - for standard input")
+	f.StringVarP(&l.data.path, "input", "i", "", "`DATA` with labels: "+dataEndings+"; - for standard input")
 	l.data.addReading(cmd)
 	l.data.addLabels(cmd)
 	f.IntVar(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links")
@@ -176,7 +176,7 @@ func (l *linksMakeFlags) draw(labels []string, byComponents bool) (*links.Set, e
 
 func needLabels(d *dataset.Data) error {
 	if d.Labels == nil {
-		return fault.Data(d.Name, "it has no labels: want a column label, or --labels FILE")
+		return fault.Data(d.Name, "it has no labels: want a column label, --labels FILE or, for .fasta, --labels-from-header")
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ func newScore(a *app) *cobra.Command {
 		Short: "score labels or an embedding against the truth",
 		Long: `Score labels or an embedding against true labels: all scores that the files allow.
 
-LABELS is a CSV with a column "label", so data with labels serve as well. Of predicted
+LABELS is a CSV with a column "label", or other data with labels (.svm, an .idx vector,
+.fasta with the label as the header's second word). Of predicted
 labels: Rand index, balanced Rand index, adjusted Rand index (ARI), NMI (arithmetic mean),
 accuracy under the best matching of clusters to classes and, where the predicted labels
 are true labels, plain accuracy. Of an embedding (or of raw points): the ratio J of mean
@@ -37,10 +38,10 @@ leave-one-out accuracy of the nearest neighbour, and recall@k.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&s.truth, "truth", "", "`LABELS`: a CSV with the true labels in the column label")
+	f.StringVar(&s.truth, "truth", "", "`LABELS`: a CSV with the true labels in the column label, or other data with labels")
 	f.StringVar(&s.predicted, "predicted", "", "`LABELS`: a CSV with the predicted labels or clusters in the column label")
 	f.StringVar(&s.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
-	f.StringVar(&s.format, "format", "", "`FORMAT` of the embedding if its extension does not say it (default csv)")
+	f.StringVar(&s.format, "format", "", "`FORMAT` of the embedding if its extension does not say it, such as csv or npy (default csv)")
 	completeWith(cmd, "format", dataset.Formats()...)
 	return cmd
 }

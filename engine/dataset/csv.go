@@ -213,16 +213,24 @@ func (c *names) add(r *records, fields []string, line int) error {
 	if value == "" {
 		return r.problem(line, name, "give the row one", "the cell is empty: want a %s", name)
 	}
+	if first := c.push(value, line); first > 0 {
+		return r.problem(line, name, "rename or remove one of the two rows", "id %s is on line %d already: want different ids", quote(value), first)
+	}
+	return nil
+}
+
+// push appends a value. For ids it returns the line that has the same one, 0 for none.
+func (c *names) push(value string, line int) (first int) {
 	value = c.seen.keep(value)
 	c.values = append(c.values, value)
 	if c.lines == nil {
-		return nil
+		return 0
 	}
 	if first, twice := c.lines[value]; twice {
-		return r.problem(line, name, "rename or remove one of the two rows", "id %s is on line %d already: want different ids", quote(value), first)
+		return first
 	}
 	c.lines[value] = line
-	return nil
+	return 0
 }
 
 func labelNames(at int) *names { return &names{at: at, seen: interner{}} }
@@ -335,10 +343,16 @@ func grow(data []float64, size int64, cols, rowLength int) []float64 {
 	return append(make([]float64, 0, max(len(data), int(values))), data...)
 }
 
-// checkMemory compares the values held so far with the limit.
+// checkMemory compares the values held so far, or wanted, with the limit. 8*values must
+// not overflow.
 func checkMemory(o ReadOptions, name string, values int64) error {
-	if o.MemoryLimit > 0 && values > o.MemoryLimit/8 {
-		return &fault.MemoryError{What: "reading " + name, Need: 8 * values, Limit: o.MemoryLimit,
+	return checkBytes(o, name, 8*values)
+}
+
+// checkBytes is checkMemory for what is not float64.
+func checkBytes(o ReadOptions, name string, bytes int64) error {
+	if o.MemoryLimit > 0 && bytes > o.MemoryLimit {
+		return &fault.MemoryError{What: "reading " + name, Need: bytes, Limit: o.MemoryLimit,
 			Hint: "use fewer rows or columns, or raise the limit"}
 	}
 	return nil

@@ -1,9 +1,6 @@
 package dataset
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"unicode"
@@ -12,66 +9,36 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
+// csvKind is CSV in messages.
+func csvKind() textKind { return textKind{"csv", "CSV text", "a header and data rows"} }
+
 // csvReader splits a source into records. It differs from encoding/csv in that lines and
 // records have a limit, that text which is no text is noticed, and that a blank line
 // inside the data is an error, because in a file of one column it is a missing value.
 type csvReader struct {
-	src    *source
-	max    int
-	line   int    // lines read so far
+	lineReader
 	blank  int    // the first of the blank lines just passed, 0 for none
 	ahead  *ahead // what was read already but belongs to the next record
-	long   []byte // a line that does not fit the source's buffer
 	fields []string
 }
 
-// ahead is an outcome of readLine kept for later.
+// ahead is an outcome of nextLine kept for later.
 type ahead struct {
 	text string
 	err  error
 }
 
-// recordError is a record that cannot be understood. After one that is not fatal the
-// reader stands behind the record's last line.
-type recordError struct {
-	err   *fault.DataError
-	mend  string
-	fatal bool
-}
-
-func (e *recordError) Error() string { return e.err.Error() }
-
-func (r *csvReader) bad(line int, fatal bool, mend, format string, args ...any) *recordError {
-	e := fault.Data(r.src.name, format, args...)
-	e.Line = line
-	return &recordError{err: e, mend: mend, fatal: fatal}
-}
-
-// newCSVReader looks at the beginning of the source and skips a byte order mark.
 func newCSVReader(src *source, maxLine int) (*csvReader, error) {
-	r := &csvReader{src: src, max: maxLine}
-	head, err := src.r.Peek(512)
-	if err != nil && err != io.EOF {
-		return nil, src.readError(err)
-	}
-	if len(head) == 0 {
-		return nil, r.bad(0, true, "check that it was written to the end", "the file is empty: want a header and data rows")
-	}
-	if what, mend := sniff(head); what != "" {
-		return nil, r.bad(0, true, mend, "the content is %s: want CSV text", what)
-	}
-	if bytes.HasPrefix(head, []byte("\ufeff")) {
-		_, _ = src.r.Discard(len("\ufeff")) // it was peeked, so it is there
-	}
-	return r, nil
+	lines, err := newLineReader(src, maxLine, csvKind())
+	return &csvReader{lineReader: lines}, err
 }
 
 // next returns the fields of the next record and the line it begins on. The slice is
 // valid until the next call, its strings for good. At the end the error is io.EOF;
 // a record that is wrong is a *recordError.
 func (r *csvReader) next() (fields []string, line int, err error) {
-	text, err := r.readLine()
-	for ; err == nil && text == ""; text, err = r.readLine() {
+	text, err := r.nextLine()
+	for ; err == nil && text == ""; text, err = r.nextLine() {
 		if r.blank == 0 {
 			r.blank = r.line
 		}
@@ -170,7 +137,7 @@ func (r *csvReader) quotedField(field *string, text string, line int) (rest stri
 				return "", r.bad(line, true, "close the quote",
 					"a quoted field is longer than the limit of %s: is a quote left open?", fault.FormatBytes(int64(r.max)))
 			}
-			if text, err = r.readLine(); err == io.EOF {
+			if text, err = r.nextLine(); err == io.EOF {
 				return "", r.bad(line, true, "close the quote", "a quoted field is not closed before the end of the file")
 			} else if err != nil {
 				return "", err
@@ -179,76 +146,12 @@ func (r *csvReader) quotedField(field *string, text string, line int) (rest stri
 	}
 }
 
-// readLine returns the next line without its end, which may be LF, CRLF or that of the
-// file. The error is io.EOF, a *recordError, or that of the source.
-func (r *csvReader) readLine() (string, error) {
+// nextLine is readLine as text that stays, with what was read ahead before it.
+func (r *csvReader) nextLine() (string, error) {
 	if a := r.ahead; a != nil {
 		r.ahead = nil
 		return a.text, a.err
 	}
-	r.line++
-	text, err := r.src.r.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		text, err = r.readLong(text)
-	}
-	switch {
-	case err == io.EOF && len(text) == 0:
-		r.line--
-		return "", io.EOF
-	case err != nil && err != io.EOF:
-		return "", r.at(err)
-	}
-	// Text that was converted to CRLF twice ends in CR CR LF.
-	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("\n")), "\r")
-	if len(text) > r.max {
-		return "", r.tooLong()
-	}
-	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return "", r.bad(r.line, true, "check that this is the right file", "byte %d of the line is 0: want CSV text", i)
-	}
-	if !utf8.Valid(text) {
-		return "", r.bad(r.line, false, "save the file as UTF-8", "the line is not UTF-8 text (byte %d)", invalidAt(text))
-	}
-	return string(text), nil
-}
-
-// readLong collects a line that begins with head, up to the limit.
-func (r *csvReader) readLong(head []byte) ([]byte, error) {
-	r.long = append(r.long[:0], head...)
-	for {
-		part, err := r.src.r.ReadSlice('\n')
-		if len(r.long)+len(part) > r.max+2 { // the line's end does not count
-			return nil, r.tooLong()
-		}
-		r.long = append(r.long, part...)
-		if err != bufio.ErrBufferFull {
-			return r.long, err
-		}
-	}
-}
-
-func (r *csvReader) tooLong() error {
-	return r.bad(r.line, true, "check that this is CSV text with line ends",
-		"the line is longer than the limit of %s", fault.FormatBytes(int64(r.max)))
-}
-
-// at adds the line to an error of the source.
-func (r *csvReader) at(err error) error {
-	err = r.src.readError(err)
-	if de, ok := errors.AsType[*fault.DataError](err); ok && de.Line == 0 {
-		de.Line = r.line
-	}
-	return err
-}
-
-// invalidAt returns the place of the first byte that is not part of UTF-8 text.
-func invalidAt(text []byte) int {
-	for i := 0; i < len(text); {
-		c, size := utf8.DecodeRune(text[i:])
-		if c == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return len(text)
+	text, err := r.readLine()
+	return string(text), err
 }

@@ -15,6 +15,9 @@ type Data struct {
 	IDs      []string // one per row and all different, nil when there are none
 	Labels   []string // one per row, nil when there are none
 	Name     string   // the path as given, "-" for a stream, or the generator's name
+	// Warnings are remarks of the reader on what it passed over, without the file's name:
+	// "3 letters outside the alphabet …".
+	Warnings []string
 }
 
 // AtLeast returns a *fault.DataError unless there are n points or more. Reading accepts a
@@ -37,8 +40,17 @@ type ReadOptions struct {
 	// Labels is the path of a labels file with one line per row, in the same order; it
 	// goes before a column of labels in the data. "" for none.
 	Labels string
-	// IgnoreLabels leaves out a column of labels.
+	// IgnoreLabels leaves out the labels that the data carry.
 	IgnoreLabels bool
+	// HeaderLabels takes the second word of each header of a FASTA file as the label. A
+	// header without one is an error.
+	HeaderLabels bool
+	// Alphabet holds the letters of sequences: "protein" (also ""), "dna", "rna", or the
+	// letters themselves, all different, in upper or lower case.
+	Alphabet string
+	// Features is the number of features of an svmlight file, 0 for the largest number
+	// that it holds. Rows for a model need the model's, as the last features may not occur.
+	Features int
 	// Gram says that the values are inner products: the points become a *points.Gram.
 	// Without GramDiagonal the matrix must be square, and is a training matrix, in which
 	// row i is object i of the columns. With it the rows are new objects, unless the
@@ -111,13 +123,38 @@ func readData(path string, o ReadOptions, rep *report) (*Data, error) {
 	return decodeData(newSource(path, in, size, gz), f, o, rep)
 }
 
-// table is what a format's decoder delivers: n rows of d numbers with their names.
+// table is what a format's decoder delivers: n rows of d numbers, or other points, with
+// their names.
 type table struct {
 	rows, cols int
-	data       []float64 // rows*cols, row-major
+	data       []float64     // rows*cols, row-major
+	points     points.Points // in place of data, for points that are not dense
 	features   []string
 	ids        []string
 	labels     []string
+	warnings   []string
+}
+
+// makePoints returns the table's points.
+func (t *table) makePoints(name string, o ReadOptions) (points.Points, error) {
+	switch {
+	case o.Gram && t.points != nil:
+		return nil, fault.Data(name, "%s cannot hold a Gram matrix: want a file of dense numbers (.csv, .npy or .idx)", kindOf(t.points))
+	case o.Gram:
+		return gramPoints(t, name, o)
+	case t.points != nil:
+		return t.points, nil
+	}
+	return points.NewDense(t.rows, t.cols, t.data)
+}
+
+// kindOf names a kind of points that is not dense.
+func kindOf(p points.Points) string {
+	switch p.(type) {
+	case *points.CSR:
+		return "a file of sparse rows"
+	}
+	return "a Gram matrix"
 }
 
 // decodeData decodes one source and adds what the options ask for.
@@ -130,7 +167,7 @@ func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error
 	if len(rep.problems) > 0 {
 		return nil, errStop
 	}
-	d := &Data{Features: t.features, IDs: t.ids, Labels: t.labels, Name: src.name}
+	d := &Data{Features: t.features, IDs: t.ids, Labels: t.labels, Name: src.name, Warnings: t.warnings}
 	if o.IgnoreLabels {
 		d.Labels = nil
 	}
@@ -141,11 +178,8 @@ func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error
 	}
 	if o.Gram {
 		d.Features = nil // the columns are objects
-		d.Points, err = gramPoints(t, src.name, o)
-	} else {
-		d.Points, err = points.NewDense(t.rows, t.cols, t.data)
 	}
-	if err != nil {
+	if d.Points, err = t.makePoints(src.name, o); err != nil {
 		return nil, inFile(err, src.name)
 	}
 	return d, nil

@@ -2,77 +2,101 @@ package dataset
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// format is one row of the table of file formats. A format that only goes one way has nil
-// for the other.
+// format is one row of the table of file formats. A format that only goes one way, or that
+// has no labels, has nil there.
 type format struct {
-	name       string
-	extensions []string
-	decode     func(src *source, o ReadOptions, rep *report) (*table, error)
-	encode     func(w *matrixWriter) error
+	name string
+	// endings of file names, without .gz; the first is the usual one.
+	endings []string
+	decode  func(src *source, o ReadOptions, rep *report) (*table, error)
+	labels  func(src *source, maxLine int) (labels, ids []string, err error)
+	encode  func(w *matrixWriter) error
 }
+
+func (f format) readable() bool { return f.decode != nil }
+func (f format) writable() bool { return f.encode != nil }
 
 // formats is the table. Adding a format is adding a row here.
 func formats() []format {
 	return []format{
-		{"csv", []string{".csv"}, decodeCSV, encodeCSV},
-		{"npy", []string{".npy"}, decodeNPY, encodeNPY},
+		{"csv", []string{".csv"}, decodeCSV, decodeLabels, encodeCSV},
+		{"npy", []string{".npy"}, decodeNPY, nil, encodeNPY},
+		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, labelsSVM, nil},
+		{"idx", []string{".idx", "-ubyte"}, decodeIDX, labelsIDX, nil},
 	}
 }
 
-// Formats returns the names of the data formats; each may have ".gz" behind it.
-func Formats() []string {
+// Formats returns the names of the formats that data are read in; each may have ".gz"
+// behind it.
+func Formats() []string { return formatNames(format.readable) }
+
+// OutputFormats returns those that matrices are written in.
+func OutputFormats() []string { return formatNames(format.writable) }
+
+func formatNames(usable func(format) bool) []string {
 	var names []string
 	for _, f := range formats() {
-		names = append(names, f.name)
+		if usable(f) {
+			names = append(names, f.name)
+		}
 	}
 	return names
 }
 
+// FormatOf returns the name of the format that the name of a file tells, "" for none.
+func FormatOf(path string) string { return formatNamed(path).name }
+
+// formatNamed returns the format that the name of a file tells, or the zero format.
+func formatNamed(path string) format {
+	base, _ := cutGzip(filepath.Base(path))
+	for _, f := range formats() {
+		for _, e := range f.endings {
+			if strings.HasSuffix(base, e) {
+				return f
+			}
+		}
+	}
+	return format{}
+}
+
+// cutGzip returns a name in lower case without .gz, and whether that was there.
+func cutGzip(name string) (string, bool) { return strings.CutSuffix(strings.ToLower(name), ".gz") }
+
 // inputFormat returns the format to read a file in, and whether it is compressed.
 func inputFormat(path, name string) (format, bool, error) {
-	return lookupFormat(path, name, func(f format) bool { return f.decode != nil })
+	return lookupFormat(path, name, format.readable)
 }
 
 func outputFormat(path, name string) (format, bool, error) {
-	return lookupFormat(path, name, func(f format) bool { return f.encode != nil })
+	return lookupFormat(path, name, format.writable)
 }
 
-// lookupFormat finds a format by name ("csv", "npy.gz") or else by the extension of path;
-// a stream "-" without a name is CSV. A path that ends in .gz is compressed whatever the
-// name says.
+// lookupFormat finds a format by name ("csv", "npy.gz", also by another of its extensions)
+// or else by the name of path; a stream "-" without a name is CSV. A path that ends in .gz
+// is compressed whatever the name says.
 func lookupFormat(path, name string, usable func(format) bool) (format, bool, error) {
 	if path == "-" && name == "" {
 		name = "csv"
 	}
-	base := strings.ToLower(filepath.Base(path))
-	base, gzPath := strings.CutSuffix(base, ".gz")
-	given, gzName := strings.CutSuffix(strings.ToLower(name), ".gz")
-	var choices []string
+	given, gzName := cutGzip(name)
 	for _, f := range formats() {
-		if !usable(f) {
-			continue
-		}
-		choices = append(choices, f.name)
-		if name != "" {
-			if f.name == given {
-				return f, gzPath || gzName, nil
-			}
-			continue
-		}
-		for _, e := range f.extensions {
-			if strings.HasSuffix(base, e) {
-				return f, gzPath, nil
-			}
+		if usable(f) && name != "" && (f.name == given || slices.Contains(f.endings, "."+given)) {
+			return f, gzName || isGzip(path), nil
 		}
 	}
 	if name != "" {
-		return format{}, false, fault.Unknown("format", name, choices)
+		return format{}, false, fault.Unknown("format", name, formatNames(usable))
 	}
+	if f := formatNamed(path); f.name != "" && usable(f) {
+		return f, isGzip(path), nil
+	}
+	base, _ := cutGzip(filepath.Base(path))
 	return format{}, false, &fault.ParamError{Param: "format of " + path, Value: filepath.Ext(base),
-		Want: "one of ." + strings.Join(choices, ", .") + " (each also .gz), or the format's name beside it"}
+		Want: "one of ." + strings.Join(formatNames(usable), ", .") + " (each also .gz), or the format's name beside it"}
 }

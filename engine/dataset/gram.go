@@ -65,7 +65,10 @@ func readColumn(path string, o ReadOptions) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := d.Points.(*points.Dense) // without Gram it is always that
+	x, ok := d.Points.(*points.Dense)
+	if !ok {
+		return nil, fault.Data(path, "it is %s: want one column of numbers with the diagonal", kindOf(d.Points))
+	}
 	if x.D != 1 {
 		return nil, fault.Data(path, "it has %s: want one column with the diagonal", count(x.D, "numeric column"))
 	}

@@ -7,24 +7,30 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// ReadLabels reads the column label of a CSV file: a labels file, or data with labels.
-// Other columns are not looked at. A file without that column, or with an empty label, is
-// a *fault.DataError.
+// ReadLabels reads the labels of a labels file, or of data with labels: the column label of
+// a CSV file, the first words of an svmlight file, the second words of the headers of a
+// FASTA file, the whole numbers of an IDX vector. What is not known by its name is CSV.
+// Other columns are not looked at. A file without labels, or with an empty one, is a
+// *fault.DataError.
 func ReadLabels(path string) ([]string, error) {
 	labels, _, err := readLabels(path, 0)
 	return labels, err
 }
 
-// DecodeLabels is [ReadLabels] for a stream that messages call name. gz says that it is
-// compressed.
+// DecodeLabels is [ReadLabels] for a stream of CSV that messages call name. gz says that it
+// is compressed.
 func DecodeLabels(r io.Reader, name string, gz bool) ([]string, error) {
 	labels, _, err := decodeLabels(newSource(name, r, -1, gz), 0)
 	return labels, err
 }
 
 func readLabels(path string, maxLine int) (labels, ids []string, err error) {
+	decode := decodeLabels
+	if f := formatNamed(path); f.labels != nil {
+		decode = f.labels
+	}
 	err = withText(path, func(src *source) error {
-		labels, ids, err = decodeLabels(src, maxLine)
+		labels, ids, err = decode(src, maxLine)
 		return err
 	})
 	return labels, ids, err

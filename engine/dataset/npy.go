@@ -17,8 +17,6 @@ const (
 	// npyMaxHeader is far above what a header of the supported types needs (NumPy writes
 	// 118 bytes and refuses more than 10,000 by default).
 	npyMaxHeader = 1 << 16
-	// npyChunk is the number of values read at a time.
-	npyChunk = 1 << 13
 )
 
 // npyHeader is what the header of a .npy file says.
@@ -48,7 +46,10 @@ func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
 			src.size-length, want, rows, cols, h.descr)
 	}
 	t := &table{rows: int(rows), cols: int(cols)}
-	if t.data, err = readNPYValues(src, h, int(rows*cols)); err != nil {
+	t.data, err = src.values(int(rows*cols), int(size), func(data []float64, buf []byte) ([]float64, error) {
+		return appendValues(data, buf, h.descr)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if h.fortran && rows > 1 && cols > 1 {
@@ -115,18 +116,6 @@ func readNPYHeader(src *source) (h npyHeader, length int64, err error) {
 	return h, length, nil
 }
 
-// full fills buf from the source; what says what is missing when it ends early.
-func (s *source) full(buf []byte, what string) error {
-	_, err := io.ReadFull(s.r, buf)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fault.Data(s.name, "it ends inside %s, the file is cut off: %w", what, io.ErrUnexpectedEOF)
-	}
-	if err != nil {
-		return s.readError(err)
-	}
-	return nil
-}
-
 // check returns the size of the matrix and of one element.
 func (h npyHeader) check(name string) (rows, cols, size int64, err error) {
 	switch h.descr {
@@ -153,37 +142,6 @@ func (h npyHeader) check(name string) (rows, cols, size int64, err error) {
 		return 0, 0, 0, fault.Data(name, "the array is %d x %d: want at least one row and one column", rows, cols)
 	}
 	return rows, cols, size, nil
-}
-
-// readNPYValues reads n values and makes sure that nothing follows them. Where the size of
-// the source is not known the memory grows with what was really read.
-func readNPYValues(src *source, h npyHeader, n int) ([]float64, error) {
-	size := 8
-	if strings.HasSuffix(h.descr, "4") {
-		size = 4
-	}
-	capacity := n
-	if src.size < 0 {
-		capacity = min(n, npyChunk)
-	}
-	data := make([]float64, 0, capacity)
-	buf := make([]byte, npyChunk*size)
-	for len(data) < n {
-		part := buf[:min(npyChunk, n-len(data))*size]
-		if err := src.full(part, "its values"); err != nil {
-			return nil, err
-		}
-		var err error
-		if data, err = appendValues(data, part, h.descr); err != nil {
-			return nil, fault.Data(src.name, "value %d: %w", len(data), err)
-		}
-	}
-	if _, err := src.r.ReadByte(); err == nil {
-		return nil, fault.Data(src.name, "more bytes follow the last value: want %d values", n)
-	} else if err != io.EOF { // reading to the end also checks gzip's checksum
-		return nil, src.readError(err)
-	}
-	return data, nil
 }
 
 // appendValues decodes little-endian values of the type descr.

@@ -63,7 +63,7 @@ func readLinks(path string, c LinkContext, rep *report) (set *links.Set, err err
 	return set, err
 }
 
-// withText opens a CSV file, which may be compressed, whatever its extension.
+// withText opens a file, which may be compressed, whatever the rest of its extension says.
 func withText(path string, f func(src *source) error) error {
 	in, size, err := open(path)
 	if err != nil {

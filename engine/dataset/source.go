@@ -24,6 +24,9 @@ type source struct {
 	name string
 	r    *bufio.Reader
 	size int64 // bytes that r will deliver, -1 when not known
+	// packed is the number of compressed bytes behind r, -1 when not known or when r is
+	// not compressed.
+	packed int64
 }
 
 // open opens a regular file, pipe or device for reading; size is -1 when not known.
@@ -63,9 +66,9 @@ func cannotRead(path string, err error) error {
 
 func newSource(name string, r io.Reader, size int64, gz bool) *source {
 	if gz {
-		return &source{name, bufio.NewReaderSize(&gzipReader{name: name, in: r}, bufferSize), -1}
+		return &source{name, bufio.NewReaderSize(&gzipReader{name: name, in: r}, bufferSize), -1, size}
 	}
-	return &source{name, bufio.NewReaderSize(r, bufferSize), size}
+	return &source{name, bufio.NewReaderSize(r, bufferSize), size, -1}
 }
 
 // readError wraps an error from reading the source, unless it explains itself.
@@ -119,10 +122,10 @@ func (g *gzipReader) explain(err error) error {
 }
 
 // sniff returns what the beginning of a file shows it to be when it is clearly not the
-// text that was expected, with what to do about it; or "".
-func sniff(head []byte) (what, mend string) {
+// text that was expected, with what to do about it; or "". format is that of the text.
+func sniff(head []byte, format string) (what, mend string) {
 	for _, k := range []struct{ magic, what, mend string }{
-		{"\x1f\x8b", "gzip data", "name it .csv.gz, or give the format csv.gz"},
+		{"\x1f\x8b", "gzip data", "name it ." + format + ".gz, or give the format " + format + ".gz"},
 		{"\x93NUMPY", "a NumPy array", "name it .npy, or give the format npy"},
 		{"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
 		{"PAR1", "a Parquet file", "save it as CSV"},

@@ -1,0 +1,175 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// maxIDXDims is the largest number of dimensions: a set of images with channels has four.
+const maxIDXDims = 4
+
+// idxType is one of the types of values in an IDX file.
+type idxType struct {
+	code byte
+	name string
+	size int
+}
+
+func idxTypes() []idxType {
+	return []idxType{{0x08, "ubyte", 1}, {0x09, "byte", 1}, {0x0b, "short", 2}, {0x0c, "int", 4}, {0x0d, "float", 4}, {0x0e, "double", 8}}
+}
+
+func (t idxType) whole() bool { return t.code < 0x0d }
+
+// idxHeader is what an IDX file begins with.
+type idxHeader struct {
+	idxType
+	dims []int64
+}
+
+// bytes returns the length of the header.
+func (h idxHeader) bytes() int64 { return 4 + 4*int64(len(h.dims)) }
+
+// shape writes the dimensions: "60000 x 28 x 28".
+func (h idxHeader) shape() string {
+	var parts []string
+	for _, d := range h.dims {
+		parts = append(parts, strconv.FormatInt(d, 10))
+	}
+	return strings.Join(parts, " x ")
+}
+
+// decodeIDX reads an IDX file, as MNIST comes in: the first dimension counts the rows, the
+// others become one row of features. A vector of n values becomes n points of one feature.
+//
+// The header is two zero bytes, the type, the number of dimensions and each of them in four
+// bytes; all numbers have the high byte first.
+func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
+	h, err := readIDXHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	rows, cols, err := h.check(src.name)
+	if err != nil {
+		return nil, err
+	}
+	n := rows * cols
+	if err := checkMemory(o, src.name, n); err != nil {
+		return nil, err
+	}
+	if got, want := src.size-h.bytes(), n*int64(h.size); src.size >= 0 && got != want {
+		return nil, fault.Data(src.name, "it has %d bytes of values: want %d for %s of %s", got, want, h.shape(), h.name)
+	}
+	t := &table{rows: int(rows), cols: int(cols)}
+	t.data, err = src.values(int(n), h.size, func(data []float64, buf []byte) ([]float64, error) {
+		return h.append(data, buf), nil
+	})
+	if err != nil || h.whole() {
+		return t, err
+	}
+	return t, t.checkFinite(rep)
+}
+
+// labelsIDX returns the numbers of a vector as labels.
+func labelsIDX(src *source, _ int) (labels, ids []string, err error) {
+	head, err := src.r.Peek(4)
+	if err == nil && (head[3] != 1 || head[2] >= 0x0d) && head[0] == 0 && head[1] == 0 {
+		return nil, nil, fault.Data(src.name, "it is no vector of whole numbers: want an IDX file of one dimension (idx1) with the labels")
+	}
+	t, err := decodeIDX(src, ReadOptions{}, &report{file: src.name, max: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := interner{}
+	for _, v := range t.data {
+		labels = append(labels, seen.keep(strconv.FormatInt(int64(v), 10)))
+	}
+	return labels, nil, nil
+}
+
+func readIDXHeader(src *source) (h idxHeader, err error) {
+	const what = "its header"
+	if head, err := src.r.Peek(1); err == io.EOF && len(head) == 0 {
+		return h, fault.Data(src.name, "the file is empty: want an IDX file")
+	}
+	var magic [4]byte
+	if err := src.full(magic[:], what); err != nil {
+		return h, err
+	}
+	known := slices.IndexFunc(idxTypes(), func(t idxType) bool { return t.code == magic[2] })
+	dims := int(magic[3])
+	switch {
+	case magic[0] == 0x1f && magic[1] == 0x8b:
+		return h, fault.Data(src.name, "the content is gzip data: want an IDX file, or a name that ends in .gz")
+	case magic[0] != 0 || magic[1] != 0:
+		return h, fault.Data(src.name, "the content is not an IDX file: want one that begins with two zero bytes, not % x", magic[:2])
+	case known < 0:
+		return h, fault.Data(src.name, "the type of the values is %#02x: want 0x08 (ubyte), 0x09 (byte), 0x0b (short), 0x0c (int), 0x0d (float) or 0x0e (double)", magic[2])
+	case dims < 1 || dims > maxIDXDims:
+		return h, fault.Data(src.name, "the file has %d dimensions: want 1 to %d", dims, maxIDXDims)
+	}
+	h = idxHeader{idxTypes()[known], make([]int64, dims)}
+	var size [4]byte
+	for k := range h.dims {
+		if err := src.full(size[:], what); err != nil {
+			return h, err
+		}
+		h.dims[k] = int64(binary.BigEndian.Uint32(size[:]))
+	}
+	return h, nil
+}
+
+// check returns the size of the matrix.
+func (h idxHeader) check(name string) (rows, cols int64, err error) {
+	values := int64(1)
+	for _, d := range h.dims {
+		switch {
+		case d == 0:
+			return 0, 0, fault.Data(name, "the file is %s: want at least one value in every dimension", h.shape())
+		case values > math.MaxInt/8/d:
+			return 0, 0, fault.Data(name, "the file claims %s values: more than memory can hold", h.shape())
+		}
+		values *= d
+	}
+	return h.dims[0], values / h.dims[0], nil
+}
+
+// append decodes the values in buf.
+func (h idxHeader) append(data []float64, buf []byte) []float64 {
+	n := len(data)
+	data = slices.Grow(data, len(buf)/h.size)[:n+len(buf)/h.size]
+	out := data[n:]
+	switch h.code {
+	case 0x08:
+		for i, b := range buf {
+			out[i] = float64(b)
+		}
+	case 0x09:
+		for i, b := range buf {
+			out[i] = float64(int8(b))
+		}
+	case 0x0b:
+		for i := range out {
+			out[i] = float64(int16(binary.BigEndian.Uint16(buf[2*i:])))
+		}
+	case 0x0c:
+		for i := range out {
+			out[i] = float64(int32(binary.BigEndian.Uint32(buf[4*i:])))
+		}
+	case 0x0d:
+		for i := range out {
+			out[i] = float64(math.Float32frombits(binary.BigEndian.Uint32(buf[4*i:])))
+		}
+	case 0x0e:
+		for i := range out {
+			out[i] = math.Float64frombits(binary.BigEndian.Uint64(buf[8*i:]))
+		}
+	}
+	return data
+}

@@ -1,0 +1,134 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// textKind is how messages speak of a text format.
+type textKind struct {
+	name string // of the format: "csv"
+	what string // "CSV text"
+	want string // what an empty file lacks: "a header and data rows"
+}
+
+// lineReader splits a source into lines. Lines have a limit, and text which is no text is
+// noticed.
+type lineReader struct {
+	src  *source
+	max  int
+	kind textKind
+	line int    // lines read so far
+	long []byte // a line that does not fit the source's buffer
+}
+
+// recordError is a line or record that cannot be understood. After one that is not fatal
+// the reader stands behind the record's last line.
+type recordError struct {
+	err   *fault.DataError
+	mend  string
+	fatal bool
+}
+
+func (e *recordError) Error() string { return e.err.Error() }
+
+func (r *lineReader) bad(line int, fatal bool, mend, format string, args ...any) *recordError {
+	e := fault.Data(r.src.name, format, args...)
+	e.Line = line
+	return &recordError{err: e, mend: mend, fatal: fatal}
+}
+
+// newLineReader looks at the beginning of the source and skips a byte order mark.
+func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) {
+	r := lineReader{src: src, max: maxLine, kind: kind}
+	head, err := src.r.Peek(512)
+	if err != nil && err != io.EOF {
+		return r, src.readError(err)
+	}
+	if len(head) == 0 {
+		return r, r.bad(0, true, "check that it was written to the end", "the file is empty: want %s", kind.want)
+	}
+	if what, mend := sniff(head, kind.name); what != "" {
+		return r, r.bad(0, true, mend, "the content is %s: want %s", what, kind.what)
+	}
+	if bytes.HasPrefix(head, []byte("\ufeff")) {
+		_, _ = src.r.Discard(len("\ufeff")) // it was peeked, so it is there
+	}
+	return r, nil
+}
+
+// readLine returns the next line without its end, which may be LF, CRLF or that of the
+// file. It is valid until the next call. The error is io.EOF, a *recordError, or that of
+// the source.
+func (r *lineReader) readLine() ([]byte, error) {
+	r.line++
+	text, err := r.src.r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		text, err = r.readLong(text)
+	}
+	switch {
+	case err == io.EOF && len(text) == 0:
+		r.line--
+		return nil, io.EOF
+	case err != nil && err != io.EOF:
+		return nil, r.at(err)
+	}
+	// Text that was converted to CRLF twice ends in CR CR LF.
+	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("\n")), "\r")
+	if len(text) > r.max {
+		return nil, r.tooLong()
+	}
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return nil, r.bad(r.line, true, "check that this is the right file", "byte %d of the line is 0: want %s", i, r.kind.what)
+	}
+	if !utf8.Valid(text) {
+		return nil, r.bad(r.line, false, "save the file as UTF-8", "the line is not UTF-8 text (byte %d)", invalidAt(text))
+	}
+	return text, nil
+}
+
+// readLong collects a line that begins with head, up to the limit.
+func (r *lineReader) readLong(head []byte) ([]byte, error) {
+	r.long = append(r.long[:0], head...)
+	for {
+		part, err := r.src.r.ReadSlice('\n')
+		if len(r.long)+len(part) > r.max+2 { // the line's end does not count
+			return nil, r.tooLong()
+		}
+		r.long = append(r.long, part...)
+		if err != bufio.ErrBufferFull {
+			return r.long, err
+		}
+	}
+}
+
+func (r *lineReader) tooLong() error {
+	return r.bad(r.line, true, "check that this is "+r.kind.what+" with line ends",
+		"the line is longer than the limit of %s", fault.FormatBytes(int64(r.max)))
+}
+
+// at adds the line to an error of the source.
+func (r *lineReader) at(err error) error {
+	err = r.src.readError(err)
+	if de, ok := errors.AsType[*fault.DataError](err); ok && de.Line == 0 {
+		de.Line = r.line
+	}
+	return err
+}
+
+// invalidAt returns the place of the first byte that is not part of UTF-8 text.
+func invalidAt(text []byte) int {
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRune(text[i:])
+		if c == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(text)
+}

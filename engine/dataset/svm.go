@@ -1,0 +1,227 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// svmKind is svmlight's format in messages.
+func svmKind() textKind {
+	return textKind{"svm", "svmlight text", "rows of LABEL NUMBER:VALUE ..."}
+}
+
+// svmReader collects the rows of an svmlight file.
+type svmReader struct {
+	lineReader
+	rep      *report
+	features int // given number of features, 0 for none
+	blank    int // the first of the blank lines just passed, 0 for none
+
+	labels  *names
+	start   []int
+	col     []int32
+	val     []float64
+	largest int // feature number seen
+
+	queries, queryLine int // words qid:N, and the line of the first
+}
+
+// decodeSVM reads sparse rows. Values of 0 are not kept: a file that writes them and one
+// that does not give the same points.
+func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
+	if o.Features < 0 || o.Features > math.MaxInt32 {
+		return nil, &fault.ParamError{Param: "features", Value: o.Features, Want: fmt.Sprintf("a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)}
+	}
+	r := &svmReader{rep: rep, features: o.Features, labels: labelNames(0), start: []int{0}}
+	var err error
+	if r.lineReader, err = newLineReader(src, o.maxLine(), svmKind()); err != nil {
+		return nil, noteRecord(rep, err, -1)
+	}
+	if err := r.read(o); err != nil {
+		return nil, err
+	}
+	rows, d := len(r.start)-1, r.features
+	if d == 0 {
+		d = r.largest
+	}
+	switch {
+	case len(rep.problems) > 0:
+		return nil, errStop
+	case rows == 0:
+		return nil, rep.fatal("check that it was written to the end", "it has no data rows: want %s", svmKind().want)
+	case d == 0:
+		return nil, rep.fatal("give the number of features, or correct the rows", "no row has a feature: want NUMBER:VALUE behind the labels")
+	}
+	t := &table{rows: rows, cols: d, labels: r.labels.values, warnings: r.warnings()}
+	t.points, err = points.NewCSR(rows, d, r.start, r.col, r.val)
+	return t, err
+}
+
+// labelsSVM returns the labels of an svmlight file.
+func labelsSVM(src *source, maxLine int) (labels, ids []string, err error) {
+	rep := &report{file: src.name, max: 1}
+	// With the largest number of features a file of labels alone is none too few.
+	t, err := decodeSVM(src, ReadOptions{MaxLine: maxLine, Features: math.MaxInt32}, rep)
+	if err := rep.outcome(err); err != nil {
+		return nil, nil, err
+	}
+	return t.labels, nil, nil
+}
+
+func (r *svmReader) read(o ReadOptions) error {
+	for {
+		text, err := r.readLine()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = r.takeLine(text)
+		} else {
+			err = noteRecord(r.rep, err, len(r.start)-1)
+		}
+		if err == nil {
+			err = checkBytes(o, r.src.name, 12*int64(len(r.val))+8*int64(len(r.start)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// takeLine parses one line: a row, a comment, or nothing.
+func (r *svmReader) takeLine(text []byte) error {
+	row, _, comment := bytes.Cut(text, []byte("#"))
+	row = bytes.TrimSpace(row)
+	switch {
+	case len(row) > 0:
+	case comment:
+		return nil
+	default:
+		if r.blank == 0 {
+			r.blank = r.line
+		}
+		return nil
+	}
+	if blank := r.blank; blank > 0 {
+		r.blank = 0
+		if err := r.problem(blank, "remove the line, or give it a label", "the line is blank: blank lines may only stand at the end"); err != nil {
+			return err
+		}
+	}
+	err := r.takeRow(row)
+	r.start = append(r.start, len(r.val))
+	return err
+}
+
+// problem reports something wrong in the current row.
+func (r *svmReader) problem(line int, mend, format string, args ...any) error {
+	e := fault.Data(r.src.name, format, args...)
+	e.Line, e.Row = line, len(r.start)-1
+	return r.rep.add(e, mend)
+}
+
+// takeRow parses "LABEL NUMBER:VALUE ...".
+func (r *svmReader) takeRow(row []byte) error {
+	label, rest := cutWord(row)
+	if bytes.IndexByte(label, ':') >= 0 {
+		return r.problem(r.line, "write the row's label first", "the row begins with %s: want a label", quote(string(label)))
+	}
+	if len(label) > 1 && label[0] == '+' && '0' <= label[1] && label[1] <= '9' {
+		label = label[1:] // +1 and 1 are one class
+	}
+	r.labels.push(string(label), r.line)
+	last := 0 // feature number
+	for len(rest) > 0 {
+		var word []byte
+		word, rest = cutWord(rest)
+		name, value, ok := bytes.Cut(word, []byte(":"))
+		switch {
+		case !ok:
+			if err := r.problem(r.line, "write NUMBER:VALUE", "%s is no feature: want NUMBER:VALUE", quote(string(word))); err != nil {
+				return err
+			}
+		case string(name) == "qid":
+			if r.queries++; r.queries == 1 {
+				r.queryLine = r.line
+			}
+		default:
+			number, what, mend := r.number(name, last)
+			if what == "" {
+				last = number
+				what, mend = r.value(number, value)
+			}
+			if what != "" {
+				if err := r.problem(r.line, mend, "%s", what); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// cutWord splits a trimmed text behind its first word.
+func cutWord(text []byte) (word, rest []byte) {
+	for i, c := range text {
+		if c == ' ' || c == '\t' {
+			return text[:i], bytes.TrimLeft(text[i:], " \t")
+		}
+	}
+	return text, nil
+}
+
+// number parses a feature number, which must be larger than last, or says what is wrong.
+func (r *svmReader) number(name []byte, last int) (number int, what, mend string) {
+	for _, c := range name {
+		if c < '0' || c > '9' {
+			return 0, fmt.Sprintf("feature number %s is no whole number: want 1 or more", quote(string(name))), "number the features from 1"
+		}
+		if number = 10*number + int(c-'0'); number > math.MaxInt32 {
+			return 0, fmt.Sprintf("feature number %s is too large: want at most %d", quote(string(name)), math.MaxInt32), "number the features from 1"
+		}
+	}
+	switch {
+	case len(name) == 0:
+		return 0, "a feature number is missing before the colon: want NUMBER:VALUE", "number the features from 1"
+	case number == 0:
+		return 0, "feature number 0: want numbers from 1", "add 1 to every number"
+	case r.features > 0 && number > r.features:
+		return 0, fmt.Sprintf("feature %d: want numbers from 1 to %d", number, r.features), "give a larger number of features, or correct the row"
+	case number == last:
+		return 0, fmt.Sprintf("feature %d comes twice: want it once", number), "keep one of the two"
+	case number < last:
+		return 0, fmt.Sprintf("feature %d comes after feature %d: want ascending numbers", number, last), "sort the features of the row"
+	}
+	return number, "", ""
+}
+
+// value parses and keeps the value of a feature, or says what is wrong with it.
+func (r *svmReader) value(number int, text []byte) (what, mend string) {
+	v, err := parseFloat(string(text))
+	if err != nil || v-v != 0 {
+		if v, what, mend = parseNumber(string(text)); what != "" {
+			if len(text) == 0 {
+				what = "the value is empty"
+			}
+			return fmt.Sprintf("feature %d: %s: want a finite number", number, what), mend
+		}
+	}
+	r.largest = max(r.largest, number)
+	if v != 0 {
+		r.col, r.val = append(r.col, int32(number-1)), append(r.val, v)
+	}
+	return "", ""
+}
+
+func (r *svmReader) warnings() []string {
+	if r.queries == 0 {
+		return nil
+	}
+	return []string{count(r.queries, "query number") + " (qid) not used, the first on line " + strconv.Itoa(r.queryLine)}
+}

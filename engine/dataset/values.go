@@ -1,0 +1,60 @@
+package dataset
+
+import (
+	"io"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// valueChunk is the number of binary values read at a time.
+const valueChunk = 1 << 13
+
+// full fills buf from the source; what says what is missing when it ends early.
+func (s *source) full(buf []byte, what string) error {
+	_, err := io.ReadFull(s.r, buf)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fault.Data(s.name, "it ends inside %s, the file is cut off: %w", what, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return s.readError(err)
+	}
+	return nil
+}
+
+// values reads n values of size bytes each and makes sure that nothing follows them.
+// decode appends the values of a whole number of them.
+func (s *source) values(n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
+	data := make([]float64, 0, s.room(n))
+	buf := make([]byte, valueChunk*size)
+	for len(data) < n {
+		part := buf[:min(valueChunk, n-len(data))*size]
+		if err := s.full(part, "its values"); err != nil {
+			return nil, err
+		}
+		var err error
+		if data, err = decode(data, part); err != nil {
+			return nil, fault.Data(s.name, "value %d: %w", len(data), err)
+		}
+	}
+	if _, err := s.r.ReadByte(); err == nil {
+		return nil, fault.Data(s.name, "more bytes follow the last value: want %d values", n)
+	} else if err != io.EOF { // reading to the end also checks gzip's checksum
+		return nil, s.readError(err)
+	}
+	return data, nil
+}
+
+// room returns for how many of the n values that a header claims memory is set aside at
+// once. All of them when the size of the file bears the claim out. Of a compressed file as
+// many as 64 bytes for each of its bytes hold, so that images (8 bytes for each pixel, and
+// 5 pixels in a compressed byte) fit without a second copy and a false claim costs little.
+// Of a stream next to none. Beyond that the memory grows with what was really read.
+func (s *source) room(n int) int {
+	switch {
+	case s.size >= 0:
+		return n
+	case s.packed >= 0:
+		return int(min(int64(n), max(valueChunk, 8*s.packed)))
+	}
+	return min(n, valueChunk)
+}
