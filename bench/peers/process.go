@@ -12,10 +12,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 //go:embed peers.py
 var script string
+
+// install says how to get what the script needs.
+const install = "Debian: apt-get install python3-sklearn libopenblas0-pthread"
 
 // Process is a Python interpreter that does the work of a [Case] on request. It is not safe
 // for concurrent use.
@@ -27,9 +32,9 @@ type Process struct {
 	about  string
 }
 
-// Start starts the interpreter of that path ("python3") with a number of BLAS threads. It
-// fails with a message that says what to install when NumPy or SciPy is missing. ctx ends
-// the process.
+// Start starts the interpreter of that path ("python3") with a number of BLAS threads. A
+// program that cannot be started is a *fault.ParamError; the message says what to install,
+// also when NumPy or SciPy is missing. ctx ends the process.
 func Start(ctx context.Context, python string, threads int) (*Process, error) {
 	p := &Process{cmd: exec.CommandContext(ctx, python, "-c", script)}
 	p.cmd.Env = append(p.cmd.Environ(), threadVariables(threads)...)
@@ -43,12 +48,12 @@ func Start(ctx context.Context, python string, threads int) (*Process, error) {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%w (Debian: apt-get install python3-sklearn libopenblas0-pthread)", err)
+		return nil, &fault.ParamError{Param: "python", Value: python, Want: "a Python interpreter (" + install + "): " + err.Error()}
 	}
 	p.in, p.out = in, bufio.NewScanner(out)
 	var a answer
 	if err := p.ask(request{About: true}, &a); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the peers: %w (Debian: apt-get install python3-sklearn libopenblas0-pthread)", err), p.Close())
+		return nil, errors.Join(fmt.Errorf("starting the peers: %w (%s)", err, install), p.Close())
 	}
 	p.about = a.About
 	return p, nil

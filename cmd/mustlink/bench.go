@@ -14,14 +14,15 @@ import (
 
 func newBench(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "bench",
-		Short:   "repeat the tables of the papers",
-		Long:    `Run measurements: the tables of the papers, with our figures beside the printed ones.`,
+		Use:   "bench",
+		Short: "measure speed, or repeat the tables of the papers",
+		Long: `Run measurements: single operations, the same work in NumPy and scikit-learn, or the tables
+of the papers with our figures beside the printed ones.`,
 		Example: `  mustlink bench paper tsang-1`,
 		Args:    cobra.ArbitraryArgs,
 		RunE:    unknownCommand,
 	}
-	cmd.AddCommand(newBenchPaper(a))
+	cmd.AddCommand(newBenchPaper(a), newBenchMicro(a), newBenchPeers(a))
 	return cmd
 }
 

@@ -217,7 +217,7 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, c
 	}
 	p, err := peers.Start(ctx, python, threads)
 	if err != nil {
-		return err
+		return renameParams(err, "python", "--python")
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	r.Peers = p.About()
