@@ -106,6 +106,14 @@ func (r *Result) signed(v float64) string {
 	return fmt.Sprintf("%+.*f", r.Table.Decimals, v)
 }
 
+// signedValue is value with the sign of the mean.
+func (r *Result) signedValue(v Value) string {
+	if v.Mean > 0 {
+		return "+" + r.value(v)
+	}
+	return r.value(v)
+}
+
 // summary says how far we are from the paper at most.
 func (r *Result) summary(b *strings.Builder) {
 	largest, compared := 0.0, 0

@@ -95,6 +95,7 @@ func Means(means ...float64) []Value {
 func Tables() []Table {
 	return []Table{
 		tsang1(),
+		tsang4(),
 	}
 }
 

@@ -1,0 +1,134 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// uciSet is a data set of the UCI repository, or like those, as a file.
+type uciSet struct {
+	name     string
+	file     string // in the folder of data sets
+	perClass int    // rows drawn of every class, 0 for all rows
+}
+
+// uciSets are the data sets of Table IV of Tsang, Cheung & Kwok.
+func uciSets() []uciSet {
+	return []uciSet{
+		{"ionosphere", "ionosphere.csv", 0},
+		{"breast-w", "breast-w.csv", 0},
+		{"pima-diabetes", "pima-diabetes.csv", 0},
+		{"german", "german.csv", 0},
+		{"glass", "glass.csv", 0},
+		{"heart", "heart.csv", 0},
+		{"image", "image.csv", 0},
+		{"letter", "letter.csv.gz", 100},
+		{"sonar", "sonar.csv", 0},
+		{"vehicle", "vehicle.csv", 0},
+		{"satellite", "satellite.csv.gz", 400},
+		{"usps", "usps.csv.gz", 0},
+	}
+}
+
+// labelled is a data set in memory with its kernels.
+type labelled struct {
+	x        *points.Dense // standardised
+	labels   []string
+	classes  int
+	gaussian kernel.Kernel
+}
+
+// loadUCI reads a data set, draws its rows and standardises them; rule is the bandwidth rule
+// of the Gaussian kernel, which looks at the standardised rows.
+func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int, rule string, r *rand.Rand) (*labelled, error) {
+	data, err := dataset.Read(path, dataset.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if data.Labels == nil {
+		return nil, fault.Data(path, "no column of labels: want the classes of the rows")
+	}
+	p, labels := data.Points, data.Labels
+	if perClass > 0 {
+		rows, err := equalClasses(labels, perClass, r)
+		if err != nil {
+			return nil, fault.Data(path, "%w", err)
+		}
+		p, labels = p.Select(rows), pick(labels, rows)
+	}
+	scaling, _, err := dataset.Standardize(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	scaled, err := scaling.Apply(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	x, ok := scaled.(*points.Dense)
+	if !ok {
+		return nil, fault.Data(path, "rows are %T: want vectors of numbers", scaled)
+	}
+	d := &labelled{x: x, labels: labels, classes: len(classRows(labels))}
+	return d, d.resolve(ctx, eng, rule)
+}
+
+// resolve finds the width of the Gaussian kernel.
+func (d *labelled) resolve(ctx context.Context, eng *engine.Engine, rule string) error {
+	spec, err := kernel.Parse("rbf:sigma=" + rule)
+	if err != nil {
+		return err
+	}
+	if spec, err = bandwidth.Resolve(ctx, eng, spec, d.x); err != nil {
+		return err
+	}
+	d.gaussian, err = kernel.New(spec)
+	return err
+}
+
+// classRows returns the rows of each class, classes in the order of their first row.
+func classRows(labels []string) [][]int {
+	number := make(map[string]int)
+	var rows [][]int
+	for i, label := range labels {
+		c, ok := number[label]
+		if !ok {
+			c = len(rows)
+			number[label] = c
+			rows = append(rows, nil)
+		}
+		rows[c] = append(rows[c], i)
+	}
+	return rows
+}
+
+// equalClasses draws perClass rows of every class without replacement; the rows ascend.
+func equalClasses(labels []string, perClass int, r *rand.Rand) ([]int, error) {
+	var drawn []int
+	for _, rows := range classRows(labels) {
+		if len(rows) < perClass {
+			return nil, fmt.Errorf("class %q has %d rows: want at least %d", labels[rows[0]], len(rows), perClass)
+		}
+		for _, i := range r.Perm(len(rows))[:perClass] {
+			drawn = append(drawn, rows[i])
+		}
+	}
+	slices.Sort(drawn)
+	return drawn, nil
+}
+
+func pick(labels []string, rows []int) []string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		out[i] = labels[row]
+	}
+	return out
+}
