@@ -462,28 +462,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The files that the project is measured on have the shapes that their notes say.
-func TestRealFiles(t *testing.T) {
-	dir := os.Getenv("MUSTLINK_DATA")
-	if dir == "" {
-		t.Skip("MUSTLINK_DATA is not set")
-	}
-	for _, c := range []struct {
-		file    string
-		n, d, k int
-	}{{"iris.csv", 150, 4, 3}, {"ionosphere.csv", 351, 34, 2}, {"letter.csv.gz", 20000, 16, 26}, {"yaleb-2.csv.gz", 128, 1024, 2}} {
-		d, err := Read(filepath.Join(dir, c.file), ReadOptions{})
-		x := dense(t, d, err)
-		classes := make(map[string]bool)
-		for _, l := range d.Labels {
-			classes[l] = true
-		}
-		if x.N != c.n || x.D != c.d || len(classes) != c.k || len(d.Labels) != c.n || len(d.Features) != c.d {
-			t.Errorf("%s: %d x %d, %d classes, want %d x %d, %d", c.file, x.N, x.D, len(classes), c.n, c.d, c.k)
-		}
-	}
-}
-
 func fuzzSeeds(f *testing.F, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))

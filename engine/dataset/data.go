@@ -145,7 +145,8 @@ func (t *table) makePoints(name string, o ReadOptions) (points.Points, error) {
 	case t.points != nil:
 		return t.points, nil
 	}
-	return points.NewDense(t.rows, t.cols, t.data)
+	// The decoders have looked at every value: there is no need to do it again.
+	return &points.Dense{N: t.rows, D: t.cols, Data: t.data}, nil
 }
 
 // kindOf names a kind of points that is not dense.

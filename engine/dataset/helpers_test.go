@@ -23,6 +23,13 @@ func write(t testing.TB, name string, content []byte) string {
 	return path
 }
 
+// overwrite makes a file for a property test, which runs too often for a folder each time.
+func overwrite(t interface{ Fatal(...any) }, path string, content []byte) {
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func zip(t testing.TB, content []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -25,8 +25,8 @@ type svmReader struct {
 
 	labels  *names
 	start   []int
-	col     []int32
-	val     []float64
+	col     blocks[int32]
+	val     blocks[float64]
 	largest int // feature number seen
 
 	queries, queryLine int // words qid:N, and the line of the first
@@ -59,7 +59,7 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 		return nil, rep.fatal("give the number of features, or correct the rows", "no row has a feature: want NUMBER:VALUE behind the labels")
 	}
 	t := &table{rows: rows, cols: d, labels: r.labels.values, warnings: r.warnings()}
-	t.points, err = points.NewCSR(rows, d, r.start, r.col, r.val)
+	t.points, err = points.NewCSR(rows, d, r.start, r.col.join(), r.val.join())
 	return t, err
 }
 
@@ -86,7 +86,7 @@ func (r *svmReader) read(o ReadOptions) error {
 			err = noteRecord(r.rep, err, len(r.start)-1)
 		}
 		if err == nil {
-			err = checkBytes(o, r.src.name, 12*int64(len(r.val))+8*int64(len(r.start)))
+			err = checkBytes(o, r.src.name, 12*int64(r.val.n)+8*int64(len(r.start)))
 		}
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (r *svmReader) takeLine(text []byte) error {
 		}
 	}
 	err := r.takeRow(row)
-	r.start = append(r.start, len(r.val))
+	r.start = append(r.start, r.val.n)
 	return err
 }
 
@@ -138,6 +138,11 @@ func (r *svmReader) takeRow(row []byte) error {
 	r.labels.push(string(label), r.line)
 	last := 0 // feature number
 	for len(rest) > 0 {
+		if number, v, length := plainFeature(rest); number > last && (r.features == 0 || number <= r.features) {
+			r.keep(number, v)
+			last, rest = number, rest[length:]
+			continue
+		}
 		var word []byte
 		word, rest = cutWord(rest)
 		name, value, ok := bytes.Cut(word, []byte(":"))
@@ -169,7 +174,7 @@ func (r *svmReader) takeRow(row []byte) error {
 // cutWord splits a trimmed text behind its first word.
 func cutWord(text []byte) (word, rest []byte) {
 	for i, c := range text {
-		if c == ' ' || c == '\t' {
+		if isSpace(c) {
 			return text[:i], bytes.TrimLeft(text[i:], " \t")
 		}
 	}
@@ -212,12 +217,47 @@ func (r *svmReader) value(number int, text []byte) (what, mend string) {
 			return fmt.Sprintf("feature %d: %s: want a finite number", number, what), mend
 		}
 	}
-	r.largest = max(r.largest, number)
-	if v != 0 {
-		r.col, r.val = append(r.col, int32(number-1)), append(r.val, v)
-	}
+	r.keep(number, v)
 	return "", ""
 }
+
+func (r *svmReader) keep(number int, v float64) {
+	r.largest = max(r.largest, number)
+	if v != 0 {
+		r.col.add(int32(number - 1))
+		r.val.add(v)
+	}
+}
+
+// plainFeature parses the feature that text begins with when it is the usual one, a number
+// of up to 9 digits, a colon and a value of up to 15, and returns its length with the
+// spaces behind it; else length 0.
+func plainFeature(text []byte) (number int, value float64, length int) {
+	number, i := plainDigits(text, 9)
+	if i == 0 || i == len(text) || text[i] != ':' {
+		return 0, 0, 0
+	}
+	v, n := plainDigits(text[i+1:], 15)
+	length = i + 1 + n
+	if n == 0 || length < len(text) && !isSpace(text[length]) {
+		return 0, 0, 0
+	}
+	for length < len(text) && isSpace(text[length]) {
+		length++
+	}
+	return number, float64(v), length
+}
+
+// plainDigits parses the digits that text begins with, at most most of them.
+func plainDigits(text []byte, most int) (v, n int) {
+	for n < len(text) && n < most && text[n]-'0' <= 9 {
+		v = 10*v + int(text[n]-'0')
+		n++
+	}
+	return v, n
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
 func (r *svmReader) warnings() []string {
 	if r.queries == 0 {
