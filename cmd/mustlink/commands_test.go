@@ -438,6 +438,28 @@ func TestBenchPaper(t *testing.T) {
 	}
 }
 
+// TestBenchPaperData: a table on data sets asks for their folder and names the file that the
+// folder lacks; --data goes before the variable.
+func TestBenchPaperData(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		line, variable string
+		words          []string
+	}{
+		{"bench paper tsang-4", "", []string{"--data", "MUSTLINK_DATA", "ionosphere.csv"}},
+		{"bench paper tsang-4", "here", []string{filepath.Join("here", "ionosphere.csv")}},
+		{"bench paper tsang-4 --data there", "here", []string{filepath.Join("there", "ionosphere.csv")}},
+		{"bench paper --data there", "", []string{"--data", "TABLE"}},
+	} {
+		cmd := command(dir, strings.Fields(c.line)...)
+		cmd.Env = append(os.Environ(), "MUSTLINK_DATA="+c.variable)
+		wantInputError(t, dir, finish(t, cmd), nil, c.words...)
+	}
+	if o := runOK(t, dir, "bench paper --list"); !strings.Contains(o.stdout, "letter.csv.gz") {
+		t.Errorf("the list does not name the files of tsang-4: %q", o.stdout)
+	}
+}
+
 // TestHelp: every command has a long help, an example and documented flags.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
