@@ -1,15 +1,16 @@
 // Package points holds the objects that are learned from: dense vectors, sparse vectors,
-// or rows of a precomputed Gram matrix.
+// sequences of letters, or rows of a precomputed Gram matrix.
 //
 // It is storage and validation only; kernels are evaluated by engine/kernel.
 package points
 
-// Points is a set of n objects. The implementations are *[Dense], *[CSR] and *[Gram];
-// code that evaluates kernels switches on these three.
+// Points is a set of n objects. The implementations are *[Dense], *[CSR], *[Sequences]
+// and *[Gram]; code that evaluates kernels switches on these four.
 type Points interface {
 	// Len returns the number of objects.
 	Len() int
-	// Dim returns the number of features, or of reference objects for a Gram matrix.
+	// Dim returns the number of features, of letters in the alphabet for sequences, or of
+	// reference objects for a Gram matrix.
 	Dim() int
 	// Select returns the objects at the given rows, in that order, sharing no memory that
 	// the caller may write. It panics if a row is out of range.
