@@ -8,6 +8,8 @@
 // kept in a state file from which an interrupted run goes on. [Result.Markdown] and the
 // JSON form of [Result] are the report.
 //
-// To add a table: write a function that returns a Table, in a file named after the paper,
-// and add it to the slice in [Tables].
+// To add a table: write a function that returns a Table, in a file named after the paper or
+// the experiment, and add it to the slice in [Tables]. A table on real data lists its files in
+// Data; what all trials share, such as the data in memory, is made once by Prepare; a trial
+// of more than some seconds counts its Steps.
 package paper
