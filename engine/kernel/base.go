@@ -24,6 +24,8 @@ type base interface {
 	// vectors reports whether the points are vectors; exact, which needs them, then returns
 	// the squared distance of x_i and y_j from the differences of their raw values.
 	vectors() bool
+	// tiling returns the tiles in which the base is evaluated best.
+	tiling() tiling
 	exact(i, j int) float64
 	// release gives scratch memory back.
 	release()
@@ -33,22 +35,16 @@ type base interface {
 // differences only.
 func (k Kernel) centred() bool { return len(k.stages) > 0 && k.stages[0].kind.shiftInvariant() }
 
-// gramBase returns the base of x with itself.
+// gramBase returns the base of x, prepared, with itself.
 func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Points) (base, error) {
-	if err := k.accepts(x); err != nil {
-		return nil, err
-	}
 	if g, ok := x.(*points.Gram); ok {
 		return newGramSelf(g)
 	}
 	return k.crossBase(ctx, eng, x, x)
 }
 
-// crossBase returns the base of x with y.
+// crossBase returns the base of x with y, both prepared.
 func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.Points) (base, error) {
-	if err := firstError(k.accepts(x), k.accepts(y)); err != nil {
-		return nil, err
-	}
 	xg, xIsGram := x.(*points.Gram)
 	yg, yIsGram := y.(*points.Gram)
 	if xIsGram != yIsGram {

@@ -90,7 +90,8 @@ func (b *denseBase) fill(dst, rows blas.Matrix, _, j0 int) {
 	b.eng.Backend().Gemm(false, false, 1, rows, b.yt.View(0, b.yt.Rows, j0, j0+dst.Cols), 0, dst)
 }
 
-func (b *denseBase) vectors() bool { return true }
+func (b *denseBase) vectors() bool  { return true }
+func (b *denseBase) tiling() tiling { return denseTiling }
 
 func (b *denseBase) exact(i, j int) float64 { return distanceDense(b.x.Row(i), b.y.Row(j)) }
 

@@ -65,6 +65,7 @@ func (b *gramBase) fill(dst, _ blas.Matrix, lo, j0 int) {
 }
 
 func (b *gramBase) vectors() bool          { return false }
+func (b *gramBase) tiling() tiling         { return denseTiling }
 func (b *gramBase) exact(int, int) float64 { panic("kernel: precomputed products have no differences") }
 
 // gramEntry returns <x_i, x_j>, the same value for either order. One of the two objects

@@ -62,11 +62,15 @@ func (k Kernel) Gram(ctx context.Context, eng *engine.Engine, x points.Points) (
 // GramTo is [Kernel.Gram] into dst, all of which is overwritten (partly, on error). It panics
 // if dst is not n x n.
 func (k Kernel) GramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points) error {
-	return k.gramTo(ctx, eng, dst, x, defaultTiling)
+	return k.gramTo(ctx, eng, dst, x, tiling{})
 }
 
 func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points, t tiling) error {
 	checkShape(dst, x.Len(), x.Len())
+	x, _, err := k.prepare(x, nil)
+	if err != nil {
+		return err
+	}
 	b, err := k.gramBase(ctx, eng, x)
 	if err != nil {
 		return err
@@ -76,7 +80,7 @@ func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix,
 	if err != nil {
 		return explain(err, x)
 	}
-	diagonal, err := k.Diagonal(ctx, eng, x)
+	diagonal, err := k.diagonal(ctx, eng, x)
 	if err != nil {
 		return err
 	}
@@ -103,11 +107,15 @@ func (k Kernel) Cross(ctx context.Context, eng *engine.Engine, x, y points.Point
 // CrossTo is [Kernel.Cross] into dst, all of which is overwritten (partly, on error). It
 // panics if dst is not |x| x |y|.
 func (k Kernel) CrossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points) error {
-	return k.crossTo(ctx, eng, dst, x, y, defaultTiling)
+	return k.crossTo(ctx, eng, dst, x, y, tiling{})
 }
 
 func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points, t tiling) error {
 	checkShape(dst, x.Len(), y.Len())
+	x, y, err := k.prepare(x, y)
+	if err != nil {
+		return err
+	}
 	b, err := k.crossBase(ctx, eng, x, y)
 	if err != nil {
 		return err
@@ -122,9 +130,15 @@ func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix
 
 // Diagonal returns k(x_i, x_i) for every point. O(nd).
 func (k Kernel) Diagonal(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
-	if err := k.accepts(x); err != nil {
+	x, _, err := k.prepare(x, nil)
+	if err != nil {
 		return nil, err
 	}
+	return k.diagonal(ctx, eng, x)
+}
+
+// diagonal is Diagonal of prepared points.
+func (k Kernel) diagonal(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	self, err := rawNorms(ctx, eng, x)
 	if err != nil {
 		return nil, err
@@ -162,17 +176,49 @@ func (k Kernel) withDistance() Kernel {
 	return Kernel{spec: k.spec, stages: append(stages, stage{kind: distance})}
 }
 
+// prepare checks that the kernel can be evaluated on x, and on y with x unless y is nil, and
+// returns them as points that have inner products.
+func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error) {
+	sets := []points.Points{x}
+	if y != nil {
+		sets = append(sets, y)
+	}
+	for _, p := range sets {
+		if err := k.accepts(p); err != nil {
+			return nil, nil, err
+		}
+	}
+	if xs, ok := x.(*points.Sequences); ok && y != nil {
+		if ys := y.(*points.Sequences); xs.Alphabet != ys.Alphabet {
+			return nil, nil, &fault.ParamError{Param: "alphabet", Value: xs.Alphabet, Want: ys.Alphabet + ", that of the sequences it is compared with"}
+		}
+	}
+	sets, err := k.vectorsOf(sets...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if y == nil {
+		return sets[0], nil, nil
+	}
+	return sets[0], sets[1], nil
+}
+
 // accepts returns a ParamError unless the kernel can be evaluated on points of x's kind.
 func (k Kernel) accepts(x points.Points) error {
-	switch x.(type) {
-	case *points.Dense, *points.CSR, *points.Gram:
-	default:
-		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", x), Want: "*points.Dense, *points.CSR or *points.Gram"}
+	bad := func(want string) error {
+		return &fault.ParamError{Param: "kernel", Value: k.String(), Want: want}
 	}
-	for _, st := range k.stages {
-		if st.kind == spectrum {
-			return &fault.ParamError{Param: "kernel", Value: k.String(), Want: "a kernel for vectors (spectrum takes sequences)"}
+	switch x.(type) {
+	case *points.Sequences:
+		if !k.takesSequences() {
+			return bad("a kernel for sequences, such as spectrum:k=3 or rbf:sigma=1@spectrum:k=3")
 		}
+	case *points.Dense, *points.CSR, *points.Gram:
+		if k.takesSequences() {
+			return bad("a kernel for vectors, such as rbf:sigma=median (spectrum takes sequences)")
+		}
+	default:
+		return &fault.ParamError{Param: "points", Value: fmt.Sprintf("%T", x), Want: "*points.Dense, *points.CSR, *points.Sequences or *points.Gram"}
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (s stage) self(xx float64) float64 {
 		return 1
 	case distance:
 		return 0
-	case cosine:
+	case cosine, spectrum:
 		if xx <= 0 {
 			return 0
 		}
@@ -69,7 +69,7 @@ func (s stage) apply(xy, xx, yy float64) float64 {
 	switch {
 	case s.kind.shiftInvariant():
 		return s.ofDistance(squaredDistance(xx, yy, xy))
-	case s.kind == cosine:
+	case s.kind == cosine, s.kind == spectrum:
 		return cosineOf(xy, xx, yy)
 	default:
 		return s.ofProduct(xy)
@@ -86,13 +86,19 @@ type differences struct {
 // applyRow replaces each row[j] = <x,y_j> by f(row[j], xx, yy[j]), where diff knows the
 // distance of x to y_j.
 func (s stage) applyRow(row []float64, xx float64, yy []float64, diff differences) {
-	if !s.kind.shiftInvariant() {
+	yy = yy[:len(row)]
+	switch {
+	case s.kind == cosine, s.kind == spectrum:
+		for j, xy := range row {
+			row[j] = cosineOf(xy, xx, yy[j])
+		}
+		return
+	case !s.kind.shiftInvariant():
 		for j, xy := range row {
 			row[j] = s.apply(xy, xx, yy[j])
 		}
 		return
 	}
-	yy = yy[:len(row)]
 	for j, xy := range row {
 		d2 := squaredDistance(xx, yy[j], xy)
 		if d2 < refineBelow*(xx+yy[j]) && diff.base != nil {

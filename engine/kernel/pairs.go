@@ -15,7 +15,11 @@ import (
 // matter. A pair of a point with itself gives its value of [Kernel.Diagonal]. A row out of
 // range is a *fault.DataError whose Row is the number of the pair. O(d) a pair.
 func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
-	diagonal, err := k.Diagonal(ctx, eng, x)
+	x, _, err := k.prepare(x, nil)
+	if err != nil {
+		return nil, err
+	}
+	diagonal, err := k.diagonal(ctx, eng, x)
 	if err != nil {
 		return nil, err
 	}

@@ -76,13 +76,22 @@ func (b *sparseBase) addFeature(row []float64, v float64, c, j0 int) {
 		return
 	}
 	who, val := b.yt.Row(c)
-	k, _ := slices.BinarySearch(who, int32(j0))
-	for ; k < len(who) && int(who[k]) < j0+len(row); k++ {
-		row[int(who[k])-j0] += v * val[k]
+	if j0 > 0 {
+		k, _ := slices.BinarySearch(who, int32(j0))
+		who, val = who[k:], val[k:]
+	}
+	val = val[:len(who)]
+	for k, j := range who {
+		at := uint(int(j) - j0)
+		if at >= uint(len(row)) {
+			break // ascending: the rest is beyond the tile
+		}
+		row[at] += v * val[k]
 	}
 }
 
-func (b *sparseBase) vectors() bool { return true }
+func (b *sparseBase) vectors() bool  { return true }
+func (b *sparseBase) tiling() tiling { return sparseTiling }
 
 func (b *sparseBase) exact(i, j int) float64 { return distanceOf(b.x, b.y, i, j) }
 

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mustlink/mustlink/blas"
@@ -12,9 +13,11 @@ import (
 // panel of y that it reads should fit the second-level cache while the maps pass over it.
 type tiling struct{ rows, cols int }
 
-// defaultTiling makes tiles of 512 KiB. The values are empirical; results do not depend on
-// rows.
-var defaultTiling = tiling{rows: 128, cols: 512}
+// The tilings of the bases. The values are empirical; results do not depend on them.
+var (
+	denseTiling  = tiling{rows: 128, cols: 512} // 512 KiB
+	sparseTiling = tiling{rows: 32, cols: 4096} // one row of a tile fits the first-level cache
+)
 
 // evaluation is a base with a kernel's maps and the self products that each of them needs.
 type evaluation struct {
@@ -47,6 +50,7 @@ func (s stage) selves(norms []float64) []float64 {
 
 // rectangular fills dst by row blocks, each by column tiles.
 func (ev *evaluation) rectangular(ctx context.Context, eng *engine.Engine, dst blas.Matrix, t tiling) error {
+	t = cmp.Or(t, ev.base.tiling())
 	return eng.For(ctx, dst.Rows, t.rows, func(lo, hi int) error {
 		rows := ev.base.load(lo, hi)
 		defer ev.base.unload(rows)
@@ -66,6 +70,7 @@ func (ev *evaluation) rectangular(ctx context.Context, eng *engine.Engine, dst b
 // symmetric fills dst from its lower triangle: each row block computes its tiles up to the
 // diagonal and writes their mirror images, so that every element has one owner.
 func (ev *evaluation) symmetric(ctx context.Context, eng *engine.Engine, dst blas.Matrix, diagonal []float64, t tiling) error {
+	t = cmp.Or(t, ev.base.tiling())
 	n := dst.Rows
 	blocks := (n + t.rows - 1) / t.rows
 	return eng.For(ctx, blocks, 1, func(b, _ int) error {

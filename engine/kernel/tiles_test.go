@@ -105,7 +105,7 @@ func TestCentringSavesWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ev.rectangular(t.Context(), eng, blas.NewMatrix(100, 100), defaultTiling); err != nil {
+	if err := ev.rectangular(t.Context(), eng, blas.NewMatrix(100, 100), denseTiling); err != nil {
 		t.Fatal(err)
 	}
 	// The points themselves are 100 of the 10000 pairs.
