@@ -18,6 +18,9 @@ import (
 // A wrong number of features is a *fault.ShapeError, a wrong name a *fault.DataError; both
 // name the difference.
 func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
+	if err := f.checkAlphabet(d); err != nil {
+		return nil, err
+	}
 	if want, known := f.inputDim(); known && d.Points.Dim() != want {
 		return nil, f.wrongCount(d, want)
 	}
@@ -30,6 +33,25 @@ func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
 		return d.Points, nil
 	}
 	return f.Scaling.Apply(d.Points)
+}
+
+// checkAlphabet demands sequences, over the right alphabet, exactly of models that were fitted
+// on some.
+func (f *Fitted) checkAlphabet(d *dataset.Data) error {
+	want := ""
+	if m, ok := f.Model.(interface{ Alphabet() string }); ok {
+		want = m.Alphabet()
+	}
+	x, ok := d.Points.(*points.Sequences)
+	switch {
+	case ok && want == "":
+		return fault.Data(d.Name, "it has sequences: want vectors or inner products, as the model was fitted on")
+	case !ok && want != "":
+		return fault.Data(d.Name, "it has no sequences: want sequences over the alphabet %s, as the model was fitted on", want)
+	case ok && x.Alphabet != want:
+		return fault.Data(d.Name, "the alphabet is %s: want %s, as the model was fitted on", x.Alphabet, want)
+	}
+	return nil
 }
 
 // wrongCount says how many features there are, and which are missing or unknown when that

@@ -7,14 +7,14 @@ import (
 // growable reports whether appendPoints takes points like x.
 func growable(x points.Points) bool {
 	switch x.(type) {
-	case *points.Dense, *points.CSR:
+	case *points.Dense, *points.CSR, *points.Sequences:
 		return true
 	}
 	return false
 }
 
-// appendPoints returns x followed by the given rows of y, in the storage of x: dense or
-// sparse. The memory of x is reused where it has room, as by append.
+// appendPoints returns x followed by the given rows of y, in the storage of x: dense,
+// sparse or sequences. The memory of x is reused where it has room, as by append.
 func appendPoints(x, y points.Points, rows []int) points.Points {
 	switch x := x.(type) {
 	case *points.Dense:
@@ -28,6 +28,13 @@ func appendPoints(x, y points.Points, rows []int) points.Points {
 		out := &points.CSR{N: x.N + len(rows), D: x.D, Start: x.Start[:x.N+1], Col: x.Col[:end], Val: x.Val[:end]}
 		for _, i := range rows {
 			appendSparse(out, y, i)
+		}
+		return out
+	case *points.Sequences:
+		out := firstPoints(x, x.Len()).(*points.Sequences)
+		for _, i := range rows {
+			out.Letters = append(out.Letters, y.(*points.Sequences).Row(i)...)
+			out.Start = append(out.Start, len(out.Letters))
 		}
 		return out
 	}
@@ -72,6 +79,8 @@ func firstPoints(x points.Points, n int) points.Points {
 	case *points.CSR:
 		end := x.Start[n]
 		return &points.CSR{N: n, D: x.D, Start: x.Start[:n+1], Col: x.Col[:end], Val: x.Val[:end]}
+	case *points.Sequences:
+		return &points.Sequences{Alphabet: x.Alphabet, Start: x.Start[:n+1], Letters: x.Letters[:x.Start[n]]}
 	}
 	panic("krca: points that cannot grow")
 }

@@ -36,7 +36,7 @@ func Decode(f *model.File) (*Model, error) {
 		return nil, err
 	}
 	var err error
-	if out.embed.support, err = decodePoints(f, about.InputDim); err != nil {
+	if out.embed.support, err = decodePoints(f, about); err != nil {
 		return nil, err
 	}
 	if err := out.metric.decodeChunklets(f, out.embed, about.S != 0); err != nil {
@@ -179,7 +179,8 @@ func (e *embedding) decodeOffset(f *model.File) error {
 }
 
 // decodePoints reads the stored points, of whichever kind they are.
-func decodePoints(f *model.File, dim int) (points.Points, error) {
+func decodePoints(f *model.File, about extra) (points.Points, error) {
+	dim := about.InputDim
 	if dim < 0 || dim > math.MaxInt32 {
 		return nil, fault.Data("", "header of the model: input_dim is %d: want 0 to %d", dim, math.MaxInt32)
 	}
@@ -194,6 +195,8 @@ func decodePoints(f *model.File, dim int) (points.Points, error) {
 			return nil, err
 		}
 		return points.NewDense(shape[0], dim, data)
+	case f.Has(tensorLetters):
+		return decodeSequences(f, about.Alphabet)
 	case f.Has(tensorStart):
 		return decodeSparse(f, dim)
 	default:
@@ -219,6 +222,18 @@ func decodeSparse(f *model.File, dim int) (points.Points, error) {
 		narrow[i] = int32(c)
 	}
 	return points.NewCSR(len(start)-1, dim, start, narrow, values)
+}
+
+func decodeSequences(f *model.File, alphabet string) (points.Points, error) {
+	letters, err := f.Bytes(tensorLetters, -1)
+	if err != nil {
+		return nil, err
+	}
+	start, err := indices(f, tensorStart, len(letters)+1)
+	if err != nil {
+		return nil, err
+	}
+	return points.NewSequences(alphabet, start, letters)
 }
 
 func decodeGram(f *model.File, dim int) (points.Points, error) {

@@ -15,6 +15,7 @@ const (
 	tensorStart     = "points.start"     // [p+1] … sparse vectors,
 	tensorColumn    = "points.column"    // [nonzeros]
 	tensorValue     = "points.value"     // [nonzeros] or …
+	tensorLetters   = "points.letters"   // [letters]: sequences, with points.start, or …
 	tensorReference = "points.reference" // [p] … columns of a Gram matrix
 	tensorDiagonal  = "points.diagonal"  // [p] and its diagonal there
 	tensorChunklet  = "chunklet.points"  // [n], chunklet after chunklet
@@ -41,6 +42,8 @@ type extra struct {
 	// InputDim is the number of features or of reference objects, which sparse vectors
 	// and Gram matrices do not show.
 	InputDim int `json:"input_dim"`
+	// Alphabet is that of sequences, "" for other points.
+	Alphabet string `json:"alphabet,omitempty"`
 	// References is the number of reference points of the embedding where it must be known
 	// (for updates, so in the Cholesky form) and is not that of all stored points.
 	References int `json:"references,omitempty"`
@@ -58,7 +61,7 @@ func (m *Model) Encode(f *model.File) error {
 	if f.Header.Status, err = json.Marshal(m.status); err != nil {
 		return fmt.Errorf("krca: status: %w", err)
 	}
-	about, err := json.Marshal(extra{m.metric.eps, m.growth.s, m.metric.form(), m.InputDim(), m.embed.chosen()})
+	about, err := json.Marshal(extra{m.metric.eps, m.growth.s, m.metric.form(), m.InputDim(), m.Alphabet(), m.embed.chosen()})
 	if err != nil {
 		return fmt.Errorf("krca: header: %w", err)
 	}
@@ -130,6 +133,9 @@ func encodePoints(f *model.File, x points.Points) {
 		f.SetInt64s(tensorStart, toInt64s(x.Start))
 		f.SetInt64s(tensorColumn, column)
 		f.SetFloat64s(tensorValue, x.Val)
+	case *points.Sequences:
+		f.SetInt64s(tensorStart, toInt64s(x.Start))
+		f.SetBytes(tensorLetters, x.Letters)
 	case *points.Gram:
 		f.SetInt64s(tensorReference, toInt64s(x.Reference))
 		f.SetFloat64s(tensorDiagonal, x.Diagonal)

@@ -111,8 +111,11 @@ func (l Learner) spec(x points.Points) (kernel.Spec, error) {
 	if l.Kernel != (kernel.Spec{}) {
 		return l.Kernel, nil
 	}
-	if _, ok := x.(*points.Gram); ok {
+	switch x.(type) {
+	case *points.Gram:
 		return kernel.Parse("linear")
+	case *points.Sequences:
+		return kernel.Parse("spectrum:k=3")
 	}
 	return kernel.Parse(DefaultKernel)
 }

@@ -210,6 +210,8 @@ func pointBytes(x points.Points) int64 {
 		return 8 * int64(len(x.Data))
 	case *points.CSR:
 		return 8*int64(len(x.Start)+len(x.Val)) + 4*int64(len(x.Col))
+	case *points.Sequences:
+		return int64(len(x.Letters)) + 8*int64(len(x.Start))
 	case *points.Gram:
 		return 8 * int64(len(x.Data)+len(x.Diagonal)+len(x.Reference))
 	}

@@ -59,7 +59,7 @@ func (m *Model) Incremental() (*Incremental, error) {
 		if _, ok := m.embed.support.(*points.Gram); ok {
 			kind = "one of a precomputed Gram matrix, whose rows it does not keep"
 		}
-		return nil, &fault.ParamError{Param: "model to update", Value: unquoted(kind), Want: "one of vectors, or a fit on all points"}
+		return nil, &fault.ParamError{Param: "model to update", Value: unquoted(kind), Want: "one of vectors or sequences, or a fit on all points"}
 	}
 	k, n := m.metric, m.metric.f.points()
 	u := &Incremental{

@@ -68,6 +68,15 @@ func (m *Model) Dim() int { return m.embed.dim() }
 // model takes.
 func (m *Model) InputDim() int { return m.embed.support.Dim() }
 
+// Alphabet returns the letters of the sequences that the model takes, "" when it takes other
+// points.
+func (m *Model) Alphabet() string {
+	if s, ok := m.embed.support.(*points.Sequences); ok {
+		return s.Alphabet
+	}
+	return ""
+}
+
 // Describe returns the figures of the model.
 func (m *Model) Describe() []algorithms.Figure {
 	k := m.metric
@@ -160,10 +169,15 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 func (m *Model) check(x points.Points) error {
 	_, gram := x.(*points.Gram)
 	_, wantGram := m.embed.support.(*points.Gram)
+	sequences, _ := x.(*points.Sequences)
 	what := "number of features"
 	switch {
 	case x == nil:
 		return fault.Data("", "no points given: want points")
+	case m.Alphabet() != "" && (sequences == nil || sequences.Alphabet != m.Alphabet()):
+		return fault.Data("", "got other points than those of the model: want sequences over the alphabet %s", m.Alphabet())
+	case sequences != nil && m.Alphabet() == "":
+		return fault.Data("", "got sequences: want points of the kind that the model was fitted on, which are not sequences")
 	case gram && !wantGram:
 		return fault.Data("", "got rows of a precomputed Gram matrix: want vectors of %d features, as the model was fitted on", m.InputDim())
 	case !gram && wantGram:

@@ -68,6 +68,7 @@ func variants(t *testing.T, eng *engine.Engine) []variant {
 		{"residual", "poly:degree=2,coef=1,scale=1", Params{Eps: 1e-4}, x, true},
 		{"residual, landmarks", "poly:degree=2,coef=1,scale=1", Params{Eps: 1e-4, Dims: 4, Landmarks: 33}, x, true},
 		{"sparse", "rbf:sigma=2", DefaultParams(), csr, false},
+		{"sequences", "rbf:sigma=0.5@spectrum:k=2", DefaultParams(), randomSequences(x.N, 9), false},
 		{"gram", "linear", DefaultParams(), gram, false},
 		{"gram, spectral", "linear", Params{EpsRel: 0.1, Form: FormSpectral}, gram, true},
 	} {
@@ -79,7 +80,7 @@ func variants(t *testing.T, eng *engine.Engine) []variant {
 			t.Fatalf("%s: %d reference points kept for residuals", c.name, len(m.embed.reference))
 		}
 		out = append(out, variant{c.name, m, c.x})
-		if c.name == "cholesky" || c.name == "landmarks" || c.name == "sparse" {
+		if c.name == "cholesky" || c.name == "landmarks" || c.name == "sparse" || c.name == "sequences" {
 			out = append(out, variant{c.name + ", updated", updated(t, eng, m, c.x), c.x})
 		}
 	}

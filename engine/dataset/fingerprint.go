@@ -28,6 +28,13 @@ func Fingerprint(p points.Points) string {
 			h.word(uint64(v))
 		}
 		h.floats(x.Val)
+	case *points.Sequences:
+		h.head("sequences "+x.Alphabet, x.Len(), len(x.Letters))
+		for _, v := range x.Start {
+			h.word(uint64(v))
+		}
+		h.flush()
+		h.sum.Write(x.Letters)
 	case *points.Gram:
 		h.head("gram", x.N, x.M)
 		h.floats(x.Data)

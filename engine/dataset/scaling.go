@@ -54,6 +54,8 @@ func asDense(p points.Points) (*points.Dense, error) {
 		return x, nil
 	case *points.CSR:
 		return nil, &fault.ParamError{Param: "standardize", Value: "sparse points", Want: "dense points, as centring fills the zeros"}
+	case *points.Sequences:
+		return nil, &fault.ParamError{Param: "standardize", Value: "sequences", Want: "dense points, as sequences have no features"}
 	case *points.Gram:
 		return nil, &fault.ParamError{Param: "standardize", Value: "a Gram matrix", Want: "dense points, as a Gram matrix has no features"}
 	}

@@ -32,6 +32,7 @@ const (
 	F64 DType = "F64"
 	F32 DType = "F32"
 	I64 DType = "I64"
+	U8  DType = "U8"
 )
 
 // size returns the bytes of one element, or 0 for a type that is not known.
@@ -41,6 +42,8 @@ func (d DType) size() int {
 		return 8
 	case F32:
 		return 4
+	case U8:
+		return 1
 	}
 	return 0
 }
@@ -52,6 +55,7 @@ type Tensor struct {
 	F64   []float64
 	F32   []float32
 	I64   []int64
+	U8    []byte
 }
 
 // DType returns the type of the slice that is set, or "" when there is not exactly one.
@@ -67,6 +71,9 @@ func (t Tensor) DType() DType {
 	if t.I64 != nil {
 		d, n = I64, n+1
 	}
+	if t.U8 != nil {
+		d, n = U8, n+1
+	}
 	if n != 1 {
 		return ""
 	}
@@ -74,7 +81,7 @@ func (t Tensor) DType() DType {
 }
 
 // Len returns the number of elements.
-func (t Tensor) Len() int { return len(t.F64) + len(t.F32) + len(t.I64) }
+func (t Tensor) Len() int { return len(t.F64) + len(t.F32) + len(t.I64) + len(t.U8) }
 
 // Header says what the tensors are. Its JSON is the metadata entry "mustlink".
 //
@@ -126,6 +133,14 @@ func (f *File) SetInt64s(name string, data []int64, shape ...int) {
 	f.set(name, Tensor{I64: data}, shape)
 }
 
+// SetBytes is [File.SetFloat64s] for bytes.
+func (f *File) SetBytes(name string, data []byte, shape ...int) {
+	if data == nil {
+		data = []byte{}
+	}
+	f.set(name, Tensor{U8: data}, shape)
+}
+
 func (f *File) set(name string, t Tensor, shape []int) {
 	if len(shape) == 0 {
 		shape = []int{t.Len()}
@@ -161,6 +176,12 @@ func (f *File) Float32s(name string, shape ...int) ([]float32, error) {
 func (f *File) Int64s(name string, shape ...int) ([]int64, error) {
 	t, err := f.get(name, I64, shape)
 	return t.I64, err
+}
+
+// Bytes is [File.Float64s] for U8 tensors.
+func (f *File) Bytes(name string, shape ...int) ([]byte, error) {
+	t, err := f.get(name, U8, shape)
+	return t.U8, err
 }
 
 // Dims returns the shape of the tensor name, which must have that many dimensions, for

@@ -280,7 +280,7 @@ func parseTensor(name string, text json.RawMessage) (entry, error) {
 	case members != 3 || e.shape == nil:
 		return e, errors.New("want dtype, shape and data_offsets")
 	case size == 0:
-		return e, fmt.Errorf("type %q: want F64, F32 or I64", e.dtype)
+		return e, fmt.Errorf("type %q: want F64, F32, I64 or U8", e.dtype)
 	case len(e.shape) > maxDims:
 		return e, fmt.Errorf("%d dimensions: want at most %d", len(e.shape), maxDims)
 	case err != nil:
@@ -339,6 +339,8 @@ func newTensor(e entry, n int) Tensor {
 		t.F32 = make([]float32, n)
 	case I64:
 		t.I64 = make([]int64, n)
+	case U8:
+		t.U8 = make([]byte, n)
 	}
 	return t
 }
@@ -354,6 +356,8 @@ func decode(t Tensor, buf []byte, lo int) {
 		for i := range len(buf) / 8 {
 			t.I64[lo+i] = int64(binary.LittleEndian.Uint64(buf[8*i:]))
 		}
+	case t.U8 != nil:
+		copy(t.U8[lo:], buf)
 	default:
 		for i := range len(buf) / 4 {
 			t.F32[lo+i] = math.Float32frombits(binary.LittleEndian.Uint32(buf[4*i:]))

@@ -216,6 +216,8 @@ func encode(buf []byte, t Tensor, lo, hi int) []byte {
 			binary.LittleEndian.PutUint64(buf[8*i:], uint64(v))
 		}
 		return buf[:8*(hi-lo)]
+	case U8:
+		return t.U8[lo:hi]
 	}
 	for i, v := range t.F32[lo:hi] {
 		binary.LittleEndian.PutUint32(buf[4*i:], math.Float32bits(v))

@@ -116,4 +116,3 @@ func CheckAlphabet(alphabet string) error {
 	}
 	return nil
 }
-
