@@ -62,6 +62,12 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	stage := l.stages(begin)
+	if g, ok := x.(*points.Gram); ok {
+		stage("check of the Gram matrix")
+		if err := kernel.CheckSemidefinite(ctx, eng, g); err != nil {
+			return nil, err
+		}
+	}
 	rows, f := flatten(chunklets)
 	refs := landmarks(x.Len(), l.Params.Landmarks, l.Seed)
 	if err := checkMemory(eng, f, len(refs)); err != nil {

@@ -154,13 +154,15 @@ func TestRoundTrip(t *testing.T) {
 		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 5, -1), 0, 5, rapid.ID[string]).Draw(rt, "names") {
 			shape := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 3).Draw(rt, "shape")
 			n, _ := elements(shape)
-			switch rapid.IntRange(0, 2).Draw(rt, "type") {
+			switch rapid.IntRange(0, 3).Draw(rt, "type") {
 			case 0:
 				f.SetFloat64s(name, rapid.SliceOfN(rapid.Float64(), n, n).Draw(rt, "f64"), shape...)
 			case 1:
 				f.SetFloat32s(name, rapid.SliceOfN(rapid.Float32(), n, n).Draw(rt, "f32"), shape...)
 			case 2:
 				f.SetInt64s(name, rapid.SliceOfN(rapid.Int64(), n, n).Draw(rt, "i64"), shape...)
+			case 3:
+				f.SetBytes(name, rapid.SliceOfN(rapid.Byte(), n, n).Draw(rt, "u8"), shape...)
 			}
 		}
 		var b, again bytes.Buffer

@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// indefinite is the part of its trace by which a Gram matrix's smallest eigenvalue may lie
+// below 0: the rounding of matrices that were written with about ten digits.
+const indefinite = 1e-10
+
+// CheckSemidefinite returns a *fault.DataError with the smallest eigenvalue unless the matrix
+// of g, whose objects must be the reference objects in order (a training matrix), is positive
+// semidefinite up to 1e-10 of its trace. Other Gram matrices have no eigenvalues and pass.
+//
+// Cost: one Cholesky decomposition, n^3/3 flops and 8n^2 bytes; only a matrix that fails is
+// searched for its smallest eigenvalue.
+func CheckSemidefinite(ctx context.Context, eng *engine.Engine, g *points.Gram) error {
+	if !isTraining(g) {
+		return nil
+	}
+	n := g.N
+	if err := eng.Check(fmt.Sprintf("check of the %d x %d Gram matrix", n, n), engine.MatrixBytes(n, n), "raise the memory limit"); err != nil {
+		return err
+	}
+	trace := 0.0
+	for _, v := range g.Diagonal {
+		trace += v
+	}
+	a := eng.GetMatrix(n, n)
+	defer eng.PutMatrix(a)
+	fillShifted(a, g, 1, indefinite*trace)
+	err := eng.Cholesky(ctx, a)
+	if _, failed := errors.AsType[*blas.NotPositiveDefiniteError](err); !failed {
+		return err
+	}
+	smallest, err := smallestEigenvalue(ctx, eng, a, g)
+	if err != nil {
+		return err
+	}
+	if smallest >= -indefinite*trace { // at the edge, or a matrix of zeros
+		return nil
+	}
+	return fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more (add %.3g to its diagonal, or use another similarity)", smallest, -smallest)
+}
+
+// isTraining reports whether object i of g is reference object i, for all of them.
+func isTraining(g *points.Gram) bool {
+	if g.N != g.M {
+		return false
+	}
+	for i, r := range g.Reference {
+		if r != i {
+			return false
+		}
+	}
+	return true
+}
+
+// fillShifted writes sign K + shift I over a.
+func fillShifted(a blas.Matrix, g *points.Gram, sign, shift float64) {
+	for i := range g.N {
+		for j, v := range g.Row(i) {
+			a.Set(i, j, sign*v)
+		}
+		a.Set(i, i, a.At(i, i)+shift)
+	}
+}
+
+// smallestEigenvalue is c minus the largest eigenvalue of c I - K, where c is a bound on the
+// eigenvalues of K: their largest magnitude then has the sign that the search looks for. It
+// destroys a, n x n.
+func smallestEigenvalue(ctx context.Context, eng *engine.Engine, a blas.Matrix, g *points.Gram) (float64, error) {
+	c := 0.0 // the largest sum of magnitudes in a row (Gershgorin)
+	for i := range g.N {
+		sum := 0.0
+		for _, v := range g.Row(i) {
+			sum += math.Abs(v)
+		}
+		c = max(c, sum)
+	}
+	fillShifted(a, g, -1, c)
+	var w [1]float64
+	v := blas.NewMatrix(1, g.N)
+	if err := eng.SymEigTop(ctx, a, w[:], v); err != nil {
+		return 0, err
+	}
+	return c - w[0], nil
+}
