@@ -125,9 +125,9 @@ func (r *Result) summary(b *strings.Builder) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "Ours: mean ± standard deviation (divisor n - 1) over the %d repetitions. ", r.Repetitions)
+	fmt.Fprintf(b, "Ours: mean ± standard deviation (divisor n - 1) over the %d repetitions.", r.Repetitions)
 	if compared > 0 {
-		fmt.Fprintf(b, "Largest difference from a printed figure: %.*f.", r.Table.Decimals+1, largest)
+		fmt.Fprintf(b, " Largest difference from a printed figure: %.*f.", r.Table.Decimals+1, largest)
 	}
 	b.WriteString("\n\n")
 }
