@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// plotFlags are the flags of `mustlink plot`.
+type plotFlags struct {
+	data        dataFlags
+	links       linkFlags
+	standardize bool
+	dims        []int
+	maxLinks    int
+	seed        uint64
+	title       string
+	size        figure.Size
+	pointSize   float64
+	noLegend    bool
+	format      string // of the picture
+	out         string
+}
+
+func newPlot(a *app) *cobra.Command {
+	var p plotFlags
+	cmd := &cobra.Command{
+		Use:   "plot [MODEL] -i DATA -o PICTURE",
+		Short: "draw points and their links in the plane, learned or raw",
+		Long: `Draw points in the plane as PNG, SVG or PDF, by the extension of PICTURE: coloured by
+label, with must-links as solid and cannot-links as dashed lines. Both axes have one scale,
+so that distances on paper are distances of the points.
+
+With MODEL the coordinates are the first two of its embedding, or those that --dims names.
+Without, they are the points' own: the two features, or, of more, the two directions in
+which the points vary most (principal components), with their shares of the variance.`,
+		Example: `  mustlink plot model.mlk -i data.csv -c links.csv -o learned.png
+  mustlink plot -i data.csv -c links.csv --standardize -o raw.svg
+  mustlink plot model.mlk -i data.csv --dims 2,3 --title "directions 2 and 3" -o more.pdf`,
+		Args: positional(0, 1, "one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runPlot(cmd, args, &p) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	p.data.add(cmd)
+	p.data.addLabels(cmd)
+	p.links.add(cmd)
+	f.BoolVar(&p.standardize, "standardize", false, "without MODEL: scale columns to mean 0 and deviation 1")
+	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default 0,1; without MODEL principal components)")
+	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, chosen by --seed")
+	seedFlag(f, &p.seed)
+	f.StringVar(&p.title, "title", "", "`TEXT` above the drawing (default the name of the data and the method)")
+	f.Float64Var(&p.size.Width, "width", 6, "width in inches")
+	f.Float64Var(&p.size.Height, "height", 4.5, "height in inches")
+	f.IntVar(&p.size.DPI, "dpi", 150, "dots an inch of a PNG")
+	f.Float64Var(&p.pointSize, "point-size", 0, "radius of points in 1/72 inch (default by their number)")
+	f.BoolVar(&p.noLegend, "no-legend", false, "leave out the legend")
+	f.StringVar(&p.format, "as", "", "`png|svg|pdf`: format of the picture on standard output (default png)")
+	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
+	completeWith(cmd, "as", figure.Formats()...)
+	return cmd
+}
+
+// plotReport is what `mustlink plot` prints.
+type plotReport struct {
+	Points   int      `json:"points"`
+	Must     int      `json:"must_links_drawn"`
+	Cannot   int      `json:"cannot_links_drawn"`
+	Axes     []string `json:"axes"`
+	Output   string   `json:"output"`
+	Warnings []string `json:"warnings"`
+}
+
+func (r plotReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, plural(r.Points, "point"), plural(r.Must, "must-link"), plural(r.Cannot, "cannot-link"))
+}
+
+func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
+	if err := a.checkPlot(cmd, args, p); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	var fitted *catalog.Fitted
+	if len(args) > 0 {
+		if fitted, err = a.loadModel(ctx, args[0]); err != nil {
+			return err
+		}
+	}
+	d, err := a.readData(ctx, p.data.forModel(fitted))
+	if err != nil {
+		return err
+	}
+	s, err := a.scatter(ctx, eng, fitted, d, p)
+	if err != nil {
+		return inFile(d.Name, err)
+	}
+	if p.links.path != "" {
+		set, err := a.readLinks(ctx, &p.links, d)
+		if err != nil {
+			return err
+		}
+		s.Must, s.Cannot = a.drawn(set, p)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := a.writePicture(p, s); err != nil {
+		return err
+	}
+	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), []string{s.XLabel, s.YLabel}, p.out, a.allWarnings()}
+	return a.summarise(p.out, r, r.text)
+}
+
+// checkPlot finds every mistake that shows before data are read.
+func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
+	if err := required(cmd, "input", "output"); err != nil {
+		return err
+	}
+	switch {
+	case p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0):
+		return usagef("--dims is %v: want two numbers >= 0, such as 0,1", p.dims)
+	case p.maxLinks < 0:
+		return usagef("--max-links is %d: want a number >= 0", p.maxLinks)
+	case len(args) > 0 && p.standardize:
+		return usagef("--standardize is given with MODEL: the model scales points as it was fitted, want one of the two")
+	case len(args) == 0 && p.data.gram:
+		return usagef("--gram is given without MODEL: a Gram matrix has no coordinates, want a model fitted on it")
+	case !(p.pointSize >= 0 && p.pointSize <= 100):
+		return usagef("--point-size is %v: want 0 to 100", p.pointSize)
+	}
+	if err := p.checkFormat(); err != nil {
+		return err
+	}
+	if err := p.links.check(); err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		if err := a.useModel(args[0]); err != nil {
+			return err
+		}
+	}
+	if err := a.useData(&p.data); err != nil {
+		return err
+	}
+	if p.links.path != "" {
+		if err := a.useInput("-c, --links", p.links.path); err != nil {
+			return err
+		}
+	}
+	if p.out == stream && p.format != "svg" && isTerminal(a.stdout) {
+		return usagef("-o, --output is \"-\", but %s is binary and standard output is a terminal: want a file or a pipe", p.format)
+	}
+	// A picture of nothing finds out about impossible sizes.
+	if err := figure.Write(io.Discard, "svg", p.size, figure.Scatter{}); err != nil {
+		return renameParams(err, "width", "--width", "height", "--height", "dpi", "--dpi")
+	}
+	return a.checkOutput("-o, --output", p.out)
+}
+
+// checkFormat sets the format of the picture.
+func (p *plotFlags) checkFormat() (err error) {
+	switch {
+	case p.out == stream:
+		p.format = nameOr(p.format, "png")
+		if !slices.Contains(figure.Formats(), p.format) {
+			return fault.Unknown("--as", p.format, figure.Formats())
+		}
+		return nil
+	case p.format != "":
+		return usagef("--as is given, but the extension of %q names the format: want --as with -o - only", p.out)
+	}
+	p.format, err = figure.FormatOf(p.out)
+	return renameParams(err, "picture", "-o, --output")
+}
+
+// scatter places the points.
+func (a *app) scatter(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data, p *plotFlags) (figure.Scatter, error) {
+	s := figure.Scatter{Title: p.title, Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
+	var err error
+	if fitted == nil {
+		s.Title = nameOr(s.Title, filepath.Base(d.Name))
+		return s, a.placeRaw(ctx, eng, d, p, &s)
+	}
+	s.Title = nameOr(s.Title, filepath.Base(d.Name)+", "+fitted.Model.Method())
+	x, err := fitted.Prepare(d)
+	if err != nil {
+		return s, err
+	}
+	y, err := fitted.Model.Embed(ctx, eng, x)
+	if err != nil {
+		return s, err
+	}
+	dims := p.dims
+	if dims == nil {
+		dims = []int{0, 1}
+	}
+	return s, place(&s, y, dims, p.dims != nil, func(j int) string { return fmt.Sprintf("coordinate %d", j) })
+}
+
+// placeRaw takes the points' own coordinates.
+func (a *app) placeRaw(ctx context.Context, eng *engine.Engine, d *dataset.Data, p *plotFlags, s *figure.Scatter) error {
+	if p.standardize {
+		if _, err := a.standardize(d); err != nil {
+			return err
+		}
+	}
+	m, err := rawMatrix(eng, d)
+	if err != nil {
+		return err
+	}
+	name := func(j int) string {
+		if j < len(d.Features) {
+			return d.Features[j]
+		}
+		return fmt.Sprintf("feature %d", j)
+	}
+	if p.dims != nil || m.Cols <= 2 {
+		dims := p.dims
+		if dims == nil {
+			dims = []int{0, 1}
+		}
+		return place(s, m, dims, p.dims != nil, name)
+	}
+	var share [2]float64
+	if s.X, s.Y, share, err = figure.Plane(ctx, eng, m); err != nil {
+		return err
+	}
+	s.XLabel = fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*share[0])
+	s.YLabel = fmt.Sprintf("second principal component (%.0f %%)", 100*share[1])
+	return nil
+}
+
+// place takes two columns of m. Where there is no second one and none was asked for, points
+// lie on a line.
+func place(s *figure.Scatter, m blas.Matrix, dims []int, asked bool, name func(j int) string) error {
+	for k, j := range dims {
+		values := make([]float64, m.Rows)
+		label := ""
+		switch {
+		case j < m.Cols:
+			label = name(j)
+			for i := range values {
+				values[i] = m.At(i, j)
+			}
+		case asked:
+			return usagef("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
+		}
+		if k == 0 {
+			s.X, s.XLabel = values, label
+		} else {
+			s.Y, s.YLabel = values, label
+		}
+	}
+	return nil
+}
+
+// drawn returns the links to draw, with a warning when these are not all.
+func (a *app) drawn(set *links.Set, p *plotFlags) (must, cannot [][2]int) {
+	choose := func(kind string, all []links.Link) [][2]int {
+		if len(all) > p.maxLinks {
+			a.warn("%d of %s drawn: --max-links", p.maxLinks, plural(len(all), kind))
+			r := rand.New(rand.NewPCG(p.seed, uint64(len(all))))
+			all = slices.Clone(all)
+			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			all = all[:p.maxLinks]
+		}
+		var pairs [][2]int
+		for _, l := range all {
+			pairs = append(pairs, [2]int{l.I, l.J})
+		}
+		return pairs
+	}
+	return choose("must-link", set.Must()), choose("cannot-link", set.Cannot())
+}
+
+// writePicture draws into the file, or to standard output.
+func (a *app) writePicture(p *plotFlags, s figure.Scatter) error {
+	draw := func(w io.Writer) error { return figure.Write(w, p.format, p.size, s) }
+	if p.out == stream {
+		return draw(a.stdout)
+	}
+	return dataset.Atomic(p.out, draw)
+}
