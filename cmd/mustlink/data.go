@@ -295,6 +295,9 @@ func rawMatrix(eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
 		}
 		return m, nil
 	}
+	if _, ok := d.Points.(*points.Sequences); ok {
+		return blas.Matrix{}, fault.Data(d.Name, "sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to cluster with that kernel")
+	}
 	return blas.Matrix{}, fault.Data(d.Name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the matrix itself")
 }
 
@@ -317,6 +320,12 @@ func (a *app) standardize(d *dataset.Data) (*dataset.Scaling, error) {
 // shapeOf describes a set of points for a summary.
 func shapeOf(p points.Points) string {
 	switch x := p.(type) {
+	case *points.Sequences:
+		shortest, longest := len(x.Row(0)), 0
+		for i := range x.Len() {
+			shortest, longest = min(shortest, len(x.Row(i))), max(longest, len(x.Row(i)))
+		}
+		return fmt.Sprintf("%s of %d to %d letters", plural(x.Len(), "sequence"), shortest, longest)
 	case *points.CSR:
 		return fmt.Sprintf("%d x %d, sparse: %.3g %% are not 0", x.N, x.D, 100*float64(len(x.Val))/float64(x.N)/float64(x.D))
 	}

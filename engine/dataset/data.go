@@ -152,6 +152,8 @@ func (t *table) makePoints(name string, o ReadOptions) (points.Points, error) {
 // kindOf names a kind of points that is not dense.
 func kindOf(p points.Points) string {
 	switch p.(type) {
+	case *points.Sequences:
+		return "a file of sequences"
 	case *points.CSR:
 		return "a file of sparse rows"
 	}

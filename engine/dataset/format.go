@@ -29,6 +29,7 @@ func formats() []format {
 		{"npy", []string{".npy"}, decodeNPY, nil, encodeNPY},
 		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, labelsSVM, nil},
 		{"idx", []string{".idx", "-ubyte"}, decodeIDX, labelsIDX, nil},
+		{"fasta", []string{".fasta", ".fa", ".faa", ".fna"}, decodeFASTA, labelsFASTA, nil},
 	}
 }
 

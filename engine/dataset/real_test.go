@@ -39,6 +39,7 @@ func realFiles() []realFile {
 		{"adult.svm.gz", ReadOptions{}, 16281, 122, 2, map[string]int{"-1": 12435, "1": 3846}},
 		{"adult.svm.gz", ReadOptions{Features: 123}, 16281, 123, 2, map[string]int{"-1": 12435, "1": 3846}},
 		{"adult-train.svm.gz", ReadOptions{}, 32561, 123, 2, map[string]int{"-1": 24720, "1": 7841}},
+		{"scop40.fasta.gz", ReadOptions{HeaderLabels: true}, 11206, 20, 1960, map[string]int{"c.37.1": 252, "c.2.1": 221, "a.4.5": 193}},
 		{"mnist-t10k-images-idx3-ubyte.gz", ReadOptions{Labels: "mnist-t10k-labels-idx1-ubyte.gz"}, 10000, 784, 10,
 			map[string]int{"0": 980, "1": 1135, "2": 1032, "3": 1010, "4": 982, "5": 892, "6": 958, "7": 1028, "8": 974, "9": 1009}},
 	}
@@ -74,7 +75,7 @@ func TestRealFiles(t *testing.T) {
 
 // BenchmarkReadReal compares reading with unpacking alone; bytes are those unpacked.
 func BenchmarkReadReal(b *testing.B) {
-	for _, name := range []string{"mnist-train-images-idx3-ubyte.gz", "adult-train.svm.gz", "text-baseball-hockey.svm.gz", "usps.csv.gz"} {
+	for _, name := range []string{"mnist-train-images-idx3-ubyte.gz", "adult-train.svm.gz", "text-baseball-hockey.svm.gz", "scop40.fasta.gz", "usps.csv.gz"} {
 		path := realData(b, name)
 		size := unpack(b, path)
 		b.Run("unpack/"+name, func(b *testing.B) {

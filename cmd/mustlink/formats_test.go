@@ -1,0 +1,390 @@
+package main
+
+import (
+	bin "encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+// proteins returns n records of two classes, "h" and "s", whose letters come from different
+// halves of the alphabet; odd rows are of class s. The label is the header's second word.
+func proteins(n int) string {
+	rng := rand.New(rand.NewPCG(uint64(n), 7))
+	halves := []string{"ACDEFGHIKL", "LMNPQRSTVWY"}
+	var s strings.Builder
+	for i := range n {
+		fmt.Fprintf(&s, ">p%d %s\n", i, []string{"h", "s"}[i%2])
+		for range 2 {
+			for range 20 {
+				half := halves[i%2]
+				s.WriteByte(half[rng.IntN(len(half))])
+			}
+			s.WriteByte('\n')
+		}
+	}
+	return s.String()
+}
+
+// sparseRows returns n svmlight rows of two classes in 10 features; the last is in row 0
+// only, and odd rows have other features than even ones.
+func sparseRows(n int) string {
+	rng := rand.New(rand.NewPCG(uint64(n), 8))
+	var s strings.Builder
+	for i := range n {
+		s.WriteString([]string{"+1", "-1"}[i%2])
+		for j := range 9 {
+			if j%2 == i%2 && rng.IntN(3) > 0 || rng.IntN(6) == 0 {
+				fmt.Fprintf(&s, " %d:%d", j+1, 1+rng.IntN(3))
+			}
+		}
+		if i == 0 {
+			s.WriteString(" 10:1")
+		}
+		s.WriteByte('\n')
+	}
+	return s.String()
+}
+
+// idx returns an IDX file of unsigned bytes.
+func idx(dims []int, values []byte) string {
+	b := []byte{0, 0, 8, byte(len(dims))}
+	for _, d := range dims {
+		b = bin.BigEndian.AppendUint32(b, uint32(d))
+	}
+	return string(append(b, values...))
+}
+
+// TestSequences goes through every command with sequences.
+func TestSequences(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "train.fasta", proteins(24))
+	write(t, dir, "test.fa.gz", proteins(10))
+	runOK(t, dir, "links make -i train.fasta --labels-from-header --pairs 20 --links-by id -o links.csv")
+	if text := read(t, dir, "links.csv"); !strings.Contains(text, "p1") {
+		t.Errorf("links without the names of records: %s", text)
+	}
+	for _, kernel := range []string{"spectrum:k=2", "rbf:sigma=1@spectrum:k=2"} {
+		o := runOK(t, dir, "fit -m krca -i train.fasta -c links.csv --links-by id -k "+kernel+" -o model.mlk")
+		if !strings.Contains(o.stdout, "24 sequences of 40 to 40 letters") || !strings.Contains(o.stdout, kernel) {
+			t.Errorf("summary of the fit: %s", o.stdout)
+		}
+		runOK(t, dir, "embed model.mlk -i test.fa.gz -o embedded.csv")
+		if head := lines(read(t, dir, "embedded.csv")); len(head) != 11 || !strings.HasPrefix(head[1], "p0,") {
+			t.Errorf("embedding: %d lines, %s", len(head), head[1])
+		}
+		runOK(t, dir, "gram model.mlk -i test.fa.gz -j train.fasta -o gram.csv")
+		write(t, dir, "pairs.csv", "i,j\np0,p2\np0,p1\n")
+		runOK(t, dir, "distance model.mlk -i test.fa.gz --pairs pairs.csv --links-by id -o distances.csv")
+		if d := columnOf(t, read(t, dir, "distances.csv")); !(d[0] < d[1]) {
+			t.Errorf("%s: squared distances %v: want that within the class to be smaller", kernel, d)
+		}
+		for _, line := range []string{
+			"cluster model.mlk -i test.fa.gz -n 2 --labels-from-header --json -o out.csv",
+			"classify model.mlk --train train.fasta -i test.fa.gz --labels-from-header --json -o out.csv",
+		} {
+			v := parse(t, runOK(t, dir, line).stdout)
+			if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
+				t.Errorf("%s: %v", line, scores)
+			}
+		}
+		runOK(t, dir, "inspect model.mlk -i train.fasta -c links.csv --links-by id")
+		write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n")
+		runOK(t, dir, "update model.mlk -i test.fa.gz -c more.csv -o larger.mlk")
+	}
+	v := parse(t, runOK(t, dir, "cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").stdout)
+	if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
+		t.Errorf("kernel k-means on sequences: %v", scores)
+	}
+	if o := runOK(t, dir, "check -i train.fasta --labels-from-header -c links.csv --links-by id"); !strings.Contains(o.stdout, "24 sequences of 40 to 40 letters, labels of 2 classes, ids") {
+		t.Errorf("check: %s", o.stdout)
+	}
+	runWith(t, dir, proteins(4), "embed model.mlk -i - --format fasta -o -")
+	write(t, dir, "truth.csv", "label\nh\ns\n")
+	write(t, dir, "two.fasta", proteins(2))
+	runOK(t, dir, "score --truth two.fasta --predicted truth.csv")
+}
+
+// TestLettersOutside: letters outside the alphabet give one warning with their number and
+// the first record, and an error with --strict.
+func TestLettersOutside(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Replace(proteins(6), "\n", "\nXXB", 1) // below the first header
+	write(t, dir, "data.fasta", strings.Replace(text, ">p3 s\n", ">p3 s\nx", 1))
+	write(t, dir, "links.csv", "i,j,link\n0,2,must\n")
+	const line = "fit -m krca -i data.fasta -c links.csv -k spectrum:k=2 -o out.mlk"
+	o := runOK(t, dir, line)
+	for _, w := range []string{"data.fasta", "4 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (XB) in 2 records", `record "p0" on line 2`} {
+		if strings.Count(o.stderr, w) != 1 {
+			t.Errorf("warning without %q: %s", w, o.stderr)
+		}
+	}
+	if o = run(t, dir, line+" --strict"); o.code != exitInput || !strings.Contains(o.stderr, "warning with --strict") {
+		t.Errorf("--strict: exit code %d, %s", o.code, o.stderr)
+	}
+	if o = runOK(t, dir, "check -i data.fasta"); !strings.Contains(o.stderr, "4 letters outside") || !strings.Contains(o.stdout, "no problems") {
+		t.Errorf("check: %s%s", o.stdout, o.stderr)
+	}
+}
+
+// TestSparse goes through every command with sparse rows. The last feature does not occur
+// in the rows that the model is applied to.
+func TestSparse(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "train.svm", sparseRows(24))
+	write(t, dir, "test.svm.gz", strings.Replace(sparseRows(10), " 10:1", "", 1))
+	runOK(t, dir, "links make -i train.svm --pairs 20 -o links.csv")
+	runOK(t, dir, "fit -m krca -i train.svm -c links.csv -k rbf:sigma=median -o model.mlk")
+	o := runOK(t, dir, "embed model.mlk -i test.svm.gz -o embedded.npy")
+	if o.stderr != "" {
+		t.Errorf("warnings: %s", o.stderr)
+	}
+	runOK(t, dir, "gram model.mlk -i test.svm.gz -j train.svm -o gram.csv")
+	write(t, dir, "pairs.csv", "i,j\n0,1\n")
+	runOK(t, dir, "distance model.mlk -i test.svm.gz --pairs pairs.csv -o distances.csv")
+	runOK(t, dir, "cluster -i test.svm.gz -n 2 -o raw.csv")
+	runOK(t, dir, "classify --train train.svm -i test.svm.gz -o raw.csv")
+	v := parse(t, runOK(t, dir, "classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").stdout)
+	if scores := v["scores"].(map[string]any); !(scores["accuracy"].(float64) >= 0.8) {
+		t.Errorf("classification: %v", scores)
+	}
+	runOK(t, dir, "cluster model.mlk -i test.svm.gz -n 2 -o out.csv")
+	runOK(t, dir, "inspect model.mlk -i train.svm -c links.csv")
+	write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n")
+	runOK(t, dir, "update model.mlk -i test.svm.gz -c more.csv -o larger.mlk")
+	runOK(t, dir, "score --truth test.svm.gz --predicted out.csv")
+	runWith(t, dir, sparseRows(4), "embed model.mlk -i - --format svm -o -")
+	o = runOK(t, dir, "check -i train.svm --features 12")
+	if !strings.Contains(o.stdout, "24 x 12, sparse") || !strings.Contains(o.stderr, "2 of 12 features never occur") {
+		t.Errorf("check: %s%s", o.stdout, o.stderr)
+	}
+}
+
+// TestImages: IDX images with the labels in a file of their own.
+func TestImages(t *testing.T) {
+	dir := t.TempDir()
+	var pixels, labels []byte
+	for i := range 12 {
+		pixels = append(pixels, byte(200*(i%2)), byte(i), byte(3*i%7), byte(20+i%3))
+		labels = append(labels, byte(5+i%2))
+	}
+	write(t, dir, "x-idx3-ubyte.gz", idx([]int{12, 2, 2}, pixels))
+	write(t, dir, "y-idx1-ubyte", idx([]int{12}, labels))
+	runOK(t, dir, "links make -i x-idx3-ubyte.gz --labels y-idx1-ubyte --pairs 10 -o links.csv")
+	runOK(t, dir, "fit -m rca -i x-idx3-ubyte.gz -c links.csv --standardize -o model.mlk")
+	v := parse(t, runOK(t, dir, "cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").stdout)
+	if scores := v["scores"].(map[string]any); scores["rand"].(float64) != 1 {
+		t.Errorf("clustering: %v", scores)
+	}
+	if v = parse(t, runOK(t, dir, "score --truth y-idx1-ubyte --predicted out.csv --json").stdout); v["rand"].(float64) != 1 {
+		t.Errorf("score: %v", v)
+	}
+}
+
+// TestBadSequences: sequences that cannot be used, or not in this way.
+func TestBadSequences(t *testing.T) {
+	const line = "fit -m krca -i data.fasta -c links.csv -k spectrum:k=3 -o out.mlk"
+	const rest = ">y\nACDEF\n>z\nACDEG\n"
+	for _, c := range []struct {
+		name, content, line string
+		words               []string
+	}{
+		{"empty file", "", line, []string{"data.fasta", "empty"}},
+		{"blank file", "\n\n", line, []string{"data.fasta", "blank", ">NAME"}},
+		{"no header", "ACDEF\n" + rest, line, []string{"data.fasta", "line 1", "header", ">"}},
+		{"no sequence", ">x\n" + rest, line, []string{"data.fasta", "line 1", "row 0", `"x"`, "no sequence"}},
+		{"duplicate names", rest + ">y\nACD\n", line, []string{"data.fasta", "line 5", "row 2", `"y"`, "line 1"}},
+		{"all letters outside", rest + ">x\nXXXX\n", line, []string{"data.fasta", "line 5", "row 2", `"x"`, "no letter of the alphabet"}},
+		{"shorter than k", rest + ">x\nAC\n", line, []string{"data.fasta", "row 2", "3"}},
+		{"too short around a gap", rest + ">x\nACXDE\n", line, []string{"data.fasta", "row 2", "3"}},
+		{"the wrong alphabet", ">x\nWWW\n" + rest, line + " --alphabet dna", []string{"data.fasta", "line 1", `"x"`, "ACGT"}},
+		{"no such alphabet", rest, line + " --alphabet A-C", []string{"--alphabet", "A-C", "dna"}},
+		{"no second word", rest, "links make -i data.fasta --labels-from-header --pairs 1 -o out.csv", []string{"data.fasta", "line 1", `"y"`, "second"}},
+		{"labels not asked for", rest, "links make -i data.fasta --pairs 1 -o out.csv", []string{"data.fasta", "--labels-from-header"}},
+		{"one sequence", ">x\nACDEF\n", line, []string{"data.fasta", "at least 2"}},
+		{"a kernel for vectors", rest, "fit -m krca -i data.fasta -c links.csv -k rbf:sigma=1 -o out.mlk", []string{"data.fasta", "spectrum"}},
+		{"a linear method", rest, "fit -m rca -i data.fasta -c links.csv -o out.mlk", []string{"data.fasta", "dense"}},
+		{"standardised", rest, line + " --standardize", []string{"data.fasta", "--standardize", "sequences"}},
+		{"as a Gram matrix", rest, line + " --gram", []string{"data.fasta", "Gram matrix"}},
+		{"k-means without a model", rest, "cluster -i data.fasta -n 2 -o out.csv", []string{"data.fasta", "no coordinates", "model", "-a kernel"}},
+		{"kernel k-means without a kernel", rest, "cluster -i data.fasta -a kernel -n 2 -o out.csv", []string{"data.fasta", "spectrum"}},
+		{"neighbours without a model", strings.ReplaceAll(rest, "\nA", " h\nA"), "classify --train data.fasta -i data.fasta --labels-from-header --neighbors 1 -o out.csv",
+			[]string{"data.fasta", "no coordinates", "model"}},
+		{"standardised clusters", rest, "cluster -i data.fasta -n 2 --standardize -o out.csv", []string{"data.fasta", "--standardize", "sequences"}},
+		{"both kinds of labels", rest, "cluster -i data.fasta -n 2 --labels links.csv --labels-from-header -o out.csv", []string{"--labels", "--labels-from-header", "together"}},
+		{"features", rest, line + " --features 3", []string{"--features", ".svm", "data.fasta"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "data.fasta", c.content)
+			write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
+			before, o := names(t, dir), run(t, dir, c.line)
+			if c.name == "too short around a gap" { // a letter outside the alphabet is worth a warning of its own
+				warning, rest, _ := strings.Cut(o.stderr, "\n")
+				if !strings.Contains(warning, `1 letter outside the alphabet`) {
+					t.Errorf("warning %q", warning)
+				}
+				o.stderr = rest
+			}
+			wantInputError(t, dir, o, before, c.words...)
+		})
+	}
+}
+
+// TestBadSparse: svmlight files that cannot be used, or not in this way.
+func TestBadSparse(t *testing.T) {
+	const line = "fit -m krca -i data.svm -c links.csv -o out.mlk"
+	for _, c := range []struct {
+		name, content, line string
+		words               []string
+	}{
+		{"feature 0", "1 1:1\n1 0:1\n", line, []string{"data.svm", "line 2", "row 1", "feature number 0", "from 1"}},
+		{"beyond --features", "1 1:1\n1 5:1\n", line + " --features 4", []string{"data.svm", "line 2", "feature 5", "1 to 4"}},
+		{"not ascending", "1 1:1\n1 3:1 2:1\n", line, []string{"data.svm", "line 2", "feature 2", "ascending"}},
+		{"NaN", "1 1:1\n1 3:nan\n", line, []string{"data.svm", "line 2", "feature 3", "finite"}},
+		{"no labels", "1:1\n2:1\n", line, []string{"data.svm", "line 1", "label"}},
+		{"standardised", "1 1:1\n1 3:2\n", line + " --standardize", []string{"data.svm", "--standardize", "sparse"}},
+		{"a linear method", "1 1:1\n1 3:2\n", "fit -m rca -i data.svm -c links.csv -o out.mlk", []string{"data.svm", "dense"}},
+		{"negative --features", "1 1:1\n", line + " --features -4", []string{"--features", "-4"}},
+		{"an alphabet", "1 1:1\n", line + " --alphabet dna", []string{"--alphabet", ".fasta", "data.svm"}},
+		{"labels from headers", "1 1:1\n", line + " --labels-from-header", []string{"--labels-from-header", ".fasta", "data.svm"}},
+		{"memory", strings.Repeat("1 1:1 2:1 3:1\n", 100), line + " --memory-limit 2KiB", []string{"data.svm", "limit"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "data.svm", c.content)
+			write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
+			wantInputError(t, dir, run(t, dir, c.line), names(t, dir), c.words...)
+		})
+	}
+}
+
+// TestBadImages: IDX files that cannot be used.
+func TestBadImages(t *testing.T) {
+	good := idx([]int{2, 2, 1}, []byte{1, 2, 3, 4})
+	const line = "fit -m krca -i x-idx3-ubyte -c links.csv -o out.mlk"
+	for _, c := range []struct {
+		name, content, line string
+		words               []string
+	}{
+		{"empty", "", line, []string{"x-idx3-ubyte", "empty"}},
+		{"text", "a,b\n1,2\n", line, []string{"x-idx3-ubyte", "not an IDX file"}},
+		{"cut off", good[:len(good)-1], line, []string{"x-idx3-ubyte", "3 bytes", "4"}},
+		{"trailing bytes", good + "x", line, []string{"x-idx3-ubyte", "5 bytes", "4"}},
+		{"too large", idx([]int{1 << 31, 1 << 31, 1 << 31}, nil), line, []string{"x-idx3-ubyte", "memory"}},
+		{"memory", good, line + " --memory-limit 31B", []string{"x-idx3-ubyte", "limit"}},
+		{"labels of images", good, "links make -i x-idx3-ubyte --labels x-idx3-ubyte --pairs 1 -o out.csv", []string{"x-idx3-ubyte", "vector"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "x-idx3-ubyte", c.content)
+			write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
+			wantInputError(t, dir, run(t, dir, c.line), names(t, dir), c.words...)
+		})
+	}
+}
+
+// TestKindsOfPoints: a model takes the kind of points that it was fitted on.
+func TestKindsOfPoints(t *testing.T) {
+	dir := workspace(t)
+	write(t, dir, "seq.fasta", proteins(8))
+	write(t, dir, "seq2.fasta", strings.NewReplacer("L", "A", "M", "C").Replace(proteins(8)))
+	// As many features as the protein alphabet has letters: the number alone tells nothing.
+	write(t, dir, "twenty.csv", blobs(8, 20, false))
+	write(t, dir, "wide.csv", blobs(8, 4, false))
+	write(t, dir, "rows.svm", "1 1:1\n2 4:1\n")
+	write(t, dir, "pairs.csv", "i,j,link\n0,1,must\n")
+	runOK(t, dir, "fit -q -m krca -i seq.fasta -c links.csv -k spectrum:k=2 -o seq.mlk")
+	runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o vec.mlk")
+	before := names(t, dir)
+	for _, c := range []struct {
+		line  string
+		words []string
+	}{
+		{"embed seq.mlk -i twenty.csv -o out.csv", []string{"twenty.csv", "sequences"}},
+		{"gram seq.mlk -i seq.fasta -j twenty.csv -o out.csv", []string{"twenty.csv", "sequences"}},
+		{"update seq.mlk -i twenty.csv -c pairs.csv -o out.mlk", []string{"twenty.csv", "sequences"}},
+		{"cluster seq.mlk -i twenty.csv -n 2 -o out.csv", []string{"twenty.csv", "sequences"}},
+		{"classify seq.mlk --train twenty.csv -i seq.fasta --neighbors 1 -o out.csv", []string{"twenty.csv", "sequences"}},
+		{"embed vec.mlk -i seq.fasta -o out.csv", []string{"seq.fasta"}},
+		{"update vec.mlk -i seq.fasta -c pairs.csv -o out.mlk", []string{"seq.fasta"}},
+		{"update vec.mlk -i wide.csv -c pairs.csv -o out.mlk", []string{"wide.csv", "features", "4", "3"}},
+		{"update vec.mlk -i rows.svm -c pairs.csv -o out.mlk", []string{"rows.svm", "line 2", "feature 4", "1 to 3"}},
+		{"update seq.mlk -i seq.fasta -c pairs.csv -k spectrum:k=3 -o out.mlk", []string{"spectrum:k=2", "cannot change"}},
+		{"update seq.mlk --drop-last 2 -o out.mlk", []string{"seq.mlk", "--drop-last is 2"}},
+		{"embed seq.mlk -i seq2.fasta --alphabet ACDEFGHIKLMNPQRSTVWYX -o out.csv", []string{"seq2.fasta", "alphabet"}},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			wantInputError(t, dir, run(t, dir, c.line), before, c.words...)
+		})
+	}
+}
+
+// TestBadGramShape: matrices whose shape or definiteness is wrong.
+func TestBadGramShape(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "gram.csv", "0,1,2\n1,0.1,0\n0.1,1,0\n0,0,1\n")
+	write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
+	runOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p eps=0.1 -o model.mlk")
+	// Its eigenvalues are -1, 1 and 3.
+	write(t, dir, "indefinite.csv", "0,1,2\n1,2,0\n2,1,0\n0,0,1\n")
+	write(t, dir, "narrow.csv", "0,1\n1,0\n0,1\n1,1\n")
+	write(t, dir, "one.csv", "k\n1\n")
+	write(t, dir, "ones.csv", "k\n1\n1\n2\n")
+	before := names(t, dir)
+	for _, c := range []struct {
+		line  string
+		words []string
+	}{
+		{"fit -m krca -i indefinite.csv --gram -c links.csv -p eps=0.1 -o out.mlk", []string{"indefinite.csv", "eigenvalue", "-1"}},
+		{"fit -m krca -i narrow.csv --gram -c links.csv -p eps=0.1 -o out.mlk", []string{"narrow.csv", "square"}},
+		{"embed model.mlk -i narrow.csv --gram -o out.csv", []string{"narrow.csv", "square", "diagonal"}},
+		{"embed model.mlk -i narrow.csv --gram --gram-diagonal one.csv -o out.csv", []string{"one.csv", "1 value", "3"}},
+		{"embed model.mlk -i narrow.csv --gram --gram-diagonal ones.csv -o out.csv", []string{"narrow.csv", "2", "3"}},
+		{"embed model.mlk -i gram.csv -o out.csv", []string{"gram.csv", "Gram"}},
+		{"update model.mlk -i gram.csv --gram -c links.csv -o out.mlk", []string{"model.mlk", "Gram"}},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			wantInputError(t, dir, run(t, dir, c.line), before, c.words...)
+		})
+	}
+}
+
+// TestCheckFormats: check lists all problems of a file, not only the first.
+func TestCheckFormats(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.fasta", ">a\nXX\n>b\n>a\nACD\n")
+	write(t, dir, "a.svm", "1 0:1\n1 2:x 1:1\n2:1\n")
+	for file, want := range map[string][]string{
+		"a.fasta": {"line 1", "line 3", "line 4"},
+		"a.svm":   {"line 1", "line 2", "line 2", "line 3"},
+	} {
+		o := run(t, dir, "check -i "+file)
+		if got := lines(o.stdout); o.code != exitInput || len(got) != len(want) {
+			t.Errorf("%s: exit code %d, %q", file, o.code, got)
+			continue
+		}
+		for i, l := range lines(o.stdout) {
+			if !strings.Contains(l, file) || !strings.Contains(l, want[i]) || !strings.HasSuffix(l, ")") {
+				t.Errorf("%s: problem %d is %q, want %s and a way to mend it", file, i, l, want[i])
+			}
+		}
+	}
+}
+
+// TestAdult applies a model of sparse rows to real rows in which the last feature does not
+// occur.
+func TestAdult(t *testing.T) {
+	folder := os.Getenv("MUSTLINK_DATA")
+	if folder == "" {
+		t.Skip("MUSTLINK_DATA is not set")
+	}
+	dir := t.TempDir()
+	o := runOK(t, dir, "check -i "+folder+"/adult.svm.gz --features 123")
+	if !strings.Contains(o.stdout, "16281 x 123, sparse") || !strings.Contains(o.stderr, "1 of 123 features never occur") {
+		t.Errorf("check: %s%s", o.stdout, o.stderr)
+	}
+	runOK(t, dir, "links make -i "+folder+"/adult-train.svm.gz --must 100 --cannot 100 -o links.csv")
+}

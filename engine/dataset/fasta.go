@@ -1,0 +1,267 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// fastaKind is FASTA in messages.
+func fastaKind() textKind {
+	return textKind{"fasta", "FASTA text", "records of a header (>NAME) and letters"}
+}
+
+// fastaReader collects the records of a FASTA file.
+type fastaReader struct {
+	lineReader
+	rep      *report
+	alphabet string    // "" to pass over the letters
+	letter   [256]byte // that of the alphabet, Gap for none, 0 for what is passed over
+
+	ids     *names
+	labels  *names // nil when they are not asked for
+	start   []int  // of each record begun
+	letters []byte
+	opened  int  // line of the current record's header
+	gap     bool // letters outside the alphabet since the last inside it
+	blank   int  // the first of the blank lines just passed, 0 for none
+	skipped skipped
+}
+
+// skipped is what was passed over because it is outside the alphabet.
+type skipped struct {
+	letters, records int
+	record           int    // the last with such a letter
+	first, line      int    // the first: its record and line
+	kinds            []rune // different ones, in order
+}
+
+// decodeFASTA reads sequences of the letters of o.Alphabet, in upper or lower case. A run
+// of other letters becomes one points.Gap, or nothing at the ends of the sequence.
+func decodeFASTA(src *source, o ReadOptions, rep *report) (*table, error) {
+	alphabet, err := alphabetOf(o.Alphabet)
+	if err != nil {
+		return nil, err
+	}
+	f, err := readFASTA(src, alphabet, o.HeaderLabels && !o.IgnoreLabels, o, rep)
+	if err != nil {
+		return nil, err
+	}
+	n := len(f.start)
+	t := &table{rows: n, cols: len(alphabet), ids: f.ids.values, warnings: f.warnings()}
+	if f.labels != nil {
+		t.labels = f.labels.values
+	}
+	t.points, err = points.NewSequences(alphabet, append(f.start, len(f.letters)), f.letters)
+	return t, err
+}
+
+// labelsFASTA returns the second words of the headers.
+func labelsFASTA(src *source, maxLine int) (labels, ids []string, err error) {
+	rep := &report{file: src.name, max: 1}
+	f, err := readFASTA(src, "", true, ReadOptions{MaxLine: maxLine}, rep)
+	if err := rep.outcome(err); err != nil {
+		return nil, nil, err
+	}
+	return f.labels.values, f.ids.values, nil
+}
+
+// alphabetOf returns the letters of a named or spelled alphabet, in upper case.
+func alphabetOf(text string) (string, error) {
+	switch strings.ToLower(text) {
+	case "", "protein":
+		return points.Protein, nil
+	case "dna":
+		return "ACGT", nil
+	case "rna":
+		return "ACGU", nil
+	}
+	letters := strings.ToUpper(text)
+	for i, c := range letters {
+		if c < 'A' || c > 'Z' || strings.IndexRune(letters, c) < i {
+			return "", &fault.ParamError{Param: "alphabet", Value: text, Want: "protein, dna, rna, or letters from A to Z, each once"}
+		}
+	}
+	return letters, nil
+}
+
+func readFASTA(src *source, alphabet string, labels bool, o ReadOptions, rep *report) (*fastaReader, error) {
+	f := &fastaReader{rep: rep, alphabet: alphabet, ids: idNames(0), skipped: skipped{record: -1}}
+	if labels {
+		f.labels = labelNames(0)
+	}
+	for c := range f.letter {
+		f.letter[c] = points.Gap
+	}
+	for _, c := range []byte(" \t\v\f") {
+		f.letter[c] = 0
+	}
+	for _, c := range []byte(alphabet) {
+		f.letter[c], f.letter[c|0x20] = c, c
+	}
+	var err error
+	if f.lineReader, err = newLineReader(src, o.maxLine(), fastaKind()); err != nil {
+		return nil, noteRecord(rep, err, -1)
+	}
+	if err := f.read(o); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(rep.problems) > 0:
+		return nil, errStop
+	case len(f.start) == 0:
+		return nil, rep.fatal("check that it was written to the end", "the file is blank: want %s", fastaKind().want)
+	}
+	return f, nil
+}
+
+func (f *fastaReader) read(o ReadOptions) error {
+	for {
+		text, err := f.readLine()
+		if err == io.EOF {
+			return f.endRecord()
+		}
+		if err == nil {
+			err = f.takeLine(text)
+		} else {
+			err = noteRecord(f.rep, err, len(f.start)-1)
+		}
+		if err == nil {
+			err = checkBytes(o, f.src.name, int64(len(f.letters))+8*int64(len(f.start)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// problem reports something wrong in the current record.
+func (f *fastaReader) problem(line int, mend, format string, args ...any) error {
+	e := fault.Data(f.src.name, format, args...)
+	e.Line, e.Row = line, len(f.start)-1
+	return f.rep.add(e, mend)
+}
+
+// name returns the current record's name, quoted for a message.
+func (f *fastaReader) name() string { return quote(f.ids.values[len(f.start)-1]) }
+
+func (f *fastaReader) takeLine(text []byte) error {
+	switch {
+	case len(text) > 0 && text[0] == '>':
+		f.blank = 0
+		if err := f.endRecord(); err != nil {
+			return err
+		}
+		return f.header(string(text[1:]))
+	case len(bytes.TrimSpace(text)) == 0:
+		if f.blank == 0 {
+			f.blank = f.line
+		}
+		return nil
+	case len(f.start) == 0:
+		// Nothing tells where the first record begins.
+		_ = f.problem(f.line, "write a header above the letters", "the line is %s: want a header that begins with >", quote(string(text)))
+		return errStop
+	}
+	if blank := f.blank; blank > 0 {
+		f.blank = 0
+		if err := f.problem(blank, "remove the line, or write the header that is missing below it",
+			"a blank line parts the sequence of record %s: blank lines may only stand between records and at the end", f.name()); err != nil {
+			return err
+		}
+	}
+	if f.alphabet != "" {
+		f.sequence(text)
+	}
+	return nil
+}
+
+// header begins a record.
+func (f *fastaReader) header(text string) error {
+	words := strings.Fields(text)
+	f.start, f.opened, f.gap = append(f.start, len(f.letters)), f.line, false
+	if len(words) == 0 {
+		f.ids.values = append(f.ids.values, "")
+		return f.problem(f.line, "write a name behind the >", "the header has no name: want >NAME")
+	}
+	if first := f.ids.push(words[0], f.line); first > 0 {
+		if err := f.problem(f.line, "rename or remove one of the two records",
+			"record %s is on line %d already: want different names", f.name(), first); err != nil {
+			return err
+		}
+	}
+	if f.labels == nil {
+		return nil
+	}
+	if len(words) == 1 {
+		return f.problem(f.line, "write the label behind the name", "the header of record %s has one word: want a label as the second", f.name())
+	}
+	f.labels.push(words[1], f.line)
+	return nil
+}
+
+// sequence adds a line of letters to the current record.
+func (f *fastaReader) sequence(text []byte) {
+	for i, c := range text {
+		switch l := f.letter[c]; l {
+		case 0:
+		case points.Gap:
+			f.gap = len(f.letters) > f.start[len(f.start)-1]
+			if utf8.RuneStart(c) {
+				f.skip(text[i:])
+			}
+		default:
+			if f.gap {
+				f.letters, f.gap = append(f.letters, points.Gap), false
+			}
+			f.letters = append(f.letters, l)
+		}
+	}
+}
+
+// skip counts the letter that text begins with.
+func (f *fastaReader) skip(text []byte) {
+	s, record := &f.skipped, len(f.start)-1
+	if s.letters++; s.letters == 1 {
+		s.first, s.line = record, f.line
+	}
+	if s.record != record {
+		s.records++
+		s.record = record
+	}
+	const most = 8 // kinds to name
+	if c, _ := utf8.DecodeRune(bytes.ToUpper(text[:min(len(text), utf8.UTFMax)])); len(s.kinds) <= most && !slices.Contains(s.kinds, c) {
+		s.kinds = append(s.kinds, c)
+	}
+}
+
+// endRecord checks the record that was read last.
+func (f *fastaReader) endRecord() error {
+	switch n := len(f.start); {
+	case n == 0 || f.alphabet == "" || len(f.letters) > f.start[n-1]:
+		return nil
+	case f.skipped.record == n-1:
+		return f.problem(f.opened, "give the alphabet that the file is in, or remove the record",
+			"record %s has no letter of the alphabet %s: want at least one", f.name(), f.alphabet)
+	}
+	return f.problem(f.opened, "write its letters below the header, or remove it", "record %s has no sequence: want letters below the header", f.name())
+}
+
+func (f *fastaReader) warnings() []string {
+	s := f.skipped
+	if s.letters == 0 {
+		return nil
+	}
+	kinds := string(s.kinds[:min(len(s.kinds), 8)])
+	if len(s.kinds) > 8 {
+		kinds += "…"
+	}
+	return []string{fmt.Sprintf("%s outside the alphabet %s (%s) in %s passed over, the first in record %s on line %d",
+		count(s.letters, "letter"), f.alphabet, kinds, count(s.records, "record"), quote(f.ids.values[s.first]), s.line)}
+}
