@@ -95,6 +95,8 @@ func Means(means ...float64) []Value {
 func Tables() []Table {
 	return []Table{
 		tsang1(),
+		tsang2(),
+		tsang3(),
 		tsang4(),
 	}
 }

@@ -1,0 +1,90 @@
+package paper
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// families is labelled sequences of the largest superfamilies of a file.
+type families struct {
+	x     *points.Sequences
+	class []int
+}
+
+// loadFamilies reads a FASTA file whose headers' second words are the classes, and keeps those
+// with the most members; of equal ones the first by name.
+func loadFamilies(path string, largest int) (*families, error) {
+	d, err := dataset.Read(path, dataset.ReadOptions{HeaderLabels: true})
+	if err != nil {
+		return nil, err
+	}
+	x, ok := d.Points.(*points.Sequences)
+	if !ok {
+		return nil, fault.Data(path, "it has no sequences: want FASTA")
+	}
+	size := map[string]int{}
+	for _, l := range d.Labels {
+		size[l]++
+	}
+	if len(size) < largest {
+		return nil, fault.Data(path, "it has %d classes: want at least %d", len(size), largest)
+	}
+	var names []string
+	for l := range size {
+		names = append(names, l)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(size[b]-size[a], cmp.Compare(a, b)) })
+	number := map[string]int{}
+	for c, l := range names[:largest] {
+		number[l] = c
+	}
+	f := &families{}
+	var rows []int
+	for i, l := range d.Labels {
+		if c, ok := number[l]; ok {
+			rows, f.class = append(rows, i), append(f.class, c)
+		}
+	}
+	f.x = x.Select(rows).(*points.Sequences)
+	return f, nil
+}
+
+// draw returns n of the sequences without replacement, all of them when there are no more.
+func (f *families) draw(n int, r *rand.Rand) *families {
+	if n >= f.x.Len() {
+		return f
+	}
+	rows := r.Perm(f.x.Len())[:n]
+	slices.Sort(rows)
+	out := &families{x: f.x.Select(rows).(*points.Sequences)}
+	for _, i := range rows {
+		out.class = append(out.class, f.class[i])
+	}
+	return out
+}
+
+// feedback makes the retrieval problem of a kernel on the sequences.
+func (f *families) feedback(ctx context.Context, eng *engine.Engine, text string, epsRel float64) (*feedback, error) {
+	spec, err := kernel.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	k, err := kernel.New(spec)
+	if err != nil {
+		return nil, err
+	}
+	gram, err := k.Gram(ctx, eng, f.x)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", text, err)
+	}
+	return &feedback{gram: gram, class: f.class, epsRel: epsRel}, nil
+}
