@@ -428,7 +428,7 @@ func TestBenchPaper(t *testing.T) {
 	}
 	before := names(t, dir)
 	for line, word := range map[string]string{
-		"bench paper tsang-2":                              "tsang-1",
+		"bench paper tsang-9":                              "tsang-1",
 		"bench paper tsang-1 --repetitions 0":              "--repetitions",
 		"bench paper tsang-1 --repetitions 2 -o x.txt":     ".md",
 		"bench paper --repetitions 2":                      "TABLE",
