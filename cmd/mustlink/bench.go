@@ -45,12 +45,16 @@ func newBenchPaper(a *app) *cobra.Command {
 	for _, t := range paper.Tables() {
 		names = append(names, cobra.CompletionWithDesc(t.Name, t.Caption))
 	}
+	for _, f := range paper.Figures() {
+		names = append(names, cobra.CompletionWithDesc(f.Name, f.Caption))
+	}
 	cmd := &cobra.Command{
 		Use:   "paper [TABLE]",
-		Short: "repeat one table of a paper, ours beside the printed figures",
+		Short: "repeat a table or a figure of a paper",
 		Long: `Repeat one table of a paper and print it as Markdown, our figures beside the printed ones,
-with the set-up and what differs from the paper. Without TABLE, or with --list, list the
-tables.
+with the set-up and what differs from the paper. A figure (tsang-fig3) is written as a
+picture, as the numbers behind it, or as a page about it. Without TABLE, or with --list,
+list the tables and figures.
 
 Tables on real data read them from the folder DIR; --list names the files.
 
@@ -60,6 +64,7 @@ hold several runs: trials of another table, seed or definition in it are left al
 		Example: `  mustlink bench paper --list
   mustlink bench paper tsang-1
   mustlink bench paper tsang-4 --data DIR --state trials.jsonl -o tsang-4.md
+  mustlink bench paper tsang-fig3 -o figure3.svg
   mustlink bench paper tsang-1 --repetitions 1000 --state trials.jsonl -o tsang-1.md`,
 		Args:              positional(0, 1, "one TABLE"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
@@ -67,17 +72,20 @@ hold several runs: trials of another table, seed or definition in it are left al
 			if p.list || len(args) == 0 {
 				return a.listPaperTables(cmd, args)
 			}
+			if figure, err := paper.LookupFigure(args[0]); err == nil {
+				return a.runBenchFigure(cmd, figure, &p)
+			}
 			return a.runBenchPaper(cmd, args[0], &p)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.BoolVar(&p.list, "list", false, "list the tables and run nothing")
+	f.BoolVar(&p.list, "list", false, "list the tables and figures, and run nothing")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
 	seedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to go on after an interrupt")
-	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write, .md or .json")
+	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write, .md or .json; of a figure also .png, .svg, .pdf or, its numbers, .csv")
 	return cmd
 }
 
@@ -87,7 +95,7 @@ type paperTable struct {
 	Paper       string   `json:"paper"`
 	Label       string   `json:"label"`
 	Caption     string   `json:"caption"`
-	Repetitions int      `json:"repetitions"`
+	Repetitions int      `json:"repetitions,omitempty"` // none for a figure
 	Data        []string `json:"data,omitempty"`
 }
 
@@ -106,9 +114,16 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	for _, t := range paper.Tables() {
 		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions, t.Data})
 	}
+	for _, f := range paper.Figures() {
+		list = append(list, paperTable{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption})
+	}
 	return a.print(list, func(w io.Writer) {
 		for _, t := range list {
-			fmt.Fprintf(w, "%s\t%s of %s\n\t%s, mean of %s\n", t.Name, t.Label, t.Paper, t.Caption, plural(t.Repetitions, "repetition"))
+			fmt.Fprintf(w, "%s\t%s of %s\n\t%s", t.Name, t.Label, t.Paper, t.Caption)
+			if t.Repetitions > 0 {
+				fmt.Fprintf(w, ", mean of %s", plural(t.Repetitions, "repetition"))
+			}
+			fmt.Fprintln(w)
 			if len(t.Data) > 0 {
 				fmt.Fprintf(w, "\tneeds --data with %s\n", strings.Join(t.Data, ", "))
 			}

@@ -1,0 +1,117 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Figure is one figure of a paper: how a repetition of it is computed and drawn.
+type Figure struct {
+	Name    string   `json:"name"` // what the command line calls it: "tsang-fig3"
+	Paper   string   `json:"paper"`
+	Label   string   `json:"label"` // the paper's own number: "Figure 3"
+	Caption string   `json:"caption"`
+	Setup   []string `json:"setup"`
+	// Deviations says where that differs from the paper or fills a gap in what we know of it.
+	Deviations []string `json:"deviations"`
+	// Draw computes the drawing. Its randomness is that of seed alone; times are those of the
+	// machine.
+	Draw func(ctx context.Context, eng *engine.Engine, seed uint64, progress algorithms.ProgressFunc) (*Drawing, error) `json:"-"`
+}
+
+// Drawing is a figure with the numbers behind it.
+type Drawing struct {
+	Figure  Figure         `json:"figure"`
+	Seed    uint64         `json:"seed"`
+	Columns []string       `json:"columns"`
+	Rows    [][]float64    `json:"rows"`  // one value a column
+	Notes   []string       `json:"notes"` // what the numbers come to
+	Build   Build          `json:"build"`
+	Panels  []figure.Panel `json:"-"`
+}
+
+// Figures returns all figures, in the order in which they are listed.
+func Figures() []Figure { return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3()} }
+
+// LookupFigure returns the figure of that name, or a *fault.ParamError with the nearest one.
+func LookupFigure(name string) (Figure, error) {
+	var names []string
+	for _, f := range Figures() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return Figure{}, fault.Unknown("figure", name, names)
+}
+
+// Make computes the figure.
+func (f Figure) Make(ctx context.Context, eng *engine.Engine, seed uint64, progress algorithms.ProgressFunc) (*Drawing, error) {
+	d, err := f.Draw(ctx, eng, seed, progress)
+	if err != nil {
+		return nil, err
+	}
+	d.Figure, d.Seed, d.Build = f, seed, describeBuild(eng, 1)
+	return d, nil
+}
+
+// WriteCSV writes the numbers behind the drawing, 17 significant digits.
+func (d *Drawing) WriteCSV(w io.Writer) error {
+	text := []byte{}
+	for j, c := range d.Columns {
+		if j > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, c...)
+	}
+	text = append(text, '\n')
+	for _, row := range d.Rows {
+		for j, v := range row {
+			if j > 0 {
+				text = append(text, ',')
+			}
+			text = strconv.AppendFloat(text, v, 'g', 17, 64)
+		}
+		text = append(text, '\n')
+	}
+	_, err := w.Write(text)
+	return err
+}
+
+// Markdown returns a page about the drawing: what its numbers come to, the numbers when they
+// are few, the set-up, and what computed it.
+func (d *Drawing) Markdown() string {
+	var b strings.Builder
+	f := d.Figure
+	fmt.Fprintf(&b, "# %s: %s\n\n", escape(f.Name), escape(f.Caption))
+	fmt.Fprintf(&b, "%s of %s\n\n", escape(f.Label), escape(f.Paper))
+	const few = 40
+	if len(d.Rows) <= few {
+		b.WriteString("|")
+		for _, c := range d.Columns {
+			fmt.Fprintf(&b, " %s |", escape(c))
+		}
+		b.WriteString("\n|" + strings.Repeat(" ---: |", len(d.Columns)) + "\n")
+		for _, row := range d.Rows {
+			b.WriteString("|")
+			for _, v := range row {
+				fmt.Fprintf(&b, " %.4g |", v)
+			}
+			b.WriteByte('\n')
+		}
+		b.WriteByte('\n')
+	}
+	notes(&b, "What the numbers come to", d.Notes)
+	notes(&b, "Set-up", f.Setup)
+	notes(&b, "Where this differs from the paper", f.Deviations)
+	fmt.Fprintf(&b, "## Made with\n\n    mustlink bench paper %s --seed %d -o FILE.md\n\n- Build: %s\n", f.Name, d.Seed, escape(d.Build.String()))
+	return b.String()
+}

@@ -1,0 +1,135 @@
+package paper
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// The pictures of the XOR data hold the points that the table's first repetition draws; in the
+// learned kernel one line separates the classes, in the unlearned one none does well.
+func TestXORFigures(t *testing.T) {
+	eng := scopEngine(t)
+	first, err := tsangFigure1().Make(t.Context(), eng, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, classes, err := xorBlobs(Trial{seed: 1}.Rand(tsangData))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range first.Rows {
+		if row[0] != float64(classes[i]) || row[1] != x.Row(i)[0] || row[2] != x.Row(i)[1] {
+			t.Fatalf("row %d is %v: want class %d at %v", i, row, classes[i], x.Row(i))
+		}
+	}
+	links := len(first.Panels[0].(figure.Scatter).Must)
+	if want := 2 * tsangChunks * (2*tsangFromBlob - 1); links != want {
+		t.Errorf("%d lines: want %d, one less than the points of each chunklet", links, want)
+	}
+	second, err := tsangFigure2().Make(t.Context(), eng, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The share of points on the right side of the best threshold on the first component.
+	best := func(column int) float64 {
+		most := 0
+		for _, threshold := range second.Rows {
+			right := 0
+			for _, row := range second.Rows {
+				if (row[column] >= threshold[column]) == (row[0] == 1) {
+					right++
+				}
+			}
+			most = max(most, right, len(second.Rows)-right)
+		}
+		return float64(most) / float64(len(second.Rows))
+	}
+	if unlearned, learned := best(1), best(3); learned < 0.99 || unlearned > 0.9 {
+		t.Errorf("first component separates %.2f of the points unlearned, %.2f learned: want a gain to nearly all", unlearned, learned)
+	}
+}
+
+// A short stream: every number is there, and what the notes say follows from them.
+func TestArrivals(t *testing.T) {
+	a := arrivals{count: 300, dim: 4, s: 1, relearn: 5}
+	var last algorithms.Progress
+	d, err := a.draw(t.Context(), scopEngine(t), 1, func(p algorithms.Progress) { last = p })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Rows) != 5 || d.Rows[4][0] != 600 || last.Stage == "" {
+		t.Errorf("%d rows, the last %v: want 5 up to 600 points, with progress", len(d.Rows), d.Rows[len(d.Rows)-1])
+	}
+	for _, row := range d.Rows {
+		if !(row[1] > 0) || !(row[2] > 0) {
+			t.Errorf("row %v: want positive times", row)
+		}
+	}
+	if len(d.Notes) != 2 || !strings.Contains(d.Notes[1], "n^") {
+		t.Errorf("notes %q", d.Notes)
+	}
+}
+
+// Costs that grow as c^2 sum to a third of the last times the count; a line is summed exactly.
+func TestTrapezoid(t *testing.T) {
+	if got := trapezoid([]int{10, 20, 40}, []float64{1, 2, 4}); got != 80 {
+		t.Errorf("sum of a line is %v: want 80", got)
+	}
+	var sizes []int
+	var cost []float64
+	for c := 1; c <= 100; c++ {
+		sizes, cost = append(sizes, 10*c), append(cost, float64(c*c))
+	}
+	if got, want := trapezoid(sizes, cost), 1000.0*10000/3; math.Abs(got/want-1) > 1e-3 {
+		t.Errorf("sum of squares is %v: want about %v", got, want)
+	}
+	if got := meanAround([]float64{99, 1, 2, 3}, 2); got != 2 {
+		t.Errorf("mean %v: want 2, without the first", got)
+	}
+}
+
+func TestDrawing(t *testing.T) {
+	d := xorDrawing([]int{0, 1}, []string{"x", "y"}, figure.Scatter{X: []float64{0.1, 1e-300}, Y: []float64{3, -4}})
+	d.Figure = tsangFigure1()
+	var b bytes.Buffer
+	if err := d.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("%d lines, error %v: want a header and two rows", len(rows), err)
+	}
+	for i, row := range d.Rows {
+		for j, want := range row {
+			if got, err := strconv.ParseFloat(rows[i+1][j], 64); err != nil || got != want {
+				t.Errorf("value (%d, %d) is %q: want %v", i, j, rows[i+1][j], want)
+			}
+		}
+	}
+	if page := d.Markdown(); !strings.Contains(page, "| class | x | y |") || !strings.Contains(page, "Figure 1 of Tsang") {
+		t.Errorf("page %q", page)
+	}
+	names := map[string]bool{}
+	for _, f := range Figures() {
+		if names[f.Name] || f.Draw == nil || f.Caption == "" || len(f.Setup) == 0 {
+			t.Errorf("figure %q is incomplete or there twice", f.Name)
+		}
+		names[f.Name] = true
+		if _, err := LookupFigure(f.Name); err != nil {
+			t.Error(err)
+		}
+	}
+	var pe *fault.ParamError
+	if _, err := LookupFigure("tsang-fig9"); !errors.As(err, &pe) {
+		t.Errorf("error %v: want a ParamError", err)
+	}
+}
