@@ -16,11 +16,22 @@ func generic() *Table {
 		SquaredDistance: squaredDistance,
 		Axpy:            axpy,
 		Scale:           scale,
+		Syr:             syr,
 		Exp:             exp,
+		Sqrt:            sqrt,
+		Power:           power,
 		Tile:            tile2x4,
-		MR:              2,
-		NR:              4,
-		KC:              256,
+		TileTo:          tileTo2x4,
+		Interleave: func(dst []float64, width, k int, src []float64, stride, rows int) {
+			interleave(dst, width, 0, k, src, stride, 0, rows)
+		},
+		Peak: peak,
+
+		SquaredDistances: squaredDistances,
+
+		MR: 2,
+		NR: 4,
+		KC: 256,
 	}
 }
 
@@ -120,4 +131,120 @@ func tile2x4(k int, a, b, c []float64) {
 		a, b = a[2:], b[4:]
 	}
 	*(*[8]float64)(c) = [8]float64{c00, c01, c02, c03, c10, c11, c12, c13}
+}
+
+func syr(alpha float64, x, a []float64, stride int) {
+	for i, v := range x {
+		axpy(alpha*v, x[:i+1], a[i*stride:])
+	}
+}
+
+func sqrt(dst, x []float64) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = math.Sqrt(v)
+	}
+}
+
+func power(dst, x []float64, degree int) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		p := 1.0
+		for d := degree; d > 1; d >>= 1 {
+			if d&1 == 1 {
+				p *= v
+			}
+			v *= v
+		}
+		dst[i] = p * v
+	}
+}
+
+func squaredDistances(dst, dot []float64, xx float64, yy []float64) {
+	dst, yy = dst[:len(dot)], yy[:len(dot)]
+	for j, v := range dot {
+		d := xx + yy[j] - 2*v
+		if d < 0 { // not max, which is slower for its care about zeros
+			d = 0
+		}
+		dst[j] = d
+	}
+}
+
+func tileTo2x4(k int, alpha, beta float64, a, b, c []float64, stride int) {
+	var t [8]float64
+	tile2x4(k, a, b, t[:])
+	placeTile(t[:], 2, 4, alpha, beta, c, stride)
+}
+
+// tileTo is TileTo for any sizes of tile, with fused multiply-adds as the assembly has them:
+// the twin for depths that no assembly takes.
+func tileTo(mr, nr, k int, alpha, beta float64, a, b, c []float64, stride int) {
+	for i := range mr {
+		for j := range nr {
+			t := 0.0
+			for l := range k {
+				t = math.FMA(a[l*mr+i], b[l*nr+j], t)
+			}
+			v := alpha * t
+			if beta != 0 {
+				v = math.FMA(beta, c[i*stride+j], v)
+			}
+			c[i*stride+j] = v
+		}
+	}
+}
+
+// placeTile writes alpha t + beta c over c.
+func placeTile(t []float64, mr, nr int, alpha, beta float64, c []float64, stride int) {
+	for i := range mr {
+		row := c[i*stride:][:nr]
+		for j, v := range t[i*nr:][:nr] {
+			v *= alpha
+			if beta != 0 {
+				v += float64(beta * row[j])
+			}
+			row[j] = v
+		}
+	}
+}
+
+// interleave is Interleave for depths [l0, l1) and lanes from i0 on; lanes from rows on are
+// filled with zeros.
+func interleave(dst []float64, width, l0, l1 int, src []float64, stride, i0, rows int) {
+	if l0 >= l1 {
+		return
+	}
+	for i := i0; i < rows; i++ {
+		to := dst[l0*width+i:]
+		for l, v := range src[i*stride+l0 : i*stride+l1] {
+			to[l*width] = v
+		}
+	}
+	if rows < width {
+		for l := l0; l < l1; l++ {
+			clear(dst[l*width+rows:][:width-rows])
+		}
+	}
+}
+
+// peak keeps eight sums, as many as the tile has.
+func peak(n int) float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	x := 0.0
+	for range n {
+		s0 += float64(x * x)
+		s1 += float64(x * x)
+		s2 += float64(x * x)
+		s3 += float64(x * x)
+		s4 += float64(x * x)
+		s5 += float64(x * x)
+		s6 += float64(x * x)
+		s7 += float64(x * x)
+		x = s0
+	}
+	if s0+s1+s2+s3+s4+s5+s6+s7 != 0 {
+		panic("asm: sums of zeros")
+	}
+	return 16 * float64(n)
 }

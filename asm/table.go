@@ -39,12 +39,38 @@ type Table struct {
 	// alpha = 0 is no exception: NaN and 0*Inf propagate.
 	Scale func(alpha float64, x []float64)
 
+	// Syr adds a symmetric rank-one matrix to the lower triangle of a:
+	//	for i, v := range x { Axpy(alpha*v, x[:i+1], a[i*stride:]) }
+	// stride >= n. NaN and 0*Inf propagate. a is disjoint from x.
+	Syr func(alpha float64, x, a []float64, stride int)
+
 	// Exp writes the exponential function:
 	//	for i, v := range x { dst[i] = math.Exp(v) }
-	// Error at most 1 ulp (relative 2.3e-16) where the result is a normal number.
+	// Error at most 1 ulp (relative 2.3e-16) where the result is a normal number, 2 units of
+	// the smallest number where it is not.
 	// Exp(0) = 1 exactly, NaN gives NaN, -Inf gives 0, +Inf and v > 709.79 give +Inf,
 	// v < -745.14 gives 0. Elements are independent. dst and x are disjoint or the same.
 	Exp func(dst, x []float64)
+
+	// Sqrt writes the square roots, correctly rounded:
+	//	for i, v := range x { dst[i] = math.Sqrt(v) }
+	// v < 0 and NaN give NaN. dst and x are disjoint or the same.
+	Sqrt func(dst, x []float64)
+
+	// Power writes x to a whole power, degree >= 1, by repeated squaring:
+	//	for i, v := range x {
+	//		p := 1.0
+	//		for d := degree; d > 1; d >>= 1 { if d&1 == 1 { p *= v }; v *= v }
+	//		dst[i] = p * v
+	//	}
+	// NaN propagates. dst and x are disjoint or the same.
+	Power func(dst, x []float64, degree int)
+
+	// SquaredDistances turns inner products with one point into squared distances:
+	//	for j, v := range dot { dst[j] = max(0, xx + yy[j] - 2*v) }
+	// The doubling is exact, so fusing it changes nothing. NaN stays NaN. dst and dot are
+	// disjoint or the same; yy is disjoint from dst.
+	SquaredDistances func(dst, dot []float64, xx float64, yy []float64)
 
 	// Tile multiplies packed panels, C = A B for one MR x NR register tile:
 	//	for i := range MR { for j := range NR {
@@ -56,6 +82,24 @@ type Table struct {
 	// depends on its own row of A and column of B only. NaN and 0*Inf propagate.
 	// 2 MR NR k flops. c is disjoint from a and b, which may overlap.
 	Tile func(k int, a, b, c []float64)
+	// TileTo is Tile into a part of a larger C, scaled:
+	//	for i := range MR { for j := range NR {
+	//		t := 0.0
+	//		for l := range k { t += a[l*MR+i] * b[l*NR+j] }
+	//		c[i*stride+j] = alpha*t + beta*c[i*stride+j]
+	//	} }
+	// beta == 0: c is not read, so it may hold NaN. The sum over l is that of Tile, to the
+	// bit; alpha times it rounds before the rest is added.
+	TileTo func(k int, alpha, beta float64, a, b, c []float64, stride int)
+	// Interleave packs rows of a matrix as panels hold them:
+	//	for l := range k { for i := range width {
+	//		dst[l*width+i] = src[i*stride+l] // 0 for i >= rows
+	//	} }
+	// rows <= width. Values are moved, NaN with its bits. dst is disjoint from src.
+	Interleave func(dst []float64, width, k int, src []float64, stride, rows int)
+	// Peak does n rounds of independent multiply-adds on registers and returns how many
+	// operations that was: the yardstick of Tile.
+	Peak func(n int) (flops float64)
 	// MR, NR are the tile's sizes; KC is the depth at which a pair of panels still
 	// stays in the first-level cache. All are positive.
 	MR, NR, KC int

@@ -1,5 +1,6 @@
+//go:build !amd64 || purego || noasm
+
 package asm
 
-// variants lists the levels above Generic that this build has kernels for and this CPU
-// runs, slowest first. There are none yet.
+// variants lists the levels above Generic that this build has kernels for: none.
 func variants() []variant { return nil }

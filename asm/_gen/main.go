@@ -1,0 +1,37 @@
+// Command _gen writes the assembly of package asm: one file of kernels for each level, and the
+// Go declarations that go with it.
+//
+//	go run . -level avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg asm
+//
+// Kernels take whole vectors only: the Go wrappers see to what is left over, to the length of
+// a call, and to the documentation of order and rounding.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/mmcloughlin/avo/build"
+)
+
+func main() {
+	level := flag.String("level", "", "avx512 or avx2")
+	// -out, -stubs and -pkg are avo's own flags.
+	flag.Parse()
+	v, ok := vectors()[*level]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "level is %q: want avx512 or avx2\n", *level)
+		os.Exit(2)
+	}
+	build.ConstraintExpr("amd64")
+	build.ConstraintExpr("!purego")
+	build.ConstraintExpr("!noasm")
+	v.tile()
+	v.peak()
+	v.transpose()
+	v.reductions()
+	v.elementwise()
+	v.exp()
+	build.Generate()
+}

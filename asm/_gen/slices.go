@@ -1,0 +1,124 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// reductions are the kernels that return one number: four sums of vectors, then
+// (s0+s1)+(s2+s3), then halves of the vector onto each other.
+func (v vector) reductions() {
+	v.reduction("dot", []string{"x", "y"}, func(p []reg.GPVirtual, u int, sum reg.VecVirtual) {
+		x := v.new()
+		VMOVUPD(v.at(p[0], u), x)
+		VFMADD231PD(v.at(p[1], u), x, sum)
+	})
+	v.reduction("sum", []string{"x"}, func(p []reg.GPVirtual, u int, sum reg.VecVirtual) {
+		VADDPD(v.at(p[0], u), sum, sum)
+	})
+	v.reduction("squaredDistance", []string{"x", "y"}, func(p []reg.GPVirtual, u int, sum reg.VecVirtual) {
+		x := v.new()
+		VMOVUPD(v.at(p[0], u), x)
+		VSUBPD(v.at(p[1], u), x, x)
+		VFMADD231PD(x, x, sum)
+	})
+}
+
+func (v vector) reduction(name string, names []string, term func(p []reg.GPVirtual, u int, sum reg.VecVirtual)) {
+	signature := "(n int, "
+	for i, s := range names {
+		if i > 0 {
+			signature += ", "
+		}
+		signature += s
+	}
+	v.text(name, signature+" *float64) float64", name+" reduces n elements, a multiple of the lanes.")
+	n, p := length(), pointers(names...)
+	sums := []reg.VecVirtual{v.zero(), v.zero(), v.zero(), v.zero()}
+	v.loop(name, n, p, true, func(u int) { term(p, u, sums[u]) })
+	VADDPD(sums[1], sums[0], sums[0])
+	VADDPD(sums[3], sums[2], sums[2])
+	VADDPD(sums[2], sums[0], sums[0])
+	Store(v.across(sums[0]), ReturnIndex(0))
+	done()
+}
+
+// across adds up the lanes of a vector.
+func (v vector) across(s reg.VecVirtual) reg.Register {
+	y := YMM()
+	if v.lanes == 8 {
+		half := YMM()
+		VEXTRACTF64X4(U8(1), s, half)
+		VADDPD(s.AsY(), half, y)
+	} else {
+		y = s
+	}
+	x, high := XMM(), XMM()
+	VEXTRACTF128(U8(1), y, high)
+	VADDPD(y.AsX(), high, x)
+	VPERMILPD(U8(1), x, high)
+	VADDSD(high, x, x)
+	return x
+}
+
+// elementwise are the kernels whose elements are independent.
+func (v vector) elementwise() {
+	v.map1("axpy", "(n int, alpha float64, x, y *float64)", "axpy adds alpha x to y.", []string{"x", "y"}, []string{"alpha"},
+		func(p []reg.GPVirtual, c []reg.VecVirtual, u int) {
+			y := v.new()
+			VMOVUPD(v.at(p[1], u), y)
+			VFMADD231PD(v.at(p[0], u), c[0], y)
+			VMOVUPD(y, v.at(p[1], u))
+		})
+	v.map1("scale", "(n int, alpha float64, x *float64)", "scale multiplies x by alpha.", []string{"x"}, []string{"alpha"},
+		func(p []reg.GPVirtual, c []reg.VecVirtual, u int) {
+			x := v.new()
+			VMULPD(v.at(p[0], u), c[0], x)
+			VMOVUPD(x, v.at(p[0], u))
+		})
+	v.map1("multiply", "(n int, dst, x *float64)", "multiply multiplies dst by x.", []string{"dst", "x"}, nil,
+		func(p []reg.GPVirtual, _ []reg.VecVirtual, u int) {
+			x := v.new()
+			VMOVUPD(v.at(p[0], u), x)
+			VMULPD(v.at(p[1], u), x, x)
+			VMOVUPD(x, v.at(p[0], u))
+		})
+	v.map1("sqrt", "(n int, dst, x *float64)", "sqrt writes the square roots of x.", []string{"dst", "x"}, nil,
+		func(p []reg.GPVirtual, _ []reg.VecVirtual, u int) {
+			x := v.new()
+			VSQRTPD(v.at(p[1], u), x)
+			VMOVUPD(x, v.at(p[0], u))
+		})
+	v.squaredDistances()
+}
+
+// map1 writes a kernel that goes over n elements of some slices with some constants.
+func (v vector) map1(name, signature, doc string, slices, constants []string, body func(p []reg.GPVirtual, c []reg.VecVirtual, u int)) {
+	v.text(name, signature, doc+" n is a multiple of the lanes.")
+	n, p := length(), pointers(slices...)
+	var c []reg.VecVirtual
+	for _, s := range constants {
+		c = append(c, v.param(s))
+	}
+	v.loop(name, n, p, true, func(u int) { body(p, c, u) })
+	done()
+}
+
+func (v vector) squaredDistances() {
+	const name = "squaredDistances"
+	v.text(name, "(n int, dst, dot *float64, xx float64, yy *float64)",
+		"squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN. n is a multiple of the lanes.")
+	n, p := length(), pointers("dst", "dot", "yy")
+	xx, zero := v.param("xx"), v.zero()
+	v.loop(name, n, p, true, func(u int) {
+		d, t := v.new(), v.new()
+		VMOVUPD(v.at(p[1], u), d)
+		VADDPD(d, d, d)
+		VADDPD(v.at(p[2], u), xx, t)
+		VSUBPD(d, t, t)
+		VMAXPD(t, zero, t) // a NaN in t stays
+		VMOVUPD(t, v.at(p[0], u))
+	})
+	done()
+}

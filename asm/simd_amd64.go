@@ -1,0 +1,233 @@
+//go:build amd64 && !purego && !noasm
+
+package asm
+
+// simd is the assembly of one level. It works on whole vectors; the methods below see to the
+// elements that are left over, with the same operations in the same order.
+type simd struct {
+	lanes, mr, nr, kc int
+
+	tile             func(k int, a, b, c *float64, stride int, alpha, beta float64)
+	peak             func(n int)
+	transpose        func(dst *float64, width int, src *float64, stride, n int)
+	dot              func(n int, x, y *float64) float64
+	sum              func(n int, x *float64) float64
+	squaredDistance  func(n int, x, y *float64) float64
+	axpy             func(n int, alpha float64, x, y *float64)
+	scale            func(n int, alpha float64, x *float64)
+	multiply         func(n int, dst, x *float64)
+	sqrt             func(n int, dst, x *float64)
+	squaredDistances func(n int, dst, dot *float64, xx float64, yy *float64)
+	exp              func(n int, dst, x *float64)
+}
+
+// longest is the number of elements of one call into assembly, which the scheduler cannot
+// interrupt: some 10 microseconds of the slowest kernel. It is a multiple of all lanes.
+const longest = 8192
+
+// apply overwrites all kernels of a table.
+func (s *simd) apply(t *Table) {
+	t.Dot, t.Sum, t.SquaredDistance = s.Dot, s.Sum, s.SquaredDistance
+	t.Axpy, t.Scale, t.Syr = s.Axpy, s.Scale, s.Syr
+	t.Exp, t.Sqrt, t.Power, t.SquaredDistances = s.Exp, s.Sqrt, s.Power, s.SquaredDistances
+	t.Tile, t.TileTo, t.Interleave, t.Peak = s.Tile, s.TileTo, s.Interleave, s.Peak
+	t.MR, t.NR, t.KC = s.mr, s.nr, s.kc
+}
+
+// whole returns the part of n that is whole vectors.
+func (s *simd) whole(n int) int { return n &^ (s.lanes - 1) }
+
+// parts calls f for consecutive pieces of whole vectors, at most longest elements each, and
+// returns where they end.
+func (s *simd) parts(n int, f func(lo, hi int)) int {
+	end := s.whole(n)
+	for lo := 0; lo < end; lo += longest {
+		f(lo, min(lo+longest, end))
+	}
+	return end
+}
+
+func (s *simd) Dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	total := 0.0
+	for len(x) > longest {
+		total += s.dot(longest, &x[0], &y[0])
+		x, y = x[longest:], y[longest:]
+	}
+	if n := s.whole(len(x)); n > 0 {
+		total += s.dot(n, &x[0], &y[0])
+		x, y = x[n:], y[n:]
+	}
+	if len(x) == 0 {
+		return total
+	}
+	return total + dot(x, y)
+}
+
+func (s *simd) Sum(x []float64) float64 {
+	total := 0.0
+	for len(x) > longest {
+		total += s.sum(longest, &x[0])
+		x = x[longest:]
+	}
+	if n := s.whole(len(x)); n > 0 {
+		total += s.sum(n, &x[0])
+		x = x[n:]
+	}
+	if len(x) == 0 {
+		return total
+	}
+	return total + sum(x)
+}
+
+func (s *simd) SquaredDistance(x, y []float64) float64 {
+	y = y[:len(x)]
+	total := 0.0
+	for len(x) > longest {
+		total += s.squaredDistance(longest, &x[0], &y[0])
+		x, y = x[longest:], y[longest:]
+	}
+	if n := s.whole(len(x)); n > 0 {
+		total += s.squaredDistance(n, &x[0], &y[0])
+		x, y = x[n:], y[n:]
+	}
+	if len(x) == 0 {
+		return total
+	}
+	return total + squaredDistance(x, y)
+}
+
+// rest is one vector that holds the elements left over; its other lanes are zero.
+type rest [8]float64
+
+// load returns the elements of x.
+func load(x []float64) (r rest) {
+	copy(r[:], x)
+	return r
+}
+
+func (s *simd) Axpy(alpha float64, x, y []float64) {
+	y = y[:len(x)]
+	for len(x) > longest {
+		s.axpy(longest, alpha, &x[0], &y[0])
+		x, y = x[longest:], y[longest:]
+	}
+	if n := s.whole(len(x)); n > 0 {
+		s.axpy(n, alpha, &x[0], &y[0])
+		x, y = x[n:], y[n:]
+	}
+	if len(x) > 0 {
+		rx, ry := load(x), load(y)
+		s.axpy(s.lanes, alpha, &rx[0], &ry[0])
+		copy(y, ry[:])
+	}
+}
+
+func (s *simd) Scale(alpha float64, x []float64) {
+	end := s.parts(len(x), func(lo, hi int) { s.scale(hi-lo, alpha, &x[lo]) })
+	scale(alpha, x[end:])
+}
+
+func (s *simd) Syr(alpha float64, x, a []float64, stride int) {
+	for i, v := range x {
+		s.Axpy(alpha*v, x[:i+1], a[i*stride:])
+	}
+}
+
+func (s *simd) Exp(dst, x []float64) {
+	dst = dst[:len(x)]
+	for len(x) > longest {
+		s.exp(longest, &dst[0], &x[0])
+		dst, x = dst[longest:], x[longest:]
+	}
+	if n := s.whole(len(x)); n > 0 {
+		s.exp(n, &dst[0], &x[0])
+		dst, x = dst[n:], x[n:]
+	}
+	if len(x) > 0 {
+		r := load(x)
+		s.exp(s.lanes, &r[0], &r[0])
+		copy(dst, r[:])
+	}
+}
+
+func (s *simd) Sqrt(dst, x []float64) {
+	end := s.parts(len(x), func(lo, hi int) { s.sqrt(hi-lo, &dst[lo], &x[lo]) })
+	sqrt(dst[end:], x[end:])
+}
+
+func (s *simd) Power(dst, x []float64, degree int) {
+	// Squares in a buffer that stays in the first-level cache.
+	var buf [512]float64
+	dst = dst[:len(x)]
+	for len(x) > 0 {
+		n := min(len(x), len(buf))
+		squares, result := buf[:n], dst[:n]
+		copy(squares, x)
+		begun := false
+		for d := degree; d > 1; d >>= 1 {
+			if d&1 == 1 {
+				s.times(result, squares, &begun)
+			}
+			s.product(squares, squares)
+		}
+		s.times(result, squares, &begun)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+// times multiplies result by x, or sets it the first time.
+func (s *simd) times(result, x []float64, begun *bool) {
+	if !*begun {
+		copy(result, x)
+		*begun = true
+		return
+	}
+	s.product(result, x)
+}
+
+// product multiplies dst by x.
+func (s *simd) product(dst, x []float64) {
+	end := s.whole(len(x))
+	if end > 0 {
+		s.multiply(end, &dst[0], &x[0])
+	}
+	for i := end; i < len(x); i++ {
+		dst[i] *= x[i]
+	}
+}
+
+func (s *simd) SquaredDistances(dst, dot []float64, xx float64, yy []float64) {
+	end := s.parts(len(dot), func(lo, hi int) { s.squaredDistances(hi-lo, &dst[lo], &dot[lo], xx, &yy[lo]) })
+	squaredDistances(dst[end:], dot[end:], xx, yy[end:])
+}
+
+func (s *simd) Tile(k int, a, b, c []float64) { s.TileTo(k, 1, 0, a, b, c, s.nr) }
+
+// deepest is the number of steps over k of one call into assembly.
+const deepest = 4096
+
+func (s *simd) TileTo(k int, alpha, beta float64, a, b, c []float64, stride int) {
+	if k <= 0 || k > deepest {
+		tileTo(s.mr, s.nr, k, alpha, beta, a, b, c, stride)
+		return
+	}
+	s.tile(k, &a[0], &b[0], &c[0], stride, alpha, beta)
+}
+
+func (s *simd) Interleave(dst []float64, width, k int, src []float64, stride, rows int) {
+	deep := s.whole(k)
+	i := 0
+	for ; deep > 0 && i+s.lanes <= rows; i += s.lanes {
+		s.transpose(&dst[i], width, &src[i*stride], stride, deep)
+	}
+	interleave(dst, width, 0, deep, src, stride, i, rows)
+	interleave(dst, width, deep, k, src, stride, 0, rows)
+}
+
+func (s *simd) Peak(n int) float64 {
+	for left := n; left > 0; left -= longest {
+		s.peak(min(left, longest))
+	}
+	return 2 * float64(n) * float64(s.mr*s.nr)
+}

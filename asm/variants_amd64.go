@@ -1,0 +1,41 @@
+//go:build amd64 && !purego && !noasm
+
+package asm
+
+import "github.com/klauspost/cpuid/v2"
+
+//go:generate go -C _gen run . -level avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg asm
+//go:generate go -C _gen run . -level avx2 -out ../avx2_amd64.s -stubs ../avx2_amd64.go -pkg asm
+
+// variants lists the levels above Generic that this CPU and its operating system run, slowest
+// first.
+func variants() []variant {
+	var v []variant
+	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+		v = append(v, variant{AVX2, avx2().apply})
+	}
+	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) {
+		v = append(v, variant{AVX512, avx512().apply})
+	}
+	return v
+}
+
+func avx2() *simd {
+	return &simd{
+		lanes: 4, mr: 4, nr: 12, kc: 256,
+		tile: tileAVX2, peak: peakAVX2, transpose: transposeAVX2,
+		dot: dotAVX2, sum: sumAVX2, squaredDistance: squaredDistanceAVX2,
+		axpy: axpyAVX2, scale: scaleAVX2, multiply: multiplyAVX2,
+		sqrt: sqrtAVX2, squaredDistances: squaredDistancesAVX2, exp: expAVX2,
+	}
+}
+
+func avx512() *simd {
+	return &simd{
+		lanes: 8, mr: 8, nr: 24, kc: 256,
+		tile: tileAVX512, peak: peakAVX512, transpose: transposeAVX512,
+		dot: dotAVX512, sum: sumAVX512, squaredDistance: squaredDistanceAVX512,
+		axpy: axpyAVX512, scale: scaleAVX512, multiply: multiplyAVX512,
+		sqrt: sqrtAVX512, squaredDistances: squaredDistancesAVX512, exp: expAVX512,
+	}
+}
