@@ -1,0 +1,346 @@
+package asm_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/asm/asmtest"
+)
+
+// TileTo is alpha times Tile plus beta C, writes its tile and nothing beside it, and does not
+// read C when beta is 0.
+func TestTileTo(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		mr, nr := table.MR, table.NR
+		rng := rand.New(rand.NewPCG(7, 8))
+		for _, k := range []int{0, 1, 2, 3, 4, 5, 7, 8, 31, table.KC, table.KC + 3, 5000} {
+			for _, stride := range []int{nr, nr + 5} {
+				a := asmtest.NewVector(k*mr, 1, rng.NormFloat64)
+				b := asmtest.NewVector(k*nr, 2, rng.NormFloat64)
+				product := make([]float64, mr*nr)
+				if k <= table.KC+3 {
+					table.Tile(k, a.Data, b.Data, product)
+				} else {
+					reference(table, k, a.Data, b.Data, product)
+				}
+				for _, f := range [][2]float64{{1, 0}, {1, 1}, {-2, 1}, {0.3, -0.7}, {1, math.Copysign(0, -1)}} {
+					alpha, beta := f[0], f[1]
+					c := asmtest.NewVector((mr-1)*stride+nr, 3, rng.NormFloat64)
+					if beta == 0 {
+						for i := range mr {
+							for j := range nr {
+								c.Data[i*stride+j] = math.NaN()
+							}
+						}
+					}
+					before := slices.Clone(c.Data)
+					table.TileTo(k, alpha, beta, a.Data, b.Data, c.Data, stride)
+					what := fmt.Sprintf("k=%d stride=%d alpha=%v beta=%v", k, stride, alpha, beta)
+					a.Check(t, what)
+					b.Check(t, what)
+					c.Check(t, what)
+					for i, v := range c.Data {
+						row, col := i/stride, i%stride
+						if col >= nr {
+							if v != before[i] {
+								t.Fatalf("%s: element %d between the rows was written", what, i)
+							}
+							continue
+						}
+						want := alpha * product[row*nr+col]
+						size := math.Abs(want) + float64(k)
+						if beta != 0 {
+							want += beta * before[i]
+							size += math.Abs(beta * before[i])
+						}
+						bound := 2 * eps * size
+						if k > table.KC+3 {
+							bound *= float64(k)
+						}
+						within(t, fmt.Sprintf("%s: c[%d,%d]", what, row, col), v, want, bound)
+						if alpha == 1 && beta == 0 && k <= table.KC+3 && v != product[row*nr+col] {
+							t.Fatalf("%s: c[%d,%d] is %v, Tile gives %v: want the same bits", what, row, col, v, product[row*nr+col])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// reference is the loop that Tile's documentation states.
+func reference(table *asm.Table, k int, a, b, c []float64) {
+	for i := range table.MR {
+		for j := range table.NR {
+			for l := range k {
+				c[i*table.NR+j] += a[l*table.MR+i] * b[l*table.NR+j]
+			}
+		}
+	}
+}
+
+// Interleave moves values, NaN with its bits, for every number of rows and any depth.
+func TestInterleave(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(9, 10))
+		odd := math.Float64frombits(0x7ff8_0000_dead_beef)
+		for _, width := range []int{1, table.MR, table.NR, 7} {
+			for rows := range width + 1 {
+				for _, k := range []int{0, 1, 3, 8, 13, 64, 65} {
+					stride := k + 3
+					src := asmtest.NewVector(max(0, (rows-1)*stride+k), 1, rng.NormFloat64)
+					if len(src.Data) > 0 {
+						src.Data[len(src.Data)-1] = odd
+					}
+					dst := asmtest.NewVector(width*k, 2, math.NaN)
+					table.Interleave(dst.Data, width, k, src.Data, stride, rows)
+					what := fmt.Sprintf("width=%d rows=%d k=%d", width, rows, k)
+					src.Check(t, what)
+					dst.Check(t, what)
+					for l := range k {
+						for i := range width {
+							want := 0.0
+							if i < rows {
+								want = src.Data[i*stride+l]
+							}
+							if got := dst.Data[l*width+i]; math.Float64bits(got) != math.Float64bits(want) {
+								t.Fatalf("%s: lane %d at depth %d is %v: want %v", what, i, l, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Syr touches the lower triangle only, and each row is an Axpy.
+func TestSyr(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(11, 12))
+		for n := range 40 {
+			stride := n + n%3
+			x := asmtest.NewVector(n, 1, rng.NormFloat64)
+			a := asmtest.NewVector(max(0, (n-1)*stride+n), 2, rng.NormFloat64)
+			want := slices.Clone(a.Data)
+			for i, v := range x.Data {
+				table.Axpy(-0.3*v, x.Data[:i+1], want[i*stride:])
+			}
+			table.Syr(-0.3, x.Data, a.Data, stride)
+			x.Check(t, "x")
+			a.Check(t, "a")
+			if !slices.Equal(a.Data, want) {
+				t.Fatalf("n=%d: not the rows of Axpy", n)
+			}
+		}
+	})
+}
+
+// Sqrt, Power and SquaredDistances have the bits of the generic kernels, in place too.
+func TestMaps(t *testing.T) {
+	generic, err := asm.Select(asm.Generic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	special := []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, 1e300, -3}
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(13, 14))
+		draw := func() float64 {
+			if rng.IntN(4) == 0 {
+				return special[rng.IntN(len(special))]
+			}
+			return 3 * rng.NormFloat64()
+		}
+		maps := map[string]func(table *asm.Table, dst, x, y []float64){
+			"Sqrt":             func(table *asm.Table, dst, x, _ []float64) { table.Sqrt(dst, x) },
+			"SquaredDistances": func(table *asm.Table, dst, x, y []float64) { table.SquaredDistances(dst, x, 1.5, y) },
+		}
+		for _, degree := range []int{1, 2, 3, 4, 5, 6, 7, 100} {
+			maps[fmt.Sprintf("Power %d", degree)] = func(table *asm.Table, dst, x, _ []float64) { table.Power(dst, x, degree) }
+		}
+		for name, f := range maps {
+			for _, n := range append(lengths(), 513, 9000) {
+				x, y, dst := asmtest.NewVector(n, n%3, draw), asmtest.NewVector(n, n%5, draw), asmtest.NewVector(n, n%4, math.NaN)
+				want := make([]float64, n)
+				f(generic, want, x.Data, y.Data)
+				f(table, dst.Data, x.Data, y.Data)
+				for what, v := range map[string]*asmtest.Vector{"x": x, "y": y, "dst": dst} {
+					v.Check(t, name+": "+what)
+				}
+				same(t, fmt.Sprintf("%s n=%d", name, n), dst.Data, want)
+				f(table, x.Data, x.Data, y.Data)
+				same(t, fmt.Sprintf("%s n=%d in place", name, n), x.Data, want)
+			}
+		}
+	})
+}
+
+// same demands equal bits, but any NaN for NaN.
+func same(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i, v := range want {
+		if math.Float64bits(got[i]) != math.Float64bits(v) && !(math.IsNaN(got[i]) && math.IsNaN(v)) {
+			t.Fatalf("%s: element %d is %v: want %v", what, i, got[i], v)
+		}
+	}
+}
+
+// Squared distances of known points.
+func TestSquaredDistancesValues(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		for n := 1; n < 20; n++ {
+			dot, yy := slices.Repeat([]float64{6}, n), slices.Repeat([]float64{9}, n)
+			dst := make([]float64, n)
+			table.SquaredDistances(dst, dot, 4, yy)
+			for _, v := range dst {
+				if v != 1 {
+					t.Fatalf("|2-3|^2 = %v: want 1", v)
+				}
+			}
+			dot[n-1], yy[0] = 7, math.NaN() // 4 + 9 - 14 < 0
+			table.SquaredDistances(dst, dot, 4, yy)
+			if n > 1 && (dst[n-1] != 0 || math.Signbit(dst[n-1])) || !math.IsNaN(dst[0]) {
+				t.Fatalf("n=%d: %v: want NaN first and 0 last", n, dst)
+			}
+		}
+	})
+}
+
+// Exp over the whole range: results below the smallest normal number are within two units of
+// the smallest number, the others within one unit in the last place; also where reduction
+// changes its multiple of ln 2, and at the ends.
+func TestExpRange(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(15, 16))
+		var x []float64
+		for range 1500 {
+			x = append(x, -746+rng.Float64()*(710+746))
+			edge := (float64(rng.IntN(2100)-1075) + 0.5) * math.Ln2
+			x = append(x, math.Nextafter(edge, 0), edge, math.Nextafter(edge, 1e9))
+			x = append(x, -708.4-rng.Float64()*37) // denormal results
+			x = append(x, math.Ldexp(rng.NormFloat64(), -rng.IntN(70)))
+		}
+		x = append(x, 709.782712893384, -745.1332191019411, -708.3964185322641, 709.7827128933841)
+		dst := make([]float64, len(x))
+		table.Exp(dst, x)
+		for i, v := range x {
+			want := exp(v)
+			if want > 1.797e308 { // the Go library already gives +Inf for the last of these
+				if dst[i] < 1.797e308 {
+					t.Fatalf("exp(%v) = %v: want %v", v, dst[i], want)
+				}
+				continue
+			}
+			unit := math.Nextafter(want, math.Inf(1)) - want
+			bound := unit
+			if want < 0x1p-1022 {
+				bound = 2 * 5e-324
+			}
+			within(t, fmt.Sprintf("exp(%v)", v), dst[i], want, bound)
+		}
+	})
+}
+
+// Peak counts the operations of its rounds.
+func TestPeak(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		one := table.Peak(1)
+		if !(one > 0) || table.Peak(10000) != 10000*one || table.Peak(0) != 0 {
+			t.Errorf("%v operations in a round, %v in 10000: want proportional ones", one, table.Peak(10000))
+		}
+	})
+}
+
+// Long slices are worked on in parts; the parts leave no trace in what is elementwise.
+func TestLong(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		const n = 40_003
+		rng := rand.New(rand.NewPCG(17, 18))
+		x, y, dst := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
+		}
+		table.Exp(dst, x)
+		sum := slices.Clone(y)
+		table.Axpy(0.7, x, sum)
+		for i := 0; i < n; i += 997 {
+			one, term := make([]float64, 1), []float64{y[i]}
+			table.Exp(one, x[i:i+1])
+			table.Axpy(0.7, x[i:i+1], term)
+			if one[0] != dst[i] || term[0] != sum[i] {
+				t.Fatalf("element %d alone is %v and %v, in the slice %v and %v", i, one[0], term[0], dst[i], sum[i])
+			}
+		}
+		var want, size float64
+		for i := range x {
+			want += x[i] * y[i]
+			size += math.Abs(x[i] * y[i])
+		}
+		within(t, "dot", table.Dot(x, y), want, 2*eps*size*200)
+	})
+}
+
+func BenchmarkTile(b *testing.B) {
+	for _, level := range asm.Supported() {
+		t, err := asm.Select(level)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(level.String(), func(b *testing.B) {
+			x, y, c := make([]float64, t.KC*t.MR), make([]float64, t.KC*t.NR), make([]float64, t.MR*t.NR)
+			for b.Loop() {
+				t.Tile(t.KC, x, y, c)
+			}
+			flops := 2 * float64(t.MR*t.NR*t.KC)
+			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GF/s")
+		})
+		b.Run("peak/"+level.String(), func(b *testing.B) {
+			flops := 0.0
+			for b.Loop() {
+				flops += t.Peak(1000)
+			}
+			b.ReportMetric(flops/b.Elapsed().Seconds()/1e9, "GF/s")
+		})
+	}
+}
+
+func BenchmarkExp(b *testing.B) {
+	x := make([]float64, 4096)
+	for i := range x {
+		x[i] = -20 * float64(i) / 4096
+	}
+	dst := make([]float64, len(x))
+	for _, level := range asm.Supported() {
+		t, err := asm.Select(level)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(level.String(), func(b *testing.B) {
+			for b.Loop() {
+				t.Exp(dst, x)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/4096, "ns/element")
+		})
+	}
+}
+
+func BenchmarkInterleave(b *testing.B) {
+	src := make([]float64, 24*1024)
+	for _, level := range asm.Supported() {
+		t, err := asm.Select(level)
+		if err != nil {
+			b.Fatal(err)
+		}
+		dst := make([]float64, t.NR*256)
+		b.Run(level.String(), func(b *testing.B) {
+			b.SetBytes(int64(16 * len(dst)))
+			for b.Loop() {
+				t.Interleave(dst, t.NR, 256, src, 1024, t.NR)
+			}
+		})
+	}
+}
