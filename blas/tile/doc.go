@@ -1,0 +1,15 @@
+// Package tile multiplies dense matrices: packing, and the one loop nest around the
+// register tile of an asm.Table.
+//
+// A [Nest] computes a [Product]. B is packed into panels of NR columns that all workers
+// share, blocks of rows of A into panels of MR rows that one worker keeps in its cache, and
+// every pair of panels goes through the table's tile. What happens to a finished tile is the
+// caller's: it is stored, or handed to [Product.Visit] first, while it is in the cache.
+//
+// # Bits
+//
+// k is cut into equal blocks of at most KC, by k alone. Within a block the terms of an
+// element are added in order, starting from 0; blocks are added to C in order. So the bits of
+// an element depend on its row of op(A), its column of op(B), alpha, beta and C, and neither
+// on the rest of the call, nor on the number of workers, nor on where the operands are.
+package tile

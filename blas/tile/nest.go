@@ -1,0 +1,90 @@
+package tile
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mustlink/mustlink/asm"
+)
+
+// Nest is the loop nest on one table, with its workers and scratch memory. It is safe for
+// concurrent use.
+type Nest struct {
+	t       *asm.Table
+	workers int
+	sizes   sizes
+	scratch [scratchClasses]sync.Pool // of *[]float64, by size
+	jobs    sync.Pool                 // of *job
+}
+
+// New returns the nest on the kernels t, with up to workers goroutines a call; fewer than 1
+// count as 1.
+func New(t *asm.Table, workers int) *Nest {
+	return &Nest{t: t, workers: max(1, workers), sizes: blockSizes}
+}
+
+// Table returns the nest's kernels.
+func (n *Nest) Table() *asm.Table { return n.t }
+
+// Workers returns the number of goroutines that a large call uses.
+func (n *Nest) Workers() int { return n.workers }
+
+// Scratch comes in powers of two from 2^minScratch elements, 64 KiB, which the allocator
+// aligns to pages: panels then start at the boundaries that vector loads like.
+const (
+	minScratch     = 13
+	scratchClasses = 28
+)
+
+// Borrow returns at least size elements of scratch memory, contents undefined, to be given
+// back by [Nest.Return]. It does not allocate once the nest is warm.
+func (n *Nest) Borrow(size int) *[]float64 {
+	c := scratchClass(size)
+	if s, _ := n.scratch[c].Get().(*[]float64); s != nil && len(*s) >= size {
+		return s
+	}
+	s := make([]float64, max(size, 1<<(c+minScratch)))
+	return &s
+}
+
+// Return gives back what [Nest.Borrow] lent.
+func (n *Nest) Return(s *[]float64) { n.scratch[scratchClass(len(*s))].Put(s) }
+
+func scratchClass(size int) int {
+	return min(max(0, bits.Len(uint(max(1, size)-1))-minScratch), scratchClasses-1)
+}
+
+// Each calls f(0), ..., f(tasks-1), on all workers if parallel is set. The calls must be
+// independent: which worker makes which call is left to chance.
+func (n *Nest) Each(parallel bool, tasks int, f func(i int)) {
+	if workers := min(n.workers, tasks); parallel && workers > 1 {
+		new(crew).run(workers, tasks, f)
+		return
+	}
+	for i := range tasks {
+		f(i)
+	}
+}
+
+// crew deals out numbered tasks to goroutines.
+type crew struct {
+	next atomic.Int64
+	wg   sync.WaitGroup
+}
+
+// run calls f for all tasks on that many goroutines, this one included, and waits.
+func (c *crew) run(workers, tasks int, f func(i int)) {
+	c.next.Store(0)
+	for range workers - 1 {
+		c.wg.Go(func() { c.drain(tasks, f) })
+	}
+	c.drain(tasks, f)
+	c.wg.Wait()
+}
+
+func (c *crew) drain(tasks int, f func(i int)) {
+	for i := int(c.next.Add(1)) - 1; i < tasks; i = int(c.next.Add(1)) - 1 {
+		f(i)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package tile
+
+const raceDetector = false

@@ -1,0 +1,173 @@
+package tile
+
+import (
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
+)
+
+// Operand is a factor of a product.
+type Operand struct {
+	Matrix blas.Matrix
+	Trans  bool // the transpose is meant
+	// Symmetric: the lower triangle of the square matrix stands for all of it.
+	Symmetric bool
+}
+
+// Shape returns the rows and columns of the factor.
+func (o *Operand) Shape() (rows, cols int) {
+	if o.Trans {
+		return o.Matrix.Cols, o.Matrix.Rows
+	}
+	return o.Matrix.Rows, o.Matrix.Cols
+}
+
+// Product is C = Alpha op(A) op(B) + Beta C. The shapes must agree and C overlap neither
+// factor; nothing is checked. Beta == 0: C is not read; Alpha == 0: the factors are not.
+type Product struct {
+	Alpha, Beta float64
+	A, B        Operand
+	C           blas.Matrix
+
+	// Lower: C is square, and only its lower triangle is computed, read and written.
+	Lower bool
+
+	// Visit, if set, gets every finished tile before it is stored: element (row+i, col+j)
+	// of C, i < rows, j < cols, is tile[i*NR+j], and what Visit leaves there is stored.
+	// With Lower, tiles across the diagonal hold elements above it, which are not stored.
+	// All MR*NR elements of tile may be written. Workers call it concurrently, for
+	// different tiles.
+	Visit func(tile []float64, row, col, rows, cols int)
+}
+
+// parallelFlops is the work from which a call is spread over the workers: some ten times
+// what it costs to start them.
+const parallelFlops = 2e6
+
+// sizes are those of the blocks. The bits of C do not depend on them.
+type sizes struct {
+	rows   int // of A that a worker packs at a time
+	cols   int // of B that are packed at a time, at most
+	packed int // elements of B that are packed at a time, if that holds one block of k
+	panels int // of B that a task should have at least, to be worth a packing of A
+}
+
+// blockSizes: 128 rows at a KC of 256 take 256 KiB, which leaves room in a second-level cache
+// of 512 KiB; 8 MiB of B are one worker's share of a last-level cache, and so much work that
+// the workers meet seldom.
+var blockSizes = sizes{rows: 128, cols: 4096, packed: 1 << 20, panels: 10}
+
+// tasksEach is the number of tasks that a worker should find, to even out their speeds.
+const tasksEach = 8
+
+// job is one product under way.
+type job struct {
+	Product
+	nest *Nest
+	t    *asm.Table
+	k    int
+
+	workers int
+	depth   int // of a block of k
+	group   int // blocks of k packed at a time
+	width   int // columns packed at a time, a multiple of NR
+	rows    int // of a task, a multiple of MR
+	chunk   int // columns of a task, a multiple of NR
+
+	// The part of B that is packed, and the columns and blocks of k that it holds.
+	packed *[]float64
+	j0, j1 int
+	b0, b1 int
+
+	crew       crew
+	pack, work func(i int) // packTask and multiplyTask of this job, bound once
+}
+
+// Multiply computes p. It does not allocate once the nest is warm, but for what starting
+// goroutines takes.
+func (n *Nest) Multiply(p Product) {
+	if p.C.Rows == 0 || p.C.Cols == 0 {
+		return
+	}
+	_, k := p.A.Shape()
+	if p.Alpha == 0 {
+		k = 0
+	}
+	if k == 0 && p.Visit == nil {
+		if p.Lower {
+			form.ScaleLower(p.Beta, p.C)
+		} else {
+			form.Scale(p.Beta, p.C)
+		}
+		return
+	}
+	j, _ := n.jobs.Get().(*job)
+	if j == nil {
+		j = &job{nest: n, t: n.t}
+		j.pack, j.work = j.packTask, j.multiplyTask
+	}
+	j.Product, j.k = p, k
+	j.plan()
+	j.run()
+	j.Product = Product{} // hold on to nobody's memory
+	n.jobs.Put(j)
+}
+
+// plan chooses the sizes of the blocks. Only depth enters the bits, and it depends on k.
+func (j *job) plan() {
+	m, n, size := j.C.Rows, j.C.Cols, &j.nest.sizes
+	j.depth = share(j.k, j.t.KC, 1)
+	flops := 2 * float64(m) * float64(n) * float64(j.k)
+	if j.Lower {
+		flops /= 2
+	}
+	j.workers = 1
+	if flops >= parallelFlops {
+		j.workers = j.nest.workers
+	}
+	j.width = share(n, size.cols, j.t.NR)
+	j.group = share(blocks(j.k, j.depth), max(1, size.packed/max(1, j.depth*j.width)), 1)
+	j.rows = share(m, size.rows, j.t.MR)
+	j.chunk = j.width
+	if tasks := blocks(m, j.rows); j.workers > 1 && tasks < tasksEach*j.workers {
+		least := size.panels * j.t.NR
+		j.chunk = max(min(least, j.width), share(j.width, j.width*tasks/(tasksEach*j.workers), j.t.NR))
+	}
+}
+
+// share cuts n into equal parts of at most size elements, and returns the size of the parts,
+// a multiple of unit and at least one.
+func share(n, size, unit int) int {
+	size = max(size, unit)
+	parts := max(1, blocks(n, size))
+	return max(1, blocks(blocks(n, parts), unit)) * unit
+}
+
+// blocks returns the number of blocks of that size that n elements need.
+func blocks(n, size int) int { return (n + size - 1) / size }
+
+// run is the outer loops: over columns, then over groups of blocks of k.
+func (j *job) run() {
+	n, kBlocks := j.C.Cols, max(1, blocks(j.k, j.depth))
+	j.packed = j.nest.Borrow(j.width * j.depth * min(j.group, kBlocks))
+	for j.j0 = 0; j.j0 < n; j.j0 += j.width {
+		j.j1 = min(j.j0+j.width, n)
+		for j.b0 = 0; j.b0 < kBlocks; j.b0 += j.group {
+			j.b1 = min(j.b0+j.group, kBlocks)
+			j.each(blocks(j.j1-j.j0, packPanels*j.t.NR)*(j.b1-j.b0), j.pack)
+			j.each(blocks(j.C.Rows, j.rows)*blocks(j.j1-j.j0, j.chunk), j.work)
+		}
+	}
+	j.nest.Return(j.packed)
+	j.packed = nil
+}
+
+func (j *job) each(tasks int, f func(i int)) {
+	if workers := min(j.workers, tasks); workers > 1 {
+		j.crew.run(workers, tasks, f)
+		return
+	}
+	for i := range tasks {
+		f(i)
+	}
+}

@@ -1,0 +1,282 @@
+package tile
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/asm/asmtest"
+	"github.com/mustlink/mustlink/blas"
+)
+
+const eps = 0x1p-52
+
+func random(rng *rand.Rand, rows, cols int) blas.Matrix {
+	m := blas.NewMatrix(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = rng.NormFloat64()
+	}
+	return m
+}
+
+func operand(rng *rand.Rand, trans bool, rows, cols int) Operand {
+	if trans {
+		rows, cols = cols, rows
+	}
+	return Operand{Matrix: random(rng, rows, cols), Trans: trans}
+}
+
+// at returns element (i, j) of the factor.
+func (o *Operand) at(i, j int) float64 {
+	if o.Trans || o.Symmetric && j > i {
+		i, j = j, i
+	}
+	return o.Matrix.At(i, j)
+}
+
+// tiny returns a nest whose blocks are so small that a small product has several of each.
+func tiny(t *asm.Table, workers int) *Nest {
+	n := New(t, workers)
+	n.sizes = sizes{rows: 2 * t.MR, cols: 3 * t.NR, packed: 4 * t.KC * t.NR, panels: 1}
+	return n
+}
+
+// plain checks p's result by plain loops: |C - exact| <= 4 k eps (|A||B| + |beta C|).
+func plain(t *testing.T, what string, p Product, start blas.Matrix) {
+	t.Helper()
+	_, k := p.A.Shape()
+	for i := range p.C.Rows {
+		for j := range p.C.Cols {
+			if p.Lower && j > i {
+				if !math.IsNaN(p.C.At(i, j)) {
+					t.Fatalf("%s: C[%d,%d], above the diagonal, was written", what, i, j)
+				}
+				continue
+			}
+			want, size := p.Beta*start.At(i, j), math.Abs(p.Beta*start.At(i, j))
+			for l := range k {
+				v := p.Alpha * p.A.at(i, l) * p.B.at(l, j)
+				want += v
+				size += math.Abs(v)
+			}
+			if got := p.C.At(i, j); !(math.Abs(got-want) <= 4*float64(k+1)*eps*size) {
+				t.Fatalf("%s: C[%d,%d] is %v: want %v", what, i, j, got, want)
+			}
+		}
+	}
+}
+
+// Every combination of flags, on shapes around the edges of tiles and blocks, in many small
+// blocks and in few large ones, agrees with plain loops and with itself to the bit.
+func TestMultiply(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(1, 1))
+		mr, nr, kc := table.MR, table.NR, table.KC
+		for _, size := range [][3]int{
+			{1, 1, 1}, {mr, nr, 3}, {mr + 1, nr - 1, 7}, {5*mr - 1, 7*nr + 1, 20},
+			{2 * mr, nr, kc}, {3, 5, kc + 1}, {4*mr + 1, 3*nr + 2, 3*kc - 5}, {9, 8, 0},
+		} {
+			for flags := range 8 {
+				m, n, k := size[0], size[1], size[2]
+				lower := flags&4 != 0
+				if lower {
+					n = m
+				}
+				p := Product{Alpha: 0.7, Beta: float64(flags % 3), Lower: lower}
+				p.A, p.B = operand(rng, flags&1 != 0, m, k), operand(rng, flags&2 != 0, k, n)
+				start := random(rng, m, n)
+				for i := range m {
+					for j := range n {
+						if lower && j > i {
+							start.Set(i, j, math.NaN())
+						}
+					}
+				}
+				what := fmt.Sprintf("m=%d,n=%d,k=%d,flags=%b", m, n, k, flags)
+				p.C = start.Clone()
+				New(table, 1).Multiply(p)
+				plain(t, what, p, start)
+				for workers := 1; workers <= 3; workers++ {
+					again := p
+					again.C = start.Clone()
+					tiny(table, workers).alone(again)
+					sameBits(t, what, again.C, p.C)
+				}
+			}
+		}
+	})
+}
+
+// alone multiplies on all workers however small the product.
+func (n *Nest) alone(p Product) {
+	_, k := p.A.Shape()
+	j := &job{nest: n, t: n.t, Product: p, k: k}
+	j.pack, j.work = j.packTask, j.multiplyTask
+	j.plan()
+	j.workers = n.workers
+	j.run()
+}
+
+func sameBits(t *testing.T, what string, got, want blas.Matrix) {
+	t.Helper()
+	for i := range want.Rows {
+		for j, v := range want.Row(i) {
+			if math.Float64bits(got.At(i, j)) != math.Float64bits(v) && !(math.IsNaN(v) && math.IsNaN(got.At(i, j))) {
+				t.Fatalf("%s: element (%d,%d) is %v, was %v: want the same bits", what, i, j, got.At(i, j), v)
+			}
+		}
+	}
+}
+
+// A symmetric factor stands for the full matrix, whose product it equals to the bit.
+func TestSymmetric(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(2, 2))
+		for _, k := range []int{1, table.NR, 3*table.NR + 1, table.KC + 5} {
+			full := random(rng, k, k)
+			half := full.Clone()
+			for i := range k {
+				for j := range i {
+					full.Set(j, i, full.At(i, j))
+					half.Set(j, i, math.NaN())
+				}
+			}
+			other := random(rng, k, 9)
+			for _, left := range []bool{true, false} {
+				multiply := func(o Operand) blas.Matrix {
+					p := Product{Alpha: 1, A: o, B: Operand{Matrix: other}}
+					p.C = blas.NewMatrix(k, 9)
+					if !left {
+						p.A, p.B = Operand{Matrix: other, Trans: true}, o
+						p.C = blas.NewMatrix(9, k)
+					}
+					tiny(table, 1).Multiply(p)
+					return p.C
+				}
+				sameBits(t, fmt.Sprintf("k=%d,left=%t", k, left),
+					multiply(Operand{Matrix: half, Symmetric: true}), multiply(Operand{Matrix: full}))
+			}
+		}
+	})
+}
+
+// The visitor sees every element once, complete and at its place, and its changes are stored.
+func TestVisit(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(3, 3))
+		for _, k := range []int{0, 5, 2*table.KC + 3} {
+			for _, lower := range []bool{false, true} {
+				const n = 100
+				p := Product{Alpha: 0.5, Lower: lower, C: blas.NewMatrix(n, n)}
+				p.A, p.B = operand(rng, false, n, k), operand(rng, true, k, n)
+				want := p
+				want.C = blas.NewMatrix(n, n)
+				New(table, 1).Multiply(want)
+				var seen [n][n]atomic.Int32
+				p.Visit = func(tile []float64, row, col, rows, cols int) {
+					for i := range rows {
+						for j := range cols {
+							seen[row+i][col+j].Add(1)
+							tile[i*table.NR+j] += float64(row + i)
+						}
+					}
+				}
+				tiny(table, 3).alone(p)
+				for i := range n {
+					for j := range n {
+						if lower && j > i {
+							continue
+						}
+						if seen[i][j].Load() != 1 || p.C.At(i, j) != want.C.At(i, j)+float64(i) {
+							t.Fatalf("k=%d,lower=%t: element (%d,%d) was visited %d times and is %v: want once, %v",
+								k, lower, i, j, seen[i][j].Load(), p.C.At(i, j), want.C.At(i, j)+float64(i))
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Unpack undoes Pack, and neither leaves its part of the matrix.
+func TestPack(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(4, 4))
+		m := random(rng, 40, 41)
+		for _, width := range []int{1, table.MR, table.NR} {
+			for _, byRow := range []bool{false, true} {
+				panel := make([]float64, width*9)
+				lanes := min(width, 3+rng.IntN(width))
+				i0, l0 := rng.IntN(9), rng.IntN(9)
+				Pack(table, panel, width, m, byRow, i0, i0+lanes, l0, l0+9)
+				for l := range 9 {
+					for i := range width {
+						want := 0.0
+						if i < lanes && byRow {
+							want = m.At(i0+i, l0+l)
+						} else if i < lanes {
+							want = m.At(l0+l, i0+i)
+						}
+						if got := panel[l*width+i]; got != want {
+							t.Fatalf("width=%d,byRow=%t: lane %d, depth %d is %v: want %v", width, byRow, i, l, got, want)
+						}
+					}
+				}
+				hole := m.Clone()
+				part := hole.View(i0, i0+lanes, l0, l0+9)
+				if !byRow {
+					part = hole.View(l0, l0+9, i0, i0+lanes)
+				}
+				for i := range part.Rows {
+					clear(part.Row(i))
+				}
+				Unpack(panel, width, hole, byRow, i0, i0+lanes, l0, l0+9)
+				sameBits(t, "unpacked", hole, m)
+			}
+		}
+	})
+}
+
+// A warm nest allocates nothing for a product that stays on its goroutine.
+func TestAllocations(t *testing.T) {
+	table, err := asm.Select(asm.Best())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := New(table, 2)
+	x, c := blas.NewMatrix(64, 64), blas.NewMatrix(64, 64)
+	allocs := testing.AllocsPerRun(100, func() {
+		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x}, C: c})
+		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x, Trans: true}, C: c, Lower: true})
+	})
+	if allocs >= 1 && !raceDetector { // the race detector empties pools at random
+		t.Errorf("%v allocations for two small products: want none", allocs)
+	}
+}
+
+func TestBorrow(t *testing.T) {
+	n := New(nil, 1)
+	for _, size := range []int{0, 1, 1 << 13, 1<<13 + 1, 1 << 20} {
+		s := n.Borrow(size)
+		if len(*s) < size {
+			t.Errorf("borrowed %d elements: want at least %d", len(*s), size)
+		}
+		n.Return(s)
+	}
+}
+
+// Each calls every number once, on one worker or more.
+func TestEach(t *testing.T) {
+	for _, parallel := range []bool{false, true} {
+		var calls [100]atomic.Int32
+		New(nil, 3).Each(parallel, len(calls), func(i int) { calls[i].Add(1) })
+		for i := range calls {
+			if calls[i].Load() != 1 {
+				t.Errorf("parallel=%t: task %d was called %d times: want once", parallel, i, calls[i].Load())
+			}
+		}
+	}
+}
