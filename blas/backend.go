@@ -11,8 +11,10 @@
 // panic with a constant message; dimensions of zero are legal and do nothing (beyond
 // scaling by beta). beta == 0 overwrites: the output is not read, so it may hold NaN.
 // alpha == 0 leaves the factors unread. NaN and Inf in the inputs propagate, or give an
-// error from a factorisation, never a hang: Gemm, Syrk, Gemv and Symv take 0*NaN and 0*Inf
-// for NaN, in Syr and Trsm a backend may leave out a product whose other factor is 0.
+// error from a factorisation, never a hang: Gemm, Syrk, Symm, Gemv, Symv take 0*NaN and 0*Inf
+// for NaN; in Syr, Trsm, Trmm a backend may leave out a product whose other factor is 0.
+// In Trsm and Trmm the zeros on the other side of the triangle take no part, but for netlib,
+// where they may.
 package blas
 
 // Backend is dense linear algebra. A Backend is immutable and safe for concurrent use.
@@ -32,6 +34,9 @@ type Backend interface {
 	// Syrk computes the lower triangle of C = alpha A A' + beta C, A n x k (trans false),
 	// or alpha A'A + beta C, A k x n (trans true). n(n+1)k flops.
 	Syrk(trans bool, alpha float64, a Matrix, beta float64, c Matrix)
+	// Symm computes C = alpha A B + beta C (left), or alpha B A + beta C, with A symmetric,
+	// lower triangle. C and B are m x n. 2m^2 n flops (left), or 2mn^2.
+	Symm(left bool, alpha float64, a, b Matrix, beta float64, c Matrix)
 	// Syr adds alpha x x' to the lower triangle of the n x n matrix A. n(n+1) flops.
 	Syr(alpha float64, x []float64, a Matrix)
 	// Gemv computes y = alpha op(A) x + beta y. 2mn flops.
@@ -43,11 +48,25 @@ type Backend interface {
 	//	right, !trans: B = B L^-1     right, trans: B = B L'^-1     (B m x n)
 	// n^2 m flops. A zero on the diagonal gives Inf or NaN, as in BLAS.
 	Trsm(left, trans bool, l, b Matrix)
+	// Trmm multiplies by the lower triangular L of order n, overwriting B:
+	//	left, !trans:  B = L B     left, trans:  B = L'B     (B n x m)
+	//	right, !trans: B = B L     right, trans: B = B L'    (B m x n)
+	// n^2 m flops.
+	Trmm(left, trans bool, l, b Matrix)
+	// TriangularInverse overwrites the lower triangle L of order n with its inverse.
+	// n^3/3 flops. A zero on the diagonal gives *SingularError and leaves L as it is.
+	TriangularInverse(l Matrix) error
 
 	// Cholesky overwrites the lower triangle of A, symmetric positive definite of order
 	// n, with L such that A = L L'. n^3/3 flops. A pivot that is not positive (or NaN)
 	// gives *NotPositiveDefiniteError with its index, and leaves the triangle undefined.
 	Cholesky(a Matrix) error
+	// QR decomposes A, m x n with m >= n, into A = Q L', where the columns of Q, m x n, are
+	// orthonormal and L is lower triangular with a diagonal that is not negative: L' is the
+	// R of other books. A is overwritten with Q, the lower triangle of l, n x n, with L.
+	// Householder reflections, so Q is orthonormal to working accuracy whatever A's rank.
+	// NaN or Inf in A give NaN. 4mn^2 - 4n^3/3 flops.
+	QR(a, l Matrix)
 	// SymEig overwrites A, symmetric of order n, lower triangle, and fills w (length n)
 	// with its eigenvalues in ascending order. With vectors, row i of A becomes the unit
 	// eigenvector of w[i]; without, all of A is destroyed. NaN or Inf in the triangle

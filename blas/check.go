@@ -48,6 +48,17 @@ func CheckSyrk(trans bool, a, c Matrix) (n, k int) {
 	return n, k
 }
 
+// CheckSymm panics unless the shapes of [Backend.Symm] agree, and returns those of C.
+func CheckSymm(left bool, a, b, c Matrix) (m, n int) {
+	order := CheckSquare(a)
+	CheckMatrix(b)
+	CheckMatrix(c)
+	if rows, _ := opShape(!left, b); rows != order || c.Rows != b.Rows || c.Cols != b.Cols {
+		panic(errShape)
+	}
+	return c.Rows, c.Cols
+}
+
 // CheckGemv panics unless the shapes of [Backend.Gemv] agree.
 func CheckGemv(trans bool, a Matrix, x, y []float64) {
 	CheckMatrix(a)
@@ -90,8 +101,8 @@ func CheckSymEigTop(a Matrix, w []float64, v Matrix) (n, k int) {
 	return n, len(w)
 }
 
-// CheckTrsm panics unless the shapes of [Backend.Trsm] agree, and returns L's order and
-// the number of right-hand sides.
+// CheckTrsm panics unless the shapes of [Backend.Trsm] or [Backend.Trmm] agree, and returns
+// L's order and the number of right-hand sides.
 func CheckTrsm(left bool, l, b Matrix) (n, m int) {
 	n = CheckSquare(l)
 	CheckMatrix(b)
@@ -100,6 +111,16 @@ func CheckTrsm(left bool, l, b Matrix) (n, m int) {
 		panic(errShape)
 	}
 	return n, m
+}
+
+// CheckQR panics unless the shapes of [Backend.QR] agree, and returns those of A.
+func CheckQR(a, l Matrix) (m, n int) {
+	CheckMatrix(a)
+	n = CheckSquare(l)
+	if a.Cols != n || a.Rows < n {
+		panic(errShape)
+	}
+	return a.Rows, n
 }
 
 // CheckLength panics unless got == want.

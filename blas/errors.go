@@ -22,6 +22,16 @@ func (e *NotPositiveDefiniteError) Error() string {
 	return fmt.Sprintf("blas: matrix not positive definite at pivot %d", e.Pivot)
 }
 
+// SingularError reports a triangular matrix without an inverse: the diagonal element of
+// this row is 0.
+type SingularError struct {
+	Index int // 0-based
+}
+
+func (e *SingularError) Error() string {
+	return fmt.Sprintf("blas: triangular matrix is singular: element %d of its diagonal is 0", e.Index)
+}
+
 // NoConvergenceError reports that an eigenvalue iteration did not converge, which on
 // finite input points to a defect in the backend.
 type NoConvergenceError struct {

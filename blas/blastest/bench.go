@@ -16,7 +16,7 @@ func Bench(b *testing.B, backend blas.Backend) {
 	for _, n := range []int{100, 300, 1000} {
 		x := s.random(n, n).Matrix
 		spd := mirror(s.spd(n).Matrix)
-		c, w := blas.NewMatrix(n, n), make([]float64, n)
+		c, l, w := blas.NewMatrix(n, n), blas.NewMatrix(n, n), make([]float64, n)
 		cube := float64(n) * float64(n) * float64(n)
 		check := func(err error) {
 			if err != nil {
@@ -33,6 +33,10 @@ func Bench(b *testing.B, backend blas.Backend) {
 			{"Syrk", cube, func() { backend.Syrk(false, 1, x, 0, c) }},
 			{"Cholesky", cube / 3, func() { c.CopyFrom(spd); check(backend.Cholesky(c)) }},
 			{"Trsm", cube, func() { c.CopyFrom(x); backend.Trsm(true, false, spd, c) }},
+			{"Symm", 2 * cube, func() { backend.Symm(true, 1, spd, x, 0, c) }},
+			{"Trmm", cube, func() { c.CopyFrom(x); backend.Trmm(true, false, spd, c) }},
+			{"Inverse", cube / 3, func() { c.CopyFrom(spd); check(backend.TriangularInverse(c)) }},
+			{"QR", 8 * cube / 3, func() { c.CopyFrom(x); backend.QR(c, l) }},
 			{"SymEig", 9 * cube, func() { c.CopyFrom(spd); check(backend.SymEig(c, w, true)) }},
 		} {
 			b.Run(fmt.Sprintf("%s/n=%d/backend=%s", op.name, n, backend.Name()), func(b *testing.B) {

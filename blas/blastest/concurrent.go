@@ -55,12 +55,16 @@ func (s *suite) jobs() []func() []float64 {
 				func() []float64 { y := make([]float64, n); s.b.Gemv(trans, 0.3, a, x, 0, y); return y },
 				func() []float64 { b := a.Clone(); s.b.Trsm(trans, trans, l, b); return b.Data },
 				func() []float64 { b := a.Clone(); s.b.Trsm(!trans, trans, l, b); return b.Data },
+				func() []float64 { b := a.Clone(); s.b.Trmm(!trans, trans, l, b); return b.Data },
+				func() []float64 { c := fresh(); s.b.Symm(trans, 0.3, spd, a, 0, c); return c.Data },
 			)
 		}
 		jobs = append(jobs,
 			func() []float64 { c := spd.Clone(); s.b.Syr(0.3, x, c); return c.Data },
 			func() []float64 { y := make([]float64, n); s.b.Symv(0.3, spd, x, 0, y); return y },
 			func() []float64 { c := spd.Clone(); check(s.b.Cholesky(c)); return c.Data },
+			func() []float64 { c := l.Clone(); check(s.b.TriangularInverse(c)); return c.Data },
+			func() []float64 { q, r := a.Clone(), fresh(); s.b.QR(q, r); return append(q.Data, r.Data...) },
 			func() []float64 {
 				c, w := spd.Clone(), make([]float64, n)
 				check(s.b.SymEig(c, w, true))

@@ -45,10 +45,7 @@ func (s *suite) trsm(t *testing.T, left, trans bool, l *guarded, m int) {
 	s.b.Trsm(left, trans, l.Matrix, x.Matrix)
 	x.fenced(t, "B", false)
 	// The residual of each right-hand side, by columns of op(L) X or rows of X op(L).
-	lower := l.Matrix.Clone()
-	for i := range n {
-		clear(lower.Row(i)[i+1:])
-	}
+	lower := lowerOf(l.Matrix)
 	for r := range m {
 		rhs, sol := make([]float64, n), make([]float64, n)
 		for i := range n {

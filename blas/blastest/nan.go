@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/mustlink/mustlink/blas"
 )
 
 // testNaN: a NaN or Inf in a factor reaches every element that its row and column feed,
@@ -35,6 +37,15 @@ func testNaN(t *testing.T, s *suite) {
 			onlyNaN(t, fmt.Sprintf("Syrk, A[%d,%d]=NaN", i, l), c, func(r, j int) bool { return j > r || r == i || j == i })
 		}
 	}
+	const order, i, j = 67, 65, 3
+	a := s.empty(order, order).fillLower(s.normal)
+	a.Set(i, j, math.NaN())
+	c := s.empty(order, n)
+	s.b.Symm(true, 1, a.Matrix, blas.NewMatrix(order, n), 0, c.Matrix) // NaN * 0
+	onlyNaN(t, "Symm, left", c, func(r, _ int) bool { return r == i || r == j })
+	c = s.empty(n, order)
+	s.b.Symm(false, 1, a.Matrix, blas.NewMatrix(n, order), 0, c.Matrix)
+	onlyNaN(t, "Symm, right", c, func(_, r int) bool { return r == i || r == j })
 	s.vectorNaN(t)
 }
 
@@ -91,6 +102,9 @@ func testAlphaZero(t *testing.T, s *suite) {
 		half(c, 2)
 		c = two()
 		s.b.Syrk(s.coin(), 0, nan.Matrix, beta, c.Matrix)
+		half(c, 2)
+		c = two()
+		s.b.Symm(s.coin(), 0, nan.Matrix, nan.Matrix, beta, c.Matrix)
 		half(c, 2)
 		c = two()
 		s.b.Gemv(s.coin(), 0, nan.Matrix, nan.Row(0), beta, c.Row(0))

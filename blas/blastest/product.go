@@ -196,6 +196,39 @@ func testSyrk(t *testing.T, s *suite) {
 	}
 }
 
+func testSymm(t *testing.T, s *suite) {
+	sizes := [][2]int{{3, 200}, {200, 4}, {257, 40}}
+	for _, e := range edges {
+		sizes = append(sizes, [2]int{e, e}, [2]int{e, s.size()}, [2]int{s.size(), e})
+	}
+	for _, size := range sizes {
+		for _, left := range []bool{false, true} {
+			order, other := size[0], size[1]
+			m, n := shape(!left, order, other)
+			alpha, beta := s.factor(), s.factor()
+			a := s.empty(order, order).fillLower(s.normal).freeze()
+			b := s.random(m, n).freeze()
+			c := s.output(m, n, beta, false)
+			start := c.Clone()
+			s.b.Symm(left, alpha, a.Matrix, b.Matrix, beta, c.Matrix)
+			a.untouched(t, "A")
+			b.untouched(t, "B")
+			c.fenced(t, "C", false)
+			x, y := mirror(a.Matrix), b.Matrix
+			if !left {
+				x, y = y, x
+			}
+			for i := range m {
+				for j := range n {
+					want, size := terms(false, false, alpha, x, y, beta, start, i, j, order)
+					within(t, fmt.Sprintf("m=%d,n=%d,left=%t,alpha=%v,beta=%v: C[%d,%d]", m, n, left, alpha, beta, i, j),
+						c.At(i, j), want, 4*float64(order+1)*eps*size)
+				}
+			}
+		}
+	}
+}
+
 func testSyr(t *testing.T, s *suite) {
 	for _, n := range append(edges, 600) {
 		alpha, x := s.factor(), s.vector(n)

@@ -79,16 +79,29 @@ func (backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c b
 	dense.Dsyrk(ref.Lower, trans(transA), n, k, alpha, a.Data, a.Stride, 1, c.Data, c.Stride)
 }
 
+func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix) {
+	m, n := blas.CheckSymm(left, a, b, c)
+	form.Scale(beta, c)
+	if m == 0 || n == 0 || alpha == 0 {
+		return
+	}
+	if !form.FiniteLower(a) || !form.Finite(b) {
+		full := form.Mirror(a)
+		if !left {
+			full, b = b, full
+		}
+		plainGemm(false, false, alpha, full, b, c, full.Cols, false)
+		return
+	}
+	dense.Dsymm(side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
+}
+
 // transpose returns a copy of m', for the one case of Gemm, A B', in which gonum's bits
 // depend on the size of the call: a large one splits the inner products at every 64th
 // element of k, a small one does not. The other cases add the terms in the order of k.
 func transpose(m blas.Matrix) blas.Matrix {
 	t := blas.NewMatrix(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, v := range m.Row(i) {
-			t.Set(j, i, v)
-		}
-	}
+	form.TransposeTo(t, m)
 	return t
 }
 
@@ -143,11 +156,46 @@ func (backend) Trsm(left, transL bool, l, b blas.Matrix) {
 	if n == 0 || m == 0 {
 		return
 	}
-	side := ref.Right
-	if left {
-		side = ref.Left
+	dense.Dtrsm(side(left), ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+}
+
+func (backend) Trmm(left, transL bool, l, b blas.Matrix) {
+	n, m := blas.CheckTrsm(left, l, b)
+	if n == 0 || m == 0 {
+		return
 	}
-	dense.Dtrsm(side, ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrmm(side(left), ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+}
+
+func (backend) TriangularInverse(l blas.Matrix) error {
+	n := blas.CheckSquare(l)
+	if i := form.ZeroDiagonal(l); i >= 0 {
+		return &blas.SingularError{Index: i}
+	}
+	if n > 0 {
+		factor.Dtrtri(ref.Lower, ref.NonUnit, n, l.Data, l.Stride)
+	}
+	return nil
+}
+
+func (backend) QR(a, l blas.Matrix) {
+	m, n := blas.CheckQR(a, l)
+	if n == 0 {
+		return
+	}
+	if !form.Finite(a) {
+		form.FillNaN(a, l)
+		return
+	}
+	var size [1]float64
+	factor.Dgeqrf(m, n, a.Data, a.Stride, nil, size[:], -1)
+	best := int(size[0])
+	factor.Dorgqr(m, n, n, a.Data, a.Stride, nil, size[:], -1)
+	tau, work := make([]float64, n), make([]float64, max(best, int(size[0]), n))
+	factor.Dgeqrf(m, n, a.Data, a.Stride, tau, work, len(work))
+	form.LowerFromUpper(l, a)
+	factor.Dorgqr(m, n, n, a.Data, a.Stride, tau, work, len(work))
+	form.PositiveDiagonal(a, l)
 }
 
 func (backend) Cholesky(a blas.Matrix) error {
@@ -156,6 +204,13 @@ func (backend) Cholesky(a blas.Matrix) error {
 		return nil
 	}
 	return &blas.NotPositiveDefiniteError{Pivot: form.FailedPivot(a)}
+}
+
+func side(left bool) ref.Side {
+	if left {
+		return ref.Left
+	}
+	return ref.Right
 }
 
 func trans(t bool) ref.Transpose {

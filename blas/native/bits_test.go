@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/asm"
-	"github.com/mustlink/mustlink/asm/asmtest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/native"
 )
@@ -49,7 +48,7 @@ func vector(x []float64) blas.Matrix {
 
 // The number of workers changes no bit of any operation.
 func TestWorkers(t *testing.T) {
-	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		const n = 270 // more than two blocks of each kind
 		rng := rand.New(rand.NewPCG(1, 1))
 		a, x, l := random(rng, n, n), random(rng, 1, n).Data, triangle(rng, n)
@@ -63,6 +62,15 @@ func TestWorkers(t *testing.T) {
 				}
 				return c
 			},
+			"TriangularInverse": func(b blas.Backend) blas.Matrix {
+				c := l.Clone()
+				if err := b.TriangularInverse(c); err != nil {
+					t.Fatal(err)
+				}
+				return c
+			},
+			"QR/Q": func(b blas.Backend) blas.Matrix { c := a.Clone(); b.QR(c, blas.NewMatrix(n, n)); return c },
+			"QR/L": func(b blas.Backend) blas.Matrix { c := blas.NewMatrix(n, n); b.QR(a.Clone(), c); return c },
 			"Syr":  func(b blas.Backend) blas.Matrix { c := a.Clone(); b.Syr(0.3, x, c); return c },
 			"Symv": func(b blas.Backend) blas.Matrix { y := make([]float64, n); b.Symv(0.3, a, x, 0, y); return vector(y) },
 		}
@@ -83,6 +91,16 @@ func TestWorkers(t *testing.T) {
 				return vector(y)
 			}
 			for _, left := range []bool{false, true} {
+				ops[fmt.Sprintf("Symm/%t", left)] = func(b blas.Backend) blas.Matrix {
+					c := a.Clone()
+					b.Symm(left, 0.3, spd, a, 0.7, c)
+					return c
+				}
+				ops[fmt.Sprintf("Trmm/%t/%t", left, trans)] = func(b blas.Backend) blas.Matrix {
+					c := a.Clone()
+					b.Trmm(left, trans, l, c)
+					return c
+				}
 				ops[fmt.Sprintf("Trsm/%t/%t", left, trans)] = func(b blas.Backend) blas.Matrix {
 					c := a.Clone()
 					b.Trsm(left, trans, l, c)
@@ -92,7 +110,7 @@ func TestWorkers(t *testing.T) {
 		}
 		for name, op := range ops {
 			want := op(native.New(table, 1))
-			for _, workers := range []int{-1, 2, 16} {
+			for _, workers := range []int{-1, 2, 3, 16} {
 				sameBits(t, fmt.Sprintf("%s with %d workers", name, workers), op(native.New(table, workers)), want)
 			}
 		}
@@ -102,7 +120,7 @@ func TestWorkers(t *testing.T) {
 // Columns of C are as independent of their neighbours as rows are, and so is everything of
 // the offset in memory.
 func TestGemmColumns(t *testing.T) {
-	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		b := native.New(table, 2)
 		rng := rand.New(rand.NewPCG(2, 2))
 		const m, n, k = 5, 261, 300
@@ -119,7 +137,7 @@ func TestGemmColumns(t *testing.T) {
 
 // A product with its own transpose is symmetric to the bit, and Syrk gives its lower half.
 func TestSymmetry(t *testing.T) {
-	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		b := native.New(table, 2)
 		x := random(rand.New(rand.NewPCG(3, 3)), 135, 270)
 		c, s := blas.NewMatrix(135, 135), blas.NewMatrix(135, 135)
@@ -140,9 +158,10 @@ func column(m blas.Matrix, j int) blas.Matrix {
 	return vector(x)
 }
 
-// A right-hand side's solution does not depend on the others in the call.
-func TestTrsmSplit(t *testing.T) {
-	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+// A right-hand side's solution, and the product of a vector with a triangle, do not depend on
+// the others in the call.
+func TestTriangularSplit(t *testing.T) {
+	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		b := native.New(table, 2)
 		rng := rand.New(rand.NewPCG(4, 4))
 		const n, m = 150, 261
@@ -155,12 +174,15 @@ func TestTrsmSplit(t *testing.T) {
 					rhs = random(rng, n, m)
 					view = func(x blas.Matrix, lo, hi int) blas.Matrix { return x.View(0, n, lo, hi) }
 				}
-				whole := rhs.Clone()
-				b.Trsm(left, trans, l, whole)
-				for _, part := range [][2]int{{0, 1}, {63, 64}, {100, 103}, {1, 130}, {128, 261}} {
-					some := view(rhs, part[0], part[1]).Clone()
-					b.Trsm(left, trans, l, some)
-					sameBits(t, fmt.Sprintf("left=%t,trans=%t: right-hand sides %v", left, trans, part), some, view(whole, part[0], part[1]))
+				for name, op := range map[string]func(left, trans bool, l, x blas.Matrix){"Trsm": b.Trsm, "Trmm": b.Trmm} {
+					whole := rhs.Clone()
+					op(left, trans, l, whole)
+					for _, part := range [][2]int{{0, 1}, {63, 64}, {100, 103}, {1, 130}, {128, 261}} {
+						some := view(rhs, part[0], part[1]).Clone()
+						op(left, trans, l, some)
+						what := fmt.Sprintf("%s,left=%t,trans=%t: right-hand sides %v", name, left, trans, part)
+						sameBits(t, what, some, view(whole, part[0], part[1]))
+					}
 				}
 			}
 		}
@@ -169,7 +191,7 @@ func TestTrsmSplit(t *testing.T) {
 
 // A row of Gemv is that of a call with this row alone.
 func TestGemvRows(t *testing.T) {
-	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		b := native.New(table, 2)
 		rng := rand.New(rand.NewPCG(5, 5))
 		const m, n = 700, 601

@@ -6,29 +6,39 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// factorBlock is the order of the diagonal blocks that are factored directly: large enough
-// that the updates of the rest run at the speed of the product.
-const factorBlock = 128
+// factorOrder is the order of the triangles that are factored directly.
+const factorOrder = 64
 
-// Cholesky is right-looking: factor a diagonal block, solve for the panel below it, take
-// the panel's outer product from the rest of the triangle.
 func (b *backend) Cholesky(a blas.Matrix) error {
-	n := blas.CheckSquare(a)
-	for j0 := 0; j0 < n; j0 += factorBlock {
-		j1 := min(j0+factorBlock, n)
-		diagonal := a.View(j0, j1, j0, j1)
-		if pivot := b.factorDirect(diagonal); pivot >= 0 {
-			return &blas.NotPositiveDefiniteError{Pivot: j0 + pivot}
-		}
-		panel := a.View(j1, n, j0, j1)
-		b.Trsm(false, true, diagonal, panel)
-		b.Syrk(false, -1, panel, 1, a.View(j1, n, j1, n))
+	blas.CheckSquare(a)
+	if pivot := b.factor(a); pivot >= 0 {
+		return &blas.NotPositiveDefiniteError{Pivot: pivot}
 	}
 	return nil
 }
 
-// factorDirect overwrites the lower triangle of a small matrix with its Cholesky factor,
-// row by row, and returns the index of the first pivot that is not positive, or -1.
+// factor overwrites the lower triangle of a with its Cholesky factor and returns the index
+// of the first pivot that is not positive, or -1. It halves the matrix: factor one half,
+// solve for the rows below it, take their outer product from the other half and factor that.
+func (b *backend) factor(a blas.Matrix) int {
+	n := a.Rows
+	if n <= factorOrder {
+		return b.factorDirect(a)
+	}
+	mid := half(n)
+	top, below, rest := a.View(0, mid, 0, mid), a.View(mid, n, 0, mid), a.View(mid, n, mid, n)
+	if pivot := b.factor(top); pivot >= 0 {
+		return pivot
+	}
+	b.Trsm(false, true, top, below)
+	b.Syrk(false, -1, below, 1, rest)
+	if pivot := b.factor(rest); pivot >= 0 {
+		return mid + pivot
+	}
+	return -1
+}
+
+// factorDirect is factor for a small matrix, row by row.
 func (b *backend) factorDirect(a blas.Matrix) int {
 	for i := range a.Rows {
 		row := a.Row(i)

@@ -58,6 +58,9 @@ func TestSymEigTopOfLargeOrder(t *testing.T) {
 		"large":             func(i int) float64 { return 1e90 / float64(1+i*i) },
 		"small":             func(i int) float64 { return 1e-90 / float64(1+i*i) },
 	}
+	if raceDetector { // one search of many products and one with a restart say it all
+		spectra = map[string]func(i int) float64{"decaying": spectra["decaying"], "fifty copies": spectra["fifty copies"]}
+	}
 	for name, f := range spectra {
 		t.Run(name, func(t *testing.T) {
 			spectrum := make([]float64, n)
@@ -139,6 +142,9 @@ func checkPairs(t *testing.T, b blas.Backend, a blas.Matrix, w []float64, v blas
 
 // A spectrum without any gap exhausts the search; the answer must come all the same.
 func TestSymEigTopFallsBack(t *testing.T) {
+	if raceDetector {
+		t.Skip("ten seconds of gonum's QR iteration, which starts no goroutine")
+	}
 	b := New(mustTable(t), 2)
 	const n, k = 400, 5
 	spectrum := make([]float64, n)
@@ -167,7 +173,7 @@ func TestSymEigTopSameBits(t *testing.T) {
 		spectrum[i] = 1 / float64(i+1)
 	}
 	var first []float64
-	for _, workers := range []int{1, 2, 5} {
+	for _, workers := range []int{1, 3} {
 		b := New(mustTable(t), workers)
 		a := withSpectrum(New(mustTable(t), 1), spectrum, 9)
 		w, v := make([]float64, k), blas.NewMatrix(k, n)

@@ -10,7 +10,22 @@ import (
 )
 
 func TestBackend(t *testing.T) {
-	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		blastest.Run(t, native.New(table, 3))
 	})
+}
+
+// eachVariant is asmtest.EachVariant, but for the race detector, which makes the tests ten
+// times slower and looks at goroutines rather than at kernels: there it takes the fastest.
+func eachVariant(t *testing.T, f func(t *testing.T, table *asm.Table)) {
+	t.Helper()
+	if !native.RaceDetector {
+		asmtest.EachVariant(t, f)
+		return
+	}
+	table, err := asm.Select(asm.Best())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(t, table)
 }

@@ -11,6 +11,16 @@ const (
 	vectorCols = 512
 )
 
+// vectorFlops is the work from which such an operation, which waits for memory, is spread
+// over the workers.
+const vectorFlops = 250e3
+
+// eachBlock calls f for the blocks [lo, hi) of the given size that make up [0, n), on all
+// workers if there is enough work.
+func (b *backend) eachBlock(n, size int, flops float64, f func(lo, hi int)) {
+	b.nest.Each(flops >= vectorFlops, blocks(n, size), func(i int) { f(i*size, min((i+1)*size, n)) })
+}
+
 func (b *backend) Gemv(trans bool, alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
 	blas.CheckGemv(trans, a, x, y)
 	form.Vector(beta, y)

@@ -13,7 +13,10 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
-const errTooLarge = "netlib: dimension or stride exceeds 2147483647"
+const (
+	errTooLarge = "netlib: dimension or stride exceeds 2147483647"
+	errRefused  = "netlib: LAPACK refused an argument"
+)
 
 var _ blas.Backend = backend{}
 
@@ -68,6 +71,20 @@ func (g backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c
 	dense.Dsyrk(ref.Lower, trans(transA), n, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
 }
 
+func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix) {
+	m, n := blas.CheckSymm(left, a, b, c)
+	fit(a, b, c)
+	if m == 0 || n == 0 {
+		return
+	}
+	if alpha == 0 {
+		form.Scale(beta, c)
+		return
+	}
+	defer enter(2*float64(m)*float64(n)*float64(a.Rows), g.threads)()
+	dense.Dsymm(side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+}
+
 func (g backend) Syr(alpha float64, x []float64, a blas.Matrix) {
 	n := blas.CheckSyr(x, a)
 	fit(a)
@@ -106,12 +123,56 @@ func (g backend) Trsm(left, transL bool, l, b blas.Matrix) {
 	if n == 0 || m == 0 {
 		return
 	}
-	side := ref.Right
-	if left {
-		side = ref.Left
+	defer enter(float64(n)*float64(n)*float64(m), g.threads)()
+	dense.Dtrsm(side(left), ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+}
+
+func (g backend) Trmm(left, transL bool, l, b blas.Matrix) {
+	n, m := blas.CheckTrsm(left, l, b)
+	fit(l, b)
+	if n == 0 || m == 0 {
+		return
 	}
 	defer enter(float64(n)*float64(n)*float64(m), g.threads)()
-	dense.Dtrsm(side, ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrmm(side(left), ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+}
+
+func (g backend) TriangularInverse(l blas.Matrix) error {
+	n := blas.CheckSquare(l)
+	fit(l)
+	if i := form.ZeroDiagonal(l); i >= 0 {
+		return &blas.SingularError{Index: i}
+	}
+	if n > 0 {
+		defer enter(float64(n)*float64(n)*float64(n)/3, g.threads)()
+		accepted(dtrtri(l))
+	}
+	return nil
+}
+
+func (g backend) QR(a, l blas.Matrix) {
+	m, n := blas.CheckQR(a, l)
+	fit(a, l)
+	if n == 0 {
+		return
+	}
+	if !form.Finite(a) {
+		form.FillNaN(a, l)
+		return
+	}
+	defer enter(4*float64(m)*float64(n)*float64(n), g.threads)()
+	tau, work := make([]float64, n), make([]float64, qrBlock*n)
+	accepted(dgelqf(a, tau, work))
+	form.LowerFromUpper(l, a)
+	accepted(dorglq(a, tau, work))
+	form.PositiveDiagonal(a, l)
+}
+
+// accepted panics when LAPACK's info says that the checks above let a bad argument through.
+func accepted(info int) {
+	if info < 0 {
+		panic(errRefused)
+	}
 }
 
 func (g backend) Cholesky(a blas.Matrix) error {
@@ -181,13 +242,18 @@ func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 // convergence turns LAPACK's info into an error. A negative one means an argument that the
 // checks above should have refused.
 func convergence(routine string, info int) error {
-	switch {
-	case info < 0:
-		panic("netlib: LAPACK refused an argument")
-	case info > 0:
+	accepted(info)
+	if info > 0 {
 		return &blas.NoConvergenceError{Routine: routine, Count: info}
 	}
 	return nil
+}
+
+func side(left bool) ref.Side {
+	if left {
+		return ref.Left
+	}
+	return ref.Right
 }
 
 func trans(t bool) ref.Transpose {

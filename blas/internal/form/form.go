@@ -3,6 +3,7 @@
 package form
 
 import (
+	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
@@ -84,6 +85,110 @@ func Transpose(m blas.Matrix) {
 				}
 			}
 		}
+	}
+}
+
+// TransposeTo copies the transpose of src to dst, in blocks that stay in cache.
+func TransposeTo(dst, src blas.Matrix) {
+	const nb = 16
+	for ib := 0; ib < src.Rows; ib += nb {
+		for jb := 0; jb < src.Cols; jb += nb {
+			rows := min(ib+nb, src.Rows)
+			for j := jb; j < min(jb+nb, src.Cols); j++ {
+				to := dst.Data[j*dst.Stride+ib : j*dst.Stride+rows]
+				at := ib*src.Stride + j
+				for i := range to {
+					to[i] = src.Data[at]
+					at += src.Stride
+				}
+			}
+		}
+	}
+}
+
+// Mirror returns the full symmetric matrix of a lower triangle.
+func Mirror(a blas.Matrix) blas.Matrix {
+	full := blas.NewMatrix(a.Rows, a.Cols)
+	for i := range a.Rows {
+		for j, v := range a.Row(i)[:i+1] {
+			full.Set(i, j, v)
+			full.Set(j, i, v)
+		}
+	}
+	return full
+}
+
+// LowerFromUpper copies the transpose of the upper triangle of the first rows of a to the
+// lower triangle of l.
+func LowerFromUpper(l, a blas.Matrix) {
+	for i := range l.Rows {
+		row := l.Row(i)[:i+1]
+		for j := range row {
+			row[j] = a.At(j, i)
+		}
+	}
+}
+
+// FillNaN fills q and the lower triangle l with NaN, the QR decomposition of a matrix that
+// is not finite.
+func FillNaN(q, l blas.Matrix) {
+	fill := func(x []float64) {
+		for i := range x {
+			x[i] = math.NaN()
+		}
+	}
+	for i := range q.Rows {
+		fill(q.Row(i))
+	}
+	for i := range l.Rows {
+		fill(l.Row(i)[:i+1])
+	}
+}
+
+// Zero reports whether all elements of x are 0.
+func Zero(x []float64) bool {
+	for _, v := range x {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ZeroDiagonal returns the index of the first diagonal element of a that is 0, or -1.
+func ZeroDiagonal(a blas.Matrix) int {
+	for i := range a.Rows {
+		if a.At(i, i) == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// PositiveDiagonal changes the signs of columns of q and l so that the product q l' stays
+// the same and no element of the diagonal of the lower triangle l is negative.
+func PositiveDiagonal(q, l blas.Matrix) {
+	signs := make([]float64, l.Rows)
+	change := false
+	for i := range signs {
+		signs[i] = 1
+		if math.Signbit(l.At(i, i)) {
+			signs[i], change = -1, true
+		}
+	}
+	if !change {
+		return
+	}
+	flip := func(row []float64) {
+		for j := range row {
+			row[j] *= signs[j]
+		}
+	}
+	for i := range q.Rows {
+		flip(q.Row(i))
+	}
+	for i := range l.Rows {
+		flip(l.Row(i)[:i+1])
 	}
 }
 

@@ -1,0 +1,136 @@
+package backends
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink/blas"
+)
+
+// contest is one operation that native and a rival run in turn.
+type contest struct {
+	name  string
+	n     int
+	flops float64
+	// bind returns one call on a backend, and what has to be restored before it.
+	bind func(b blas.Backend) (restore, call func())
+}
+
+func contests(n int) []contest {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, spd := blas.NewMatrix(n, n), blas.NewMatrix(n, n)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	for i := range n {
+		for j := range i {
+			spd.Set(i, j, x.At(i, j)/float64(n))
+		}
+		spd.Set(i, i, 9)
+	}
+	on := func(start blas.Matrix, call func(b blas.Backend, c, d blas.Matrix)) func(b blas.Backend) (restore, run func()) {
+		return func(b blas.Backend) (restore, run func()) {
+			c, d := blas.NewMatrix(n, n), blas.NewMatrix(n, n)
+			return func() { c.CopyFrom(start) }, func() { call(b, c, d) }
+		}
+	}
+	cube := float64(n) * float64(n) * float64(n)
+	list := []contest{
+		{"gemm", n, 2 * cube, on(x, func(b blas.Backend, c, d blas.Matrix) { b.Gemm(false, false, 1, x, x, 0, d) })},
+		{"gemmNT", n, 2 * cube, on(x, func(b blas.Backend, c, d blas.Matrix) { b.Gemm(false, true, 1, x, x, 0, d) })},
+		{"gemmTN", n, 2 * cube, on(x, func(b blas.Backend, c, d blas.Matrix) { b.Gemm(true, false, 1, x, x, 0, d) })},
+		{"syrk", n, cube, on(x, func(b blas.Backend, c, d blas.Matrix) { b.Syrk(false, 1, x, 0, d) })},
+		{"symm", n, 2 * cube, on(x, func(b blas.Backend, c, d blas.Matrix) { b.Symm(true, 1, spd, x, 0, d) })},
+		{"cholesky", n, cube / 3, on(spd, func(b blas.Backend, c, d blas.Matrix) {
+			if err := b.Cholesky(c); err != nil {
+				panic(err)
+			}
+		})},
+		{"inverse", n, cube / 3, on(spd, func(b blas.Backend, c, d blas.Matrix) {
+			if err := b.TriangularInverse(c); err != nil {
+				panic(err)
+			}
+		})},
+		{"qr", n, 8 * cube / 3, on(x, func(b blas.Backend, c, d blas.Matrix) { b.QR(c, d) })},
+		{"gemv", n, 2 * float64(n) * float64(n), on(x, func(b blas.Backend, c, d blas.Matrix) { b.Gemv(false, 1, x, x.Row(0), 0, d.Row(0)) })},
+		{"gemvT", n, 2 * float64(n) * float64(n), on(x, func(b blas.Backend, c, d blas.Matrix) { b.Gemv(true, 1, x, x.Row(0), 0, d.Row(0)) })},
+		{"symv", n, 2 * float64(n) * float64(n), on(x, func(b blas.Backend, c, d blas.Matrix) { b.Symv(1, x, x.Row(0), 0, d.Row(0)) })},
+		{"syr", n, float64(n) * float64(n), on(x, func(b blas.Backend, c, d blas.Matrix) { b.Syr(1, x.Row(0), c) })},
+	}
+	for _, side := range []string{"left", "right"} {
+		for _, trans := range []string{"", "T"} {
+			left, t := side == "left", trans == "T"
+			list = append(list,
+				contest{"trsm/" + side + trans, n, cube, on(x, func(b blas.Backend, c, d blas.Matrix) { b.Trsm(left, t, spd, c) })},
+				contest{"trmm/" + side + trans, n, cube, on(x, func(b blas.Backend, c, d blas.Matrix) { b.Trmm(left, t, spd, c) })})
+		}
+	}
+	return list
+}
+
+// BenchmarkAgainst runs native and a rival in turn, netlib where it is built in and gonum
+// elsewhere, and reports how many times as fast native was, by the median of the rounds. Take
+// at least seven: -benchtime 7x. OpenBLAS's threads spin for a while after a large call and
+// take a core from who comes next, so with two threads there is a pause before every call.
+func BenchmarkAgainst(b *testing.B) {
+	names := Names()
+	rival := names[len(names)-1]
+	if rival == "native" {
+		rival = "gonum"
+	}
+	for _, threads := range []int{1, 2} {
+		var pair [2]blas.Backend
+		for i, name := range []string{"native", rival} {
+			var err error
+			if pair[i], err = Open(Options{Name: name, Threads: threads}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, n := range []int{16, 64, 128, 512, 1024, 2000, 2048} {
+			for _, c := range contests(n) {
+				b.Run(fmt.Sprintf("%s/n=%d/threads=%d/rival=%s", c.name, n, threads, rival), func(b *testing.B) {
+					c.run(b, pair, threads)
+				})
+			}
+		}
+	}
+}
+
+func (c *contest) run(b *testing.B, pair [2]blas.Backend, threads int) {
+	calls := max(1, int(1e7/c.flops)) // a round of a small operation is many calls
+	pause := time.Duration(threads-1) * 50 * time.Millisecond
+	var took [2][]float64
+	var restore, call [2]func()
+	for i, backend := range pair {
+		restore[i], call[i] = c.bind(backend)
+		restore[i]()
+		call[i]()
+	}
+	for b.Loop() {
+		for i := range pair {
+			restore[i]()
+			time.Sleep(pause)
+			start := time.Now()
+			for range calls {
+				call[i]()
+			}
+			took[i] = append(took[i], time.Since(start).Seconds()/float64(calls))
+		}
+	}
+	ratios := make([]float64, len(took[0]))
+	for i := range ratios {
+		ratios[i] = took[1][i] / took[0][i]
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(ratios), "times-rival")
+	b.ReportMetric(c.flops/median(took[0])/1e9, "GFLOP/s")
+	b.ReportMetric(c.flops/median(took[1])/1e9, "rival-GFLOP/s")
+}
+
+func median(x []float64) float64 {
+	s := slices.Sorted(slices.Values(x))
+	return (s[len(s)/2] + s[(len(s)-1)/2]) / 2
+}

@@ -1,0 +1,223 @@
+package native
+
+import (
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas/internal/form"
+	"github.com/mustlink/mustlink/blas/tile"
+)
+
+// leaf is a triangle of order at most leafOrder, packed for the register tile, and the
+// operand it acts on. M is L or L', whichever multiplies a lane of X as a column vector:
+// lanes are X's columns, or its rows where L acts from the right.
+//
+// Panels of NR lanes are packed like a B. Block r of MR rows of a panel is changed by
+//
+//	solve:     P_r = M_rr^-1 (P_r - M_rs P_s ...)     multiply:  P_r = M_rr P_r + M_rs P_s ...
+//
+// both of them tile products, with the inverse of M_rr formed beforehand: blocks of MR rows
+// are small enough for that to cost no accuracy that substitution would keep.
+type leaf struct {
+	operation
+	b      *backend
+	t      *asm.Table
+	n      int
+	blocks int
+	lanes  int
+	memory *[]float64
+	panels []float64 // of M beside its diagonal blocks: block r at r*MR*blocks*MR
+	inner  []float64 // the diagonal blocks or their inverses, packed: MR*MR each
+	work   func(i int)
+}
+
+// Lanes that one worker takes at a time, as panels; work from which workers share a leaf.
+const (
+	leafPanels = 4
+	leafFlops  = 1e6
+)
+
+// applyLeaf is triangular for small L.
+func (b *backend) applyLeaf(o *operation) {
+	f, _ := b.leaves.Get().(*leaf)
+	if f == nil {
+		f = &leaf{b: b, t: b.t}
+		f.work = f.task
+	}
+	f.operation = *o
+	f.n = o.l.Rows
+	f.lanes = o.x.Rows
+	if o.left {
+		f.lanes = o.x.Cols
+	}
+	f.pack()
+	flops := float64(f.n) * float64(f.n) * float64(f.lanes)
+	b.nest.Each(flops >= leafFlops, blocks(f.lanes, leafPanels*b.t.NR), f.work)
+	b.nest.Return(f.memory)
+	f.operation, f.memory, f.panels, f.inner = operation{}, nil, nil, nil
+	b.leaves.Put(f)
+}
+
+// pack packs M.
+func (f *leaf) pack() {
+	mr := f.t.MR
+	f.blocks = blocks(f.n, mr)
+	size := f.blocks * mr
+	f.memory = f.b.nest.Borrow(size*size + size*mr + mr*mr)
+	f.panels, f.inner = (*f.memory)[:size*size], (*f.memory)[size*size:]
+	for r := range f.blocks {
+		i0, i1 := r*mr, min((r+1)*mr, f.n)
+		panel := f.panels[i0*size:]
+		if f.forward() {
+			tile.Pack(f.t, panel, mr, f.l, true, i0, i1, 0, i0)
+		} else if i1 < f.n {
+			tile.Pack(f.t, panel, mr, f.l, false, i0, i1, i1, f.n)
+			clear(panel[(f.n-i1)*mr : (size-i1)*mr])
+		}
+		f.packInner(f.inner[r*mr*mr:][:mr*mr], f.inner[size*mr:][:mr*mr], i0, i1)
+	}
+}
+
+// packInner packs a diagonal block of M, or its inverse, with the identity behind the end
+// of L. The block is built in d, row by row.
+func (f *leaf) packInner(dst, d []float64, i0, i1 int) {
+	mr := f.t.MR
+	clear(d)
+	for i := range mr {
+		d[i*mr+i] = 1
+	}
+	for i := i0; i < i1; i++ {
+		row := f.l.Row(i)
+		copy(d[(i-i0)*mr:], row[i0:i+1])
+	}
+	if f.solve {
+		invert(d, mr)
+	}
+	for i := range mr {
+		for l := range mr {
+			if f.forward() {
+				dst[l*mr+i] = d[i*mr+l]
+			} else {
+				dst[l*mr+i] = d[l*mr+i]
+			}
+		}
+	}
+}
+
+// invert overwrites the lower triangle d of order n with its inverse, row by row: row i is
+// (e_i - sum_k d[i,k] row k) / d[i,i].
+func invert(d []float64, n int) {
+	for i := range n {
+		pivot := 1 / d[i*n+i]
+		for j := range i {
+			var s float64
+			for k := j; k < i; k++ {
+				s += d[i*n+k] * d[k*n+j]
+			}
+			// Columns before j are done and the others of row i still L's, but (i, j)
+			// itself is needed no more: sums for later columns start behind it.
+			d[i*n+j] = -pivot * s
+		}
+		d[i*n+i] = pivot
+	}
+}
+
+// task applies M to the i-th group of panels.
+func (f *leaf) task(i int) {
+	mr, nr := f.t.MR, f.t.NR
+	size := f.blocks * mr
+	scratch := f.b.nest.Borrow(size*nr + mr*nr)
+	p, spare := (*scratch)[:size*nr], (*scratch)[size*nr:]
+	for j := i * leafPanels * nr; j < min((i+1)*leafPanels*nr, f.lanes); j += nr {
+		end := min(j+nr, f.lanes)
+		tile.Pack(f.t, p, nr, f.x, !f.left, j, end, 0, f.n)
+		clear(p[f.n*nr:])
+		f.apply(p, spare[:mr*nr])
+		if s := f.t.Sum(p); s-s != 0 {
+			f.repair(p, j, end)
+		}
+		tile.Unpack(p, nr, f.x, !f.left, j, end, 0, f.n)
+	}
+	f.b.nest.Return(scratch)
+}
+
+// apply applies M to a panel. A block's neighbours must be done before it in a solution, and
+// after it in a product.
+func (f *leaf) apply(p, spare []float64) {
+	mr, nr := f.t.MR, f.t.NR
+	for s := range f.blocks {
+		r := s
+		if f.forward() != f.solve {
+			r = f.blocks - 1 - s
+		}
+		block := p[r*mr*nr:][:mr*nr]
+		panel, inner := f.panels[r*mr*f.blocks*mr:], f.inner[r*mr*mr:]
+		depth, others := r*mr, p
+		if !f.forward() {
+			depth, others = (f.blocks-1-r)*mr, p[(r+1)*mr*nr:]
+		}
+		if f.solve && depth > 0 {
+			f.t.TileTo(depth, -1, 1, panel, others, block, nr)
+		}
+		copy(spare, block)
+		f.t.Tile(mr, inner, spare, block)
+		if !f.solve && depth > 0 {
+			f.t.TileTo(depth, 1, 1, panel, others, block, nr)
+		}
+	}
+}
+
+// repair computes anew, element by element, the lanes of a panel that came out with a NaN or
+// Inf: the products with the zeros of a triangular block may have spread it to elements that
+// do not depend on it, and the inverse of a block may have overflowed where division does not.
+func (f *leaf) repair(p []float64, j0, j1 int) {
+	nr := f.t.NR
+	lane := make([]float64, f.n)
+	for j := j0; j < j1; j++ {
+		for i := range lane {
+			lane[i] = p[i*nr+j-j0]
+		}
+		if form.FiniteVector(lane) {
+			continue
+		}
+		for i := range lane {
+			if f.left {
+				lane[i] = f.x.At(i, j)
+			} else {
+				lane[i] = f.x.At(j, i)
+			}
+		}
+		f.plain(lane)
+		for i, v := range lane {
+			p[i*nr+j-j0] = v
+		}
+	}
+}
+
+// plain is M x, or M^-1 x, as the formula says.
+func (f *leaf) plain(x []float64) {
+	n := f.n
+	for s := range n {
+		i := s
+		if f.forward() != f.solve {
+			i = n - 1 - s
+		}
+		v := x[i]
+		if !f.solve {
+			v *= f.l.At(i, i)
+		}
+		lo, hi := 0, i
+		if !f.forward() {
+			lo, hi = i+1, n
+		}
+		for k := lo; k < hi; k++ {
+			m := f.l.At(max(i, k), min(i, k))
+			if f.solve {
+				m = -m
+			}
+			v += m * x[k]
+		}
+		if f.solve {
+			v /= f.l.At(i, i)
+		}
+		x[i] = v
+	}
+}

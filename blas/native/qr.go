@@ -1,0 +1,130 @@
+package native
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
+)
+
+// reflectors is the number of Householder reflections that are gathered into one block
+// reflection I - V T V' (Schreiber & Van Loan's compact WY form).
+const reflectors = 32
+
+// QR works on A', whose rows are the contiguous columns of A: the rows of a panel become the
+// vectors of its reflections, and every other step is a product.
+func (b *backend) QR(a, l blas.Matrix) {
+	m, n := blas.CheckQR(a, l)
+	if !form.Finite(a) {
+		form.FillNaN(a, l)
+		return
+	}
+	v, t := blas.NewMatrix(n, m), blas.NewMatrix(n, reflectors)
+	form.TransposeTo(v, a)
+	for j0 := 0; j0 < n; j0 += reflectors {
+		j1 := min(j0+reflectors, n)
+		panel, factor := v.View(j0, j1, j0, m), t.View(j0, j1, 0, j1-j0)
+		tau := b.reflect(v.View(j0, j1, 0, m), l.View(j0, j1, 0, n), j0)
+		b.blockFactor(panel, tau, factor)
+		// What is left of A' times I - V T V'.
+		rest := v.View(j1, n, j0, m)
+		w := blas.NewMatrix(rest.Rows, j1-j0)
+		b.Gemm(false, true, 1, rest, panel, 0, w)
+		b.Trmm(false, true, factor, w)
+		b.Gemm(false, false, -1, w, panel, 1, rest)
+	}
+	b.assemble(v, t, a)
+	form.PositiveDiagonal(a, l)
+}
+
+// reflect makes the rows of a panel of A', the first of which has its diagonal element in
+// column j0, triangular by reflections. It copies the triangular part to the rows of l and
+// leaves the vectors of the reflections, zeros and ones included, in the panel.
+func (b *backend) reflect(panel, l blas.Matrix, j0 int) (tau []float64) {
+	tau = make([]float64, panel.Rows)
+	for i := range panel.Rows {
+		row := panel.Row(i)
+		j := j0 + i
+		x := row[j:]
+		var diagonal float64
+		diagonal, tau[i] = b.householder(x)
+		copy(l.Row(i), row[:j])
+		l.Set(i, j, diagonal)
+		clear(row[:j])
+		for c := i + 1; c < panel.Rows; c++ {
+			other := panel.Row(c)[j:]
+			b.t.Axpy(-tau[i]*b.t.Dot(x, other), x, other)
+		}
+	}
+	return tau
+}
+
+// householder overwrites x with the vector v, v[0] = 1, of the reflection I - tau v v' that
+// takes x to (diagonal, 0, ..., 0).
+func (b *backend) householder(x []float64) (diagonal, tau float64) {
+	first, tail := x[0], x[1:]
+	x[0] = 1
+	norm := b.norm(tail)
+	if norm == 0 {
+		return first, 0
+	}
+	diagonal = -math.Copysign(math.Hypot(first, norm), first)
+	scale := 1 / (first - diagonal)
+	if math.IsInf(scale, 0) { // subnormal numbers: divide
+		for i := range tail {
+			tail[i] /= first - diagonal
+		}
+	} else {
+		b.t.Scale(scale, tail)
+	}
+	return diagonal, (diagonal - first) / diagonal
+}
+
+// norm returns the Euclidean norm of x, though squares of its elements leave the range of
+// float64.
+func (b *backend) norm(x []float64) float64 {
+	if s := b.t.Dot(x, x); s > 0x1p-900 && s < 0x1p1000 || s == 0 && form.Zero(x) {
+		return math.Sqrt(s)
+	}
+	var norm float64
+	for _, v := range x {
+		norm = math.Hypot(norm, v)
+	}
+	return norm
+}
+
+// blockFactor fills the lower triangle of t with T', such that the product of the reflections
+// H_0 H_1 ... is I - V T V', V' the panel: row i of T' is tau_i (e_i - sum_k (v_i'v_k) row k).
+func (b *backend) blockFactor(panel blas.Matrix, tau []float64, t blas.Matrix) {
+	gram := blas.NewMatrix(panel.Rows, panel.Rows)
+	b.Syrk(false, 1, panel, 0, gram)
+	for i, scale := range tau {
+		row := t.Row(i)[:i+1]
+		clear(row)
+		for k := range i {
+			b.t.Axpy(-scale*gram.At(i, k), t.Row(k)[:k+1], row)
+		}
+		row[i] = scale
+	}
+}
+
+// assemble overwrites q with the first columns of the product of all block reflections, by
+// applying them to those of the identity, the last one first.
+func (b *backend) assemble(v, t, q blas.Matrix) {
+	m, n := q.Rows, q.Cols
+	for i := range m {
+		clear(q.Row(i))
+		if i < n {
+			q.Set(i, i, 1)
+		}
+	}
+	for p := blocks(n, reflectors) - 1; p >= 0; p-- {
+		j0 := p * reflectors
+		j1 := min(j0+reflectors, n)
+		panel, part := v.View(j0, j1, j0, m), q.View(j0, m, j0, n)
+		w := blas.NewMatrix(j1-j0, n-j0)
+		b.Gemm(false, false, 1, panel, part, 0, w)
+		b.Trmm(true, true, t.View(j0, j1, 0, j1-j0), w)
+		b.Gemm(true, false, -1, panel, w, 1, part)
+	}
+}

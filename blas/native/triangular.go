@@ -1,0 +1,86 @@
+package native
+
+import (
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/tile"
+)
+
+// leafOrder is the order of the triangles that are applied directly; the rest of L acts
+// through products.
+const leafOrder = 64
+
+func (b *backend) Trsm(left, trans bool, l, x blas.Matrix) {
+	blas.CheckTrsm(left, l, x)
+	b.triangular(&operation{solve: true, left: left, trans: trans, l: l, x: x})
+}
+
+func (b *backend) Trmm(left, trans bool, l, x blas.Matrix) {
+	blas.CheckTrsm(left, l, x)
+	b.triangular(&operation{left: left, trans: trans, l: l, x: x})
+}
+
+// operation is X = op(L) X or X op(L), or with the inverse of L if solve is set.
+type operation struct {
+	solve, left, trans bool
+	l, x               blas.Matrix
+}
+
+// forward reports whether the first elements of X act on the later ones, as in L X, or the
+// reverse, as in L'X.
+func (o *operation) forward() bool { return o.left != o.trans }
+
+// part returns the operation of the diagonal block [lo, hi) of L.
+func (o *operation) part(lo, hi int) operation {
+	p := *o
+	p.l, p.x = o.l.View(lo, hi, lo, hi), o.slice(lo, hi)
+	return p
+}
+
+// slice returns the rows or columns [lo, hi) of X that such a block acts on.
+func (o *operation) slice(lo, hi int) blas.Matrix {
+	if o.left {
+		return o.x.View(lo, hi, 0, o.x.Cols)
+	}
+	return o.x.View(0, o.x.Rows, lo, hi)
+}
+
+// triangular halves L until its triangles are leaves. The products in between hold nearly
+// all flops.
+func (b *backend) triangular(o *operation) {
+	n := o.l.Rows
+	if o.x.Rows == 0 || o.x.Cols == 0 {
+		return
+	}
+	if n <= leafOrder {
+		b.applyLeaf(o)
+		return
+	}
+	mid := half(n)
+	from, to := o.part(0, mid), o.part(mid, n)
+	if !o.forward() {
+		from, to = to, from
+	}
+	if o.solve {
+		b.triangular(&from)
+		b.couple(-1, o, mid, from.x, to.x)
+		b.triangular(&to)
+	} else {
+		b.triangular(&to)
+		b.couple(1, o, mid, from.x, to.x)
+		b.triangular(&from)
+	}
+}
+
+// half returns where to cut a triangle of order n > leafOrder: at a multiple of leafOrder.
+func half(n int) int { return (blocks(n, leafOrder) + 1) / 2 * leafOrder }
+
+// couple adds alpha times the product of from and the part of L below the diagonal blocks,
+// which meet at mid, to the other part of X.
+func (b *backend) couple(alpha float64, o *operation, mid int, from, to blas.Matrix) {
+	l := tile.Operand{Matrix: o.l.View(mid, o.l.Rows, 0, mid), Trans: o.trans}
+	p := tile.Product{Alpha: alpha, A: l, B: tile.Operand{Matrix: from}, Beta: 1, C: to}
+	if !o.left {
+		p.A, p.B = p.B, p.A
+	}
+	b.nest.Multiply(p)
+}
