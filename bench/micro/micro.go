@@ -45,15 +45,18 @@ func operations() []operation {
 	}
 }
 
-// Peak is the case that measures the register tile alone: the yardstick of the others.
+// Peak is the case that measures multiply-adds on registers: the yardstick of the others.
 const Peak = "peak"
 
-// expCase is the other case that is not an operation of a backend.
-const expCase = "exp"
+// The other cases that are not operations of a backend.
+const (
+	tileCase = "tile"
+	expCase  = "exp"
+)
 
 // Cases returns the names of all cases, in the order in which they are measured.
 func Cases() []string {
-	names := []string{Peak}
+	names := []string{Peak, tileCase}
 	for _, op := range operations() {
 		names = append(names, op.name)
 	}
@@ -88,6 +91,9 @@ func Works(o Options) ([]measure.Work, error) {
 	table, err := o.table()
 	if err != nil {
 		return nil, err
+	}
+	if slices.Contains(o.Cases, tileCase) {
+		works = append([]measure.Work{tileWork(table)}, works...)
 	}
 	if slices.Contains(o.Cases, Peak) {
 		works = append([]measure.Work{peakWork(table)}, works...)
@@ -238,13 +244,22 @@ func expWork(t *asm.Table, n int) measure.Work {
 	}}
 }
 
-// peakWork multiplies packed panels that stay in the first-level cache: what the register
-// tile reaches when nothing else is in its way, the yardstick for everything else.
+// peakWork keeps the multipliers busy with nothing else in their way.
 func peakWork(t *asm.Table) measure.Work {
+	const rounds = 10000
+	return measure.Work{
+		Name: Peak, Size: "registers", Threads: 1, Flops: t.Peak(rounds),
+		Contenders: []measure.Contender{measure.Func(t.Level.String(), nil, func() { t.Peak(rounds) })},
+	}
+}
+
+// tileWork multiplies packed panels that stay in the cache: what the register tile reaches
+// alone.
+func tileWork(t *asm.Table) measure.Work {
 	const tiles = 64
 	a, b, c := make([]float64, t.KC*t.MR), make([]float64, t.KC*t.NR), make([]float64, t.MR*t.NR)
 	return measure.Work{
-		Name: Peak, Size: fmt.Sprintf("tile %dx%dx%d", t.MR, t.NR, t.KC), Threads: 1,
+		Name: tileCase, Size: fmt.Sprintf("%dx%dx%d", t.MR, t.NR, t.KC), Threads: 1,
 		Flops: tiles * 2 * float64(t.MR*t.NR*t.KC),
 		Contenders: []measure.Contender{measure.Func(t.Level.String(), nil, func() {
 			for range tiles {

@@ -91,7 +91,7 @@ func newBenchMicro(a *app) *cobra.Command {
 		Short: "time single operations against another backend",
 		Long: `Time single operations (products, solves, factorisations, exponentials) of the native
 backend against other backends of this build, in turn, and print the median time, the rate,
-its share of the measured peak of the register tile, and how many times faster native is
+its share of the measured peak of multiply-adds on registers, and how many times faster native is
 (other time / native time of the same round, median and extremes).
 
 MUSTLINK_SIMD chooses the level of the native kernels.`,
