@@ -8,17 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
+	"unicode"
 
-	"codeberg.org/go-pdf/fpdf"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -39,8 +35,14 @@ func FormatOf(path string) (string, error) {
 // Size is the size of a picture. The zero value is 5 inches a panel wide, 4 high, 150 dots an
 // inch.
 type Size struct {
-	Width, Height float64 // inches, up to 100
-	DPI           int     // of a PNG, 20 to 1200
+	Width, Height float64 // inches, 1 to 100
+	DPI           int     // dots an inch of a PNG, 20 to 1200; at most 1e8 dots in all
+}
+
+// Check returns the *fault.ParamError that [Write] would return for the size.
+func (s Size) Check() error {
+	_, err := s.fill(1)
+	return err
 }
 
 func (s Size) fill(panels int) (Size, error) {
@@ -53,8 +55,12 @@ func (s Size) fill(panels int) (Size, error) {
 			return s, &fault.ParamError{Param: side.name, Value: side.value, Want: "1 to 100 inches"}
 		}
 	}
+	const most = 1e8
 	if s.DPI < 20 || s.DPI > 1200 {
 		return s, &fault.ParamError{Param: "dpi", Value: s.DPI, Want: "20 to 1200"}
+	}
+	if limit := math.Sqrt(most / (s.Width * s.Height)); float64(s.DPI) > limit {
+		return s, &fault.ParamError{Param: "dpi", Value: s.DPI, Want: fmt.Sprintf("at most %.0f for %v x %v inches", math.Floor(limit), s.Width, s.Height)}
 	}
 	return s, nil
 }
@@ -63,14 +69,16 @@ func (s Size) fill(panels int) (Size, error) {
 type Panel interface {
 	// plot returns the drawing without its legend.
 	plot() (*plot.Plot, error)
-	// legend adds the entries of the legend, if there is to be one.
-	legend(l *plot.Legend)
+	// legend returns what explains the drawing.
+	legend() legend
 	// settle adapts the axes to the area that the data are drawn in.
 	settle(p *plot.Plot, c draw.Canvas)
 }
 
-// Write draws panels side by side. Coordinates that are not finite are a *fault.DataError, an
+// Write draws panels side by side, each with its legend to the right unless that would take
+// more than half of the panel. Coordinates that are not finite are a *fault.DataError, an
 // unknown format and impossible sizes a *fault.ParamError; then nothing is written.
+// Letters that a PDF's typeface does not have (those outside Windows-1252) become "?" there.
 func Write(w io.Writer, format string, size Size, panels ...Panel) error {
 	size, err := size.fill(len(panels))
 	if err != nil {
@@ -98,82 +106,94 @@ func Write(w io.Writer, format string, size Size, panels ...Panel) error {
 	return err
 }
 
-// canvas is what a picture is drawn on and written from.
-type canvas interface {
-	vg.CanvasSizer
-	io.WriterTo
-}
-
-func newCanvas(format string, s Size) (canvas, error) {
-	w, h := vg.Length(s.Width)*vg.Inch, vg.Length(s.Height)*vg.Inch
-	switch format {
-	case "png":
-		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(s.DPI))}, nil
-	case "svg":
-		return vgsvg.New(w, h), nil
-	case "pdf":
-		timeless()
-		return vgpdf.New(w, h), nil
-	}
-	return nil, fault.Unknown("format of the picture", format, Formats())
-}
-
-// timeless makes PDF files carry a fixed date and sorted dictionaries: the same figure, the
-// same bytes. The PDF library has only a default for all documents.
-var timeless = sync.OnceFunc(func() {
-	fpdf.SetDefaultCatalogSort(true)
-	fpdf.SetDefaultCreationDate(time.Unix(0, 0).UTC())
-	fpdf.SetDefaultModificationDate(time.Unix(0, 0).UTC())
-})
-
 // drawPanel draws the panel with its legend to the right of it.
 func drawPanel(panel Panel, area draw.Canvas) error {
 	p, err := panel.plot()
 	if err != nil {
 		return err
 	}
-	legend := plot.NewLegend()
-	legend.Top, legend.Left = true, true
-	legend.TextStyle.Font.Size, legend.TextStyle.Font.Variant = 9, sans
-	legend.Padding = 2
-	legend.ThumbnailWidth = 14
-	panel.legend(&legend)
-	if width := legend.Rectangle(area).Size().X; width > 0 {
-		const gap = 6
+	room := area.Size()
+	legend := panel.legend().fit(room)
+	const gap = 10
+	if width := legend.width(); width > 0 {
 		area = draw.Crop(area, 0, -width-gap, 0, 0)
-		side := area
-		side.Min.X, side.Max.X = area.Max.X+gap, area.Max.X+gap+width
-		defer legend.Draw(side)
 	}
+	elide(&p.Title.Text, p.Title.TextStyle, area.Size().X)
+	elide(&p.X.Label.Text, p.X.Label.TextStyle, area.Size().X)
+	elide(&p.Y.Label.Text, p.Y.Label.TextStyle, area.Size().Y)
 	panel.settle(p, area)
 	p.Draw(area)
+	legend.draw(area, vg.Point{X: area.Max.X + gap, Y: p.DataCanvas(area).Max.Y})
 	return nil
 }
-
-// sans is the typeface of all text.
-const sans font.Variant = "Sans"
 
 // newPlot returns an empty drawing in the common style.
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Title.TextStyle.Font.Size, p.Title.TextStyle.Font.Variant = 11, sans
-	p.Title.Padding = 4
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = clean(title), clean(x), clean(y)
+	setFont(&p.Title.TextStyle, 11)
+	p.Title.Padding = 5
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Label.TextStyle.Font.Size, axis.Label.TextStyle.Font.Variant = 10, sans
+		setFont(&axis.Label.TextStyle, 10)
+		setFont(&axis.Tick.Label, 9)
 		axis.Label.Padding = 3
-		axis.Tick.Label.Font.Size, axis.Tick.Label.Font.Variant = 9, sans
-		axis.Padding = 2
+		axis.Padding = 0
+		axis.Tick.Length = 4
+		axis.LineStyle.Width, axis.Tick.LineStyle.Width = 0.6, 0.6
+		axis.Tick.Marker = roundTicks{}
 	}
+	p.Add(grid{})
 	return p
 }
 
-// checkFinite returns a DataError for the first value that is not a number or infinite.
+func setFont(s *text.Style, size font.Length) { s.Font.Size, s.Font.Variant = size, "Sans" }
+
+// clean takes out of a text what would break a picture: control characters, bytes that are
+// not UTF-8, and the two letters that XML forbids.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r):
+			return ' '
+		case r == 0xFFFE || r == 0xFFFF:
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}
+
+// elide cuts a text that is longer than the room for it.
+func elide(s *string, style text.Style, room vg.Length) {
+	runes := []rune(*s)
+	for n := len(runes) - 1; n >= 0 && style.Width(*s) > room; n-- {
+		*s = string(runes[:n]) + "…"
+	}
+}
+
+// largest is how far from 0 coordinates may be: their differences must not overflow.
+const largest = 1e300
+
+// checkFinite returns a DataError for the first value that cannot be drawn.
 func checkFinite(column string, values []float64) error {
 	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return &fault.DataError{Row: i, Column: column, Err: fmt.Errorf("coordinate is %v: want a finite number", v)}
+		if !(math.Abs(v) <= largest) {
+			return &fault.DataError{Row: i, Column: column, Err: fmt.Errorf("coordinate is %v: want a number from %g to %g", v, -largest, largest)}
 		}
 	}
 	return nil
+}
+
+// extent returns the range of values with a margin, wide enough to divide by and to number.
+func extent(values []float64) (lo, hi float64) {
+	if len(values) == 0 {
+		return 0, 1
+	}
+	lo, hi = slices.Min(values), slices.Max(values)
+	size := max(math.Abs(lo), math.Abs(hi))
+	if hi-lo <= max(1e-9*size, 1e-290) {
+		margin := max(0.5*size, 0.5)
+		return lo - margin, hi + margin
+	}
+	margin := 0.04 * (hi - lo)
+	return lo - margin, hi + margin
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
@@ -95,43 +94,6 @@ func TestEqualAspect(t *testing.T) {
 	})
 }
 
-// lineCounter counts the strokes of each kind of link and where they begin.
-type lineCounter struct {
-	recorder.Canvas
-	dashes []vg.Length
-	solid  []vg.Point
-	dashed []vg.Point
-}
-
-func (l *lineCounter) SetLineDash(d []vg.Length, o vg.Length) { l.dashes = d }
-
-func (l *lineCounter) Stroke(p vg.Path) {
-	if len(l.dashes) > 0 {
-		l.dashed = append(l.dashed, p[0].Pos)
-	} else {
-		l.solid = append(l.solid, p[0].Pos)
-	}
-}
-
-// Links are drawn between the places of their points: must-links solid, cannot-links dashed.
-func TestLinks(t *testing.T) {
-	s := Scatter{X: []float64{0, 1, 2, 3}, Y: []float64{0, 0, 1, 1}, Must: [][2]int{{1, 0}}, Cannot: [][2]int{{2, 0}, {3, 1}}, NoLegend: true}
-	p, err := s.plot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := &lineCounter{}
-	c := draw.NewCanvas(rec, 300, 300)
-	s.Plot(c, p)
-	x, y := p.Transforms(&c)
-	if len(rec.dashed) != 2 || rec.dashed[0] != (vg.Point{X: x(2), Y: y(1)}) || rec.dashed[1] != (vg.Point{X: x(3), Y: y(1)}) {
-		t.Errorf("dashed lines from %v: want them from points 2 and 3", rec.dashed)
-	}
-	if len(rec.solid) != 1 || rec.solid[0] != (vg.Point{X: x(1), Y: y(0)}) {
-		t.Errorf("solid lines from %v: want one from point 1", rec.solid)
-	}
-}
-
 // Nothing to draw, one point, equal points, huge and tiny values, many groups: a picture.
 func TestExtremes(t *testing.T) {
 	one := Scatter{X: []float64{5}, Y: []float64{-3}}
@@ -141,7 +103,9 @@ func TestExtremes(t *testing.T) {
 	for name, panel := range map[string]Panel{
 		"nothing": Scatter{}, "one": one, "equal": equal, "large": large, "near": near, "groups": cloud(300, 60), "many": cloud(20000, 3),
 		"no lines": Lines{}, "one value": Lines{Series: []Series{{X: []float64{1}, Y: []float64{2}}}},
-		"flat": Lines{LogY: true, Series: []Series{{X: []float64{1, 2}, Y: []float64{3, 3}}}},
+		"bars":  Lines{LogX: true, Series: []Series{{X: []float64{1e-300, 1e300}, Y: []float64{1, 2}, Low: []float64{0, 1}, High: []float64{2, 3}, Bars: true}}},
+		"zeros": Scatter{X: []float64{0, 5e-324}, Y: []float64{0, 0}},
+		"flat":  Lines{LogY: true, Series: []Series{{X: []float64{1, 2}, Y: []float64{3, 3}}}},
 	} {
 		for _, format := range Formats() {
 			var b bytes.Buffer
@@ -155,35 +119,9 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-func TestLegend(t *testing.T) {
-	entries := func(s Panel) string {
-		l := plot.NewLegend()
-		s.legend(&l)
-		var b bytes.Buffer
-		if err := Write(&b, "svg", Size{}, s); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	text := entries(cloud(100, 40))
-	for _, w := range []string{">0 (3)<", ">24 (2)<", ">and 15 more<", "must-link (10)", "cannot-link (10)"} {
-		if !strings.Contains(text, w) {
-			t.Errorf("the legend does not contain %q", w)
-		}
-	}
-	if strings.Contains(text, ">25 (2)<") {
-		t.Error("the legend lists more groups than it says")
-	}
-	s := cloud(10, 2)
-	s.NoLegend = true
-	if strings.Contains(entries(s), "must-link") {
-		t.Error("a legend though none was wanted")
-	}
-}
-
 func TestNames(t *testing.T) {
-	s := Scatter{Groups: []string{"b", "10", "9", "a", "10"}}
-	if got := strings.Join(s.names(), " "); got != "9 10 a b" {
+	s := Scatter{Groups: []string{"b", "NaN", "10", "9", "nan", "a", "10", "NaN", "9.0"}}
+	if got := strings.Join(s.names(), " "); got != "NaN nan 9 9.0 10 a b" {
 		t.Errorf("groups %q: want numbers by value, then names", got)
 	}
 }
@@ -198,10 +136,17 @@ func TestBadInput(t *testing.T) {
 	}{
 		"format":   {"gif", Size{}, cloud(3, 1), "png"},
 		"width":    {"png", Size{Width: 1000}, cloud(3, 1), "width"},
+		"width is": {"png", Size{Width: math.NaN()}, cloud(3, 1), "NaN"},
+		"dots":     {"png", Size{Width: 100, Height: 100, DPI: 600}, cloud(3, 1), "at most 100 for"},
 		"height":   {"png", Size{Height: -1}, cloud(3, 1), "height"},
 		"dpi":      {"png", Size{DPI: 5}, cloud(3, 1), "dpi"},
 		"NaN":      {"png", Size{}, Scatter{X: []float64{1, nan}, Y: []float64{1, 1}}, "row 1"},
 		"infinity": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{math.Inf(1)}}, "row 0"},
+		"huge":     {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{2e300}}, "column \"y\""},
+		"tiny":     {"png", Size{}, Lines{LogX: true, Series: []Series{{X: []float64{1e-310}, Y: []float64{1}}}}, "1e-300"},
+		"negative": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Cannot: [][2]int{{-1, 0}}}, "-1"},
+		"chunklet": {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Chunklets: [][]int{{0, 3}}}, "3"},
+		"low":      {"png", Size{}, Lines{Series: []Series{{X: []float64{1}, Y: []float64{1}, Low: []float64{1}}}}, "neither"},
 		"lengths":  {"png", Size{}, Scatter{X: []float64{1}}, "second"},
 		"groups":   {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Groups: []string{"a", "b"}}, "groups"},
 		"link":     {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Must: [][2]int{{0, 1}}}, "link"},

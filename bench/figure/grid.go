@@ -1,44 +1,30 @@
 package figure
 
 import (
-	"cmp"
 	"image/color"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-func gray(level uint8) color.Color { return color.Gray{Y: level} }
+// grid is a faint line at every labelled tick, and a frame that closes the axes.
+type grid struct{}
 
-// gridlines is a faint line at every labelled tick.
-type gridlines struct{ draw.LineStyle }
-
-func (g gridlines) Plot(c draw.Canvas, p *plot.Plot) {
+// Plot draws the grid; it is called by the plotting library.
+func (grid) Plot(c draw.Canvas, p *plot.Plot) {
+	line := draw.LineStyle{Color: color.Gray{Y: 228}, Width: 0.5}
 	x, y := p.Transforms(&c)
 	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 		if at := x(t.Value); t.Label != "" && at >= c.Min.X && at <= c.Max.X {
-			c.StrokeLine2(g.LineStyle, at, c.Min.Y, at, c.Max.Y)
+			c.StrokeLine2(line, at, c.Min.Y, at, c.Max.Y)
 		}
 	}
 	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
 		if at := y(t.Value); t.Label != "" && at >= c.Min.Y && at <= c.Max.Y {
-			c.StrokeLine2(g.LineStyle, c.Min.X, at, c.Max.X, at)
+			c.StrokeLine2(line, c.Min.X, at, c.Max.X, at)
 		}
 	}
-}
-
-// compareNames orders numbers by value and before other names, those by their letters.
-func compareNames(a, b string) int {
-	x, errX := strconv.ParseFloat(a, 64)
-	y, errY := strconv.ParseFloat(b, 64)
-	switch {
-	case errX == nil && errY == nil && x != y:
-		return cmp.Compare(x, y)
-	case errX == nil && errY != nil:
-		return -1
-	case errX != nil && errY == nil:
-		return 1
-	}
-	return cmp.Compare(a, b)
+	frame := draw.LineStyle{Color: color.Gray{Y: 160}, Width: 0.5}
+	c.StrokeLine2(frame, c.Min.X, c.Max.Y, c.Max.X, c.Max.Y)
+	c.StrokeLine2(frame, c.Max.X, c.Min.Y, c.Max.X, c.Max.Y)
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -16,7 +16,7 @@ import (
 // Lines is named series over a common axis, such as times, spectra and traces.
 type Lines struct {
 	Title, XLabel, YLabel string
-	LogX, LogY            bool // then values must be > 0
+	LogX, LogY            bool // then values must be >= 1e-300
 	Series                []Series
 	NoLegend              bool
 }
@@ -25,9 +25,10 @@ type Lines struct {
 type Series struct {
 	Name string
 	X, Y []float64
-	// Low and High are the ends of a band around Y, nil for none.
+	// Low and High are the ends of a band around Y, or of bars, nil for none.
 	Low, High []float64
-	Markers   bool // also draw the points
+	Bars      bool // bars in place of a band
+	Markers   bool // also draw the points; a series of one point is always drawn as one
 }
 
 func (l Lines) plot() (*plot.Plot, error) {
@@ -39,15 +40,17 @@ func (l Lines) plot() (*plot.Plot, error) {
 		xs, ys = append(xs, s.X...), append(append(append(ys, s.Y...), s.Low...), s.High...)
 	}
 	p := newPlot(l.Title, l.XLabel, l.YLabel)
-	logarithmic(&p.X, l.LogX, xs)
-	logarithmic(&p.Y, l.LogY, ys)
-	grid := draw.LineStyle{Color: gray(225), Width: vg.Points(0.5)}
-	p.Add(gridlines{grid}, l)
+	scale(&p.X, l.LogX, xs)
+	scale(&p.Y, l.LogY, ys)
+	p.Add(l)
 	return p, nil
 }
 
 // check reports lengths that differ and values that cannot be drawn.
 func (s Series) check(logX, logY bool) error {
+	if (s.Low == nil) != (s.High == nil) {
+		return &fault.ShapeError{What: "ends of the spread", Got: 1, Want: "low and high, or neither"}
+	}
 	for _, c := range []struct {
 		name   string
 		values []float64
@@ -64,105 +67,117 @@ func (s Series) check(logX, logY bool) error {
 			return err
 		}
 		for i, v := range c.values {
-			if c.log && !(v > 0) {
-				return &fault.DataError{Row: i, Column: c.name, Err: fmt.Errorf("value is %v: want a number > 0 on a logarithmic axis", v)}
+			if c.log && !(v >= 1/largest) {
+				return &fault.DataError{Row: i, Column: c.name, Err: fmt.Errorf("value is %v: want a number >= %g on a logarithmic axis", v, 1/largest)}
 			}
 		}
 	}
 	return nil
 }
 
-// logarithmic sets up an axis for values.
-func logarithmic(a *plot.Axis, log bool, values []float64) {
+// scale sets up an axis for values. A logarithmic one is a linear axis of logarithms: the
+// plotting library's own leaves room for labels where they are not.
+func scale(a *plot.Axis, log bool, values []float64) {
+	a.Min, a.Max = extent(onAxis(log, values))
+	if log {
+		if a.Max-a.Min < 0.1 { // too little to number: half a decade around it
+			a.Min, a.Max = widen(a.Min, a.Max, 0.5)
+		}
+		a.Tick.Marker = decades{}
+	}
+}
+
+// onAxis returns the places of values on an axis: their decimal logarithms, or they themselves.
+func onAxis(log bool, values []float64) []float64 {
 	if !log {
-		a.Min, a.Max = extent(values)
-		return
+		return values
 	}
 	logs := make([]float64, len(values))
 	for i, v := range values {
 		logs[i] = math.Log10(v)
 	}
-	lo, hi := extent(logs)
-	a.Min, a.Max = math.Pow(10, lo), math.Pow(10, hi)
-	a.Scale, a.Tick.Marker = plot.LogScale{}, decades{}
-}
-
-// decades marks 1, 2 and 5 times the powers of ten, or the powers alone when there are many.
-type decades struct{}
-
-func (decades) Ticks(lo, hi float64) []plot.Tick {
-	var ticks []plot.Tick
-	many := math.Log10(hi/lo) > 4
-	for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
-		for _, m := range []float64{1, 2, 5} {
-			v := m * math.Pow(10, e)
-			if v < lo || v > hi {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			if m == 1 || !many {
-				t.Label = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
+	return logs
 }
 
 func (l Lines) settle(*plot.Plot, draw.Canvas) {}
 
-// Plot draws bands, lines and markers; it is called by the plotting library.
+// Plot draws bands, lines, bars and markers; it is called by the plotting library.
 func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
+	at := func(xs, ys []float64) []vg.Point {
+		xs, ys = onAxis(l.LogX, xs), onAxis(l.LogY, ys)
+		places := make([]vg.Point, len(xs))
+		for i := range xs {
+			places[i] = vg.Point{X: x(xs[i]), Y: y(ys[i])}
+		}
+		return places
+	}
 	for k, s := range l.Series {
-		band := palette[k%len(palette)]
-		band.A = 50
-		if s.Low != nil && s.High != nil && len(s.X) > 0 {
-			var outline []vg.Point
-			for i := range s.X {
-				outline = append(outline, vg.Point{X: x(s.X[i]), Y: y(s.High[i])})
-			}
-			for i := len(s.X) - 1; i >= 0; i-- {
-				outline = append(outline, vg.Point{X: x(s.X[i]), Y: y(s.Low[i])})
-			}
-			c.FillPolygon(band, outline)
+		if s.spread() && !s.Bars {
+			band := palette[k%len(palette)]
+			band.A = 50
+			back := at(s.X, s.High)
+			slices.Reverse(back)
+			c.FillPolygon(band, append(at(s.X, s.Low), back...))
 		}
 	}
 	for k, s := range l.Series {
-		var line []vg.Point
-		for i := range s.X {
-			line = append(line, vg.Point{X: x(s.X[i]), Y: y(s.Y[i])})
-		}
+		line := at(s.X, s.Y)
 		if len(line) > 1 {
 			c.StrokeLines(lineStyle(k), line)
 		}
-		for _, at := range line {
-			if s.Markers || len(line) == 1 {
-				c.DrawGlyph(markerStyle(k), at)
+		if s.spread() && s.Bars {
+			drawBars(c, k, at(s.X, s.Low), at(s.X, s.High))
+		}
+		for _, place := range line {
+			if s.dotted() {
+				pointMarker(k).draw(c, place)
 			}
 		}
 	}
 }
+
+// drawBars draws a bar with short ends between each pair of places.
+func drawBars(c draw.Canvas, k int, low, high []vg.Point) {
+	style := draw.LineStyle{Color: palette[k%len(palette)], Width: 0.8}
+	const half = 2.5
+	for i := range low {
+		c.StrokeLine2(style, low[i].X, low[i].Y, high[i].X, high[i].Y)
+		for _, end := range []vg.Point{low[i], high[i]} {
+			c.StrokeLine2(style, end.X-half, end.Y, end.X+half, end.Y)
+		}
+	}
+}
+
+// spread reports whether the series has a band or bars.
+func (s Series) spread() bool { return s.Low != nil && s.High != nil && len(s.X) > 0 }
+
+// dotted reports whether the points themselves are drawn: a line of one point has no length.
+func (s Series) dotted() bool { return s.Markers || len(s.X) == 1 }
 
 // lineStyle tells lines apart by colour and by dashes.
 func lineStyle(k int) draw.LineStyle {
 	dashes := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
-	return draw.LineStyle{Color: palette[k%len(palette)], Width: vg.Points(1.5), Dashes: dashes[k%len(dashes)]}
+	return draw.LineStyle{Color: palette[k%len(palette)], Width: 1.4, Dashes: dashes[k%len(dashes)]}
 }
 
-func markerStyle(k int) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: palette[k%len(palette)], Radius: 2.5, Shape: shapes[k%len(shapes)]}
+func pointMarker(k int) marker {
+	m := markerOf(k, 2.8)
+	m.edge = true
+	return m
 }
 
-func (l Lines) legend(to *plot.Legend) {
+func (l Lines) legend() legend {
+	var out legend
 	if l.NoLegend {
-		return
+		return out
 	}
 	for k, s := range l.Series {
-		samples := []plot.Thumbnailer{stroke{lineStyle(k)}}
-		if s.Markers || len(s.X) == 1 {
-			samples = append(samples, glyph{markerStyle(k)})
+		thumb := []plot.Thumbnailer{stroke{lineStyle(k)}}
+		if s.dotted() {
+			thumb = append(thumb, pointMarker(k))
 		}
-		to.Add(cmp.Or(s.Name, fmt.Sprintf("series %d", k)), samples...)
+		out.groups = append(out.groups, entry{shorten(cmp.Or(s.Name, fmt.Sprintf("series %d", k))), thumb})
 	}
+	return out
 }

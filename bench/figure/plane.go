@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // Plane returns the coordinates of the rows of x (n x d) along the two directions in which
@@ -14,7 +15,7 @@ import (
 // the rows vary in fewer directions, the other coordinates are 0. x is not changed.
 //
 // The signs of directions are arbitrary: each is chosen so that its largest component is
-// positive. Cost: n d min(n, d) flops and two eigenvectors of order min(n, d).
+// positive. Values that are not finite, or whose squares are not, are a *fault.DataError. Cost: n d min(n, d) flops and two eigenvectors of order min(n, d).
 func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, second []float64, share [2]float64, err error) {
 	n, d := x.Rows, x.Cols
 	first, second = make([]float64, n), make([]float64, n)
@@ -34,6 +35,9 @@ func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, secon
 	total := 0.0
 	for i := range m {
 		total += s.At(i, i)
+	}
+	if math.IsNaN(total) || math.IsInf(total, 0) {
+		return nil, nil, share, fault.Data("", "values are not finite, or so large that their squares are not: want values up to 1e150 in size")
 	}
 	k := min(2, m)
 	w, v := make([]float64, k), blas.NewMatrix(k, m)

@@ -3,6 +3,7 @@ package figure
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // The plane is that of the two largest singular values of the centred rows, from another
@@ -92,6 +94,43 @@ func TestPlaneDegenerate(t *testing.T) {
 		first, second, _, err := Plane(t.Context(), eng, x)
 		if err != nil || len(first) != x.Rows || len(second) != x.Rows {
 			t.Errorf("%d x %d: %v, %v, error %v", x.Rows, x.Cols, first, second, err)
+		}
+	}
+}
+
+// The bits do not depend on the number of workers, and squares that overflow are an error.
+func TestPlaneWorkers(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	x := blas.NewMatrix(300, 70)
+	for i := range x.Data {
+		x.Data[i] = r.NormFloat64()
+	}
+	var first []float64
+	for _, workers := range []int{1, 2, 5} {
+		eng, err := engine.New(engine.Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b, _, err := Plane(t.Context(), eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := append(a, b...)
+		if first == nil {
+			first = got
+		}
+		if !slices.Equal(got, first) {
+			t.Errorf("%d workers give other bits than 1", workers)
+		}
+	}
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []float64{1e200, math.Inf(1), math.NaN()} {
+		x.Data[0] = v
+		if _, _, _, err := Plane(t.Context(), eng, x); !fault.IsInput(err) {
+			t.Errorf("a value of %v: error %v: want one of bad input", v, err)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package figure
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -14,95 +16,28 @@ import (
 )
 
 // Scatter is points in the plane, drawn with one scale on both axes, so that distances on the
-// paper are distances of the points.
+// paper are distances of the points. The more points, the smaller and the more translucent
+// they are. The legend counts the points of each group and the links. From 65 groups on, markers
+// repeat.
 type Scatter struct {
 	Title, XLabel, YLabel string
-	X, Y                  []float64
-	Groups                []string // of each point; nil for one group without a name
-	Must, Cannot          [][2]int // links between points, drawn below them
-	PointSize             float64  // radius in points; 0: by the number of points
-	NoLegend              bool
-}
-
-// maxLegend is the number of groups that a legend lists.
-const maxLegend = 26
-
-var (
-	white = color.White
-	// The colours of Okabe and Ito (2008), the strong ones first.
-	palette = []color.NRGBA{
-		{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
-		{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255}, {160, 150, 40, 255},
-	}
-	shapes = []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{},
-		draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{},
-	}
-	mustColor   = color.NRGBA{60, 60, 60, 150}
-	cannotColor = color.NRGBA{200, 0, 0, 150}
-)
-
-// diamond is a square on its corner.
-type diamond struct{}
-
-func (diamond) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
-	c.SetColor(sty.Color)
-	r := sty.Radius * 1.2
-	var p vg.Path
-	p.Move(vg.Point{X: at.X + r, Y: at.Y})
-	p.Line(vg.Point{X: at.X, Y: at.Y + r})
-	p.Line(vg.Point{X: at.X - r, Y: at.Y})
-	p.Line(vg.Point{X: at.X, Y: at.Y - r})
-	p.Close()
-	c.Fill(p)
-}
-
-// names returns the groups in the order of their first points.
-func (s Scatter) names() []string {
-	var names []string
-	seen := map[string]bool{}
-	for _, g := range s.Groups {
-		if !seen[g] {
-			seen[g] = true
-			names = append(names, g)
-		}
-	}
-	slices.SortFunc(names, compareNames)
-	return names
-}
-
-// style returns how group number g is drawn. Eight colours and eight shapes, combined so that
-// neighbours differ in both and 64 groups are told apart.
-func (s Scatter) style(g int) draw.GlyphStyle {
-	c := palette[g%len(palette)]
-	radius := s.PointSize
-	if radius == 0 {
-		// 3 points for a few, 1 for tens of thousands.
-		radius = min(3, max(1, 3.4-0.55*math.Log10(1+float64(len(s.X))/30)))
-	}
-	if len(s.X) > 500 {
-		c.A = uint8(max(110, 255-45*math.Log2(float64(len(s.X))/500)))
-	}
-	return draw.GlyphStyle{Color: c, Radius: vg.Length(radius), Shape: shapes[(g+g/len(palette))%len(shapes)]}
+	X, Y                  []float64 // finite, up to 1e300 in size
+	Groups                []string  // of each point; nil for one group without a name
+	// Links between points, drawn below them: must-links as solid lines, cannot-links as
+	// dashed ones.
+	Must, Cannot [][2]int
+	// AllMust and AllCannot are the numbers of links that Must and Cannot were drawn from,
+	// for the legend; 0 when these are all.
+	AllMust, AllCannot int
+	// Chunklets are drawn as stars: a solid line from the mean of the points to each.
+	Chunklets [][]int
+	PointSize float64 // radius in points (1/72 inch); 0: by the number of points
+	NoLegend  bool
 }
 
 func (s Scatter) plot() (*plot.Plot, error) {
-	if len(s.X) != len(s.Y) {
-		return nil, &fault.ShapeError{What: "number of second coordinates", Got: len(s.Y), Want: fmt.Sprintf("%d, as there are first ones", len(s.X))}
-	}
-	if s.Groups != nil && len(s.Groups) != len(s.X) {
-		return nil, &fault.ShapeError{What: "number of groups", Got: len(s.Groups), Want: fmt.Sprintf("%d, one for each point", len(s.X))}
-	}
-	if err := checkFinite("0", s.X); err != nil {
+	if err := s.check(); err != nil {
 		return nil, err
-	}
-	if err := checkFinite("1", s.Y); err != nil {
-		return nil, err
-	}
-	for _, l := range slices.Concat(s.Must, s.Cannot) {
-		if min(l[0], l[1]) < 0 || max(l[0], l[1]) >= len(s.X) {
-			return nil, &fault.ShapeError{What: "end of a link", Got: max(l[0], l[1]), Want: fmt.Sprintf("a point from 0 to %d", len(s.X)-1)}
-		}
 	}
 	p := newPlot(s.Title, s.XLabel, s.YLabel)
 	p.X.Min, p.X.Max = extent(s.X)
@@ -111,17 +46,28 @@ func (s Scatter) plot() (*plot.Plot, error) {
 	return p, nil
 }
 
-// extent returns the range of values with a margin, wide enough to divide by.
-func extent(values []float64) (lo, hi float64) {
-	if len(values) == 0 {
-		return 0, 1
+// check reports lengths that differ, coordinates that cannot be drawn and links to nowhere.
+func (s Scatter) check() error {
+	n := len(s.X)
+	if len(s.Y) != n {
+		return &fault.ShapeError{What: "number of second coordinates", Got: len(s.Y), Want: fmt.Sprintf("%d, as there are first ones", n)}
 	}
-	lo, hi = slices.Min(values), slices.Max(values)
-	margin := 0.03 * (hi - lo)
-	if floor := 1e-9 * max(math.Abs(lo), math.Abs(hi)); margin <= floor {
-		margin = max(0.5*max(math.Abs(lo), math.Abs(hi)), 0.5)
+	if s.Groups != nil && len(s.Groups) != n {
+		return &fault.ShapeError{What: "number of groups", Got: len(s.Groups), Want: fmt.Sprintf("%d, one for each point", n)}
 	}
-	return lo - margin, hi + margin
+	if err := cmp.Or(checkFinite("x", s.X), checkFinite("y", s.Y)); err != nil {
+		return err
+	}
+	ends := slices.Concat(s.Chunklets...)
+	for _, l := range slices.Concat(s.Must, s.Cannot) {
+		ends = append(ends, l[0], l[1])
+	}
+	for _, i := range ends {
+		if i < 0 || i >= n {
+			return &fault.ShapeError{What: "end of a link", Got: i, Want: fmt.Sprintf("a point from 0 to %d", n-1)}
+		}
+	}
+	return nil
 }
 
 // settle widens the axis that has more room than it needs until one unit has one length on
@@ -131,6 +77,9 @@ func (s Scatter) settle(p *plot.Plot, c draw.Canvas) {
 	x0, x1, y0, y1 := p.X.Min, p.X.Max, p.Y.Min, p.Y.Max
 	for round := range 40 {
 		room := p.DataCanvas(c).Size()
+		if min(room.X, room.Y) <= 0 {
+			return // a picture too small for its labels
+		}
 		unit := max((x1-x0)/float64(room.X), (y1-y0)/float64(room.Y)) // of data, a point of paper
 		before := [4]float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max}
 		p.X.Min, p.X.Max = widen(x0, x1, unit*float64(room.X))
@@ -150,7 +99,7 @@ func (s Scatter) settle(p *plot.Plot, c draw.Canvas) {
 func keepTicks(a *plot.Axis) {
 	var ticks []plot.Tick
 	for _, t := range a.Tick.Marker.Ticks(a.Min, a.Max) {
-		if at := a.Norm(t.Value); at > 0.02 && at < 0.98 {
+		if at := a.Norm(t.Value); at > 0.01 && at < 0.99 {
 			ticks = append(ticks, t)
 		}
 	}
@@ -167,74 +116,125 @@ func widen(lo, hi, width float64) (float64, float64) {
 func (s Scatter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(i int) vg.Point { return vg.Point{X: x(s.X[i]), Y: y(s.Y[i])} }
+	must, cannot := s.linkStyles()
 	for _, l := range s.Cannot {
-		c.StrokeLines(cannotStyle(), []vg.Point{at(l[0]), at(l[1])})
+		c.StrokeLines(cannot, []vg.Point{at(l[0]), at(l[1])})
 	}
 	for _, l := range s.Must {
-		c.StrokeLines(mustStyle(), []vg.Point{at(l[0]), at(l[1])})
+		c.StrokeLines(must, []vg.Point{at(l[0]), at(l[1])})
 	}
-	group := map[string]int{}
-	for g, name := range s.names() {
-		group[name] = g
-	}
-	for i := range s.X {
-		g := 0
-		if s.Groups != nil {
-			g = group[s.Groups[i]]
+	for _, rows := range s.Chunklets {
+		middle := vg.Point{}
+		for _, i := range rows {
+			middle = middle.Add(at(i).Scale(1 / vg.Length(len(rows))))
 		}
-		c.DrawGlyph(s.style(g), at(i))
+		for _, i := range rows {
+			c.StrokeLines(must, []vg.Point{middle, at(i)})
+		}
+	}
+	markers := s.markers()
+	for i := range s.X {
+		name := ""
+		if s.Groups != nil {
+			name = s.Groups[i]
+		}
+		markers[name].draw(c, at(i))
 	}
 }
 
-func mustStyle() draw.LineStyle { return draw.LineStyle{Color: mustColor, Width: vg.Points(0.9)} }
-
-func cannotStyle() draw.LineStyle {
-	return draw.LineStyle{Color: cannotColor, Width: vg.Points(0.9), Dashes: []vg.Length{3, 2}}
+// linkStyles returns the lines of must-links and cannot-links: the more, the fainter.
+func (s Scatter) linkStyles() (must, cannot draw.LineStyle) {
+	n := float64(len(s.Must) + len(s.Cannot) + len(slices.Concat(s.Chunklets...)))
+	alpha := uint8(min(170, max(50, 170-32*math.Log2(max(1, n/60)))))
+	must = draw.LineStyle{Color: color.NRGBA{70, 70, 70, alpha}, Width: 0.8}
+	cannot = draw.LineStyle{Color: color.NRGBA{190, 0, 60, alpha}, Width: 0.8, Dashes: []vg.Length{3, 2}}
+	return must, cannot
 }
 
-func (s Scatter) legend(l *plot.Legend) {
+// markers returns how the points of each group are drawn.
+func (s Scatter) markers() map[string]marker {
+	n := float64(len(s.X))
+	radius := s.PointSize
+	if radius == 0 {
+		// 3 points for a few, 1.2 for tens of thousands.
+		radius = min(3, max(1.2, 3.3-0.75*math.Log10(1+n/60)))
+	}
+	out := map[string]marker{}
+	for g, name := range s.names() {
+		m := markerOf(g, vg.Length(radius))
+		m.edge = n <= 1000
+		if n > 1000 {
+			m.color.A = uint8(max(100, 230-35*math.Log2(n/1000)))
+		}
+		out[name] = m
+	}
+	return out
+}
+
+// names returns the groups in order: numbers by value, then other names.
+func (s Scatter) names() []string {
+	if s.Groups == nil {
+		return []string{""}
+	}
+	names := slices.Clone(s.Groups)
+	slices.SortFunc(names, compareNames)
+	return slices.Compact(names)
+}
+
+// compareNames orders numbers by value and before other names, those by their letters.
+func compareNames(a, b string) int {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	switch {
+	case errX == nil && errY == nil:
+		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
+	case errX == nil:
+		return -1
+	case errY == nil:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+func (s Scatter) legend() legend {
+	var l legend
 	if s.NoLegend {
-		return
+		return l
 	}
 	count := map[string]int{}
 	for _, g := range s.Groups {
 		count[g]++
 	}
-	names := s.names()
-	for g, name := range names {
-		if g == maxLegend-1 && len(names) > maxLegend {
-			l.Add(fmt.Sprintf("and %d more", len(names)-g))
+	markers := s.markers()
+	for _, name := range s.names() {
+		if s.Groups == nil {
 			break
 		}
-		style := s.style(g)
-		style.Radius = max(style.Radius, 2.5)
-		l.Add(fmt.Sprintf("%s (%d)", shorten(name), count[name]), glyph{style})
+		m := markers[name]
+		m.radius, m.color.A, m.edge = max(m.radius, 2.5), 255, false
+		l.groups = append(l.groups, entry{fmt.Sprintf("%s (%d)", shorten(name), count[name]), []plot.Thumbnailer{m}})
 	}
-	if len(s.Must) > 0 {
-		l.Add(fmt.Sprintf("must-link (%d)", len(s.Must)), stroke{mustStyle()})
+	must, cannot := s.linkStyles()
+	add := func(noun string, n, all int, style draw.LineStyle) {
+		switch {
+		case n == 0:
+			return
+		case all > n:
+			noun = fmt.Sprintf("%s (%d of %d)", noun, n, all)
+		default:
+			noun = fmt.Sprintf("%s (%d)", noun, n)
+		}
+		style.Color = opaque(style.Color) // a single line of a crowd would be faint
+		l.always = append(l.always, entry{noun, []plot.Thumbnailer{stroke{style}}})
 	}
-	if len(s.Cannot) > 0 {
-		l.Add(fmt.Sprintf("cannot-link (%d)", len(s.Cannot)), stroke{cannotStyle()})
-	}
+	add("must-link", len(s.Must), s.AllMust, must)
+	add("chunklet", len(s.Chunklets), 0, must)
+	add("cannot-link", len(s.Cannot), s.AllCannot, cannot)
+	return l
 }
 
-// shorten cuts names that would leave no room for the drawing.
-func shorten(name string) string {
-	const limit = 18
-	if r := []rune(name); len(r) > limit {
-		return string(r[:limit-1]) + "…"
-	}
-	return name
-}
-
-// glyph and stroke are the samples that a legend shows.
-type glyph struct{ draw.GlyphStyle }
-
-func (g glyph) Thumbnail(c *draw.Canvas) { c.DrawGlyph(g.GlyphStyle, c.Center()) }
-
-type stroke struct{ draw.LineStyle }
-
-func (s stroke) Thumbnail(c *draw.Canvas) {
-	y := c.Center().Y
-	c.StrokeLine2(s.LineStyle, c.Min.X, y, c.Max.X, y)
+func opaque(c color.Color) color.Color {
+	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	n.A = 255
+	return n
 }

@@ -31,6 +31,7 @@ type plotFlags struct {
 	size        figure.Size
 	pointSize   float64
 	noLegend    bool
+	chunklets   bool
 	format      string // of the picture
 	out         string
 }
@@ -44,12 +45,12 @@ func newPlot(a *app) *cobra.Command {
 label, with must-links as solid and cannot-links as dashed lines. Both axes have one scale,
 so that distances on paper are distances of the points.
 
-With MODEL the coordinates are the first two of its embedding, or those that --dims names.
-Without, they are the points' own: the two features, or, of more, the two directions in
-which the points vary most (principal components), with their shares of the variance.`,
+With MODEL the coordinates are those of its embedding, without it the points' own. Of more
+than two the picture shows the two directions in which the points vary most (principal
+components), with their shares of the variance, or the coordinates that --dims names.`,
 		Example: `  mustlink plot model.mlk -i data.csv -c links.csv -o learned.png
   mustlink plot -i data.csv -c links.csv --standardize -o raw.svg
-  mustlink plot model.mlk -i data.csv --dims 2,3 --title "directions 2 and 3" -o more.pdf`,
+  mustlink plot model.mlk -i data.csv --dims 0,1 --title "the leading coordinates" -o more.pdf`,
 		Args: positional(0, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runPlot(cmd, args, &p) },
 	}
@@ -59,8 +60,9 @@ which the points vary most (principal components), with their shares of the vari
 	p.data.addLabels(cmd)
 	p.links.add(cmd)
 	f.BoolVar(&p.standardize, "standardize", false, "without MODEL: scale columns to mean 0 and deviation 1")
-	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default 0,1; without MODEL principal components)")
-	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, chosen by --seed")
+	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default: principal components of more than two)")
+	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: a star for all the points that belong together")
+	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, or chunklets, chosen by --seed")
 	seedFlag(f, &p.seed)
 	f.StringVar(&p.title, "title", "", "`TEXT` above the drawing (default the name of the data and the method)")
 	f.Float64Var(&p.size.Width, "width", 6, "width in inches")
@@ -68,9 +70,8 @@ which the points vary most (principal components), with their shares of the vari
 	f.IntVar(&p.size.DPI, "dpi", 150, "dots an inch of a PNG")
 	f.Float64Var(&p.pointSize, "point-size", 0, "radius of points in 1/72 inch (default by their number)")
 	f.BoolVar(&p.noLegend, "no-legend", false, "leave out the legend")
-	f.StringVar(&p.format, "as", "", "`png|svg|pdf`: format of the picture on standard output (default png)")
 	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
-	completeWith(cmd, "as", figure.Formats()...)
+	f.Lookup("format").Usage += "; png, svg or pdf is that of the PICTURE (default png)"
 	return cmd
 }
 
@@ -79,13 +80,18 @@ type plotReport struct {
 	Points   int      `json:"points"`
 	Must     int      `json:"must_links_drawn"`
 	Cannot   int      `json:"cannot_links_drawn"`
+	Chunks   int      `json:"chunklets_drawn"`
 	Axes     []string `json:"axes"`
 	Output   string   `json:"output"`
 	Warnings []string `json:"warnings"`
 }
 
 func (r plotReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, plural(r.Points, "point"), plural(r.Must, "must-link"), plural(r.Cannot, "cannot-link"))
+	must := plural(r.Must, "must-link")
+	if r.Chunks > 0 {
+		must = plural(r.Chunks, "chunklet")
+	}
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, plural(r.Points, "point"), must, plural(r.Cannot, "cannot-link"))
 }
 
 func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
@@ -116,7 +122,12 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 		if err != nil {
 			return err
 		}
-		s.Must, s.Cannot = a.drawn(set, p)
+		for _, w := range set.Warnings() {
+			a.warn("%s: %s", p.links.path, w)
+		}
+		if err := a.drawLinks(eng, set, p, &s); err != nil {
+			return inFile(p.links.path, err)
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -124,7 +135,7 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 	if err := a.writePicture(p, s); err != nil {
 		return err
 	}
-	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), []string{s.XLabel, s.YLabel}, p.out, a.allWarnings()}
+	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), len(s.Chunklets), []string{s.XLabel, s.YLabel}, p.out, a.allWarnings()}
 	return a.summarise(p.out, r, r.text)
 }
 
@@ -134,14 +145,18 @@ func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 		return err
 	}
 	switch {
-	case p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0):
-		return usagef("--dims is %v: want two numbers >= 0, such as 0,1", p.dims)
+	case p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]):
+		return usagef("--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
 	case p.maxLinks < 0:
 		return usagef("--max-links is %d: want a number >= 0", p.maxLinks)
 	case len(args) > 0 && p.standardize:
 		return usagef("--standardize is given with MODEL: the model scales points as it was fitted, want one of the two")
 	case len(args) == 0 && p.data.gram:
-		return usagef("--gram is given without MODEL: a Gram matrix has no coordinates, want a model fitted on it")
+		return usagef("--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	case len(args) == 0 && p.data.formatName() == "fasta":
+		return usagef("%s holds sequences, which have no coordinates: fit a model and pass it", p.data.path)
+	case p.chunklets && p.links.path == "":
+		return usagef("--chunklets is given without -c: want a file of links or chunklets")
 	case !(p.pointSize >= 0 && p.pointSize <= 100):
 		return usagef("--point-size is %v: want 0 to 100", p.pointSize)
 	}
@@ -167,26 +182,29 @@ func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 	if p.out == stream && p.format != "svg" && isTerminal(a.stdout) {
 		return usagef("-o, --output is \"-\", but %s is binary and standard output is a terminal: want a file or a pipe", p.format)
 	}
-	// A picture of nothing finds out about impossible sizes.
-	if err := figure.Write(io.Discard, "svg", p.size, figure.Scatter{}); err != nil {
+	if err := p.size.Check(); err != nil {
 		return renameParams(err, "width", "--width", "height", "--height", "dpi", "--dpi")
 	}
 	return a.checkOutput("-o, --output", p.out)
 }
 
-// checkFormat sets the format of the picture.
+// checkFormat sets the format of the picture. --format names it, or that of the data: no word
+// means both.
 func (p *plotFlags) checkFormat() (err error) {
-	switch {
-	case p.out == stream:
-		p.format = nameOr(p.format, "png")
-		if !slices.Contains(figure.Formats(), p.format) {
-			return fault.Unknown("--as", p.format, figure.Formats())
-		}
-		return nil
-	case p.format != "":
-		return usagef("--as is given, but the extension of %q names the format: want --as with -o - only", p.out)
+	asked := ""
+	switch given := p.data.format; {
+	case slices.Contains(figure.Formats(), given):
+		asked, p.data.format = given, ""
+	case given != "" && dataset.FormatOf("."+given) == "":
+		return fault.Unknown("--format", given, append(figure.Formats(), dataset.Formats()...))
 	}
-	p.format, err = figure.FormatOf(p.out)
+	if p.out == stream {
+		p.format = nameOr(asked, "png")
+		return nil
+	}
+	if p.format, err = figure.FormatOf(p.out); err != nil && asked != "" {
+		p.format, err = asked, nil
+	}
 	return renameParams(err, "picture", "-o, --output")
 }
 
@@ -196,7 +214,8 @@ func (a *app) scatter(ctx context.Context, eng *engine.Engine, fitted *catalog.F
 	var err error
 	if fitted == nil {
 		s.Title = nameOr(s.Title, filepath.Base(d.Name))
-		return s, a.placeRaw(ctx, eng, d, p, &s)
+		err = a.placeRaw(ctx, eng, d, p, &s)
+		return s, err
 	}
 	s.Title = nameOr(s.Title, filepath.Base(d.Name)+", "+fitted.Model.Method())
 	x, err := fitted.Prepare(d)
@@ -207,11 +226,8 @@ func (a *app) scatter(ctx context.Context, eng *engine.Engine, fitted *catalog.F
 	if err != nil {
 		return s, err
 	}
-	dims := p.dims
-	if dims == nil {
-		dims = []int{0, 1}
-	}
-	return s, place(&s, y, dims, p.dims != nil, func(j int) string { return fmt.Sprintf("coordinate %d", j) })
+	err = place(ctx, eng, &s, y, p.dims, func(j int) string { return fmt.Sprintf("coordinate %d", j) })
+	return s, err
 }
 
 // placeRaw takes the points' own coordinates.
@@ -231,63 +247,80 @@ func (a *app) placeRaw(ctx context.Context, eng *engine.Engine, d *dataset.Data,
 		}
 		return fmt.Sprintf("feature %d", j)
 	}
-	if p.dims != nil || m.Cols <= 2 {
-		dims := p.dims
-		if dims == nil {
-			dims = []int{0, 1}
-		}
-		return place(s, m, dims, p.dims != nil, name)
-	}
-	var share [2]float64
-	if s.X, s.Y, share, err = figure.Plane(ctx, eng, m); err != nil {
+	return place(ctx, eng, s, m, p.dims, name)
+}
+
+// place takes two columns of m, or the plane in which its rows vary most where there are more
+// and none was asked for. Where there is one column, points lie on a line.
+func place(ctx context.Context, eng *engine.Engine, s *figure.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
+	if dims == nil && m.Cols > 2 {
+		var share [2]float64
+		s.X, s.Y, share, err = figure.Plane(ctx, eng, m)
+		s.XLabel = fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*share[0])
+		s.YLabel = fmt.Sprintf("second principal component (%.0f %%)", 100*share[1])
 		return err
 	}
-	s.XLabel = fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*share[0])
-	s.YLabel = fmt.Sprintf("second principal component (%.0f %%)", 100*share[1])
-	return nil
-}
-
-// place takes two columns of m. Where there is no second one and none was asked for, points
-// lie on a line.
-func place(s *figure.Scatter, m blas.Matrix, dims []int, asked bool, name func(j int) string) error {
-	for k, j := range dims {
-		values := make([]float64, m.Rows)
-		label := ""
-		switch {
-		case j < m.Cols:
-			label = name(j)
-			for i := range values {
-				values[i] = m.At(i, j)
-			}
-		case asked:
+	for _, j := range dims {
+		if j >= m.Cols {
 			return usagef("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
 		}
-		if k == 0 {
-			s.X, s.XLabel = values, label
-		} else {
-			s.Y, s.YLabel = values, label
-		}
 	}
+	if dims == nil {
+		dims = []int{0, 1}
+	}
+	s.X, s.XLabel = coordinate(m, dims[0], name)
+	s.Y, s.YLabel = coordinate(m, dims[1], name)
 	return nil
 }
 
-// drawn returns the links to draw, with a warning when these are not all.
-func (a *app) drawn(set *links.Set, p *plotFlags) (must, cannot [][2]int) {
-	choose := func(kind string, all []links.Link) [][2]int {
-		if len(all) > p.maxLinks {
-			a.warn("%d of %s drawn: --max-links", p.maxLinks, plural(len(all), kind))
-			r := rand.New(rand.NewPCG(p.seed, uint64(len(all))))
-			all = slices.Clone(all)
-			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			all = all[:p.maxLinks]
-		}
-		var pairs [][2]int
-		for _, l := range all {
-			pairs = append(pairs, [2]int{l.I, l.J})
-		}
-		return pairs
+// coordinate returns a column of m and its name, or zeros without a name for one that m lacks.
+func coordinate(m blas.Matrix, j int, name func(j int) string) ([]float64, string) {
+	values := make([]float64, m.Rows)
+	if j >= m.Cols {
+		return values, ""
 	}
-	return choose("must-link", set.Must()), choose("cannot-link", set.Cannot())
+	for i := range values {
+		values[i] = m.At(i, j)
+	}
+	return values, name(j)
+}
+
+// drawLinks adds the links to draw, with a warning when these are not all.
+func (a *app) drawLinks(eng *engine.Engine, set *links.Set, p *plotFlags, s *figure.Scatter) error {
+	s.Cannot, s.AllCannot = a.choose("cannot-link", set.Cannot(), p), len(set.Cannot())
+	if p.chunklets {
+		groups := slices.DeleteFunc(slices.Clone(set.Chunklets()), func(rows []int) bool { return len(rows) < 2 })
+		s.Chunklets = sample(a, "chunklet", groups, p)
+		return nil
+	}
+	if err := eng.Check("all pairs of the chunklets", set.Bytes(), "draw chunklets with --chunklets"); err != nil {
+		return err
+	}
+	s.Must, s.AllMust = a.choose("must-link", set.Must(), p), len(set.Must())
+	return nil
+}
+
+func (a *app) choose(kind string, all []links.Link, p *plotFlags) [][2]int {
+	var pairs [][2]int
+	for _, l := range sample(a, kind, all, p) {
+		pairs = append(pairs, [2]int{l.I, l.J})
+	}
+	return pairs
+}
+
+// sample returns at most --max-links of all, drawn by the seed and in their old order.
+func sample[T any](a *app, kind string, all []T, p *plotFlags) []T {
+	if len(all) <= p.maxLinks {
+		return all
+	}
+	a.warn("%d of %s drawn: --max-links", p.maxLinks, plural(len(all), kind))
+	chosen := rand.New(rand.NewPCG(p.seed, uint64(len(all)))).Perm(len(all))[:p.maxLinks]
+	slices.Sort(chosen)
+	out := make([]T, 0, p.maxLinks)
+	for _, i := range chosen {
+		out = append(out, all[i])
+	}
+	return out
 }
 
 // writePicture draws into the file, or to standard output.

@@ -4,6 +4,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -42,17 +43,100 @@ func TestPlot(t *testing.T) {
 	if r["must_links_drawn"] != 2.0 || r["cannot_links_drawn"] != 1.0 || len(r["warnings"].([]any)) != 1 {
 		t.Errorf("report %v: want 2 must-links, 1 cannot-link and a warning", r)
 	}
-	if o := runOK(t, dir, "plot -i data.csv --as svg -o -"); !strings.Contains(o.stdout, "<svg") {
-		t.Errorf("standard output begins %.40q: want an SVG", o.stdout)
+	if svg := read(t, dir, "p.svg"); !strings.Contains(svg, ">must-link (2 of ") {
+		t.Error("the legend does not say that links were left out")
 	}
-	if o := runOK(t, dir, "plot -i data.csv -o -"); !strings.HasPrefix(o.stdout, "\x89PNG") {
-		t.Errorf("standard output begins %.10q: want a PNG", o.stdout)
+}
+
+// TestPlotFormats: --format names the picture on a stream or under an odd name, or else the
+// data on a stream.
+func TestPlotFormats(t *testing.T) {
+	dir := withModel(t)
+	for line, begin := range map[string]string{
+		"plot -i data.csv -o -":                    "\x89PNG",
+		"plot -i data.csv --format svg -o -":       "<?xml",
+		"plot -i data.csv --format pdf -o -":       "%PDF",
+		"plot -i - --format csv -o - < data.csv":   "\x89PNG",
+		"plot -i - --format svg -o - < data.csv":   "<?xml",
+		"plot -i data.csv --format pdf -o odd.out": "%PDF",
+		"plot -i data.csv --format pdf -o odd.svg": "<?xml",
+	} {
+		line, from, redirected := strings.Cut(line, " < ")
+		input := ""
+		if redirected {
+			input = read(t, dir, from)
+		}
+		o := runWith(t, dir, input, line)
+		got := o.stdout
+		if name, ok := strings.CutPrefix(line[strings.LastIndex(line, " ")+1:], "odd"); ok {
+			got = read(t, dir, "odd"+name)
+		}
+		if o.code != 0 || !strings.HasPrefix(got, begin) {
+			t.Errorf("%s: exit code %d, picture begins %.10q: want %q", line, o.code, got, begin)
+		}
+	}
+}
+
+// TestPlotAxes: more than two coordinates are shown in their principal plane, learned or raw,
+// unless --dims names two; two are shown as they are.
+func TestPlotAxes(t *testing.T) {
+	dir := withModel(t)
+	write(t, dir, "two.csv", "width,height\n1,2\n3,5\n4,4\n")
+	write(t, dir, "one.csv", "width\n1\n3\n")
+	for line, want := range map[string]string{
+		"plot model.mlk -i data.csv":            "first principal component (",
+		"plot -i data.csv":                      "first principal component (",
+		"plot model.mlk -i data.csv --dims 1,0": "coordinate 1|coordinate 0",
+		"plot -i data.csv --dims 2,0":           "f2|f0",
+		"plot -i two.csv":                       "width|height",
+		"plot -i two.csv --dims 1,0":            "height|width",
+		"plot -i one.csv":                       "width|",
+	} {
+		r := parse(t, runOK(t, dir, line+" -o p.svg --json").stdout)
+		axes := r["axes"].([]any)
+		if got := axes[0].(string) + "|" + axes[1].(string); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: axes %q: want %q", line, got, want)
+		}
+	}
+}
+
+// TestPlotLinks: chunklets are stars, and links that contradict each other a warning.
+func TestPlotLinks(t *testing.T) {
+	dir := withModel(t)
+	write(t, dir, "chunklets.csv", "i,chunklet\n0,a\n1,a\n2,a\n5,b\n6,b\n7,c\n")
+	write(t, dir, "odd.csv", "i,j,link\n0,1,must\n1,2,must\n0,2,cannot\n")
+	r := parse(t, runOK(t, dir, "plot -i data.csv -c chunklets.csv -o p.svg --json").stdout)
+	if r["must_links_drawn"] != 4.0 || r["chunklets_drawn"] != 0.0 {
+		t.Errorf("report %v: want the 4 pairs of the chunklets", r)
+	}
+	r = parse(t, runOK(t, dir, "plot -i data.csv -c chunklets.csv --chunklets -o p.svg --json").stdout)
+	if r["must_links_drawn"] != 0.0 || r["chunklets_drawn"] != 2.0 {
+		t.Errorf("report %v: want the 2 chunklets of more than one row", r)
+	}
+	if svg := read(t, dir, "p.svg"); !strings.Contains(svg, ">chunklet (2)<") {
+		t.Error("the legend does not count the chunklets")
+	}
+	o := runOK(t, dir, "plot -i data.csv -c odd.csv -o p.svg")
+	if !strings.Contains(o.stderr, "odd.csv: ") || !strings.Contains(o.stderr, "cannot-link") {
+		t.Errorf("standard error %q: want a warning on links that contradict each other", o.stderr)
+	}
+	pictures := map[string]bool{}
+	for seed := range 8 {
+		line := "plot -i data.csv -c chunklets.csv --max-links 1 -o p.svg --seed " + strconv.Itoa(seed)
+		if o := runOK(t, dir, line); !strings.Contains(o.stderr, "1 of 4 must-links drawn: --max-links") {
+			t.Errorf("standard error %q: want a warning on links left out", o.stderr)
+		}
+		pictures[read(t, dir, "p.svg")] = true
+	}
+	if len(pictures) < 2 || len(pictures) > 4 {
+		t.Errorf("8 seeds give %d pictures with 1 of 4 links: want 2 to 4", len(pictures))
 	}
 }
 
 func TestPlotBadInput(t *testing.T) {
 	dir := withModel(t)
 	write(t, dir, "gram.csv", "a,b\n1,0\n0,1\n")
+	write(t, dir, "s.fasta", ">a\nACDE\n")
 	before := names(t, dir)
 	for line, words := range map[string][]string{
 		"plot -i data.csv -o p.gif":                              {"p.gif", ".png, .svg, .pdf"},
@@ -62,9 +146,12 @@ func TestPlotBadInput(t *testing.T) {
 		"plot -i data.csv --width 0.1 -o p.png":                  {"--width", "0.1"},
 		"plot -i data.csv --dpi 1 -o p.png":                      {"--dpi"},
 		"plot -i data.csv --max-links -1 -o p.png":               {"--max-links"},
-		"plot -i data.csv --as gif -o -":                         {"--as", "gif"},
-		"plot -i data.csv --as png -o p.png":                     {"--as", "-o -"},
-		"plot -i gram.csv --gram -o p.png":                       {"--gram", "model"},
+		"plot -i data.csv --dims 1,1 -o p.png":                   {"--dims", "different"},
+		"plot -i data.csv --format gif -o -":                     {"--format", "gif", "png, svg, pdf"},
+		"plot -i data.csv --dpi 1200 --width 90 -o p.png":        {"--dpi", "at most"},
+		"plot -i data.csv --chunklets -o p.png":                  {"--chunklets", "-c"},
+		"plot -i s.fasta -o p.png":                               {"sequences", "fit a model and pass it"},
+		"plot -i gram.csv --gram -o p.png":                       {"--gram", "fit a model and pass it"},
 		"plot model.mlk -i data.csv --standardize -o p.png":      {"--standardize"},
 		"plot model.mlk -i gram.csv -o p.png":                    {"number of features", "3"},
 		"plot -i data.csv -c links.csv -o links.csv":             {"links.csv"},
