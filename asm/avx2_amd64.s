@@ -219,6 +219,294 @@ overwrite:
 	VZEROUPPER
 	RET
 
+// func direct1xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+// Requires: AVX, FMA3
+TEXT ·direct1xAVX2(SB), NOSPLIT, $0-80
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   aRow+16(FP), DX
+	MOVQ   aCol+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bRow+40(FP), DI
+	MOVQ   c+48(FP), R8
+	MOVQ   stride+56(FP), R9
+	SHLQ   $0x03, DX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, DI
+	SHLQ   $0x03, R9
+	LEAQ   (DX)(DX*2), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+
+step:
+	VMOVUPD      (SI), Y4
+	VBROADCASTSD (CX), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VBROADCASTSD (CX)(DX*1), Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD (CX)(DX*2), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VBROADCASTSD (CX)(R10*1), Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         BX, CX
+	ADDQ         DI, SI
+	DECQ         AX
+	JNZ          step
+	VBROADCASTSD alpha+64(FP), Y4
+	VMULPD       Y4, Y0, Y0
+	VMULPD       Y4, Y1, Y1
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y4, Y3, Y3
+	MOVQ         beta+72(FP), AX
+	SHLQ         $0x01, AX
+	JZ           overwrite
+	VBROADCASTSD beta+72(FP), Y4
+	VFMADD231PD  (R8), Y4, Y0
+	VMOVUPD      Y0, (R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y4, Y1
+	VMOVUPD      Y1, (R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y4, Y2
+	VMOVUPD      Y2, (R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y4, Y3
+	VMOVUPD      Y3, (R8)
+	ADDQ         R9, R8
+	VZEROUPPER
+	RET
+
+overwrite:
+	VMOVUPD Y0, (R8)
+	ADDQ    R9, R8
+	VMOVUPD Y1, (R8)
+	ADDQ    R9, R8
+	VMOVUPD Y2, (R8)
+	ADDQ    R9, R8
+	VMOVUPD Y3, (R8)
+	ADDQ    R9, R8
+	VZEROUPPER
+	RET
+
+// func direct2xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+// Requires: AVX, FMA3
+TEXT ·direct2xAVX2(SB), NOSPLIT, $0-80
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   aRow+16(FP), DX
+	MOVQ   aCol+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bRow+40(FP), DI
+	MOVQ   c+48(FP), R8
+	MOVQ   stride+56(FP), R9
+	SHLQ   $0x03, DX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, DI
+	SHLQ   $0x03, R9
+	LEAQ   (DX)(DX*2), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+
+step:
+	VMOVUPD      (SI), Y8
+	VMOVUPD      32(SI), Y9
+	VBROADCASTSD (CX), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD (CX)(DX*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD (CX)(DX*2), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD (CX)(R10*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         BX, CX
+	ADDQ         DI, SI
+	DECQ         AX
+	JNZ          step
+	VBROADCASTSD alpha+64(FP), Y8
+	VMULPD       Y8, Y0, Y0
+	VMULPD       Y8, Y1, Y1
+	VMULPD       Y8, Y2, Y2
+	VMULPD       Y8, Y3, Y3
+	VMULPD       Y8, Y4, Y4
+	VMULPD       Y8, Y5, Y5
+	VMULPD       Y8, Y6, Y6
+	VMULPD       Y8, Y7, Y7
+	MOVQ         beta+72(FP), AX
+	SHLQ         $0x01, AX
+	JZ           overwrite
+	VBROADCASTSD beta+72(FP), Y8
+	VFMADD231PD  (R8), Y8, Y0
+	VMOVUPD      Y0, (R8)
+	VFMADD231PD  32(R8), Y8, Y1
+	VMOVUPD      Y1, 32(R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y8, Y2
+	VMOVUPD      Y2, (R8)
+	VFMADD231PD  32(R8), Y8, Y3
+	VMOVUPD      Y3, 32(R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y8, Y4
+	VMOVUPD      Y4, (R8)
+	VFMADD231PD  32(R8), Y8, Y5
+	VMOVUPD      Y5, 32(R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y8, Y6
+	VMOVUPD      Y6, (R8)
+	VFMADD231PD  32(R8), Y8, Y7
+	VMOVUPD      Y7, 32(R8)
+	ADDQ         R9, R8
+	VZEROUPPER
+	RET
+
+overwrite:
+	VMOVUPD Y0, (R8)
+	VMOVUPD Y1, 32(R8)
+	ADDQ    R9, R8
+	VMOVUPD Y2, (R8)
+	VMOVUPD Y3, 32(R8)
+	ADDQ    R9, R8
+	VMOVUPD Y4, (R8)
+	VMOVUPD Y5, 32(R8)
+	ADDQ    R9, R8
+	VMOVUPD Y6, (R8)
+	VMOVUPD Y7, 32(R8)
+	ADDQ    R9, R8
+	VZEROUPPER
+	RET
+
+// func direct3xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+// Requires: AVX, FMA3
+TEXT ·direct3xAVX2(SB), NOSPLIT, $0-80
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   aRow+16(FP), DX
+	MOVQ   aCol+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bRow+40(FP), DI
+	MOVQ   c+48(FP), R8
+	MOVQ   stride+56(FP), R9
+	SHLQ   $0x03, DX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, DI
+	SHLQ   $0x03, R9
+	LEAQ   (DX)(DX*2), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
+	VXORPD Y10, Y10, Y10
+	VXORPD Y11, Y11, Y11
+
+step:
+	VMOVUPD      (SI), Y12
+	VMOVUPD      32(SI), Y13
+	VMOVUPD      64(SI), Y14
+	VBROADCASTSD (CX), Y15
+	VFMADD231PD  Y15, Y12, Y0
+	VFMADD231PD  Y15, Y13, Y1
+	VFMADD231PD  Y15, Y14, Y2
+	VBROADCASTSD (CX)(DX*1), Y15
+	VFMADD231PD  Y15, Y12, Y3
+	VFMADD231PD  Y15, Y13, Y4
+	VFMADD231PD  Y15, Y14, Y5
+	VBROADCASTSD (CX)(DX*2), Y15
+	VFMADD231PD  Y15, Y12, Y6
+	VFMADD231PD  Y15, Y13, Y7
+	VFMADD231PD  Y15, Y14, Y8
+	VBROADCASTSD (CX)(R10*1), Y15
+	VFMADD231PD  Y15, Y12, Y9
+	VFMADD231PD  Y15, Y13, Y10
+	VFMADD231PD  Y15, Y14, Y11
+	ADDQ         BX, CX
+	ADDQ         DI, SI
+	DECQ         AX
+	JNZ          step
+	VBROADCASTSD alpha+64(FP), Y12
+	VMULPD       Y12, Y0, Y0
+	VMULPD       Y12, Y1, Y1
+	VMULPD       Y12, Y2, Y2
+	VMULPD       Y12, Y3, Y3
+	VMULPD       Y12, Y4, Y4
+	VMULPD       Y12, Y5, Y5
+	VMULPD       Y12, Y6, Y6
+	VMULPD       Y12, Y7, Y7
+	VMULPD       Y12, Y8, Y8
+	VMULPD       Y12, Y9, Y9
+	VMULPD       Y12, Y10, Y10
+	VMULPD       Y12, Y11, Y11
+	MOVQ         beta+72(FP), AX
+	SHLQ         $0x01, AX
+	JZ           overwrite
+	VBROADCASTSD beta+72(FP), Y12
+	VFMADD231PD  (R8), Y12, Y0
+	VMOVUPD      Y0, (R8)
+	VFMADD231PD  32(R8), Y12, Y1
+	VMOVUPD      Y1, 32(R8)
+	VFMADD231PD  64(R8), Y12, Y2
+	VMOVUPD      Y2, 64(R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y12, Y3
+	VMOVUPD      Y3, (R8)
+	VFMADD231PD  32(R8), Y12, Y4
+	VMOVUPD      Y4, 32(R8)
+	VFMADD231PD  64(R8), Y12, Y5
+	VMOVUPD      Y5, 64(R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y12, Y6
+	VMOVUPD      Y6, (R8)
+	VFMADD231PD  32(R8), Y12, Y7
+	VMOVUPD      Y7, 32(R8)
+	VFMADD231PD  64(R8), Y12, Y8
+	VMOVUPD      Y8, 64(R8)
+	ADDQ         R9, R8
+	VFMADD231PD  (R8), Y12, Y9
+	VMOVUPD      Y9, (R8)
+	VFMADD231PD  32(R8), Y12, Y10
+	VMOVUPD      Y10, 32(R8)
+	VFMADD231PD  64(R8), Y12, Y11
+	VMOVUPD      Y11, 64(R8)
+	ADDQ         R9, R8
+	VZEROUPPER
+	RET
+
+overwrite:
+	VMOVUPD Y0, (R8)
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD Y2, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPD Y3, (R8)
+	VMOVUPD Y4, 32(R8)
+	VMOVUPD Y5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPD Y6, (R8)
+	VMOVUPD Y7, 32(R8)
+	VMOVUPD Y8, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPD Y9, (R8)
+	VMOVUPD Y10, 32(R8)
+	VMOVUPD Y11, 64(R8)
+	ADDQ    R9, R8
+	VZEROUPPER
+	RET
+
 // func peakAVX2(n int)
 // Requires: AVX, FMA3
 TEXT ·peakAVX2(SB), NOSPLIT, $0-8

@@ -9,6 +9,21 @@ package asm
 //go:noescape
 func tileAVX512(k int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64)
 
+// direct1x computes a tile of that many vectors a row of alpha A B + beta C; steps in elements, k >= 1. beta == 0: C is not read.
+//
+//go:noescape
+func direct1xAVX512(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+
+// direct2x computes a tile of that many vectors a row of alpha A B + beta C; steps in elements, k >= 1. beta == 0: C is not read.
+//
+//go:noescape
+func direct2xAVX512(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+
+// direct3x computes a tile of that many vectors a row of alpha A B + beta C; steps in elements, k >= 1. beta == 0: C is not read.
+//
+//go:noescape
+func direct3xAVX512(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+
 // peak does n rounds of mr x nv independent fused multiply-adds on registers.
 //
 //go:noescape

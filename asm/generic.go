@@ -22,6 +22,7 @@ func generic() *Table {
 		Power:           power,
 		Tile:            tile2x4,
 		TileTo:          tileTo2x4,
+		Direct:          direct2x4,
 		Interleave: func(dst []float64, width, k int, src []float64, stride, rows int) {
 			interleave(dst, width, 0, k, src, stride, 0, rows)
 		},
@@ -32,6 +33,8 @@ func generic() *Table {
 		MR: 2,
 		NR: 4,
 		KC: 256,
+
+		Lanes: 4,
 	}
 }
 

@@ -7,6 +7,7 @@ package asm
 type simd struct {
 	lanes, mr, nr, kc int
 
+	direct           []directKernel // by the number of vectors in a row, less one
 	tile             func(k int, a, b, c *float64, stride int, alpha, beta float64)
 	peak             func(n int)
 	transpose        func(dst *float64, width int, src *float64, stride, n int)
@@ -31,7 +32,7 @@ func (s *simd) apply(t *Table) {
 	t.Axpy, t.Scale, t.Syr = s.Axpy, s.Scale, s.Syr
 	t.Exp, t.Sqrt, t.Power, t.SquaredDistances = s.Exp, s.Sqrt, s.Power, s.SquaredDistances
 	t.Tile, t.TileTo, t.Interleave, t.Peak = s.Tile, s.TileTo, s.Interleave, s.Peak
-	t.MR, t.NR, t.KC = s.mr, s.nr, s.kc
+	t.MR, t.NR, t.KC, t.Lanes, t.Direct = s.mr, s.nr, s.kc, s.lanes, s.Direct
 }
 
 // whole returns the part of n that is whole vectors.

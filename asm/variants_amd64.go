@@ -23,7 +23,8 @@ func variants() []variant {
 func avx2() *simd {
 	return &simd{
 		lanes: 4, mr: 4, nr: 12, kc: 256,
-		tile: tileAVX2, peak: peakAVX2, transpose: transposeAVX2,
+		direct: []directKernel{direct1xAVX2, direct2xAVX2, direct3xAVX2},
+		tile:   tileAVX2, peak: peakAVX2, transpose: transposeAVX2,
 		dot: dotAVX2, sum: sumAVX2, squaredDistance: squaredDistanceAVX2,
 		axpy: axpyAVX2, scale: scaleAVX2, multiply: multiplyAVX2,
 		sqrt: sqrtAVX2, squaredDistances: squaredDistancesAVX2, exp: expAVX2,
@@ -33,7 +34,8 @@ func avx2() *simd {
 func avx512() *simd {
 	return &simd{
 		lanes: 8, mr: 8, nr: 24, kc: 256,
-		tile: tileAVX512, peak: peakAVX512, transpose: transposeAVX512,
+		direct: []directKernel{direct1xAVX512, direct2xAVX512, direct3xAVX512},
+		tile:   tileAVX512, peak: peakAVX512, transpose: transposeAVX512,
 		dot: dotAVX512, sum: sumAVX512, squaredDistance: squaredDistanceAVX512,
 		axpy: axpyAVX512, scale: scaleAVX512, multiply: multiplyAVX512,
 		sqrt: sqrtAVX512, squaredDistances: squaredDistancesAVX512, exp: expAVX512,

@@ -28,6 +28,7 @@ func main() {
 	build.ConstraintExpr("!purego")
 	build.ConstraintExpr("!noasm")
 	v.tile()
+	v.direct()
 	v.peak()
 	v.transpose()
 	v.reductions()

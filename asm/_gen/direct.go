@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strconv"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// direct is tile on matrices that are not packed, one function for each number of vectors in
+// a row of the tile: the broadcasts take A, and the vectors B, from where they are.
+func (v vector) direct() {
+	for nv := 1; nv <= v.nv; nv++ {
+		v.directOf(nv)
+	}
+}
+
+func (v vector) directOf(nv int) {
+	name := "direct" + strconv.Itoa(nv) + "x"
+	v.text(name, "(k int, a *float64, aRow, aCol int, b *float64, bRow int, c *float64, stride int, alpha, beta float64)",
+		name+" computes a tile of that many vectors a row of alpha A B + beta C; steps in elements, k >= 1. beta == 0: C is not read.")
+	k := Load(Param("k"), GP64()).(reg.GPVirtual)
+	a, aRow, aCol := Load(Param("a"), GP64()), Load(Param("aRow"), GP64()), Load(Param("aCol"), GP64())
+	b, bRow := Load(Param("b"), GP64()), Load(Param("bRow"), GP64())
+	c, stride := Load(Param("c"), GP64()), Load(Param("stride"), GP64())
+	for _, step := range []reg.Register{aRow, aCol, bRow, stride} {
+		SHLQ(U8(3), step)
+	}
+	// Rows 0 to 3 are at a + i aRow, rows 4 to 7 at that of a later base.
+	three := GP64()
+	LEAQ(Mem{Base: aRow, Index: aRow, Scale: 2}, three)
+	bases := []reg.Register{a}
+	if v.mr > 4 {
+		later := GP64()
+		LEAQ(Mem{Base: a, Index: aRow, Scale: 4}, later)
+		bases = append(bases, later)
+	}
+	row := func(i int) Mem {
+		m := Mem{Base: bases[i/4]}
+		switch i % 4 {
+		case 1, 2:
+			m.Index, m.Scale = aRow, uint8(i%4)
+		case 3:
+			m.Index, m.Scale = three, 1
+		}
+		return m
+	}
+	sums := make([][]reg.VecVirtual, v.mr)
+	for i := range sums {
+		for range nv {
+			sums[i] = append(sums[i], v.zero())
+		}
+	}
+	var bs []reg.VecVirtual
+	for range nv {
+		bs = append(bs, v.new())
+	}
+	var as []reg.VecVirtual
+	for range max(1, 4*(v.lanes/8)) {
+		as = append(as, v.new())
+	}
+	Label("step")
+	for j, r := range bs {
+		VMOVUPD(Mem{Base: b, Disp: j * v.bytes()}, r)
+	}
+	for i := range v.mr {
+		x := as[i%len(as)]
+		VBROADCASTSD(row(i), x)
+		for j, r := range bs {
+			VFMADD231PD(x, r, sums[i][j])
+		}
+	}
+	for _, base := range bases {
+		ADDQ(aCol, base)
+	}
+	ADDQ(bRow, b)
+	DECQ(k)
+	JNZ(LabelRef("step"))
+	v.store(sums, c, stride, bs[0])
+}

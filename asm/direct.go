@@ -1,0 +1,41 @@
+package asm
+
+import "math"
+
+// direct2x4 is Direct of the generic table, in the way of tile2x4.
+func direct2x4(k, _ int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int) {
+	var c00, c01, c02, c03, c10, c11, c12, c13 float64
+	for l := range k {
+		row := (*[4]float64)(b[l*bRow:])
+		b0, b1, b2, b3 := row[0], row[1], row[2], row[3]
+		v := a[l*aCol]
+		c00 += float64(v * b0)
+		c01 += float64(v * b1)
+		c02 += float64(v * b2)
+		c03 += float64(v * b3)
+		v = a[aRow+l*aCol]
+		c10 += float64(v * b0)
+		c11 += float64(v * b1)
+		c12 += float64(v * b2)
+		c13 += float64(v * b3)
+	}
+	placeTile([]float64{c00, c01, c02, c03, c10, c11, c12, c13}, 2, 4, alpha, beta, c, stride)
+}
+
+// directFused is Direct for any sizes, fused as the assembly is: the twin for depths that no
+// assembly takes.
+func directFused(mr, k, cols int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int) {
+	for i := range mr {
+		for j := range cols {
+			t := 0.0
+			for l := range k {
+				t = math.FMA(a[i*aRow+l*aCol], b[l*bRow+j], t)
+			}
+			v := alpha * t
+			if beta != 0 {
+				v = math.FMA(beta, c[i*stride+j], v)
+			}
+			c[i*stride+j] = v
+		}
+	}
+}
