@@ -119,8 +119,9 @@ func drawPanel(panel Panel, area draw.Canvas) error {
 		area = draw.Crop(area, 0, -width-gap, 0, 0)
 	}
 	elide(&p.Title.Text, p.Title.TextStyle, area.Size().X)
-	elide(&p.X.Label.Text, p.X.Label.TextStyle, area.Size().X)
-	elide(&p.Y.Label.Text, p.Y.Label.TextStyle, area.Size().Y)
+	axes := p.DataCanvas(area).Size().Scale(0.95)
+	elide(&p.X.Label.Text, p.X.Label.TextStyle, axes.X)
+	elide(&p.Y.Label.Text, p.Y.Label.TextStyle, axes.Y)
 	panel.settle(p, area)
 	p.Draw(area)
 	legend.draw(area, vg.Point{X: area.Max.X + gap, Y: p.DataCanvas(area).Max.Y})

@@ -72,38 +72,51 @@ func (s Scatter) check() error {
 
 // settle widens the axis that has more room than it needs until one unit has one length on
 // both. Other ranges have other ticks, whose labels need other room, which could go on for
-// ever: the ticks are found first, then kept while the ranges settle.
+// ever. So ticks follow the ranges for a few rounds, then are kept, without those whose labels
+// stick out and would take room by their places: what is left takes the same room wherever it
+// is, and a round that drops none is the last.
 func (s Scatter) settle(p *plot.Plot, c draw.Canvas) {
-	x0, x1, y0, y1 := p.X.Min, p.X.Max, p.Y.Min, p.Y.Max
-	for round := range 40 {
+	x, y := [2]float64{p.X.Min, p.X.Max}, [2]float64{p.Y.Min, p.Y.Max}
+	for range 3 {
+		equalise(p, c, x, y)
+	}
+	for range 50 { // each round but the last drops a tick
 		room := p.DataCanvas(c).Size()
-		if min(room.X, room.Y) <= 0 {
-			return // a picture too small for its labels
-		}
-		unit := max((x1-x0)/float64(room.X), (y1-y0)/float64(room.Y)) // of data, a point of paper
-		before := [4]float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max}
-		p.X.Min, p.X.Max = widen(x0, x1, unit*float64(room.X))
-		p.Y.Min, p.Y.Max = widen(y0, y1, unit*float64(room.Y))
-		if before == [4]float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max} {
+		droppedX := keepTicks(&p.X, room.X, func(label string) vg.Length { return p.X.Tick.Label.Width(label) / 2 })
+		droppedY := keepTicks(&p.Y, room.Y, func(label string) vg.Length { return p.Y.Tick.Label.Height(label) })
+		if changed := equalise(p, c, x, y); !changed && !droppedX && !droppedY {
 			return
-		}
-		if round == 2 {
-			keepTicks(&p.X)
-			keepTicks(&p.Y)
 		}
 	}
 }
 
-// keepTicks fixes the ticks that are well inside the range, so that none comes or goes when it
-// changes a little.
-func keepTicks(a *plot.Axis) {
+// equalise sets the ranges for the room that there is with the present ones, and reports
+// whether that changed them. A picture without room for its labels stays as it is.
+func equalise(p *plot.Plot, c draw.Canvas, x, y [2]float64) (changed bool) {
+	room := p.DataCanvas(c).Size()
+	if min(room.X, room.Y) <= 0 {
+		return false
+	}
+	unit := max((x[1]-x[0])/float64(room.X), (y[1]-y[0])/float64(room.Y)) // of data, a point of paper
+	before := [4]float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max}
+	p.X.Min, p.X.Max = widen(x[0], x[1], unit*float64(room.X))
+	p.Y.Min, p.Y.Max = widen(y[0], y[1], unit*float64(room.Y))
+	return before != [4]float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max}
+}
+
+// keepTicks fixes the ticks of an axis of a given length whose labels end on it, and reports
+// whether others are gone. half is how far a label reaches beyond its tick.
+func keepTicks(a *plot.Axis, length vg.Length, half func(label string) vg.Length) (dropped bool) {
+	all := a.Tick.Marker.Ticks(a.Min, a.Max)
 	var ticks []plot.Tick
-	for _, t := range a.Tick.Marker.Ticks(a.Min, a.Max) {
-		if at := a.Norm(t.Value); at > 0.01 && at < 0.99 {
+	for _, t := range all {
+		const clearance = 1 // points
+		if at := vg.Length(a.Norm(t.Value)) * length; at >= clearance && length-at >= half(t.Label)+clearance {
 			ticks = append(ticks, t)
 		}
 	}
 	a.Tick.Marker = plot.ConstantTicks(ticks)
+	return len(ticks) < len(all)
 }
 
 // widen returns the range of a given width around the middle of [lo, hi].
