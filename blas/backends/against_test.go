@@ -74,7 +74,7 @@ func contests(n int) []contest {
 // BenchmarkAgainst runs native and a rival in turn, netlib where it is built in and gonum
 // elsewhere, and reports how many times as fast native was, by the median of the rounds. Take
 // at least seven: -benchtime 7x. OpenBLAS's threads spin for a while after a large call and
-// take a core from who comes next, so with two threads there is a pause before every call.
+// take a core from who comes next: set OPENBLAS_THREAD_TIMEOUT=4, with which they soon sleep.
 func BenchmarkAgainst(b *testing.B) {
 	names := Names()
 	rival := names[len(names)-1]
@@ -92,16 +92,15 @@ func BenchmarkAgainst(b *testing.B) {
 		for _, n := range []int{16, 64, 128, 512, 1024, 2000, 2048} {
 			for _, c := range contests(n) {
 				b.Run(fmt.Sprintf("%s/n=%d/threads=%d/rival=%s", c.name, n, threads, rival), func(b *testing.B) {
-					c.run(b, pair, threads)
+					c.run(b, pair)
 				})
 			}
 		}
 	}
 }
 
-func (c *contest) run(b *testing.B, pair [2]blas.Backend, threads int) {
+func (c *contest) run(b *testing.B, pair [2]blas.Backend) {
 	calls := max(1, int(1e7/c.flops)) // a round of a small operation is many calls
-	pause := time.Duration(threads-1) * 50 * time.Millisecond
 	var took [2][]float64
 	var restore, call [2]func()
 	for i, backend := range pair {
@@ -112,7 +111,6 @@ func (c *contest) run(b *testing.B, pair [2]blas.Backend, threads int) {
 	for b.Loop() {
 		for i := range pair {
 			restore[i]()
-			time.Sleep(pause)
 			start := time.Now()
 			for range calls {
 				call[i]()

@@ -50,12 +50,16 @@ type sizes struct {
 	cols   int // of B that are packed at a time, at most
 	packed int // elements of B that are packed at a time, if that holds one block of k
 	panels int // of B that a task should have at least, to be worth a packing of A
+
+	// Products of at most so many multiplications, or rows, are not packed.
+	directWork float64
+	directRows int
 }
 
 // blockSizes: 128 rows at a KC of 256 take 256 KiB, which leaves room in a second-level cache
 // of 512 KiB; 8 MiB of B are one worker's share of a last-level cache, and so much work that
 // the workers meet seldom.
-var blockSizes = sizes{rows: 128, cols: 4096, packed: 1 << 20, panels: 10}
+var blockSizes = sizes{rows: 128, cols: 4096, packed: 1 << 20, panels: 10, directWork: 320 * 320 * 320, directRows: 96}
 
 // tasksEach is the number of tasks that a worker should find, to even out their speeds.
 const tasksEach = 8
@@ -79,8 +83,8 @@ type job struct {
 	j0, j1 int
 	b0, b1 int
 
-	crew       crew
-	pack, work func(i int) // packTask and multiplyTask of this job, bound once
+	crew              crew
+	pack, work, whole func(i int) // packTask, multiplyTask and directTask, bound once
 }
 
 // Multiply computes p. It does not allocate once the nest is warm, but for what starting
@@ -103,14 +107,23 @@ func (n *Nest) Multiply(p Product) {
 	}
 	j, _ := n.jobs.Get().(*job)
 	if j == nil {
-		j = &job{nest: n, t: n.t}
-		j.pack, j.work = j.packTask, j.multiplyTask
+		j = newJob(n)
 	}
 	j.Product, j.k = p, k
 	j.plan()
-	j.run()
+	if j.unpacked() {
+		j.direct()
+	} else {
+		j.run()
+	}
 	j.Product = Product{} // hold on to nobody's memory
 	n.jobs.Put(j)
+}
+
+func newJob(n *Nest) *job {
+	j := &job{nest: n, t: n.t}
+	j.pack, j.work, j.whole = j.packTask, j.multiplyTask, j.directTask
+	return j
 }
 
 // plan chooses the sizes of the blocks. Only depth enters the bits, and it depends on k.

@@ -102,22 +102,30 @@ func TestMultiply(t *testing.T) {
 				for workers := 1; workers <= 3; workers++ {
 					again := p
 					again.C = start.Clone()
-					tiny(table, workers).alone(again)
+					tiny(table, workers).force(again, false)
 					sameBits(t, what, again.C, p.C)
+					again.C = start.Clone()
+					New(table, workers).force(again, true)
+					sameBits(t, what+", not packed", again.C, p.C)
 				}
 			}
 		}
 	})
 }
 
-// alone multiplies on all workers however small the product.
-func (n *Nest) alone(p Product) {
+// force multiplies on all workers however small the product, in the nest's blocks or, where
+// that is possible, from where the factors are.
+func (n *Nest) force(p Product, direct bool) {
 	_, k := p.A.Shape()
-	j := &job{nest: n, t: n.t, Product: p, k: k}
-	j.pack, j.work = j.packTask, j.multiplyTask
+	j := newJob(n)
+	j.Product, j.k = p, k
 	j.plan()
 	j.workers = n.workers
-	j.run()
+	if direct && j.unpacked() {
+		j.direct()
+	} else {
+		j.run()
+	}
 }
 
 func sameBits(t *testing.T, what string, got, want blas.Matrix) {
@@ -184,7 +192,7 @@ func TestVisit(t *testing.T) {
 						}
 					}
 				}
-				tiny(table, 3).alone(p)
+				tiny(table, 3).force(p, false)
 				for i := range n {
 					for j := range n {
 						if lower && j > i {
