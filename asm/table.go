@@ -110,8 +110,9 @@ type Table struct {
 	// Peak does n rounds of independent multiply-adds on registers and returns how many
 	// operations that was: the yardstick of Tile.
 	Peak func(n int) (flops float64)
-	// MR, NR are the tile's sizes; KC is the depth at which a pair of panels still
-	// stays in the first-level cache. All are positive.
+	// MR, NR are the tile's sizes; KC is the depth of panels at which products ran fastest:
+	// a panel of B that spills a little out of the first-level cache costs less than more
+	// visits to C. All are positive.
 	MR, NR, KC int
 	// Lanes is the number of elements of a vector, a divisor of NR.
 	Lanes int

@@ -33,7 +33,7 @@ func avx2() *simd {
 
 func avx512() *simd {
 	return &simd{
-		lanes: 8, mr: 8, nr: 24, kc: 256,
+		lanes: 8, mr: 8, nr: 24, kc: 384,
 		direct: []directKernel{direct1xAVX512, direct2xAVX512, direct3xAVX512},
 		tile:   tileAVX512, peak: peakAVX512, transpose: transposeAVX512,
 		dot: dotAVX512, sum: sumAVX512, squaredDistance: squaredDistanceAVX512,

@@ -9,6 +9,9 @@ import (
 // unroll is the number of steps over k in one turn of the tile's loop.
 const unroll = 4
 
+// aheadA is how far ahead the panel of A is fetched, in bytes.
+const aheadA = 1024
+
 // tile multiplies packed panels into a tile of C: the sums stay in registers while B comes in
 // vectors and A in broadcasts.
 func (v vector) tile() {
@@ -32,13 +35,22 @@ func (v vector) tile() {
 	for range max(1, 4*(v.lanes/8)) {
 		as = append(as, v.new())
 	}
+	// The tile of C, needed at the end.
+	at := GP64()
+	MOVQ(c, at)
+	for range v.mr {
+		for j := 0; j < v.nv*v.bytes(); j += 64 {
+			PREFETCHT0(Mem{Base: at, Disp: j})
+		}
+		ADDQ(stride, at)
+	}
 	step := func(u int) {
 		for j, r := range bs {
 			VMOVUPD(Mem{Base: b, Disp: (u*v.nv + j) * v.bytes()}, r)
 		}
-		// The panel of B ahead by some 12 steps.
-		for j := 0; j < v.nv*v.bytes(); j += 64 {
-			PREFETCHT0(Mem{Base: b, Disp: (u+12)*v.nv*v.bytes() + j})
+		// The panel of A ahead: it comes from the second-level cache.
+		if u*v.mr*8%64 == 0 {
+			PREFETCHT0(Mem{Base: a, Disp: 8*u*v.mr + aheadA})
 		}
 		for i := range v.mr {
 			x := as[i%len(as)]

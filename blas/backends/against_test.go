@@ -15,7 +15,7 @@ type contest struct {
 	name  string
 	n     int
 	flops float64
-	// bind returns one call on a backend, and what has to be restored before it.
+	// bind returns one call on a backend, and what has to be restored before it; both are timed.
 	bind func(b blas.Backend) (restore, call func())
 }
 
@@ -110,9 +110,9 @@ func (c *contest) run(b *testing.B, pair [2]blas.Backend) {
 	}
 	for b.Loop() {
 		for i := range pair {
-			restore[i]()
 			start := time.Now()
 			for range calls {
+				restore[i]()
 				call[i]()
 			}
 			took[i] = append(took[i], time.Since(start).Seconds()/float64(calls))

@@ -56,10 +56,10 @@ type sizes struct {
 	directRows int
 }
 
-// blockSizes: 128 rows at a KC of 256 take 256 KiB, which leaves room in a second-level cache
-// of 512 KiB; 8 MiB of B are one worker's share of a last-level cache, and so much work that
+// blockSizes: 192 rows at a KC of 384 take 576 KiB, which leaves room in a second-level cache
+// of 1 MiB; 8 MiB of B are one worker's share of a last-level cache, and so much work that
 // the workers meet seldom.
-var blockSizes = sizes{rows: 128, cols: 4096, packed: 1 << 20, panels: 10, directWork: 320 * 320 * 320, directRows: 96}
+var blockSizes = sizes{rows: 192, cols: 4096, packed: 1 << 20, panels: 10, directWork: 320 * 320 * 320, directRows: 96}
 
 // tasksEach is the number of tasks that a worker should find, to even out their speeds.
 const tasksEach = 8
