@@ -2,6 +2,8 @@
 
 package asm
 
+import "math"
+
 // simd is the assembly of one level. It works on whole vectors; the methods below see to the
 // elements that are left over, with the same operations in the same order.
 type simd struct {
@@ -117,10 +119,8 @@ func (s *simd) Axpy(alpha float64, x, y []float64) {
 		s.axpy(n, alpha, &x[0], &y[0])
 		x, y = x[n:], y[n:]
 	}
-	if len(x) > 0 {
-		rx, ry := load(x), load(y)
-		s.axpy(s.lanes, alpha, &rx[0], &ry[0])
-		copy(y, ry[:])
+	for i, v := range x { // a vector on the stack would move to the heap, and cost more
+		y[i] = math.FMA(alpha, v, y[i])
 	}
 }
 
