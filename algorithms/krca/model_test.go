@@ -2,10 +2,12 @@ package krca
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -231,11 +233,11 @@ var damages = map[string]func(model.Tensor) (model.Tensor, bool){
 // or one in the netlib build, which promises the same bits for a given number of threads.
 func workersEngine(t testing.TB, workers int) *engine.Engine {
 	t.Helper()
-	threads := workers
-	if backends.Default() == "netlib" {
+	name, threads := cmp.Or(os.Getenv("MUSTLINK_BACKEND"), backends.Default()), workers
+	if name == "netlib" {
 		threads = 1
 	}
-	b, err := backends.Open(backends.Options{Threads: threads})
+	b, err := backends.Open(backends.Options{Name: name, SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: threads})
 	if err != nil {
 		t.Fatal(err)
 	}
