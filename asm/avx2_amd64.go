@@ -9,20 +9,20 @@ package asm
 //go:noescape
 func tileAVX2(k int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64)
 
-// direct1x computes a tile of that many vectors a row of alpha A B + beta C; steps in elements, k >= 1. beta == 0: C is not read.
+// direct1x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
-func direct1xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+func direct1xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 
-// direct2x computes a tile of that many vectors a row of alpha A B + beta C; steps in elements, k >= 1. beta == 0: C is not read.
+// direct2x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
-func direct2xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+func direct2xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 
-// direct3x computes a tile of that many vectors a row of alpha A B + beta C; steps in elements, k >= 1. beta == 0: C is not read.
+// direct3x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
-func direct3xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+func direct3xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 
 // peak does n rounds of mr x nv independent fused multiply-adds on registers.
 //

@@ -225,93 +225,107 @@ overwrite:
 	VZEROUPPER
 	RET
 
-// func direct1xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+// func direct1xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 // Requires: AVX, FMA3
-TEXT ·direct1xAVX2(SB), NOSPLIT, $0-80
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	MOVQ   aCol+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bRow+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   stride+56(FP), R9
-	SHLQ   $0x03, DX
-	SHLQ   $0x03, BX
-	SHLQ   $0x03, DI
-	SHLQ   $0x03, R9
-	LEAQ   (DX)(DX*2), R10
+TEXT ·direct1xAVX2(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), AX
+	MOVQ aRow+24(FP), CX
+	MOVQ aCol+32(FP), DX
+	MOVQ bRow+48(FP), BX
+	MOVQ c+56(FP), SI
+	MOVQ stride+64(FP), DI
+	SHLQ $0x03, CX
+	SHLQ $0x03, DX
+	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	LEAQ (CX)(CX*2), R8
+	MOVQ rows+0(FP), R9
+
+rows:
+	MOVQ   AX, R10
+	MOVQ   b+40(FP), R11
+	MOVQ   k+8(FP), R12
+	LEAQ   (R10)(CX*4), AX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
 
 step:
-	VMOVUPD      (SI), Y4
-	VBROADCASTSD (CX), Y5
+	VMOVUPD      (R11), Y4
+	VBROADCASTSD (R10), Y5
 	VFMADD231PD  Y5, Y4, Y0
-	VBROADCASTSD (CX)(DX*1), Y5
+	VBROADCASTSD (R10)(CX*1), Y5
 	VFMADD231PD  Y5, Y4, Y1
-	VBROADCASTSD (CX)(DX*2), Y5
+	VBROADCASTSD (R10)(CX*2), Y5
 	VFMADD231PD  Y5, Y4, Y2
-	VBROADCASTSD (CX)(R10*1), Y5
+	VBROADCASTSD (R10)(R8*1), Y5
 	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         BX, CX
-	ADDQ         DI, SI
-	DECQ         AX
+	ADDQ         DX, R10
+	ADDQ         BX, R11
+	DECQ         R12
 	JNZ          step
-	VBROADCASTSD alpha+64(FP), Y4
+	VBROADCASTSD alpha+72(FP), Y4
 	VMULPD       Y4, Y0, Y0
 	VMULPD       Y4, Y1, Y1
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y4, Y3, Y3
-	MOVQ         beta+72(FP), AX
-	SHLQ         $0x01, AX
+	MOVQ         beta+80(FP), R10
+	SHLQ         $0x01, R10
 	JZ           overwrite
-	VBROADCASTSD beta+72(FP), Y4
-	VFMADD231PD  (R8), Y4, Y0
-	VMOVUPD      Y0, (R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y4, Y1
-	VMOVUPD      Y1, (R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y4, Y2
-	VMOVUPD      Y2, (R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y4, Y3
-	VMOVUPD      Y3, (R8)
-	ADDQ         R9, R8
+	VBROADCASTSD beta+80(FP), Y4
+	VFMADD231PD  (SI), Y4, Y0
+	VMOVUPD      Y0, (SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y4, Y1
+	VMOVUPD      Y1, (SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y4, Y2
+	VMOVUPD      Y2, (SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y4, Y3
+	VMOVUPD      Y3, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	JNZ          rows
 	VZEROUPPER
 	RET
 
 overwrite:
-	VMOVUPD Y0, (R8)
-	ADDQ    R9, R8
-	VMOVUPD Y1, (R8)
-	ADDQ    R9, R8
-	VMOVUPD Y2, (R8)
-	ADDQ    R9, R8
-	VMOVUPD Y3, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Y0, (SI)
+	ADDQ    DI, SI
+	VMOVUPD Y1, (SI)
+	ADDQ    DI, SI
+	VMOVUPD Y2, (SI)
+	ADDQ    DI, SI
+	VMOVUPD Y3, (SI)
+	ADDQ    DI, SI
+	SUBQ    $0x04, R9
+	JNZ     rows
 	VZEROUPPER
 	RET
 
-// func direct2xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+// func direct2xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 // Requires: AVX, FMA3
-TEXT ·direct2xAVX2(SB), NOSPLIT, $0-80
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	MOVQ   aCol+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bRow+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   stride+56(FP), R9
-	SHLQ   $0x03, DX
-	SHLQ   $0x03, BX
-	SHLQ   $0x03, DI
-	SHLQ   $0x03, R9
-	LEAQ   (DX)(DX*2), R10
+TEXT ·direct2xAVX2(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), AX
+	MOVQ aRow+24(FP), CX
+	MOVQ aCol+32(FP), DX
+	MOVQ bRow+48(FP), BX
+	MOVQ c+56(FP), SI
+	MOVQ stride+64(FP), DI
+	SHLQ $0x03, CX
+	SHLQ $0x03, DX
+	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	LEAQ (CX)(CX*2), R8
+	MOVQ rows+0(FP), R9
+
+rows:
+	MOVQ   AX, R10
+	MOVQ   b+40(FP), R11
+	MOVQ   k+8(FP), R12
+	LEAQ   (R10)(CX*4), AX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -322,25 +336,25 @@ TEXT ·direct2xAVX2(SB), NOSPLIT, $0-80
 	VXORPD Y7, Y7, Y7
 
 step:
-	VMOVUPD      (SI), Y8
-	VMOVUPD      32(SI), Y9
-	VBROADCASTSD (CX), Y10
+	VMOVUPD      (R11), Y8
+	VMOVUPD      32(R11), Y9
+	VBROADCASTSD (R10), Y10
 	VFMADD231PD  Y10, Y8, Y0
 	VFMADD231PD  Y10, Y9, Y1
-	VBROADCASTSD (CX)(DX*1), Y10
+	VBROADCASTSD (R10)(CX*1), Y10
 	VFMADD231PD  Y10, Y8, Y2
 	VFMADD231PD  Y10, Y9, Y3
-	VBROADCASTSD (CX)(DX*2), Y10
+	VBROADCASTSD (R10)(CX*2), Y10
 	VFMADD231PD  Y10, Y8, Y4
 	VFMADD231PD  Y10, Y9, Y5
-	VBROADCASTSD (CX)(R10*1), Y10
+	VBROADCASTSD (R10)(R8*1), Y10
 	VFMADD231PD  Y10, Y8, Y6
 	VFMADD231PD  Y10, Y9, Y7
-	ADDQ         BX, CX
-	ADDQ         DI, SI
-	DECQ         AX
+	ADDQ         DX, R10
+	ADDQ         BX, R11
+	DECQ         R12
 	JNZ          step
-	VBROADCASTSD alpha+64(FP), Y8
+	VBROADCASTSD alpha+72(FP), Y8
 	VMULPD       Y8, Y0, Y0
 	VMULPD       Y8, Y1, Y1
 	VMULPD       Y8, Y2, Y2
@@ -349,65 +363,74 @@ step:
 	VMULPD       Y8, Y5, Y5
 	VMULPD       Y8, Y6, Y6
 	VMULPD       Y8, Y7, Y7
-	MOVQ         beta+72(FP), AX
-	SHLQ         $0x01, AX
+	MOVQ         beta+80(FP), R10
+	SHLQ         $0x01, R10
 	JZ           overwrite
-	VBROADCASTSD beta+72(FP), Y8
-	VFMADD231PD  (R8), Y8, Y0
-	VMOVUPD      Y0, (R8)
-	VFMADD231PD  32(R8), Y8, Y1
-	VMOVUPD      Y1, 32(R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y8, Y2
-	VMOVUPD      Y2, (R8)
-	VFMADD231PD  32(R8), Y8, Y3
-	VMOVUPD      Y3, 32(R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y8, Y4
-	VMOVUPD      Y4, (R8)
-	VFMADD231PD  32(R8), Y8, Y5
-	VMOVUPD      Y5, 32(R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y8, Y6
-	VMOVUPD      Y6, (R8)
-	VFMADD231PD  32(R8), Y8, Y7
-	VMOVUPD      Y7, 32(R8)
-	ADDQ         R9, R8
+	VBROADCASTSD beta+80(FP), Y8
+	VFMADD231PD  (SI), Y8, Y0
+	VMOVUPD      Y0, (SI)
+	VFMADD231PD  32(SI), Y8, Y1
+	VMOVUPD      Y1, 32(SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y8, Y2
+	VMOVUPD      Y2, (SI)
+	VFMADD231PD  32(SI), Y8, Y3
+	VMOVUPD      Y3, 32(SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y8, Y4
+	VMOVUPD      Y4, (SI)
+	VFMADD231PD  32(SI), Y8, Y5
+	VMOVUPD      Y5, 32(SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y8, Y6
+	VMOVUPD      Y6, (SI)
+	VFMADD231PD  32(SI), Y8, Y7
+	VMOVUPD      Y7, 32(SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	JNZ          rows
 	VZEROUPPER
 	RET
 
 overwrite:
-	VMOVUPD Y0, (R8)
-	VMOVUPD Y1, 32(R8)
-	ADDQ    R9, R8
-	VMOVUPD Y2, (R8)
-	VMOVUPD Y3, 32(R8)
-	ADDQ    R9, R8
-	VMOVUPD Y4, (R8)
-	VMOVUPD Y5, 32(R8)
-	ADDQ    R9, R8
-	VMOVUPD Y6, (R8)
-	VMOVUPD Y7, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y2, (SI)
+	VMOVUPD Y3, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y4, (SI)
+	VMOVUPD Y5, 32(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y6, (SI)
+	VMOVUPD Y7, 32(SI)
+	ADDQ    DI, SI
+	SUBQ    $0x04, R9
+	JNZ     rows
 	VZEROUPPER
 	RET
 
-// func direct3xAVX2(k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
+// func direct3xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 // Requires: AVX, FMA3
-TEXT ·direct3xAVX2(SB), NOSPLIT, $0-80
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   aRow+16(FP), DX
-	MOVQ   aCol+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bRow+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   stride+56(FP), R9
-	SHLQ   $0x03, DX
-	SHLQ   $0x03, BX
-	SHLQ   $0x03, DI
-	SHLQ   $0x03, R9
-	LEAQ   (DX)(DX*2), R10
+TEXT ·direct3xAVX2(SB), NOSPLIT, $0-88
+	MOVQ a+16(FP), AX
+	MOVQ aRow+24(FP), CX
+	MOVQ aCol+32(FP), DX
+	MOVQ bRow+48(FP), BX
+	MOVQ c+56(FP), SI
+	MOVQ stride+64(FP), DI
+	SHLQ $0x03, CX
+	SHLQ $0x03, DX
+	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	LEAQ (CX)(CX*2), R8
+	MOVQ rows+0(FP), R9
+
+rows:
+	MOVQ   AX, R10
+	MOVQ   b+40(FP), R11
+	MOVQ   k+8(FP), R12
+	LEAQ   (R10)(CX*4), AX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -422,30 +445,30 @@ TEXT ·direct3xAVX2(SB), NOSPLIT, $0-80
 	VXORPD Y11, Y11, Y11
 
 step:
-	VMOVUPD      (SI), Y12
-	VMOVUPD      32(SI), Y13
-	VMOVUPD      64(SI), Y14
-	VBROADCASTSD (CX), Y15
+	VMOVUPD      (R11), Y12
+	VMOVUPD      32(R11), Y13
+	VMOVUPD      64(R11), Y14
+	VBROADCASTSD (R10), Y15
 	VFMADD231PD  Y15, Y12, Y0
 	VFMADD231PD  Y15, Y13, Y1
 	VFMADD231PD  Y15, Y14, Y2
-	VBROADCASTSD (CX)(DX*1), Y15
+	VBROADCASTSD (R10)(CX*1), Y15
 	VFMADD231PD  Y15, Y12, Y3
 	VFMADD231PD  Y15, Y13, Y4
 	VFMADD231PD  Y15, Y14, Y5
-	VBROADCASTSD (CX)(DX*2), Y15
+	VBROADCASTSD (R10)(CX*2), Y15
 	VFMADD231PD  Y15, Y12, Y6
 	VFMADD231PD  Y15, Y13, Y7
 	VFMADD231PD  Y15, Y14, Y8
-	VBROADCASTSD (CX)(R10*1), Y15
+	VBROADCASTSD (R10)(R8*1), Y15
 	VFMADD231PD  Y15, Y12, Y9
 	VFMADD231PD  Y15, Y13, Y10
 	VFMADD231PD  Y15, Y14, Y11
-	ADDQ         BX, CX
-	ADDQ         DI, SI
-	DECQ         AX
+	ADDQ         DX, R10
+	ADDQ         BX, R11
+	DECQ         R12
 	JNZ          step
-	VBROADCASTSD alpha+64(FP), Y12
+	VBROADCASTSD alpha+72(FP), Y12
 	VMULPD       Y12, Y0, Y0
 	VMULPD       Y12, Y1, Y1
 	VMULPD       Y12, Y2, Y2
@@ -458,58 +481,62 @@ step:
 	VMULPD       Y12, Y9, Y9
 	VMULPD       Y12, Y10, Y10
 	VMULPD       Y12, Y11, Y11
-	MOVQ         beta+72(FP), AX
-	SHLQ         $0x01, AX
+	MOVQ         beta+80(FP), R10
+	SHLQ         $0x01, R10
 	JZ           overwrite
-	VBROADCASTSD beta+72(FP), Y12
-	VFMADD231PD  (R8), Y12, Y0
-	VMOVUPD      Y0, (R8)
-	VFMADD231PD  32(R8), Y12, Y1
-	VMOVUPD      Y1, 32(R8)
-	VFMADD231PD  64(R8), Y12, Y2
-	VMOVUPD      Y2, 64(R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y12, Y3
-	VMOVUPD      Y3, (R8)
-	VFMADD231PD  32(R8), Y12, Y4
-	VMOVUPD      Y4, 32(R8)
-	VFMADD231PD  64(R8), Y12, Y5
-	VMOVUPD      Y5, 64(R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y12, Y6
-	VMOVUPD      Y6, (R8)
-	VFMADD231PD  32(R8), Y12, Y7
-	VMOVUPD      Y7, 32(R8)
-	VFMADD231PD  64(R8), Y12, Y8
-	VMOVUPD      Y8, 64(R8)
-	ADDQ         R9, R8
-	VFMADD231PD  (R8), Y12, Y9
-	VMOVUPD      Y9, (R8)
-	VFMADD231PD  32(R8), Y12, Y10
-	VMOVUPD      Y10, 32(R8)
-	VFMADD231PD  64(R8), Y12, Y11
-	VMOVUPD      Y11, 64(R8)
-	ADDQ         R9, R8
+	VBROADCASTSD beta+80(FP), Y12
+	VFMADD231PD  (SI), Y12, Y0
+	VMOVUPD      Y0, (SI)
+	VFMADD231PD  32(SI), Y12, Y1
+	VMOVUPD      Y1, 32(SI)
+	VFMADD231PD  64(SI), Y12, Y2
+	VMOVUPD      Y2, 64(SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y12, Y3
+	VMOVUPD      Y3, (SI)
+	VFMADD231PD  32(SI), Y12, Y4
+	VMOVUPD      Y4, 32(SI)
+	VFMADD231PD  64(SI), Y12, Y5
+	VMOVUPD      Y5, 64(SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y12, Y6
+	VMOVUPD      Y6, (SI)
+	VFMADD231PD  32(SI), Y12, Y7
+	VMOVUPD      Y7, 32(SI)
+	VFMADD231PD  64(SI), Y12, Y8
+	VMOVUPD      Y8, 64(SI)
+	ADDQ         DI, SI
+	VFMADD231PD  (SI), Y12, Y9
+	VMOVUPD      Y9, (SI)
+	VFMADD231PD  32(SI), Y12, Y10
+	VMOVUPD      Y10, 32(SI)
+	VFMADD231PD  64(SI), Y12, Y11
+	VMOVUPD      Y11, 64(SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	JNZ          rows
 	VZEROUPPER
 	RET
 
 overwrite:
-	VMOVUPD Y0, (R8)
-	VMOVUPD Y1, 32(R8)
-	VMOVUPD Y2, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPD Y3, (R8)
-	VMOVUPD Y4, 32(R8)
-	VMOVUPD Y5, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPD Y6, (R8)
-	VMOVUPD Y7, 32(R8)
-	VMOVUPD Y8, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPD Y9, (R8)
-	VMOVUPD Y10, 32(R8)
-	VMOVUPD Y11, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	VMOVUPD Y2, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y3, (SI)
+	VMOVUPD Y4, 32(SI)
+	VMOVUPD Y5, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y6, (SI)
+	VMOVUPD Y7, 32(SI)
+	VMOVUPD Y8, 64(SI)
+	ADDQ    DI, SI
+	VMOVUPD Y9, (SI)
+	VMOVUPD Y10, 32(SI)
+	VMOVUPD Y11, 64(SI)
+	ADDQ    DI, SI
+	SUBQ    $0x04, R9
+	JNZ     rows
 	VZEROUPPER
 	RET
 

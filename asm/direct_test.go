@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/asm"
@@ -48,7 +49,7 @@ func TestDirect(t *testing.T) {
 						}
 						gap := c.Data[cols]
 						table.TileTo(k, 0.3, beta, packedA, packedB, want, nr)
-						table.Direct(k, cols, 0.3, beta, a.Data, aRow, aCol, b.Data, bRow, c.Data, stride)
+						table.Direct(mr, cols, k, 0.3, beta, a.Data, aRow, aCol, b.Data, bRow, c.Data, stride)
 						what := fmt.Sprintf("k=%d,cols=%d,beta=%v,byRow=%t", k, cols, beta, byRow)
 						a.Check(t, what)
 						b.Check(t, what)
@@ -65,6 +66,28 @@ func TestDirect(t *testing.T) {
 						}
 					}
 				}
+			}
+		}
+	})
+}
+
+// Tiles below each other are those of one call each, also where the kernel is called in parts.
+func TestDirectRows(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(10, 10))
+		for _, k := range []int{1, 9, 3000} {
+			rows, cols := 5*table.MR, table.NR
+			a := asmtest.NewVector(rows*k, 1, rng.NormFloat64)
+			b := asmtest.NewVector(k*cols, 2, rng.NormFloat64)
+			c := asmtest.NewVector(rows*cols, 3, rng.NormFloat64)
+			want := slices.Clone(c.Data)
+			table.Direct(rows, cols, k, -1, 1, a.Data, k, 1, b.Data, cols, c.Data, cols)
+			c.Check(t, "C")
+			for i := 0; i < rows; i += table.MR {
+				table.Direct(table.MR, cols, k, -1, 1, a.Data[i*k:], k, 1, b.Data, cols, want[i*cols:], cols)
+			}
+			if !slices.Equal(c.Data, want) {
+				t.Errorf("k=%d: %d rows in one call differ from %d at a time", k, rows, table.MR)
 			}
 		}
 	})

@@ -22,7 +22,7 @@ func generic() *Table {
 		Power:           power,
 		Tile:            tile2x4,
 		TileTo:          tileTo2x4,
-		Direct:          direct2x4,
+		Direct:          direct2xN,
 		Interleave: func(dst []float64, width, k int, src []float64, stride, rows int) {
 			interleave(dst, width, 0, k, src, stride, 0, rows)
 		},

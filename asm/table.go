@@ -91,16 +91,16 @@ type Table struct {
 	// beta == 0: c is not read, so it may hold NaN. The sum over l is that of Tile, to the
 	// bit; alpha times it rounds before the rest is added.
 	TileTo func(k int, alpha, beta float64, a, b, c []float64, stride int)
-	// Direct is TileTo on matrices that are not packed, for a tile of cols columns, which is a
-	// multiple of Lanes, at least one and at most NR:
-	//	for i := range MR { for j := range cols {
+	// Direct is TileTo on matrices that are not packed, for tiles below each other: rows is a
+	// multiple of MR, cols a multiple of Lanes, at least one and at most NR.
+	//	for i := range rows { for j := range cols {
 	//		t := 0.0
 	//		for l := range k { t += a[i*aRow+l*aCol] * b[l*bRow+j] }
 	//		c[i*stride+j] = alpha*t + beta*c[i*stride+j]
 	//	} }
 	// Same operations, and so the same bits, as TileTo: for products so small that packing
 	// would show.
-	Direct func(k, cols int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int)
+	Direct func(rows, cols, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int)
 	// Interleave packs rows of a matrix as panels hold them:
 	//	for l := range k { for i := range width {
 	//		dst[l*width+i] = src[i*stride+l] // 0 for i >= rows

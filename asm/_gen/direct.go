@@ -18,11 +18,10 @@ func (v vector) direct() {
 
 func (v vector) directOf(nv int) {
 	name := "direct" + strconv.Itoa(nv) + "x"
-	v.text(name, "(k int, a *float64, aRow, aCol int, b *float64, bRow int, c *float64, stride int, alpha, beta float64)",
-		name+" computes a tile of that many vectors a row of alpha A B + beta C; steps in elements, k >= 1. beta == 0: C is not read.")
-	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	a, aRow, aCol := Load(Param("a"), GP64()), Load(Param("aRow"), GP64()), Load(Param("aCol"), GP64())
-	b, bRow := Load(Param("b"), GP64()), Load(Param("bRow"), GP64())
+	v.text(name, "(rows, k int, a *float64, aRow, aCol int, b *float64, bRow int, c *float64, stride int, alpha, beta float64)",
+		name+" computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.")
+	first, aRow, aCol := Load(Param("a"), GP64()), Load(Param("aRow"), GP64()), Load(Param("aCol"), GP64())
+	bRow := Load(Param("bRow"), GP64())
 	c, stride := Load(Param("c"), GP64()), Load(Param("stride"), GP64())
 	for _, step := range []reg.Register{aRow, aCol, bRow, stride} {
 		SHLQ(U8(3), step)
@@ -30,11 +29,20 @@ func (v vector) directOf(nv int) {
 	// Rows 0 to 3 are at a + i aRow, rows 4 to 7 at that of a later base.
 	three := GP64()
 	LEAQ(Mem{Base: aRow, Index: aRow, Scale: 2}, three)
+	rows := Load(Param("rows"), GP64())
+	Label("rows")
+	a, b, k := GP64(), GP64(), GP64()
+	MOVQ(first, a)
+	Load(Param("b"), b)
+	Load(Param("k"), k)
 	bases := []reg.Register{a}
 	if v.mr > 4 {
 		later := GP64()
 		LEAQ(Mem{Base: a, Index: aRow, Scale: 4}, later)
+		LEAQ(Mem{Base: later, Index: aRow, Scale: 4}, first)
 		bases = append(bases, later)
+	} else {
+		LEAQ(Mem{Base: a, Index: aRow, Scale: 4}, first)
 	}
 	row := func(i int) Mem {
 		m := Mem{Base: bases[i/4]}
@@ -77,5 +85,9 @@ func (v vector) directOf(nv int) {
 	ADDQ(bRow, b)
 	DECQ(k)
 	JNZ(LabelRef("step"))
-	v.store(sums, c, stride, bs[0])
+	v.store(sums, c, stride, bs[0], func() {
+		SUBQ(U8(v.mr), rows)
+		JNZ(LabelRef("rows"))
+		done()
+	})
 }

@@ -84,11 +84,11 @@ func (v vector) tile() {
 	DECQ(k)
 	JNZ(LabelRef("step"))
 	Label("store")
-	v.store(sums, c, stride, bs[0])
+	v.store(sums, c, stride, bs[0], done)
 }
 
-// store scales the sums and adds them to C.
-func (v vector) store(sums [][]reg.VecVirtual, c, stride reg.Register, scale reg.VecVirtual) {
+// store scales the sums and adds them to C, which advances behind them, and then ends.
+func (v vector) store(sums [][]reg.VecVirtual, c, stride reg.Register, scale reg.VecVirtual, end func()) {
 	alpha, err := Param("alpha").Resolve()
 	if err != nil {
 		panic(err)
@@ -116,7 +116,7 @@ func (v vector) store(sums [][]reg.VecVirtual, c, stride reg.Register, scale reg
 		}
 		ADDQ(stride, c)
 	}
-	done()
+	end()
 	Label("overwrite")
 	for _, row := range sums {
 		for j, r := range row {
@@ -124,7 +124,7 @@ func (v vector) store(sums [][]reg.VecVirtual, c, stride reg.Register, scale reg
 		}
 		ADDQ(stride, c)
 	}
-	done()
+	end()
 }
 
 // peak keeps the multipliers busy with nothing in their way: independent sums in registers.

@@ -8,40 +8,59 @@ import (
 )
 
 // reflectors is the number of Householder reflections that are gathered into one block
-// reflection I - V T V' (Schreiber & Van Loan's compact WY form).
-const reflectors = 32
+// reflection I - V T V' (Schreiber & Van Loan's compact WY form); singly the number from which
+// the vectors of a block are found by halves.
+const (
+	reflectors = 64
+	singly     = 8
+)
 
 // QR works on A', whose rows are the contiguous columns of A: the rows of a panel become the
-// vectors of its reflections, and every other step is a product.
+// vectors of its reflections, and nearly every other step is a product.
 func (b *backend) QR(a, l blas.Matrix) {
 	m, n := blas.CheckQR(a, l)
 	if !form.Finite(a) {
 		form.FillNaN(a, l)
 		return
 	}
-	v, t := blas.NewMatrix(n, m), blas.NewMatrix(n, reflectors)
+	v, t, tau := blas.NewMatrix(n, m), blas.NewMatrix(n, reflectors), make([]float64, n)
 	form.TransposeTo(v, a)
 	for j0 := 0; j0 < n; j0 += reflectors {
 		j1 := min(j0+reflectors, n)
-		panel, factor := v.View(j0, j1, j0, m), t.View(j0, j1, 0, j1-j0)
-		tau := b.reflect(v.View(j0, j1, 0, m), l.View(j0, j1, 0, n), j0)
-		b.blockFactor(panel, tau, factor)
-		// What is left of A' times I - V T V'.
-		rest := v.View(j1, n, j0, m)
-		w := blas.NewMatrix(rest.Rows, j1-j0)
-		b.Gemm(false, true, 1, rest, panel, 0, w)
-		b.Trmm(false, true, factor, w)
-		b.Gemm(false, false, -1, w, panel, 1, rest)
+		factor := t.View(j0, j1, 0, j1-j0)
+		b.panel(v.View(j0, j1, 0, m), l.View(j0, j1, 0, n), factor, tau[j0:j1], j0)
+		b.reflectRows(v.View(j1, n, j0, m), v.View(j0, j1, j0, m), factor)
 	}
 	b.assemble(v, t, a)
 	form.PositiveDiagonal(a, l)
 }
 
-// reflect makes the rows of a panel of A', the first of which has its diagonal element in
-// column j0, triangular by reflections. It copies the triangular part to the rows of l and
-// leaves the vectors of the reflections, zeros and ones included, in the panel.
-func (b *backend) reflect(panel, l blas.Matrix, j0 int) (tau []float64) {
-	tau = make([]float64, panel.Rows)
+// panel makes the rows of a panel of A', the first of which has its diagonal element in column
+// j0, triangular by reflections. It copies the triangular part to the rows of l and leaves the
+// vectors of the reflections, zeros and ones included, in the panel, T' in t.
+func (b *backend) panel(panel, l, t blas.Matrix, tau []float64, j0 int) {
+	rows, m := panel.Rows, panel.Cols
+	if rows <= singly {
+		b.reflect(panel, l, tau, j0)
+	} else {
+		mid := rows / 2
+		b.panel(panel.View(0, mid, 0, m), l.View(0, mid, 0, l.Cols), t.View(0, mid, 0, mid), tau[:mid], j0)
+		b.reflectRows(panel.View(mid, rows, j0, m), panel.View(0, mid, j0, m), t.View(0, mid, 0, mid))
+		b.panel(panel.View(mid, rows, 0, m), l.View(mid, rows, 0, l.Cols), t.View(mid, rows, mid, rows), tau[mid:], j0+mid)
+	}
+	b.blockFactor(panel.View(0, rows, j0, m), tau, t)
+}
+
+// reflectRows multiplies the rows by I - V T V', V' the panel.
+func (b *backend) reflectRows(rows, panel, t blas.Matrix) {
+	w := blas.NewMatrix(rows.Rows, panel.Rows)
+	b.Gemm(false, true, 1, rows, panel, 0, w)
+	b.Trmm(false, true, t, w)
+	b.Gemm(false, false, -1, w, panel, 1, rows)
+}
+
+// reflect is panel for few rows, one reflection at a time, without T'.
+func (b *backend) reflect(panel, l blas.Matrix, tau []float64, j0 int) {
 	for i := range panel.Rows {
 		row := panel.Row(i)
 		j := j0 + i
@@ -56,7 +75,6 @@ func (b *backend) reflect(panel, l blas.Matrix, j0 int) (tau []float64) {
 			b.t.Axpy(-tau[i]*b.t.Dot(x, other), x, other)
 		}
 	}
-	return tau
 }
 
 // householder overwrites x with the vector v, v[0] = 1, of the reflection I - tau v v' that

@@ -8,7 +8,7 @@ import (
 // Rows and columns that one task of a matrix-vector operation takes.
 const (
 	vectorRows = 64
-	vectorCols = 512
+	vectorCols = 1024
 )
 
 // vectorFlops is the work from which such an operation, which waits for memory, is spread

@@ -23,9 +23,13 @@ func (j *job) directTask(i int) {
 	t := j.t
 	c0, c1 := i*j.chunk, min((i+1)*j.chunk, j.C.Cols)
 	whole := c0 + (c1-c0)/t.Lanes*t.Lanes
-	scratch := j.nest.Borrow(j.depth*(t.MR+t.Lanes) + t.MR*t.NR)
-	edge := *scratch
-	f := fringe{c: edge[:t.MR*t.NR], a: edge[t.MR*t.NR:][:j.depth*t.MR], b: edge[t.MR*t.NR+j.depth*t.MR:]}
+	var f fringe
+	if whole < c1 || j.C.Rows%t.MR != 0 {
+		scratch := j.nest.Borrow(j.depth*(t.MR+t.Lanes) + t.MR*t.NR)
+		defer j.nest.Return(scratch)
+		edge := *scratch
+		f = fringe{c: edge[:t.MR*t.NR], a: edge[t.MR*t.NR:][:j.depth*t.MR], b: edge[t.MR*t.NR+j.depth*t.MR:]}
+	}
 	beta, stride := j.Beta, j.B.Matrix.Stride
 	for b := range blocks(j.k, j.depth) {
 		l0, l1 := j.span(b)
@@ -33,12 +37,11 @@ func (j *job) directTask(i int) {
 			j.column(&f, beta, l0, l1, c, min(t.NR, whole-c), j.B.Matrix.Data[l0*stride+c:], stride)
 		}
 		if whole < c1 {
-			packColumns(f.b[:(l1-l0)*t.Lanes], t.Lanes, j.B.Matrix.Data[l0*stride+whole:], stride, c1-whole)
+			Pack(t, f.b, t.Lanes, j.B.Matrix, false, whole, c1, l0, l1)
 			j.column(&f, beta, l0, l1, whole, c1-whole, f.b, t.Lanes)
 		}
 		beta = 1
 	}
-	j.nest.Return(scratch)
 }
 
 // direct computes the product from where the factors are, in chunks of columns.
@@ -60,8 +63,8 @@ func (j *job) column(f *fringe, beta float64, l0, l1, c, cols int, b []float64, 
 	}
 	i := 0
 	if lanes == cols {
-		for ; i+t.MR <= m; i += t.MR {
-			t.Direct(l1-l0, cols, j.Alpha, beta, a[i*aRow+l0*aCol:], aRow, aCol, b, bRow, j.C.Data[i*stride+c:], stride)
+		if i = m / t.MR * t.MR; i > 0 {
+			t.Direct(i, cols, l1-l0, j.Alpha, beta, a[l0*aCol:], aRow, aCol, b, bRow, j.C.Data[c:], stride)
 		}
 	}
 	for ; i < m; i += t.MR {
@@ -76,7 +79,7 @@ func (j *job) column(f *fringe, beta float64, l0, l1, c, cols int, b []float64, 
 				copy(f.c[r*t.NR:], j.C.Data[(i+r)*stride+c:][:cols])
 			}
 		}
-		t.Direct(l1-l0, lanes, j.Alpha, beta, from, fromRow, fromCol, b, bRow, f.c, t.NR)
+		t.Direct(t.MR, lanes, l1-l0, j.Alpha, beta, from, fromRow, fromCol, b, bRow, f.c, t.NR)
 		for r := range rows {
 			copy(j.C.Data[(i+r)*stride+c:][:cols], f.c[r*t.NR:])
 		}

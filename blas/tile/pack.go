@@ -14,38 +14,45 @@ func Pack(t *asm.Table, dst []float64, width int, m blas.Matrix, byRow bool, i0,
 		return
 	}
 	size := width * (l1 - l0)
-	for i := i0; i < i1; i += width {
-		lanes := min(width, i1-i)
-		if byRow {
-			t.Interleave(dst[:size], width, l1-l0, m.Data[i*m.Stride+l0:], m.Stride, lanes)
-		} else {
-			packColumns(dst[:size], width, m.Data[l0*m.Stride+i:], m.Stride, lanes)
+	if !byRow {
+		for l := l0; l < l1; l++ {
+			packRow(dst[(l-l0)*width:], width, size, m.Data[l*m.Stride+i0:l*m.Stride+i1])
 		}
+		return
+	}
+	for i := i0; i < i1; i += width {
+		t.Interleave(dst[:size], width, l1-l0, m.Data[i*m.Stride+l0:], m.Stride, min(width, i1-i))
 		dst = dst[size:]
 	}
 }
 
-// packColumns packs one panel whose lanes are columns: dst[l*width+i] = src[l*stride+i].
-func packColumns(dst []float64, width int, src []float64, stride, lanes int) {
-	if lanes < width {
-		clear(dst)
-	}
-	switch {
-	case width == 4 && lanes == 4:
-		for ; len(dst) >= 4; dst = dst[4:] {
-			*(*[4]float64)(dst) = *(*[4]float64)(src)
-			src = src[min(stride, len(src)):]
+// packRow spreads a row over the panels that hold its columns, size elements apart: along the
+// row, because memory is read fastest in its order.
+func packRow(dst []float64, width, size int, row []float64) {
+	switch width {
+	case 4:
+		for len(row) >= 4 {
+			*(*[4]float64)(dst) = *(*[4]float64)(row)
+			row, dst = row[4:], dst[min(size, len(dst)):]
 		}
-	case width == 8 && lanes == 8:
-		for ; len(dst) >= 8; dst = dst[8:] {
-			*(*[8]float64)(dst) = *(*[8]float64)(src)
-			src = src[min(stride, len(src)):]
+	case 8:
+		for len(row) >= 8 {
+			*(*[8]float64)(dst) = *(*[8]float64)(row)
+			row, dst = row[8:], dst[min(size, len(dst)):]
+		}
+	case 24:
+		for len(row) >= 24 {
+			*(*[24]float64)(dst) = *(*[24]float64)(row)
+			row, dst = row[24:], dst[min(size, len(dst)):]
 		}
 	default:
-		for ; len(dst) >= width; dst = dst[width:] {
-			copy(dst[:lanes], src)
-			src = src[min(stride, len(src)):]
+		for len(row) >= width {
+			copy(dst[:width], row)
+			row, dst = row[width:], dst[min(size, len(dst)):]
 		}
+	}
+	if len(row) > 0 {
+		clear(dst[copy(dst[:width], row):width])
 	}
 }
 

@@ -46,7 +46,8 @@ const parallelFlops = 2e6
 
 // sizes are those of the blocks. The bits of C do not depend on them.
 type sizes struct {
-	rows   int // of A that a worker packs at a time
+	rows   int // of A that a worker packs at a time, at most
+	least  int // the same, at least
 	cols   int // of B that are packed at a time, at most
 	packed int // elements of B that are packed at a time, if that holds one block of k
 	panels int // of B that a task should have at least, to be worth a packing of A
@@ -59,7 +60,7 @@ type sizes struct {
 // blockSizes: 192 rows at a KC of 384 take 576 KiB, which leaves room in a second-level cache
 // of 1 MiB; 8 MiB of B are one worker's share of a last-level cache, and so much work that
 // the workers meet seldom.
-var blockSizes = sizes{rows: 192, cols: 4096, packed: 1 << 20, panels: 10, directWork: 320 * 320 * 320, directRows: 96}
+var blockSizes = sizes{rows: 192, least: 48, cols: 4096, packed: 1 << 20, panels: 10, directWork: 320 * 320 * 320, directRows: 96}
 
 // tasksEach is the number of tasks that a worker should find, to even out their speeds.
 const tasksEach = 8
@@ -140,9 +141,14 @@ func (j *job) plan() {
 	}
 	j.width = share(n, size.cols, j.t.NR)
 	j.group = share(blocks(j.k, j.depth), max(1, size.packed/max(1, j.depth*j.width)), 1)
-	j.rows = share(m, size.rows, j.t.MR)
-	j.chunk = j.width
-	if tasks := blocks(m, j.rows); j.workers > 1 && tasks < tasksEach*j.workers {
+	j.rows, j.chunk = share(m, size.rows, j.t.MR), j.width
+	if j.workers == 1 {
+		return
+	}
+	// Lower blocks of A first, which cost nothing; then columns, each chunk of which packs
+	// the block of A again.
+	j.rows = share(m, max(size.least, min(size.rows, m/(tasksEach*j.workers))), j.t.MR)
+	if tasks := blocks(m, j.rows); tasks < tasksEach*j.workers/2 {
 		least := size.panels * j.t.NR
 		j.chunk = max(min(least, j.width), share(j.width, j.width*tasks/(tasksEach*j.workers), j.t.NR))
 	}

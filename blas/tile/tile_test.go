@@ -40,7 +40,7 @@ func (o *Operand) at(i, j int) float64 {
 // tiny returns a nest whose blocks are so small that a small product has several of each.
 func tiny(t *asm.Table, workers int) *Nest {
 	n := New(t, workers)
-	n.sizes = sizes{rows: 2 * t.MR, cols: 3 * t.NR, packed: 4 * t.KC * t.NR, panels: 1}
+	n.sizes = sizes{rows: 2 * t.MR, least: 1, cols: 3 * t.NR, packed: 4 * t.KC * t.NR, panels: 1}
 	return n
 }
 
