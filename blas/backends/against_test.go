@@ -3,6 +3,7 @@ package backends
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -80,6 +81,7 @@ func contests(n int) []contest {
 // elsewhere, and reports how many times as fast native was, by the median of the rounds. Take
 // at least seven: -benchtime 7x. OpenBLAS's threads spin for a while after a large call and
 // take a core from who comes next: set OPENBLAS_THREAD_TIMEOUT=4, with which they soon sleep.
+// MUSTLINK_SIMD chooses native's kernels; OPENBLAS_CORETYPE=Haswell holds OpenBLAS to AVX2.
 func BenchmarkAgainst(b *testing.B) {
 	names := Names()
 	rival := names[len(names)-1]
@@ -90,7 +92,7 @@ func BenchmarkAgainst(b *testing.B) {
 		var pair [2]blas.Backend
 		for i, name := range []string{"native", rival} {
 			var err error
-			if pair[i], err = Open(Options{Name: name, Threads: threads}); err != nil {
+			if pair[i], err = Open(Options{Name: name, Threads: threads, SIMD: os.Getenv("MUSTLINK_SIMD")}); err != nil {
 				b.Fatal(err)
 			}
 		}

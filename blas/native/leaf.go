@@ -67,9 +67,9 @@ func (f *leaf) pack() {
 		i0, i1 := r*mr, min((r+1)*mr, f.n)
 		panel := f.panels[i0*size:]
 		if f.forward() {
-			tile.Pack(f.t, panel, mr, f.l, true, i0, i1, 0, i0)
+			tile.Pack(f.t, panel, mr, size*mr, f.l, true, i0, i1, 0, i0)
 		} else if i1 < f.n {
-			tile.Pack(f.t, panel, mr, f.l, false, i0, i1, i1, f.n)
+			tile.Pack(f.t, panel, mr, size*mr, f.l, false, i0, i1, i1, f.n)
 			clear(panel[(f.n-i1)*mr : (size-i1)*mr])
 		}
 		f.packInner(f.inner[r*mr*mr:][:mr*mr], f.inner[size*mr:][:mr*mr], i0, i1)
@@ -120,22 +120,25 @@ func invert(d []float64, n int) {
 	}
 }
 
-// task applies M to the i-th group of panels.
+// task applies M to the i-th group of panels, which are packed and unpacked together: rows of
+// X are then read and written in longer pieces.
 func (f *leaf) task(i int) {
 	mr, nr := f.t.MR, f.t.NR
-	size := f.blocks * mr
-	scratch := f.b.nest.Borrow(size*nr + mr*nr)
-	p, spare := (*scratch)[:size*nr], (*scratch)[size*nr:]
-	for j := i * leafPanels * nr; j < min((i+1)*leafPanels*nr, f.lanes); j += nr {
-		end := min(j+nr, f.lanes)
-		tile.Pack(f.t, p, nr, f.x, !f.left, j, end, 0, f.n)
+	size := f.blocks * mr * nr
+	j0 := i * leafPanels * nr
+	j1 := min(j0+leafPanels*nr, f.lanes)
+	scratch := f.b.nest.Borrow(leafPanels*size + mr*nr)
+	spare, panels := (*scratch)[:mr*nr], (*scratch)[mr*nr:]
+	tile.Pack(f.t, panels, nr, size, f.x, !f.left, j0, j1, 0, f.n)
+	for j := j0; j < j1; j += nr {
+		p := panels[(j-j0)/nr*size:][:size]
 		clear(p[f.n*nr:])
-		f.apply(p, spare[:mr*nr])
+		f.apply(p, spare)
 		if s := f.t.Sum(p); s-s != 0 {
-			f.repair(p, j, end)
+			f.repair(p, j, min(j+nr, j1))
 		}
-		tile.Unpack(p, nr, f.x, !f.left, j, end, 0, f.n)
 	}
+	tile.Unpack(panels, nr, size, f.x, !f.left, j0, j1, 0, f.n)
 	f.b.nest.Return(scratch)
 }
 

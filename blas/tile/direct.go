@@ -8,8 +8,7 @@ func (j *job) unpacked() bool {
 		return false
 	}
 	size := &j.nest.sizes
-	m, n, k := float64(j.C.Rows), float64(j.C.Cols), float64(j.k)
-	return m*n*k <= size.directWork || j.C.Rows <= size.directRows
+	return max(j.C.Rows, j.C.Cols, j.k) <= size.directSide || j.C.Rows <= size.directRows
 }
 
 // fringe is scratch for tiles at the edges, which are computed on the side from copies filled
@@ -37,7 +36,7 @@ func (j *job) directTask(i int) {
 			j.column(&f, beta, l0, l1, c, min(t.NR, whole-c), j.B.Matrix.Data[l0*stride+c:], stride)
 		}
 		if whole < c1 {
-			Pack(t, f.b, t.Lanes, j.B.Matrix, false, whole, c1, l0, l1)
+			Pack(t, f.b, t.Lanes, j.depth*t.Lanes, j.B.Matrix, false, whole, c1, l0, l1)
 			j.column(&f, beta, l0, l1, whole, c1-whole, f.b, t.Lanes)
 		}
 		beta = 1
@@ -71,7 +70,7 @@ func (j *job) column(f *fringe, beta float64, l0, l1, c, cols int, b []float64, 
 		rows := min(t.MR, m-i)
 		from, fromRow, fromCol := a[i*aRow+l0*aCol:], aRow, aCol
 		if rows < t.MR {
-			Pack(t, f.a, t.MR, j.A.Matrix, !j.A.Trans, i, m, l0, l1)
+			Pack(t, f.a, t.MR, j.depth*t.MR, j.A.Matrix, !j.A.Trans, i, m, l0, l1)
 			from, fromRow, fromCol = f.a, 1, t.MR
 		}
 		if beta != 0 {

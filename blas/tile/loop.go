@@ -28,7 +28,7 @@ func (j *job) packOperand(dst []float64, width int, o *Operand, byRow bool, i0, 
 	if o.Symmetric {
 		packSymmetric(j.t, dst, width, o.Matrix, i0, i1, l0, l1)
 	} else {
-		Pack(j.t, dst, width, o.Matrix, byRow, i0, i1, l0, l1)
+		Pack(j.t, dst, width, width*(l1-l0), o.Matrix, byRow, i0, i1, l0, l1)
 	}
 }
 

@@ -8,12 +8,11 @@ import (
 // Pack copies lanes [i0, i1) and depths [l0, l1) of m into panels of width lanes: element
 // (i, l) goes to place (l-l0)*width + (i-i0)%width of panel (i-i0)/width. Lanes are rows of m
 // and depths its columns if byRow is set, or the reverse. The last panel is filled up with
-// zeros. dst has at least (i1-i0 rounded up to width) * (l1-l0) elements.
-func Pack(t *asm.Table, dst []float64, width int, m blas.Matrix, byRow bool, i0, i1, l0, l1 int) {
+// zeros. Panels are size elements apart, at least (l1-l0)*width.
+func Pack(t *asm.Table, dst []float64, width, size int, m blas.Matrix, byRow bool, i0, i1, l0, l1 int) {
 	if l0 == l1 {
 		return
 	}
-	size := width * (l1 - l0)
 	if !byRow {
 		for l := l0; l < l1; l++ {
 			packRow(dst[(l-l0)*width:], width, size, m.Data[l*m.Stride+i0:l*m.Stride+i1])
@@ -21,8 +20,8 @@ func Pack(t *asm.Table, dst []float64, width int, m blas.Matrix, byRow bool, i0,
 		return
 	}
 	for i := i0; i < i1; i += width {
-		t.Interleave(dst[:size], width, l1-l0, m.Data[i*m.Stride+l0:], m.Stride, min(width, i1-i))
-		dst = dst[size:]
+		t.Interleave(dst, width, l1-l0, m.Data[i*m.Stride+l0:], m.Stride, min(width, i1-i))
+		dst = dst[min(size, len(dst)):]
 	}
 }
 
@@ -40,6 +39,11 @@ func packRow(dst []float64, width, size int, row []float64) {
 			*(*[8]float64)(dst) = *(*[8]float64)(row)
 			row, dst = row[8:], dst[min(size, len(dst)):]
 		}
+	case 12:
+		for len(row) >= 12 {
+			*(*[12]float64)(dst) = *(*[12]float64)(row)
+			row, dst = row[12:], dst[min(size, len(dst)):]
+		}
 	case 24:
 		for len(row) >= 24 {
 			*(*[24]float64)(dst) = *(*[24]float64)(row)
@@ -56,22 +60,25 @@ func packRow(dst []float64, width, size int, row []float64) {
 	}
 }
 
-// Unpack undoes [Pack] for one panel: it copies depths [l0, l1) of lanes [i0, i1), at most
-// width, from src to m.
-func Unpack(src []float64, width int, m blas.Matrix, byRow bool, i0, i1, l0, l1 int) {
-	if byRow {
-		for i := i0; i < i1; i++ {
-			row := m.Data[i*m.Stride+l0 : i*m.Stride+l1]
-			at := i - i0
-			for l := range row {
-				row[l] = src[at]
-				at += width
+// Unpack undoes [Pack]: it copies lanes [i0, i1) and depths [l0, l1) from panels, size elements
+// apart, to m.
+func Unpack(src []float64, width, size int, m blas.Matrix, byRow bool, i0, i1, l0, l1 int) {
+	if !byRow {
+		for l := l0; l < l1; l++ {
+			from := src[(l-l0)*width:]
+			for row := m.Data[l*m.Stride+i0 : l*m.Stride+i1]; len(row) > 0; {
+				n := copy(row, from[:min(width, len(row))])
+				row, from = row[n:], from[min(size, len(from)):]
 			}
 		}
 		return
 	}
-	for l := l0; l < l1; l++ {
-		copy(m.Data[l*m.Stride+i0:l*m.Stride+i1], src[(l-l0)*width:])
+	for i := i0; i < i1; i++ {
+		from := src[(i-i0)/width*size+(i-i0)%width:]
+		for row := m.Data[i*m.Stride+l0 : i*m.Stride+l1]; len(row) > 0; row = row[1:] {
+			row[0] = from[0]
+			from = from[min(width, len(from)):]
+		}
 	}
 }
 
@@ -83,9 +90,9 @@ func packSymmetric(t *asm.Table, dst []float64, width int, m blas.Matrix, i0, i1
 		end := min(i+width, i1)
 		left, right := min(max(i, l0), l1), min(max(end, l0), l1)
 		panel := dst[:size]
-		Pack(t, panel, width, m, true, i, end, l0, left)
+		Pack(t, panel, width, size, m, true, i, end, l0, left)
 		across(panel[(left-l0)*width:], width, m, i, end, left, right)
-		Pack(t, panel[(right-l0)*width:], width, m, false, i, end, right, l1)
+		Pack(t, panel[(right-l0)*width:], width, size, m, false, i, end, right, l1)
 		dst = dst[size:]
 	}
 }

@@ -52,15 +52,14 @@ type sizes struct {
 	packed int // elements of B that are packed at a time, if that holds one block of k
 	panels int // of B that a task should have at least, to be worth a packing of A
 
-	// Products of at most so many multiplications, or rows, are not packed.
-	directWork float64
-	directRows int
+	// Products whose sides are all at most this, or that have so few rows, are not packed.
+	directSide, directRows int
 }
 
 // blockSizes: 192 rows at a KC of 384 take 576 KiB, which leaves room in a second-level cache
 // of 1 MiB; 8 MiB of B are one worker's share of a last-level cache, and so much work that
 // the workers meet seldom.
-var blockSizes = sizes{rows: 192, least: 48, cols: 4096, packed: 1 << 20, panels: 10, directWork: 320 * 320 * 320, directRows: 96}
+var blockSizes = sizes{rows: 192, least: 48, cols: 4096, packed: 1 << 20, panels: 10, directSide: 320, directRows: 96}
 
 // tasksEach is the number of tasks that a worker should find, to even out their speeds.
 const tasksEach = 8

@@ -213,22 +213,22 @@ func TestVisit(t *testing.T) {
 func TestPack(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(4, 4))
-		m := random(rng, 40, 41)
+		m := random(rng, 50, 51)
 		for _, width := range []int{1, table.MR, table.NR} {
 			for _, byRow := range []bool{false, true} {
-				panel := make([]float64, width*9)
-				lanes := min(width, 3+rng.IntN(width))
+				lanes := 1 + rng.IntN(30)
+				panels := make([]float64, blocks(lanes, width)*width*9)
 				i0, l0 := rng.IntN(9), rng.IntN(9)
-				Pack(table, panel, width, m, byRow, i0, i0+lanes, l0, l0+9)
+				Pack(table, panels, width, 9*width, m, byRow, i0, i0+lanes, l0, l0+9)
 				for l := range 9 {
-					for i := range width {
+					for i := range len(panels) / 9 {
 						want := 0.0
 						if i < lanes && byRow {
 							want = m.At(i0+i, l0+l)
 						} else if i < lanes {
 							want = m.At(l0+l, i0+i)
 						}
-						if got := panel[l*width+i]; got != want {
+						if got := panels[i/width*width*9+l*width+i%width]; got != want {
 							t.Fatalf("width=%d,byRow=%t: lane %d, depth %d is %v: want %v", width, byRow, i, l, got, want)
 						}
 					}
@@ -241,7 +241,7 @@ func TestPack(t *testing.T) {
 				for i := range part.Rows {
 					clear(part.Row(i))
 				}
-				Unpack(panel, width, hole, byRow, i0, i0+lanes, l0, l0+9)
+				Unpack(panels, width, 9*width, hole, byRow, i0, i0+lanes, l0, l0+9)
 				sameBits(t, "unpacked", hole, m)
 			}
 		}
