@@ -18,11 +18,10 @@ import (
 // are small enough for that to cost no accuracy that substitution would keep.
 type leaf struct {
 	operation
-	b      *backend
+	nest   *tile.Nest
 	t      *asm.Table
 	n      int
 	blocks int
-	lanes  int
 	memory *[]float64
 	panels []float64 // of M beside its diagonal blocks: block r at r*MR*blocks*MR
 	inner  []float64 // the diagonal blocks or their inverses, packed: MR*MR each
@@ -36,23 +35,18 @@ const (
 )
 
 // applyLeaf is triangular for small L.
-func (b *backend) applyLeaf(o *operation) {
+func (b *backend) applyLeaf(nest *tile.Nest, o *operation) {
 	f, _ := b.leaves.Get().(*leaf)
 	if f == nil {
-		f = &leaf{b: b, t: b.t}
+		f = &leaf{t: b.t}
 		f.work = f.task
 	}
-	f.operation = *o
-	f.n = o.l.Rows
-	f.lanes = o.x.Rows
-	if o.left {
-		f.lanes = o.x.Cols
-	}
+	f.operation, f.nest, f.n = *o, nest, o.l.Rows
 	f.pack()
-	flops := float64(f.n) * float64(f.n) * float64(f.lanes)
-	b.nest.Each(flops >= leafFlops, blocks(f.lanes, leafPanels*b.t.NR), f.work)
-	b.nest.Return(f.memory)
-	f.operation, f.memory, f.panels, f.inner = operation{}, nil, nil, nil
+	flops := float64(f.n) * float64(f.n) * float64(f.lanes())
+	nest.Each(flops >= leafFlops, blocks(f.lanes(), leafPanels*b.t.NR), f.work)
+	nest.Return(f.memory)
+	f.operation, f.nest, f.memory, f.panels, f.inner = operation{}, nil, nil, nil, nil
 	b.leaves.Put(f)
 }
 
@@ -61,7 +55,7 @@ func (f *leaf) pack() {
 	mr := f.t.MR
 	f.blocks = blocks(f.n, mr)
 	size := f.blocks * mr
-	f.memory = f.b.nest.Borrow(size*size + size*mr + mr*mr)
+	f.memory = f.nest.Borrow(size*size + size*mr + mr*mr)
 	f.panels, f.inner = (*f.memory)[:size*size], (*f.memory)[size*size:]
 	for r := range f.blocks {
 		i0, i1 := r*mr, min((r+1)*mr, f.n)
@@ -126,8 +120,8 @@ func (f *leaf) task(i int) {
 	mr, nr := f.t.MR, f.t.NR
 	size := f.blocks * mr * nr
 	j0 := i * leafPanels * nr
-	j1 := min(j0+leafPanels*nr, f.lanes)
-	scratch := f.b.nest.Borrow(leafPanels*size + mr*nr)
+	j1 := min(j0+leafPanels*nr, f.lanes())
+	scratch := f.nest.Borrow(leafPanels*size + mr*nr)
 	spare, panels := (*scratch)[:mr*nr], (*scratch)[mr*nr:]
 	tile.Pack(f.t, panels, nr, size, f.x, !f.left, j0, j1, 0, f.n)
 	for j := j0; j < j1; j += nr {
@@ -139,7 +133,7 @@ func (f *leaf) task(i int) {
 		}
 	}
 	tile.Unpack(panels, nr, size, f.x, !f.left, j0, j1, 0, f.n)
-	f.b.nest.Return(scratch)
+	f.nest.Return(scratch)
 }
 
 // apply applies M to a panel. A block's neighbours must be done before it in a solution, and

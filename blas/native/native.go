@@ -15,6 +15,7 @@ var _ blas.Backend = (*backend)(nil)
 type backend struct {
 	t      *asm.Table
 	nest   *tile.Nest
+	alone  *tile.Nest   // of one worker, for use by tasks
 	leaves sync.Pool    // of *leaf
 	eigen  blas.Backend // for SymEig
 }
@@ -22,7 +23,7 @@ type backend struct {
 // New returns the backend on the kernels t, with up to workers goroutines a call; fewer
 // than 1 count as 1. Full eigendecompositions use up to GOMAXPROCS goroutines instead.
 func New(t *asm.Table, workers int) blas.Backend {
-	return &backend{t: t, nest: tile.New(t, workers), eigen: gonum.New()}
+	return &backend{t: t, nest: tile.New(t, workers), alone: tile.New(t, 1), eigen: gonum.New()}
 }
 
 func (b *backend) Name() string { return "native" }

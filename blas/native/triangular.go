@@ -11,18 +11,58 @@ const leafOrder = 64
 
 func (b *backend) Trsm(left, trans bool, l, x blas.Matrix) {
 	blas.CheckTrsm(left, l, x)
-	b.triangular(&operation{solve: true, left: left, trans: trans, l: l, x: x})
+	b.shareOut(operation{solve: true, left: left, trans: trans, l: l, x: x})
 }
 
 func (b *backend) Trmm(left, trans bool, l, x blas.Matrix) {
 	blas.CheckTrsm(left, l, x)
-	b.triangular(&operation{left: left, trans: trans, l: l, x: x})
+	b.shareOut(operation{left: left, trans: trans, l: l, x: x})
 }
 
 // operation is X = op(L) X or X op(L), or with the inverse of L if solve is set.
 type operation struct {
 	solve, left, trans bool
 	l, x               blas.Matrix
+}
+
+// sharedFlops is the work, and leastLanes the number of vectors for each worker, from which
+// workers take vectors of their own rather than meet in every product.
+const (
+	sharedFlops = 2e6
+	leastLanes  = 128
+)
+
+// shareOut does the operation with all workers.
+func (b *backend) shareOut(o operation) {
+	n, lanes, workers := o.l.Rows, o.lanes(), b.nest.Workers()
+	share := blocks(blocks(lanes, workers), b.t.NR) * b.t.NR
+	if workers == 1 || share < leastLanes || float64(n)*float64(n)*float64(lanes) < sharedFlops {
+		b.triangular(b.nest, &o)
+		return
+	}
+	b.shareLanes(o, share)
+}
+
+// shareLanes is shareOut for a large operation, each task with so many vectors.
+func (b *backend) shareLanes(o operation, share int) {
+	n, lanes := o.l.Rows, o.lanes()
+	b.nest.Each(true, blocks(lanes, share), func(i int) {
+		p, lo, hi := o, i*share, min((i+1)*share, lanes)
+		if o.left {
+			p.x = o.x.View(0, n, lo, hi)
+		} else {
+			p.x = o.x.View(lo, hi, 0, n)
+		}
+		b.triangular(b.alone, &p)
+	})
+}
+
+// lanes returns the number of vectors that L acts on.
+func (o *operation) lanes() int {
+	if o.left {
+		return o.x.Cols
+	}
+	return o.x.Rows
 }
 
 // forward reports whether the first elements of X act on the later ones, as in L X, or the
@@ -46,13 +86,13 @@ func (o *operation) slice(lo, hi int) blas.Matrix {
 
 // triangular halves L until its triangles are leaves. The products in between hold nearly
 // all flops.
-func (b *backend) triangular(o *operation) {
+func (b *backend) triangular(nest *tile.Nest, o *operation) {
 	n := o.l.Rows
 	if o.x.Rows == 0 || o.x.Cols == 0 {
 		return
 	}
 	if n <= leafOrder {
-		b.applyLeaf(o)
+		b.applyLeaf(nest, o)
 		return
 	}
 	mid := half(n)
@@ -61,13 +101,13 @@ func (b *backend) triangular(o *operation) {
 		from, to = to, from
 	}
 	if o.solve {
-		b.triangular(&from)
-		b.couple(-1, o, mid, from.x, to.x)
-		b.triangular(&to)
+		b.triangular(nest, &from)
+		b.couple(nest, -1, o, mid, from.x, to.x)
+		b.triangular(nest, &to)
 	} else {
-		b.triangular(&to)
-		b.couple(1, o, mid, from.x, to.x)
-		b.triangular(&from)
+		b.triangular(nest, &to)
+		b.couple(nest, 1, o, mid, from.x, to.x)
+		b.triangular(nest, &from)
 	}
 }
 
@@ -76,11 +116,11 @@ func half(n int) int { return (blocks(n, leafOrder) + 1) / 2 * leafOrder }
 
 // couple adds alpha times the product of from and the part of L below the diagonal blocks,
 // which meet at mid, to the other part of X.
-func (b *backend) couple(alpha float64, o *operation, mid int, from, to blas.Matrix) {
+func (b *backend) couple(nest *tile.Nest, alpha float64, o *operation, mid int, from, to blas.Matrix) {
 	l := tile.Operand{Matrix: o.l.View(mid, o.l.Rows, 0, mid), Trans: o.trans}
 	p := tile.Product{Alpha: alpha, A: l, B: tile.Operand{Matrix: from}, Beta: 1, C: to}
 	if !o.left {
 		p.A, p.B = p.B, p.A
 	}
-	b.nest.Multiply(p)
+	nest.Multiply(p)
 }

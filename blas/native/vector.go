@@ -15,10 +15,14 @@ const (
 // over the workers.
 const vectorFlops = 250e3
 
+// shared reports whether an operation of so many flops is spread over the workers. Those that
+// are not allocate nothing: a function handed to a goroutine would.
+func (b *backend) shared(flops float64) bool { return b.nest.Workers() > 1 && flops >= vectorFlops }
+
 // eachBlock calls f for the blocks [lo, hi) of the given size that make up [0, n), on all
-// workers if there is enough work.
-func (b *backend) eachBlock(n, size int, flops float64, f func(lo, hi int)) {
-	b.nest.Each(flops >= vectorFlops, blocks(n, size), func(i int) { f(i*size, min((i+1)*size, n)) })
+// workers.
+func (b *backend) eachBlock(n, size int, f func(lo, hi int)) {
+	b.nest.Each(true, blocks(n, size), func(i int) { f(i*size, min((i+1)*size, n)) })
 }
 
 func (b *backend) Gemv(trans bool, alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
@@ -27,20 +31,30 @@ func (b *backend) Gemv(trans bool, alpha float64, a blas.Matrix, x []float64, be
 	if len(x) == 0 || len(y) == 0 || alpha == 0 {
 		return
 	}
-	flops := 2 * float64(len(x)) * float64(len(y))
-	if !trans {
-		b.eachBlock(len(y), vectorRows, flops, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				y[i] += float64(alpha * b.t.Dot(a.Row(i), x))
-			}
-		})
-		return
+	switch shared := b.shared(2 * float64(len(x)) * float64(len(y))); {
+	case !trans && shared:
+		b.eachBlock(len(y), vectorRows, func(lo, hi int) { b.gemvRows(alpha, a, x, y, lo, hi) })
+	case !trans:
+		b.gemvRows(alpha, a, x, y, 0, len(y))
+	case shared:
+		b.eachBlock(len(y), vectorCols, func(lo, hi int) { b.gemvCols(alpha, a, x, y, lo, hi) })
+	default:
+		b.gemvCols(alpha, a, x, y, 0, len(y))
 	}
-	b.eachBlock(len(y), vectorCols, flops, func(lo, hi int) {
-		for i, v := range x {
-			b.t.Axpy(alpha*v, a.Row(i)[lo:hi], y[lo:hi])
-		}
-	})
+}
+
+// gemvRows adds alpha A x to elements [lo, hi) of y.
+func (b *backend) gemvRows(alpha float64, a blas.Matrix, x, y []float64, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		y[i] += float64(alpha * b.t.Dot(a.Row(i), x))
+	}
+}
+
+// gemvCols adds alpha A'x to elements [lo, hi) of y.
+func (b *backend) gemvCols(alpha float64, a blas.Matrix, x, y []float64, lo, hi int) {
+	for i, v := range x {
+		b.t.Axpy(alpha*v, a.Row(i)[lo:hi], y[lo:hi])
+	}
 }
 
 func (b *backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
@@ -62,9 +76,16 @@ func (b *backend) Syr(alpha float64, x []float64, a blas.Matrix) {
 	if alpha == 0 {
 		return
 	}
-	b.eachBlock(n, vectorRows, float64(n)*float64(n), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			b.t.Axpy(alpha*x[i], x[:i+1], a.Row(i))
-		}
-	})
+	if b.shared(float64(n) * float64(n)) {
+		b.eachBlock(n, vectorRows, func(lo, hi int) { b.syrRows(alpha, x, a, lo, hi) })
+		return
+	}
+	b.syrRows(alpha, x, a, 0, n)
+}
+
+// syrRows is Syr for rows [lo, hi).
+func (b *backend) syrRows(alpha float64, x []float64, a blas.Matrix, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		b.t.Axpy(alpha*x[i], x[:i+1], a.Row(i))
+	}
 }

@@ -1,0 +1,43 @@
+package native_test
+
+import (
+	"testing"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/native"
+)
+
+// Small calls allocate nothing once the backend is warm.
+func TestAllocations(t *testing.T) {
+	if native.RaceDetector {
+		t.Skip("the race detector empties pools at random")
+	}
+	eachVariant(t, func(t *testing.T, table *asm.Table) {
+		const n = 50
+		b := native.New(table, 2)
+		x, c, v := blas.NewMatrix(n, n), blas.NewMatrix(n, n), make([]float64, n)
+		l, work := blas.NewMatrix(n, n), blas.NewMatrix(n, n)
+		for i := range n {
+			l.Set(i, i, 2)
+		}
+		for name, call := range map[string]func(){
+			"Gemm":              func() { b.Gemm(false, false, 1, x, x, 0, c) },
+			"Gemm/transposed":   func() { b.Gemm(true, true, 1, x, x, 0, c) },
+			"Syrk":              func() { b.Syrk(false, 1, x, 0, c) },
+			"Symm":              func() { b.Symm(true, 1, x, x, 0, c) },
+			"Gemv":              func() { b.Gemv(false, 1, x, v, 0, c.Row(0)) },
+			"Gemv/transposed":   func() { b.Gemv(true, 1, x, v, 0, c.Row(0)) },
+			"Syr":               func() { b.Syr(1, v, c) },
+			"Symv":              func() { b.Symv(1, x, v, 0, c.Row(0)) },
+			"Trsm":              func() { b.Trsm(true, false, l, x) },
+			"Trmm":              func() { b.Trmm(false, true, l, x) },
+			"Cholesky":          func() { work.CopyFrom(l); _ = b.Cholesky(work) },
+			"TriangularInverse": func() { work.CopyFrom(l); _ = b.TriangularInverse(work) },
+		} {
+			if allocs := testing.AllocsPerRun(50, call); allocs >= 1 {
+				t.Errorf("%s: %v allocations: want none", name, allocs)
+			}
+		}
+	})
+}
