@@ -3,7 +3,8 @@
 //
 // The figures are made to be believed on a machine whose speed drifts: contenders alternate
 // within a round, every round gives one ratio, and what is reported is the median of the
-// rounds with the extremes beside it.
+// rounds with the extremes beside it. Every turn begins with a call that is not timed, after a
+// pause in which the threads of the contender before go to sleep.
 package measure
 
 import (
@@ -138,7 +139,7 @@ func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
 			if err := sleep(ctx, o.Pause); err != nil {
 				return Figure{}, err
 			}
-			d, err := w.Contenders[k].Time(calls[k])
+			d, err := w.Contenders[k].turn(calls[k])
 			if err != nil {
 				return Figure{}, fmt.Errorf("%s: %w", w.Contenders[k].Name, err)
 			}
@@ -146,6 +147,14 @@ func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
 		}
 	}
 	return w.figure(seconds), nil
+}
+
+// turn times so many calls, after one that wakes threads and fills caches.
+func (c Contender) turn(calls int) (time.Duration, error) {
+	if _, err := c.Time(1); err != nil {
+		return 0, err
+	}
+	return c.Time(calls)
 }
 
 // calibrate returns how many calls take about least. The first call, which also warms up, is
