@@ -3,7 +3,7 @@
 //
 // The figures are made to be believed on a machine whose speed drifts: contenders alternate
 // within a round, every round gives one ratio, and what is reported is the median of the
-// rounds with the extremes beside it. Every turn begins with a call that is not timed, after a
+// rounds with the extremes beside it. Every turn begins with calls that are not timed, after a
 // pause in which the threads of the contender before go to sleep.
 package measure
 
@@ -57,7 +57,7 @@ func Func(name string, prepare, run func()) Contender {
 // Options say how long to measure. The zero value is right for most.
 type Options struct {
 	Rounds  int           // 0: 7
-	MinTime time.Duration // shortest time of one contender in a round; 0: 50 ms
+	MinTime time.Duration // shortest time of one contender in a round; 0: 200 ms
 	// Pause is left before every contender, so that the threads of the one before have gone
 	// to sleep (OpenBLAS's spin for some 30 ms after a call). 0: 60 ms; negative: none.
 	Pause time.Duration
@@ -113,7 +113,7 @@ func (o *Options) fill() {
 		o.Rounds = 7
 	}
 	if o.MinTime <= 0 {
-		o.MinTime = 50 * time.Millisecond
+		o.MinTime = 200 * time.Millisecond
 	}
 	if o.Pause == 0 {
 		o.Pause = 60 * time.Millisecond
@@ -149,9 +149,10 @@ func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
 	return w.figure(seconds), nil
 }
 
-// turn times so many calls, after one that wakes threads and fills caches.
+// turn times so many calls, after a quarter as many that wake threads, spread them over the
+// processors and fill caches.
 func (c Contender) turn(calls int) (time.Duration, error) {
-	if _, err := c.Time(1); err != nil {
+	if _, err := c.Time((calls + 3) / 4); err != nil {
 		return 0, err
 	}
 	return c.Time(calls)
