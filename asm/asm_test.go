@@ -323,12 +323,15 @@ func alone(t *testing.T, table *asm.Table, k, i, j int, a, b, c []float64) {
 
 func TestNoAllocation(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
-		x, y := make([]float64, 1000), make([]float64, 1000)
+		x, y := make([]float64, 1003), make([]float64, 1003) // no whole number of vectors
 		if n := testing.AllocsPerRun(10, func() {
 			y[0] = table.Dot(x, y) + table.Sum(x) + table.SquaredDistance(x, y)
 			table.Axpy(1, x, y)
 			table.Scale(1, x)
 			table.Exp(y, x)
+			table.Sqrt(y, x)
+			table.Power(y, x, 3)
+			table.SquaredDistances(y, x, 1, x)
 			table.Tile(3, x, y[:100], y[100:])
 		}); n != 0 {
 			t.Errorf("%v allocations: want 0", n)

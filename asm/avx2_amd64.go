@@ -59,11 +59,6 @@ func axpyAVX2(n int, alpha float64, x *float64, y *float64)
 //go:noescape
 func scaleAVX2(n int, alpha float64, x *float64)
 
-// multiply multiplies dst by x. n is a multiple of the lanes.
-//
-//go:noescape
-func multiplyAVX2(n int, dst *float64, x *float64)
-
 // sqrt writes the square roots of x. n is a multiple of the lanes.
 //
 //go:noescape
@@ -73,6 +68,11 @@ func sqrtAVX2(n int, dst *float64, x *float64)
 //
 //go:noescape
 func squaredDistancesAVX2(n int, dst *float64, dot *float64, xx float64, yy *float64)
+
+// power writes x to the power of degree >= 1. n is a multiple of the lanes.
+//
+//go:noescape
+func powerAVX2(n int, dst *float64, x *float64, degree int)
 
 // exp writes e^x. n is a multiple of the lanes.
 //

@@ -846,48 +846,6 @@ scaleend:
 	VZEROUPPER
 	RET
 
-// func multiplyAVX2(n int, dst *float64, x *float64)
-// Requires: AVX
-TEXT ·multiplyAVX2(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-
-multiplyfour:
-	CMPQ    AX, $0x00000010
-	JL      multiplyone
-	VMOVUPD (CX), Y0
-	VMULPD  (DX), Y0, Y0
-	VMOVUPD Y0, (CX)
-	VMOVUPD 32(CX), Y0
-	VMULPD  32(DX), Y0, Y0
-	VMOVUPD Y0, 32(CX)
-	VMOVUPD 64(CX), Y0
-	VMULPD  64(DX), Y0, Y0
-	VMOVUPD Y0, 64(CX)
-	VMOVUPD 96(CX), Y0
-	VMULPD  96(DX), Y0, Y0
-	VMOVUPD Y0, 96(CX)
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, AX
-	JMP     multiplyfour
-
-multiplyone:
-	CMPQ    AX, $0x00000004
-	JL      multiplyend
-	VMOVUPD (CX), Y0
-	VMULPD  (DX), Y0, Y0
-	VMOVUPD Y0, (CX)
-	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, AX
-	JMP     multiplyone
-
-multiplyend:
-	VZEROUPPER
-	RET
-
 // func sqrtAVX2(n int, dst *float64, x *float64)
 // Requires: AVX
 TEXT ·sqrtAVX2(SB), NOSPLIT, $0-24
@@ -986,6 +944,49 @@ squaredDistancesone:
 squaredDistancesend:
 	VZEROUPPER
 	RET
+
+// func powerAVX2(n int, dst *float64, x *float64, degree int)
+// Requires: AVX
+TEXT ·powerAVX2(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         degree+24(FP), BX
+	VBROADCASTSD powerOneAVX2<>+0(SB), Y0
+
+powerone:
+	CMPQ    AX, $0x00000004
+	JL      powerend
+	VMOVUPD (DX), Y1
+	VMOVAPD Y0, Y2
+	MOVQ    BX, SI
+
+bit:
+	CMPQ   SI, $0x01
+	JLE    last
+	BTQ    $0x00, SI
+	JCC    square
+	VMULPD Y1, Y2, Y2
+
+square:
+	VMULPD Y1, Y1, Y1
+	SHRQ   $0x01, SI
+	JMP    bit
+
+last:
+	VMULPD  Y1, Y2, Y2
+	VMOVUPD Y2, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000004, AX
+	JMP     powerone
+
+powerend:
+	VZEROUPPER
+	RET
+
+DATA powerOneAVX2<>+0(SB)/8, $(1.0)
+GLOBL powerOneAVX2<>(SB), RODATA|NOPTR, $8
 
 // func expAVX2(n int, dst *float64, x *float64)
 // Requires: AVX, AVX2, FMA3

@@ -1264,48 +1264,6 @@ scaleend:
 	VZEROUPPER
 	RET
 
-// func multiplyAVX512(n int, dst *float64, x *float64)
-// Requires: AVX, AVX512F
-TEXT ·multiplyAVX512(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-
-multiplyfour:
-	CMPQ    AX, $0x00000020
-	JL      multiplyone
-	VMOVUPD (CX), Z0
-	VMULPD  (DX), Z0, Z0
-	VMOVUPD Z0, (CX)
-	VMOVUPD 64(CX), Z0
-	VMULPD  64(DX), Z0, Z0
-	VMOVUPD Z0, 64(CX)
-	VMOVUPD 128(CX), Z0
-	VMULPD  128(DX), Z0, Z0
-	VMOVUPD Z0, 128(CX)
-	VMOVUPD 192(CX), Z0
-	VMULPD  192(DX), Z0, Z0
-	VMOVUPD Z0, 192(CX)
-	ADDQ    $0x00000100, CX
-	ADDQ    $0x00000100, DX
-	SUBQ    $0x00000020, AX
-	JMP     multiplyfour
-
-multiplyone:
-	CMPQ    AX, $0x00000008
-	JL      multiplyend
-	VMOVUPD (CX), Z0
-	VMULPD  (DX), Z0, Z0
-	VMOVUPD Z0, (CX)
-	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, DX
-	SUBQ    $0x00000008, AX
-	JMP     multiplyone
-
-multiplyend:
-	VZEROUPPER
-	RET
-
 // func sqrtAVX512(n int, dst *float64, x *float64)
 // Requires: AVX, AVX512F
 TEXT ·sqrtAVX512(SB), NOSPLIT, $0-24
@@ -1404,6 +1362,49 @@ squaredDistancesone:
 squaredDistancesend:
 	VZEROUPPER
 	RET
+
+// func powerAVX512(n int, dst *float64, x *float64, degree int)
+// Requires: AVX, AVX512F
+TEXT ·powerAVX512(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         degree+24(FP), BX
+	VBROADCASTSD powerOneAVX512<>+0(SB), Z0
+
+powerone:
+	CMPQ    AX, $0x00000008
+	JL      powerend
+	VMOVUPD (DX), Z1
+	VMOVAPD Z0, Z2
+	MOVQ    BX, SI
+
+bit:
+	CMPQ   SI, $0x01
+	JLE    last
+	BTQ    $0x00, SI
+	JCC    square
+	VMULPD Z1, Z2, Z2
+
+square:
+	VMULPD Z1, Z1, Z1
+	SHRQ   $0x01, SI
+	JMP    bit
+
+last:
+	VMULPD  Z1, Z2, Z2
+	VMOVUPD Z2, (CX)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000008, AX
+	JMP     powerone
+
+powerend:
+	VZEROUPPER
+	RET
+
+DATA powerOneAVX512<>+0(SB)/8, $(1.0)
+GLOBL powerOneAVX512<>(SB), RODATA|NOPTR, $8
 
 // func expAVX512(n int, dst *float64, x *float64)
 // Requires: AVX, AVX512F

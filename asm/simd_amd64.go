@@ -18,10 +18,13 @@ type simd struct {
 	squaredDistance  func(n int, x, y *float64) float64
 	axpy             func(n int, alpha float64, x, y *float64)
 	scale            func(n int, alpha float64, x *float64)
-	multiply         func(n int, dst, x *float64)
+	power            func(n int, dst, x *float64, degree int)
 	sqrt             func(n int, dst, x *float64)
 	squaredDistances func(n int, dst, dot *float64, xx float64, yy *float64)
 	exp              func(n int, dst, x *float64)
+	// expRest is Exp of fewer elements than a vector holds. It calls the assembly by name:
+	// through exp the vector on its stack would move to the heap.
+	expRest func(dst, x []float64)
 }
 
 // longest is the number of elements of one call into assembly, which the scheduler cannot
@@ -146,9 +149,7 @@ func (s *simd) Exp(dst, x []float64) {
 		dst, x = dst[n:], x[n:]
 	}
 	if len(x) > 0 {
-		r := load(x)
-		s.exp(s.lanes, &r[0], &r[0])
-		copy(dst, r[:])
+		s.expRest(dst, x)
 	}
 }
 
@@ -158,44 +159,8 @@ func (s *simd) Sqrt(dst, x []float64) {
 }
 
 func (s *simd) Power(dst, x []float64, degree int) {
-	// Squares in a buffer that stays in the first-level cache.
-	var buf [512]float64
-	dst = dst[:len(x)]
-	for len(x) > 0 {
-		n := min(len(x), len(buf))
-		squares, result := buf[:n], dst[:n]
-		copy(squares, x)
-		begun := false
-		for d := degree; d > 1; d >>= 1 {
-			if d&1 == 1 {
-				s.times(result, squares, &begun)
-			}
-			s.product(squares, squares)
-		}
-		s.times(result, squares, &begun)
-		dst, x = dst[n:], x[n:]
-	}
-}
-
-// times multiplies result by x, or sets it the first time.
-func (s *simd) times(result, x []float64, begun *bool) {
-	if !*begun {
-		copy(result, x)
-		*begun = true
-		return
-	}
-	s.product(result, x)
-}
-
-// product multiplies dst by x.
-func (s *simd) product(dst, x []float64) {
-	end := s.whole(len(x))
-	if end > 0 {
-		s.multiply(end, &dst[0], &x[0])
-	}
-	for i := end; i < len(x); i++ {
-		dst[i] *= x[i]
-	}
+	end := s.parts(len(x), func(lo, hi int) { s.power(hi-lo, &dst[lo], &x[lo], degree) })
+	power(dst[end:], x[end:], degree)
 }
 
 func (s *simd) SquaredDistances(dst, dot []float64, xx float64, yy []float64) {

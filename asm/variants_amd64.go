@@ -26,8 +26,8 @@ func avx2() *simd {
 		direct: []directKernel{direct1xAVX2, direct2xAVX2, direct3xAVX2},
 		tile:   tileAVX2, peak: peakAVX2, transpose: transposeAVX2,
 		dot: dotAVX2, sum: sumAVX2, squaredDistance: squaredDistanceAVX2,
-		axpy: axpyAVX2, scale: scaleAVX2, multiply: multiplyAVX2,
-		sqrt: sqrtAVX2, squaredDistances: squaredDistancesAVX2, exp: expAVX2,
+		axpy: axpyAVX2, scale: scaleAVX2, power: powerAVX2,
+		sqrt: sqrtAVX2, squaredDistances: squaredDistancesAVX2, exp: expAVX2, expRest: expRestAVX2,
 	}
 }
 
@@ -37,7 +37,19 @@ func avx512() *simd {
 		direct: []directKernel{direct1xAVX512, direct2xAVX512, direct3xAVX512},
 		tile:   tileAVX512, peak: peakAVX512, transpose: transposeAVX512,
 		dot: dotAVX512, sum: sumAVX512, squaredDistance: squaredDistanceAVX512,
-		axpy: axpyAVX512, scale: scaleAVX512, multiply: multiplyAVX512,
-		sqrt: sqrtAVX512, squaredDistances: squaredDistancesAVX512, exp: expAVX512,
+		axpy: axpyAVX512, scale: scaleAVX512, power: powerAVX512,
+		sqrt: sqrtAVX512, squaredDistances: squaredDistancesAVX512, exp: expAVX512, expRest: expRestAVX512,
 	}
+}
+
+func expRestAVX2(dst, x []float64) {
+	r := load(x)
+	expAVX2(4, &r[0], &r[0])
+	copy(dst, r[:])
+}
+
+func expRestAVX512(dst, x []float64) {
+	r := load(x)
+	expAVX512(8, &r[0], &r[0])
+	copy(dst, r[:])
 }

@@ -77,13 +77,6 @@ func (v vector) elementwise() {
 			VMULPD(v.at(p[0], u), c[0], x)
 			VMOVUPD(x, v.at(p[0], u))
 		})
-	v.map1("multiply", "(n int, dst, x *float64)", "multiply multiplies dst by x.", []string{"dst", "x"}, nil,
-		func(p []reg.GPVirtual, _ []reg.VecVirtual, u int) {
-			x := v.new()
-			VMOVUPD(v.at(p[0], u), x)
-			VMULPD(v.at(p[1], u), x, x)
-			VMOVUPD(x, v.at(p[0], u))
-		})
 	v.map1("sqrt", "(n int, dst, x *float64)", "sqrt writes the square roots of x.", []string{"dst", "x"}, nil,
 		func(p []reg.GPVirtual, _ []reg.VecVirtual, u int) {
 			x := v.new()
@@ -91,6 +84,37 @@ func (v vector) elementwise() {
 			VMOVUPD(x, v.at(p[0], u))
 		})
 	v.squaredDistances()
+	v.power()
+}
+
+// power squares x and multiplies it into the product where the degree has a bit, the lowest
+// first, and once more at the end.
+func (v vector) power() {
+	const name = "power"
+	v.text(name, "(n int, dst, x *float64, degree int)", "power writes x to the power of degree >= 1. n is a multiple of the lanes.")
+	n, p := length(), pointers("dst", "x")
+	degree := Load(Param("degree"), GP64())
+	one := v.constant("powerOne", 1)
+	v.loop(name, n, p, false, func(u int) {
+		x, product, d := v.new(), v.new(), GP64()
+		VMOVUPD(v.at(p[1], u), x)
+		VMOVAPD(one, product)
+		MOVQ(degree, d)
+		Label("bit")
+		CMPQ(d, U8(1))
+		JLE(LabelRef("last"))
+		BTQ(U8(0), d)
+		JCC(LabelRef("square"))
+		VMULPD(x, product, product)
+		Label("square")
+		VMULPD(x, x, x)
+		SHRQ(U8(1), d)
+		JMP(LabelRef("bit"))
+		Label("last")
+		VMULPD(x, product, product)
+		VMOVUPD(product, v.at(p[0], u))
+	})
+	done()
 }
 
 // map1 writes a kernel that goes over n elements of some slices with some constants.
