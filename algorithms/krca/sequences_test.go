@@ -2,9 +2,13 @@ package krca
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -82,6 +86,62 @@ func TestSequences(t *testing.T) {
 	}
 	if got := m.(*Model); got.Kernel().String() != "spectrum:k=3" || got.Alphabet() != dna {
 		t.Errorf("kernel %s over %q: want spectrum:k=3 over %q", got.Kernel(), got.Alphabet(), dna)
+	}
+}
+
+// The learned kernel is eq (7) as printed, on products counted without the kernel package.
+func TestSequencesPrintedFormula(t *testing.T) {
+	eng := newEngine(t, 2)
+	all := randomSequences(35, 7)
+	v := unitCounts(all)
+	set := chunkletSet(t, 35, runs(35, 1, 3, 2, 4, 2, 2, 5)...)
+	rows, f := flatten(set.Chunklets())
+	n, eps := all.Len(), 0.05
+	for _, sigma := range []float64{0, 0.7} { // 0: the spectrum kernel itself
+		text := "spectrum:k=2"
+		if sigma > 0 {
+			text = "rbf:sigma=0.7@" + text
+		}
+		k := mat.NewDense(n, n, nil)
+		for i := range n {
+			for j := range n {
+				product, square := 0.0, 0.0
+				for c, a := range v.Row(i) {
+					b := v.Row(j)[c]
+					product, square = product+a*b, square+(a-b)*(a-b)
+				}
+				if sigma > 0 {
+					product = math.Exp(-square / (2 * sigma * sigma))
+				}
+				k.Set(i, j, product)
+			}
+		}
+		kxc, kc := mat.NewDense(n, len(rows), nil), mat.NewDense(len(rows), len(rows), nil)
+		for b, row := range rows {
+			for i := range n {
+				kxc.Set(i, b, k.At(i, row))
+			}
+			for a, other := range rows {
+				kc.Set(a, b, k.At(other, row))
+			}
+		}
+		want := printed(t, k, kxc, kc, f, eps)
+		m := fit(t, eng, learner(t, text, eps), all, set)
+		within(t, text, toMat(gramOf(t, eng, m, all, nil)), want, 1e-11)
+		checkDistances(t, m, all, want, 1e-11)
+	}
+}
+
+// A Gram matrix that is not positive semidefinite is refused with its smallest eigenvalue.
+func TestIndefiniteGramIsRefused(t *testing.T) {
+	g, err := points.NewGram(3, 3, []float64{1, 2, 0, 2, 1, 0, 0, 0, 1}, nil, nil) // eigenvalues -1, 1, 3
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = learner(t, "linear", 0.1).Fit(context.Background(), newEngine(t, 1), g, chunkletSet(t, 3, []int{0, 1}))
+	var de *fault.DataError
+	if !errors.As(err, &de) || !strings.Contains(err.Error(), "smallest eigenvalue is -1") {
+		t.Errorf("error %v: want a DataError with the eigenvalue -1", err)
 	}
 }
 

@@ -269,6 +269,34 @@ func TestZeroMedian(t *testing.T) {
 	}
 }
 
+// Rules on top of the spectrum kernel measure distances of its feature space: two sequences
+// without a common word are sqrt 2 apart, those with the same words 0.
+func TestRulesOnSequences(t *testing.T) {
+	rows := []string{"AAAAA", "CCCCC", "GGGGG", "AAAACCC"}
+	x := &points.Sequences{Alphabet: "ACGT", Start: []int{0}}
+	for _, r := range rows {
+		x.Letters = append(x.Letters, r...)
+		x.Start = append(x.Start, len(x.Letters))
+	}
+	// Words of 3 letters: AAA 3 times; CCC 3; GGG 3; AAA 2, AAC, ACC, CCC 1.
+	cosines := [4][4]float64{{1, 0, 0, 2 / math.Sqrt(7)}, {0, 1, 0, 1 / math.Sqrt(7)}, {0, 0, 1, 0}, {2 / math.Sqrt(7), 1 / math.Sqrt(7), 0, 1}}
+	distance := func(i, j int) float64 { return math.Sqrt(2 - 2*cosines[i][j]) }
+	eng := newEngine(t, engine.Options{})
+	for _, rule := range []string{"mean", "median", "msq"} {
+		want := naive(rule, len(rows), distance)
+		if got := resolve(t, eng, "rbf:sigma="+rule+"@spectrum:k=3", x); !(math.Abs(got-want) <= 1e-12*want) {
+			t.Errorf("%s is %v, want %v", rule, got, want)
+		}
+	}
+	var d *fault.DataError
+	if _, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:sigma=median@spectrum:k=6"), x); !errors.As(err, &d) || d.Row != 0 {
+		t.Errorf("error %v: want a DataError of row 0, which is shorter than 6", err)
+	}
+	if _, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:sigma=median"), x); !fault.IsInput(err) {
+		t.Errorf("error %v: want one of bad input, as rbf takes no sequences", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	eng := newEngine(t, engine.Options{MemoryLimit: 1000})
 	for _, rule := range kernel.RuleNames() {

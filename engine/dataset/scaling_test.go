@@ -110,11 +110,12 @@ func TestStandardizeErrors(t *testing.T) {
 	_, _, overflow := Standardize(huge)
 	_, _, sparse := Standardize(&points.CSR{N: 1, D: 1, Start: []int{0, 0}})
 	_, _, gram := Standardize(&points.Gram{N: 1, M: 1, Data: []float64{1}})
+	_, _, sequences := Standardize(&points.Sequences{Alphabet: "AB", Start: []int{0, 1}, Letters: []byte("A")})
 	_, _, empty := Standardize(&points.Dense{D: 2})
 	_, features := s.Apply(&points.Dense{N: 1, D: 3, Data: make([]float64, 3)})
 	_, applied := s.Apply(&points.Dense{N: 1, D: 2, Data: []float64{0, 1e300}})
 	_, applySparse := s.Apply(&points.CSR{N: 1, D: 2, Start: []int{0, 0}})
-	for name, err := range map[string]error{"overflow": overflow, "sparse": sparse, "gram": gram, "empty": empty, "features": features,
+	for name, err := range map[string]error{"overflow": overflow, "sparse": sparse, "gram": gram, "sequences": sequences, "empty": empty, "features": features,
 		"overflow on applying": applied, "apply to sparse": applySparse} {
 		if !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want an input fault", name, err)
@@ -148,6 +149,10 @@ func TestFingerprint(t *testing.T) {
 	other("gram with references", &points.Gram{N: 2, M: 3, Data: base().Data, Diagonal: []float64{1, 1}, Reference: []int{-1, -1}})
 	other("csr", &points.CSR{N: 2, D: 3, Start: []int{0, 1, 2}, Col: []int32{0, 1}, Val: []float64{1, 2}})
 	other("csr, other columns", &points.CSR{N: 2, D: 3, Start: []int{0, 1, 2}, Col: []int32{0, 2}, Val: []float64{1, 2}})
+	other("sequences", &points.Sequences{Alphabet: "AB", Start: []int{0, 1, 3}, Letters: []byte("ABB")})
+	other("sequences, other letters", &points.Sequences{Alphabet: "AB", Start: []int{0, 1, 3}, Letters: []byte("ABA")})
+	other("sequences, other starts", &points.Sequences{Alphabet: "AB", Start: []int{0, 2, 3}, Letters: []byte("ABB")})
+	other("sequences, other alphabet", &points.Sequences{Alphabet: "ABC", Start: []int{0, 1, 3}, Letters: []byte("ABB")})
 	long := &points.Dense{N: 3000, D: 1, Data: make([]float64, 3000)} // several buffers
 	other("long", long)
 	long.Data[2999] = 1

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // BenchmarkGram fills a reused matrix. GFLOP/s counts n^2 d, the products of one triangle.
@@ -53,6 +54,52 @@ func BenchmarkCross(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// wordCounts returns n sparse points of about the given number of features each, out of d:
+// feature c is drawn with a probability that falls like 1/(c+1), as words of a text are.
+func wordCounts(rng *rand.Rand, n, d, features int) *points.CSR {
+	total := 0.0
+	for c := range d {
+		total += 1 / float64(c+1)
+	}
+	x := &points.CSR{N: n, D: d, Start: []int{0}}
+	for range n {
+		for c := range d {
+			if rng.Float64() < float64(features)/float64(c+1)/total {
+				x.Col, x.Val = append(x.Col, int32(c)), append(x.Val, rng.ExpFloat64())
+			}
+		}
+		x.Start = append(x.Start, len(x.Col))
+	}
+	return x
+}
+
+// BenchmarkSparseGram fills a reused matrix with products of sparse points. Mproducts/s counts
+// the products of values that are not 0, of one triangle.
+func BenchmarkSparseGram(b *testing.B) {
+	eng := newEngine(b, engine.Options{})
+	x := wordCounts(rand.New(rand.NewPCG(1, 1)), 1993, 4862, 150)
+	in := make([]float64, x.D) // points with each feature
+	for _, c := range x.Col {
+		in[c]++
+	}
+	products := 0.0
+	for _, m := range in {
+		products += m * (m + 1) / 2
+	}
+	for _, text := range []string{"linear", "cosine", "rbf:sigma=5"} {
+		k, dst := newKernel(b, text), eng.NewMatrix(x.N, x.N)
+		b.Run(fmt.Sprintf("n=%d/d=%d/kernel=%s/workers=%d", x.N, x.D, text, eng.Workers()), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := k.GramTo(b.Context(), eng, dst, x); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(products*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mproducts/s")
 		})
 	}
 }

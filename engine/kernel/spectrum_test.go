@@ -16,6 +16,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -147,6 +148,44 @@ func TestSpectrumComposition(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The order of the sequences permutes the matrix to the bit, whatever the numbering of words and
+// the number of workers; the matrix is positive semidefinite; a row that is a copy with its
+// gap doubled has the products of the original, as a gap is one end of words however long.
+func TestSpectrumInvariance(t *testing.T) {
+	one, two := newEngine(t, engine.Options{Workers: 1}), newEngine(t, engine.Options{Workers: 2})
+	rapid.Check(t, func(rt *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
+		k := rapid.SampledFrom([]int{1, 3, 12}).Draw(rt, "k")
+		n := rapid.IntRange(2, 70).Draw(rt, "n")
+		text := fmt.Sprintf("spectrum:k=%d", k)
+		if rapid.Bool().Draw(rt, "rbf") {
+			text = "rbf:sigma=0.8@" + text
+		}
+		rows := randomSequences(rng, points.Protein, n, k)
+		rows = append(rows, strings.ReplaceAll(rows[0], "-", "--"))
+		x, kern := sequences(t, points.Protein, rows...), newKernel(t, text)
+		order := rng.Perm(len(rows))
+		gram, permuted := gramOf(t, kern, one, x), gramOf(t, kern, two, x.Select(order))
+		for i := range order {
+			for j := range order {
+				if permuted.At(i, j) != gram.At(order[i], order[j]) {
+					rt.Fatalf("%s: (%d, %d) is %v permuted, %v before", text, i, j, permuted.At(i, j), gram.At(order[i], order[j]))
+				}
+			}
+			if i != 0 && i != n && gram.At(n, i) != gram.At(0, i) {
+				rt.Fatalf("%s: product with %d is %v with a longer gap, %v before", text, i, gram.At(n, i), gram.At(0, i))
+			}
+		}
+		g, err := points.NewGram(n+1, n+1, gram.Data, nil, nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if err := kernel.CheckSemidefinite(t.Context(), one, g); err != nil {
+			rt.Fatalf("%s: %v", text, err)
+		}
+	})
 }
 
 func TestSpectrumErrors(t *testing.T) {

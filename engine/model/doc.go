@@ -18,7 +18,7 @@
 //	sha256          checksum of the data section, in hexadecimal
 //	header_sha256   checksum of the header's own content, see checksum
 //
-// The 8-byte types (F64, I64) come first in the data section, then F32, each by name:
+// The 8-byte types (F64, I64) come first in the data section, then F32, then U8, each by name:
 // every tensor is then aligned to its element size without padding between them, which
 // safetensors forbids. The bytes depend on the content only, so that reading a file and
 // writing it again gives the same file.

@@ -312,6 +312,7 @@ func TestBadInput(t *testing.T) {
 		"equal chunklet": {&points.Dense{N: 20, D: 1, Data: append([]float64{1, 1}, make([]float64, 18)...)}, pair, rca.DefaultParams()},
 		"too large":      {&points.Dense{N: 20, D: 1, Data: append([]float64{1e200, -1e200}, make([]float64, 18)...)}, pair, rca.DefaultParams()},
 		"not dense":      {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, rca.DefaultParams()},
+		"sequences":      {&points.Sequences{Alphabet: "AB", Start: make([]int, 21)}, set, rca.DefaultParams()},
 	} {
 		_, err := (&rca.Learner{Params: c.p}).Fit(context.Background(), newEngine(t), c.x, c.set)
 		if !fault.IsInput(err) {
