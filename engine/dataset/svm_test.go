@@ -49,8 +49,7 @@ func TestDecodeSVM(t *testing.T) {
 	if d, err = decodeText("1 1:1\n", "a.svm", ReadOptions{Features: 7}); sparse(t, d, err).D != 7 {
 		t.Errorf("%d features, want the 7 asked for", d.Points.Dim())
 	}
-	d, err = decodeText("a 2:1\n", "a.libsvm.gz", ReadOptions{IgnoreLabels: true})
-	if err == nil {
+	if _, err = decodeText("a 2:1\n", "a.libsvm.gz", ReadOptions{IgnoreLabels: true}); err == nil {
 		t.Error("text under a name that ends in .gz: no error")
 	}
 	if d, err = decodeText("a 2:1\n", "a.libsvm", ReadOptions{IgnoreLabels: true}); err != nil || d.Labels != nil {
