@@ -331,7 +331,7 @@ func TestNoAllocation(t *testing.T) {
 			table.Exp(y, x)
 			table.Sqrt(y, x)
 			table.Power(y, x, 3)
-			table.SquaredDistances(y, x, 1, x)
+			table.SquaredDistances(y, x, 1, x, 0.5)
 			table.Tile(3, x, y[:100], y[100:])
 		}); n != 0 {
 			t.Errorf("%v allocations: want 0", n)

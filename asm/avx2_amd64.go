@@ -64,10 +64,30 @@ func scaleAVX2(n int, alpha float64, x *float64)
 //go:noescape
 func sqrtAVX2(n int, dst *float64, x *float64)
 
-// squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN. n is a multiple of the lanes.
+// squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): the lanes where, as bits. n is a multiple of the lanes.
 //
 //go:noescape
-func squaredDistancesAVX2(n int, dst *float64, dot *float64, xx float64, yy *float64)
+func squaredDistancesAVX2(n int, dst *float64, dot *float64, xx float64, yy *float64, fraction float64) int
+
+// firstBelow returns the first i with x[i] <= max(limit, limits[i]), or n, a multiple of the lanes.
+//
+//go:noescape
+func firstBelowAVX2(n int, x *float64, limits *float64, limit float64) int
+
+// stream copies src to dst with stores that bypass the caches; dst is aligned to whole vectors. n is a multiple of the lanes. A fence must follow.
+//
+//go:noescape
+func streamAVX2(n int, dst *float64, src *float64)
+
+// fence makes all streamed stores visible before later ones.
+//
+//go:noescape
+func fenceAVX2()
+
+// narrow rounds src to single precision. n is a multiple of the lanes.
+//
+//go:noescape
+func narrowAVX2(n int, dst *float32, src *float64)
 
 // power writes x to the power of degree >= 1. n is a multiple of the lanes.
 //
@@ -78,3 +98,8 @@ func powerAVX2(n int, dst *float64, x *float64, degree int)
 //
 //go:noescape
 func expAVX2(n int, dst *float64, x *float64)
+
+// choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.
+//
+//go:noescape
+func choleskyOnesAVX2(k int, gram *float64, w *float64)

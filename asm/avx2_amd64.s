@@ -883,43 +883,57 @@ sqrtend:
 	VZEROUPPER
 	RET
 
-// func squaredDistancesAVX2(n int, dst *float64, dot *float64, xx float64, yy *float64)
+// func squaredDistancesAVX2(n int, dst *float64, dot *float64, xx float64, yy *float64, fraction float64) int
 // Requires: AVX
-TEXT ·squaredDistancesAVX2(SB), NOSPLIT, $0-40
+TEXT ·squaredDistancesAVX2(SB), NOSPLIT, $0-56
 	MOVQ         n+0(FP), AX
 	MOVQ         dst+8(FP), CX
 	MOVQ         dot+16(FP), DX
 	MOVQ         yy+32(FP), BX
 	VBROADCASTSD xx+24(FP), Y0
-	VXORPD       Y1, Y1, Y1
+	VBROADCASTSD fraction+40(FP), Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
 
 squaredDistancesfour:
 	CMPQ    AX, $0x00000010
 	JL      squaredDistancesone
-	VMOVUPD (DX), Y2
-	VADDPD  Y2, Y2, Y2
-	VADDPD  (BX), Y0, Y3
-	VSUBPD  Y2, Y3, Y3
-	VMAXPD  Y3, Y1, Y3
-	VMOVUPD Y3, (CX)
-	VMOVUPD 32(DX), Y2
-	VADDPD  Y2, Y2, Y2
-	VADDPD  32(BX), Y0, Y3
-	VSUBPD  Y2, Y3, Y3
-	VMAXPD  Y3, Y1, Y3
-	VMOVUPD Y3, 32(CX)
-	VMOVUPD 64(DX), Y2
-	VADDPD  Y2, Y2, Y2
-	VADDPD  64(BX), Y0, Y3
-	VSUBPD  Y2, Y3, Y3
-	VMAXPD  Y3, Y1, Y3
-	VMOVUPD Y3, 64(CX)
-	VMOVUPD 96(DX), Y2
-	VADDPD  Y2, Y2, Y2
-	VADDPD  96(BX), Y0, Y3
-	VSUBPD  Y2, Y3, Y3
-	VMAXPD  Y3, Y1, Y3
-	VMOVUPD Y3, 96(CX)
+	VMOVUPD (DX), Y4
+	VADDPD  Y4, Y4, Y4
+	VADDPD  (BX), Y0, Y5
+	VSUBPD  Y4, Y5, Y4
+	VMAXPD  Y4, Y2, Y4
+	VMOVUPD Y4, (CX)
+	VMULPD  Y1, Y5, Y5
+	VSUBPD  Y5, Y4, Y4
+	VORPD   Y4, Y3, Y3
+	VMOVUPD 32(DX), Y4
+	VADDPD  Y4, Y4, Y4
+	VADDPD  32(BX), Y0, Y5
+	VSUBPD  Y4, Y5, Y4
+	VMAXPD  Y4, Y2, Y4
+	VMOVUPD Y4, 32(CX)
+	VMULPD  Y1, Y5, Y5
+	VSUBPD  Y5, Y4, Y4
+	VORPD   Y4, Y3, Y3
+	VMOVUPD 64(DX), Y4
+	VADDPD  Y4, Y4, Y4
+	VADDPD  64(BX), Y0, Y5
+	VSUBPD  Y4, Y5, Y4
+	VMAXPD  Y4, Y2, Y4
+	VMOVUPD Y4, 64(CX)
+	VMULPD  Y1, Y5, Y5
+	VSUBPD  Y5, Y4, Y4
+	VORPD   Y4, Y3, Y3
+	VMOVUPD 96(DX), Y4
+	VADDPD  Y4, Y4, Y4
+	VADDPD  96(BX), Y0, Y5
+	VSUBPD  Y4, Y5, Y4
+	VMAXPD  Y4, Y2, Y4
+	VMOVUPD Y4, 96(CX)
+	VMULPD  Y1, Y5, Y5
+	VSUBPD  Y5, Y4, Y4
+	VORPD   Y4, Y3, Y3
 	ADDQ    $0x00000080, CX
 	ADDQ    $0x00000080, DX
 	ADDQ    $0x00000080, BX
@@ -929,12 +943,15 @@ squaredDistancesfour:
 squaredDistancesone:
 	CMPQ    AX, $0x00000004
 	JL      squaredDistancesend
-	VMOVUPD (DX), Y2
-	VADDPD  Y2, Y2, Y2
-	VADDPD  (BX), Y0, Y3
-	VSUBPD  Y2, Y3, Y3
-	VMAXPD  Y3, Y1, Y3
-	VMOVUPD Y3, (CX)
+	VMOVUPD (DX), Y4
+	VADDPD  Y4, Y4, Y4
+	VADDPD  (BX), Y0, Y5
+	VSUBPD  Y4, Y5, Y4
+	VMAXPD  Y4, Y2, Y4
+	VMOVUPD Y4, (CX)
+	VMULPD  Y1, Y5, Y5
+	VSUBPD  Y5, Y4, Y4
+	VORPD   Y4, Y3, Y3
 	ADDQ    $0x00000020, CX
 	ADDQ    $0x00000020, DX
 	ADDQ    $0x00000020, BX
@@ -942,6 +959,105 @@ squaredDistancesone:
 	JMP     squaredDistancesone
 
 squaredDistancesend:
+	VMOVMSKPD Y3, AX
+	MOVQ      AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func firstBelowAVX2(n int, x *float64, limits *float64, limit float64) int
+// Requires: AVX, BMI
+TEXT ·firstBelowAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         limits+16(FP), DX
+	VBROADCASTSD limit+24(FP), Y0
+	XORQ         BX, BX
+
+vector:
+	CMPQ      BX, AX
+	JGE       end
+	VMOVUPD   (CX), Y1
+	VMAXPD    (DX), Y0, Y2
+	VCMPPD    $0x12, Y2, Y1, Y1
+	VMOVMSKPD Y1, SI
+	TESTL     SI, SI
+	JNZ       found
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x04, BX
+	JMP       vector
+
+found:
+	TZCNTL SI, SI
+	ADDQ   SI, BX
+
+end:
+	MOVQ BX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func streamAVX2(n int, dst *float64, src *float64)
+// Requires: AVX
+TEXT ·streamAVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+
+streamfour:
+	CMPQ     AX, $0x00000010
+	JL       streamone
+	VMOVUPD  (DX), Y0
+	VMOVNTPD Y0, (CX)
+	VMOVUPD  32(DX), Y0
+	VMOVNTPD Y0, 32(CX)
+	VMOVUPD  64(DX), Y0
+	VMOVNTPD Y0, 64(CX)
+	VMOVUPD  96(DX), Y0
+	VMOVNTPD Y0, 96(CX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, DX
+	SUBQ     $0x00000010, AX
+	JMP      streamfour
+
+streamone:
+	CMPQ     AX, $0x00000004
+	JL       streamend
+	VMOVUPD  (DX), Y0
+	VMOVNTPD Y0, (CX)
+	ADDQ     $0x00000020, CX
+	ADDQ     $0x00000020, DX
+	SUBQ     $0x00000004, AX
+	JMP      streamone
+
+streamend:
+	VZEROUPPER
+	RET
+
+// func fenceAVX2()
+// Requires: MMX+
+TEXT ·fenceAVX2(SB), NOSPLIT, $0
+	SFENCE
+	RET
+
+// func narrowAVX2(n int, dst *float32, src *float64)
+// Requires: AVX
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+
+narrowone:
+	CMPQ       AX, $0x00000004
+	JL         narrowend
+	VMOVUPD    (DX), Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (CX)
+	ADDQ       $0x10, CX
+	ADDQ       $0x00000020, DX
+	SUBQ       $0x00000004, AX
+	JMP        narrowone
+
+narrowend:
 	VZEROUPPER
 	RET
 
@@ -1106,3 +1222,102 @@ GLOBL expQ1AVX2<>(SB), RODATA|NOPTR, $8
 
 DATA expQ0AVX2<>+0(SB)/8, $(0.5000000000000001)
 GLOBL expQ0AVX2<>(SB), RODATA|NOPTR, $8
+
+// func choleskyOnesAVX2(k int, gram *float64, w *float64)
+// Requires: AVX, FMA3
+TEXT ·choleskyOnesAVX2(SB), NOSPLIT, $0-24
+	MOVQ         k+0(FP), AX
+	MOVQ         gram+8(FP), CX
+	MOVQ         w+16(FP), DX
+	VBROADCASTSD batchOneAVX2<>+0(SB), Y0
+	MOVQ         AX, BX
+	SHLQ         $0x05, BX
+	MOVQ         CX, SI
+	XORQ         DI, DI
+
+row:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	XORQ R10, R10
+
+column:
+	CMPQ    R10, DI
+	JGE     pivot
+	VMOVUPD (R9), Y1
+	MOVQ    SI, R11
+	MOVQ    R8, R12
+
+inner:
+	CMPQ         R11, R9
+	JGE          innerEnd
+	VMOVUPD      (R11), Y2
+	VFNMADD231PD (R12), Y2, Y1
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	JMP          inner
+
+innerEnd:
+	VMULPD  (R12), Y1, Y1
+	VMOVUPD Y1, (R9)
+	ADDQ    $0x00000020, R9
+	ADDQ    BX, R8
+	INCQ    R10
+	JMP     column
+
+pivot:
+	VMOVUPD (R9), Y1
+	VMOVAPD Y0, Y3
+	MOVQ    SI, R11
+	MOVQ    DX, R12
+
+square:
+	CMPQ         R11, R9
+	JGE          squareEnd
+	VMOVUPD      (R11), Y2
+	VFNMADD231PD Y2, Y2, Y1
+	VFNMADD231PD (R12), Y2, Y3
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000020, R12
+	JMP          square
+
+squareEnd:
+	VSQRTPD Y1, Y1
+	VDIVPD  Y1, Y0, Y1
+	VMOVUPD Y1, (R9)
+	VMULPD  Y1, Y3, Y3
+	VMOVUPD Y3, (R12)
+	ADDQ    BX, SI
+	INCQ    DI
+	CMPQ    DI, AX
+	JL      row
+
+back:
+	VMOVUPD (R12), Y3
+	MOVQ    R9, R11
+	MOVQ    R12, CX
+	MOVQ    AX, R10
+	SUBQ    DI, R10
+
+below:
+	TESTQ        R10, R10
+	JZ           belowEnd
+	ADDQ         BX, R11
+	ADDQ         $0x00000020, CX
+	VMOVUPD      (R11), Y2
+	VFNMADD231PD (CX), Y2, Y3
+	DECQ         R10
+	JMP          below
+
+belowEnd:
+	VMULPD  (R9), Y3, Y3
+	VMOVUPD Y3, (R12)
+	SUBQ    BX, R9
+	SUBQ    $0x00000020, R9
+	SUBQ    $0x00000020, R12
+	DECQ    DI
+	JNZ     back
+	VZEROUPPER
+	RET
+
+DATA batchOneAVX2<>+0(SB)/8, $(1.0)
+GLOBL batchOneAVX2<>(SB), RODATA|NOPTR, $8

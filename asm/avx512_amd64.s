@@ -1301,43 +1301,57 @@ sqrtend:
 	VZEROUPPER
 	RET
 
-// func squaredDistancesAVX512(n int, dst *float64, dot *float64, xx float64, yy *float64)
-// Requires: AVX, AVX512F
-TEXT ·squaredDistancesAVX512(SB), NOSPLIT, $0-40
+// func squaredDistancesAVX512(n int, dst *float64, dot *float64, xx float64, yy *float64, fraction float64) int
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·squaredDistancesAVX512(SB), NOSPLIT, $0-56
 	MOVQ         n+0(FP), AX
 	MOVQ         dst+8(FP), CX
 	MOVQ         dot+16(FP), DX
 	MOVQ         yy+32(FP), BX
 	VBROADCASTSD xx+24(FP), Z0
-	VPXORQ       Z1, Z1, Z1
+	VBROADCASTSD fraction+40(FP), Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
 
 squaredDistancesfour:
 	CMPQ    AX, $0x00000020
 	JL      squaredDistancesone
-	VMOVUPD (DX), Z2
-	VADDPD  Z2, Z2, Z2
-	VADDPD  (BX), Z0, Z3
-	VSUBPD  Z2, Z3, Z3
-	VMAXPD  Z3, Z1, Z3
-	VMOVUPD Z3, (CX)
-	VMOVUPD 64(DX), Z2
-	VADDPD  Z2, Z2, Z2
-	VADDPD  64(BX), Z0, Z3
-	VSUBPD  Z2, Z3, Z3
-	VMAXPD  Z3, Z1, Z3
-	VMOVUPD Z3, 64(CX)
-	VMOVUPD 128(DX), Z2
-	VADDPD  Z2, Z2, Z2
-	VADDPD  128(BX), Z0, Z3
-	VSUBPD  Z2, Z3, Z3
-	VMAXPD  Z3, Z1, Z3
-	VMOVUPD Z3, 128(CX)
-	VMOVUPD 192(DX), Z2
-	VADDPD  Z2, Z2, Z2
-	VADDPD  192(BX), Z0, Z3
-	VSUBPD  Z2, Z3, Z3
-	VMAXPD  Z3, Z1, Z3
-	VMOVUPD Z3, 192(CX)
+	VMOVUPD (DX), Z4
+	VADDPD  Z4, Z4, Z4
+	VADDPD  (BX), Z0, Z5
+	VSUBPD  Z4, Z5, Z4
+	VMAXPD  Z4, Z2, Z4
+	VMOVUPD Z4, (CX)
+	VMULPD  Z1, Z5, Z5
+	VSUBPD  Z5, Z4, Z4
+	VPORQ   Z4, Z3, Z3
+	VMOVUPD 64(DX), Z4
+	VADDPD  Z4, Z4, Z4
+	VADDPD  64(BX), Z0, Z5
+	VSUBPD  Z4, Z5, Z4
+	VMAXPD  Z4, Z2, Z4
+	VMOVUPD Z4, 64(CX)
+	VMULPD  Z1, Z5, Z5
+	VSUBPD  Z5, Z4, Z4
+	VPORQ   Z4, Z3, Z3
+	VMOVUPD 128(DX), Z4
+	VADDPD  Z4, Z4, Z4
+	VADDPD  128(BX), Z0, Z5
+	VSUBPD  Z4, Z5, Z4
+	VMAXPD  Z4, Z2, Z4
+	VMOVUPD Z4, 128(CX)
+	VMULPD  Z1, Z5, Z5
+	VSUBPD  Z5, Z4, Z4
+	VPORQ   Z4, Z3, Z3
+	VMOVUPD 192(DX), Z4
+	VADDPD  Z4, Z4, Z4
+	VADDPD  192(BX), Z0, Z5
+	VSUBPD  Z4, Z5, Z4
+	VMAXPD  Z4, Z2, Z4
+	VMOVUPD Z4, 192(CX)
+	VMULPD  Z1, Z5, Z5
+	VSUBPD  Z5, Z4, Z4
+	VPORQ   Z4, Z3, Z3
 	ADDQ    $0x00000100, CX
 	ADDQ    $0x00000100, DX
 	ADDQ    $0x00000100, BX
@@ -1347,12 +1361,15 @@ squaredDistancesfour:
 squaredDistancesone:
 	CMPQ    AX, $0x00000008
 	JL      squaredDistancesend
-	VMOVUPD (DX), Z2
-	VADDPD  Z2, Z2, Z2
-	VADDPD  (BX), Z0, Z3
-	VSUBPD  Z2, Z3, Z3
-	VMAXPD  Z3, Z1, Z3
-	VMOVUPD Z3, (CX)
+	VMOVUPD (DX), Z4
+	VADDPD  Z4, Z4, Z4
+	VADDPD  (BX), Z0, Z5
+	VSUBPD  Z4, Z5, Z4
+	VMAXPD  Z4, Z2, Z4
+	VMOVUPD Z4, (CX)
+	VMULPD  Z1, Z5, Z5
+	VSUBPD  Z5, Z4, Z4
+	VPORQ   Z4, Z3, Z3
 	ADDQ    $0x00000040, CX
 	ADDQ    $0x00000040, DX
 	ADDQ    $0x00000040, BX
@@ -1360,6 +1377,106 @@ squaredDistancesone:
 	JMP     squaredDistancesone
 
 squaredDistancesend:
+	VPMOVQ2M Z3, K1
+	KMOVB    K1, AX
+	MOVQ     AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func firstBelowAVX512(n int, x *float64, limits *float64, limit float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI
+TEXT ·firstBelowAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         limits+16(FP), DX
+	VBROADCASTSD limit+24(FP), Z0
+	XORQ         BX, BX
+
+vector:
+	CMPQ    BX, AX
+	JGE     end
+	VMOVUPD (CX), Z1
+	VMAXPD  (DX), Z0, Z2
+	VCMPPD  $0x12, Z2, Z1, K1
+	KMOVB   K1, SI
+	TESTL   SI, SI
+	JNZ     found
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x08, BX
+	JMP     vector
+
+found:
+	TZCNTL SI, SI
+	ADDQ   SI, BX
+
+end:
+	MOVQ BX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func streamAVX512(n int, dst *float64, src *float64)
+// Requires: AVX, AVX512F
+TEXT ·streamAVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+
+streamfour:
+	CMPQ     AX, $0x00000020
+	JL       streamone
+	VMOVUPD  (DX), Z0
+	VMOVNTPD Z0, (CX)
+	VMOVUPD  64(DX), Z0
+	VMOVNTPD Z0, 64(CX)
+	VMOVUPD  128(DX), Z0
+	VMOVNTPD Z0, 128(CX)
+	VMOVUPD  192(DX), Z0
+	VMOVNTPD Z0, 192(CX)
+	ADDQ     $0x00000100, CX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000020, AX
+	JMP      streamfour
+
+streamone:
+	CMPQ     AX, $0x00000008
+	JL       streamend
+	VMOVUPD  (DX), Z0
+	VMOVNTPD Z0, (CX)
+	ADDQ     $0x00000040, CX
+	ADDQ     $0x00000040, DX
+	SUBQ     $0x00000008, AX
+	JMP      streamone
+
+streamend:
+	VZEROUPPER
+	RET
+
+// func fenceAVX512()
+// Requires: MMX+
+TEXT ·fenceAVX512(SB), NOSPLIT, $0
+	SFENCE
+	RET
+
+// func narrowAVX512(n int, dst *float32, src *float64)
+// Requires: AVX, AVX512F
+TEXT ·narrowAVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+16(FP), DX
+
+narrowone:
+	CMPQ      AX, $0x00000008
+	JL        narrowend
+	VMOVUPD   (DX), Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, (CX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x00000008, AX
+	JMP       narrowone
+
+narrowend:
 	VZEROUPPER
 	RET
 
@@ -1606,3 +1723,102 @@ GLOBL expQ8AVX512<>(SB), RODATA|NOPTR, $8
 
 DATA expQ9AVX512<>+0(SB)/8, $(0.000000025100385984118463)
 GLOBL expQ9AVX512<>(SB), RODATA|NOPTR, $8
+
+// func choleskyOnesAVX512(k int, gram *float64, w *float64)
+// Requires: AVX, AVX512F
+TEXT ·choleskyOnesAVX512(SB), NOSPLIT, $0-24
+	MOVQ         k+0(FP), AX
+	MOVQ         gram+8(FP), CX
+	MOVQ         w+16(FP), DX
+	VBROADCASTSD batchOneAVX512<>+0(SB), Z0
+	MOVQ         AX, BX
+	SHLQ         $0x06, BX
+	MOVQ         CX, SI
+	XORQ         DI, DI
+
+row:
+	MOVQ CX, R8
+	MOVQ SI, R9
+	XORQ R10, R10
+
+column:
+	CMPQ    R10, DI
+	JGE     pivot
+	VMOVUPD (R9), Z1
+	MOVQ    SI, R11
+	MOVQ    R8, R12
+
+inner:
+	CMPQ         R11, R9
+	JGE          innerEnd
+	VMOVUPD      (R11), Z2
+	VFNMADD231PD (R12), Z2, Z1
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	JMP          inner
+
+innerEnd:
+	VMULPD  (R12), Z1, Z1
+	VMOVUPD Z1, (R9)
+	ADDQ    $0x00000040, R9
+	ADDQ    BX, R8
+	INCQ    R10
+	JMP     column
+
+pivot:
+	VMOVUPD (R9), Z1
+	VMOVAPD Z0, Z3
+	MOVQ    SI, R11
+	MOVQ    DX, R12
+
+square:
+	CMPQ         R11, R9
+	JGE          squareEnd
+	VMOVUPD      (R11), Z2
+	VFNMADD231PD Z2, Z2, Z1
+	VFNMADD231PD (R12), Z2, Z3
+	ADDQ         $0x00000040, R11
+	ADDQ         $0x00000040, R12
+	JMP          square
+
+squareEnd:
+	VSQRTPD Z1, Z1
+	VDIVPD  Z1, Z0, Z1
+	VMOVUPD Z1, (R9)
+	VMULPD  Z1, Z3, Z3
+	VMOVUPD Z3, (R12)
+	ADDQ    BX, SI
+	INCQ    DI
+	CMPQ    DI, AX
+	JL      row
+
+back:
+	VMOVUPD (R12), Z3
+	MOVQ    R9, R11
+	MOVQ    R12, CX
+	MOVQ    AX, R10
+	SUBQ    DI, R10
+
+below:
+	TESTQ        R10, R10
+	JZ           belowEnd
+	ADDQ         BX, R11
+	ADDQ         $0x00000040, CX
+	VMOVUPD      (R11), Z2
+	VFNMADD231PD (CX), Z2, Z3
+	DECQ         R10
+	JMP          below
+
+belowEnd:
+	VMULPD  (R9), Z3, Z3
+	VMOVUPD Z3, (R12)
+	SUBQ    BX, R9
+	SUBQ    $0x00000040, R9
+	SUBQ    $0x00000040, R12
+	DECQ    DI
+	JNZ     back
+	VZEROUPPER
+	RET
+
+DATA batchOneAVX512<>+0(SB)/8, $(1.0)
+GLOBL batchOneAVX512<>(SB), RODATA|NOPTR, $8

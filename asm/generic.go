@@ -29,6 +29,10 @@ func generic() *Table {
 		Peak: peak,
 
 		SquaredDistances: squaredDistances,
+		FirstBelow:       firstBelow,
+		Stream:           stream,
+		Narrow:           narrow,
+		CholeskyOnes:     func(k int, g, w []float64) { choleskyOnes(4, k, g, w) },
 
 		MR: 2,
 		NR: 4,
@@ -163,14 +167,72 @@ func power(dst, x []float64, degree int) {
 	}
 }
 
-func squaredDistances(dst, dot []float64, xx float64, yy []float64) {
+func squaredDistances(dst, dot []float64, xx float64, yy []float64, fraction float64) bool {
 	dst, yy = dst[:len(dot)], yy[:len(dot)]
+	near := false
 	for j, v := range dot {
-		d := xx + yy[j] - 2*v
+		t := xx + yy[j]
+		d := t - 2*v
 		if d < 0 { // not max, which is slower for its care about zeros
 			d = 0
 		}
 		dst[j] = d
+		near = near || d < fraction*t
+	}
+	return near
+}
+
+func firstBelow(x, limits []float64, limit float64) int {
+	limits = limits[:len(x)]
+	for i, v := range x {
+		if v <= limit || v <= limits[i] {
+			return i
+		}
+	}
+	return len(x)
+}
+
+func stream(dst []float64, stride int, src []float64, srcStride, rows, cols int) {
+	for r := range rows {
+		copy(dst[r*stride:][:cols], src[r*srcStride:][:cols])
+	}
+}
+
+func narrow(dst []float32, x []float64) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] = float32(v)
+	}
+}
+
+// choleskyOnes goes through the lanes one by one.
+func choleskyOnes(lanes, k int, g, w []float64) {
+	for l := range lanes {
+		for i := range k {
+			row := g[i*k*lanes+l:]
+			y, d := 1.0, row[i*lanes]
+			for j := range i {
+				other := g[j*k*lanes+l:]
+				s := row[j*lanes]
+				for p := range j {
+					s -= float64(row[p*lanes] * other[p*lanes])
+				}
+				s *= other[j*lanes]
+				row[j*lanes] = s
+				d -= float64(s * s)
+				y -= float64(s * w[j*lanes+l])
+			}
+			d = 1 / math.Sqrt(d)
+			row[i*lanes] = d
+			w[i*lanes+l] = y * d
+		}
+		for i := k - 1; i >= 0; i-- {
+			y := w[i*lanes+l]
+			for p := i + 1; p < k; p++ {
+				y -= float64(g[(p*k+i)*lanes+l] * w[p*lanes+l])
+			}
+			w[i*lanes+l] = y * g[(i*k+i)*lanes+l]
+		}
 	}
 }
 

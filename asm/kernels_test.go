@@ -157,7 +157,7 @@ func TestMaps(t *testing.T) {
 		}
 		maps := map[string]func(table *asm.Table, dst, x, y []float64){
 			"Sqrt":             func(table *asm.Table, dst, x, _ []float64) { table.Sqrt(dst, x) },
-			"SquaredDistances": func(table *asm.Table, dst, x, y []float64) { table.SquaredDistances(dst, x, 1.5, y) },
+			"SquaredDistances": func(table *asm.Table, dst, x, y []float64) { table.SquaredDistances(dst, x, 1.5, y, 0.1) },
 		}
 		for _, degree := range []int{1, 2, 3, 4, 5, 6, 7, 100} {
 			maps[fmt.Sprintf("Power %d", degree)] = func(table *asm.Table, dst, x, _ []float64) { table.Power(dst, x, degree) }
@@ -195,14 +195,14 @@ func TestSquaredDistancesValues(t *testing.T) {
 		for n := 1; n < 20; n++ {
 			dot, yy := slices.Repeat([]float64{6}, n), slices.Repeat([]float64{9}, n)
 			dst := make([]float64, n)
-			table.SquaredDistances(dst, dot, 4, yy)
+			table.SquaredDistances(dst, dot, 4, yy, 0)
 			for _, v := range dst {
 				if v != 1 {
 					t.Fatalf("|2-3|^2 = %v: want 1", v)
 				}
 			}
 			dot[n-1], yy[0] = 7, math.NaN() // 4 + 9 - 14 < 0
-			table.SquaredDistances(dst, dot, 4, yy)
+			table.SquaredDistances(dst, dot, 4, yy, 0)
 			if n > 1 && (dst[n-1] != 0 || math.Signbit(dst[n-1])) || !math.IsNaN(dst[0]) {
 				t.Fatalf("n=%d: %v: want NaN first and 0 last", n, dst)
 			}
@@ -343,4 +343,166 @@ func BenchmarkInterleave(b *testing.B) {
 			}
 		})
 	}
+}
+
+// SquaredDistances says that a distance is near exactly when one is: wherever it is, and
+// right at the bound, where it is not.
+func TestSquaredDistancesNear(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		for _, n := range []int{1, 2, 7, 8, 31, 64, 65, 9000} {
+			dot, yy, dst := make([]float64, n), slices.Repeat([]float64{3}, n), make([]float64, n)
+			if table.SquaredDistances(dst, dot, 1, yy, 1) { // 4 < 1 * 4
+				t.Fatalf("n=%d: near at the bound: want below it only", n)
+			}
+			for at := 0; at < n; at += 1 + n/50 {
+				dot[at] = 0x1p-51
+				if !table.SquaredDistances(dst, dot, 1, yy, 1) {
+					t.Fatalf("n=%d: element %d is near: want true", n, at)
+				}
+				dot[at] = 0
+			}
+		}
+	})
+}
+
+// FirstBelow finds the first element by either bound, at any place, equality included, and
+// passes NaN by.
+func TestFirstBelow(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		for _, n := range append(lengths(), 8192, 9001) {
+			x := asmtest.NewVector(n, n%5, func() float64 { return 2 })
+			limits := asmtest.NewVector(n, n%3, func() float64 { return 1 })
+			find := func() int { return table.FirstBelow(x.Data, limits.Data, 0.5) }
+			if got := find(); got != n {
+				t.Fatalf("n=%d: found element %d: want none", n, got)
+			}
+			for at := 0; at < n; at += 1 + n/40 {
+				for _, v := range []float64{1, 0.5, -3, math.Inf(-1)} {
+					x.Data[at] = v
+					if at+1 < n {
+						x.Data[n-1] = 0 // a later one
+					}
+					if at > 0 {
+						x.Data[at-1] = math.NaN()
+					}
+					if got := find(); got != at {
+						t.Fatalf("n=%d: found element %d: want %d", n, got, at)
+					}
+					limits.Data[at] = math.Inf(-1)
+					if got := find(); (got == at) != (v <= 0.5) {
+						t.Fatalf("n=%d: found element %d, value %v at %d: want it by the common bound only", n, got, v, at)
+					}
+					limits.Data[at] = 1
+				}
+				x.Data[at], x.Data[n-1] = 2, 2
+				if at > 0 {
+					x.Data[at-1] = 2
+				}
+			}
+			x.Check(t, "x")
+			limits.Check(t, "limits")
+		}
+	})
+}
+
+// Stream writes its rows and nothing beside them, at any alignment of either side.
+func TestStream(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(19, 20))
+		for _, cols := range append(lengths(), 8300) {
+			const rows = 3
+			stride, srcStride := cols+cols%4, cols+cols%3
+			for offset := range 9 {
+				src := asmtest.NewVector(2*srcStride+cols, (3*offset)%8, rng.NormFloat64)
+				dst := asmtest.NewVector(2*stride+cols, offset, rng.NormFloat64)
+				before := slices.Clone(dst.Data)
+				table.Stream(dst.Data, stride, src.Data, srcStride, rows, cols)
+				dst.Check(t, "dst")
+				for r := range rows {
+					copy(before[r*stride:][:cols], src.Data[r*srcStride:])
+				}
+				if !slices.Equal(dst.Data, before) {
+					t.Fatalf("cols=%d offset=%d: rows differ from the source, or something beside them was written", cols, offset)
+				}
+			}
+		}
+	})
+}
+
+// Narrow rounds as Go's conversion does.
+func TestNarrow(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(21, 22))
+		for _, n := range append(lengths(), 9000) {
+			x := make([]float64, n)
+			for i := range x {
+				x[i] = math.Ldexp(rng.NormFloat64(), rng.IntN(400)-200)
+			}
+			dst := make([]float32, n+1)
+			dst[n] = 7
+			table.Narrow(dst[:n], x)
+			for i, v := range x {
+				if dst[i] != float32(v) {
+					t.Fatalf("n=%d: float32(%v) is %v: want %v", n, v, dst[i], float32(v))
+				}
+			}
+			if dst[n] != 7 {
+				t.Fatalf("n=%d: wrote behind the end", n)
+			}
+		}
+	})
+}
+
+// CholeskyOnes solves every lane's system, whatever the others hold, without touching what is
+// above the diagonals: |G w - 1| is small against |G| |w|.
+func TestCholeskyOnes(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(23, 24))
+		lanes := table.Lanes
+		for _, k := range []int{1, 2, 3, 5, 10, 31, 64, 65, 70} {
+			g := asmtest.NewVector(k*k*lanes, 1, func() float64 { return 99 })
+			w := asmtest.NewVector(k*lanes, 2, math.NaN)
+			for l := range lanes {
+				f := make([]float64, k*(k+2)) // G = F F'
+				for i := range f {
+					f[i] = rng.NormFloat64()
+				}
+				for i := range k {
+					for j := range i + 1 {
+						g.Data[(i*k+j)*lanes+l] = table.Dot(f[i*(k+2):][:k+2], f[j*(k+2):][:k+2])
+					}
+				}
+			}
+			bad := lanes - 1
+			if k > 1 {
+				g.Data[(k*k-1)*lanes+bad] = -1
+			}
+			from := slices.Clone(g.Data)
+			table.CholeskyOnes(k, g.Data, w.Data)
+			g.Check(t, "g")
+			w.Check(t, "w")
+			for l := range lanes {
+				for i := range k {
+					sum, size := 0.0, 1.0
+					for j := range k {
+						v := from[(max(i, j)*k+min(i, j))*lanes+l] * w.Data[j*lanes+l]
+						sum += v
+						size += math.Abs(v)
+					}
+					if k > 1 && l == bad {
+						if sum-sum == 0 {
+							t.Fatalf("k=%d: the indefinite matrix gave %v: want no number", k, sum)
+						}
+						continue
+					}
+					within(t, fmt.Sprintf("k=%d, lane %d: (G w)[%d]", k, l, i), sum, 1, 40*float64(k)*eps*size)
+					for j := i + 1; j < k; j++ {
+						if g.Data[(i*k+j)*lanes+l] != 99 {
+							t.Fatalf("k=%d: element (%d,%d) above the diagonal was written", k, i, j)
+						}
+					}
+				}
+			}
+		}
+	})
 }

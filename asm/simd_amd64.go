@@ -2,7 +2,10 @@
 
 package asm
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // simd is the assembly of one level. It works on whole vectors; the methods below see to the
 // elements that are left over, with the same operations in the same order.
@@ -20,7 +23,12 @@ type simd struct {
 	scale            func(n int, alpha float64, x *float64)
 	power            func(n int, dst, x *float64, degree int)
 	sqrt             func(n int, dst, x *float64)
-	squaredDistances func(n int, dst, dot *float64, xx float64, yy *float64)
+	squaredDistances func(n int, dst, dot *float64, xx float64, yy *float64, fraction float64) int
+	firstBelow       func(n int, x, limits *float64, limit float64) int
+	stream           func(n int, dst, src *float64)
+	fence            func()
+	narrow           func(n int, dst *float32, src *float64)
+	choleskyOnes     func(k int, g, w *float64)
 	exp              func(n int, dst, x *float64)
 	// expRest is Exp of fewer elements than a vector holds. It calls the assembly by name:
 	// through exp the vector on its stack would move to the heap.
@@ -36,6 +44,7 @@ func (s *simd) apply(t *Table) {
 	t.Dot, t.Sum, t.SquaredDistance = s.Dot, s.Sum, s.SquaredDistance
 	t.Axpy, t.Scale, t.Syr = s.Axpy, s.Scale, s.Syr
 	t.Exp, t.Sqrt, t.Power, t.SquaredDistances = s.Exp, s.Sqrt, s.Power, s.SquaredDistances
+	t.FirstBelow, t.Stream, t.Narrow, t.CholeskyOnes = s.FirstBelow, s.Stream, s.Narrow, s.CholeskyOnes
 	t.Tile, t.TileTo, t.Interleave, t.Peak = s.Tile, s.TileTo, s.Interleave, s.Peak
 	t.MR, t.NR, t.KC, t.Lanes, t.Direct = s.mr, s.nr, s.kc, s.lanes, s.Direct
 }
@@ -163,9 +172,71 @@ func (s *simd) Power(dst, x []float64, degree int) {
 	power(dst[end:], x[end:], degree)
 }
 
-func (s *simd) SquaredDistances(dst, dot []float64, xx float64, yy []float64) {
-	end := s.parts(len(dot), func(lo, hi int) { s.squaredDistances(hi-lo, &dst[lo], &dot[lo], xx, &yy[lo]) })
-	squaredDistances(dst[end:], dot[end:], xx, yy[end:])
+func (s *simd) SquaredDistances(dst, dot []float64, xx float64, yy []float64, fraction float64) bool {
+	n := len(dot)
+	dst, yy = dst[:n], yy[:n]
+	near, end := 0, s.whole(n)
+	for lo := 0; lo < end; lo += longest {
+		near |= s.squaredDistances(min(longest, end-lo), &dst[lo], &dot[lo], xx, &yy[lo], fraction)
+	}
+	if end == n {
+		return near != 0
+	}
+	return squaredDistances(dst[end:], dot[end:], xx, yy[end:], fraction) || near != 0
+}
+
+func (s *simd) FirstBelow(x, limits []float64, limit float64) int {
+	n := len(x)
+	limits = limits[:n]
+	end := s.whole(n)
+	for lo := 0; lo < end; lo += longest {
+		part := min(longest, end-lo)
+		if i := s.firstBelow(part, &x[lo], &limits[lo], limit); i < part {
+			return lo + i
+		}
+	}
+	return end + firstBelow(x[end:], limits[end:], limit)
+}
+
+func (s *simd) Stream(dst []float64, stride int, src []float64, srcStride, rows, cols int) {
+	if rows == 0 || cols == 0 {
+		return
+	}
+	for r := range rows {
+		to, from := dst[r*stride:][:cols], src[r*srcStride:][:cols]
+		// Streaming stores go to whole vectors only.
+		head := min(cols, int(-(uintptr(unsafe.Pointer(&to[0]))/8)%uintptr(s.lanes)))
+		for i := range head {
+			to[i] = from[i]
+		}
+		to, from = to[head:], from[head:]
+		end := s.whole(len(to))
+		for lo := 0; lo < end; lo += longest {
+			s.stream(min(longest, end-lo), &to[lo], &from[lo])
+		}
+		for i := end; i < len(to); i++ {
+			to[i] = from[i]
+		}
+	}
+	s.fence()
+}
+
+func (s *simd) Narrow(dst []float32, x []float64) {
+	dst = dst[:len(x)]
+	end := s.parts(len(x), func(lo, hi int) { s.narrow(hi-lo, &dst[lo], &x[lo]) })
+	narrow(dst[end:], x[end:])
+}
+
+// largestBatch bounds the order of the systems that one call into assembly solves: k^3/3
+// multiply-adds of vectors, some 10 microseconds.
+const largestBatch = 64
+
+func (s *simd) CholeskyOnes(k int, g, w []float64) {
+	if k > largestBatch {
+		choleskyOnes(s.lanes, k, g, w)
+		return
+	}
+	s.choleskyOnes(k, &g[0], &w[0])
 }
 
 func (s *simd) Tile(k int, a, b, c []float64) { s.TileTo(k, 1, 0, a, b, c, s.nr) }

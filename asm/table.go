@@ -66,11 +66,44 @@ type Table struct {
 	// NaN propagates. dst and x are disjoint or the same.
 	Power func(dst, x []float64, degree int)
 
-	// SquaredDistances turns inner products with one point into squared distances:
-	//	for j, v := range dot { dst[j] = max(0, xx + yy[j] - 2*v) }
-	// The doubling is exact, so fusing it changes nothing. NaN stays NaN. dst and dot are
-	// disjoint or the same; yy is disjoint from dst.
-	SquaredDistances func(dst, dot []float64, xx float64, yy []float64)
+	// SquaredDistances turns inner products with one point into squared distances, and
+	// reports whether one of them has cancelled to less than a fraction of its terms:
+	//	for j, v := range dot {
+	//		dst[j] = max(0, xx + yy[j] - 2*v)
+	//		near = near || dst[j] < fraction * (xx + yy[j])
+	//	}
+	// The doubling is exact, so fusing it changes nothing. NaN stays NaN, and makes near
+	// true or false. dst and dot are disjoint or the same; yy is disjoint from dst.
+	SquaredDistances func(dst, dot []float64, xx float64, yy []float64, fraction float64) (near bool)
+
+	// FirstBelow looks for an element that is small enough, by a bound for all or its own:
+	//	for i, v := range x { if v <= max(limit, limits[i]) { return i } }
+	//	return len(x)
+	// x may hold NaN, which is not small; limit and limits may not.
+	FirstBelow func(x, limits []float64, limit float64) int
+
+	// Stream copies rows to memory that will not be read soon:
+	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:][:cols]) }
+	// It bypasses the caches where it can, which writes a matrix larger than they are at up
+	// to twice the speed. Other goroutines see the rows once they have synchronised with
+	// the caller, as always. dst and src are disjoint.
+	Stream func(dst []float64, stride int, src []float64, srcStride, rows, cols int)
+
+	// Narrow rounds to single precision:
+	//	for i, v := range x { dst[i] = float32(v) }
+	Narrow func(dst []float32, x []float64)
+
+	// CholeskyOnes solves G w = 1, a vector of ones, for Lanes symmetric positive definite
+	// matrices of order k >= 1 at a time, which lie interleaved: element (i, j), j <= i, of
+	// matrix l is g[(i*k+j)*Lanes+l]; other elements are neither read nor written. It is
+	// the Cholesky decomposition by rows, with pivots inverted, and two substitutions:
+	//	L[i][j] = (G[i][j] - sum_p<j L[i][p]*L[j][p]) * D[j]
+	//	D[i] = 1 / sqrt(G[i][i] - sum_p<i L[i][p]^2)
+	//	y[i] = (1 - sum_p<i L[i][p]*y[p]) * D[i]
+	//	w[i] = (y[i] - sum_p>i L[p][i]*w[p]) * D[i]
+	// sums in ascending order of p. w has k*Lanes elements; g is overwritten by L, with D on
+	// its diagonal. A matrix that is not positive definite gives NaN or Inf in its lane only.
+	CholeskyOnes func(k int, g, w []float64)
 
 	// Tile multiplies packed panels, C = A B for one MR x NR register tile:
 	//	for i := range MR { for j := range NR {

@@ -11,10 +11,10 @@ import "github.com/klauspost/cpuid/v2"
 // first.
 func variants() []variant {
 	var v []variant
-	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI1) {
 		v = append(v, variant{AVX2, avx2().apply})
 	}
-	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) {
+	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) {
 		v = append(v, variant{AVX512, avx512().apply})
 	}
 	return v
@@ -28,6 +28,8 @@ func avx2() *simd {
 		dot: dotAVX2, sum: sumAVX2, squaredDistance: squaredDistanceAVX2,
 		axpy: axpyAVX2, scale: scaleAVX2, power: powerAVX2,
 		sqrt: sqrtAVX2, squaredDistances: squaredDistancesAVX2, exp: expAVX2, expRest: expRestAVX2,
+		firstBelow: firstBelowAVX2, stream: streamAVX2, fence: fenceAVX2, narrow: narrowAVX2,
+		choleskyOnes: choleskyOnesAVX2,
 	}
 }
 
@@ -39,6 +41,8 @@ func avx512() *simd {
 		dot: dotAVX512, sum: sumAVX512, squaredDistance: squaredDistanceAVX512,
 		axpy: axpyAVX512, scale: scaleAVX512, power: powerAVX512,
 		sqrt: sqrtAVX512, squaredDistances: squaredDistancesAVX512, exp: expAVX512, expRest: expRestAVX512,
+		firstBelow: firstBelowAVX512, stream: streamAVX512, fence: fenceAVX512, narrow: narrowAVX512,
+		choleskyOnes: choleskyOnesAVX512,
 	}
 }
 

@@ -34,5 +34,6 @@ func main() {
 	v.reductions()
 	v.elementwise()
 	v.exp()
+	v.choleskyOnes()
 	build.Generate()
 }

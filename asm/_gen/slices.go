@@ -84,6 +84,9 @@ func (v vector) elementwise() {
 			VMOVUPD(x, v.at(p[0], u))
 		})
 	v.squaredDistances()
+	v.firstBelow()
+	v.stream()
+	v.narrow()
 	v.power()
 }
 
@@ -131,18 +134,118 @@ func (v vector) map1(name, signature, doc string, slices, constants []string, bo
 
 func (v vector) squaredDistances() {
 	const name = "squaredDistances"
-	v.text(name, "(n int, dst, dot *float64, xx float64, yy *float64)",
-		"squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN. n is a multiple of the lanes.")
+	v.text(name, "(n int, dst, dot *float64, xx float64, yy *float64, fraction float64) int",
+		"squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): the lanes where, as bits. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "dot", "yy")
-	xx, zero := v.param("xx"), v.zero()
+	xx, fraction, zero, near := v.param("xx"), v.param("fraction"), v.zero(), v.zero()
 	v.loop(name, n, p, true, func(u int) {
 		d, t := v.new(), v.new()
 		VMOVUPD(v.at(p[1], u), d)
 		VADDPD(d, d, d)
 		VADDPD(v.at(p[2], u), xx, t)
-		VSUBPD(d, t, t)
-		VMAXPD(t, zero, t) // a NaN in t stays
-		VMOVUPD(t, v.at(p[0], u))
+		VSUBPD(d, t, d)
+		VMAXPD(d, zero, d) // a NaN in d stays
+		VMOVUPD(d, v.at(p[0], u))
+		VMULPD(fraction, t, t)
+		VSUBPD(t, d, d) // negative exactly where d < fraction t
+		v.or(d, near)
+	})
+	Store(v.signs(near), ReturnIndex(0))
+	done()
+}
+
+// or adds the bits of x to those of to.
+func (v vector) or(x, to reg.VecVirtual) {
+	if v.lanes == 8 {
+		VPORQ(x, to, to)
+	} else {
+		VORPD(x, to, to)
+	}
+}
+
+// signs returns the sign bits of the lanes.
+func (v vector) signs(x reg.VecVirtual) reg.GPVirtual {
+	bits := GP64()
+	if v.lanes == 8 {
+		k := K()
+		VPMOVQ2M(x, k)
+		KMOVB(k, bits.As32())
+	} else {
+		VMOVMSKPD(x, bits.As32())
+	}
+	return bits
+}
+
+// firstBelow looks at one vector at a time and stops at the first that has such an element.
+func (v vector) firstBelow() {
+	v.text("firstBelow", "(n int, x, limits *float64, limit float64) int",
+		"firstBelow returns the first i with x[i] <= max(limit, limits[i]), or n, a multiple of the lanes.")
+	n, p := length(), pointers("x", "limits")
+	limit, at := v.param("limit"), GP64()
+	XORQ(at, at)
+	Label("vector")
+	CMPQ(at, n)
+	JGE(LabelRef("end"))
+	x, bound, bits := v.new(), v.new(), GP64()
+	VMOVUPD(v.at(p[0], 0), x)
+	VMAXPD(v.at(p[1], 0), limit, bound)
+	const lessOrEqual = 18 // false for NaN, silent
+	if v.lanes == 8 {
+		k := K()
+		VCMPPD(U8(lessOrEqual), bound, x, k)
+		KMOVB(k, bits.As32())
+	} else {
+		VCMPPD(U8(lessOrEqual), bound, x, x)
+		VMOVMSKPD(x, bits.As32())
+	}
+	TESTL(bits.As32(), bits.As32())
+	JNZ(LabelRef("found"))
+	for _, r := range p {
+		ADDQ(U32(v.bytes()), r)
+	}
+	ADDQ(U8(v.lanes), at)
+	JMP(LabelRef("vector"))
+	Label("found")
+	TZCNTL(bits.As32(), bits.As32())
+	ADDQ(bits, at)
+	Label("end")
+	Store(at, ReturnIndex(0))
+	done()
+}
+
+// stream copies past the caches. A fence has to follow before others may read.
+func (v vector) stream() {
+	v.text("stream", "(n int, dst, src *float64)",
+		"stream copies src to dst with stores that bypass the caches; dst is aligned to whole vectors. n is a multiple of the lanes. A fence must follow.")
+	n, p := length(), pointers("dst", "src")
+	v.loop("stream", n, p, true, func(u int) {
+		x := v.new()
+		VMOVUPD(v.at(p[1], u), x)
+		VMOVNTPD(x, v.at(p[0], u))
+	})
+	done()
+	v.text("fence", "()", "fence makes all streamed stores visible before later ones.")
+	SFENCE()
+	RET()
+}
+
+// narrow rounds to float32.
+func (v vector) narrow() {
+	v.text("narrow", "(n int, dst *float32, src *float64)", "narrow rounds src to single precision. n is a multiple of the lanes.")
+	n, p := length(), pointers("dst", "src")
+	v.loop("narrow", n, p[1:], false, func(u int) {
+		x := v.new()
+		VMOVUPD(v.at(p[1], u), x)
+		if v.lanes == 8 {
+			y := YMM()
+			VCVTPD2PS(x, y)
+			VMOVUPS(y, Mem{Base: p[0]})
+		} else {
+			y := XMM()
+			VCVTPD2PSY(x, y)
+			VMOVUPS(y, Mem{Base: p[0]})
+		}
+		ADDQ(U8(v.bytes()/2), p[0])
 	})
 	done()
 }
