@@ -74,15 +74,20 @@ func squaredDistancesAVX2(n int, dst *float64, dot *float64, xx float64, yy *flo
 //go:noescape
 func firstBelowAVX2(n int, x *float64, limits *float64, limit float64) int
 
-// stream copies src to dst with stores that bypass the caches; dst is aligned to whole vectors. n is a multiple of the lanes. A fence must follow.
+// stream copies rows >= 1 rows with stores that bypass the caches; those of dst are aligned to whole vectors. Strides in elements; n is a multiple of the lanes. A fence must follow.
 //
 //go:noescape
-func streamAVX2(n int, dst *float64, src *float64)
+func streamAVX2(rows int, n int, dst *float64, stride int, src *float64, srcStride int)
 
 // fence makes all streamed stores visible before later ones.
 //
 //go:noescape
 func fenceAVX2()
+
+// streamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l below the lanes, i < n, with stores that bypass the caches; dst is aligned to lines of 8 elements, stride and n are multiples of 8. A fence must follow.
+//
+//go:noescape
+func streamTransposedAVX2(n int, dst *float64, stride int, src *float64, srcStride int)
 
 // narrow rounds src to single precision. n is a multiple of the lanes.
 //
@@ -98,6 +103,11 @@ func powerAVX2(n int, dst *float64, x *float64, degree int)
 //
 //go:noescape
 func expAVX2(n int, dst *float64, x *float64)
+
+// gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether a d is below fraction (xx + yy): the lanes where, as bits. Strides in elements; n is a multiple of the lanes.
+//
+//go:noescape
+func gaussianAVX2(rows int, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx *float64, yy *float64, scale float64, fraction float64) int
 
 // choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.
 //

@@ -996,40 +996,53 @@ end:
 	VZEROUPPER
 	RET
 
-// func streamAVX2(n int, dst *float64, src *float64)
+// func streamAVX2(rows int, n int, dst *float64, stride int, src *float64, srcStride int)
 // Requires: AVX
-TEXT ·streamAVX2(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ src+16(FP), DX
+TEXT ·streamAVX2(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), AX
+	MOVQ stride+24(FP), CX
+	MOVQ srcStride+40(FP), DX
+	SHLQ $0x03, CX
+	SHLQ $0x03, DX
+	MOVQ dst+16(FP), BX
+	MOVQ src+32(FP), SI
+
+streamrow:
+	MOVQ BX, DI
+	MOVQ SI, R8
+	MOVQ n+8(FP), R9
 
 streamfour:
-	CMPQ     AX, $0x00000010
+	CMPQ     R9, $0x00000010
 	JL       streamone
-	VMOVUPD  (DX), Y0
-	VMOVNTPD Y0, (CX)
-	VMOVUPD  32(DX), Y0
-	VMOVNTPD Y0, 32(CX)
-	VMOVUPD  64(DX), Y0
-	VMOVNTPD Y0, 64(CX)
-	VMOVUPD  96(DX), Y0
-	VMOVNTPD Y0, 96(CX)
-	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, DX
-	SUBQ     $0x00000010, AX
+	VMOVUPD  (R8), Y0
+	VMOVNTPD Y0, (DI)
+	VMOVUPD  32(R8), Y0
+	VMOVNTPD Y0, 32(DI)
+	VMOVUPD  64(R8), Y0
+	VMOVNTPD Y0, 64(DI)
+	VMOVUPD  96(R8), Y0
+	VMOVNTPD Y0, 96(DI)
+	ADDQ     $0x00000080, DI
+	ADDQ     $0x00000080, R8
+	SUBQ     $0x00000010, R9
 	JMP      streamfour
 
 streamone:
-	CMPQ     AX, $0x00000004
+	CMPQ     R9, $0x00000004
 	JL       streamend
-	VMOVUPD  (DX), Y0
-	VMOVNTPD Y0, (CX)
-	ADDQ     $0x00000020, CX
-	ADDQ     $0x00000020, DX
-	SUBQ     $0x00000004, AX
+	VMOVUPD  (R8), Y0
+	VMOVNTPD Y0, (DI)
+	ADDQ     $0x00000020, DI
+	ADDQ     $0x00000020, R8
+	SUBQ     $0x00000004, R9
 	JMP      streamone
 
 streamend:
+	ADDQ CX, BX
+	ADDQ DX, SI
+	DECQ AX
+	JNZ  streamrow
 	VZEROUPPER
 	RET
 
@@ -1037,6 +1050,73 @@ streamend:
 // Requires: MMX+
 TEXT ·fenceAVX2(SB), NOSPLIT, $0
 	SFENCE
+	RET
+
+// func streamTransposedAVX2(n int, dst *float64, stride int, src *float64, srcStride int)
+// Requires: AVX
+TEXT ·streamTransposedAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ src+24(FP), DX
+	MOVQ stride+16(FP), BX
+	MOVQ srcStride+32(FP), SI
+	SHLQ $0x03, BX
+	SHLQ $0x03, SI
+
+streamTransposedrows:
+	CMPQ       AX, $0x08
+	JL         streamTransposedend
+	VMOVUPD    (DX), Y0
+	ADDQ       SI, DX
+	VMOVUPD    (DX), Y1
+	ADDQ       SI, DX
+	VMOVUPD    (DX), Y2
+	ADDQ       SI, DX
+	VMOVUPD    (DX), Y3
+	ADDQ       SI, DX
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x20, Y2, Y0, Y4
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPD    (DX), Y2
+	ADDQ       SI, DX
+	VMOVUPD    (DX), Y5
+	ADDQ       SI, DX
+	VMOVUPD    (DX), Y6
+	ADDQ       SI, DX
+	VMOVUPD    (DX), Y7
+	ADDQ       SI, DX
+	VUNPCKLPD  Y5, Y2, Y8
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y7, Y6, Y5
+	VUNPCKHPD  Y7, Y6, Y6
+	VPERM2F128 $0x20, Y5, Y8, Y7
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y6, Y2, Y8
+	VPERM2F128 $0x31, Y6, Y2, Y2
+	MOVQ       CX, DI
+	VMOVNTPD   Y3, (DI)
+	VMOVNTPD   Y7, 32(DI)
+	ADDQ       BX, DI
+	VMOVNTPD   Y4, (DI)
+	VMOVNTPD   Y8, 32(DI)
+	ADDQ       BX, DI
+	VMOVNTPD   Y1, (DI)
+	VMOVNTPD   Y5, 32(DI)
+	ADDQ       BX, DI
+	VMOVNTPD   Y0, (DI)
+	VMOVNTPD   Y2, 32(DI)
+	ADDQ       BX, DI
+	ADDQ       $0x40, CX
+	SUBQ       $0x08, AX
+	JMP        streamTransposedrows
+
+streamTransposedend:
+	VZEROUPPER
 	RET
 
 // func narrowAVX2(n int, dst *float32, src *float64)
@@ -1190,38 +1270,189 @@ GLOBL expLn2LoAVX2<>(SB), RODATA|NOPTR, $8
 DATA expOneAVX2<>+0(SB)/8, $(1.0)
 GLOBL expOneAVX2<>(SB), RODATA|NOPTR, $8
 
-DATA expBiasAVX2<>+0(SB)/8, $0x00000000000003ff
-GLOBL expBiasAVX2<>(SB), RODATA|NOPTR, $8
-
-DATA expQ9AVX2<>+0(SB)/8, $(0.000000025100385984118463)
-GLOBL expQ9AVX2<>(SB), RODATA|NOPTR, $8
-
-DATA expQ8AVX2<>+0(SB)/8, $(0.00000027620089080782014)
-GLOBL expQ8AVX2<>(SB), RODATA|NOPTR, $8
-
-DATA expQ7AVX2<>+0(SB)/8, $(0.000002755726845896983)
-GLOBL expQ7AVX2<>(SB), RODATA|NOPTR, $8
-
-DATA expQ6AVX2<>+0(SB)/8, $(0.00002480152129461859)
-GLOBL expQ6AVX2<>(SB), RODATA|NOPTR, $8
-
-DATA expQ5AVX2<>+0(SB)/8, $(0.0001984126986305428)
-GLOBL expQ5AVX2<>(SB), RODATA|NOPTR, $8
-
-DATA expQ4AVX2<>+0(SB)/8, $(0.0013888888917214578)
-GLOBL expQ4AVX2<>(SB), RODATA|NOPTR, $8
-
-DATA expQ3AVX2<>+0(SB)/8, $(0.008333333333330062)
-GLOBL expQ3AVX2<>(SB), RODATA|NOPTR, $8
-
-DATA expQ2AVX2<>+0(SB)/8, $(0.04166666666662413)
-GLOBL expQ2AVX2<>(SB), RODATA|NOPTR, $8
+DATA expQ0AVX2<>+0(SB)/8, $(0.5000000000000001)
+GLOBL expQ0AVX2<>(SB), RODATA|NOPTR, $8
 
 DATA expQ1AVX2<>+0(SB)/8, $(0.16666666666666669)
 GLOBL expQ1AVX2<>(SB), RODATA|NOPTR, $8
 
-DATA expQ0AVX2<>+0(SB)/8, $(0.5000000000000001)
-GLOBL expQ0AVX2<>(SB), RODATA|NOPTR, $8
+DATA expQ2AVX2<>+0(SB)/8, $(0.04166666666662413)
+GLOBL expQ2AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA expQ3AVX2<>+0(SB)/8, $(0.008333333333330062)
+GLOBL expQ3AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA expQ4AVX2<>+0(SB)/8, $(0.0013888888917214578)
+GLOBL expQ4AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA expQ5AVX2<>+0(SB)/8, $(0.0001984126986305428)
+GLOBL expQ5AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA expQ6AVX2<>+0(SB)/8, $(0.00002480152129461859)
+GLOBL expQ6AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA expQ7AVX2<>+0(SB)/8, $(0.000002755726845896983)
+GLOBL expQ7AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA expQ8AVX2<>+0(SB)/8, $(0.00000027620089080782014)
+GLOBL expQ8AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA expQ9AVX2<>+0(SB)/8, $(0.000000025100385984118463)
+GLOBL expQ9AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA expBiasAVX2<>+0(SB)/8, $0x00000000000003ff
+GLOBL expBiasAVX2<>(SB), RODATA|NOPTR, $8
+
+// func gaussianAVX2(rows int, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx *float64, yy *float64, scale float64, fraction float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·gaussianAVX2(SB), NOSPLIT, $0-88
+	MOVQ         rows+0(FP), AX
+	MOVQ         xx+48(FP), CX
+	MOVQ         dstStride+24(FP), DX
+	MOVQ         dotStride+40(FP), BX
+	SHLQ         $0x03, DX
+	SHLQ         $0x03, BX
+	MOVQ         dst+16(FP), SI
+	MOVQ         dot+32(FP), DI
+	VBROADCASTSD scale+64(FP), Y0
+	VBROADCASTSD fraction+72(FP), Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+
+gaussianrow:
+	VBROADCASTSD (CX), Y4
+	MOVQ         yy+56(FP), R10
+	MOVQ         SI, R8
+	MOVQ         DI, R9
+	MOVQ         n+8(FP), R11
+
+gaussianone:
+	CMPQ         R11, $0x00000004
+	JL           gaussianend
+	VMOVUPD      (R9), Y5
+	VADDPD       Y5, Y5, Y5
+	VADDPD       (R10), Y4, Y6
+	VSUBPD       Y5, Y6, Y5
+	VMAXPD       Y5, Y2, Y5
+	VMULPD       Y1, Y6, Y6
+	VSUBPD       Y6, Y5, Y6
+	VORPD        Y6, Y3, Y3
+	VMULPD       Y0, Y5, Y5
+	VBROADCASTSD gaussianLowAVX2<>+0(SB), Y6
+	VMAXPD       Y5, Y6, Y5
+	VBROADCASTSD gaussianHighAVX2<>+0(SB), Y6
+	VMINPD       Y5, Y6, Y5
+	VBROADCASTSD gaussianLog2eAVX2<>+0(SB), Y6
+	VMULPD       Y6, Y5, Y6
+	VROUNDPD     $0x08, Y6, Y6
+	VBROADCASTSD gaussianLn2HiAVX2<>+0(SB), Y7
+	VFNMADD231PD Y7, Y6, Y5
+	VBROADCASTSD gaussianLn2LoAVX2<>+0(SB), Y7
+	VFNMADD231PD Y7, Y6, Y5
+	VBROADCASTSD gaussianQ9AVX2<>+0(SB), Y7
+	VBROADCASTSD gaussianQ8AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VBROADCASTSD gaussianQ7AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VBROADCASTSD gaussianQ6AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VBROADCASTSD gaussianQ5AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VBROADCASTSD gaussianQ4AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VBROADCASTSD gaussianQ3AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VBROADCASTSD gaussianQ2AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VBROADCASTSD gaussianQ1AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VBROADCASTSD gaussianQ0AVX2<>+0(SB), Y8
+	VFMADD213PD  Y8, Y5, Y7
+	VMULPD       Y5, Y7, Y7
+	VFMADD213PD  Y5, Y5, Y7
+	VBROADCASTSD gaussianOneAVX2<>+0(SB), Y5
+	VADDPD       Y5, Y7, Y7
+	VCVTPD2DQY   Y6, X5
+	VPSRAD       $0x01, X5, X6
+	VPSUBD       X6, X5, X5
+	VPMOVSXDQ    X6, Y6
+	VPBROADCASTQ gaussianBiasAVX2<>+0(SB), Y8
+	VPADDQ       Y8, Y6, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y7, Y7
+	VPMOVSXDQ    X5, Y5
+	VPBROADCASTQ gaussianBiasAVX2<>+0(SB), Y6
+	VPADDQ       Y6, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y7, Y7
+	VMOVUPD      Y7, (R8)
+	ADDQ         $0x00000020, R8
+	ADDQ         $0x00000020, R9
+	ADDQ         $0x00000020, R10
+	SUBQ         $0x00000004, R11
+	JMP          gaussianone
+
+gaussianend:
+	ADDQ      DX, SI
+	ADDQ      BX, DI
+	ADDQ      $0x08, CX
+	DECQ      AX
+	JNZ       gaussianrow
+	VMOVMSKPD Y3, AX
+	MOVQ      AX, ret+80(FP)
+	VZEROUPPER
+	RET
+
+DATA gaussianLowAVX2<>+0(SB)/8, $(-746.0)
+GLOBL gaussianLowAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianHighAVX2<>+0(SB)/8, $(710.0)
+GLOBL gaussianHighAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianLog2eAVX2<>+0(SB)/8, $(1.4426950408889634)
+GLOBL gaussianLog2eAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianLn2HiAVX2<>+0(SB)/8, $(0.6931471803691238)
+GLOBL gaussianLn2HiAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianLn2LoAVX2<>+0(SB)/8, $(0.00000000019082149292705877)
+GLOBL gaussianLn2LoAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianOneAVX2<>+0(SB)/8, $(1.0)
+GLOBL gaussianOneAVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ0AVX2<>+0(SB)/8, $(0.5000000000000001)
+GLOBL gaussianQ0AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ1AVX2<>+0(SB)/8, $(0.16666666666666669)
+GLOBL gaussianQ1AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ2AVX2<>+0(SB)/8, $(0.04166666666662413)
+GLOBL gaussianQ2AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ3AVX2<>+0(SB)/8, $(0.008333333333330062)
+GLOBL gaussianQ3AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ4AVX2<>+0(SB)/8, $(0.0013888888917214578)
+GLOBL gaussianQ4AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ5AVX2<>+0(SB)/8, $(0.0001984126986305428)
+GLOBL gaussianQ5AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ6AVX2<>+0(SB)/8, $(0.00002480152129461859)
+GLOBL gaussianQ6AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ7AVX2<>+0(SB)/8, $(0.000002755726845896983)
+GLOBL gaussianQ7AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ8AVX2<>+0(SB)/8, $(0.00000027620089080782014)
+GLOBL gaussianQ8AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianQ9AVX2<>+0(SB)/8, $(0.000000025100385984118463)
+GLOBL gaussianQ9AVX2<>(SB), RODATA|NOPTR, $8
+
+DATA gaussianBiasAVX2<>+0(SB)/8, $0x00000000000003ff
+GLOBL gaussianBiasAVX2<>(SB), RODATA|NOPTR, $8
 
 // func choleskyOnesAVX2(k int, gram *float64, w *float64)
 // Requires: AVX, FMA3

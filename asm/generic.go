@@ -30,7 +30,10 @@ func generic() *Table {
 
 		SquaredDistances: squaredDistances,
 		FirstBelow:       firstBelow,
+		Gaussian:         gaussian,
 		Stream:           stream,
+		StreamTransposed: streamTransposed,
+		Fence:            func() {},
 		Narrow:           narrow,
 		CholeskyOnes:     func(k int, g, w []float64) { choleskyOnes(4, k, g, w) },
 
@@ -192,9 +195,33 @@ func firstBelow(x, limits []float64, limit float64) int {
 	return len(x)
 }
 
-func stream(dst []float64, stride int, src []float64, srcStride, rows, cols int) {
+func gaussian(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) bool {
+	near := false
+	for r := range rows {
+		row := dst[r*dstStride:][:cols]
+		near = squaredDistances(row, dot[r*dotStride:][:cols], xx[r], yy, fraction) || near
+		for i, d := range row {
+			row[i] = math.Exp(scale * d)
+		}
+	}
+	return near
+}
+
+func stream(rows, cols int, dst []float64, stride int, src []float64, srcStride int) {
 	for r := range rows {
 		copy(dst[r*stride:][:cols], src[r*srcStride:][:cols])
+	}
+}
+
+// streamTransposed goes down the rows of eight columns at a time: one line of each row of src
+// feeds eight rows of dst.
+func streamTransposed(dst []float64, stride int, src []float64, srcStride, rows, cols int) {
+	for c0 := 0; c0 < cols; c0 += 8 {
+		for r := range rows {
+			for c, v := range src[r*srcStride+c0:][:min(8, cols-c0)] {
+				dst[(c0+c)*stride+r] = v
+			}
+		}
 	}
 }
 

@@ -405,24 +405,84 @@ func TestFirstBelow(t *testing.T) {
 	})
 }
 
-// Stream writes its rows and nothing beside them, at any alignment of either side.
+// Stream copies, and StreamTransposed writes the transpose, at any alignment of either side,
+// and nothing beside them.
 func TestStream(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(19, 20))
-		for _, cols := range append(lengths(), 8300) {
-			const rows = 3
-			stride, srcStride := cols+cols%4, cols+cols%3
+		for _, n := range append(lengths(), 8300) {
 			for offset := range 9 {
-				src := asmtest.NewVector(2*srcStride+cols, (3*offset)%8, rng.NormFloat64)
-				dst := asmtest.NewVector(2*stride+cols, offset, rng.NormFloat64)
-				before := slices.Clone(dst.Data)
-				table.Stream(dst.Data, stride, src.Data, srcStride, rows, cols)
-				dst.Check(t, "dst")
-				for r := range rows {
-					copy(before[r*stride:][:cols], src.Data[r*srcStride:])
+				for _, rows := range []int{1, 3} {
+					stride, srcStride := n+offset%2*(8-n%8), n+offset%3
+					src := asmtest.NewVector((rows-1)*srcStride+n, (3*offset)%8, rng.NormFloat64)
+					dst := asmtest.NewVector((rows-1)*stride+n, offset, rng.NormFloat64)
+					want := slices.Clone(dst.Data)
+					for r := range rows {
+						copy(want[r*stride:][:n], src.Data[r*srcStride:])
+					}
+					table.Stream(rows, n, dst.Data, stride, src.Data, srcStride)
+					table.Fence()
+					src.Check(t, "src")
+					dst.Check(t, "dst")
+					if !slices.Equal(dst.Data, want) {
+						t.Fatalf("%d rows of %d, offset %d: the copy differs", rows, n, offset)
+					}
 				}
-				if !slices.Equal(dst.Data, before) {
-					t.Fatalf("cols=%d offset=%d: rows differ from the source, or something beside them was written", cols, offset)
+			}
+		}
+		for _, rows := range []int{0, 1, 7, 8, 9, 16, 24} {
+			for _, cols := range []int{0, 1, 3, 4, 8, 12, 40, 43} {
+				for _, extra := range []int{0, 3, 8} {
+					for offset := range 9 {
+						stride, srcStride := (rows+7)/8*8+extra, cols+offset%3
+						src := asmtest.NewVector(max(0, (rows-1)*srcStride+cols), offset%5, rng.NormFloat64)
+						// A vector begins with guards: its data may begin anywhere in a line.
+						dst := asmtest.NewVector(max(0, (cols-1)*stride+rows), offset, rng.NormFloat64)
+						want := slices.Clone(dst.Data)
+						table.StreamTransposed(dst.Data, stride, src.Data, srcStride, rows, cols)
+						table.Fence()
+						for r := range rows {
+							for c := range cols {
+								want[c*stride+r] = src.Data[r*srcStride+c]
+							}
+						}
+						dst.Check(t, "dst")
+						if !slices.Equal(dst.Data, want) {
+							t.Fatalf("%d x %d, stride %d, offset %d: not the transpose, or something beside it was written", rows, cols, stride, offset)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Gaussian has the bits of its three steps, row by row.
+func TestGaussian(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(27, 28))
+		for _, n := range append(lengths(), 4096, 9001) {
+			for i, fraction := range []float64{0, 0.5, 1e-3} {
+				rows, dotStride, stride := 2*i, n+i, n+n%3
+				size := func(stride int) int { return max(0, (rows-1)*stride+n) }
+				dot := asmtest.NewVector(size(dotStride), n%5, rng.NormFloat64)
+				xx := asmtest.NewVector(rows, 1, func() float64 { return 3 * rng.Float64() })
+				yy := asmtest.NewVector(n, n%3, func() float64 { return 30 * rng.Float64() })
+				dst := asmtest.NewVector(size(stride), n%4, rng.NormFloat64)
+				want, wantNear := slices.Clone(dst.Data), false
+				for r := range rows {
+					row := want[r*stride:][:n]
+					wantNear = table.SquaredDistances(row, dot.Data[r*dotStride:][:n], xx.Data[r], yy.Data, fraction) || wantNear
+					table.Scale(-0.7, row)
+					table.Exp(row, row)
+				}
+				near := table.Gaussian(rows, n, dst.Data, stride, dot.Data, dotStride, xx.Data, yy.Data, -0.7, fraction)
+				for what, v := range map[string]*asmtest.Vector{"dot": dot, "xx": xx, "yy": yy, "dst": dst} {
+					v.Check(t, what)
+				}
+				same(t, fmt.Sprintf("%d rows of %d", rows, n), dst.Data, want)
+				if near != wantNear {
+					t.Fatalf("n=%d fraction=%v: near is %t: want %t", n, fraction, near, wantNear)
 				}
 			}
 		}

@@ -24,8 +24,10 @@ type simd struct {
 	power            func(n int, dst, x *float64, degree int)
 	sqrt             func(n int, dst, x *float64)
 	squaredDistances func(n int, dst, dot *float64, xx float64, yy *float64, fraction float64) int
+	gaussian         func(rows, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx, yy *float64, scale, fraction float64) int
 	firstBelow       func(n int, x, limits *float64, limit float64) int
-	stream           func(n int, dst, src *float64)
+	stream           func(rows, n int, dst *float64, stride int, src *float64, srcStride int)
+	streamTransposed func(n int, dst *float64, stride int, src *float64, srcStride int)
 	fence            func()
 	narrow           func(n int, dst *float32, src *float64)
 	choleskyOnes     func(k int, g, w *float64)
@@ -44,6 +46,7 @@ func (s *simd) apply(t *Table) {
 	t.Dot, t.Sum, t.SquaredDistance = s.Dot, s.Sum, s.SquaredDistance
 	t.Axpy, t.Scale, t.Syr = s.Axpy, s.Scale, s.Syr
 	t.Exp, t.Sqrt, t.Power, t.SquaredDistances = s.Exp, s.Sqrt, s.Power, s.SquaredDistances
+	t.Gaussian, t.StreamTransposed, t.Fence = s.Gaussian, s.StreamTransposed, s.fence
 	t.FirstBelow, t.Stream, t.Narrow, t.CholeskyOnes = s.FirstBelow, s.Stream, s.Narrow, s.CholeskyOnes
 	t.Tile, t.TileTo, t.Interleave, t.Peak = s.Tile, s.TileTo, s.Interleave, s.Peak
 	t.MR, t.NR, t.KC, t.Lanes, t.Direct = s.mr, s.nr, s.kc, s.lanes, s.Direct
@@ -185,6 +188,28 @@ func (s *simd) SquaredDistances(dst, dot []float64, xx float64, yy []float64, fr
 	return squaredDistances(dst[end:], dot[end:], xx, yy[end:], fraction) || near != 0
 }
 
+func (s *simd) Gaussian(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) bool {
+	near, rest, whole := 0, false, s.whole(cols)
+	for r := 0; r < rows && cols > 0; {
+		// Some rows at a time, or parts of one.
+		some := max(1, min(rows-r, longest/2/max(1, whole)))
+		for c := 0; c < whole; c += longest / 2 {
+			near |= s.gaussian(some, min(longest/2, whole-c), &dst[r*dstStride+c], dstStride, &dot[r*dotStride+c], dotStride, &xx[r], &yy[c], scale, fraction)
+		}
+		for end := r + some; r < end; r++ {
+			if whole < cols {
+				to := dst[r*dstStride+whole:][:cols-whole]
+				rest = squaredDistances(to, dot[r*dotStride+whole:][:cols-whole], xx[r], yy[whole:], fraction) || rest
+				for i := range to {
+					to[i] *= scale
+				}
+				s.expRest(to, to)
+			}
+		}
+	}
+	return near != 0 || rest
+}
+
 func (s *simd) FirstBelow(x, limits []float64, limit float64) int {
 	n := len(x)
 	limits = limits[:n]
@@ -198,27 +223,56 @@ func (s *simd) FirstBelow(x, limits []float64, limit float64) int {
 	return end + firstBelow(x[end:], limits[end:], limit)
 }
 
-func (s *simd) Stream(dst []float64, stride int, src []float64, srcStride, rows, cols int) {
-	if rows == 0 || cols == 0 {
+func (s *simd) Stream(rows, cols int, dst []float64, stride int, src []float64, srcStride int) {
+	whole := s.whole(cols)
+	if rows > 0 && 0 < whole && whole == cols && cols <= longest && stride%s.lanes == 0 && lineOffset(dst)%s.lanes == 0 {
+		for r := 0; r < rows; {
+			some := min(rows-r, longest/cols)
+			s.stream(some, cols, &dst[r*stride], stride, &src[r*srcStride], srcStride)
+			r += some
+		}
 		return
 	}
 	for r := range rows {
-		to, from := dst[r*stride:][:cols], src[r*srcStride:][:cols]
-		// Streaming stores go to whole vectors only.
-		head := min(cols, int(-(uintptr(unsafe.Pointer(&to[0]))/8)%uintptr(s.lanes)))
-		for i := range head {
-			to[i] = from[i]
-		}
-		to, from = to[head:], from[head:]
-		end := s.whole(len(to))
-		for lo := 0; lo < end; lo += longest {
-			s.stream(min(longest, end-lo), &to[lo], &from[lo])
-		}
-		for i := end; i < len(to); i++ {
-			to[i] = from[i]
+		s.streamRow(dst[r*stride:][:cols], src[r*srcStride:][:cols])
+	}
+}
+
+// streamRow copies what lies before and behind the whole vectors of dst as usual.
+func (s *simd) streamRow(dst, x []float64) {
+	head := 0
+	for off := lineOffset(dst) % s.lanes; off > 0 && off < s.lanes && head < len(x); off++ {
+		dst[head] = x[head]
+		head++
+	}
+	dst, x = dst[head:], x[head:]
+	end := s.whole(len(x))
+	for lo := 0; lo < end; lo += longest {
+		s.stream(1, min(longest, end-lo), &dst[lo], 0, &x[lo], 0)
+	}
+	for i := end; i < len(x); i++ {
+		dst[i] = x[i]
+	}
+}
+
+// lineOffset returns the place of x in its line of eight elements.
+func lineOffset(x []float64) int { return int(uintptr(unsafe.Pointer(unsafe.SliceData(x))) / 8 % 8) }
+
+func (s *simd) StreamTransposed(dst []float64, stride int, src []float64, srcStride, rows, cols int) {
+	deep, c := rows&^7, 0
+	if stride%8 == 0 && lineOffset(dst) == 0 && deep > 0 {
+		for ; c+s.lanes <= cols; c += s.lanes {
+			for r := 0; r < deep; r += longest / 8 {
+				s.streamTransposed(min(longest/8, deep-r), &dst[c*stride+r], stride, &src[r*srcStride+c], srcStride)
+			}
+			if deep < rows {
+				streamTransposed(dst[c*stride+deep:], stride, src[deep*srcStride+c:], srcStride, rows-deep, s.lanes)
+			}
 		}
 	}
-	s.fence()
+	if c < cols && rows > 0 {
+		streamTransposed(dst[c*stride:], stride, src[c:], srcStride, rows, cols-c)
+	}
 }
 
 func (s *simd) Narrow(dst []float32, x []float64) {

@@ -1,5 +1,7 @@
 package asm
 
+import "unsafe"
+
 // Table is one level's kernels. It is immutable once [Select] returns it and safe for
 // concurrent use; copy it to change an entry in a test.
 //
@@ -82,12 +84,28 @@ type Table struct {
 	// x may hold NaN, which is not small; limit and limits may not.
 	FirstBelow func(x, limits []float64, limit float64) int
 
-	// Stream copies rows to memory that will not be read soon:
-	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:][:cols]) }
-	// It bypasses the caches where it can, which writes a matrix larger than they are at up
-	// to twice the speed. Other goroutines see the rows once they have synchronised with
-	// the caller, as always. dst and src are disjoint.
-	Stream func(dst []float64, stride int, src []float64, srcStride, rows, cols int)
+	// Gaussian turns inner products of points into values of a Gaussian kernel:
+	//	for r := range rows {
+	//		row := dst[r*dstStride:][:cols]
+	//		near = SquaredDistances(row, dot[r*dotStride:][:cols], xx[r], yy, fraction) || near
+	//		Scale(scale, row)
+	//		Exp(row, row)
+	//	}
+	// to the bit, but in one pass. dst, dot, xx and yy are disjoint.
+	Gaussian func(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) (near bool)
+
+	// Stream copies a matrix to memory that will not be read soon:
+	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:]) }
+	// It bypasses the caches where it can, which writes a matrix larger than they are at
+	// more than twice the speed. A Fence must follow before another goroutine is told
+	// that the copy is there. dst and src are disjoint.
+	Stream func(rows, cols int, dst []float64, stride int, src []float64, srcStride int)
+	// StreamTransposed is Stream of a transposed matrix:
+	//	for r := range rows { for c := range cols { dst[c*stride+r] = src[r*srcStride+c] } }
+	// It is fast where dst begins a line of 64 bytes, stride is a multiple of 8 and rows, too.
+	StreamTransposed func(dst []float64, stride int, src []float64, srcStride, rows, cols int)
+	// Fence makes what was streamed visible before anything that is written later.
+	Fence func()
 
 	// Narrow rounds to single precision:
 	//	for i, v := range x { dst[i] = float32(v) }
@@ -181,3 +199,6 @@ func unsupported(level Level) *LevelError {
 	}
 	return e
 }
+
+// AtLine reports whether x begins a line of 64 bytes, as [Table.StreamTransposed] likes it.
+func AtLine(x []float64) bool { return uintptr(unsafe.Pointer(unsafe.SliceData(x)))%64 == 0 }

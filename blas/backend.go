@@ -17,6 +17,8 @@
 // where they may.
 package blas
 
+import "github.com/mustlink/mustlink/asm"
+
 // Backend is dense linear algebra. A Backend is immutable and safe for concurrent use.
 //
 // Determinism: the same call gives the same bits whatever else runs and whatever the
@@ -27,6 +29,9 @@ type Backend interface {
 	Name() string
 	// Describe returns one line for people: library, version, core, threads.
 	Describe() string
+	// Kernels returns the vector kernels beside the linear algebra, for work that is none
+	// of the operations below, such as kernel matrices.
+	Kernels() *asm.Table
 
 	// Gemm computes C = alpha op(A) op(B) + beta C, where op transposes when the flag is
 	// set. op(A) is m x k, op(B) k x n, C m x n. 2mnk flops.

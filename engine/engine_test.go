@@ -41,7 +41,7 @@ func TestNewDefaults(t *testing.T) {
 }
 
 func TestNewKeepsWhatIsGiven(t *testing.T) {
-	b, l := gonum.New(), slog.New(slog.NewTextHandler(io.Discard, nil))
+	b, l := gonum.New(nil), slog.New(slog.NewTextHandler(io.Discard, nil))
 	e := newEngine(t, engine.Options{Backend: b, Workers: 3, MemoryLimit: 100, Logger: l})
 	if e.Backend().Name() != "gonum" || e.Workers() != 3 || e.MemoryLimit() != 100 || e.Logger() != l {
 		t.Errorf("got %s, %d, %d, %v", e.Backend().Name(), e.Workers(), e.MemoryLimit(), e.Logger())

@@ -16,64 +16,130 @@ import (
 func (v vector) exp() {
 	v.text("exp", "(n int, dst, x *float64)", "exp writes e^x. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "x")
-	// Beyond these the result is +Inf or 0, and infinities would make NaN of r.
-	low, high := v.constant("expLow", -746), v.constant("expHigh", 710)
-	log2e := v.constant("expLog2e", math.Log2E)
-	// ln 2 in two parts: n times the first, which ends in 21 zero bits, is exact.
-	hi := math.Float64frombits(math.Float64bits(math.Ln2) &^ (1<<21 - 1))
-	ln2hi, ln2lo := v.constant("expLn2Hi", hi), v.constant("expLn2Lo", ln2Rest(hi))
-	one := v.constant("expOne", 1)
-	var bias Mem // of an exponent
-	if v.lanes == 4 {
-		bias = ConstData("expBias"+v.suffix, U64(1023))
-	}
-	name := func(k int) string { return fmt.Sprintf("expQ%d", k) }
-	q := quotient(9)
-	var coef []reg.VecVirtual
-	if v.lanes == 8 { // registers enough to keep them
-		for k, c := range q {
-			coef = append(coef, v.constant(name(k), c))
-		}
-	}
-	coefficient := func(k int) Op {
-		if coef != nil {
-			return coef[k]
-		}
-		r := v.new()
-		VBROADCASTSD(ConstData(name(k)+v.suffix, F64(q[k])), r)
-		return r
-	}
+	e := v.newExponential("exp", v.lanes == 4)
 	v.loop("exp", n, p, v.lanes == 8, func(u int) {
-		x, m := v.new(), v.new()
+		x := v.new()
 		VMOVUPD(v.at(p[1], u), x)
-		VMAXPD(x, low, x) // a NaN stays
-		VMINPD(x, high, x)
-		VMULPD(log2e, x, m)
-		if v.lanes == 8 {
-			VRNDSCALEPD(U8(8), m, m)
-		} else {
-			VROUNDPD(U8(8), m, m)
-		}
-		r := x
-		VFNMADD231PD(ln2hi, m, r)
-		VFNMADD231PD(ln2lo, m, r)
-		s := v.new()
-		top := coefficient(len(q) - 1)
-		if v.lanes == 8 {
-			VMOVAPD(top, s)
-		} else {
-			s = top.(reg.VecVirtual)
-		}
-		for k := len(q) - 2; k >= 0; k-- {
-			VFMADD213PD(coefficient(k), r, s) // s = s r + q_k
-		}
-		VMULPD(r, s, s)
-		VFMADD213PD(r, r, s) // r + r (r q)
-		VADDPD(one, s, s)
-		v.power2(s, m, bias)
-		VMOVUPD(s, v.at(p[0], u))
+		VMOVUPD(e.of(x), v.at(p[0], u))
 	})
 	done()
+}
+
+// gaussian is squaredDistances, scaled, then exp: the same operations on each element.
+func (v vector) gaussian() {
+	const name = "gaussian"
+	v.text(name, "(rows, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx, yy *float64, scale, fraction float64) int",
+		"gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether a d is below fraction (xx + yy): the lanes where, as bits. Strides in elements; n is a multiple of the lanes.")
+	rows, xs := Load(Param("rows"), GP64()), Load(Param("xx"), GP64())
+	dstStride, dotStride := Load(Param("dstStride"), GP64()), Load(Param("dotStride"), GP64())
+	SHLQ(U8(3), dstStride)
+	SHLQ(U8(3), dotStride)
+	dstRow, dotRow := Load(Param("dst"), GP64()), Load(Param("dot"), GP64())
+	scale, fraction, zero, near := v.param("scale"), v.param("fraction"), v.zero(), v.zero()
+	e := v.newExponential(name, false)
+	xx := v.new()
+	Label(name + "row")
+	VBROADCASTSD(Mem{Base: xs}, xx)
+	p := []reg.GPVirtual{GP64(), GP64(), Load(Param("yy"), GP64()).(reg.GPVirtual)}
+	MOVQ(dstRow, p[0])
+	MOVQ(dotRow, p[1])
+	n := length()
+	v.loop(name, n, p, v.lanes == 8, func(u int) {
+		d, t := v.new(), v.new()
+		VMOVUPD(v.at(p[1], u), d)
+		VADDPD(d, d, d)
+		VADDPD(v.at(p[2], u), xx, t)
+		VSUBPD(d, t, d)
+		VMAXPD(d, zero, d) // a NaN in d stays
+		VMULPD(fraction, t, t)
+		VSUBPD(t, d, t) // negative exactly where d < fraction t
+		v.or(t, near)
+		VMULPD(scale, d, d)
+		VMOVUPD(e.of(d), v.at(p[0], u))
+	})
+	ADDQ(dstStride, dstRow)
+	ADDQ(dotStride, dotRow)
+	ADDQ(U8(8), xs)
+	DECQ(rows)
+	JNZ(LabelRef(name + "row"))
+	Store(v.signs(near), ReturnIndex(0))
+	done()
+}
+
+// exponential holds the constants of e^x, in registers as far as there are enough, else in
+// memory.
+type exponential struct {
+	v                              vector
+	name                           string
+	low, high, log2e, hi, lo, unit func() reg.VecVirtual
+	q                              []func() reg.VecVirtual
+	bias                           Mem // of an exponent
+}
+
+// newExponential loads the constants, for AVX2 those but the polynomial's if some is set.
+func (v vector) newExponential(name string, some bool) *exponential {
+	// ln 2 in two parts: n times the first, which ends in 21 zero bits, is exact.
+	hi := math.Float64frombits(math.Float64bits(math.Ln2) &^ (1<<21 - 1))
+	e := &exponential{v: v, name: name}
+	keep := v.lanes == 8 || some
+	// Beyond the first two the result is +Inf or 0, and infinities would make NaN of r.
+	e.low, e.high = e.constant("Low", -746, keep), e.constant("High", 710, keep)
+	e.log2e = e.constant("Log2e", math.Log2E, keep)
+	e.hi, e.lo = e.constant("Ln2Hi", hi, keep), e.constant("Ln2Lo", ln2Rest(hi), keep)
+	e.unit = e.constant("One", 1, keep)
+	for k, c := range quotient(9) {
+		e.q = append(e.q, e.constant(fmt.Sprintf("Q%d", k), c, v.lanes == 8))
+	}
+	if v.lanes == 4 {
+		e.bias = ConstData(name+"Bias"+v.suffix, U64(1023))
+	}
+	return e
+}
+
+// constant returns where to take a constant from: from the register that it is kept in, or,
+// loaded at each use, from memory.
+func (e *exponential) constant(name string, value float64, keep bool) func() reg.VecVirtual {
+	data := ConstData(e.name+name+e.v.suffix, F64(value))
+	load := func() reg.VecVirtual {
+		r := e.v.new()
+		VBROADCASTSD(data, r)
+		return r
+	}
+	if keep {
+		r := load()
+		return func() reg.VecVirtual { return r }
+	}
+	return load
+}
+
+// of returns e^x, and overwrites x.
+func (e *exponential) of(x reg.VecVirtual) reg.VecVirtual {
+	v, m := e.v, e.v.new()
+	VMAXPD(x, e.low(), x) // a NaN stays
+	VMINPD(x, e.high(), x)
+	VMULPD(e.log2e(), x, m)
+	if v.lanes == 8 {
+		VRNDSCALEPD(U8(8), m, m)
+	} else {
+		VROUNDPD(U8(8), m, m)
+	}
+	r := x
+	VFNMADD231PD(e.hi(), m, r)
+	VFNMADD231PD(e.lo(), m, r)
+	s, top := v.new(), len(e.q)-1
+	if v.lanes == 8 {
+		VMOVAPD(e.q[top](), s)
+	} else {
+		s = e.q[top]()
+	}
+	for k := top - 1; k >= 0; k-- {
+		VFMADD213PD(e.q[k](), r, s) // s = s r + q_k
+	}
+	VMULPD(r, s, s)
+	VFMADD213PD(r, r, s) // r + r (r q)
+	VADDPD(e.unit(), s, s)
+	v.power2(s, m, e.bias)
+	return s
 }
 
 // power2 multiplies s by 2^m, m whole numbers, rounding once where the result is denormal.

@@ -34,6 +34,7 @@ func main() {
 	v.reductions()
 	v.elementwise()
 	v.exp()
+	v.gaussian()
 	v.choleskyOnes()
 	build.Generate()
 }

@@ -86,6 +86,7 @@ func (v vector) elementwise() {
 	v.squaredDistances()
 	v.firstBelow()
 	v.stream()
+	v.streamTransposed()
 	v.narrow()
 	v.power()
 }
@@ -215,18 +216,71 @@ func (v vector) firstBelow() {
 
 // stream copies past the caches. A fence has to follow before others may read.
 func (v vector) stream() {
-	v.text("stream", "(n int, dst, src *float64)",
-		"stream copies src to dst with stores that bypass the caches; dst is aligned to whole vectors. n is a multiple of the lanes. A fence must follow.")
-	n, p := length(), pointers("dst", "src")
+	v.text("stream", "(rows, n int, dst *float64, stride int, src *float64, srcStride int)",
+		"stream copies rows >= 1 rows with stores that bypass the caches; those of dst are aligned to whole vectors. Strides in elements; n is a multiple of the lanes. A fence must follow.")
+	rows := Load(Param("rows"), GP64())
+	stride, srcStride := Load(Param("stride"), GP64()), Load(Param("srcStride"), GP64())
+	SHLQ(U8(3), stride)
+	SHLQ(U8(3), srcStride)
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	Label("streamrow")
+	p := []reg.GPVirtual{GP64(), GP64()}
+	MOVQ(dst, p[0])
+	MOVQ(src, p[1])
+	n := length()
 	v.loop("stream", n, p, true, func(u int) {
 		x := v.new()
 		VMOVUPD(v.at(p[1], u), x)
 		VMOVNTPD(x, v.at(p[0], u))
 	})
+	ADDQ(stride, dst)
+	ADDQ(srcStride, src)
+	DECQ(rows)
+	JNZ(LabelRef("streamrow"))
 	done()
 	v.text("fence", "()", "fence makes all streamed stores visible before later ones.")
 	SFENCE()
 	RET()
+}
+
+// streamTransposed turns eight rows at a time, so that every line of the target is written at
+// once, and goes down the rows, so that the lines that follow each other are.
+func (v vector) streamTransposed() {
+	const name = "streamTransposed"
+	v.text(name, "(n int, dst *float64, stride int, src *float64, srcStride int)",
+		"streamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l below the lanes, i < n, with stores that bypass the caches; dst is aligned to lines of 8 elements, stride and n are multiples of 8. A fence must follow.")
+	n, p := length(), pointers("dst", "src")
+	dst, from := p[0], p[1]
+	stride, srcStride := Load(Param("stride"), GP64()), Load(Param("srcStride"), GP64())
+	SHLQ(U8(3), stride)
+	SHLQ(U8(3), srcStride)
+	Label(name + "rows")
+	CMPQ(n, U8(8))
+	JL(LabelRef(name + "end"))
+	var parts [][]reg.VecVirtual // of eight rows, in vectors
+	for range 8 / v.lanes {
+		var rows []reg.VecVirtual
+		for range v.lanes {
+			r := v.new()
+			VMOVUPD(Mem{Base: from}, r)
+			ADDQ(srcStride, from)
+			rows = append(rows, r)
+		}
+		parts = append(parts, v.turn(rows))
+	}
+	to := GP64()
+	MOVQ(dst, to)
+	for l := range v.lanes {
+		for i, part := range parts {
+			VMOVNTPD(part[l], v.at(to, i))
+		}
+		ADDQ(stride, to)
+	}
+	ADDQ(U8(64), dst)
+	SUBQ(U8(8), n)
+	JMP(LabelRef(name + "rows"))
+	Label(name + "end")
+	done()
 }
 
 // narrow rounds to float32.

@@ -17,7 +17,7 @@ import (
 // Options choose a backend. The zero value is the build's default on all cores.
 type Options struct {
 	Name    string // gonum, native or netlib; "" is [Default]
-	SIMD    string // generic, avx2, avx512 or neon; "" is the best one here; for native
+	SIMD    string // generic, avx2, avx512 or neon; "" is the best one here
 	Threads int    // goroutines or BLAS threads of one large call; 0 is GOMAXPROCS
 }
 
@@ -30,7 +30,7 @@ type entry struct {
 // entries lists the backends of this build: those of every build, then extra.
 func entries() []entry {
 	return append([]entry{
-		{"gonum", func(*asm.Table, int) blas.Backend { return gonum.New() }},
+		{"gonum", func(t *asm.Table, _ int) blas.Backend { return gonum.New(t) }},
 		{"native", func(t *asm.Table, threads int) blas.Backend { return native.New(t, threads) }},
 	}, extra()...)
 }
@@ -53,8 +53,7 @@ func Default() string {
 
 // Open returns the backend that o describes. An unknown name, one that this build lacks,
 // an unknown or unsupported SIMD level and a negative thread count are input errors
-// (*OptionError, *asm.LevelError) that list the choices. SIMD is checked for every
-// backend, though only native uses it.
+// (*OptionError, *asm.LevelError) that list the choices.
 func Open(o Options) (blas.Backend, error) {
 	if o.Threads < 0 {
 		return nil, &OptionError{"threads", fmt.Sprint(o.Threads), "a number >= 0 (0: one for each core)"}

@@ -9,5 +9,5 @@ import (
 )
 
 func extra() []entry {
-	return []entry{{"netlib", func(_ *asm.Table, threads int) blas.Backend { return netlib.New(threads) }}}
+	return []entry{{"netlib", func(t *asm.Table, threads int) blas.Backend { return netlib.New(t, threads) }}}
 }

@@ -16,21 +16,25 @@ import (
 	refblas "gonum.org/v1/gonum/blas/gonum"
 	reflapack "gonum.org/v1/gonum/lapack/gonum"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
 var _ blas.Backend = backend{}
 
-type backend struct{}
+type backend struct{ t *asm.Table }
 
-// New returns the backend. It keeps nothing; Gemm uses up to GOMAXPROCS goroutines.
-func New() blas.Backend { return backend{} }
+// New returns the backend; Gemm uses up to GOMAXPROCS goroutines. The kernels t are not its
+// own: it only hands them out.
+func New(t *asm.Table) blas.Backend { return backend{t} }
 
 var (
 	dense  refblas.Implementation
 	factor reflapack.Implementation
 )
+
+func (b backend) Kernels() *asm.Table { return b.t }
 
 func (backend) Name() string { return "gonum" }
 

@@ -7,4 +7,4 @@ import (
 	"github.com/mustlink/mustlink/blas/gonum"
 )
 
-func TestBackend(t *testing.T) { blastest.Run(t, gonum.New()) }
+func TestBackend(t *testing.T) { blastest.Run(t, gonum.New(nil)) }

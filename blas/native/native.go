@@ -23,8 +23,10 @@ type backend struct {
 // New returns the backend on the kernels t, with up to workers goroutines a call; fewer
 // than 1 count as 1. Full eigendecompositions use up to GOMAXPROCS goroutines instead.
 func New(t *asm.Table, workers int) blas.Backend {
-	return &backend{t: t, nest: tile.New(t, workers), alone: tile.New(t, 1), eigen: gonum.New()}
+	return &backend{t: t, nest: tile.New(t, workers), alone: tile.New(t, 1), eigen: gonum.New(t)}
 }
+
+func (b *backend) Kernels() *asm.Table { return b.t }
 
 func (b *backend) Name() string { return "native" }
 

@@ -9,6 +9,7 @@ import (
 	ref "gonum.org/v1/gonum/blas"
 	cblas "gonum.org/v1/netlib/blas/netlib"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
@@ -20,13 +21,18 @@ const (
 
 var _ blas.Backend = backend{}
 
-type backend struct{ threads int }
+type backend struct {
+	t       *asm.Table
+	threads int
+}
 
 // New returns the backend whose large calls use that many OpenBLAS threads; less than 1
-// counts as 1.
-func New(threads int) blas.Backend { return backend{max(1, threads)} }
+// counts as 1. The kernels t are not its own: it only hands them out.
+func New(t *asm.Table, threads int) blas.Backend { return backend{t, max(1, threads)} }
 
 var dense cblas.Implementation
+
+func (b backend) Kernels() *asm.Table { return b.t }
 
 func (backend) Name() string { return "netlib" }
 

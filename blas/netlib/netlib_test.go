@@ -9,4 +9,4 @@ import (
 	"github.com/mustlink/mustlink/blas/netlib"
 )
 
-func TestBackend(t *testing.T) { blastest.Run(t, netlib.New(2)) }
+func TestBackend(t *testing.T) { blastest.Run(t, netlib.New(nil, 2)) }

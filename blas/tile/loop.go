@@ -73,6 +73,8 @@ type sweep struct {
 	tile   []float64 // scratch for tiles that cannot be stored directly
 	i1, j1 int       // the ends of the block
 	visit  func(tile []float64, row, col, rows, cols int)
+	// between is called after each tile that is stored directly, if set.
+	between func()
 }
 
 // tiles multiplies the packed panels into the block of C that starts at (i0, j0). A panel of
@@ -89,6 +91,9 @@ func (s *sweep) tiles(pa, pb []float64, i0, j0 int) {
 			panelA := pa[(i-i0)*s.depth:][:mr*s.depth]
 			if i+mr <= s.i1 && j+nr <= s.j1 && s.visit == nil && !(s.Lower && j+nr-1 > i) {
 				s.t.TileTo(s.depth, s.Alpha, s.beta, panelA, panelB, s.C.Data[i*stride+j:], stride)
+				if s.between != nil {
+					s.between()
+				}
 				continue
 			}
 			s.partial(panelA, panelB, i, j, min(mr, s.i1-i), min(nr, s.j1-j))

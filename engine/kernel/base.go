@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/tile"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -17,10 +19,11 @@ type base interface {
 	// slices belong to the caller.
 	norms() (x, y []float64)
 	// load prepares rows [lo, hi) of x for calls of fill, and unload ends it.
-	load(lo, hi int) blas.Matrix
-	// fill writes <x_i, y_j> for rows from lo and columns from j0 over all of dst.
-	fill(dst, rows blas.Matrix, lo, j0 int)
-	unload(rows blas.Matrix)
+	load(lo, hi int) rows
+	// fill writes <x_i, y_j> for these rows, and cols columns from j0, to the beginning of
+	// dst. It may write to all of dst, which is padded to whole register tiles.
+	fill(dst blas.Matrix, r rows, j0, cols int)
+	unload(r rows)
 	// vectors reports whether the points are vectors; exact, which needs them, then returns
 	// the squared distance of x_i and y_j from the differences of their raw values.
 	vectors() bool
@@ -29,6 +32,13 @@ type base interface {
 	exact(i, j int) float64
 	// release gives scratch memory back.
 	release()
+}
+
+// rows is rows [lo, hi) of x, prepared.
+type rows struct {
+	lo, hi int
+	packed tile.Packed // of dense points, in memory
+	memory blas.Matrix
 }
 
 // centred reports whether the points should be centred: when the first map depends on
@@ -45,6 +55,24 @@ func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Point
 
 // crossBase returns the base of x with y, both prepared.
 func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.Points) (base, error) {
+	return k.baseAround(ctx, eng, x, y, y)
+}
+
+// turnedBase returns the base of y with x if that serves better than the reverse, else nil: of
+// dense points the smaller set is the one to be packed whole. What x is compared with, and so
+// every bit, is the same.
+func (k Kernel) turnedBase(ctx context.Context, eng *engine.Engine, x, y points.Points) (base, error) {
+	_, xIsDense := x.(*points.Dense)
+	_, yIsDense := y.(*points.Dense)
+	if !xIsDense || !yIsDense || x.Len() >= y.Len() || x.Dim() != y.Dim() {
+		return nil, nil
+	}
+	return k.baseAround(ctx, eng, y, x, y)
+}
+
+// baseAround returns the base of x with y. Points that are to be centred are so around the
+// mean of the set of that name, which is x or y.
+func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean points.Points) (base, error) {
 	xg, xIsGram := x.(*points.Gram)
 	yg, yIsGram := y.(*points.Gram)
 	if xIsGram != yIsGram {
@@ -63,7 +91,14 @@ func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.P
 	xd, xIsDense := x.(*points.Dense)
 	yd, yIsDense := y.(*points.Dense)
 	if xIsDense && yIsDense {
-		return newDense(ctx, eng, xd, yd, k.centred())
+		var centre []float64
+		if k.centred() && mean.Len() > 0 {
+			var err error
+			if centre, err = columnMeans(ctx, eng, mean.(*points.Dense)); err != nil {
+				return nil, err
+			}
+		}
+		return newDense(ctx, eng, xd, yd, centre)
 	}
 	return newSparse(ctx, eng, x, y)
 }
@@ -109,10 +144,10 @@ func explain(err error, sets ...points.Points) error {
 
 // rawNorms returns <x_i, x_i> as the base has it, uncentred.
 func rawNorms(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
-	norms := make([]float64, x.Len())
+	norms, t := make([]float64, x.Len()), eng.Backend().Kernels()
 	err := eng.For(ctx, len(norms), normBlock, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			norms[i] = rawNorm(x, i)
+			norms[i] = rawNorm(t, x, i)
 		}
 		return nil
 	})
@@ -122,25 +157,16 @@ func rawNorms(ctx context.Context, eng *engine.Engine, x points.Points) ([]float
 // normBlock is the number of rows a worker takes at a time in passes that cost O(d) a row.
 const normBlock = 256
 
-func rawNorm(x points.Points, i int) float64 {
+func rawNorm(t *asm.Table, x points.Points, i int) float64 {
 	switch p := x.(type) {
 	case *points.Dense:
-		return dot(p.Row(i), p.Row(i))
+		return t.Dot(p.Row(i), p.Row(i))
 	case *points.CSR:
 		_, val := p.Row(i)
-		return dot(val, val)
+		return t.Dot(val, val)
 	case *points.Gram:
 		return p.Diagonal[i]
 	default:
 		panic("kernel: unknown kind of points")
 	}
-}
-
-// dot sums x_i y_i in order. len(y) >= len(x).
-func dot(x, y []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += v * y[i]
-	}
-	return s
 }

@@ -46,14 +46,14 @@ func unknownPair(x *points.Gram, i, j int) error {
 	return &fault.DataError{Row: i, Err: fmt.Errorf("neither this object nor object %d is one of the %d reference objects of the Gram matrix: their inner product is not known", j, x.M)}
 }
 
-func (b *gramBase) norms() (x, y []float64)     { return b.x.Diagonal, b.y.Diagonal }
-func (b *gramBase) load(lo, hi int) blas.Matrix { return blas.Matrix{} }
-func (b *gramBase) unload(blas.Matrix)          {}
-func (b *gramBase) release()                    {}
+func (b *gramBase) norms() (x, y []float64) { return b.x.Diagonal, b.y.Diagonal }
+func (b *gramBase) load(lo, hi int) rows    { return rows{lo: lo, hi: hi} }
+func (b *gramBase) unload(rows)             {}
+func (b *gramBase) release()                {}
 
-func (b *gramBase) fill(dst, _ blas.Matrix, lo, j0 int) {
-	for r := range dst.Rows {
-		row, i := dst.Row(r), lo+r
+func (b *gramBase) fill(dst blas.Matrix, r rows, j0, cols int) {
+	for i := r.lo; i < r.hi; i++ {
+		row := dst.Row(i - r.lo)[:cols]
 		for c := range row {
 			if b.self {
 				row[c] = gramEntry(b.x, i, j0+c)

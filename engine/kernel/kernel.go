@@ -76,15 +76,11 @@ func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix,
 		return err
 	}
 	defer b.release()
-	ev, err := k.evaluate(b)
+	ev, err := k.evaluate(eng, b)
 	if err != nil {
 		return explain(err, x)
 	}
-	diagonal, err := k.diagonal(ctx, eng, x)
-	if err != nil {
-		return err
-	}
-	return ev.symmetric(ctx, eng, dst, diagonal, t)
+	return ev.into(dst).symmetric(ctx, t)
 }
 
 // Cross returns the kernel matrix between x and y, |x| x |y|. Row i depends on point i of x
@@ -116,16 +112,24 @@ func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix
 	if err != nil {
 		return err
 	}
-	b, err := k.crossBase(ctx, eng, x, y)
+	b, err := k.turnedBase(ctx, eng, x, y)
+	turned := b != nil
+	if !turned && err == nil {
+		b, err = k.crossBase(ctx, eng, x, y)
+	}
 	if err != nil {
 		return err
 	}
 	defer b.release()
-	ev, err := k.evaluate(b)
-	if err != nil {
+	ev, err := k.evaluate(eng, b)
+	switch {
+	case err != nil:
 		return explain(err, x, y)
+	case turned:
+		return ev.into(dst).transposed(ctx, t)
+	default:
+		return ev.into(dst).whole(ctx, t)
 	}
-	return ev.rectangular(ctx, eng, dst, t)
 }
 
 // Diagonal returns k(x_i, x_i) for every point. O(nd).

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/asm"
+)
 
 // refineBelow is the fraction of |x|^2 + |y|^2 below which a squared distance has lost about
 // three digits to cancellation and is computed from differences instead. At 1/1000 the
@@ -76,62 +80,70 @@ func (s stage) apply(xy, xx, yy float64) float64 {
 	}
 }
 
-// differences gives squared distances from the points themselves: of row i of the base's x to
-// row j0 + j of its y. The zero value gives none.
-type differences struct {
-	base  base
-	i, j0 int
+// terms returns what the map needs to know about points whose self products are norms: these,
+// or their roots.
+func (s stage) terms(t *asm.Table, norms []float64) []float64 {
+	if s.kind != cosine && s.kind != spectrum {
+		return norms
+	}
+	roots := make([]float64, len(norms))
+	for i, v := range norms {
+		roots[i] = max(0, v)
+	}
+	t.Sqrt(roots, roots)
+	return roots
 }
 
-// applyRow replaces each row[j] = <x,y_j> by f(row[j], xx, yy[j]), where diff knows the
-// distance of x to y_j.
-func (s stage) applyRow(row []float64, xx float64, yy []float64, diff differences) {
-	yy = yy[:len(row)]
-	switch {
-	case s.kind == cosine, s.kind == spectrum:
-		for j, xy := range row {
-			row[j] = cosineOf(xy, xx, yy[j])
-		}
-		return
-	case !s.kind.shiftInvariant():
-		for j, xy := range row {
-			row[j] = s.apply(xy, xx, yy[j])
-		}
-		return
-	}
-	for j, xy := range row {
-		d2 := squaredDistance(xx, yy[j], xy)
-		if d2 < refineBelow*(xx+yy[j]) && diff.base != nil {
-			d2 = diff.base.exact(diff.i, diff.j0+j)
-		}
-		row[j] = d2
-	}
-	s.distanceRow(row)
-}
-
-// distanceRow applies ofDistance to a row of squared distances.
-func (s stage) distanceRow(row []float64) {
-	decay := -s.decay()
+// row writes f(dot[j], x, y[j]), given the terms of x and of all y_j, and reports whether some
+// squared distance has cancelled below refineBelow. dst may be dot.
+func (s stage) row(t *asm.Table, dst, dot []float64, xx float64, yy []float64) (near bool) {
 	switch s.kind {
-	case rbf:
-		for j, d2 := range row {
-			row[j] = math.Exp(decay * d2)
+	case rbf, exponential, distance:
+		near = t.SquaredDistances(dst, dot, xx, yy, refineBelow)
+		s.distanceRow(t, dst)
+	case cosine, spectrum:
+		for j, xy := range dot {
+			dst[j] = ratio(xy, xx*yy[j])
 		}
-	case exponential:
-		for j, d2 := range row {
-			row[j] = math.Exp(decay * math.Sqrt(d2))
+	case poly:
+		for j, xy := range dot {
+			dst[j] = s.scale*xy + s.coef
+		}
+		t.Power(dst, dst, s.degree)
+	default:
+		for j, xy := range dot {
+			dst[j] = s.ofProduct(xy)
 		}
 	}
+	return near
+}
+
+// distanceRow applies a shift-invariant map to a row of squared distances.
+func (s stage) distanceRow(t *asm.Table, row []float64) {
+	switch s.kind {
+	case exponential:
+		t.Sqrt(row, row)
+	case rbf:
+	default:
+		return
+	}
+	t.Scale(-s.decay(), row)
+	t.Exp(row, row)
 }
 
 // cosineOf is xy/(|x||y|), within [-1, 1], and 0 when either length is 0 (or, for an inexact
 // Gram matrix, below).
 func cosineOf(xy, xx, yy float64) float64 {
-	if xx <= 0 || yy <= 0 {
+	// The product of the roots, not the root of the product, which could overflow.
+	return ratio(xy, math.Sqrt(max(0, xx))*math.Sqrt(max(0, yy)))
+}
+
+// ratio is xy/lengths within [-1, 1], and 0 when lengths is.
+func ratio(xy, lengths float64) float64 {
+	if lengths <= 0 {
 		return 0
 	}
-	// The product of the roots, not the root of the product, which could overflow.
-	return max(-1, min(1, xy/(math.Sqrt(xx)*math.Sqrt(yy))))
+	return max(-1, min(1, xy/lengths))
 }
 
 // power returns v^n by repeated squaring, n >= 1.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -26,14 +27,14 @@ func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err := checkPairs(x, pairs); err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(pairs))
+	out, t := make([]float64, len(pairs)), eng.Backend().Kernels()
 	err = eng.For(ctx, len(pairs), normBlock, func(lo, hi int) error {
 		for p := lo; p < hi; p++ {
 			i, j := pairs[p][0], pairs[p][1]
 			if i == j {
 				out[p] = diagonal[i]
 			} else {
-				out[p] = k.pair(x, i, j)
+				out[p] = k.pair(t, x, i, j)
 			}
 			if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
 				return &fault.DataError{Row: max(i, j), Err: overflowError(out[p], min(i, j))}
@@ -64,16 +65,16 @@ func checkPairs(x points.Points, pairs [][2]int) error {
 }
 
 // pair evaluates the kernel on two different points.
-func (k Kernel) pair(x points.Points, i, j int) float64 {
-	xx, yy := rawNorm(x, i), rawNorm(x, j)
+func (k Kernel) pair(t *asm.Table, x points.Points, i, j int) float64 {
+	xx, yy := rawNorm(t, x, i), rawNorm(t, x, j)
 	stages := k.stages
 	var v float64
 	if _, isGram := x.(*points.Gram); k.centred() && !isGram {
-		v = stages[0].ofDistance(distanceOf(x, x, i, j))
+		v = stages[0].ofDistance(distanceOf(t, x, x, i, j))
 		xx, yy = stages[0].self(xx), stages[0].self(yy)
 		stages = stages[1:]
 	} else {
-		v = productOf(x, i, j)
+		v = productOf(t, x, i, j)
 	}
 	for _, st := range stages {
 		v = st.apply(v, xx, yy)
@@ -83,10 +84,10 @@ func (k Kernel) pair(x points.Points, i, j int) float64 {
 }
 
 // productOf returns <x_i, x_j>, symmetric to the bit.
-func productOf(x points.Points, i, j int) float64 {
+func productOf(t *asm.Table, x points.Points, i, j int) float64 {
 	switch p := x.(type) {
 	case *points.Dense:
-		return dot(p.Row(i), p.Row(j))
+		return t.Dot(p.Row(i), p.Row(j))
 	case *points.Gram:
 		return gramEntry(p, i, j)
 	}
@@ -96,11 +97,11 @@ func productOf(x points.Points, i, j int) float64 {
 }
 
 // distanceOf returns |x_i - y_j|^2 from the differences of the raw values of vectors.
-func distanceOf(x, y points.Points, i, j int) float64 {
+func distanceOf(t *asm.Table, x, y points.Points, i, j int) float64 {
 	xd, xIsDense := x.(*points.Dense)
 	yd, yIsDense := y.(*points.Dense)
 	if xIsDense && yIsDense {
-		return distanceDense(xd.Row(i), yd.Row(j))
+		return t.SquaredDistance(xd.Row(i), yd.Row(j))
 	}
 	s := 0.0
 	mergeSparse(x, y, i, j, func(a, b float64) { s += (a - b) * (a - b) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/points"
@@ -12,6 +13,7 @@ import (
 // sparseBase is the inner product of sparse points with sparse or dense ones, either way
 // round, uncentred.
 type sparseBase struct {
+	t      *asm.Table
 	x, y   points.Points
 	yt     *points.CSR   // y transposed, when y is sparse
 	dense  *points.Dense // y transposed, when y is dense
@@ -19,7 +21,7 @@ type sparseBase struct {
 }
 
 func newSparse(ctx context.Context, eng *engine.Engine, x, y points.Points) (*sparseBase, error) {
-	b := &sparseBase{x: x, y: y}
+	b := &sparseBase{t: eng.Backend().Kernels(), x: x, y: y}
 	var err error
 	if b.yy, err = rawNorms(ctx, eng, y); err != nil {
 		return nil, err
@@ -41,25 +43,25 @@ func newSparse(ctx context.Context, eng *engine.Engine, x, y points.Points) (*sp
 	return b, nil
 }
 
-func (b *sparseBase) norms() (x, y []float64)     { return b.xx, b.yy }
-func (b *sparseBase) load(lo, hi int) blas.Matrix { return blas.Matrix{} }
-func (b *sparseBase) unload(blas.Matrix)          {}
-func (b *sparseBase) release()                    {}
+func (b *sparseBase) norms() (x, y []float64) { return b.xx, b.yy }
+func (b *sparseBase) load(lo, hi int) rows    { return rows{lo: lo, hi: hi} }
+func (b *sparseBase) unload(rows)             {}
+func (b *sparseBase) release()                {}
 
 // fill adds, for every feature of x_i in ascending order, its multiple of that feature's
 // column of y.
-func (b *sparseBase) fill(dst, _ blas.Matrix, lo, j0 int) {
-	for r := range dst.Rows {
-		row := dst.Row(r)
+func (b *sparseBase) fill(dst blas.Matrix, r rows, j0, cols int) {
+	for i := r.lo; i < r.hi; i++ {
+		row := dst.Row(i - r.lo)[:cols]
 		clear(row)
 		if x, ok := b.x.(*points.CSR); ok {
-			col, val := x.Row(lo + r)
+			col, val := x.Row(i)
 			for k, c := range col {
 				b.addFeature(row, val[k], int(c), j0)
 			}
 			continue
 		}
-		for c, v := range b.x.(*points.Dense).Row(lo + r) {
+		for c, v := range b.x.(*points.Dense).Row(i) {
 			if v != 0 {
 				b.addFeature(row, v, c, j0)
 			}
@@ -93,7 +95,7 @@ func (b *sparseBase) addFeature(row []float64, v float64, c, j0 int) {
 func (b *sparseBase) vectors() bool  { return true }
 func (b *sparseBase) tiling() tiling { return sparseTiling }
 
-func (b *sparseBase) exact(i, j int) float64 { return distanceOf(b.x, b.y, i, j) }
+func (b *sparseBase) exact(i, j int) float64 { return distanceOf(b.t, b.x, b.y, i, j) }
 
 // transposeSparse returns p transposed: row c lists the points with feature c, ascending.
 func transposeSparse(p *points.CSR) *points.CSR {

@@ -4,39 +4,53 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// tiling is the shape of the tiles in which a kernel matrix is evaluated. A tile and the
-// panel of y that it reads should fit the second-level cache while the maps pass over it.
+// tiling is the shape of the tiles in which a kernel matrix is evaluated: one tile stays in the
+// second-level cache, a row of it in the first, while the maps pass over it. cols is a multiple
+// of the register tiles' widths.
 type tiling struct{ rows, cols int }
 
 // The tilings of the bases. The values are empirical; results do not depend on them.
 var (
-	denseTiling  = tiling{rows: 128, cols: 512} // 512 KiB
+	denseTiling  = tiling{rows: 96, cols: 192}  // 144 KiB  // 144 KiB
 	sparseTiling = tiling{rows: 32, cols: 4096} // one row of a tile fits the first-level cache
 )
 
+// Block is a part of a kernel matrix: its first element is (Row, Col) of the whole.
+type Block struct {
+	Row, Col int
+	Matrix   blas.Matrix
+}
+
 // evaluation is a base with a kernel's maps and the self products that each of them needs.
 type evaluation struct {
-	base   base
-	stages []stage
-	xx, yy [][]float64 // per stage: <x_i,x_i> and <y_j,y_j> as that stage sees them
+	eng      *engine.Engine
+	t        *asm.Table
+	base     base
+	stages   []stage
+	x, y     [][]float64 // per stage: <x_i,x_i> and <y_j,y_j> as that stage sees them, or their roots
+	diagonal []float64   // k(x_i, x_i)
+	checked  bool        // values may overflow
 }
 
 // evaluate prepares the maps. It returns an *errNorm if a self product is not representable.
-func (k Kernel) evaluate(b base) (*evaluation, error) {
+func (k Kernel) evaluate(eng *engine.Engine, b base) (*evaluation, error) {
 	xx, yy := b.norms()
-	ev := &evaluation{base: b, stages: k.stages}
+	ev := &evaluation{eng: eng, t: eng.Backend().Kernels(), base: b, stages: k.stages, checked: !b.vectors()}
 	for _, st := range k.stages {
 		if err := firstError(checkNorms(yy), checkNorms(xx)); err != nil {
 			return nil, err
 		}
-		ev.xx, ev.yy = append(ev.xx, xx), append(ev.yy, yy)
+		ev.x, ev.y = append(ev.x, st.terms(ev.t, xx)), append(ev.y, st.terms(ev.t, yy))
 		xx, yy = st.selves(xx), st.selves(yy)
+		ev.checked = ev.checked || st.kind == poly
 	}
+	ev.diagonal = xx
 	return ev, firstError(checkNorms(yy), checkNorms(xx))
 }
 
@@ -48,89 +62,170 @@ func (s stage) selves(norms []float64) []float64 {
 	return out
 }
 
-// rectangular fills dst by row blocks, each by column tiles.
-func (ev *evaluation) rectangular(ctx context.Context, eng *engine.Engine, dst blas.Matrix, t tiling) error {
+// sink takes a kernel matrix as it is evaluated, tile by tile, while a tile is in a cache. Tiles
+// of the same rows come one after the other, in the order of their columns; others
+// concurrently. What it is given may be changed, and must not be kept.
+type sink struct {
+	tile func(b Block) error
+	end  func() // after the last tile of some rows, if set
+}
+
+// rectangular evaluates an m x n matrix.
+func (ev *evaluation) rectangular(ctx context.Context, m, n int, t tiling, to sink) error {
 	t = cmp.Or(t, ev.base.tiling())
-	return eng.For(ctx, dst.Rows, t.rows, func(lo, hi int) error {
-		rows := ev.base.load(lo, hi)
-		defer ev.base.unload(rows)
-		for j0 := 0; j0 < dst.Cols; j0 += t.cols {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			tile := dst.View(lo, hi, j0, min(j0+t.cols, dst.Cols))
-			if err := ev.tile(tile, rows, lo, j0); err != nil {
-				return err
-			}
-		}
-		return nil
+	return ev.eng.For(ctx, m, t.rows, func(lo, hi int) error {
+		s := ev.newStrip(lo, hi, min(t.cols, n), to)
+		defer s.end()
+		return s.tiles(ctx, n, t.cols)
 	})
 }
 
-// symmetric fills dst from its lower triangle: each row block computes its tiles up to the
-// diagonal and writes their mirror images, so that every element has one owner.
-func (ev *evaluation) symmetric(ctx context.Context, eng *engine.Engine, dst blas.Matrix, diagonal []float64, t tiling) error {
+// lower evaluates the lower triangle of a symmetric matrix of order n: tiles reach up to the
+// last column of their rows' diagonal block, which is whole.
+func (ev *evaluation) lower(ctx context.Context, n int, t tiling, to sink) error {
 	t = cmp.Or(t, ev.base.tiling())
-	n := dst.Rows
 	blocks := (n + t.rows - 1) / t.rows
-	return eng.For(ctx, blocks, 1, func(b, _ int) error {
+	return ev.eng.For(ctx, blocks, 1, func(b, _ int) error {
 		// The last row blocks are the longest: they go first, to balance the workers.
 		lo := (blocks - 1 - b) * t.rows
 		hi := min(lo+t.rows, n)
-		rows := ev.base.load(lo, hi)
-		defer ev.base.unload(rows)
-		for j0 := 0; j0 < hi; j0 += t.cols {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			j1 := min(j0+t.cols, hi)
-			if err := ev.tile(dst.View(lo, hi, j0, j1), rows, lo, j0); err != nil {
-				return err
-			}
-			mirror(dst, lo, hi, j0, j1)
-		}
-		for i := lo; i < hi; i++ {
-			dst.Set(i, i, diagonal[i])
-		}
-		return nil
+		s := ev.newStrip(lo, hi, min(t.cols, hi), to)
+		defer s.end()
+		s.diagonal = ev.diagonal
+		return s.tiles(ctx, hi, t.cols)
 	})
 }
 
-// tile computes one tile, whose first element is (lo, j0), and applies the maps to it.
-func (ev *evaluation) tile(tile, rows blas.Matrix, lo, j0 int) error {
-	ev.base.fill(tile, rows, lo, j0)
-	for r := range tile.Rows {
-		row := tile.Row(r)
-		ev.applyRow(row, lo+r, j0)
-		if j := firstNonFinite(row); j >= 0 {
-			return &fault.DataError{Row: lo + r, Err: overflowError(row[j], j0+j)}
+// strip is the evaluation of some rows, in scratch memory.
+type strip struct {
+	*evaluation
+	to       sink
+	rows     rows
+	dots     blas.Matrix // inner products of a tile, padded to whole register tiles
+	values   blas.Matrix // kernel values of a tile
+	diagonal []float64   // to be written where a tile has it, or nil
+}
+
+func (ev *evaluation) newStrip(lo, hi, cols int, to sink) *strip {
+	s := &strip{evaluation: ev, to: to, rows: ev.base.load(lo, hi)}
+	height, width := padded(hi-lo, ev.t.MR), padded(cols, ev.t.NR)
+	s.dots = ev.eng.GetMatrix(height, width)
+	s.values = s.dots
+	if len(ev.stages) > 0 {
+		s.values = ev.eng.GetMatrix(height, width)
+	}
+	return s
+}
+
+func (s *strip) end() {
+	if len(s.stages) > 0 {
+		s.eng.PutMatrix(s.values)
+	}
+	s.eng.PutMatrix(s.dots)
+	s.base.unload(s.rows)
+}
+
+// padded rounds a size up to whole register tiles.
+func padded(n, unit int) int { return (n + unit - 1) / unit * unit }
+
+// tiles evaluates columns [0, n), so many at a time.
+func (s *strip) tiles(ctx context.Context, n, cols int) error {
+	for j0 := 0; j0 < n; j0 += cols {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.tile(j0, min(cols, n-j0)); err != nil {
+			return err
+		}
+	}
+	if s.to.end != nil {
+		s.to.end()
+	}
+	return nil
+}
+
+// tile evaluates the tile that begins with column j0.
+func (s *strip) tile(j0, cols int) error {
+	lo, hi := s.rows.lo, s.rows.hi
+	b := Block{lo, j0, s.values.View(0, hi-lo, 0, cols)}
+	dots := s.dots.View(0, hi-lo, 0, cols)
+	s.base.fill(s.dots, s.rows, j0, cols)
+	d0, d1 := max(lo, j0), min(hi, j0+cols) // the part of the diagonal in the tile
+	if s.diagonal == nil {
+		d1 = d0
+	}
+	if len(s.stages) > 0 {
+		for i := d0; i < d1; i++ {
+			dots.Set(i-lo, i-j0, 0) // not a distance of 0, which would have to be repaired
+		}
+		s.mapTile(b, dots)
+	}
+	for i := d0; i < d1; i++ {
+		b.Matrix.Set(i-lo, i-j0, s.diagonal[i])
+	}
+	if err := s.check(b); err != nil {
+		return err
+	}
+	return s.to.tile(b)
+}
+
+// check returns the error of the first value that has overflowed, where that is possible.
+func (s *strip) check(b Block) error {
+	if !s.checked {
+		return nil
+	}
+	for r := range b.Matrix.Rows {
+		if j := firstNonFinite(b.Matrix.Row(r)); j >= 0 {
+			return &fault.DataError{Row: b.Row + r, Err: overflowError(b.Matrix.At(r, j), b.Col+j)}
 		}
 	}
 	return nil
 }
 
-// applyRow applies the maps to <x_i, y_j>, j from j0.
-func (ev *evaluation) applyRow(row []float64, i, j0 int) {
-	var diff differences
-	if ev.base.vectors() {
-		diff = differences{ev.base, i, j0}
-	}
-	for s, st := range ev.stages {
-		st.applyRow(row, ev.xx[s][i], ev.yy[s][j0:j0+len(row)], diff)
-		diff = differences{} // only the first map is about the points' own distances
+// mapTile applies the maps to the inner products of a tile.
+func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
+	m := b.Matrix
+	for s := range ev.stages {
+		st := &ev.stages[s]
+		xx, yy := ev.x[s][b.Row:], ev.y[s][b.Col:b.Col+m.Cols]
+		// Only the first map is about the points' own distances.
+		exact := s == 0 && ev.base.vectors()
+		if s == 0 && st.kind == rbf {
+			near := ev.t.Gaussian(m.Rows, m.Cols, m.Data, m.Stride, dots.Data, dots.Stride, xx, yy, -st.decay(), refineBelow)
+			for r := 0; near && exact && r < m.Rows; r++ {
+				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col)
+			}
+			dots = m
+			continue
+		}
+		for r := range m.Rows {
+			near := st.row(ev.t, m.Row(r), dots.Row(r), xx[r], yy)
+			if near && exact {
+				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col)
+			}
+		}
+		dots = m
 	}
 }
 
-// mirror copies the part of rows [lo, hi), columns [j0, j1) below the diagonal to the
-// transposed places above it.
-func mirror(dst blas.Matrix, lo, hi, j0, j1 int) {
-	// Eight columns at a time: one cache line of each source row feeds eight target rows.
-	for j := j0; j < j1; j += 8 {
-		end := min(j+8, j1)
-		for i := max(lo, j+1); i < hi; i++ {
-			for c, v := range dst.Row(i)[j:min(end, i)] {
-				dst.Data[(j+c)*dst.Stride+i] = v
+// repair computes elements of a row of a shift-invariant map again, with distances from
+// differences, where the expansion has cancelled.
+func (ev *evaluation) repair(st *stage, row, dot []float64, i, j0 int) {
+	const few = 32
+	xx, yy := ev.x[0][i], ev.y[0][j0:j0+len(row)]
+	var memory [few]float64
+	for lo := 0; lo < len(row); lo += few {
+		hi := min(lo+few, len(row))
+		d2 := memory[:hi-lo]
+		if !ev.t.SquaredDistances(d2, dot[lo:hi], xx, yy[lo:hi], refineBelow) {
+			continue
+		}
+		for j, d := range d2 {
+			if d < refineBelow*(xx+yy[lo+j]) {
+				d2[j] = ev.base.exact(i, j0+lo+j)
 			}
 		}
+		st.distanceRow(ev.t, d2)
+		copy(row[lo:hi], d2)
 	}
 }
