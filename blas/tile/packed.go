@@ -3,6 +3,7 @@ package tile
 import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
 // Packed is a set of vectors of length k laid out once for many products: as the rows of a
@@ -59,21 +60,27 @@ func (p *Packed) panels(b, i0 int) []float64 {
 	return p.data[p.lanes*l0+i0*(l1-l0) : p.lanes*l1]
 }
 
+// PackColumns is Pack for the columns of m.
+func (p *Packed) PackColumns(m blas.Matrix, i0 int) {
+	for b := range blocks(p.k, p.depth) {
+		l0, l1 := b*p.depth, min((b+1)*p.depth, p.k)
+		Pack(p.t, p.panels(b, i0), p.width, p.width*(l1-l0), m, false, 0, m.Cols, l0, l1)
+	}
+}
+
 // MultiplyPacked writes the inner products of a's vectors with b's from number j0 on, a
-// multiple of b's Unit, to c, on the calling goroutine. c has whole tiles: its rows are a
+// multiple of b's Unit, plus beta C to c, on the calling goroutine. c has whole tiles: its rows are a
 // multiple of MR, as many as a has vectors at most, its columns a multiple of NR. 2 k flops an
 // element.
-func MultiplyPacked(c blas.Matrix, a, b *Packed, j0 int) {
+func MultiplyPacked(beta float64, c blas.Matrix, a, b *Packed, j0 int) {
 	if a.k == 0 {
-		for i := range c.Rows {
-			clear(c.Row(i))
-		}
+		form.Scale(beta, c)
 		return
 	}
 	j := job{Product: Product{Alpha: 1, C: c}, t: a.t}
 	for i := range blocks(a.k, a.depth) {
 		s := sweep{job: &j, depth: min(a.depth, a.k-i*a.depth), i1: c.Rows, j1: c.Cols}
-		if i > 0 {
+		if s.beta = beta; i > 0 {
 			s.beta = 1
 		}
 		s.tiles(a.panels(i, 0), b.panels(i, j0), 0, 0)

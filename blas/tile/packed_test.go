@@ -3,6 +3,7 @@ package tile
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/asm"
@@ -23,6 +24,19 @@ func TestPacked(t *testing.T) {
 			a := NewLeft(table, m, k, make([]float64, LeftSize(table, m, k)))
 			b := NewRight(table, n, k, make([]float64, RightSize(table, n, k)))
 			a.Pack(x, 0)
+			if k > 0 && k < 10 { // the same from columns
+				turned := blas.NewMatrix(k, m)
+				for i := range m {
+					for l := range k {
+						turned.Set(l, i, x.At(i, l))
+					}
+				}
+				from := NewLeft(table, m, k, make([]float64, LeftSize(table, m, k)))
+				from.PackColumns(turned, 0)
+				if !slices.Equal(a.data, from.data) {
+					t.Fatalf("k=%d: packed from columns they differ", k)
+				}
+			}
 			for i := 0; i < n; i += 2 * b.Unit() { // in pieces, the last first
 				from := (n - 1) / (2 * b.Unit()) * 2 * b.Unit()
 				lo := from - i
@@ -33,7 +47,7 @@ func TestPacked(t *testing.T) {
 				for i := range c.Data {
 					c.Data[i] = rng.Float64()
 				}
-				MultiplyPacked(c, &a, &b, j0)
+				MultiplyPacked(0, c, &a, &b, j0)
 				sameBits(t, fmt.Sprintf("k=%d from column %d", k, j0), c.View(0, m, 0, n-j0), want.View(0, m, j0, n))
 				for i := m; i < c.Rows; i++ {
 					for _, v := range c.Row(i) {

@@ -58,18 +58,6 @@ func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.P
 	return k.baseAround(ctx, eng, x, y, y)
 }
 
-// turnedBase returns the base of y with x if that serves better than the reverse, else nil: of
-// dense points the smaller set is the one to be packed whole. What x is compared with, and so
-// every bit, is the same.
-func (k Kernel) turnedBase(ctx context.Context, eng *engine.Engine, x, y points.Points) (base, error) {
-	_, xIsDense := x.(*points.Dense)
-	_, yIsDense := y.(*points.Dense)
-	if !xIsDense || !yIsDense || x.Len() >= y.Len() || x.Dim() != y.Dim() {
-		return nil, nil
-	}
-	return k.baseAround(ctx, eng, y, x, y)
-}
-
 // baseAround returns the base of x with y. Points that are to be centred are so around the
 // mean of the set of that name, which is x or y.
 func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean points.Points) (base, error) {
@@ -88,8 +76,8 @@ func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean p
 	if xIsGram {
 		return newGramCross(xg, yg)
 	}
-	xd, xIsDense := x.(*points.Dense)
-	yd, yIsDense := y.(*points.Dense)
+	_, xIsDense := x.(*points.Dense)
+	_, yIsDense := y.(*points.Dense)
 	if xIsDense && yIsDense {
 		var centre []float64
 		if k.centred() && mean.Len() > 0 {
@@ -98,9 +86,29 @@ func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean p
 				return nil, err
 			}
 		}
-		return newDense(ctx, eng, xd, yd, centre)
+		return newDense(ctx, eng, x, y, centre)
+	}
+	if !xIsDense && !yIsDense && dense(eng, y.(*points.CSR)) {
+		return newDense(ctx, eng, x, y, nil)
 	}
 	return newSparse(ctx, eng, x, y)
+}
+
+// dense reports whether products with the sparse points y are faster through the register tile,
+// zeros included. It looks at y alone, so that the bits of a row do not depend on its batch.
+func dense(eng *engine.Engine, y *points.CSR) bool {
+	t := eng.Backend().Kernels()
+	const most = 1 << 30 // bytes of the packed copy
+	if bytes := engine.MatrixBytes(y.N, y.D); bytes > most || eng.Check("", bytes, "") != nil {
+		return false
+	}
+	counts := make([]float64, y.D)
+	for _, c := range y.Col {
+		counts[c]++
+	}
+	// A point meets each other that shares a feature once for each such feature, by an addition
+	// somewhere in a row; the tile does its multiply-adds some times as fast.
+	return float64(y.N)*float64(y.N)*float64(y.D) < float64(t.MR*t.NR)/8*t.Dot(counts, counts)
 }
 
 // maxNorm bounds squared lengths and kernel values: below it |x|^2 + |y|^2 - 2<x,y> cannot

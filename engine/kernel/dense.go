@@ -10,12 +10,13 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// denseBase is the inner product of dense points, centred or not. y is packed once for all
+// denseBase is the inner product of vectors through the register tile, centred or not: of dense
+// points, or of sparse ones that are not sparse enough for better. y is packed once for all
 // tiles, rows of x as they are needed.
 type denseBase struct {
 	eng    *engine.Engine
 	t      *asm.Table
-	x, y   *points.Dense
+	x, y   points.Points
 	centre []float64 // or nil
 	right  tile.Packed
 	memory blas.Matrix // of right
@@ -23,21 +24,21 @@ type denseBase struct {
 }
 
 // newDense packs y, and measures both sets. centre, if any, is subtracted from all points.
-func newDense(ctx context.Context, eng *engine.Engine, x, y *points.Dense, centre []float64) (*denseBase, error) {
+func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, centre []float64) (*denseBase, error) {
 	t := eng.Backend().Kernels()
-	size := tile.RightSize(t, y.N, y.D)
+	size := tile.RightSize(t, y.Len(), y.Dim())
 	if err := eng.Check("packed copy of the points", engine.MatrixBytes(1, size), "use fewer points or raise the memory limit"); err != nil {
 		return nil, err
 	}
-	b := &denseBase{eng: eng, t: t, x: x, y: y, centre: centre, memory: eng.GetMatrix(1, size), yy: make([]float64, y.N)}
-	b.right = tile.NewRight(t, y.N, y.D, b.memory.Data)
+	b := &denseBase{eng: eng, t: t, x: x, y: y, centre: centre, memory: eng.GetMatrix(1, size), yy: make([]float64, y.Len())}
+	b.right = tile.NewRight(t, y.Len(), y.Dim(), b.memory.Data)
 	err := b.eachBlock(ctx, y, packRows/b.right.Unit()*b.right.Unit(), func(lo int, rows blas.Matrix) {
 		b.right.Pack(rows, lo)
-		b.measure(b.yy[lo:], rows)
+		b.measure(b.yy[lo:], y, lo, rows)
 	})
 	if b.xx = b.yy; err == nil && x != y {
-		b.xx = make([]float64, x.N)
-		err = b.eachBlock(ctx, x, normBlock, func(lo int, rows blas.Matrix) { b.measure(b.xx[lo:], rows) })
+		b.xx = make([]float64, x.Len())
+		err = b.eachBlock(ctx, x, normBlock, func(lo int, rows blas.Matrix) { b.measure(b.xx[lo:], x, lo, rows) })
 	}
 	if err != nil {
 		b.release()
@@ -50,49 +51,63 @@ func newDense(ctx context.Context, eng *engine.Engine, x, y *points.Dense, centr
 const packRows = 192
 
 // eachBlock calls f with blocks of so many rows of p, centred, in parallel.
-func (b *denseBase) eachBlock(ctx context.Context, p *points.Dense, rows int, f func(lo int, rows blas.Matrix)) error {
-	return b.eng.For(ctx, p.N, rows, func(lo, hi int) error {
-		m := b.centred(p, lo, hi)
+func (b *denseBase) eachBlock(ctx context.Context, p points.Points, rows int, f func(lo int, rows blas.Matrix)) error {
+	return b.eng.For(ctx, p.Len(), rows, func(lo, hi int) error {
+		m, scratch := b.vectorsOf(p, lo, hi)
 		f(lo, m)
-		b.done(m)
+		b.eng.PutMatrix(scratch)
 		return nil
 	})
 }
 
-// centred returns rows [lo, hi) of p, in scratch memory if they have to be centred, and done
-// gives that back.
-func (b *denseBase) centred(p *points.Dense, lo, hi int) blas.Matrix {
-	if b.centre == nil {
-		return blas.Matrix{Rows: hi - lo, Cols: p.D, Stride: max(1, p.D), Data: p.Data[lo*p.D : hi*p.D]}
+// vectorsOf returns rows [lo, hi) of p, centred, and the scratch matrix that they are in if
+// they are not where they were.
+func (b *denseBase) vectorsOf(p points.Points, lo, hi int) (rows, scratch blas.Matrix) {
+	d := p.Dim()
+	dense, isDense := p.(*points.Dense)
+	if isDense && b.centre == nil {
+		return blas.Matrix{Rows: hi - lo, Cols: d, Stride: max(1, d), Data: dense.Data[lo*d : hi*d]}, blas.Matrix{}
 	}
-	rows := b.eng.GetMatrix(hi-lo, p.D)
+	rows = b.eng.GetMatrix(hi-lo, d)
 	for r := range rows.Rows {
-		subtract(rows.Row(r), p.Row(lo+r), b.centre)
+		if row := rows.Row(r); isDense {
+			subtract(row, dense.Row(lo+r), b.centre)
+		} else {
+			scatter(row, p.(*points.CSR), lo+r)
+		}
 	}
-	return rows
+	return rows, rows
 }
 
-func (b *denseBase) done(rows blas.Matrix) {
-	if b.centre != nil {
-		b.eng.PutMatrix(rows)
+// scatter writes sparse point i with all its zeros.
+func scatter(row []float64, p *points.CSR, i int) {
+	clear(row)
+	col, val := p.Row(i)
+	for k, c := range col {
+		row[c] = val[k]
 	}
 }
 
-// measure writes the squared lengths of the rows.
-func (b *denseBase) measure(dst []float64, rows blas.Matrix) {
+// measure writes the squared lengths of rows, which are those of p from lo on, centred: what
+// rawNorms returns where they are not.
+func (b *denseBase) measure(dst []float64, p points.Points, lo int, rows blas.Matrix) {
 	for r := range rows.Rows {
-		dst[r] = b.t.Dot(rows.Row(r), rows.Row(r))
+		if b.centre == nil {
+			dst[r] = rawNorm(b.t, p, lo+r)
+		} else {
+			dst[r] = b.t.Dot(rows.Row(r), rows.Row(r))
+		}
 	}
 }
 
 func (b *denseBase) norms() (x, y []float64) { return b.xx, b.yy }
 
 func (b *denseBase) load(lo, hi int) rows {
-	s := rows{lo: lo, hi: hi, memory: b.eng.GetMatrix(1, tile.LeftSize(b.t, hi-lo, b.x.D))}
-	s.packed = tile.NewLeft(b.t, hi-lo, b.x.D, s.memory.Data)
-	rows := b.centred(b.x, lo, hi)
+	s := rows{lo: lo, hi: hi, memory: b.eng.GetMatrix(1, tile.LeftSize(b.t, hi-lo, b.x.Dim()))}
+	s.packed = tile.NewLeft(b.t, hi-lo, b.x.Dim(), s.memory.Data)
+	rows, scratch := b.vectorsOf(b.x, lo, hi)
 	s.packed.Pack(rows, 0)
-	b.done(rows)
+	b.eng.PutMatrix(scratch)
 	return s
 }
 
@@ -100,13 +115,13 @@ func (b *denseBase) unload(r rows) { b.eng.PutMatrix(r.memory) }
 
 func (b *denseBase) fill(dst blas.Matrix, r rows, j0, cols int) {
 	cols = (cols + b.t.NR - 1) / b.t.NR * b.t.NR
-	tile.MultiplyPacked(dst.View(0, dst.Rows, 0, cols), &r.packed, &b.right, j0)
+	tile.MultiplyPacked(0, dst.View(0, dst.Rows, 0, cols), &r.packed, &b.right, j0)
 }
 
 func (b *denseBase) vectors() bool  { return true }
 func (b *denseBase) tiling() tiling { return denseTiling }
 
-func (b *denseBase) exact(i, j int) float64 { return b.t.SquaredDistance(b.x.Row(i), b.y.Row(j)) }
+func (b *denseBase) exact(i, j int) float64 { return distanceOf(b.t, b.x, b.y, i, j) }
 
 func (b *denseBase) release() { b.eng.PutMatrix(b.memory) }
 

@@ -67,20 +67,38 @@ func (k Kernel) GramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix,
 
 func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points, t tiling) error {
 	checkShape(dst, x.Len(), x.Len())
-	x, _, err := k.prepare(x, nil)
+	ev, err := k.gramEvaluation(ctx, eng, x)
 	if err != nil {
 		return err
+	}
+	defer ev.base.release()
+	return ev.into(dst).symmetric(ctx, t)
+}
+
+// gramEvaluation prepares the evaluation of x with itself. Its base is to be released.
+func (k Kernel) gramEvaluation(ctx context.Context, eng *engine.Engine, x points.Points) (*evaluation, error) {
+	x, _, err := k.prepare(x, nil)
+	if err != nil {
+		return nil, err
 	}
 	b, err := k.gramBase(ctx, eng, x)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer b.release()
-	ev, err := k.evaluate(eng, b)
+	return k.evaluate(eng, b, x)
+}
+
+// crossEvaluation prepares the evaluation of x with y. Its base is to be released.
+func (k Kernel) crossEvaluation(ctx context.Context, eng *engine.Engine, x, y points.Points) (*evaluation, error) {
+	x, y, err := k.prepare(x, y)
 	if err != nil {
-		return explain(err, x)
+		return nil, err
 	}
-	return ev.into(dst).symmetric(ctx, t)
+	b, err := k.crossBase(ctx, eng, x, y)
+	if err != nil {
+		return nil, err
+	}
+	return k.evaluate(eng, b, x, y)
 }
 
 // Cross returns the kernel matrix between x and y, |x| x |y|. Row i depends on point i of x
@@ -108,28 +126,40 @@ func (k Kernel) CrossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix
 
 func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points, t tiling) error {
 	checkShape(dst, x.Len(), y.Len())
+	turned, err := k.turnedEvaluation(ctx, eng, x, y)
+	if err != nil {
+		return err
+	}
+	if turned != nil {
+		defer turned.base.release()
+		return turned.into(dst).transposed(ctx, t)
+	}
+	ev, err := k.crossEvaluation(ctx, eng, x, y)
+	if err != nil {
+		return err
+	}
+	defer ev.base.release()
+	return ev.into(dst).whole(ctx, t)
+}
+
+// turnedEvaluation prepares the evaluation of y with x if that serves better than the reverse,
+// or returns nil: of dense points the smaller set is the one to be packed whole. What the
+// points are centred around, and so every bit, is the same.
+func (k Kernel) turnedEvaluation(ctx context.Context, eng *engine.Engine, x, y points.Points) (*evaluation, error) {
+	_, xIsDense := x.(*points.Dense)
+	_, yIsDense := y.(*points.Dense)
+	if !xIsDense || !yIsDense || x.Len() >= y.Len() || x.Dim() != y.Dim() {
+		return nil, nil
+	}
 	x, y, err := k.prepare(x, y)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b, err := k.turnedBase(ctx, eng, x, y)
-	turned := b != nil
-	if !turned && err == nil {
-		b, err = k.crossBase(ctx, eng, x, y)
-	}
+	b, err := k.baseAround(ctx, eng, y, x, y)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer b.release()
-	ev, err := k.evaluate(eng, b)
-	switch {
-	case err != nil:
-		return explain(err, x, y)
-	case turned:
-		return ev.into(dst).transposed(ctx, t)
-	default:
-		return ev.into(dst).whole(ctx, t)
-	}
+	return k.evaluate(eng, b, x, y)
 }
 
 // Diagonal returns k(x_i, x_i) for every point. O(nd).
@@ -165,19 +195,13 @@ func (k Kernel) diagonal(ctx context.Context, eng *engine.Engine, x points.Point
 // space, K_ii + K_jj - 2 K_ij, n x n, never negative, symmetric to the bit, with a diagonal of
 // zeros. For the linear kernel these are Euclidean. Cost and errors as for [Kernel.Gram].
 func (k Kernel) SquaredDistances(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	return k.withDistance().Gram(ctx, eng, x)
+	return k.Squared().Gram(ctx, eng, x)
 }
 
 // SquaredDistancesBetween returns the squared distances between the points of x and those of
 // y in the kernel's feature space, |x| x |y|. Cost and errors as for [Kernel.Cross].
 func (k Kernel) SquaredDistancesBetween(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
-	return k.withDistance().Cross(ctx, eng, x, y)
-}
-
-// withDistance returns the kernel followed by the map to squared distances.
-func (k Kernel) withDistance() Kernel {
-	stages := append(make([]stage, 0, len(k.stages)+1), k.stages...)
-	return Kernel{spec: k.spec, stages: append(stages, stage{kind: distance})}
+	return k.Squared().Cross(ctx, eng, x, y)
 }
 
 // prepare checks that the kernel can be evaluated on x, and on y with x unless y is nil, and

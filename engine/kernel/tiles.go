@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // tiling is the shape of the tiles in which a kernel matrix is evaluated: one tile stays in the
@@ -38,8 +39,18 @@ type evaluation struct {
 	checked  bool        // values may overflow
 }
 
-// evaluate prepares the maps. It returns an *errNorm if a self product is not representable.
-func (k Kernel) evaluate(eng *engine.Engine, b base) (*evaluation, error) {
+// evaluate prepares the maps on a base of sets, which it releases if it fails. It does if a
+// self product is not representable.
+func (k Kernel) evaluate(eng *engine.Engine, b base, sets ...points.Points) (*evaluation, error) {
+	ev, err := k.prepareMaps(eng, b)
+	if err != nil {
+		b.release()
+		return nil, explain(err, sets...)
+	}
+	return ev, nil
+}
+
+func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 	xx, yy := b.norms()
 	ev := &evaluation{eng: eng, t: eng.Backend().Kernels(), base: b, stages: k.stages, checked: !b.vectors()}
 	for _, st := range k.stages {

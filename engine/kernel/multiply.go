@@ -1,0 +1,128 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/tile"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// MultiplyTo writes K V, |x| x r, where K is the kernel matrix between x and y, |x| x |y|,
+// which is never stored, and V is |y| x r. With r = 1 it is a kernel-vector product. Row i of
+// the result depends on point i of x, on y and on V only, to the bit.
+//
+// Errors as for [Kernel.Cross]; it panics if the shapes do not agree. Cost: |x| |y| (2d + 2r)
+// flops and one map per pair; scratch memory is a packed copy of y and of V.
+func (k Kernel) MultiplyTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points, v blas.Matrix) error {
+	checkShape(v, y.Len(), v.Cols)
+	checkShape(dst, x.Len(), v.Cols)
+	if err := eng.Check("packed copy of the factor", engine.MatrixBytes(v.Rows, v.Cols), "use fewer columns or raise the memory limit"); err != nil {
+		return err
+	}
+	ev, err := k.crossEvaluation(ctx, eng, x, y)
+	if err != nil {
+		return err
+	}
+	defer ev.base.release()
+	t := tiling{multiplyRows, multiplyCols}
+	if y.Len() == 0 {
+		clearRows(dst)
+		return nil
+	}
+	if v.Cols < fewColumns {
+		return ev.multiplyFew(ctx, dst, v, t)
+	}
+	return ev.multiply(ctx, dst, v, t)
+}
+
+// Multiply is [Kernel.MultiplyTo] into a new matrix.
+func (k Kernel) Multiply(ctx context.Context, eng *engine.Engine, x, y points.Points, v blas.Matrix) (blas.Matrix, error) {
+	if err := eng.Check("kernel product", engine.MatrixBytes(x.Len(), v.Cols), "use fewer points or raise the memory limit"); err != nil {
+		return blas.Matrix{}, err
+	}
+	dst := eng.NewMatrix(x.Len(), v.Cols)
+	if err := k.MultiplyTo(ctx, eng, dst, x, y, v); err != nil {
+		return blas.Matrix{}, err
+	}
+	return dst, nil
+}
+
+// The tiles of a product, and the number of columns of V from which the register tile pays.
+const (
+	multiplyRows = 96
+	multiplyCols = 576
+	fewColumns   = 4
+)
+
+func clearRows(m blas.Matrix) {
+	for i := range m.Rows {
+		clear(m.Row(i))
+	}
+}
+
+// multiply adds up the products of tiles with the rows of V that meet them, which are packed
+// once.
+func (ev *evaluation) multiply(ctx context.Context, dst, v blas.Matrix, t tiling) error {
+	height := padded(t.rows, ev.t.MR)
+	width := padded(v.Cols, ev.t.NR)
+	memory := ev.eng.GetMatrix(1, width*v.Rows)
+	defer ev.eng.PutMatrix(memory)
+	parts := (v.Rows + t.cols - 1) / t.cols
+	right := make([]tile.Packed, parts)
+	err := ev.eng.For(ctx, parts, 1, func(p, _ int) error {
+		lo, hi := p*t.cols, min((p+1)*t.cols, v.Rows)
+		right[p] = tile.NewRight(ev.t, v.Cols, hi-lo, memory.Data[width*lo:width*hi])
+		right[p].PackColumns(v.View(lo, hi, 0, v.Cols), 0)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return ev.eng.For(ctx, dst.Rows, t.rows, func(lo, hi int) error {
+		sum := ev.eng.GetMatrix(height, width)
+		defer ev.eng.PutMatrix(sum)
+		packed := ev.eng.GetMatrix(1, tile.LeftSize(ev.t, t.rows, t.cols))
+		defer ev.eng.PutMatrix(packed)
+		beta := 0.0
+		s := ev.newStrip(lo, hi, min(t.cols, v.Rows), sink{tile: func(b Block) error {
+			left := tile.NewLeft(ev.t, b.Matrix.Rows, b.Matrix.Cols, packed.Data)
+			left.Pack(b.Matrix, 0)
+			tile.MultiplyPacked(beta, sum.View(0, padded(hi-lo, ev.t.MR), 0, width), &left, &right[b.Col/t.cols], 0)
+			beta = 1
+			return nil
+		}})
+		defer s.end()
+		if err := s.tiles(ctx, v.Rows, t.cols); err != nil {
+			return err
+		}
+		for i := lo; i < hi; i++ {
+			copy(dst.Row(i), sum.Row(i - lo)[:v.Cols])
+		}
+		return nil
+	})
+}
+
+// multiplyFew is multiply for a V of few columns, which become contiguous.
+func (ev *evaluation) multiplyFew(ctx context.Context, dst, v blas.Matrix, t tiling) error {
+	columns := ev.eng.GetMatrix(v.Cols, v.Rows)
+	defer ev.eng.PutMatrix(columns)
+	for i := range v.Rows {
+		for c, value := range v.Row(i) {
+			columns.Set(c, i, value)
+		}
+	}
+	return ev.rectangular(ctx, dst.Rows, v.Rows, t, sink{tile: func(b Block) error {
+		for r := range b.Matrix.Rows {
+			row := dst.Row(b.Row + r)
+			if b.Col == 0 {
+				clear(row)
+			}
+			for c := range row {
+				row[c] += ev.t.Dot(b.Matrix.Row(r), columns.Row(c)[b.Col:b.Col+b.Matrix.Cols])
+			}
+		}
+		return nil
+	}})
+}
