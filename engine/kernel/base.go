@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
@@ -27,6 +28,9 @@ type base interface {
 	// vectors reports whether the points are vectors; exact, which needs them, then returns
 	// the squared distance of x_i and y_j from the differences of their raw values.
 	vectors() bool
+	// terms returns the number of features whose products are summed with rounding: 0 where
+	// sums are of whole numbers, and exact.
+	terms() int
 	// tiling returns the tiles in which the base is evaluated best.
 	tiling() tiling
 	exact(i, j int) float64
@@ -109,6 +113,26 @@ func dense(eng *engine.Engine, y *points.CSR) bool {
 	// A point meets each other that shares a feature once for each such feature, by an addition
 	// somewhere in a row; the tile does its multiply-adds some times as fast.
 	return float64(y.N)*float64(y.N)*float64(y.D) < float64(t.MR*t.NR)/8*t.Dot(counts, counts)
+}
+
+// terms returns the number of features of x and y, or 0 if both are sparse vectors of whole
+// numbers, small enough for squared distances to be exact.
+func terms(x, y points.Points, xx, yy []float64) int {
+	for _, s := range []struct {
+		p     points.Points
+		norms []float64
+	}{{x, xx}, {y, yy}} {
+		p, sparse := s.p.(*points.CSR)
+		if !sparse || p.N == 0 || slices.Max(s.norms) > 0x1p50 {
+			return x.Dim()
+		}
+		for _, v := range p.Val {
+			if v != math.Trunc(v) {
+				return x.Dim()
+			}
+		}
+	}
+	return 0
 }
 
 // maxNorm bounds squared lengths and kernel values: below it |x|^2 + |y|^2 - 2<x,y> cannot

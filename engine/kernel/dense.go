@@ -119,6 +119,7 @@ func (b *denseBase) fill(dst blas.Matrix, r rows, j0, cols int) {
 }
 
 func (b *denseBase) vectors() bool  { return true }
+func (b *denseBase) terms() int     { return terms(b.x, b.y, b.xx, b.yy) }
 func (b *denseBase) tiling() tiling { return denseTiling }
 
 func (b *denseBase) exact(i, j int) float64 { return distanceOf(b.t, b.x, b.y, i, j) }

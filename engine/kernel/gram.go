@@ -65,6 +65,7 @@ func (b *gramBase) fill(dst blas.Matrix, r rows, j0, cols int) {
 }
 
 func (b *gramBase) vectors() bool          { return false }
+func (b *gramBase) terms() int             { return 0 }
 func (b *gramBase) tiling() tiling         { return denseTiling }
 func (b *gramBase) exact(int, int) float64 { panic("kernel: precomputed products have no differences") }
 

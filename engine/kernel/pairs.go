@@ -96,6 +96,12 @@ func productOf(t *asm.Table, x points.Points, i, j int) float64 {
 	return s
 }
 
+// SquaredDistance returns |x_i - y_j|^2 of two vectors as the sum of the squared differences
+// of their features, on the kernels t. It panics for points that are no vectors.
+func SquaredDistance(t *asm.Table, x, y points.Points, i, j int) float64 {
+	return distanceOf(t, x, y, i, j)
+}
+
 // distanceOf returns |x_i - y_j|^2 from the differences of the raw values of vectors.
 func distanceOf(t *asm.Table, x, y points.Points, i, j int) float64 {
 	xd, xIsDense := x.(*points.Dense)
@@ -103,8 +109,44 @@ func distanceOf(t *asm.Table, x, y points.Points, i, j int) float64 {
 	if xIsDense && yIsDense {
 		return t.SquaredDistance(xd.Row(i), yd.Row(j))
 	}
+	xs, xIsSparse := x.(*points.CSR)
+	ys, yIsSparse := y.(*points.CSR)
+	if xIsSparse && yIsSparse {
+		return distanceSparse(xs, ys, i, j)
+	}
 	s := 0.0
 	mergeSparse(x, y, i, j, func(a, b float64) { s += (a - b) * (a - b) })
+	return s
+}
+
+// distanceSparse walks both rows in the order of their features.
+func distanceSparse(x, y *points.CSR, i, j int) float64 {
+	xc, xv := x.Row(i)
+	yc, yv := y.Row(j)
+	xv, yv = xv[:len(xc)], yv[:len(yc)]
+	s, a, b := 0.0, 0, 0
+	for a < len(xc) && b < len(yc) {
+		var d float64
+		switch {
+		case xc[a] == yc[b]:
+			d = xv[a] - yv[b]
+			a++
+			b++
+		case xc[a] < yc[b]:
+			d = xv[a]
+			a++
+		default:
+			d = yv[b]
+			b++
+		}
+		s += d * d
+	}
+	for ; a < len(xc); a++ {
+		s += xv[a] * xv[a]
+	}
+	for ; b < len(yc); b++ {
+		s += yv[b] * yv[b]
+	}
 	return s
 }
 

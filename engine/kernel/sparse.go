@@ -93,6 +93,7 @@ func (b *sparseBase) addFeature(row []float64, v float64, c, j0 int) {
 }
 
 func (b *sparseBase) vectors() bool  { return true }
+func (b *sparseBase) terms() int     { return terms(b.x, b.y, b.xx, b.yy) }
 func (b *sparseBase) tiling() tiling { return sparseTiling }
 
 func (b *sparseBase) exact(i, j int) float64 { return distanceOf(b.t, b.x, b.y, i, j) }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
@@ -26,6 +27,20 @@ var (
 type Block struct {
 	Row, Col int
 	Matrix   blas.Matrix
+	// Error bounds what rounding has done to a squared distance between vectors, against the
+	// sum of the squared differences of their features: in all blocks of the kernel that
+	// [Kernel.Squared] makes of the linear one. It is 0 for sparse vectors of whole numbers,
+	// for other kernels and for precomputed inner products.
+	Error float64
+}
+
+// distanceError is the bound for points of d features whose centred squared lengths are xx and
+// yy: 4 d eps (xx + yy) for the product, and what centring and adding up cost.
+func distanceError(d int, xx, yy []float64) float64 {
+	if d == 0 || len(xx) == 0 || len(yy) == 0 {
+		return 0
+	}
+	return 4 * float64(d+8) * 0x1p-53 * (slices.Max(xx) + slices.Max(yy))
 }
 
 // evaluation is a base with a kernel's maps and the self products that each of them needs.
@@ -37,6 +52,7 @@ type evaluation struct {
 	x, y     [][]float64 // per stage: <x_i,x_i> and <y_j,y_j> as that stage sees them, or their roots
 	diagonal []float64   // k(x_i, x_i)
 	checked  bool        // values may overflow
+	error    float64     // of [Block.Error]
 }
 
 // evaluate prepares the maps on a base of sets, which it releases if it fails. It does if a
@@ -53,6 +69,9 @@ func (k Kernel) evaluate(eng *engine.Engine, b base, sets ...points.Points) (*ev
 func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 	xx, yy := b.norms()
 	ev := &evaluation{eng: eng, t: eng.Backend().Kernels(), base: b, stages: k.stages, checked: !b.vectors()}
+	if b.vectors() && len(k.stages) == 1 && k.stages[0].kind == distance {
+		ev.error = distanceError(b.terms(), xx, yy)
+	}
 	for _, st := range k.stages {
 		if err := firstError(checkNorms(yy), checkNorms(xx)); err != nil {
 			return nil, err
@@ -158,7 +177,7 @@ func (s *strip) tiles(ctx context.Context, n, cols int) error {
 // tile evaluates the tile that begins with column j0.
 func (s *strip) tile(j0, cols int) error {
 	lo, hi := s.rows.lo, s.rows.hi
-	b := Block{lo, j0, s.values.View(0, hi-lo, 0, cols)}
+	b := Block{lo, j0, s.values.View(0, hi-lo, 0, cols), s.error}
 	dots := s.dots.View(0, hi-lo, 0, cols)
 	s.base.fill(s.dots, s.rows, j0, cols)
 	d0, d1 := max(lo, j0), min(hi, j0+cols) // the part of the diagonal in the tile

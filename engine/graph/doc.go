@@ -1,0 +1,6 @@
+// Package graph makes graphs of nearest neighbours, and their Laplacians.
+//
+// [Nearest] finds the k nearest other points of every point, exactly, among dense, sparse or
+// precomputed points and in the feature space of any kernel. [Neighbors.Adjacency] joins them
+// to an undirected graph, [Laplacian] makes its Laplacian, [Components] its connected parts.
+package graph

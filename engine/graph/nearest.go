@@ -1,0 +1,189 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Neighbors lists the K nearest points of each of N points, the nearest first; of equally near
+// ones the one with the lower index comes first.
+type Neighbors struct {
+	N, K    int
+	Index   []int32   // of neighbour a of point i at i*K+a
+	Squared []float64 // squared distance, likewise
+}
+
+// Of returns the neighbours of point i and their squared distances, views.
+func (n *Neighbors) Of(i int) (index []int32, squared []float64) {
+	return n.Index[i*n.K : (i+1)*n.K], n.Squared[i*n.K : (i+1)*n.K]
+}
+
+// Nearest returns the count nearest other points of every point of x, in the feature space of
+// k: for vectors and the linear kernel these are Euclidean neighbours, and exact ones, as
+// distances that decide are sums of squared differences of the features. Elsewhere a distance
+// is K_ii + K_jj - 2 K_ij with the rounding of the kernel values.
+//
+// Errors: count below 1 or not below the number of points, a *fault.ParamError; those of
+// [kernel.Kernel.Gram], but memory is needed for n count neighbours and a copy of dense points
+// only. Cost: n^2 d flops (each pair once) and about 2 n count log(n/count) exact distances.
+// The same result for any number of workers.
+func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, count int) (*Neighbors, error) {
+	n := x.Len()
+	if count < 1 || count >= n {
+		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, one less than there are points", n-1)}
+	}
+	s, err := newSearch(eng, x, x, count)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.Squared().GramBlocks(ctx, eng, x, s.symmetric); err != nil {
+		return nil, err
+	}
+	return s.found, nil
+}
+
+// NearestBetween returns the count nearest points of y for every point of x, as [Nearest] does
+// for a set with itself; a point of y that equals one of x counts.
+func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, y points.Points, count int) (*Neighbors, error) {
+	if count < 1 || count > y.Len() {
+		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.Len())}
+	}
+	s, err := newSearch(eng, x, y, count)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.Squared().CrossBlocks(ctx, eng, x, y, s.rectangular); err != nil {
+		return nil, err
+	}
+	return s.found, nil
+}
+
+// search is the state of all points' searches.
+type search struct {
+	t     *asm.Table
+	x, y  points.Points
+	found *Neighbors
+	limit []float64 // what a block's value must not exceed to be of interest to point i
+	never []float64 // limits of nobody
+	locks []sync.Mutex
+}
+
+// lockRows is the number of points that share a lock.
+const lockRows = 96
+
+func newSearch(eng *engine.Engine, x, y points.Points, count int) (*search, error) {
+	n := x.Len()
+	if err := eng.Check(fmt.Sprintf("%d neighbours of %d points", count, n), engine.MatrixBytes(n, 2*count), "use fewer neighbours or raise the memory limit"); err != nil {
+		return nil, err
+	}
+	s := &search{
+		t: eng.Backend().Kernels(), x: x, y: y,
+		found: &Neighbors{N: n, K: count, Index: make([]int32, n*count), Squared: make([]float64, n*count)},
+		limit: make([]float64, n), never: slices.Repeat([]float64{math.Inf(-1)}, y.Len()),
+		locks: make([]sync.Mutex, (n+lockRows-1)/lockRows),
+	}
+	for i := range s.found.Squared {
+		s.found.Index[i], s.found.Squared[i] = math.MaxInt32, math.Inf(1)
+	}
+	for i := range s.limit {
+		s.limit[i] = math.Inf(1)
+	}
+	return s, nil
+}
+
+// rectangular looks through a block whose rows belong to the caller.
+func (s *search) rectangular(b kernel.Block) error {
+	for r := range b.Matrix.Rows {
+		s.row(b.Matrix.Row(r), b.Row+r, b.Col, s.never, b.Error)
+	}
+	return nil
+}
+
+// symmetric looks through a block of the lower triangle: left of the diagonal block an element
+// stands for itself and for its mirror image.
+func (s *search) symmetric(b kernel.Block) error {
+	const part = 2 * lockRows // columns at a time, so that others seldom wait
+	for c := 0; c < b.Matrix.Cols; c += part {
+		s.columns(b, c, min(c+part, b.Matrix.Cols))
+	}
+	return nil
+}
+
+// columns looks through columns [c0, c1) of a block.
+func (s *search) columns(b kernel.Block, c0, c1 int) {
+	left := max(c0, min(c1, b.Row-b.Col))
+	defer s.lock(b.Col+c0, b.Col+left, b.Row, b.Row+b.Matrix.Rows)()
+	for r := range b.Matrix.Rows {
+		row, i := b.Matrix.Row(r), b.Row+r
+		s.row(row[c0:left], i, b.Col+c0, s.limit[b.Col+c0:], b.Error)
+		if self := i - b.Col; self >= left && self < c1 {
+			row[self] = math.Inf(1)
+		}
+		s.row(row[left:c1], i, b.Col+left, s.never, b.Error)
+	}
+}
+
+// lock locks the points [c0, c1) and the later points [r0, r1), in ascending order as everybody
+// does, and returns how to unlock them.
+func (s *search) lock(c0, c1, r0, r1 int) (unlock func()) {
+	var held []*sync.Mutex
+	next := 0
+	for _, part := range [][2]int{{c0, c1}, {r0, r1}} {
+		for l := max(next, part[0]/lockRows); l*lockRows < part[1] && part[0] < part[1]; l++ {
+			held = append(held, &s.locks[l])
+			next = l + 1
+		}
+	}
+	for _, l := range held {
+		l.Lock()
+	}
+	return func() {
+		for _, l := range held {
+			l.Unlock()
+		}
+	}
+}
+
+// row offers the points from j0 on to point i, and i to those whose limits are given.
+func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) {
+	for at := 0; at < len(row); at++ {
+		at += s.t.FirstBelow(row[at:], limits[at:], s.limit[i])
+		if at == len(row) {
+			return
+		}
+		j, d := j0+at, row[at]
+		if math.IsInf(d, 1) {
+			continue // the point itself
+		}
+		if slack > 0 {
+			d = kernel.SquaredDistance(s.t, s.x, s.y, i, j)
+		}
+		s.offer(i, j, d, slack)
+		if row[at] <= limits[at] {
+			s.offer(j, i, d, slack)
+		}
+	}
+}
+
+// offer takes point j, at squared distance d, into the list of point i if it belongs there.
+func (s *search) offer(i, j int, d, slack float64) {
+	index, squared := s.found.Of(i)
+	at := len(index) - 1
+	if d > squared[at] || d == squared[at] && int32(j) > index[at] {
+		return
+	}
+	for ; at > 0 && (squared[at-1] > d || squared[at-1] == d && index[at-1] > int32(j)); at-- {
+		index[at], squared[at] = index[at-1], squared[at-1]
+	}
+	index[at], squared[at] = int32(j), d
+	s.limit[i] = squared[len(squared)-1] + slack
+}

@@ -1,0 +1,228 @@
+package graph_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+
+	"errors"
+	"os"
+)
+
+func newEngine(t testing.TB, workers int) *engine.Engine {
+	t.Helper()
+	b, err := backends.Open(backends.Options{Name: os.Getenv("MUSTLINK_BACKEND"), SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(engine.Options{Backend: b, Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+func newKernel(t testing.TB, text string) kernel.Kernel {
+	t.Helper()
+	spec, err := kernel.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// sets are points with and without ties, far from the origin, sparse, and few.
+func sets(rng *rand.Rand) map[string]points.Points {
+	grid := &points.Dense{N: 400, D: 2}
+	for i := range 400 {
+		grid.Data = append(grid.Data, float64(i%20)/3, float64(i/20)/3)
+	}
+	spread := &points.Dense{N: 333, D: 7}
+	same := &points.Dense{N: 210, D: 3, Data: make([]float64, 630)}
+	for range 333 * 7 {
+		spread.Data = append(spread.Data, 1e6+rng.NormFloat64())
+	}
+	sparse := &points.CSR{N: 500, D: 60, Start: []int{0}}
+	counts := &points.CSR{N: 300, D: 4000, Start: []int{0}}
+	for range sparse.N {
+		for c := range sparse.D {
+			if rng.IntN(8) == 0 {
+				sparse.Col, sparse.Val = append(sparse.Col, int32(c)), append(sparse.Val, rng.NormFloat64())
+			}
+		}
+		sparse.Start = append(sparse.Start, len(sparse.Col))
+	}
+	for range counts.N {
+		for c := range 40 {
+			if rng.IntN(3) == 0 {
+				counts.Col, counts.Val = append(counts.Col, int32(100*c)), append(counts.Val, float64(1+rng.IntN(2)))
+			}
+		}
+		counts.Start = append(counts.Start, len(counts.Col))
+	}
+	return map[string]points.Points{"grid": grid, "spread": spread, "same": same, "sparse": sparse, "counts": counts,
+		"two": &points.Dense{N: 2, D: 1, Data: []float64{1, 2}}}
+}
+
+// brute sorts all distances, sums of squared differences in the order of the features.
+func brute(eng *engine.Engine, x points.Points, i, count int) []int32 {
+	t := eng.Backend().Kernels()
+	var order []int32
+	d := make([]float64, x.Len())
+	for j := range d {
+		d[j] = kernel.SquaredDistance(t, x, x, i, j)
+		if j != i {
+			order = append(order, int32(j))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(d[a], d[b]), cmp.Compare(a, b)) })
+	return order[:count]
+}
+
+// The neighbours are those of a full sort of all distances, ties included, for any number of
+// workers.
+func TestNearest(t *testing.T) {
+	linear := newKernel(t, "linear")
+	for name, x := range sets(rand.New(rand.NewPCG(1, 2))) {
+		for _, count := range []int{1, 5, 40} {
+			if count >= x.Len() {
+				continue
+			}
+			for _, workers := range []int{1, 3} {
+				eng := newEngine(t, workers)
+				got, err := graph.Nearest(t.Context(), eng, linear, x, count)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range x.Len() {
+					index, squared := got.Of(i)
+					if want := brute(eng, x, i, count); !slices.Equal(index, want) {
+						t.Fatalf("%s, %d workers: the %d neighbours of %d are %v: want %v", name, workers, count, i, index, want)
+					}
+					for a, j := range index {
+						if want := kernel.SquaredDistance(eng.Backend().Kernels(), x, x, i, int(j)); squared[a] != want {
+							t.Fatalf("%s: squared distance %d of %d is %v: want %v", name, a, i, squared[a], want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Between a set and itself the nearest point is the point or an equal one with a lower index,
+// and the rest are the neighbours.
+func TestNearestBetween(t *testing.T) {
+	linear, eng := newKernel(t, "linear"), newEngine(t, 2)
+	for name, x := range sets(rand.New(rand.NewPCG(3, 4))) {
+		got, err := graph.NearestBetween(t.Context(), eng, linear, x, x, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		self, err := graph.Nearest(t.Context(), eng, linear, x, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.Len() {
+			index, squared := got.Of(i)
+			other, distance := self.Of(i)
+			if squared[0] != 0 || squared[1] != distance[0] {
+				t.Fatalf("%s: point %d has %v at %v: want 0 and %v", name, i, index, squared, distance)
+			}
+			if !slices.Contains(index, other[0]) {
+				t.Fatalf("%s: point %d has %v: want %d among them", name, i, index, other[0])
+			}
+		}
+	}
+}
+
+// In the feature space of a Gaussian kernel the neighbours are the Euclidean ones, as the kernel
+// falls with the distance; and a Gram matrix gives those of the points it is of.
+func TestNearestInFeatureSpace(t *testing.T) {
+	eng, rng := newEngine(t, 2), rand.New(rand.NewPCG(5, 6))
+	x := &points.Dense{N: 150, D: 3}
+	for range 450 {
+		x.Data = append(x.Data, rng.NormFloat64())
+	}
+	want, err := graph.Nearest(t.Context(), eng, newKernel(t, "linear"), x, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gram, err := newKernel(t, "linear").Gram(t.Context(), eng, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	precomputed, err := points.NewGram(x.N, x.N, gram.Data, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, search := range map[string]func() (*graph.Neighbors, error){
+		"rbf": func() (*graph.Neighbors, error) {
+			return graph.Nearest(t.Context(), eng, newKernel(t, "rbf:sigma=2"), x, 6)
+		},
+		"Gram": func() (*graph.Neighbors, error) {
+			return graph.Nearest(t.Context(), eng, newKernel(t, "linear"), precomputed, 6)
+		},
+	} {
+		got, err := search()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Index, want.Index) {
+			t.Errorf("%s: other neighbours than the Euclidean ones", what)
+		}
+	}
+}
+
+func TestNearestRejects(t *testing.T) {
+	eng, linear := newEngine(t, 1), newKernel(t, "linear")
+	x := &points.Dense{N: 3, D: 1, Data: []float64{1, 2, 3}}
+	for _, count := range []int{-1, 0, 3} {
+		_, err := graph.Nearest(t.Context(), eng, linear, x, count)
+		if p, ok := errors.AsType[*fault.ParamError](err); !ok || p.Want != "a number from 1 to 2, one less than there are points" {
+			t.Errorf("count %d: %v: want a ParamError with the range", count, err)
+		}
+	}
+	if _, err := graph.NearestBetween(t.Context(), eng, linear, x, x, 4); err == nil {
+		t.Error("4 of 3 points: want an error")
+	}
+	small, err := engine.New(engine.Options{MemoryLimit: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := graph.Nearest(t.Context(), small, linear, x, 2); !fault.IsInput(err) {
+		t.Errorf("%v: want a MemoryError", err)
+	}
+}
+
+func BenchmarkNearest(b *testing.B) {
+	eng := newEngine(b, 0)
+	linear := newKernel(b, "linear")
+	for _, s := range []struct{ n, d int }{{10000, 64}, {16100, 123}} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		x := &points.Dense{N: s.n, D: s.d, Data: make([]float64, s.n*s.d)}
+		for i := range x.Data {
+			x.Data[i] = rng.Float64()
+		}
+		b.Run(fmt.Sprintf("n=%d/d=%d/k=10", s.n, s.d), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := graph.Nearest(b.Context(), eng, linear, x, 10); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

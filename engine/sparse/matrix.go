@@ -1,0 +1,46 @@
+// Package sparse holds matrices of which few elements are not zero: graphs and their
+// Laplacians.
+package sparse
+
+import "slices"
+
+// Matrix is a matrix in compressed rows: row i holds Val[Start[i]:Start[i+1]] in the columns
+// Col[Start[i]:Start[i+1]], which ascend. It is not changed once it is made, and safe for
+// concurrent use.
+type Matrix struct {
+	Rows, Cols int
+	Start      []int
+	Col        []int32
+	Val        []float64
+}
+
+// Row returns the columns and values of row i, views.
+func (m *Matrix) Row(i int) ([]int32, []float64) {
+	lo, hi := m.Start[i], m.Start[i+1]
+	return m.Col[lo:hi], m.Val[lo:hi]
+}
+
+// At returns element (i, j). O(log of the row's length).
+func (m *Matrix) At(i, j int) float64 {
+	col, val := m.Row(i)
+	if k, ok := slices.BinarySearch(col, int32(j)); ok {
+		return val[k]
+	}
+	return 0
+}
+
+// Count returns the number of stored elements.
+func (m *Matrix) Count() int { return len(m.Col) }
+
+// MultiplyTo writes M x to y: rows [lo, hi) of it, so that callers can share out the rows. Each
+// is summed in the order of its columns. 2 flops a stored element.
+func (m *Matrix) MultiplyTo(y, x []float64, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		col, val := m.Row(i)
+		sum := 0.0
+		for k, c := range col {
+			sum += val[k] * x[c]
+		}
+		y[i] = sum
+	}
+}
