@@ -1,0 +1,270 @@
+package kernel_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// someKernels reach every map, and a composition.
+var someKernels = []string{"linear", "rbf:sigma=1.5", "exp:width=2", "poly:degree=3,coef=1,scale=0.5", "cosine", "sigmoid:scale=0.1,coef=0", "rbf:sigma=1@cosine"}
+
+// collect gathers blocks into a matrix, and fails where an element comes twice.
+func collect(t *testing.T, rows, cols int) (blas.Matrix, func(b kernel.Block) error) {
+	m := blas.NewMatrix(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = math.NaN()
+	}
+	var mu sync.Mutex
+	return m, func(b kernel.Block) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for r := range b.Matrix.Rows {
+			for c, v := range b.Matrix.Row(r) {
+				if !math.IsNaN(m.At(b.Row+r, b.Col+c)) {
+					t.Errorf("element (%d,%d) comes twice", b.Row+r, b.Col+c)
+				}
+				m.Set(b.Row+r, b.Col+c, v)
+				b.Matrix.Set(r, c, math.Inf(1)) // the block is the caller's to change
+			}
+		}
+		return nil
+	}
+}
+
+// Blocks hold the elements of the stored matrices to the bit: those of the lower triangle for
+// the Gram matrix, all for the other, in whole rows if that is asked for.
+func TestBlocks(t *testing.T) {
+	eng := newEngine(t, engine.Options{Workers: 3})
+	rng := rand.New(rand.NewPCG(1, 2))
+	dense, other := normal(rng, 301, 5, 3), normal(rng, 250, 5, 3)
+	for _, sets := range [][2]points.Points{{dense, other}, {other, dense}, {toSparse(dense), toSparse(other)}, {toSparse(dense), other}} {
+		x, y := sets[0], sets[1]
+		for _, text := range someKernels {
+			k := newKernel(t, text)
+			want := gramOf(t, k, eng, x)
+			m, f := collect(t, x.Len(), x.Len())
+			if err := k.GramBlocks(t.Context(), eng, x, f); err != nil {
+				t.Fatal(err)
+			}
+			for i := range m.Rows {
+				if !slices.Equal(m.Row(i)[:i+1], want.Row(i)[:i+1]) {
+					t.Fatalf("%s, %T: row %d of the blocks differs from the Gram matrix", text, x, i)
+				}
+			}
+			want = crossOf(t, k, eng, x, y)
+			for _, rows := range []int{-1, 0, 1, 17, 1000} {
+				m, f := collect(t, x.Len(), y.Len())
+				var err error
+				if rows < 0 {
+					err = k.CrossBlocks(t.Context(), eng, x, y, f)
+				} else {
+					err = k.CrossRows(t.Context(), eng, x, y, rows, func(b kernel.Block) error {
+						if b.Col != 0 || b.Matrix.Cols != y.Len() || rows > 0 && b.Matrix.Rows > rows {
+							t.Errorf("a block of %d x %d from column %d: want whole rows, %d at most", b.Matrix.Rows, b.Matrix.Cols, b.Col, rows)
+						}
+						return f(b)
+					})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(m.Data, want.Data) {
+					t.Fatalf("%s, %T with %T, %d rows: the blocks differ from the cross matrix", text, x, y, rows)
+				}
+			}
+		}
+	}
+}
+
+// An error of the callback ends the evaluation and is returned; so is cancellation.
+func TestBlocksStop(t *testing.T) {
+	eng := newEngine(t, engine.Options{Workers: 2})
+	x, k := normal(rand.New(rand.NewPCG(3, 4)), 600, 3, 0), newKernel(t, "rbf:sigma=1")
+	enough := errors.New("enough")
+	var mu sync.Mutex
+	calls := 0
+	err := k.GramBlocks(t.Context(), eng, x, func(kernel.Block) error {
+		mu.Lock()
+		defer mu.Unlock()
+		calls++
+		return enough
+	})
+	if !errors.Is(err, enough) || calls > 2 {
+		t.Errorf("%v after %d calls: want the callback's error after one call a worker", err, calls)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = k.CrossBlocks(ctx, eng, x, x, func(kernel.Block) error { cancel(); return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: want context.Canceled", err)
+	}
+}
+
+// The product is that of the stored matrix, up to the rounding of its sums, for every number
+// of columns; and the same bits for any number of workers and any rows beside.
+func TestMultiply(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	x, y := normal(rng, 200, 4, 0), normal(rng, 1300, 4, 0)
+	for _, text := range someKernels {
+		k := newKernel(t, text)
+		for _, r := range []int{0, 1, 3, 4, 30} {
+			v := blas.NewMatrix(y.N, r)
+			for i := range v.Data {
+				v.Data[i] = rng.NormFloat64()
+			}
+			var first blas.Matrix
+			for _, workers := range []int{1, 3} {
+				eng := newEngine(t, engine.Options{Workers: workers})
+				full := crossOf(t, k, eng, x, y)
+				got, err := k.Multiply(t.Context(), eng, x, y, v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range x.N {
+					for c := range r {
+						want, size := 0.0, 0.0
+						for j, value := range full.Row(i) {
+							want += value * v.At(j, c)
+							size += math.Abs(value * v.At(j, c))
+						}
+						if d := math.Abs(got.At(i, c) - want); !(d <= 2*0x1p-52*float64(y.N)*size) {
+							t.Fatalf("%s, %d columns: element (%d,%d) is off by %g", text, r, i, c, d)
+						}
+					}
+				}
+				if first.Data == nil {
+					first = got
+				} else if !slices.Equal(first.Data, got.Data) {
+					t.Fatalf("%s, %d columns: other bits with %d workers", text, r, workers)
+				}
+				part, err := k.Multiply(t.Context(), eng, x.Select([]int{150, 7}), y, v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(part.Row(0), got.Row(150)) || !slices.Equal(part.Row(1), got.Row(7)) {
+					t.Fatalf("%s, %d columns: rows have other bits in another batch", text, r)
+				}
+			}
+		}
+	}
+	eng := newEngine(t, engine.Options{})
+	none, err := newKernel(t, "linear").Multiply(t.Context(), eng, x, y.Select(nil), blas.NewMatrix(0, 2))
+	if err != nil || slices.ContainsFunc(none.Data, func(v float64) bool { return v != 0 }) {
+		t.Errorf("the product with no points is %v, %v: want zeros", none.Data, err)
+	}
+}
+
+// The sums are those of the rows that are stored, the matrix that of Gram, and the bits do not
+// depend on the workers.
+func TestGramSums(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{0, 1, 95, 96, 97, 500} {
+		x := normal(rng, n, 3, 0)
+		for _, text := range someKernels {
+			k := newKernel(t, text)
+			var first []float64
+			for _, workers := range []int{1, 3} {
+				eng := newEngine(t, engine.Options{Workers: workers})
+				m := blas.NewMatrix(n, n)
+				sums, err := k.GramSumsTo(t.Context(), eng, m, x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(m.Data, gramOf(t, k, eng, x).Data) {
+					t.Fatalf("%s, n=%d: not the Gram matrix", text, n)
+				}
+				for i, s := range sums {
+					want, size := 0.0, 0.0
+					for _, v := range m.Row(i) {
+						want += v
+						size += math.Abs(v)
+					}
+					if !(math.Abs(s-want) <= 0x1p-52*float64(n)*size) {
+						t.Fatalf("%s, n=%d: the sum of row %d is %v: want %v", text, n, i, s, want)
+					}
+				}
+				if first == nil {
+					first = sums
+				} else if !slices.Equal(first, sums) {
+					t.Fatalf("%s, n=%d: other bits with %d workers", text, n, workers)
+				}
+			}
+		}
+	}
+}
+
+// In single precision every value is the rounded one.
+func TestSinglePrecision(t *testing.T) {
+	eng := newEngine(t, engine.Options{Workers: 2})
+	rng := rand.New(rand.NewPCG(9, 10))
+	x, y := normal(rng, 130, 3, 0), normal(rng, 210, 3, 0)
+	for _, text := range someKernels {
+		k := newKernel(t, text)
+		gram, err := k.Gram32(t.Context(), eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cross, err := k.Cross32(t.Context(), eng, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, pair := range map[string]struct {
+			got  blas.Matrix32
+			want blas.Matrix
+		}{"Gram": {gram, gramOf(t, k, eng, x)}, "Cross": {cross, crossOf(t, k, eng, x, y)}} {
+			for i := range pair.want.Rows {
+				for j, v := range pair.want.Row(i) {
+					if pair.got.At(i, j) != float32(v) {
+						t.Fatalf("%s, %s: (%d,%d) is %v: want %v", text, what, i, j, pair.got.At(i, j), float32(v))
+					}
+				}
+			}
+		}
+	}
+	small := newEngine(t, engine.Options{MemoryLimit: 1000})
+	if _, err := newKernel(t, "linear").Gram32(t.Context(), small, x); err == nil {
+		t.Error("above the memory limit: want an error")
+	}
+}
+
+// Error bounds what the expansion loses, with and without an offset; it is 0 where nothing is
+// lost, and then the distances are exact.
+func TestBlockError(t *testing.T) {
+	eng := newEngine(t, engine.Options{})
+	rng := rand.New(rand.NewPCG(11, 12))
+	squared := newKernel(t, "linear").Squared()
+	whole := normal(rng, 150, 30, 0)
+	for i, v := range whole.Data {
+		whole.Data[i] = math.Trunc(v)
+	}
+	for what, x := range map[string]points.Points{
+		"near": normal(rng, 150, 30, 0), "far": normal(rng, 150, 30, 1e6), "sparse": toSparse(normal(rng, 150, 30, 0)), "whole": toSparse(whole),
+	} {
+		err := squared.GramBlocks(t.Context(), eng, x, func(b kernel.Block) error {
+			if (b.Error == 0) != (what == "whole") {
+				t.Errorf("%s: the error is %v", what, b.Error)
+			}
+			for r := range b.Matrix.Rows {
+				for c, v := range b.Matrix.Row(r) {
+					want := kernel.SquaredDistance(eng.Backend().Kernels(), x, x, b.Row+r, b.Col+c)
+					if !(math.Abs(v-want) <= b.Error) {
+						t.Errorf("%s: |x%d - x%d|^2 is %v: want %v within %v", what, b.Row+r, b.Col+c, v, want, b.Error)
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
