@@ -1,0 +1,75 @@
+package graph
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/sparse"
+)
+
+// Rule says when two points are joined.
+type Rule int
+
+const (
+	Union  Rule = iota // one of them is among the other's neighbours
+	Mutual             // each is among the other's neighbours
+)
+
+// Binary is the weight 1 for every edge.
+func Binary(float64) float64 { return 1 }
+
+// Heat returns the weight exp(-d^2 / (2 sigma^2)) for a squared distance d^2. A sigma that is not
+// positive is a *fault.ParamError.
+func Heat(sigma float64) (func(squared float64) float64, error) {
+	if !(sigma > 0) || math.IsInf(sigma, 1) {
+		return nil, &fault.ParamError{Param: "sigma of the heat kernel", Value: sigma, Want: "a positive number"}
+	}
+	return func(squared float64) float64 { return math.Exp(-squared / (2 * sigma * sigma)) }, nil
+}
+
+// Adjacency joins neighbours by the rule to an undirected graph with the weights that weight
+// gives to squared distances: an n x n matrix, symmetric to the bit, with a diagonal of zeros.
+// With Mutual a point may have no edge at all. Edges of weight 0 are kept. O(n k^2).
+func (n *Neighbors) Adjacency(rule Rule, weight func(squared float64) float64) *sparse.Matrix {
+	lists := n.lists(rule)
+	m := &sparse.Matrix{Rows: n.N, Cols: n.N, Start: make([]int, 1, n.N+1)}
+	for _, list := range lists {
+		slices.SortFunc(list, func(a, b edge) int { return int(a.to) - int(b.to) })
+		for _, e := range list {
+			m.Col, m.Val = append(m.Col, e.to), append(m.Val, weight(e.squared))
+		}
+		m.Start = append(m.Start, len(m.Col))
+	}
+	return m
+}
+
+type edge struct {
+	to      int32
+	squared float64
+}
+
+// lists returns the edges from every point, each once, in any order.
+func (n *Neighbors) lists(rule Rule) [][]edge {
+	lists := make([][]edge, n.N)
+	for i := range n.N {
+		index, squared := n.Of(i)
+		for a, j := range index {
+			mutual := n.has(int(j), int32(i))
+			if rule == Mutual && !mutual {
+				continue
+			}
+			lists[i] = append(lists[i], edge{j, squared[a]})
+			if !mutual {
+				lists[j] = append(lists[j], edge{int32(i), squared[a]})
+			}
+		}
+	}
+	return lists
+}
+
+// has reports whether point j is among the neighbours of i.
+func (n *Neighbors) has(i int, j int32) bool {
+	index, _ := n.Of(i)
+	return slices.Contains(index, j)
+}

@@ -1,0 +1,120 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/sparse"
+)
+
+// Check returns a *fault.DataError naming the first row and column where a is no weighted
+// undirected graph: not symmetric, or with a weight that is negative or not finite.
+func Check(a *sparse.Matrix) error {
+	if a.Rows != a.Cols {
+		return &fault.ShapeError{What: "columns of the adjacency matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
+	}
+	for i := range a.Rows {
+		col, val := a.Row(i)
+		for k, j := range col {
+			bad := func(format string, args ...any) error {
+				return &fault.DataError{Row: i, Column: strconv.Itoa(int(j)), Err: fmt.Errorf(format, args...)}
+			}
+			switch v, turned := val[k], a.At(int(j), i); {
+			case math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
+				return bad("weight %v: want a finite number >= 0", v)
+			case v != turned:
+				return bad("weight %v, but %v in the other direction: want a symmetric matrix", v, turned)
+			}
+		}
+	}
+	return nil
+}
+
+// Laplacian returns the Laplacian of the graph with the adjacency matrix a: L = D - A, where D
+// is the diagonal matrix of degrees (sums of weights), or normalized D^-1/2 L D^-1/2. Loops, on
+// the diagonal of a, count in neither. A point without edges has a row of zeros either way. Both
+// are positive semidefinite, the second with eigenvalues up to 2. Errors are those of [Check].
+func Laplacian(a *sparse.Matrix, normalized bool) (*sparse.Matrix, error) {
+	if err := Check(a); err != nil {
+		return nil, err
+	}
+	degrees := Degrees(a)
+	scale := make([]float64, a.Rows)
+	for i, d := range degrees {
+		if scale[i] = 1; normalized {
+			scale[i] = 0
+			if d > 0 {
+				scale[i] = 1 / math.Sqrt(d)
+			}
+		}
+	}
+	l := &sparse.Matrix{Rows: a.Rows, Cols: a.Cols, Start: make([]int, 1, a.Rows+1)}
+	add := func(j int, v float64) { l.Col, l.Val = append(l.Col, int32(j)), append(l.Val, v) }
+	for i := range a.Rows {
+		diagonal := degrees[i]
+		if normalized && diagonal > 0 {
+			diagonal = 1
+		}
+		done := false
+		col, val := a.Row(i)
+		for k, j := range col {
+			if !done && int(j) >= i {
+				add(i, diagonal)
+				done = true
+			}
+			if int(j) != i {
+				add(int(j), -val[k]*scale[i]*scale[j])
+			}
+		}
+		if !done {
+			add(i, diagonal)
+		}
+		l.Start = append(l.Start, len(l.Col))
+	}
+	return l, nil
+}
+
+// Degrees returns the sum of the weights of every point's edges, without loops.
+func Degrees(a *sparse.Matrix) []float64 {
+	degrees := make([]float64, a.Rows)
+	for i := range degrees {
+		col, val := a.Row(i)
+		for k, j := range col {
+			if int(j) != i {
+				degrees[i] += val[k]
+			}
+		}
+	}
+	return degrees
+}
+
+// Components numbers the connected parts of the graph in the order of their first points:
+// label[i] is the part of point i. Edges of weight 0 join nothing. O(n + edges).
+func Components(a *sparse.Matrix) (label []int, count int) {
+	label = make([]int, a.Rows)
+	for i := range label {
+		label[i] = -1
+	}
+	var stack []int
+	for first := range label {
+		if label[first] >= 0 {
+			continue
+		}
+		label[first] = count
+		for stack = append(stack, first); len(stack) > 0; {
+			i := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			col, val := a.Row(i)
+			for k, j := range col {
+				if val[k] != 0 && label[j] < 0 {
+					label[j] = count
+					stack = append(stack, int(j))
+				}
+			}
+		}
+		count++
+	}
+	return label, count
+}

@@ -1,0 +1,205 @@
+package graph_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/sparse"
+)
+
+// blobs are two groups of points far from each other, and one point alone further away.
+func blobs(rng *rand.Rand, each int) *points.Dense {
+	x := &points.Dense{N: 2*each + 1, D: 2}
+	for i := range 2 * each {
+		x.Data = append(x.Data, rng.NormFloat64()+100*float64(i%2), rng.NormFloat64())
+	}
+	x.Data = append(x.Data, 1e4, 0)
+	return x
+}
+
+func neighbours(t *testing.T, x points.Points, count int) *graph.Neighbors {
+	t.Helper()
+	n, err := graph.Nearest(t.Context(), newEngine(t, 2), newKernel(t, "linear"), x, count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// An edge is there exactly when the rule says so, with the weight of its distance; the matrix is
+// symmetric and has no loops.
+func TestAdjacency(t *testing.T) {
+	x := blobs(rand.New(rand.NewPCG(1, 2)), 40)
+	n := neighbours(t, x, 4)
+	heat, err := graph.Heat(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range []graph.Rule{graph.Union, graph.Mutual} {
+		a := n.Adjacency(rule, heat)
+		if err := graph.Check(a); err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.N {
+			ofI, squared := n.Of(i)
+			for j := range x.N {
+				ofJ, _ := n.Of(j)
+				there, back := slices.Contains(ofI, int32(j)), slices.Contains(ofJ, int32(i))
+				joined := there && back || rule == graph.Union && (there || back)
+				if !joined && a.At(i, j) != 0 || joined && i == j {
+					t.Fatalf("rule %d: (%d,%d) is %v", rule, i, j, a.At(i, j))
+				}
+				if at := slices.Index(ofI, int32(j)); joined && at >= 0 {
+					if want := math.Exp(-squared[at] / 18); a.At(i, j) != want {
+						t.Fatalf("rule %d: (%d,%d) is %v: want %v", rule, i, j, a.At(i, j), want)
+					}
+				}
+			}
+		}
+	}
+	if _, err := graph.Heat(0); !fault.IsInput(err) {
+		t.Errorf("sigma 0: %v: want a ParamError", err)
+	}
+}
+
+// x'Lx is the sum of w (x_i - x_j)^2 over edges, of points divided by the roots of their degrees
+// in the normalized form, whose eigenvalues lie in [0, 2]; points without edges have zero rows.
+func TestLaplacian(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	n := neighbours(t, blobs(rng, 30), 3)
+	heat, err := graph.Heat(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range []graph.Rule{graph.Union, graph.Mutual} {
+		a := n.Adjacency(rule, heat)
+		degrees := graph.Degrees(a)
+		for _, normalized := range []bool{false, true} {
+			l, err := graph.Laplacian(a, normalized)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, y := make([]float64, n.N), make([]float64, n.N)
+			for i := range x {
+				x[i] = rng.NormFloat64()
+			}
+			l.MultiplyTo(y, x, 0, n.N)
+			got, want := 0.0, 0.0
+			for i := range x {
+				got += x[i] * y[i]
+				for j := range i {
+					xi, xj := x[i], x[j]
+					if w := a.At(i, j); w > 0 {
+						if normalized {
+							xi, xj = xi/math.Sqrt(degrees[i]), xj/math.Sqrt(degrees[j])
+						}
+						want += w * (xi - xj) * (xi - xj)
+					}
+				}
+				if degrees[i] == 0 && y[i] != 0 {
+					t.Errorf("row %d of a point without edges gives %v: want 0", i, y[i])
+				}
+			}
+			if math.Abs(got-want) > 1e-12*want {
+				t.Errorf("rule %d, normalized %t: x'Lx is %v: want %v", rule, normalized, got, want)
+			}
+			full := blas.NewMatrix(n.N, n.N)
+			for i := range n.N {
+				col, val := l.Row(i)
+				for k, j := range col {
+					full.Set(i, int(j), val[k])
+				}
+				if !slices.IsSorted(col) {
+					t.Fatalf("the columns of row %d do not ascend", i)
+				}
+			}
+			w := make([]float64, n.N)
+			if err := newEngine(t, 1).Backend().SymEig(full, w, false); err != nil {
+				t.Fatal(err)
+			}
+			if w[0] < -1e-13*w[n.N-1] || normalized && w[n.N-1] > 2+1e-13 {
+				t.Errorf("rule %d, normalized %t: eigenvalues from %v to %v", rule, normalized, w[0], w[n.N-1])
+			}
+			// As many zero eigenvalues as connected parts.
+			_, count := graph.Components(a)
+			if w[count-1] > 1e-10 || count < n.N && w[count] < 1e-10 {
+				t.Errorf("rule %d, normalized %t: %d parts, eigenvalues %v there", rule, normalized, count, w[count-1:count+1])
+			}
+		}
+	}
+}
+
+func TestComponents(t *testing.T) {
+	x := blobs(rand.New(rand.NewPCG(5, 6)), 30)
+	n := neighbours(t, x, 8)
+	label, count := graph.Components(n.Adjacency(graph.Mutual, graph.Binary))
+	if count < 3 || label[60] == label[0] || label[60] == label[1] {
+		t.Errorf("%d parts: want the point alone to be one", count)
+	}
+	for i := range 60 {
+		if label[i] == label[i^1] {
+			t.Errorf("points %d and %d of different groups share a part", i, i^1)
+		}
+	}
+	// A path through edges of weight 0 is none.
+	path := &sparse.Matrix{Rows: 3, Cols: 3, Start: []int{0, 1, 3, 4}, Col: []int32{1, 0, 2, 1}, Val: []float64{1, 1, 0, 0}}
+	if label, count := graph.Components(path); count != 2 || !slices.Equal(label, []int{0, 0, 1}) {
+		t.Errorf("parts %v: want 0 0 1", label)
+	}
+	if label, count := graph.Components(&sparse.Matrix{Start: []int{0}}); count != 0 || len(label) != 0 {
+		t.Errorf("no points have %d parts", count)
+	}
+}
+
+// Identical points have edges of weight 1 among the lowest indices, and a Laplacian.
+func TestIdenticalPoints(t *testing.T) {
+	x := &points.Dense{N: 6, D: 2, Data: make([]float64, 12)}
+	n := neighbours(t, x, 2)
+	for i := range 6 {
+		index, squared := n.Of(i)
+		want := []int32{0, 1}
+		if i == 0 {
+			want = []int32{1, 2}
+		} else if i == 1 {
+			want = []int32{0, 2}
+		}
+		if !slices.Equal(index, want) || squared[0] != 0 || squared[1] != 0 {
+			t.Errorf("point %d has %v at %v: want %v at 0", i, index, squared, want)
+		}
+	}
+	a := n.Adjacency(graph.Mutual, graph.Binary)
+	if col, _ := a.Row(5); len(col) != 0 {
+		t.Errorf("point 5, nobody's neighbour, has edges to %v", col)
+	}
+	if _, err := graph.Laplacian(a, true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for what, c := range map[string]struct {
+		a   *sparse.Matrix
+		row int
+		col string
+	}{
+		"asymmetric": {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 1, 2}, Col: []int32{1, 0}, Val: []float64{1, 2}}, 0, "1"},
+		"one way":    {&sparse.Matrix{Rows: 2, Cols: 2, Start: []int{0, 0, 1}, Col: []int32{0}, Val: []float64{2}}, 1, "0"},
+		"negative":   {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0}, Val: []float64{-1}}, 0, "0"},
+		"NaN":        {&sparse.Matrix{Rows: 1, Cols: 1, Start: []int{0, 1}, Col: []int32{0}, Val: []float64{math.NaN()}}, 0, "0"},
+	} {
+		_, err := graph.Laplacian(c.a, false)
+		if d, ok := errors.AsType[*fault.DataError](err); !ok || d.Row != c.row || d.Column != c.col {
+			t.Errorf("%s: %v: want a DataError at row %d, column %s", what, err, c.row, c.col)
+		}
+	}
+	if _, err := graph.Laplacian(&sparse.Matrix{Rows: 1, Cols: 2, Start: []int{0, 0}}, false); !fault.IsInput(err) {
+		t.Errorf("not square: %v: want a ShapeError", err)
+	}
+}
