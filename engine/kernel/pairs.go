@@ -48,6 +48,27 @@ func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, 
 	return out, nil
 }
 
+// Values returns the function (i, j) -> k(x_i, x_j), for single values here and there; it is safe
+// for concurrent use, and panics for a row out of range. Errors: points that the kernel does not
+// take, or whose squared lengths are not representable. O(nd) now, O(d) a value.
+func (k Kernel) Values(ctx context.Context, eng *engine.Engine, x points.Points) (func(i, j int) float64, error) {
+	x, _, err := k.prepare(x, nil)
+	if err != nil {
+		return nil, err
+	}
+	diagonal, err := k.diagonal(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	t := eng.Backend().Kernels()
+	return func(i, j int) float64 {
+		if i == j {
+			return diagonal[i]
+		}
+		return k.pair(t, x, i, j)
+	}, nil
+}
+
 // checkPairs validates the rows of pairs, and for a Gram matrix that each product is known.
 func checkPairs(x points.Points, pairs [][2]int) error {
 	g, isGram := x.(*points.Gram)
