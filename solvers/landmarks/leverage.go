@@ -1,0 +1,140 @@
+package landmarks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+)
+
+// ridge is the ridge of the leverage scores relative to the trace over the number of landmarks:
+// about the smallest eigenvalue that as many landmarks can be expected to resolve.
+const ridge = 0.01
+
+// leverage draws the points that are left with their approximate scores as weights, without
+// replacement: the largest of u_i^(1/score_i), u_i uniform (Efraimidis & Spirakis 2006).
+func (c *choice) leverage(ctx context.Context) error {
+	scores, err := Scores(ctx, c.eng, c.src, c.m, c.rng.Uint64())
+	if err != nil {
+		return err
+	}
+	type key struct {
+		i     int
+		value float64
+	}
+	var keys []key
+	for i, s := range scores {
+		u := c.rng.Float64()
+		if !c.taken[i] {
+			// log u / score ascends with u^(1/score); a score of 0 comes last.
+			keys = append(keys, key{i, math.Log(u) / s})
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b key) int { return cmp.Compare(b.value, a.value) })
+	for _, k := range keys[:c.m-len(c.list)] {
+		c.take(k.i)
+	}
+	return nil
+}
+
+// Scores returns approximate ridge leverage scores of all points, between 0 and 1: of the scores
+//
+//	l_i = (K (K + r I)^-1)_ii,    r = 0.01 tr(K) / m,
+//
+// estimated from s = 2m points S drawn uniformly, each of which stands for n/s points (Musco &
+// Musco 2017):
+//
+//	(k_ii - k_iS (K_SS + r s/n I)^-1 k_Si) / r, at most 1,
+//
+// which are the scores themselves if S is all points. Scores add up to the number of directions
+// in which the points extend beyond the ridge. Cost: 2m columns of the kernel matrix, a Cholesky decomposition
+// of order 2m, 4 n m^2 flops.
+func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uint64) ([]float64, error) {
+	n := src.Len()
+	s := min(n, 2*m)
+	if err := eng.Check(fmt.Sprintf("%d columns for leverage scores", s), engine.MatrixBytes(s, s+block), "use fewer landmarks or raise the memory limit"); err != nil {
+		return nil, err
+	}
+	scores, err := src.Diagonal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	trace := 0.0
+	for _, v := range scores {
+		trace += v
+	}
+	if !(trace > 0) || s == 0 {
+		clear(scores)
+		return scores, nil
+	}
+	r := ridge * trace / float64(m)
+	sample, err := Select(ctx, eng, Uniform, src, s, nil, seed)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(sample)
+	factor := eng.GetMatrix(s, s)
+	defer eng.PutMatrix(factor)
+	if err := gather(ctx, eng, src, sample, factor); err != nil {
+		return nil, err
+	}
+	for i := range s {
+		factor.Set(i, i, factor.At(i, i)+r*float64(s)/float64(n))
+	}
+	if err := eng.Cholesky(ctx, factor); err != nil {
+		return nil, err
+	}
+	err = eachBlock(ctx, eng, src, sample, func(lo int, columns blas.Matrix) error {
+		eng.Backend().Trsm(true, false, factor, columns)
+		for j := range columns.Cols {
+			scores[lo+j] /= r
+		}
+		for i := range s {
+			for j, v := range columns.Row(i) {
+				scores[lo+j] -= v * v / r
+			}
+		}
+		return nil
+	})
+	for i, v := range scores {
+		scores[i] = max(0, min(1, v))
+	}
+	return scores, err
+}
+
+// gather writes the kernel matrix of the sample, which ascends, to dst.
+func gather(ctx context.Context, eng *engine.Engine, src Source, sample []int, dst blas.Matrix) error {
+	return eachBlock(ctx, eng, src, sample, func(lo int, columns blas.Matrix) error {
+		for j, i := range sample {
+			if i < lo || i >= lo+columns.Cols {
+				continue
+			}
+			for c := range sample {
+				dst.Set(c, j, columns.At(c, i-lo))
+			}
+		}
+		return nil
+	})
+}
+
+// eachBlock calls f with the columns of the sample, block by block of points.
+func eachBlock(ctx context.Context, eng *engine.Engine, src Source, sample []int, f func(lo int, columns blas.Matrix) error) error {
+	n := src.Len()
+	columns := eng.GetMatrix(len(sample), min(n, block))
+	defer eng.PutMatrix(columns)
+	for lo := 0; lo < n; lo += block {
+		hi := min(lo+block, n)
+		part := columns.View(0, len(sample), 0, hi-lo)
+		if err := src.Columns(ctx, sample, lo, hi, part); err != nil {
+			return err
+		}
+		if err := f(lo, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package landmarks
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Source is a kernel matrix that is evaluated where it is needed.
+type Source interface {
+	// Len returns the number of points.
+	Len() int
+	// Diagonal returns k(x_i, x_i) for all points.
+	Diagonal(ctx context.Context) ([]float64, error)
+	// Columns writes k(x_c, x_i), for c in which and lo <= i < hi, to dst, one row for each c.
+	Columns(ctx context.Context, which []int, lo, hi int, dst blas.Matrix) error
+}
+
+// The rules by name.
+const (
+	Uniform  = "uniform"
+	KMeans   = "kmeans++"
+	Farthest = "farthest"
+	Leverage = "leverage"
+)
+
+// Rules returns the names of the rules.
+func Rules() []string { return []string{Uniform, KMeans, Farthest, Leverage} }
+
+// Select returns m different points: those given, in their order, and others by the rule in the
+// order in which it chose them. Every random choice comes from seed, and the same arguments give
+// the same points for any number of workers.
+//
+// Errors: an unknown rule, fewer points than m, or more given than m, a *fault.ParamError; a
+// given point that does not exist or comes twice, a *fault.DataError whose row is its place in
+// given; those of the source.
+//
+// Cost: uniform O(n); kmeans++ and farthest m columns of the kernel matrix; leverage about 2m
+// columns, and a Cholesky decomposition and solution of that order, O(n m^2).
+func Select(ctx context.Context, eng *engine.Engine, rule string, src Source, m int, given []int, seed uint64) ([]int, error) {
+	n := src.Len()
+	if m < 0 || m > n {
+		return nil, &fault.ParamError{Param: "landmarks", Value: m, Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
+	}
+	if len(given) > m {
+		return nil, &fault.ParamError{Param: "landmarks", Value: m, Want: fmt.Sprintf("at least %d, as so many are given", len(given))}
+	}
+	c := &choice{eng: eng, src: src, m: m, taken: make([]bool, n), rng: rand.New(rand.NewPCG(seed, 0x6c616e646d61726b))}
+	for place, i := range given {
+		switch {
+		case i < 0 || i >= n:
+			return nil, &fault.DataError{Row: place, Err: fmt.Errorf("landmark %d does not exist: want 0 to %d", i, n-1)}
+		case c.taken[i]:
+			return nil, &fault.DataError{Row: place, Err: fmt.Errorf("landmark %d comes twice: want different points", i)}
+		}
+		c.take(i)
+	}
+	if !slices.Contains(Rules(), rule) {
+		return nil, fault.Unknown("landmark rule", rule, Rules())
+	}
+	if len(c.list) == m {
+		return c.list, ctx.Err()
+	}
+	var err error
+	switch rule {
+	case Uniform:
+		c.uniform()
+	case KMeans, Farthest:
+		err = c.spread(ctx, rule == KMeans)
+	case Leverage:
+		err = c.leverage(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.list, nil
+}
+
+// choice is a selection under way.
+type choice struct {
+	eng   *engine.Engine
+	src   Source
+	m     int
+	list  []int
+	taken []bool
+	rng   *rand.Rand
+}
+
+func (c *choice) take(i int) {
+	c.taken[i] = true
+	c.list = append(c.list, i)
+}
+
+// uniform draws from all points that are left.
+func (c *choice) uniform() {
+	var left []int
+	for i, taken := range c.taken {
+		if !taken {
+			left = append(left, i)
+		}
+	}
+	for k := 0; len(c.list) < c.m; k++ { // the beginning of a random permutation
+		other := k + c.rng.IntN(len(left)-k)
+		left[k], left[other] = left[other], left[k]
+		c.take(left[k])
+	}
+}
+
+// block is the number of points whose columns are evaluated at a time.
+const block = 8192

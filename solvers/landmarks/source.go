@@ -1,0 +1,46 @@
+package landmarks
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// OfKernel returns the kernel matrix of x as a source.
+func OfKernel(eng *engine.Engine, k kernel.Kernel, x points.Points) Source {
+	return ofKernel{eng, k, x}
+}
+
+type ofKernel struct {
+	eng *engine.Engine
+	k   kernel.Kernel
+	x   points.Points
+}
+
+func (s ofKernel) Len() int { return s.x.Len() }
+
+func (s ofKernel) Diagonal(ctx context.Context) ([]float64, error) {
+	return s.k.Diagonal(ctx, s.eng, s.x)
+}
+
+func (s ofKernel) Columns(ctx context.Context, which []int, lo, hi int, dst blas.Matrix) error {
+	return s.k.CrossTo(ctx, s.eng, dst, s.x.Select(which), s.part(lo, hi))
+}
+
+// part returns the points [lo, hi).
+func (s ofKernel) part(lo, hi int) points.Points {
+	if lo == 0 && hi == s.x.Len() {
+		return s.x
+	}
+	if p, ok := s.x.(*points.Dense); ok {
+		return &points.Dense{N: hi - lo, D: p.D, Data: p.Data[lo*p.D : hi*p.D]}
+	}
+	rows := make([]int, 0, hi-lo)
+	for i := lo; i < hi; i++ {
+		rows = append(rows, i)
+	}
+	return s.x.Select(rows)
+}
