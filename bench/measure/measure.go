@@ -20,6 +20,7 @@ type Work struct {
 	Size    string  // "n=2048"
 	Threads int     // that each contender may use
 	Flops   float64 // of one call, 0 where counting them says nothing
+	Bytes   float64 // written to memory by one call, 0 where the caches may hold them
 	// Contenders do the same work; the first is the one that the others are compared with.
 	Contenders []Contender
 }
@@ -71,6 +72,7 @@ type Figure struct {
 	Size    string  `json:"size"`
 	Threads int     `json:"threads"`
 	Flops   float64 `json:"flops,omitempty"`
+	Bytes   float64 `json:"bytes,omitempty"`
 	Entries []Entry `json:"entries"` // one a contender, in their order
 }
 
@@ -191,7 +193,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // figure summarises seconds[contender][round].
 func (w Work) figure(seconds [][]float64) Figure {
-	f := Figure{Name: w.Name, Size: w.Size, Threads: w.Threads, Flops: w.Flops}
+	f := Figure{Name: w.Name, Size: w.Size, Threads: w.Threads, Flops: w.Flops, Bytes: w.Bytes}
 	for i, c := range w.Contenders {
 		ratios := make([]float64, len(seconds[i]))
 		for r, s := range seconds[i] {

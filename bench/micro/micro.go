@@ -52,15 +52,19 @@ const Peak = "peak"
 const (
 	tileCase = "tile"
 	expCase  = "exp"
+	gramCase = "gram"
 )
+
+// Write is the case that measures how fast memory is written, past the caches.
+const Write = "write"
 
 // Cases returns the names of all cases, in the order in which they are measured.
 func Cases() []string {
-	names := []string{Peak, tileCase}
+	names := []string{Peak, tileCase, Write}
 	for _, op := range operations() {
 		names = append(names, op.name)
 	}
-	return append(names, expCase)
+	return append(names, expCase, gramCase)
 }
 
 // Works returns the work that o describes. Unknown names and sizes that are not positive are
@@ -70,10 +74,21 @@ func Works(o Options) ([]measure.Work, error) {
 		return nil, err
 	}
 	var works []measure.Work
+	large := new(memory)
 	for _, threads := range o.Threads {
 		subjects, err := o.open(threads)
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(o.Cases, Write) {
+			works = append(works, writeWork(subjects[0].backend.Kernels(), threads, large))
+		}
+		if slices.Contains(o.Cases, gramCase) {
+			grams, err := gramWorks(o, threads, large)
+			if err != nil {
+				return nil, err
+			}
+			works = append(works, grams...)
 		}
 		for _, op := range operations() {
 			if !slices.Contains(o.Cases, op.name) {

@@ -31,6 +31,8 @@ type Case struct {
 type Subject struct {
 	Engine *engine.Engine
 	Table  *asm.Table
+	// Data is the folder of the data sets, where MUSTLINK_DATA points; "" for none.
+	Data string
 }
 
 // Cases returns the cases in the order in which they are measured.
@@ -49,6 +51,15 @@ func Cases() []Case {
 		Case{"rbf", 4000, 64, "kernel.Gram, sklearn rbf_kernel", 0, rbf},
 		Case{"rbf", 4000, 784, "kernel.Gram, sklearn rbf_kernel", 0, rbf},
 		Case{"rbf", 8000, 100, "kernel.Gram, sklearn rbf_kernel", 0, rbf},
+		Case{"rbf-reused", 2000, 16, "kernel.GramTo, sklearn rbf_kernel (which allocates)", 0, rbfReused},
+		Case{"rbf-reused", 4000, 64, "kernel.GramTo, sklearn rbf_kernel (which allocates)", 0, rbfReused},
+		Case{"rbf-reused", 4000, 784, "kernel.GramTo, sklearn rbf_kernel (which allocates)", 0, rbfReused},
+		Case{"rbf-reused", 8000, 100, "kernel.GramTo, sklearn rbf_kernel (which allocates)", 0, rbfReused},
+		Case{"nystroem", 60000, 784, "kernel.MultiplyTo with 500 landmarks and a map of 500 x 500, sklearn Nystroem.transform", 0, nystroem},
+		Case{"knn", 10000, 64, "graph.Nearest, 10 neighbours, sklearn NearestNeighbors (brute)", 0, knn},
+		Case{"knn", 16100, 123, "graph.Nearest, 10 neighbours, sklearn NearestNeighbors (brute)", 0, knn},
+		Case{adult, 16100, 123, "the same on sparse rows of the Adult data", 0, knnAdult},
+		Case{"lle", 10000, 64, "lle.Weights, 10 neighbours, sklearn barycenter_weights", 0, lleWeights},
 	)
 }
 
@@ -63,15 +74,19 @@ func Names() []string {
 	return names
 }
 
-// Select returns the cases of those names, all for none. An unknown name is an input error.
-func Select(names []string) ([]Case, error) {
+// Select returns the cases of those names; for none all, without the one that needs a data set
+// if the folder of these is not known. An unknown name is an input error.
+func Select(names []string, data string) ([]Case, error) {
 	for _, n := range names {
 		if !slices.Contains(Names(), n) {
 			return nil, fault.Unknown("case", n, Names())
 		}
 	}
 	return slices.DeleteFunc(Cases(), func(c Case) bool {
-		return len(names) > 0 && !slices.Contains(names, c.Name)
+		if len(names) == 0 {
+			return c.Name == adult && data == ""
+		}
+		return !slices.Contains(names, c.Name)
 	}), nil
 }
 
@@ -211,16 +226,22 @@ func exp(_ context.Context, s Subject, n, _ int) (func(), func() error, func() f
 	}, func() float64 { return sum(y, false) }, nil
 }
 
-func rbf(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
+// gaussian returns random points and the kernel with gamma = 1/d.
+func gaussian(n, d int) (*points.Dense, kernel.Kernel, error) {
 	x, err := points.NewDense(n, d, matrix(1, n, d).Data)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, kernel.Kernel{}, err
 	}
 	spec, err := kernel.Parse(fmt.Sprintf("rbf:gamma=%.17g", 1/float64(d)))
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, kernel.Kernel{}, err
 	}
 	k, err := kernel.New(spec)
+	return x, k, err
+}
+
+func rbf(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
+	x, k, err := gaussian(n, d)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -8,6 +8,7 @@ An error is answered with {"error": text}.
 """
 
 import json
+import os
 import sys
 import time
 
@@ -18,10 +19,10 @@ import scipy.linalg
 MASK = (1 << 64) - 1
 
 
-def uniform(stream, count):
+def uniform(stream, count, first=0):
     """count numbers in [0, 1): SplitMix64 of stream * 2^40 + index, as the Go side has them."""
     with numpy.errstate(over="ignore"):
-        z = numpy.arange(count, dtype=numpy.uint64) + numpy.uint64(stream << 40)
+        z = numpy.arange(first, first + count, dtype=numpy.uint64) + numpy.uint64(stream << 40)
         z = (z + numpy.uint64(1)) * numpy.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
@@ -30,7 +31,11 @@ def uniform(stream, count):
 
 
 def matrix(stream, n, d):
-    return (uniform(stream, n * d) - 0.5).reshape(n, d)
+    out = numpy.empty(n * d)
+    for lo in range(0, n * d, 1 << 20):  # in parts, for the memory of the arithmetic
+        hi = min(lo + (1 << 20), n * d)
+        out[lo:hi] = uniform(stream, hi - lo, lo) - 0.5
+    return out.reshape(n, d)
 
 
 def dominant(n):
@@ -74,7 +79,52 @@ def rbf(n, d):
     return None, lambda _: rbf_kernel(x, gamma=gamma)
 
 
-CASES = {f.__name__: f for f in (gemm, syrk, cholesky, trsm, exp, rbf)}
+def nystroem(n, d):
+    from sklearn.kernel_approximation import Nystroem
+
+    x, m, gamma = matrix(1, n, d), min(n, LANDMARKS), 1.0 / d
+    model = Nystroem(gamma=gamma, n_components=m)
+    model.fit(x[:m])
+    # The map for the first points as landmarks, in their order, as Nystroem.fit makes it.
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    u, s, v = scipy.linalg.svd(rbf_kernel(x[:m], gamma=gamma))
+    model.components_, model.component_indices_ = x[:m], numpy.arange(m)
+    model.normalization_ = numpy.dot(u / numpy.sqrt(numpy.maximum(s, 1e-12)), v)
+    return None, lambda _: model.transform(x)
+
+
+def neighbors_of(x):
+    from sklearn.neighbors import NearestNeighbors
+
+    model = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(x)
+    return None, lambda _: model.kneighbors()[0]
+
+
+def knn(n, d):
+    return neighbors_of(matrix(1, n, d))
+
+
+def knn_adult(n, d):
+    from sklearn.datasets import load_svmlight_file
+
+    x, _ = load_svmlight_file(os.path.join(os.environ["MUSTLINK_DATA"], "adult.svm.gz"))
+    return neighbors_of(x[:n])
+
+
+def lle(n, d):
+    from sklearn.manifold._locally_linear import barycenter_weights
+    from sklearn.neighbors import NearestNeighbors
+
+    x = matrix(1, n, d)
+    near = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(x).kneighbors(return_distance=False)
+    # The weights add up to 1 in each row: what is compared is the sum of their squares.
+    return None, lambda _: barycenter_weights(x, x, near, reg=1e-3) ** (2 if CHECKING else 1)
+
+
+LANDMARKS = 500
+CASES = {f.__name__: f for f in (gemm, syrk, cholesky, trsm, exp, rbf, nystroem, knn, knn_adult, lle)}
+CASES["rbf_reused"] = rbf
 CHECKING = False
 
 

@@ -3,6 +3,7 @@ package peers
 import (
 	"context"
 	"math"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func TestSidesAgree(t *testing.T) {
 	if !strings.Contains(p.About(), "NumPy") {
 		t.Errorf("about: %q", p.About())
 	}
-	for _, c := range Cases() {
+	for _, c := range cases(t, s) {
 		c.N, c.D = 40, min(c.D, 30)
 		f, err := c.Run(ctx, s, p, 1, measure.Options{Rounds: 1, MinTime: time.Microsecond, Pause: -1})
 		if err != nil {
@@ -70,7 +71,7 @@ func TestSidesAgree(t *testing.T) {
 // Our side alone: what is known of the results.
 func TestOurSide(t *testing.T) {
 	ctx, s := context.Background(), subject(t)
-	for _, c := range Cases() {
+	for _, c := range cases(t, s) {
 		prepare, run, check, err := c.work(ctx, s, 17, 5)
 		if err != nil {
 			t.Fatal(err)
@@ -100,12 +101,24 @@ func TestStartFails(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	if _, err := Select([]string{"gemm", "rfb"}); !fault.IsInput(err) || !strings.Contains(err.Error(), "rbf") {
+	if _, err := Select([]string{"gemm", "rfb"}, ""); !fault.IsInput(err) || !strings.Contains(err.Error(), "rbf") {
 		t.Errorf("error %v: want one that names rbf", err)
 	}
-	cases, err := Select([]string{"rbf"})
+	cases, err := Select([]string{"rbf"}, "")
 	if err != nil || len(cases) != 4 {
 		t.Errorf("%d cases, error %v: want 4", len(cases), err)
+	}
+	all, err := Select(nil, "folder")
+	without, _ := Select(nil, "")
+	if err != nil || len(all) != len(Cases()) || len(without) != len(all)-1 {
+		t.Errorf("%d cases with data and %d without, error %v: want %d and one less", len(all), len(without), err, len(Cases()))
+	}
+	named, err := Select([]string{adult}, "")
+	if err != nil || len(named) != 1 {
+		t.Fatalf("%d cases, error %v: want the one that is named", len(named), err)
+	}
+	if _, _, _, err := named[0].work(context.Background(), Subject{}, 1, 1); !fault.IsInput(err) {
+		t.Errorf("without data: %v: want an input error", err)
 	}
 }
 
@@ -119,5 +132,15 @@ func subject(t *testing.T) Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Subject{eng, table}
+	return Subject{eng, table, os.Getenv("MUSTLINK_DATA")}
+}
+
+// cases returns those that can run here.
+func cases(t *testing.T, s Subject) []Case {
+	t.Helper()
+	all, err := Select(nil, s.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -89,7 +89,7 @@ type answer struct {
 // prepare sets the case that the next calls time, and returns the sum over its result.
 func (p *Process) prepare(name string, n, d int) (check float64, err error) {
 	var a answer
-	err = p.ask(request{Prepare: name, N: n, D: d}, &a)
+	err = p.ask(request{Prepare: strings.ReplaceAll(name, "-", "_"), N: n, D: d}, &a)
 	return a.Check, err
 }
 

@@ -58,7 +58,8 @@ type speedReport struct {
 	Peers   string           `json:"peers,omitempty"`
 	SIMD    string           `json:"simd"`
 	Rounds  int              `json:"rounds"`
-	Peak    float64          `json:"peak_gflops,omitempty"` // of one core, measured in this run
+	Peak    float64          `json:"peak_gflops,omitempty"`  // of one core, measured in this run
+	Write   map[int]float64  `json:"write_gbytes,omitempty"` // GB/s by number of threads, likewise
 	Figures []measure.Figure `json:"figures"`
 }
 
@@ -69,6 +70,7 @@ func (a *app) speedReport(rounds int) (speedReport, error) {
 		Machine: fmt.Sprintf("%s/%s, %d logical CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 		SIMD:    asm.Best().String(),
 		Rounds:  rounds,
+		Write:   map[int]float64{},
 	}
 	if name := a.getenv(simdVariable); name != "" {
 		level, err := asm.ParseLevel(name)
@@ -91,8 +93,10 @@ func newBenchMicro(a *app) *cobra.Command {
 		Short: "time single operations against another backend",
 		Long: `Time single operations (products, solves, factorisations, exponentials) of the native
 backend against other backends of this build, in turn, and print the median time, the rate,
-its share of the measured peak of multiply-adds on registers, and how many times faster native is
-(other time / native time of the same round, median and extremes).
+its share of the limit (the peak of multiply-adds on registers, and for kernel matrices the time to
+write them besides, both measured in the run), and how many times faster native is (other time /
+native time of the same round, median and extremes). Kernel matrices compare several workers with
+one.
 
 MUSTLINK_SIMD chooses the level of the native kernels.`,
 		Example: `  mustlink bench micro
@@ -141,8 +145,11 @@ func (a *app) runBenchMicro(ctx context.Context, s speedFlags, o micro.Options) 
 		return err
 	}
 	for _, f := range r.Figures {
-		if f.Name == micro.Peak {
+		switch f.Name {
+		case micro.Peak:
 			r.Peak = f.Entries[0].GFlops
+		case micro.Write:
+			r.Write[f.Threads] = f.Bytes / f.Entries[0].Seconds.Median / 1e9
 		}
 	}
 	bar.done()
@@ -190,7 +197,7 @@ without libopenblas0-pthread it is the slow reference BLAS.`,
 }
 
 func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string) error {
-	cases, err := peers.Select(s.cases)
+	cases, err := peers.Select(s.cases, a.getenv(dataVariable))
 	if err != nil {
 		return err
 	}
@@ -253,7 +260,7 @@ func (a *app) speedSubject(threads int) (peers.Subject, error) {
 	if err != nil {
 		return peers.Subject{}, environmentError(err)
 	}
-	return peers.Subject{Engine: eng, Table: table}, nil
+	return peers.Subject{Engine: eng, Table: table, Data: a.getenv(dataVariable)}, nil
 }
 
 func (r speedReport) text(w io.Writer) {
@@ -266,14 +273,36 @@ func (r speedReport) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "SIMD\t%s\n", r.SIMD)
 	fmt.Fprintf(w, "rounds\t%d (medians; ratio: the other's time / ours, of the same round)\n\n", r.Rounds)
-	fmt.Fprintln(w, "work\tsize\tthreads\twho\tseconds\tGF/s\tof peak\tratio\tfrom\tto")
+	fmt.Fprintln(w, "work\tsize\tthreads\twho\tseconds\tGF/s\tof limit\tratio\tfrom\tto")
 	for _, f := range r.Figures {
 		for _, e := range f.Entries {
 			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.4g\t%s\t%s\t%.2f\t%.2f\t%.2f\n", f.Name, f.Size, f.Threads, e.Name,
-				e.Seconds.Median, unlessZero(e.GFlops, 1), unlessZero(e.GFlops/(r.Peak*float64(f.Threads)), 2),
+				e.Seconds.Median, rate(f, e), unlessZero(r.limit(f)/e.Seconds.Median, 2),
 				e.Ratio.Median, e.Ratio.Min, e.Ratio.Max)
 		}
 	}
+}
+
+// limit returns the time that the work would take at the peak rate of multiply-adds, and, for
+// what goes to memory, at the rate at which that was written: both as measured in this run. It
+// is 0 where that is not known.
+func (r speedReport) limit(f measure.Figure) float64 {
+	seconds := f.Flops / (1e9 * r.Peak * float64(f.Threads))
+	if f.Bytes > 0 {
+		seconds += f.Bytes / (1e9 * r.Write[f.Threads])
+	}
+	if !(seconds < 1e300) {
+		return 0
+	}
+	return seconds
+}
+
+// rate returns GF/s, or GB/s for work without flops.
+func rate(f measure.Figure, e measure.Entry) string {
+	if f.Flops == 0 && f.Bytes > 0 {
+		return unlessZero(f.Bytes/e.Seconds.Median/1e9, 1) + " GB/s"
+	}
+	return unlessZero(e.GFlops, 1)
 }
 
 // unlessZero writes v with so many decimals, or "-" where there is no such figure.

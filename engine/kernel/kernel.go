@@ -34,6 +34,9 @@ func New(s Spec) (Kernel, error) {
 	return k, nil
 }
 
+// Linear returns the linear kernel, the inner product itself.
+func Linear() Kernel { return Kernel{spec: Spec{n: 1}} }
+
 // Spec returns the parsed text that the kernel was made from.
 func (k Kernel) Spec() Spec { return k.spec }
 

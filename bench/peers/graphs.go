@@ -1,0 +1,116 @@
+package peers
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/lle"
+)
+
+// adult is the case that needs a data set.
+const adult = "knn-adult"
+
+// Numbers of landmarks and neighbours.
+const (
+	landmarks = 500
+	neighbors = 10
+)
+
+func rbfReused(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
+	x, k, err := gaussian(n, d)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	gram := s.Engine.NewMatrix(n, n)
+	return nil, func() error { return k.GramTo(ctx, s.Engine, gram, x) },
+		func() float64 { return sum(gram, false) }, nil
+}
+
+// nystroem maps kernel values with the first points by K^-1/2 of these.
+func nystroem(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
+	x, k, err := gaussian(n, d)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	m := min(n, landmarks)
+	basis := &points.Dense{N: m, D: d, Data: x.Data[:m*d]}
+	root, err := k.Gram(ctx, s.Engine, basis)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	w := make([]float64, m)
+	if err := s.Engine.Backend().SymEig(root, w, true); err != nil {
+		return nil, nil, nil, err
+	}
+	scaled := root.Clone()
+	for e, v := range w {
+		s.Table.Scale(1/math.Sqrt(max(v, 1e-12)), scaled.Row(e))
+	}
+	normalization, out := blas.NewMatrix(m, m), s.Engine.NewMatrix(n, m)
+	s.Engine.Backend().Gemm(true, false, 1, root, scaled, 0, normalization)
+	return nil, func() error { return k.MultiplyTo(ctx, s.Engine, out, x, basis, normalization) },
+		func() float64 { return sum(out, false) }, nil
+}
+
+func knn(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
+	x, err := points.NewDense(n, d, matrix(1, n, d).Data)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return nearest(ctx, s, x)
+}
+
+func knnAdult(ctx context.Context, s Subject, n, _ int) (func(), func() error, func() float64, error) {
+	if s.Data == "" {
+		return nil, nil, nil, &fault.ParamError{Param: "MUSTLINK_DATA", Value: "", Want: "the folder of the data sets, for the case " + adult}
+	}
+	d, err := dataset.Read(filepath.Join(s.Data, "adult.svm.gz"), dataset.ReadOptions{})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	rows := make([]int, min(n, d.Points.Len()))
+	for i := range rows {
+		rows[i] = i
+	}
+	return nearest(ctx, s, d.Points.Select(rows))
+}
+
+func nearest(ctx context.Context, s Subject, x points.Points) (func(), func() error, func() float64, error) {
+	var found *graph.Neighbors
+	run := func() (err error) {
+		found, err = graph.Nearest(ctx, s.Engine, kernel.Linear(), x, min(neighbors, x.Len()-1))
+		return err
+	}
+	return nil, run, func() float64 {
+		total := 0.0
+		for _, v := range found.Squared {
+			total += math.Sqrt(v)
+		}
+		return total
+	}, nil
+}
+
+func lleWeights(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
+	x, err := points.NewDense(n, d, matrix(1, n, d).Data)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	k := min(neighbors, n-1)
+	near, err := graph.Nearest(ctx, s.Engine, kernel.Linear(), x, k)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var w blas.Matrix
+	run := func() (err error) {
+		w, err = lle.Weights(ctx, s.Engine, n, k, lle.OfVectors(s.Engine, x, near.Index, k), lle.DefaultRegularization)
+		return err
+	}
+	return nil, run, func() float64 { return s.Table.Dot(w.Data, w.Data) }, nil
+}
