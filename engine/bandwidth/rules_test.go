@@ -69,19 +69,6 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-func TestSmallest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		row := rapid.SliceOfN(rapid.Float64Range(0, 4), 2, 30).Draw(t, "row")
-		skip := rapid.IntRange(0, len(row)-1).Draw(t, "skip")
-		k := rapid.IntRange(1, len(row)-1).Draw(t, "k")
-		want := slices.Delete(slices.Clone(row), skip, skip+1)
-		slices.Sort(want)
-		if got := smallest(make([]float64, 0, k+1), row, skip, k); !slices.Equal(got, want[:k]) {
-			t.Fatalf("got %v, want %v", got, want[:k])
-		}
-	})
-}
-
 // sampled resolves a rule with limits far below the number of points.
 func sampled(t *testing.T, rule string, x points.Points, workers int) float64 {
 	t.Helper()

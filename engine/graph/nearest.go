@@ -165,7 +165,7 @@ func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) 
 			continue // the point itself
 		}
 		if slack > 0 {
-			d = kernel.SquaredDistance(s.t, s.x, s.y, i, j)
+			d = kernel.SquaredDistance(s.x, s.y, i, j)
 		}
 		s.offer(i, j, d, slack)
 		if row[at] <= limits[at] {

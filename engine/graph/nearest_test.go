@@ -78,12 +78,11 @@ func sets(rng *rand.Rand) map[string]points.Points {
 }
 
 // brute sorts all distances, sums of squared differences in the order of the features.
-func brute(eng *engine.Engine, x points.Points, i, count int) []int32 {
-	t := eng.Backend().Kernels()
+func brute(x points.Points, i, count int) []int32 {
 	var order []int32
 	d := make([]float64, x.Len())
 	for j := range d {
-		d[j] = kernel.SquaredDistance(t, x, x, i, j)
+		d[j] = kernel.SquaredDistance(x, x, i, j)
 		if j != i {
 			order = append(order, int32(j))
 		}
@@ -109,11 +108,11 @@ func TestNearest(t *testing.T) {
 				}
 				for i := range x.Len() {
 					index, squared := got.Of(i)
-					if want := brute(eng, x, i, count); !slices.Equal(index, want) {
+					if want := brute(x, i, count); !slices.Equal(index, want) {
 						t.Fatalf("%s, %d workers: the %d neighbours of %d are %v: want %v", name, workers, count, i, index, want)
 					}
 					for a, j := range index {
-						if want := kernel.SquaredDistance(eng.Backend().Kernels(), x, x, i, int(j)); squared[a] != want {
+						if want := kernel.SquaredDistance(x, x, i, int(j)); squared[a] != want {
 							t.Fatalf("%s: squared distance %d of %d is %v: want %v", name, a, i, squared[a], want)
 						}
 					}

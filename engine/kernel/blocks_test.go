@@ -255,7 +255,7 @@ func TestBlockError(t *testing.T) {
 			}
 			for r := range b.Matrix.Rows {
 				for c, v := range b.Matrix.Row(r) {
-					want := kernel.SquaredDistance(eng.Backend().Kernels(), x, x, b.Row+r, b.Col+c)
+					want := kernel.SquaredDistance(x, x, b.Row+r, b.Col+c)
 					if !(math.Abs(v-want) <= b.Error) {
 						t.Errorf("%s: |x%d - x%d|^2 is %v: want %v within %v", what, b.Row+r, b.Col+c, v, want, b.Error)
 					}

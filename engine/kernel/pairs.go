@@ -118,9 +118,15 @@ func productOf(t *asm.Table, x points.Points, i, j int) float64 {
 }
 
 // SquaredDistance returns |x_i - y_j|^2 of two vectors as the sum of the squared differences
-// of their features, on the kernels t. It panics for points that are no vectors.
-func SquaredDistance(t *asm.Table, x, y points.Points, i, j int) float64 {
-	return distanceOf(t, x, y, i, j)
+// of their features: the same bits in every build, for either order. It panics for points that
+// are no vectors.
+func SquaredDistance(x, y points.Points, i, j int) float64 {
+	xd, xIsDense := x.(*points.Dense)
+	yd, yIsDense := y.(*points.Dense)
+	if xIsDense && yIsDense {
+		return points.SquaredDistance(xd.Row(i), yd.Row(j))
+	}
+	return distanceOf(nil, x, y, i, j) // no kernels are used for sparse vectors
 }
 
 // distanceOf returns |x_i - y_j|^2 from the differences of the raw values of vectors.
@@ -136,7 +142,7 @@ func distanceOf(t *asm.Table, x, y points.Points, i, j int) float64 {
 		return distanceSparse(xs, ys, i, j)
 	}
 	s := 0.0
-	mergeSparse(x, y, i, j, func(a, b float64) { s += (a - b) * (a - b) })
+	mergeSparse(x, y, i, j, func(a, b float64) { s += float64((a - b) * (a - b)) })
 	return s
 }
 
@@ -160,13 +166,13 @@ func distanceSparse(x, y *points.CSR, i, j int) float64 {
 			d = yv[b]
 			b++
 		}
-		s += d * d
+		s += float64(d * d) // not fused: the same bits everywhere
 	}
 	for ; a < len(xc); a++ {
-		s += xv[a] * xv[a]
+		s += float64(xv[a] * xv[a])
 	}
 	for ; b < len(yc); b++ {
-		s += yv[b] * yv[b]
+		s += float64(yv[b] * yv[b])
 	}
 	return s
 }

@@ -35,12 +35,13 @@ type Block struct {
 }
 
 // distanceError is the bound for points of d features whose centred squared lengths are xx and
-// yy: 4 d eps (xx + yy) for the product, and what centring and adding up cost.
+// yy: 4 d eps (xx + yy) for products, norms and the sum of the squared differences, and what
+// centring costs.
 func distanceError(d int, xx, yy []float64) float64 {
 	if d == 0 || len(xx) == 0 || len(yy) == 0 {
 		return 0
 	}
-	return 4 * float64(d+8) * 0x1p-53 * (slices.Max(xx) + slices.Max(yy))
+	return 8 * float64(d+8) * 0x1p-53 * (slices.Max(xx) + slices.Max(yy))
 }
 
 // evaluation is a base with a kernel's maps and the self products that each of them needs.
