@@ -79,7 +79,7 @@ func TestBackendsSideBySide(t *testing.T) {
 	}
 	multiply := func(threads int) []float64 {
 		c := blas.NewMatrix(n, n)
-		New(threads).Gemm(false, true, 1, a, a, 0, c)
+		New(nil, threads).Gemm(false, true, 1, a, a, 0, c)
 		return c.Data
 	}
 	alone := [][]float64{1: multiply(1), 2: multiply(2)}
@@ -102,7 +102,7 @@ func TestBackendsSideBySide(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	big := blas.Matrix{Rows: 1, Cols: 1, Stride: math.MaxInt32 + 1, Data: []float64{1}}
 	one := blas.NewMatrix(1, 1)
-	b := New(1)
+	b := New(nil, 1)
 	for name, f := range map[string]func(){
 		"Gemm":      func() { b.Gemm(false, false, 1, one, big, 0, one) },
 		"Syrk":      func() { b.Syrk(false, 1, big, 0, one) },
@@ -164,10 +164,10 @@ func TestLargeOrderPath(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	if s := New(3).Describe(); !strings.Contains(s, "OpenBLAS") || !strings.Contains(s, "core") || !strings.Contains(s, "threads 3") {
+	if s := New(nil, 3).Describe(); !strings.Contains(s, "OpenBLAS") || !strings.Contains(s, "core") || !strings.Contains(s, "threads 3") {
 		t.Errorf("description is %q: want library, core and threads", s)
 	}
-	if got := New(0).(backend).threads; got != 1 {
-		t.Errorf("New(0) has %d threads: want 1", got)
+	if got := New(nil, 0).(backend).threads; got != 1 {
+		t.Errorf("New(nil, 0) has %d threads: want 1", got)
 	}
 }
