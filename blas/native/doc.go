@@ -3,8 +3,9 @@
 // Products run in the loop nest of package tile. Triangular solves and products, the
 // inverse of a triangle and the Cholesky factorisation halve their matrix until triangles of
 // order 64 are left, so that nearly all flops are in products; QR gathers reflections into
-// blocks for the same reason. Eigenvalues are gonum's, but for few of a large matrix, which
-// SymEigTop finds by a Krylov search.
+// blocks for the same reason. A symmetric matrix is reduced to tridiagonal form in panels and
+// decomposed by divide and conquer; few eigenpairs of a large one SymEigTop finds by a Krylov
+// search. gonum does the small blocks at the ends of these recursions.
 //
 // # Bits
 //

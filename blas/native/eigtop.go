@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
 // SymEigTop searches a Krylov space for few eigenpairs of a large matrix: O(n^2) flops for
@@ -13,13 +14,23 @@ import (
 func (b *backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 	n, k := blas.CheckSymEigTop(a, w, v)
 	if k == 0 || n < krylovOrder || k > n/krylovShare || !moderate(a) {
-		return b.eigen.SymEigTop(a, w, v)
+		return b.symEigTop(a, w, v)
 	}
 	mirror(a)
 	if newKrylov(b, a, k).find(w, v) {
 		return nil
 	}
-	return b.eigen.SymEigTop(a, w, v)
+	return b.symEigTop(a, w, v)
+}
+
+// symEigTop decomposes A.
+func (b *backend) symEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
+	all := make([]float64, a.Rows)
+	if err := b.SymEig(a, all, true); err != nil {
+		return err
+	}
+	form.TopRows(all, a, w, v)
+	return nil
 }
 
 // moderate reports whether all elements of the lower triangle are finite and the largest

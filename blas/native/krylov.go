@@ -168,7 +168,7 @@ func (s *krylov) restart(w []float64, v blas.Matrix) bool {
 	basis, image := s.v.View(0, m, 0, s.n), s.av.View(0, m, 0, s.n)
 	small, theta := blas.NewMatrix(m, m), make([]float64, m)
 	s.b.Gemm(false, true, 1, image, basis, 0, small)
-	if s.b.eigen.SymEig(small, theta, true) != nil {
+	if s.b.SymEig(small, theta, true) != nil {
 		return false // not with finite input; the caller falls back when the budget is spent
 	}
 	s.norm = max(s.norm, math.Abs(theta[0]), math.Abs(theta[m-1]))

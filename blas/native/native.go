@@ -17,13 +17,13 @@ type backend struct {
 	nest   *tile.Nest
 	alone  *tile.Nest   // of one worker, for use by tasks
 	leaves sync.Pool    // of *leaf
-	eigen  blas.Backend // for SymEig
+	small  blas.Backend // for eigenvalues of small matrices
 }
 
 // New returns the backend on the kernels t, with up to workers goroutines a call; fewer
-// than 1 count as 1. Full eigendecompositions use up to GOMAXPROCS goroutines instead.
+// than 1 count as 1.
 func New(t *asm.Table, workers int) blas.Backend {
-	return &backend{t: t, nest: tile.New(t, workers), alone: tile.New(t, 1), eigen: gonum.New(t)}
+	return &backend{t: t, nest: tile.New(t, workers), alone: tile.New(t, 1), small: gonum.New(t)}
 }
 
 func (b *backend) Kernels() *asm.Table { return b.t }
@@ -31,11 +31,7 @@ func (b *backend) Kernels() *asm.Table { return b.t }
 func (b *backend) Name() string { return "native" }
 
 func (b *backend) Describe() string {
-	return fmt.Sprintf("Go, kernels %s, workers %d; eigenvalues: %s", b.t.Level, b.nest.Workers(), b.eigen.Describe())
-}
-
-func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
-	return b.eigen.SymEig(a, w, vectors)
+	return fmt.Sprintf("Go, kernels %s, workers %d", b.t.Level, b.nest.Workers())
 }
 
 // blocks returns the number of blocks of that size that n elements need.

@@ -29,7 +29,7 @@ func (b *backend) QR(a, l blas.Matrix) {
 		j1 := min(j0+reflectors, n)
 		factor := t.View(j0, j1, 0, j1-j0)
 		b.panel(v.View(j0, j1, 0, m), l.View(j0, j1, 0, n), factor, tau[j0:j1], j0)
-		b.reflectRows(v.View(j1, n, j0, m), v.View(j0, j1, j0, m), factor)
+		b.reflectRows(v.View(j1, n, j0, m), v.View(j0, j1, j0, m), factor, false)
 	}
 	b.assemble(v, t, a)
 	form.PositiveDiagonal(a, l)
@@ -45,17 +45,17 @@ func (b *backend) panel(panel, l, t blas.Matrix, tau []float64, j0 int) {
 	} else {
 		mid := rows / 2
 		b.panel(panel.View(0, mid, 0, m), l.View(0, mid, 0, l.Cols), t.View(0, mid, 0, mid), tau[:mid], j0)
-		b.reflectRows(panel.View(mid, rows, j0, m), panel.View(0, mid, j0, m), t.View(0, mid, 0, mid))
+		b.reflectRows(panel.View(mid, rows, j0, m), panel.View(0, mid, j0, m), t.View(0, mid, 0, mid), false)
 		b.panel(panel.View(mid, rows, 0, m), l.View(mid, rows, 0, l.Cols), t.View(mid, rows, mid, rows), tau[mid:], j0+mid)
 	}
 	b.blockFactor(panel.View(0, rows, j0, m), tau, t)
 }
 
-// reflectRows multiplies the rows by I - V T V', V' the panel.
-func (b *backend) reflectRows(rows, panel, t blas.Matrix) {
+// reflectRows multiplies the rows by I - V T V', V' the panel, or by its transpose.
+func (b *backend) reflectRows(rows, panel, t blas.Matrix, trans bool) {
 	w := blas.NewMatrix(rows.Rows, panel.Rows)
 	b.Gemm(false, true, 1, rows, panel, 0, w)
-	b.Trmm(false, true, t, w)
+	b.Trmm(false, !trans, t, w)
 	b.Gemm(false, false, -1, w, panel, 1, rows)
 }
 

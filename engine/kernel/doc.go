@@ -32,7 +32,16 @@
 //
 // # Determinism
 //
-// Kernel matrices have the same bits for any number of workers. Gram matrices are symmetric
-// to the bit. Row i of a cross matrix depends on point i and on y only (with the native and
-// gonum backends; netlib's bits may depend on where a row falls in its block).
+// Kernel matrices have the same bits for any number of workers and for any backend: they are
+// evaluated on the vector kernels that every backend carries. Gram matrices are symmetric to
+// the bit. Row i of a cross matrix depends on point i and on y only.
+//
+// # Evaluation
+//
+// Points are packed once, and a matrix comes in tiles: the register tile writes inner products
+// to a tile that stays in the second-level cache, the maps pass over it there, and it goes to
+// memory, past the caches if the matrix is large. Of a Gram matrix the lower triangle is
+// computed and each tile written twice, once transposed. What needs no matrix takes the tiles
+// themselves: [Kernel.GramBlocks], [Kernel.CrossRows], [Kernel.MultiplyTo]. Sparse points go
+// the same way unless lists of shared features are faster.
 package kernel

@@ -1,0 +1,162 @@
+package native
+
+import (
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/tile"
+)
+
+// reduction is A = Q T Q' with T tridiagonal: Q the product of reflections I - tau v v', whose
+// vectors are the rows of v (zeros up to place i of row i, then 1). e is the subdiagonal of T.
+type reduction struct {
+	e, tau []float64
+	v      blas.Matrix
+}
+
+// panelColumns is the number of columns that are reduced before the rest of A is updated.
+const panelColumns = 32
+
+// tridiagonalize reduces the lower triangle of a, which it destroys (Dongarra, Sorensen &
+// Hammarling 1989), and writes the diagonal of T to d. The vectors are kept if vectors is set.
+func (b *backend) tridiagonalize(a blas.Matrix, d []float64, vectors bool) *reduction {
+	n := a.Rows
+	r := &reduction{e: make([]float64, n-1), tau: make([]float64, n-1)}
+	r.v = blas.NewMatrix(panelColumns, n)
+	if vectors {
+		r.v = blas.NewMatrix(n-1, n)
+	}
+	// Beside each other for the update: V and W, W and V.
+	p := &panel{b: b, a: a, left: blas.NewMatrix(2*panelColumns, n), right: blas.NewMatrix(2*panelColumns, n), sums: b.newSymvSums(n)}
+	for j0 := 0; j0 < n-1; j0 += panelColumns {
+		j1 := min(j0+panelColumns, n-1)
+		p.v, p.w = p.left.View(0, j1-j0, 0, n), p.left.View(j1-j0, 2*(j1-j0), 0, n)
+		for j := j0; j < j1; j++ {
+			d[j], r.e[j], r.tau[j] = p.column(j, j-j0)
+			if vectors {
+				copy(r.v.Row(j), p.v.Row(j-j0))
+			}
+		}
+		p.update(j1)
+	}
+	d[n-1] = a.At(n-1, n-1)
+	return r
+}
+
+// panel is a block of columns under reduction: the matrix is A - V'W - W'V until A is updated.
+type panel struct {
+	b           *backend
+	a           blas.Matrix
+	left, right blas.Matrix
+	v, w        blas.Matrix // views of left
+	sums        symvSums
+}
+
+// column reduces column j, number c of the panel: it returns the diagonal and the subdiagonal
+// element, and leaves the vector of the reflection in row c of v, that of the update in w.
+func (p *panel) column(j, c int) (diagonal, below, tau float64) {
+	n, t := p.a.Rows, p.b.t
+	v, w := p.v.Row(c), p.w.Row(c)
+	for i := j; i < n; i++ {
+		v[i] = p.a.Data[i*p.a.Stride+j]
+	}
+	for k := range c {
+		t.Axpy(-p.w.At(k, j), p.v.Row(k)[j:], v[j:])
+		t.Axpy(-p.v.At(k, j), p.w.Row(k)[j:], v[j:])
+	}
+	diagonal = v[j]
+	clear(v[:j+1])
+	x, y := v[j+1:], w[j+1:]
+	below, tau = p.b.householder(x)
+	clear(w[:j+1])
+	if tau == 0 {
+		clear(y)
+		return diagonal, below, 0
+	}
+	p.b.symv(p.a.View(j+1, n, j+1, n), x, y, p.sums)
+	for k := range c {
+		vk, wk := p.v.Row(k)[j+1:], p.w.Row(k)[j+1:]
+		ofW, ofV := t.Dot(wk, x), t.Dot(vk, x)
+		t.Axpy(-ofW, vk, y)
+		t.Axpy(-ofV, wk, y)
+	}
+	t.Scale(tau, y)
+	t.Axpy(-tau/2*t.Dot(y, x), x, y)
+	return diagonal, below, tau
+}
+
+// update subtracts V'W + W'V from the lower triangle of A, from row and column j1 on.
+func (p *panel) update(j1 int) {
+	n, c := p.a.Rows, p.v.Rows
+	for k := range c {
+		copy(p.right.Row(k)[j1:], p.w.Row(k)[j1:])
+		copy(p.right.Row(c + k)[j1:], p.v.Row(k)[j1:])
+	}
+	p.b.nest.Multiply(tile.Product{
+		Alpha: -1, Beta: 1, Lower: true, C: p.a.View(j1, n, j1, n),
+		A: tile.Operand{Matrix: p.left.View(0, 2*c, j1, n), Trans: true},
+		B: tile.Operand{Matrix: p.right.View(0, 2*c, j1, n)},
+	})
+}
+
+// apply multiplies the rows of x by Q', so that eigenvectors of T become those of A.
+func (r *reduction) apply(b *backend, x blas.Matrix) {
+	n := x.Cols
+	factor := blas.NewMatrix(reflectors, reflectors)
+	for p := blocks(n-1, reflectors) - 1; p >= 0; p-- {
+		j0, j1 := p*reflectors, min((p+1)*reflectors, n-1)
+		v, t := r.v.View(j0, j1, j0+1, n), factor.View(0, j1-j0, 0, j1-j0)
+		b.blockFactor(v, r.tau[j0:j1], t)
+		b.reflectRows(x.View(0, x.Rows, j0+1, n), v, t, true)
+	}
+}
+
+// symvSums are the partial results of symv, which its tasks have for themselves.
+type symvSums []float64
+
+// symvTasks is the number of parts that the rows of a large matrix fall into: by its order
+// alone, so that the bits do not depend on the workers.
+const (
+	symvTasks = 8
+	symvOrder = 256
+)
+
+func (b *backend) newSymvSums(n int) symvSums { return make([]float64, symvTasks*n) }
+
+// symv writes A x to y, A symmetric, its lower triangle.
+func (b *backend) symv(a blas.Matrix, x, y []float64, sums symvSums) {
+	n := len(x)
+	if n < symvOrder {
+		clear(y)
+		b.symvRows(a, x, y, 0, n)
+		return
+	}
+	b.nest.Each(b.nest.Workers() > 1, symvTasks, func(i int) {
+		// Parts of equal area, the largest first.
+		i = symvTasks - 1 - i
+		lo, hi := symvCut(n, i), symvCut(n, i+1)
+		part := sums[i*n : i*n+hi]
+		clear(part)
+		b.symvRows(a, x, part, lo, hi)
+	})
+	clear(y)
+	for i := range symvTasks {
+		hi := symvCut(n, i+1)
+		b.t.Axpy(1, sums[i*n:i*n+hi], y[:hi])
+	}
+}
+
+// symvCut returns where part i of n rows of a triangle begins: at about sqrt(i/8) n.
+func symvCut(n, i int) int {
+	// Eighths of the area: sqrt(i/8) in 1/64ths.
+	cuts := [symvTasks + 1]int{0, 23, 32, 39, 45, 51, 55, 60, 64}
+	return n * cuts[i] / 64
+}
+
+// symvRows adds the products with rows [lo, hi) of the triangle: each is read once and used
+// twice, as a row and as a column.
+func (b *backend) symvRows(a blas.Matrix, x, y []float64, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		row := a.Row(i)[:i+1]
+		b.t.Axpy(x[i], row[:i], y)
+		y[i] += b.t.Dot(row, x)
+	}
+}
