@@ -113,3 +113,8 @@ func gaussianAVX2(rows int, n int, dst *float64, dstStride int, dot *float64, do
 //
 //go:noescape
 func choleskyOnesAVX2(k int, gram *float64, w *float64)
+
+// sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to dots. n is a multiple of the lanes, stride in elements.
+//
+//go:noescape
+func sweepAVX2(n int, a *float64, stride int, x *float64, y *float64, alpha *float64, dots *float64)

@@ -1552,3 +1552,80 @@ belowEnd:
 
 DATA batchOneAVX2<>+0(SB)/8, $(1.0)
 GLOBL batchOneAVX2<>(SB), RODATA|NOPTR, $8
+
+// func sweepAVX2(n int, a *float64, stride int, x *float64, y *float64, alpha *float64, dots *float64)
+// Requires: AVX, FMA3, SSE2
+TEXT ·sweepAVX2(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+32(FP), BX
+	MOVQ         stride+16(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         alpha+40(FP), DI
+	VBROADCASTSD (DI), Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         CX, R8
+	ADDQ         SI, R8
+	VBROADCASTSD 8(DI), Y2
+	VXORPD       Y3, Y3, Y3
+	MOVQ         R8, R9
+	ADDQ         SI, R9
+	VBROADCASTSD 16(DI), Y4
+	VXORPD       Y5, Y5, Y5
+	MOVQ         R9, R10
+	ADDQ         SI, R10
+	VBROADCASTSD 24(DI), Y6
+	VXORPD       Y7, Y7, Y7
+
+sweepone:
+	CMPQ        AX, $0x00000004
+	JL          sweepend
+	VMOVUPD     (DX), Y8
+	VMOVUPD     (BX), Y9
+	VMOVUPD     (CX), Y10
+	VFMADD231PD Y10, Y8, Y1
+	VFMADD231PD Y10, Y0, Y9
+	VMOVUPD     (R8), Y10
+	VFMADD231PD Y10, Y8, Y3
+	VFMADD231PD Y10, Y2, Y9
+	VMOVUPD     (R9), Y10
+	VFMADD231PD Y10, Y8, Y5
+	VFMADD231PD Y10, Y4, Y9
+	VMOVUPD     (R10), Y10
+	VFMADD231PD Y10, Y8, Y7
+	VFMADD231PD Y10, Y6, Y9
+	VMOVUPD     Y9, (BX)
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R9
+	ADDQ        $0x00000020, R10
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, BX
+	SUBQ        $0x00000004, AX
+	JMP         sweepone
+
+sweepend:
+	MOVQ         dots+48(FP), AX
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X1, X0, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDSD       X0, X1, X1
+	MOVSD        X1, (AX)
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X3, X0, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDSD       X0, X1, X1
+	MOVSD        X1, 8(AX)
+	VEXTRACTF128 $0x01, Y5, X0
+	VADDPD       X5, X0, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDSD       X0, X1, X1
+	MOVSD        X1, 16(AX)
+	VEXTRACTF128 $0x01, Y7, X0
+	VADDPD       X7, X0, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDSD       X0, X1, X1
+	MOVSD        X1, 24(AX)
+	VZEROUPPER
+	RET

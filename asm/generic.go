@@ -35,6 +35,7 @@ func generic() *Table {
 		StreamTransposed: streamTransposed,
 		Fence:            func() {},
 		Narrow:           narrow,
+		Sweep:            sweep,
 		CholeskyOnes:     func(k int, g, w []float64) { choleskyOnes(4, k, g, w) },
 
 		MR: 2,
@@ -222,6 +223,14 @@ func streamTransposed(dst []float64, stride int, src []float64, srcStride, rows,
 				dst[(c0+c)*stride+r] = v
 			}
 		}
+	}
+}
+
+func sweep(n int, a []float64, stride int, x, y []float64, alpha, dots *[4]float64) {
+	for r := range 4 {
+		row := a[r*stride:][:n]
+		dots[r] = dot(row, x)
+		axpy(alpha[r], row, y)
 	}
 }
 

@@ -489,6 +489,40 @@ func TestGaussian(t *testing.T) {
 	})
 }
 
+// Sweep is four inner products and four Axpys, to rounding.
+func TestSweep(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(29, 30))
+		for _, n := range append(lengths(), 2048, 5000) {
+			stride := n + n%3
+			a := asmtest.NewVector(3*stride+n, n%5, rng.NormFloat64)
+			x, y := asmtest.NewVector(n, n%3, rng.NormFloat64), asmtest.NewVector(n, n%7, rng.NormFloat64)
+			before := slices.Clone(y.Data)
+			alpha, dots := [4]float64{0.5, -2, 0, 3}, [4]float64{math.NaN(), 1, 2, 3}
+			table.Sweep(n, a.Data, stride, x.Data, y.Data, &alpha, &dots)
+			for what, v := range map[string]*asmtest.Vector{"a": a, "x": x, "y": y} {
+				v.Check(t, what)
+			}
+			for r := range 4 {
+				want, size := 0.0, 0.0
+				for j, v := range a.Data[r*stride:][:n] {
+					want += v * x.Data[j]
+					size += math.Abs(v * x.Data[j])
+				}
+				within(t, fmt.Sprintf("n=%d: product with row %d", n, r), dots[r], want, eps*float64(n)*size)
+			}
+			for j, v := range y.Data {
+				want, size := before[j], math.Abs(before[j])
+				for r := range 4 {
+					want += alpha[r] * a.Data[r*stride+j]
+					size += math.Abs(alpha[r] * a.Data[r*stride+j])
+				}
+				within(t, fmt.Sprintf("n=%d: element %d of y", n, j), v, want, 4*eps*size)
+			}
+		}
+	})
+}
+
 // Narrow rounds as Go's conversion does.
 func TestNarrow(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {

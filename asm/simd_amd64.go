@@ -31,6 +31,7 @@ type simd struct {
 	fence            func()
 	narrow           func(n int, dst *float32, src *float64)
 	choleskyOnes     func(k int, g, w *float64)
+	sweep            func(n int, a *float64, stride int, x, y, alpha, dots *float64)
 	exp              func(n int, dst, x *float64)
 	// expRest is Exp of fewer elements than a vector holds. It calls the assembly by name:
 	// through exp the vector on its stack would move to the heap.
@@ -48,6 +49,7 @@ func (s *simd) apply(t *Table) {
 	t.Exp, t.Sqrt, t.Power, t.SquaredDistances = s.Exp, s.Sqrt, s.Power, s.SquaredDistances
 	t.Gaussian, t.StreamTransposed, t.Fence = s.Gaussian, s.StreamTransposed, s.fence
 	t.FirstBelow, t.Stream, t.Narrow, t.CholeskyOnes = s.FirstBelow, s.Stream, s.Narrow, s.CholeskyOnes
+	t.Sweep = s.Sweep
 	t.Tile, t.TileTo, t.Interleave, t.Peak = s.Tile, s.TileTo, s.Interleave, s.Peak
 	t.MR, t.NR, t.KC, t.Lanes, t.Direct = s.mr, s.nr, s.kc, s.lanes, s.Direct
 }
@@ -221,6 +223,25 @@ func (s *simd) FirstBelow(x, limits []float64, limit float64) int {
 		}
 	}
 	return end + firstBelow(x[end:], limits[end:], limit)
+}
+
+func (s *simd) Sweep(n int, a []float64, stride int, x, y []float64, alpha, dots *[4]float64) {
+	*dots = [4]float64{}
+	end := s.whole(n)
+	for lo := 0; lo < end; lo += longest / 4 {
+		before := *dots
+		s.sweep(min(longest/4, end-lo), &a[lo], stride, &x[lo], &y[lo], &alpha[0], &dots[0])
+		for r, v := range before {
+			dots[r] += v
+		}
+	}
+	for r := range 4 {
+		row := a[r*stride:][:n]
+		for j := end; j < n; j++ {
+			dots[r] = math.FMA(row[j], x[j], dots[r])
+			y[j] = math.FMA(alpha[r], row[j], y[j])
+		}
+	}
 }
 
 func (s *simd) Stream(rows, cols int, dst []float64, stride int, src []float64, srcStride int) {

@@ -94,6 +94,15 @@ type Table struct {
 	// to the bit, but in one pass. dst, dot, xx and yy are disjoint.
 	Gaussian func(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) (near bool)
 
+	// Sweep reads four rows of a matrix once, as rows and as columns:
+	//	for r := range 4 { for j := range n {
+	//		dots[r] += a[r*stride+j] * x[j] // from 0
+	//		y[j] += alpha[r] * a[r*stride+j]
+	//	} }
+	// The sums over j are in an order that depends on n only, those of an element of y in the
+	// order of r. NaN and 0*Inf propagate. y is disjoint from a and x.
+	Sweep func(n int, a []float64, stride int, x, y []float64, alpha, dots *[4]float64)
+
 	// Stream copies a matrix to memory that will not be read soon:
 	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:]) }
 	// It bypasses the caches where it can, which writes a matrix larger than they are at

@@ -29,7 +29,7 @@ func avx2() *simd {
 		axpy: axpyAVX2, scale: scaleAVX2, power: powerAVX2,
 		sqrt: sqrtAVX2, squaredDistances: squaredDistancesAVX2, exp: expAVX2, expRest: expRestAVX2,
 		firstBelow: firstBelowAVX2, stream: streamAVX2, fence: fenceAVX2, narrow: narrowAVX2,
-		choleskyOnes: choleskyOnesAVX2, gaussian: gaussianAVX2, streamTransposed: streamTransposedAVX2,
+		choleskyOnes: choleskyOnesAVX2, sweep: sweepAVX2, gaussian: gaussianAVX2, streamTransposed: streamTransposedAVX2,
 	}
 }
 
@@ -42,7 +42,7 @@ func avx512() *simd {
 		axpy: axpyAVX512, scale: scaleAVX512, power: powerAVX512,
 		sqrt: sqrtAVX512, squaredDistances: squaredDistancesAVX512, exp: expAVX512, expRest: expRestAVX512,
 		firstBelow: firstBelowAVX512, stream: streamAVX512, fence: fenceAVX512, narrow: narrowAVX512,
-		choleskyOnes: choleskyOnesAVX512, gaussian: gaussianAVX512, streamTransposed: streamTransposedAVX512,
+		choleskyOnes: choleskyOnesAVX512, sweep: sweepAVX512, gaussian: gaussianAVX512, streamTransposed: streamTransposedAVX512,
 	}
 }
 

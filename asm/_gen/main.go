@@ -36,5 +36,6 @@ func main() {
 	v.exp()
 	v.gaussian()
 	v.choleskyOnes()
+	v.sweep()
 	build.Generate()
 }

@@ -42,6 +42,8 @@ func operations() []operation {
 		{"trsm", []int{2000}, func(n float64) float64 { return n * n * n }, trsm},
 		{"cholesky", []int{2000}, func(n float64) float64 { return n * n * n / 3 }, cholesky},
 		{"gemv", []int{2000}, func(n float64) float64 { return 2 * n * n }, gemv},
+		{"eig", []int{200, 500, 1000, 2000}, unknown, eig(true)},
+		{"eigvals", []int{2000}, unknown, eig(false)},
 	}
 }
 
@@ -221,6 +223,21 @@ func cholesky(b blas.Backend, n int, r *rand.Rand) (prepare, run func()) {
 	return func() { a.CopyFrom(from) }, func() {
 		if err := b.Cholesky(a); err != nil {
 			panic(err) // the matrix above is positive definite
+		}
+	}
+}
+
+// unknown is the number of flops of work whose flops depend on the numbers in it.
+func unknown(float64) float64 { return 0 }
+
+// eig decomposes a symmetric matrix of random numbers.
+func eig(vectors bool) func(b blas.Backend, n int, r *rand.Rand) (prepare, run func()) {
+	return func(b blas.Backend, n int, r *rand.Rand) (prepare, run func()) {
+		from, a, w := random(r, n), blas.NewMatrix(n, n), make([]float64, n)
+		return func() { a.CopyFrom(from) }, func() {
+			if err := b.SymEig(a, w, vectors); err != nil {
+				panic(err) // the numbers are finite
+			}
 		}
 	}
 }

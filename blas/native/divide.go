@@ -31,12 +31,13 @@ type division struct {
 // divideAndConquer decomposes the tridiagonal matrix with diagonal d and subdiagonal e, both of
 // which it destroys; space, of the same order, is scratch. It leaves the eigenvalues in d: row
 // order[i] of q is the eigenvector of the i-th smallest, d[order[i]].
-func (b *backend) divideAndConquer(d, e []float64, space blas.Matrix) (q blas.Matrix, order []int, err error) {
+func (b *backend) divideAndConquer(d, e []float64, space blas.Matrix, s *scratch) (q blas.Matrix, order []int, err error) {
 	n := len(d)
 	// Deflation compares eigenvalues with components of unit vectors: the matrix is brought
 	// near 1, exactly.
 	exponent := scaleToOne(d, e)
-	c := &division{b: b, d: d, e: e, q: blas.NewMatrix(n, n), order: make([]int, n), space: space, u: blas.NewMatrix(n, n)}
+	c := &division{b: b, d: d, e: e, q: s.matrix(n, n), order: make([]int, n), space: space, u: s.matrix(n, n)}
+	clear(c.q.Data) // rows have zeros outside their block
 	var levels [][]merge
 	leaves := c.tear(0, n, 0, &levels)
 	failed := make([]bool, len(leaves))

@@ -24,8 +24,10 @@ func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 		return b.small.SymEig(a, w, vectors)
 	}
 	exponent := normalize(a)
-	r := b.tridiagonalize(a, w, vectors)
-	if err := r.decompose(b, a, w, vectors); err != nil {
+	scratch := b.newScratch()
+	defer scratch.free()
+	r := b.tridiagonalize(a, w, vectors, scratch)
+	if err := r.decompose(b, a, w, vectors, scratch); err != nil {
 		return err
 	}
 	for i := range w {
@@ -36,7 +38,7 @@ func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 
 // decompose overwrites d with the eigenvalues of the tridiagonal matrix, in ascending order, and
 // the rows of a, if vectors is set, with the eigenvectors of the matrix that was reduced.
-func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bool) error {
+func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bool, s *scratch) error {
 	if !vectors {
 		// Dsteqr with no vectors; gonum's Dsterf panics where it has to scale.
 		var factor reflapack.Implementation
@@ -47,9 +49,9 @@ func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bo
 	}
 	space := a // its contents are no longer needed, what lies between its rows is not ours
 	if a.Stride != a.Cols {
-		space = blas.NewMatrix(a.Rows, a.Cols)
+		space = s.matrix(a.Rows, a.Cols)
 	}
-	q, order, err := b.divideAndConquer(d, r.e, space)
+	q, order, err := b.divideAndConquer(d, r.e, space, s)
 	if err != nil {
 		return err
 	}
@@ -61,6 +63,27 @@ func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bo
 	copy(d, sorted)
 	r.apply(b, a)
 	return nil
+}
+
+// scratch is memory that is borrowed for the length of a call.
+type scratch struct {
+	b    *backend
+	held []*[]float64
+}
+
+func (b *backend) newScratch() *scratch { return &scratch{b: b} }
+
+// matrix returns a compact matrix with undefined contents.
+func (s *scratch) matrix(rows, cols int) blas.Matrix {
+	m := s.b.nest.Borrow(rows * cols)
+	s.held = append(s.held, m)
+	return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: (*m)[:rows*cols]}
+}
+
+func (s *scratch) free() {
+	for _, m := range s.held {
+		s.b.nest.Return(m)
+	}
 }
 
 // normalize multiplies the lower triangle by 2^-exponent, exactly, so that the squares of its

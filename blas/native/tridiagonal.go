@@ -17,15 +17,14 @@ const panelColumns = 32
 
 // tridiagonalize reduces the lower triangle of a, which it destroys (Dongarra, Sorensen &
 // Hammarling 1989), and writes the diagonal of T to d. The vectors are kept if vectors is set.
-func (b *backend) tridiagonalize(a blas.Matrix, d []float64, vectors bool) *reduction {
+func (b *backend) tridiagonalize(a blas.Matrix, d []float64, vectors bool, s *scratch) *reduction {
 	n := a.Rows
 	r := &reduction{e: make([]float64, n-1), tau: make([]float64, n-1)}
-	r.v = blas.NewMatrix(panelColumns, n)
 	if vectors {
-		r.v = blas.NewMatrix(n-1, n)
+		r.v = s.matrix(n-1, n)
 	}
 	// Beside each other for the update: V and W, W and V.
-	p := &panel{b: b, a: a, left: blas.NewMatrix(2*panelColumns, n), right: blas.NewMatrix(2*panelColumns, n), sums: b.newSymvSums(n)}
+	p := &panel{b: b, a: a, left: s.matrix(2*panelColumns, n), right: s.matrix(2*panelColumns, n), sums: s.matrix(symvTasks, n).Data}
 	for j0 := 0; j0 < n-1; j0 += panelColumns {
 		j1 := min(j0+panelColumns, n-1)
 		p.v, p.w = p.left.View(0, j1-j0, 0, n), p.left.View(j1-j0, 2*(j1-j0), 0, n)
@@ -119,8 +118,6 @@ const (
 	symvOrder = 256
 )
 
-func (b *backend) newSymvSums(n int) symvSums { return make([]float64, symvTasks*n) }
-
 // symv writes A x to y, A symmetric, its lower triangle.
 func (b *backend) symv(a blas.Matrix, x, y []float64, sums symvSums) {
 	n := len(x)
@@ -152,9 +149,23 @@ func symvCut(n, i int) int {
 }
 
 // symvRows adds the products with rows [lo, hi) of the triangle: each is read once and used
-// twice, as a row and as a column.
+// twice, as a row and as a column, four of them at a time.
 func (b *backend) symvRows(a blas.Matrix, x, y []float64, lo, hi int) {
-	for i := lo; i < hi; i++ {
+	var alpha, dots [4]float64
+	i := lo
+	for ; i+4 <= hi; i += 4 {
+		copy(alpha[:], x[i:])
+		b.t.Sweep(i, a.Data[i*a.Stride:], a.Stride, x, y, &alpha, &dots)
+		for r := range 4 {
+			y[i+r] += dots[r]
+			for c, v := range a.Row(i + r)[i : i+r] {
+				y[i+r] += float64(v * x[i+c])
+				y[i+c] += float64(v * x[i+r])
+			}
+			y[i+r] += float64(a.At(i+r, i+r) * x[i+r])
+		}
+	}
+	for ; i < hi; i++ {
 		row := a.Row(i)[:i+1]
 		b.t.Axpy(x[i], row[:i], y)
 		y[i] += b.t.Dot(row, x)
