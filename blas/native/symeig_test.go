@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mustlink/mustlink/asm"
@@ -232,5 +233,23 @@ func BenchmarkSymEig(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// A team does every task of every run once.
+func TestTeam(t *testing.T) {
+	const tasks, runs = 8, 500
+	for _, helpers := range []int{0, 1, 5} {
+		var counts [tasks]atomic.Int64
+		team := newTeam(helpers, tasks, func(i int) { counts[i].Add(1) })
+		for r := range runs {
+			team.run()
+			for i := range counts {
+				if got := counts[i].Load(); got != int64(r+1) {
+					t.Fatalf("%d helpers: task %d was done %d times in %d runs", helpers, i, got, r+1)
+				}
+			}
+		}
+		team.stop()
 	}
 }

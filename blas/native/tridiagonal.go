@@ -1,6 +1,7 @@
 package native
 
 import (
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/tile"
 )
@@ -24,16 +25,18 @@ func (b *backend) tridiagonalize(a blas.Matrix, d []float64, vectors bool, s *sc
 		r.v = s.matrix(n-1, n)
 	}
 	// Beside each other for the update: V and W, W and V.
-	p := &panel{b: b, a: a, left: s.matrix(2*panelColumns, n), right: s.matrix(2*panelColumns, n), sums: s.matrix(symvTasks, n).Data}
+	p := &panel{b: b, a: a, left: s.matrix(2*panelColumns, n), right: s.matrix(2*panelColumns, n), symv: symv{t: b.t, sums: s.matrix(symvTasks, n).Data}}
 	for j0 := 0; j0 < n-1; j0 += panelColumns {
 		j1 := min(j0+panelColumns, n-1)
 		p.v, p.w = p.left.View(0, j1-j0, 0, n), p.left.View(j1-j0, 2*(j1-j0), 0, n)
+		p.symv.gather(b, n-j0)
 		for j := j0; j < j1; j++ {
 			d[j], r.e[j], r.tau[j] = p.column(j, j-j0)
 			if vectors {
 				copy(r.v.Row(j), p.v.Row(j-j0))
 			}
 		}
+		p.symv.disperse()
 		p.update(j1)
 	}
 	d[n-1] = a.At(n-1, n-1)
@@ -46,7 +49,7 @@ type panel struct {
 	a           blas.Matrix
 	left, right blas.Matrix
 	v, w        blas.Matrix // views of left
-	sums        symvSums
+	symv        symv
 }
 
 // column reduces column j, number c of the panel: it returns the diagonal and the subdiagonal
@@ -70,7 +73,7 @@ func (p *panel) column(j, c int) (diagonal, below, tau float64) {
 		clear(y)
 		return diagonal, below, 0
 	}
-	p.b.symv(p.a.View(j+1, n, j+1, n), x, y, p.sums)
+	p.symv.multiply(p.a.View(j+1, n, j+1, n), x, y)
 	for k := range c {
 		vk, wk := p.v.Row(k)[j+1:], p.w.Row(k)[j+1:]
 		ofW, ofV := t.Dot(wk, x), t.Dot(vk, x)
@@ -108,8 +111,15 @@ func (r *reduction) apply(b *backend, x blas.Matrix) {
 	}
 }
 
-// symvSums are the partial results of symv, which its tasks have for themselves.
-type symvSums []float64
+// symv multiplies a symmetric matrix, its lower triangle, by a vector.
+type symv struct {
+	t    *asm.Table
+	team *team
+	// The product under way, and the partial results of its parts.
+	a    blas.Matrix
+	x    []float64
+	sums []float64
+}
 
 // symvTasks is the number of parts that the rows of a large matrix fall into: by its order
 // alone, so that the bits do not depend on the workers.
@@ -118,27 +128,49 @@ const (
 	symvOrder = 256
 )
 
-// symv writes A x to y, A symmetric, its lower triangle.
-func (b *backend) symv(a blas.Matrix, x, y []float64, sums symvSums) {
+// gather gets the workers ready for products of about order n, which disperse ends.
+func (s *symv) gather(b *backend, n int) {
+	if helpers := min(b.nest.Workers(), symvTasks) - 1; helpers > 0 && n >= symvOrder {
+		s.team = newTeam(helpers, symvTasks, s.part)
+	}
+}
+
+func (s *symv) disperse() {
+	if s.team != nil {
+		s.team.stop()
+		s.team = nil
+	}
+}
+
+// multiply writes A x to y.
+func (s *symv) multiply(a blas.Matrix, x, y []float64) {
 	n := len(x)
+	clear(y)
 	if n < symvOrder {
-		clear(y)
-		b.symvRows(a, x, y, 0, n)
+		s.rows(a, x, y, 0, n)
 		return
 	}
-	b.nest.Each(b.nest.Workers() > 1, symvTasks, func(i int) {
-		// Parts of equal area, the largest first.
-		i = symvTasks - 1 - i
-		lo, hi := symvCut(n, i), symvCut(n, i+1)
-		part := sums[i*n : i*n+hi]
-		clear(part)
-		b.symvRows(a, x, part, lo, hi)
-	})
-	clear(y)
+	s.a, s.x = a, x
+	if s.team != nil {
+		s.team.run()
+	} else {
+		for i := range symvTasks {
+			s.part(i)
+		}
+	}
 	for i := range symvTasks {
 		hi := symvCut(n, i+1)
-		b.t.Axpy(1, sums[i*n:i*n+hi], y[:hi])
+		s.t.Axpy(1, s.sums[i*n:i*n+hi], y[:hi])
 	}
+}
+
+// part computes what part i of the rows contributes.
+func (s *symv) part(i int) {
+	n := len(s.x)
+	lo, hi := symvCut(n, i), symvCut(n, i+1)
+	sum := s.sums[i*n : i*n+hi]
+	clear(sum)
+	s.rows(s.a, s.x, sum, lo, hi)
 }
 
 // symvCut returns where part i of n rows of a triangle begins: at about sqrt(i/8) n.
@@ -148,14 +180,14 @@ func symvCut(n, i int) int {
 	return n * cuts[i] / 64
 }
 
-// symvRows adds the products with rows [lo, hi) of the triangle: each is read once and used
+// rows adds the products with rows [lo, hi) of the triangle: each is read once and used
 // twice, as a row and as a column, four of them at a time.
-func (b *backend) symvRows(a blas.Matrix, x, y []float64, lo, hi int) {
+func (s *symv) rows(a blas.Matrix, x, y []float64, lo, hi int) {
 	var alpha, dots [4]float64
 	i := lo
 	for ; i+4 <= hi; i += 4 {
 		copy(alpha[:], x[i:])
-		b.t.Sweep(i, a.Data[i*a.Stride:], a.Stride, x, y, &alpha, &dots)
+		s.t.Sweep(i, a.Data[i*a.Stride:], a.Stride, x, y, &alpha, &dots)
 		for r := range 4 {
 			y[i+r] += dots[r]
 			for c, v := range a.Row(i + r)[i : i+r] {
@@ -167,7 +199,7 @@ func (b *backend) symvRows(a blas.Matrix, x, y []float64, lo, hi int) {
 	}
 	for ; i < hi; i++ {
 		row := a.Row(i)[:i+1]
-		b.t.Axpy(x[i], row[:i], y)
-		y[i] += b.t.Dot(row, x)
+		s.t.Axpy(x[i], row[:i], y)
+		y[i] += s.t.Dot(row, x)
 	}
 }

@@ -1,0 +1,75 @@
+package native
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// team is a few goroutines that do the same numbered tasks again and again, for steps so short
+// that waking goroutines for each would show. Between two runs they spin, so a team is for a
+// time in which the steps follow each other closely.
+type team struct {
+	tasks      int64
+	f          func(i int)
+	next, done atomic.Int64
+	over       atomic.Bool
+	wg         sync.WaitGroup
+}
+
+// newTeam starts helpers; f(0), ..., f(tasks-1) are the tasks of each run.
+func newTeam(helpers, tasks int, f func(i int)) *team {
+	t := &team{tasks: int64(tasks), f: f}
+	t.next.Store(t.tasks)
+	for range helpers {
+		t.wg.Go(t.help)
+	}
+	return t
+}
+
+// run does all tasks once, on the caller and on the helpers that are awake.
+func (t *team) run() {
+	t.done.Store(0)
+	t.next.Store(0)
+	for t.take() {
+	}
+	for spins := 0; t.done.Load() < t.tasks; spins++ {
+		rest(spins)
+	}
+}
+
+// take does one task if there is one left.
+func (t *team) take() bool {
+	if t.next.Load() >= t.tasks {
+		return false
+	}
+	i := t.next.Add(1) - 1
+	if i >= t.tasks {
+		return false
+	}
+	t.f(int(i))
+	t.done.Add(1)
+	return true
+}
+
+func (t *team) help() {
+	for spins := 0; !t.over.Load(); spins++ {
+		if t.take() {
+			spins = 0
+		}
+		rest(spins)
+	}
+}
+
+// rest lets others run now and then.
+func rest(spins int) {
+	if spins%64 == 63 {
+		runtime.Gosched()
+	}
+}
+
+// stop ends the helpers and waits for them.
+func (t *team) stop() {
+	t.over.Store(true)
+	t.wg.Wait()
+}
