@@ -7,7 +7,7 @@ import (
 )
 
 // factorOrder is the order of the triangles that are factored directly.
-const factorOrder = 64
+const factorOrder = 16
 
 func (b *backend) Cholesky(a blas.Matrix) error {
 	blas.CheckSquare(a)
@@ -25,7 +25,7 @@ func (b *backend) factor(a blas.Matrix) int {
 	if n <= factorOrder {
 		return b.factorDirect(a)
 	}
-	mid := half(n)
+	mid := half(n, max(factorOrder, min(leafOrder, n/4)))
 	top, below, rest := a.View(0, mid, 0, mid), a.View(mid, n, 0, mid), a.View(mid, n, mid, n)
 	if pivot := b.factor(top); pivot >= 0 {
 		return pivot

@@ -23,7 +23,7 @@ func (b *backend) invert(l blas.Matrix) {
 		b.invertDirect(l)
 		return
 	}
-	mid := half(n)
+	mid := half(n, leafOrder)
 	top, below, rest := l.View(0, mid, 0, mid), l.View(mid, n, 0, mid), l.View(mid, n, mid, n)
 	b.invert(top)
 	b.Trmm(false, false, top, below)

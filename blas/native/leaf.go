@@ -6,7 +6,7 @@ import (
 	"github.com/mustlink/mustlink/blas/tile"
 )
 
-// leaf is a triangle of order at most leafOrder, packed for the register tile, and the
+// leaf is a triangle of order at most applyOrder, packed for the register tile, and the
 // operand it acts on. M is L or L', whichever multiplies a lane of X as a column vector:
 // lanes are X's columns, or its rows where L acts from the right.
 //

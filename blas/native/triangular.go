@@ -5,9 +5,11 @@ import (
 	"github.com/mustlink/mustlink/blas/tile"
 )
 
-// leafOrder is the order of the triangles that are applied directly; the rest of L acts
-// through products.
-const leafOrder = 64
+// Orders up to which triangles are worked on directly; the rest acts through products.
+const (
+	leafOrder  = 64  // that are factored or inverted
+	applyOrder = 256 // that are applied: in panels that stay packed, which saves products with few terms
+)
 
 func (b *backend) Trsm(left, trans bool, l, x blas.Matrix) {
 	blas.CheckTrsm(left, l, x)
@@ -91,11 +93,11 @@ func (b *backend) triangular(nest *tile.Nest, o *operation) {
 	if o.x.Rows == 0 || o.x.Cols == 0 {
 		return
 	}
-	if n <= leafOrder {
+	if n <= applyOrder {
 		b.applyLeaf(nest, o)
 		return
 	}
-	mid := half(n)
+	mid := half(n, applyOrder)
 	from, to := o.part(0, mid), o.part(mid, n)
 	if !o.forward() {
 		from, to = to, from
@@ -111,8 +113,8 @@ func (b *backend) triangular(nest *tile.Nest, o *operation) {
 	}
 }
 
-// half returns where to cut a triangle of order n > leafOrder: at a multiple of leafOrder.
-func half(n int) int { return (blocks(n, leafOrder) + 1) / 2 * leafOrder }
+// half returns where to cut a triangle of order n > unit: at a multiple of unit.
+func half(n, unit int) int { return (blocks(n, unit) + 1) / 2 * unit }
 
 // couple adds alpha times the product of from and the part of L below the diagonal blocks,
 // which meet at mid, to the other part of X.
