@@ -21,7 +21,7 @@ func (backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 	if !form.FiniteLower(a) {
 		return &blas.NoConvergenceError{Routine: "dsyev"}
 	}
-	exponent := normalize(a)
+	exponent := form.Normalize(a)
 	e, tau, work := make([]float64, n), make([]float64, n), workspace(a)
 	factor.Dsytrd(ref.Lower, n, a.Data, a.Stride, w, e, tau, work, len(work))
 	job := lapack.EVCompNone
@@ -52,28 +52,6 @@ func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 	}
 	form.TopRows(all, a, w, v)
 	return nil
-}
-
-// normalize multiplies the lower triangle by 2^-exponent, exactly, so that the squares of
-// its elements neither overflow nor vanish. The exponent is 0 for ordinary matrices.
-func normalize(a blas.Matrix) (exponent int) {
-	var largest float64
-	for i := range a.Rows {
-		for _, v := range a.Row(i)[:i+1] {
-			largest = max(largest, math.Abs(v))
-		}
-	}
-	if largest == 0 || largest > 0x1p-400 && largest < 0x1p400 {
-		return 0
-	}
-	_, exponent = math.Frexp(largest)
-	for i := range a.Rows {
-		row := a.Row(i)[:i+1]
-		for j, v := range row {
-			row[j] = math.Ldexp(v, -exponent)
-		}
-	}
-	return exponent
 }
 
 // workspace returns the work array that is best for the reduction to tridiagonal form and

@@ -23,7 +23,7 @@ func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 	if n <= smallEigen || !form.FiniteLower(a) {
 		return b.small.SymEig(a, w, vectors)
 	}
-	exponent := normalize(a)
+	exponent := form.Normalize(a)
 	scratch := b.newScratch()
 	defer scratch.free()
 	r := b.tridiagonalize(a, w, vectors, scratch)
@@ -84,26 +84,4 @@ func (s *scratch) free() {
 	for _, m := range s.held {
 		s.b.nest.Return(m)
 	}
-}
-
-// normalize multiplies the lower triangle by 2^-exponent, exactly, so that the squares of its
-// elements neither overflow nor vanish. The exponent is 0 for ordinary matrices.
-func normalize(a blas.Matrix) (exponent int) {
-	largest := 0.0
-	for i := range a.Rows {
-		for _, v := range a.Row(i)[:i+1] {
-			largest = max(largest, math.Abs(v))
-		}
-	}
-	if largest == 0 || largest > 0x1p-400 && largest < 0x1p400 {
-		return 0
-	}
-	_, exponent = math.Frexp(largest)
-	for i := range a.Rows {
-		row := a.Row(i)[:i+1]
-		for j, v := range row {
-			row[j] = math.Ldexp(v, -exponent)
-		}
-	}
-	return exponent
 }
