@@ -2,6 +2,7 @@ package krca
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -128,7 +129,7 @@ func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.P
 // that does not exist, an empty chunklet or none at all (*fault.DataError); the memory
 // limit; ctx.Err(), wrapped.
 func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) error {
-	if err := u.current().check(x); err != nil {
+	if err := u.current().takes(x); err != nil {
 		return err
 	}
 	if !growable(x) {
@@ -137,7 +138,26 @@ func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.P
 	if err := u.validate(x.Len(), chunklets); err != nil {
 		return err
 	}
+	if err := validRows(x, chunklets); err != nil {
+		return err
+	}
 	return u.change(ctx, eng, func() { u.plan(x, chunklets) })
+}
+
+// validRows returns the error of the first value that is not finite in the rows that chunklets
+// name. Others do not matter, and a stream's update should not cost a look at all of them.
+func validRows(x points.Points, chunklets []algorithms.Chunklet) error {
+	var rows []int
+	for _, c := range chunklets {
+		rows = append(rows, c.Rows...)
+	}
+	err := x.Select(rows).Validate()
+	if d, ok := errors.AsType[*fault.DataError](err); ok {
+		moved := *d
+		moved.Row = rows[d.Row]
+		return &moved
+	}
+	return err
 }
 
 // Merge makes one chunklet of two, as one update. It adds no points.

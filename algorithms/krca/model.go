@@ -167,6 +167,14 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 
 // check reports points that the model cannot take.
 func (m *Model) check(x points.Points) error {
+	if err := m.takes(x); err != nil {
+		return err
+	}
+	return x.Validate()
+}
+
+// takes returns an error unless x is of the kind and the dimension that the model was fitted on.
+func (m *Model) takes(x points.Points) error {
 	_, gram := x.(*points.Gram)
 	_, wantGram := m.embed.support.(*points.Gram)
 	sequences, _ := x.(*points.Sequences)
@@ -188,7 +196,7 @@ func (m *Model) check(x points.Points) error {
 	if x.Dim() != m.InputDim() {
 		return &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as the model was fitted on", m.InputDim())}
 	}
-	return x.Validate()
+	return nil
 }
 
 // finish turns the errors of an evaluation, and values that overflowed, into what callers
