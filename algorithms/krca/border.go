@@ -71,12 +71,12 @@ func solve(backend blas.Backend, l, b blas.Matrix) {
 		backend.Trsm(false, true, l, b)
 		return
 	}
-	for i := range b.Rows {
-		x := b.Row(i)
-		for lo := 0; lo < l.Rows; lo += solveBlock {
-			hi := min(lo+solveBlock, l.Rows)
-			backend.Gemv(false, -1, l.View(lo, hi, 0, lo), x[:lo], 1, x[lo:hi])
-			backend.Trsm(false, true, l.View(lo, hi, lo, hi), b.View(i, i+1, lo, hi))
+	dot := backend.Kernels().Dot
+	for j := range l.Rows {
+		row := l.Row(j)
+		for i := range b.Rows {
+			x := b.Row(i)
+			x[j] = (x[j] - dot(row[:j], x)) / row[j]
 		}
 	}
 }
