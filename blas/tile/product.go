@@ -83,8 +83,8 @@ type job struct {
 	j0, j1 int
 	b0, b1 int
 
-	crew              crew
-	pack, work, whole func(i int) // packTask, multiplyTask and directTask, bound once
+	crew                       crew
+	pack, work, inPlace, whole func(i int) // packTask, multiplyTask, tallTask and directTask, bound once
 }
 
 // Multiply computes p. It does not allocate once the nest is warm, but for what starting
@@ -122,7 +122,7 @@ func (n *Nest) Multiply(p Product) {
 
 func newJob(n *Nest) *job {
 	j := &job{nest: n, t: n.t}
-	j.pack, j.work, j.whole = j.packTask, j.multiplyTask, j.directTask
+	j.pack, j.work, j.inPlace, j.whole = j.packTask, j.multiplyTask, j.tallTask, j.directTask
 	return j
 }
 
@@ -142,6 +142,10 @@ func (j *job) plan() {
 	j.group = share(blocks(j.k, j.depth), max(1, size.packed/max(1, j.depth*j.width)), 1)
 	j.rows, j.chunk = share(m, size.rows, j.t.MR), j.width
 	if j.workers == 1 {
+		return
+	}
+	if j.tall() {
+		j.rows = share(m, min(size.rows, m/(tasksEach*j.workers)), j.t.MR)
 		return
 	}
 	// Lower blocks of A first, which cost nothing; then columns, each chunk of which packs
@@ -167,13 +171,17 @@ func blocks(n, size int) int { return (n + size - 1) / size }
 // run is the outer loops: over columns, then over groups of blocks of k.
 func (j *job) run() {
 	n, kBlocks := j.C.Cols, max(1, blocks(j.k, j.depth))
+	work, tasks := j.work, blocks(j.C.Rows, j.rows)
+	if j.tall() {
+		work = j.inPlace
+	}
 	j.packed = j.nest.Borrow(j.width * j.depth * min(j.group, kBlocks))
 	for j.j0 = 0; j.j0 < n; j.j0 += j.width {
 		j.j1 = min(j.j0+j.width, n)
 		for j.b0 = 0; j.b0 < kBlocks; j.b0 += j.group {
 			j.b1 = min(j.b0+j.group, kBlocks)
 			j.each(blocks(j.j1-j.j0, packPanels*j.t.NR)*(j.b1-j.b0), j.pack)
-			j.each(blocks(j.C.Rows, j.rows)*blocks(j.j1-j.j0, j.chunk), j.work)
+			j.each(tasks*blocks(j.j1-j.j0, j.chunk), work)
 		}
 	}
 	j.nest.Return(j.packed)

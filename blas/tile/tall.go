@@ -1,0 +1,57 @@
+package tile
+
+// tallPanels is the number of panels of B up to which A is not packed: what a packed block of
+// A gains, it gains every time it is read, once for each panel.
+const tallPanels = 2
+
+// tall reports whether the product is to be computed with A where it is: when C has so few
+// columns that the product waits for A to come from memory, and a packed copy would be more
+// of that.
+func (j *job) tall() bool {
+	return j.C.Cols <= tallPanels*j.t.NR && !j.A.Trans && !j.A.Symmetric && !j.Lower && j.Visit == nil && j.k > 0
+}
+
+// tallTask multiplies a block of rows of A, in place, with all columns of B that are packed.
+func (j *job) tallTask(i int) {
+	t, i0, i1 := j.t, i*j.rows, min((i+1)*j.rows, j.C.Rows)
+	wide := blocks(j.j1-j.j0, t.NR) * t.NR
+	scratch := j.nest.Borrow(t.MR * (wide + j.depth))
+	c, edge := (*scratch)[:t.MR*wide], (*scratch)[t.MR*wide:]
+	for i := i0; i < i1; i += t.MR {
+		rows := min(t.MR, i1-i)
+		beta := 1.0
+		if j.b0 == 0 {
+			beta = j.Beta
+		}
+		if beta != 0 {
+			for r := range rows {
+				copy(c[r*wide:], j.C.Row(i + r)[j.j0:j.j1])
+			}
+		}
+		for b := j.b0; b < j.b1; b++ {
+			j.tallTile(c, wide, edge, beta, b, i, rows)
+			beta = 1
+		}
+		for r := range rows {
+			copy(j.C.Row(i + r)[j.j0:j.j1], c[r*wide:])
+		}
+	}
+	j.nest.Return(scratch)
+}
+
+// tallTile adds block b of k to a tile of C of MR rows, from row i of A on. Rows beyond the last
+// are made up of zeros in edge.
+func (j *job) tallTile(c []float64, wide int, edge []float64, beta float64, b, i, rows int) {
+	t := j.t
+	l0, l1 := j.span(b)
+	packed, depth := j.panels(b)
+	a, aRow, aCol := j.A.Matrix.Data[i*j.A.Matrix.Stride+l0:], j.A.Matrix.Stride, 1
+	if rows < t.MR {
+		Pack(t, edge, t.MR, t.MR*depth, j.A.Matrix, true, i, i+rows, l0, l1)
+		a, aRow, aCol = edge, 1, t.MR
+	}
+	for from := 0; from < j.j1-j.j0; from += t.NR {
+		lanes := blocks(min(t.NR, j.j1-j.j0-from), t.Lanes) * t.Lanes
+		t.Direct(t.MR, lanes, depth, j.Alpha, beta, a, aRow, aCol, packed[from*depth:], t.NR, c[from:], wide)
+	}
+}
