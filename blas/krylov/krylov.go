@@ -1,0 +1,293 @@
+// Package krylov finds eigenpairs at the upper end of the spectrum of a symmetric operator by a
+// block Krylov space.
+package krylov
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+)
+
+// Problem asks for the K largest eigenvalues of a symmetric operator of order N.
+//
+// The space is kept orthonormal in full, with Rayleigh-Ritz and thick restarts (Wu & Simon,
+// "Thick-restart Lanczos method for large symmetric eigenvalue problems", SIAM J. Matrix Anal.
+// Appl. 2000, in its block form). It holds no more copies of a repeated eigenvalue than a block
+// has columns; so if as many equal ones are found, fresh random vectors must find nothing larger
+// before they count.
+type Problem struct {
+	N, K int
+	// Multiply writes A x to y; both are N x Block, compact. An error ends the search.
+	Multiply func(x, y blas.Matrix) error
+	Backend  blas.Backend
+	// For calls f for the blocks [0, block), [block, 2 block), ... of [0, n) on all workers.
+	For func(n, block int, f func(lo, hi int) error) error
+
+	// Block is the number of vectors that are multiplied at a time, Basis the most vectors that
+	// are held at a time. K + 4 Block <= Basis, and Basis + columns of Locked <= N / 2.
+	Block, Basis int
+	// Tolerance is the largest |A v - w v| that passes, relative to |A|.
+	Tolerance float64
+	// Budget is the most products with a vector.
+	Budget int
+	Seed   uint64
+	// Locked, N x l, orthonormal, spans an invariant subspace that is left out.
+	Locked blas.Matrix
+	// Start, N x s, holds vectors to begin with, up to Block of them; others are random.
+	Start blas.Matrix
+	// Progress, if set, is called after every look at the Ritz values, with how many of the
+	// K passed.
+	Progress func(products, passed int) error
+}
+
+// Result holds what a search has found.
+type Result struct {
+	Values    []float64   // K, descending
+	Vectors   blas.Matrix // K x N, their unit eigenvectors
+	Residuals []float64   // |A v - w v| of each
+	Norm      float64     // estimate of |A|, from below
+	Products  int         // with a vector
+	Converged bool        // all residuals pass; otherwise the pairs are the best so far
+}
+
+// Find searches. Its errors are those of Multiply, For and Progress, and that of the backend's
+// SymEig when the operator gave NaN or Inf. Cost: 4 N Basis flops a product beside it.
+func (p *Problem) Find() (*Result, error) {
+	s := newSearch(p)
+	if err := s.begin(); err != nil {
+		return nil, err
+	}
+	confirming := false
+	for {
+		passed, err := s.expand()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case passed < p.K && s.products >= p.Budget:
+			return s.result(false)
+		case passed < p.K:
+			confirming = false
+			if err := s.restart(false); err != nil {
+				return nil, err
+			}
+		case s.distinct() || confirming && s.unchanged() || s.products >= p.Budget:
+			return s.result(true)
+		default:
+			confirming = true
+			s.before = append(s.before[:0], s.ritz.values[:p.K]...)
+			if err := s.restart(true); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// search is a Find under way.
+type search struct {
+	*Problem
+	basis
+	rng      *rand.Rand
+	t        blas.Matrix // V'AV, its lower triangle, without the locked part
+	m        int         // processed vectors: order of t in use. Block more are in the basis.
+	r        blas.Matrix // A V = V T + Q r' for the last block, Q being the unprocessed one
+	products int
+	norm     float64
+	ritz     ritz
+	least    int       // vectors to process before Ritz values are looked at
+	before   []float64 // values that a confirmation should leave
+}
+
+func newSearch(p *Problem) *search {
+	s := &search{Problem: p, rng: rand.New(rand.NewPCG(p.Seed, uint64(p.N)))}
+	s.basis = newBasis(p)
+	s.t = blas.NewMatrix(p.Basis, p.Basis)
+	return s
+}
+
+// begin fills the first block.
+func (s *search) begin() error {
+	y := blas.NewMatrix(s.N, s.Block)
+	for j := range s.Block {
+		for i := range s.N {
+			if s.Start.Data != nil && j < s.Start.Cols {
+				y.Set(i, j, s.Start.At(i, j))
+			} else {
+				y.Set(i, j, s.rng.NormFloat64())
+			}
+		}
+	}
+	_, err := s.extend(y)
+	return err
+}
+
+// expand adds blocks until all K pairs pass or the basis is full, and returns how many pass.
+func (s *search) expand() (passed int, err error) {
+	next, earlier := max(s.least, s.K+2*s.Block), look{}
+	for {
+		if err := s.step(); err != nil {
+			return 0, err
+		}
+		full := s.m+s.Block > s.Basis-s.Block || s.products >= s.Budget
+		if s.m < next && !full {
+			continue
+		}
+		if err := s.findRitz(); err != nil {
+			return 0, err
+		}
+		passed = s.passed()
+		if s.Progress != nil {
+			if err := s.Progress(s.products, passed); err != nil {
+				return 0, err
+			}
+		}
+		if passed == s.K || full {
+			return passed, nil
+		}
+		now := look{s.m, slices.Max(s.ritz.residuals)}
+		next, earlier = now.next(earlier, s.Tolerance*s.norm, s.Block), now
+	}
+}
+
+// look is what was seen of the Ritz pairs at some size of the space.
+type look struct {
+	size  int
+	worst float64 // residual
+}
+
+// next returns the size at which to look again: residuals fall geometrically once they fall, so
+// two looks tell where they will pass. It stops a little short of that, since looks cost less
+// than products.
+func (l look) next(earlier look, pass float64, block int) int {
+	step := l.size / 4
+	if rate := math.Log(earlier.worst/l.worst) / float64(l.size-earlier.size); earlier.size > 0 && rate > 0 {
+		step = min(step, int(0.8*math.Log(l.worst/pass)/rate))
+	}
+	return l.size + max(block, step)
+}
+
+// step processes the newest block: t gets its products with the whole basis, and the basis
+// what is new in its image.
+func (s *search) step() error {
+	x, y := blas.NewMatrix(s.N, s.Block), blas.NewMatrix(s.N, s.Block)
+	x.CopyFrom(s.columns(s.m, s.m+s.Block))
+	if err := s.Multiply(x, y); err != nil {
+		return err
+	}
+	s.products += s.Block
+	s.m += s.Block
+	c, err := s.extend(y)
+	if err != nil {
+		return err
+	}
+	for j := range s.Block {
+		row := s.m - s.Block + j
+		copy(s.t.Row(row)[:row+1], c.Row(j)[s.Locked.Cols:])
+	}
+	return nil
+}
+
+// extend makes the columns of y orthonormal to the first m vectors of the basis and each other,
+// and puts them behind these. It returns the coefficients c, Block x (locked + m), of what it
+// took away, and sets r: y = V c' + Q r'. All is done at least twice: the first time loses what
+// the condition of y takes, the second starts with orthonormal columns nearly, and shows by what
+// is left of their lengths whether that was enough.
+func (s *search) extend(y blas.Matrix) (c blas.Matrix, err error) {
+	s.r = identity(s.Block)
+	c = blas.NewMatrix(s.Block, s.Locked.Cols+s.m)
+	for pass := 0; ; pass++ {
+		next, err := s.remove(y, s.m)
+		if err != nil {
+			return c, err
+		}
+		if next.Cols > 0 {
+			s.Backend.Gemm(false, false, 1, s.r, next, 1, c) // y = V c' + (V next' + ...) r'
+		}
+		l, ok, err := s.factor(y)
+		if err != nil {
+			return c, err
+		}
+		if !ok {
+			l, err = s.oneByOne(y)
+		}
+		s.Backend.Trmm(false, false, l, s.r)
+		if err != nil || !ok {
+			return c, err
+		}
+		if pass > 0 && leastDiagonal(l) > 0.5 {
+			return c, s.store(y, s.m)
+		}
+	}
+}
+
+func identity(n int) blas.Matrix {
+	m := blas.NewMatrix(n, n)
+	for i := range n {
+		m.Set(i, i, 1)
+	}
+	return m
+}
+
+func leastDiagonal(l blas.Matrix) float64 {
+	least := math.Inf(1)
+	for i := range l.Rows {
+		least = min(least, l.At(i, i))
+	}
+	return least
+}
+
+// restart keeps the best Ritz vectors and the unprocessed block, or, to confirm what was found,
+// a random one in its place.
+func (s *search) restart(confirm bool) error {
+	keep := min(s.K+max(s.Block, (s.m-s.K)/3), s.m-s.Block)
+	if confirm { // others would lose what couples them to the space
+		keep = s.K
+	}
+	s.least = keep + (s.m-keep)/2
+	if err := s.compress(s.ritz.vectors, keep, s.m); err != nil {
+		return err
+	}
+	for i := range keep {
+		clear(s.t.Row(i))
+		s.t.Set(i, i, s.ritz.values[i])
+	}
+	s.m = keep
+	if !confirm {
+		return nil
+	}
+	y := blas.NewMatrix(s.N, s.Block)
+	for i := range y.Data {
+		y.Data[i] = s.rng.NormFloat64()
+	}
+	_, err := s.extend(y)
+	return err
+}
+
+// distinct reports whether no value is among the first K as many times as a block could hold.
+func (s *search) distinct() bool {
+	run := 1
+	for i := 1; i < s.K; i++ {
+		if s.ritz.values[i-1]-s.ritz.values[i] > 8*(s.ritz.residuals[i-1]+s.ritz.residuals[i])+s.rounding() {
+			run = 0
+		}
+		if run++; run >= s.Block {
+			return false
+		}
+	}
+	return true
+}
+
+// unchanged reports whether a confirmation has found nothing larger.
+func (s *search) unchanged() bool {
+	for i, v := range s.before {
+		if s.ritz.values[i]-v > max(s.Tolerance*s.norm, s.rounding()) {
+			return false
+		}
+	}
+	return true
+}
+
+// rounding bounds the error of a Ritz value.
+func (s *search) rounding() float64 { return 0x1p-52 * s.norm * math.Sqrt(float64(s.N)) }
