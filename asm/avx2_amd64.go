@@ -118,3 +118,23 @@ func choleskyOnesAVX2(k int, gram *float64, w *float64)
 //
 //go:noescape
 func sweepAVX2(n int, a *float64, stride int, x *float64, y *float64, alpha *float64, dots *float64)
+
+// sparse1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+//
+//go:noescape
+func sparse1xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+
+// sparse2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+//
+//go:noescape
+func sparse2xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+
+// sparse3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+//
+//go:noescape
+func sparse3xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+
+// sparse4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+//
+//go:noescape
+func sparse4xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)

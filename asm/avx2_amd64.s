@@ -1629,3 +1629,177 @@ sweepend:
 	MOVSD        X1, 24(AX)
 	VZEROUPPER
 	RET
+
+// func sparse1xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+// Requires: AVX, FMA3
+TEXT ·sparse1xAVX2(SB), NOSPLIT, $0-64
+	MOVQ start+8(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ dst+48(FP), SI
+	MOVQ rows+0(FP), DI
+	MOVQ stride+40(FP), R8
+	MOVQ dstStride+56(FP), R9
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
+	MOVQ (AX), R10
+
+row:
+	VXORPD Y0, Y0, Y0
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Y1
+	VFMADD231PD  (BX)(R12*1), Y1, Y0
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMOVUPD Y0, (SI)
+	ADDQ    R9, SI
+	ADDQ    $0x08, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func sparse2xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+// Requires: AVX, FMA3
+TEXT ·sparse2xAVX2(SB), NOSPLIT, $0-64
+	MOVQ start+8(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ dst+48(FP), SI
+	MOVQ rows+0(FP), DI
+	MOVQ stride+40(FP), R8
+	MOVQ dstStride+56(FP), R9
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
+	MOVQ (AX), R10
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Y2
+	VFMADD231PD  (BX)(R12*1), Y2, Y0
+	VFMADD231PD  32(BX)(R12*1), Y2, Y1
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	ADDQ    R9, SI
+	ADDQ    $0x08, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func sparse3xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+// Requires: AVX, FMA3
+TEXT ·sparse3xAVX2(SB), NOSPLIT, $0-64
+	MOVQ start+8(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ dst+48(FP), SI
+	MOVQ rows+0(FP), DI
+	MOVQ stride+40(FP), R8
+	MOVQ dstStride+56(FP), R9
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
+	MOVQ (AX), R10
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Y3
+	VFMADD231PD  (BX)(R12*1), Y3, Y0
+	VFMADD231PD  32(BX)(R12*1), Y3, Y1
+	VFMADD231PD  64(BX)(R12*1), Y3, Y2
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	VMOVUPD Y2, 64(SI)
+	ADDQ    R9, SI
+	ADDQ    $0x08, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func sparse4xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+// Requires: AVX, FMA3
+TEXT ·sparse4xAVX2(SB), NOSPLIT, $0-64
+	MOVQ start+8(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ dst+48(FP), SI
+	MOVQ rows+0(FP), DI
+	MOVQ stride+40(FP), R8
+	MOVQ dstStride+56(FP), R9
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
+	MOVQ (AX), R10
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Y4
+	VFMADD231PD  (BX)(R12*1), Y4, Y0
+	VFMADD231PD  32(BX)(R12*1), Y4, Y1
+	VFMADD231PD  64(BX)(R12*1), Y4, Y2
+	VFMADD231PD  96(BX)(R12*1), Y4, Y3
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	VMOVUPD Y2, 64(SI)
+	VMOVUPD Y3, 96(SI)
+	ADDQ    R9, SI
+	ADDQ    $0x08, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET

@@ -2338,3 +2338,177 @@ sweepend:
 	MOVSD         X0, 24(AX)
 	VZEROUPPER
 	RET
+
+// func sparse1xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+// Requires: AVX, AVX512F
+TEXT ·sparse1xAVX512(SB), NOSPLIT, $0-64
+	MOVQ start+8(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ dst+48(FP), SI
+	MOVQ rows+0(FP), DI
+	MOVQ stride+40(FP), R8
+	MOVQ dstStride+56(FP), R9
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
+	MOVQ (AX), R10
+
+row:
+	VPXORQ Z0, Z0, Z0
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Z1
+	VFMADD231PD  (BX)(R12*1), Z1, Z0
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMOVUPD Z0, (SI)
+	ADDQ    R9, SI
+	ADDQ    $0x08, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func sparse2xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+// Requires: AVX, AVX512F
+TEXT ·sparse2xAVX512(SB), NOSPLIT, $0-64
+	MOVQ start+8(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ dst+48(FP), SI
+	MOVQ rows+0(FP), DI
+	MOVQ stride+40(FP), R8
+	MOVQ dstStride+56(FP), R9
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
+	MOVQ (AX), R10
+
+row:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Z2
+	VFMADD231PD  (BX)(R12*1), Z2, Z0
+	VFMADD231PD  64(BX)(R12*1), Z2, Z1
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	ADDQ    R9, SI
+	ADDQ    $0x08, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func sparse3xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+// Requires: AVX, AVX512F
+TEXT ·sparse3xAVX512(SB), NOSPLIT, $0-64
+	MOVQ start+8(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ dst+48(FP), SI
+	MOVQ rows+0(FP), DI
+	MOVQ stride+40(FP), R8
+	MOVQ dstStride+56(FP), R9
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
+	MOVQ (AX), R10
+
+row:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Z3
+	VFMADD231PD  (BX)(R12*1), Z3, Z0
+	VFMADD231PD  64(BX)(R12*1), Z3, Z1
+	VFMADD231PD  128(BX)(R12*1), Z3, Z2
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	VMOVUPD Z2, 128(SI)
+	ADDQ    R9, SI
+	ADDQ    $0x08, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func sparse4xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+// Requires: AVX, AVX512F
+TEXT ·sparse4xAVX512(SB), NOSPLIT, $0-64
+	MOVQ start+8(FP), AX
+	MOVQ index+16(FP), CX
+	MOVQ weight+24(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ dst+48(FP), SI
+	MOVQ rows+0(FP), DI
+	MOVQ stride+40(FP), R8
+	MOVQ dstStride+56(FP), R9
+	SHLQ $0x03, R8
+	SHLQ $0x03, R9
+	MOVQ (AX), R10
+
+row:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Z4
+	VFMADD231PD  (BX)(R12*1), Z4, Z0
+	VFMADD231PD  64(BX)(R12*1), Z4, Z1
+	VFMADD231PD  128(BX)(R12*1), Z4, Z2
+	VFMADD231PD  192(BX)(R12*1), Z4, Z3
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	VMOVUPD Z2, 128(SI)
+	VMOVUPD Z3, 192(SI)
+	ADDQ    R9, SI
+	ADDQ    $0x08, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET

@@ -36,6 +36,7 @@ func generic() *Table {
 		Fence:            func() {},
 		Narrow:           narrow,
 		Sweep:            sweep,
+		SparseRows:       sparseRows,
 		CholeskyOnes:     func(k int, g, w []float64) { choleskyOnes(4, k, g, w) },
 
 		MR: 2,
@@ -231,6 +232,16 @@ func sweep(n int, a []float64, stride int, x, y []float64, alpha, dots *[4]float
 		row := a[r*stride:][:n]
 		dots[r] = dot(row, x)
 		axpy(alpha[r], row, y)
+	}
+}
+
+func sparseRows(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64, dstStride int) {
+	for r := range len(start) - 1 {
+		row := dst[r*dstStride:][:cols]
+		clear(row)
+		for k := start[r]; k < start[r+1]; k++ {
+			axpy(weight[k], x[int(index[k])*stride:][:cols], row)
+		}
 	}
 }
 

@@ -523,6 +523,55 @@ func TestSweep(t *testing.T) {
 	})
 }
 
+// SparseRows is the product with the dense matrix of the sparse rows, to rounding; a column's
+// bits do not depend on how many others there are.
+func TestSparseRows(t *testing.T) {
+	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
+		rng := rand.New(rand.NewPCG(31, 32))
+		const rows, height = 40, 60
+		start, index := []int{0}, []int32(nil)
+		for r := range rows {
+			for k := range []int{0, 1, 5, 16, 37, 2500}[r%6] {
+				index = append(index, int32((k*7+r)%height))
+			}
+			start = append(start, len(index))
+		}
+		for _, cols := range []int{0, 1, 3, 4, 7, 8, 11, 16, 24, 32, 33, 45} {
+			stride, dstStride := cols+cols%3+1, cols+cols%2+2
+			weight := asmtest.NewVector(len(index), 1, rng.NormFloat64)
+			x := asmtest.NewVector(height*stride, 3, rng.NormFloat64)
+			dst := asmtest.NewVector(rows*dstStride, 5, func() float64 { return math.NaN() })
+			table.SparseRows(start, index, weight.Data, x.Data, stride, cols, dst.Data, dstStride)
+			dst.Check(t, "dst")
+			for r := range rows {
+				for c := range dstStride {
+					got := dst.Data[r*dstStride+c]
+					if c >= cols {
+						if !math.IsNaN(got) {
+							t.Fatalf("cols=%d: wrote behind row %d", cols, r)
+						}
+						continue
+					}
+					want, size := 0.0, 0.0
+					for k := start[r]; k < start[r+1]; k++ {
+						v := weight.Data[k] * x.Data[int(index[k])*stride+c]
+						want += v
+						size += math.Abs(v)
+					}
+					within(t, fmt.Sprintf("cols=%d: element (%d, %d)", cols, r, c), got, want, eps*float64(start[r+1]-start[r])*size)
+				}
+				one := make([]float64, rows)
+				for c := range cols {
+					table.SparseRows(start, index, weight.Data, x.Data[c:], stride, 1, one, 1)
+					if math.Float64bits(one[r]) != math.Float64bits(dst.Data[r*dstStride+c]) {
+						t.Fatalf("cols=%d: element (%d, %d) alone is %v, not %v", cols, r, c, one[r], dst.Data[r*dstStride+c])
+					}
+				}
+			}
+		}
+	})
+}
+
 // Narrow rounds as Go's conversion does.
 func TestNarrow(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {

@@ -32,6 +32,7 @@ type simd struct {
 	narrow           func(n int, dst *float32, src *float64)
 	choleskyOnes     func(k int, g, w *float64)
 	sweep            func(n int, a *float64, stride int, x, y, alpha, dots *float64)
+	sparse           [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int) // by vectors in a row
 	exp              func(n int, dst, x *float64)
 	// expRest is Exp of fewer elements than a vector holds. It calls the assembly by name:
 	// through exp the vector on its stack would move to the heap.
@@ -49,7 +50,7 @@ func (s *simd) apply(t *Table) {
 	t.Exp, t.Sqrt, t.Power, t.SquaredDistances = s.Exp, s.Sqrt, s.Power, s.SquaredDistances
 	t.Gaussian, t.StreamTransposed, t.Fence = s.Gaussian, s.StreamTransposed, s.fence
 	t.FirstBelow, t.Stream, t.Narrow, t.CholeskyOnes = s.FirstBelow, s.Stream, s.Narrow, s.CholeskyOnes
-	t.Sweep = s.Sweep
+	t.Sweep, t.SparseRows = s.Sweep, s.SparseRows
 	t.Tile, t.TileTo, t.Interleave, t.Peak = s.Tile, s.TileTo, s.Interleave, s.Peak
 	t.MR, t.NR, t.KC, t.Lanes, t.Direct = s.mr, s.nr, s.kc, s.lanes, s.Direct
 }
@@ -241,6 +242,46 @@ func (s *simd) Sweep(n int, a []float64, stride int, x, y []float64, alpha, dots
 			dots[r] = math.FMA(row[j], x[j], dots[r])
 			y[j] = math.FMA(alpha[r], row[j], y[j])
 		}
+	}
+}
+
+// longestSparse is the number of stored elements of one call into assembly, each of which may
+// wait for memory; a single longer row is one call.
+const longestSparse = 2048
+
+func (s *simd) SparseRows(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64, dstStride int) {
+	whole, rows := s.whole(cols), len(start)-1
+	for lo := 0; lo < rows; {
+		hi := lo + 1
+		for hi < rows && start[hi+1]-start[lo] <= longestSparse {
+			hi++
+		}
+		if start[hi] == start[lo] {
+			for ; lo < hi; lo++ {
+				clear(dst[lo*dstStride:][:cols])
+			}
+			continue
+		}
+		for c := 0; c < whole; {
+			vectors := min((whole-c)/s.lanes, len(s.sparse))
+			s.sparse[vectors-1](hi-lo, &start[lo], &index[0], &weight[0], &x[c], stride, &dst[lo*dstStride+c], dstStride)
+			c += vectors * s.lanes
+		}
+		for c := whole; c < cols; c++ {
+			s.sparseColumn(start[lo:hi+1], index, weight, x[c:], stride, dst[lo*dstStride+c:], dstStride)
+		}
+		lo = hi
+	}
+}
+
+// sparseColumn is SparseRows for one column, fused as the assembly is.
+func (s *simd) sparseColumn(start []int, index []int32, weight, x []float64, stride int, dst []float64, dstStride int) {
+	for r := range len(start) - 1 {
+		t := 0.0
+		for k := start[r]; k < start[r+1]; k++ {
+			t = math.FMA(weight[k], x[int(index[k])*stride], t)
+		}
+		dst[r*dstStride] = t
 	}
 }
 

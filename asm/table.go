@@ -103,6 +103,16 @@ type Table struct {
 	// order of r. NaN and 0*Inf propagate. y is disjoint from a and x.
 	Sweep func(n int, a []float64, stride int, x, y []float64, alpha, dots *[4]float64)
 
+	// SparseRows multiplies rows of a sparse matrix with a dense one of cols columns:
+	//	for r := range len(start) - 1 { for c := range cols {
+	//		t := 0.0
+	//		for k := start[r]; k < start[r+1]; k++ { t += weight[k] * x[index[k]*stride+c] }
+	//		dst[r*dstStride+c] = t
+	//	} }
+	// Sums are in the order of k; NaN and 0*Inf propagate. Fastest for cols a multiple of Lanes.
+	// dst is disjoint from the others.
+	SparseRows func(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64, dstStride int)
+
 	// Stream copies a matrix to memory that will not be read soon:
 	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:]) }
 	// It bypasses the caches where it can, which writes a matrix larger than they are at

@@ -29,7 +29,9 @@ func avx2() *simd {
 		axpy: axpyAVX2, scale: scaleAVX2, power: powerAVX2,
 		sqrt: sqrtAVX2, squaredDistances: squaredDistancesAVX2, exp: expAVX2, expRest: expRestAVX2,
 		firstBelow: firstBelowAVX2, stream: streamAVX2, fence: fenceAVX2, narrow: narrowAVX2,
-		choleskyOnes: choleskyOnesAVX2, sweep: sweepAVX2, gaussian: gaussianAVX2, streamTransposed: streamTransposedAVX2,
+		choleskyOnes: choleskyOnesAVX2, sweep: sweepAVX2,
+		sparse:   [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xAVX2, sparse2xAVX2, sparse3xAVX2, sparse4xAVX2},
+		gaussian: gaussianAVX2, streamTransposed: streamTransposedAVX2,
 	}
 }
 
@@ -42,7 +44,9 @@ func avx512() *simd {
 		axpy: axpyAVX512, scale: scaleAVX512, power: powerAVX512,
 		sqrt: sqrtAVX512, squaredDistances: squaredDistancesAVX512, exp: expAVX512, expRest: expRestAVX512,
 		firstBelow: firstBelowAVX512, stream: streamAVX512, fence: fenceAVX512, narrow: narrowAVX512,
-		choleskyOnes: choleskyOnesAVX512, sweep: sweepAVX512, gaussian: gaussianAVX512, streamTransposed: streamTransposedAVX512,
+		choleskyOnes: choleskyOnesAVX512, sweep: sweepAVX512,
+		sparse:   [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xAVX512, sparse2xAVX512, sparse3xAVX512, sparse4xAVX512},
+		gaussian: gaussianAVX512, streamTransposed: streamTransposedAVX512,
 	}
 }
 

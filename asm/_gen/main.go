@@ -37,5 +37,6 @@ func main() {
 	v.gaussian()
 	v.choleskyOnes()
 	v.sweep()
+	v.sparse()
 	build.Generate()
 }
