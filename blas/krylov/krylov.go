@@ -5,12 +5,12 @@ package krylov
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 )
 
-// Problem asks for the K largest eigenvalues of a symmetric operator of order N.
+// Problem asks for the K largest eigenvalues of a symmetric operator of order N, and the Extra best
+// approximations after these.
 //
 // The space is kept orthonormal in full, with Rayleigh-Ritz and thick restarts (Wu & Simon,
 // "Thick-restart Lanczos method for large symmetric eigenvalue problems", SIAM J. Matrix Anal.
@@ -18,7 +18,7 @@ import (
 // has columns; so if as many equal ones are found, fresh random vectors must find nothing larger
 // before they count.
 type Problem struct {
-	N, K int
+	N, K, Extra int
 	// Multiply writes A x to y; both are N x Block, compact. An error ends the search.
 	Multiply func(x, y blas.Matrix) error
 	Backend  blas.Backend
@@ -26,10 +26,11 @@ type Problem struct {
 	For func(n, block int, f func(lo, hi int) error) error
 
 	// Block is the number of vectors that are multiplied at a time, Basis the most vectors that
-	// are held at a time. K + 4 Block <= Basis, and Basis + columns of Locked <= N / 2.
+	// are held at a time. K + Extra + 3 Block <= Basis, and Basis + columns of Locked <= N / 2.
 	Block, Basis int
-	// Tolerance is the largest |A v - w v| that passes, relative to |A|.
-	Tolerance float64
+	// Pass returns the largest |A v - w v| that passes for an eigenvalue w, given an estimate of
+	// |A| from below.
+	Pass func(w, norm float64) float64
 	// Budget is the most products with a vector.
 	Budget int
 	Seed   uint64
@@ -44,12 +45,15 @@ type Problem struct {
 
 // Result holds what a search has found.
 type Result struct {
-	Values    []float64   // K, descending
-	Vectors   blas.Matrix // K x N, their unit eigenvectors
+	Values    []float64   // K + Extra, descending
+	Vectors   blas.Matrix // K + Extra x N, their unit eigenvectors
 	Residuals []float64   // |A v - w v| of each
 	Norm      float64     // estimate of |A|, from below
 	Products  int         // with a vector
 	Converged bool        // all residuals pass; otherwise the pairs are the best so far
+	// The smallest Ritz value, and its residual: their difference is a bound on all eigenvalues,
+	// in practice (Zhou & Li 2011).
+	Least, LeastResidual float64
 }
 
 // Find searches. Its errors are those of Multiply, For and Progress, and that of the backend's
@@ -125,7 +129,7 @@ func (s *search) begin() error {
 
 // expand adds blocks until all K pairs pass or the basis is full, and returns how many pass.
 func (s *search) expand() (passed int, err error) {
-	next, earlier := max(s.least, s.K+2*s.Block), look{}
+	next, earlier := max(s.least, s.K+s.Extra+2*s.Block), look{}
 	for {
 		if err := s.step(); err != nil {
 			return 0, err
@@ -146,24 +150,24 @@ func (s *search) expand() (passed int, err error) {
 		if passed == s.K || full {
 			return passed, nil
 		}
-		now := look{s.m, slices.Max(s.ritz.residuals)}
-		next, earlier = now.next(earlier, s.Tolerance*s.norm, s.Block), now
+		now := look{s.m, s.excess()}
+		next, earlier = now.next(earlier, s.Block), now
 	}
 }
 
 // look is what was seen of the Ritz pairs at some size of the space.
 type look struct {
 	size  int
-	worst float64 // residual
+	worst float64 // residual, relative to what passes
 }
 
 // next returns the size at which to look again: residuals fall geometrically once they fall, so
 // two looks tell where they will pass. It stops a little short of that, since looks cost less
 // than products.
-func (l look) next(earlier look, pass float64, block int) int {
+func (l look) next(earlier look, block int) int {
 	step := l.size / 4
 	if rate := math.Log(earlier.worst/l.worst) / float64(l.size-earlier.size); earlier.size > 0 && rate > 0 {
-		step = min(step, int(0.8*math.Log(l.worst/pass)/rate))
+		step = min(step, int(0.8*math.Log(l.worst)/rate))
 	}
 	return l.size + max(block, step)
 }
@@ -241,7 +245,7 @@ func leastDiagonal(l blas.Matrix) float64 {
 // restart keeps the best Ritz vectors and the unprocessed block, or, to confirm what was found,
 // a random one in its place.
 func (s *search) restart(confirm bool) error {
-	keep := min(s.K+max(s.Block, (s.m-s.K)/3), s.m-s.Block)
+	keep := min(s.K+max(s.Block, s.Extra, (s.m-s.K)/3), s.m-s.Block)
 	if confirm { // others would lose what couples them to the space
 		keep = s.K
 	}
@@ -282,7 +286,7 @@ func (s *search) distinct() bool {
 // unchanged reports whether a confirmation has found nothing larger.
 func (s *search) unchanged() bool {
 	for i, v := range s.before {
-		if s.ritz.values[i]-v > max(s.Tolerance*s.norm, s.rounding()) {
+		if s.ritz.values[i]-v > max(s.Pass(v, s.norm), s.rounding()) {
 			return false
 		}
 	}

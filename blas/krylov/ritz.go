@@ -49,25 +49,35 @@ func (s *search) residual(x []float64) float64 {
 // passed counts the pairs, from the largest, whose residuals pass.
 func (s *search) passed() int {
 	for i, r := range s.ritz.residuals {
-		if !(r <= s.Tolerance*s.norm) {
+		if !(r <= s.Pass(s.ritz.values[i], s.norm)) {
 			return i
 		}
 	}
 	return s.K
 }
 
+// excess returns the largest residual relative to what passes.
+func (s *search) excess() float64 {
+	worst := 0.0
+	for i, r := range s.ritz.residuals {
+		worst = max(worst, r/s.Pass(s.ritz.values[i], s.norm))
+	}
+	return worst
+}
+
 // result forms the vectors and measures their residuals with the operator.
 func (s *search) result(converged bool) (*Result, error) {
-	if err := s.compress(s.ritz.vectors, s.K, s.m); err != nil {
+	all := s.K + s.Extra
+	if err := s.compress(s.ritz.vectors, all, s.m); err != nil {
 		return nil, err
 	}
 	res := &Result{
-		Values: append([]float64(nil), s.ritz.values[:s.K]...), Vectors: blas.NewMatrix(s.K, s.N), Residuals: make([]float64, s.K),
-		Norm: s.norm, Products: s.products, Converged: converged,
+		Values: append([]float64(nil), s.ritz.values[:all]...), Vectors: blas.NewMatrix(all, s.N), Residuals: make([]float64, all),
+		Norm: s.norm, Products: s.products, Converged: converged, Least: s.ritz.values[s.m-1], LeastResidual: s.residual(s.ritz.vectors.Row(s.m - 1)),
 	}
 	x, y := blas.NewMatrix(s.N, s.Block), blas.NewMatrix(s.N, s.Block)
-	for k0 := 0; k0 < s.K; k0 += s.Block {
-		k1 := min(k0+s.Block, s.K)
+	for k0 := 0; k0 < all; k0 += s.Block {
+		k1 := min(k0+s.Block, all)
 		x.View(0, s.N, 0, k1-k0).CopyFrom(s.columns(k0, k1))
 		if err := s.Multiply(x, y); err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ func (b *backend) search(a blas.Matrix, w []float64, v blas.Matrix) bool {
 	n, k := a.Rows, len(w)
 	p := krylov.Problem{
 		N: n, K: k, Backend: b, Block: krylovBlock, Basis: min(n/2, max(10*k, 240)),
-		Tolerance: 0.25 * float64(n) * 0x1p-52, Budget: 2 * n,
+		Pass: func(_, norm float64) float64 { return 0.25 * float64(n) * 0x1p-52 * norm }, Budget: 2 * n,
 		Seed: uint64(k), // the start is part of the method and the same in every call
 		Multiply: func(x, y blas.Matrix) error {
 			b.Gemm(false, false, 1, a, x, 0, y)

@@ -1,0 +1,251 @@
+// Package eigen finds few eigenpairs of symmetric operators.
+package eigen
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/krylov"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// Options says how to search. The zero value is sensible.
+type Options struct {
+	// Tolerance is the largest residual |A v - w v| that passes, relative to |A|; 0 for 1e-10.
+	// Below n eps it is n eps.
+	Tolerance float64
+	// Products is the most products of A with a vector, 0 for 10000 + 100 k.
+	Products int
+	// Seed chooses the random vectors to start with.
+	Seed uint64
+	// Null, l x n, has orthonormal rows that span an invariant subspace to be left out.
+	Null blas.Matrix
+	// Preconditioner approximates A^-1 on the complement of Null, for [Bottom] of an A that is
+	// positive semidefinite. With it few iterations suffice where eigenvalues crowd at 0.
+	Preconditioner operator.Operator
+	// Check tests first whether the operator is symmetric, by a product with two random vectors.
+	Check bool
+	// Progress, if set, is called now and then.
+	Progress func(Progress)
+}
+
+// Progress tells how far a search is.
+type Progress struct {
+	Products int // of A with a vector, so far
+	Passed   int // eigenpairs that pass
+	Wanted   int
+}
+
+// Result holds eigenpairs.
+type Result struct {
+	Values    []float64   // k, the extreme one first: descending from Top, ascending from Bottom
+	Vectors   blas.Matrix // k x n, unit eigenvectors as rows
+	Residuals []float64   // |A v - w v| of each, measured
+	Norm      float64     // |A|, or an estimate of it from below
+	Products  int         // of A with a vector
+	Method    string      // "decomposition", "krylov" or "lobpcg"
+	Converged bool        // all residuals pass
+}
+
+// NoConvergenceError reports a search whose bound was reached. Best holds the best pairs so far.
+type NoConvergenceError struct {
+	Best   *Result
+	Passed int // residuals within the tolerance
+}
+
+func (e *NoConvergenceError) Error() string {
+	worst := 0.0
+	for _, r := range e.Best.Residuals {
+		worst = max(worst, r)
+	}
+	return fmt.Sprintf("%d of %d eigenpairs found after %d products, the largest residual is %.2g of the norm: allow more products or a larger tolerance",
+		e.Passed, len(e.Best.Values), e.Best.Products, worst/e.Best.Norm)
+}
+
+const (
+	defaultTolerance = 1e-10
+	// Up to this order, and for more than one in wholeShare eigenvalues, A is written out and
+	// decomposed.
+	wholeOrder = 256
+	wholeShare = 8
+	// An operator of lower cost is filtered: a product costs less than keeping vectors orthogonal.
+	cheap = 500
+)
+
+// Top returns the k largest eigenvalues of A, of order n, and their eigenvectors.
+//
+// Small orders are decomposed. Otherwise a block Krylov space finds the pairs by products with A,
+// the wider the operator the more at a time; the same seed gives the same bits for any number of
+// workers. Every residual is measured. Repeated eigenvalues are found with all their copies.
+//
+// Errors: k outside [0, n], a tolerance or a bound that is negative, a *fault.ParamError; n x (10k
+// + 240) values above the memory limit; *NoConvergenceError at the bound, together with the
+// result that it holds; *blas.NoConvergenceError if A gives NaN or Inf; *operator.NotSymmetricError;
+// ctx.Err().
+func Top(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options) (*Result, error) {
+	o.Preconditioner = nil
+	return find(ctx, eng, a, k, o, 1)
+}
+
+// Bottom is [Top] for the k smallest eigenvalues. With a preconditioner it uses LOBPCG.
+func Bottom(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options) (*Result, error) {
+	return find(ctx, eng, a, k, o, -1)
+}
+
+func (o *Options) check(n, k int) error {
+	switch {
+	case k < 0 || k > n-o.Null.Rows:
+		want := fmt.Sprintf("a number from 0 to %d, the order of the matrix", n)
+		if o.Null.Rows > 0 {
+			want = fmt.Sprintf("a number from 0 to %d, the order of the matrix without %d known eigenvectors", n-o.Null.Rows, o.Null.Rows)
+		}
+		return &fault.ParamError{Param: "number of eigenvalues", Value: k, Want: want}
+	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1):
+		return &fault.ParamError{Param: "tolerance of eigenvectors", Value: o.Tolerance, Want: "a number >= 0 (0 for 1e-10)"}
+	case o.Products < 0:
+		return &fault.ParamError{Param: "products of an eigenvalue search", Value: o.Products, Want: "a number >= 0 (0 for a bound that suffices)"}
+	case o.Null.Rows > 0 && o.Null.Cols != n:
+		return &fault.ShapeError{What: "length of known eigenvectors", Got: o.Null.Cols, Want: fmt.Sprintf("%d, the order of the matrix", n)}
+	}
+	return nil
+}
+
+// find looks for the largest eigenvalues of sign A.
+func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options, sign float64) (*Result, error) {
+	n := a.Order()
+	if err := o.check(n, k); err != nil {
+		return nil, err
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = defaultTolerance
+	}
+	o.Tolerance = max(o.Tolerance, float64(n)*0x1p-52)
+	if o.Products == 0 {
+		o.Products = 10000 + 100*k
+	}
+	if k == 0 {
+		return &Result{Values: []float64{}, Vectors: blas.NewMatrix(0, n), Residuals: []float64{}, Method: "none", Converged: true}, ctx.Err()
+	}
+	if o.Check {
+		if err := operator.CheckSymmetric(ctx, eng, a, o.Seed); err != nil {
+			return nil, err
+		}
+	}
+	s := search{ctx: ctx, eng: eng, a: a, n: n, k: k, sign: sign, Options: o}
+	var res *Result
+	var err error
+	switch {
+	case n <= wholeOrder || k+o.Null.Rows > n/wholeShare:
+		res, err = s.decompose()
+	case o.Preconditioner != nil:
+		res, err = s.lobpcg()
+	case a.Cost() < cheap:
+		res, err = s.filtered()
+	default:
+		res, err = s.krylov()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return res, s.judge(res)
+}
+
+// search is a call of Top or Bottom.
+type search struct {
+	Options
+	ctx  context.Context
+	eng  *engine.Engine
+	a    operator.Operator
+	n, k int
+	sign float64
+}
+
+// judge returns the error of a result with residuals that do not pass. Measured residuals may
+// exceed the estimates that ended the search, by rounding.
+func (s *search) judge(res *Result) error {
+	passed := 0
+	for _, r := range res.Residuals {
+		if r <= 2*s.Tolerance*res.Norm {
+			passed++
+		}
+	}
+	if res.Converged = passed == s.k; !res.Converged {
+		return &NoConvergenceError{Best: res, Passed: passed}
+	}
+	return nil
+}
+
+func (s *search) progress(products, passed int) {
+	if s.Progress != nil {
+		s.Progress(Progress{Products: products, Passed: passed, Wanted: s.k})
+	}
+}
+
+// basisSize is the number of vectors that a Krylov space holds at a time.
+func basisSize(k, block int) int { return max(3*k, k+10*block, 120) }
+
+// block returns the number of vectors that are multiplied at a time.
+func (s *search) block() int { return min(s.a.Width(), max(2, s.n/64)) }
+
+// problem returns the search of a Krylov space of sign A.
+func (s *search) problem() (*krylov.Problem, error) {
+	block := s.block()
+	basis := min(basisSize(s.k, block), s.n/2-s.Null.Rows)
+	need := engine.MatrixBytes(s.n, basis+s.Null.Rows+6*block+2*s.k)
+	if err := s.eng.Check(fmt.Sprintf("search for %d eigenvectors of length %d", s.k, s.n), need, "ask for fewer eigenvectors or raise the memory limit"); err != nil {
+		return nil, err
+	}
+	p := &krylov.Problem{
+		N: s.n, K: s.k, Block: block, Basis: basis, Budget: s.Products, Seed: s.Seed,
+		Backend: s.eng.Backend(),
+		Pass:    func(_, norm float64) float64 { return s.Tolerance * norm },
+		Multiply: func(x, y blas.Matrix) error {
+			if err := s.a.Multiply(s.ctx, s.eng, y, x); err != nil {
+				return err
+			}
+			if s.sign < 0 {
+				s.eng.Backend().Kernels().Scale(-1, y.Data[:len(x.Data)])
+			}
+			return nil
+		},
+		For: func(n, block int, f func(lo, hi int) error) error { return s.eng.For(s.ctx, n, block, f) },
+		Progress: func(products, passed int) error {
+			s.progress(products, passed)
+			return s.ctx.Err()
+		},
+	}
+	if s.Null.Rows > 0 {
+		p.Locked = columns(s.Null)
+	}
+	return p, nil
+}
+
+func (s *search) krylov() (*Result, error) {
+	p, err := s.problem()
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.Find()
+	if err != nil {
+		return nil, err
+	}
+	for i := range found.Values {
+		found.Values[i] *= s.sign
+	}
+	return &Result{Values: found.Values, Vectors: found.Vectors, Residuals: found.Residuals, Norm: found.Norm, Products: found.Products, Method: "krylov"}, nil
+}
+
+// columns returns the transpose.
+func columns(m blas.Matrix) blas.Matrix {
+	t := blas.NewMatrix(m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			t.Set(j, i, v)
+		}
+	}
+	return t
+}

@@ -1,0 +1,3 @@
+package eigen
+
+func (s *search) lobpcg() (*Result, error) { return s.krylov() }

@@ -1,0 +1,264 @@
+// Package operator holds symmetric matrices that are known by their products: dense ones, sparse
+// ones, and kernel matrices that are never stored.
+package operator
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/sparse"
+)
+
+// Operator is a real symmetric matrix A. It is not changed by its methods, and safe for
+// concurrent use.
+type Operator interface {
+	// Order returns the number n of rows and columns.
+	Order() int
+	// Multiply writes A X to y; x and y are n x b, b >= 1, and do not overlap. Column j of y
+	// depends on column j of x only, but its bits may depend on b. A context that is done ends
+	// it with its error, and leaves y undefined.
+	Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error
+	// Width returns the number of columns that take little longer than one, at least 1.
+	Width() int
+	// Cost returns the multiply-adds of a product with one vector, over n.
+	Cost() float64
+}
+
+// rowsEach is the number of rows of a vector that one task takes.
+const rowsEach = 1024
+
+type dense struct{ a blas.Matrix }
+
+// denseWidth: a dense matrix waits for memory up to some eight columns.
+const denseWidth = 8
+
+// Dense returns the operator of a matrix of which both triangles are valid, without copying it. A
+// matrix that is not square is a *fault.ShapeError; the first element that is not finite, and the
+// largest difference from the transpose if that is more than rounding (n eps |a_ij|_max), a
+// *fault.DataError.
+func Dense(a blas.Matrix) (Operator, error) {
+	if a.Rows != a.Cols {
+		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
+	}
+	largest := 0.0
+	for i := range a.Rows {
+		for j, v := range a.Row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, notFinite(i, j, v)
+			}
+			largest = max(largest, math.Abs(v))
+		}
+	}
+	worst, at := 0.0, [2]int{}
+	const tile = 32 // rows and columns that fit the cache
+	for i0 := 0; i0 < a.Rows; i0 += tile {
+		for j0 := 0; j0 <= i0; j0 += tile {
+			for i := i0; i < min(i0+tile, a.Rows); i++ {
+				for j := j0; j < min(j0+tile, i); j++ {
+					if d := math.Abs(a.At(i, j) - a.At(j, i)); d > worst {
+						worst, at = d, [2]int{i, j}
+					}
+				}
+			}
+		}
+	}
+	if worst > float64(a.Rows)*0x1p-52*largest {
+		return nil, notSymmetric(at[0], at[1], a.At(at[0], at[1]), a.At(at[1], at[0]))
+	}
+	return dense{a}, nil
+}
+
+func notFinite(i, j int, v float64) error {
+	return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("%v: want a finite number", v)}
+}
+
+func notSymmetric(i, j int, v, turned float64) error {
+	return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("%v, but %v in the other triangle, the largest difference: want a symmetric matrix", v, turned)}
+}
+
+func (d dense) Order() int { return d.a.Rows }
+func (d dense) Width() int { return denseWidth }
+
+func (d dense) Cost() float64 { return float64(d.a.Rows) }
+
+func (d dense) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
+	eng.Backend().Gemm(false, false, 1, d.a, x, 0, y)
+	return ctx.Err()
+}
+
+type sparseMatrix struct{ m *sparse.Matrix }
+
+// Sparse returns the operator of a sparse matrix. Errors are those of [Dense].
+func Sparse(m *sparse.Matrix) (Operator, error) {
+	if m.Rows != m.Cols {
+		return nil, &fault.ShapeError{What: "columns of the matrix", Got: m.Cols, Want: fmt.Sprintf("%d, as it has rows", m.Rows)}
+	}
+	largest, worst, at := 0.0, 0.0, [2]int{}
+	for i := range m.Rows {
+		col, val := m.Row(i)
+		for k, j := range col {
+			v := val[k]
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, notFinite(i, int(j), v)
+			}
+			largest = max(largest, math.Abs(v))
+			if d := math.Abs(v - m.At(int(j), i)); d > worst {
+				worst, at = d, [2]int{i, int(j)}
+			}
+		}
+	}
+	if worst > float64(m.Rows)*0x1p-52*largest {
+		return nil, notSymmetric(at[0], at[1], m.At(at[0], at[1]), m.At(at[1], at[0]))
+	}
+	return sparseMatrix{m}, nil
+}
+
+func (s sparseMatrix) Order() int { return s.m.Rows }
+
+// Width is a line of the cache: neighbours lie anywhere, and a line comes whole.
+func (s sparseMatrix) Width() int { return 8 }
+
+func (s sparseMatrix) Cost() float64 { return float64(s.m.Count()) / float64(max(1, s.m.Rows)) }
+
+func (s sparseMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
+	return Apply(ctx, eng, s.m, y, x)
+}
+
+// Apply writes M X to y, M.Rows x b, with X M.Cols x b. 2b flops a stored element.
+func Apply(ctx context.Context, eng *engine.Engine, m *sparse.Matrix, y, x blas.Matrix) error {
+	t := eng.Backend().Kernels()
+	return eng.For(ctx, m.Rows, rowsEach, func(lo, hi int) error {
+		t.SparseRows(m.Start[lo:hi+1], m.Col, m.Val, x.Data, x.Stride, x.Cols, y.Data[lo*y.Stride:], y.Stride)
+		return nil
+	})
+}
+
+// Recur overwrites y with alpha A x + beta x + gamma y: a step of a recurrence. The matrices are
+// compact.
+func Recur(ctx context.Context, eng *engine.Engine, a Operator, alpha float64, x blas.Matrix, beta, gamma float64, y blas.Matrix) error {
+	t, b := eng.Backend().Kernels(), x.Cols
+	add := func(image []float64, lo, hi int) {
+		to := y.Data[lo*b : hi*b]
+		if gamma == 0 {
+			clear(to)
+		} else {
+			t.Scale(gamma, to)
+		}
+		t.Axpy(alpha, image, to)
+		t.Axpy(beta, x.Data[lo*b:hi*b], to)
+	}
+	s, ok := a.(sparseMatrix)
+	if !ok {
+		image := eng.GetMatrix(x.Rows, b)
+		defer eng.PutMatrix(image)
+		if err := a.Multiply(ctx, eng, image, x); err != nil {
+			return err
+		}
+		return eng.For(ctx, x.Rows, rowsEach, func(lo, hi int) error {
+			add(image.Data[lo*b:hi*b], lo, hi)
+			return nil
+		})
+	}
+	const rows = 256 // whose products stay in the cache until they are added
+	return eng.For(ctx, x.Rows, rowsEach, func(lo, hi int) error {
+		image := eng.GetMatrix(rows, b)
+		defer eng.PutMatrix(image)
+		for ; lo < hi; lo += rows {
+			end := min(lo+rows, hi)
+			t.SparseRows(s.m.Start[lo:end+1], s.m.Col, s.m.Val, x.Data, b, b, image.Data, b)
+			add(image.Data[:(end-lo)*b], lo, end)
+		}
+		return nil
+	})
+}
+
+type kernelMatrix struct {
+	k kernel.Kernel
+	p points.Points
+}
+
+// kernelWidth: a value of the kernel costs more than its use in so many columns.
+const kernelWidth = 24
+
+// Kernel returns the kernel matrix of the points, which is computed anew in every product and
+// never stored.
+func Kernel(k kernel.Kernel, p points.Points) Operator { return kernelMatrix{k, p} }
+
+func (k kernelMatrix) Order() int { return k.p.Len() }
+func (k kernelMatrix) Width() int { return kernelWidth }
+
+// Cost takes a value of the kernel for two dozen multiply-adds, whatever the kernel.
+func (k kernelMatrix) Cost() float64 { return 24 * float64(k.p.Len()) }
+
+func (k kernelMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
+	return k.k.MultiplyTo(ctx, eng, y, k.p, k.p, x)
+}
+
+type affine struct {
+	Operator
+	scale, shift float64
+}
+
+// Affine returns scale A + shift I.
+func Affine(a Operator, scale, shift float64) Operator { return affine{a, scale, shift} }
+
+func (a affine) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
+	if err := a.Operator.Multiply(ctx, eng, y, x); err != nil {
+		return err
+	}
+	return eng.For(ctx, x.Rows, rowsEach, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			to := y.Row(i)
+			for j, v := range x.Row(i) {
+				to[j] = a.scale*to[j] + a.shift*v
+			}
+		}
+		return nil
+	})
+}
+
+// NotSymmetricError reports an operator whose products are not those of a symmetric matrix.
+type NotSymmetricError struct {
+	Left, Right float64 // u'Av and v'Au for two random vectors of unit length
+}
+
+func (e *NotSymmetricError) Error() string {
+	return fmt.Sprintf("the operator is not symmetric: u'Av is %v and v'Au %v for two random vectors", e.Left, e.Right)
+}
+
+// InputFault marks the error as caused by input.
+func (e *NotSymmetricError) InputFault() {}
+
+// CheckSymmetric multiplies A with two random unit vectors u and v, and returns a
+// *NotSymmetricError if u'Av and v'Au differ by more than 1e-10 of |Au| + |Av|, or are not
+// finite. A matrix that is not symmetric passes with probability about 0 unless its skew part is
+// that small.
+func CheckSymmetric(ctx context.Context, eng *engine.Engine, a Operator, seed uint64) error {
+	n := a.Order()
+	rng := rand.New(rand.NewPCG(seed, uint64(n)))
+	x, y := eng.NewMatrix(n, 2), eng.NewMatrix(n, 2)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64() / math.Sqrt(float64(max(1, n)))
+	}
+	if err := a.Multiply(ctx, eng, y, x); err != nil {
+		return err
+	}
+	var left, right, size float64
+	for i := range n {
+		left += x.At(i, 0) * y.At(i, 1)
+		right += x.At(i, 1) * y.At(i, 0)
+		size += y.At(i, 0)*y.At(i, 0) + y.At(i, 1)*y.At(i, 1)
+	}
+	if !(math.Abs(left-right) <= 1e-10*math.Sqrt(size)) {
+		return &NotSymmetricError{left, right}
+	}
+	return nil
+}
