@@ -18,7 +18,10 @@ type basis struct {
 func newBasis(p *Problem) basis {
 	cols := p.Locked.Cols + p.Basis + p.Block
 	stride := (cols+7)/8*8 + 8 // rows begin on a line of the cache, and not a power of two apart
-	b := basis{p, blas.Matrix{Rows: p.N, Cols: cols, Stride: stride, Data: make([]float64, p.N*stride)}}
+	if len(p.memory) < p.N*stride {
+		p.memory = make([]float64, p.N*stride)
+	}
+	b := basis{p, blas.Matrix{Rows: p.N, Cols: cols, Stride: stride, Data: p.memory[:p.N*stride]}}
 	if p.Locked.Cols > 0 {
 		b.v.View(0, p.N, 0, p.Locked.Cols).CopyFrom(p.Locked)
 	}
@@ -30,101 +33,102 @@ func (b *basis) columns(lo, hi int) blas.Matrix {
 	return b.v.View(0, b.p.N, b.p.Locked.Cols+lo, b.p.Locked.Cols+hi)
 }
 
-// store copies y to the vectors from number m on.
-func (b *basis) store(y blas.Matrix, m int) error {
-	to := b.columns(m, m+y.Cols)
+// each calls f for the blocks of rows of the basis.
+func (b *basis) each(f func(lo, hi int)) error {
 	return b.p.For(b.p.N, rowsEach, func(lo, hi int) error {
-		to.View(lo, hi, 0, y.Cols).CopyFrom(y.View(lo, hi, 0, y.Cols))
+		f(lo, hi)
 		return nil
 	})
 }
 
-// partial collects a sum of small matrices over the blocks of rows, to be added up in their
-// order.
-type partial struct{ parts []blas.Matrix }
-
-func newPartial(n, rows, cols int) *partial {
-	p := &partial{make([]blas.Matrix, (n+rowsEach-1)/rowsEach)}
-	for i := range p.parts {
-		p.parts[i] = blas.NewMatrix(rows, cols)
-	}
-	return p
+// load copies the vectors from number m on to x.
+func (b *basis) load(x blas.Matrix, m int) error {
+	from := b.columns(m, m+x.Cols)
+	return b.each(func(lo, hi int) { x.View(lo, hi, 0, x.Cols).CopyFrom(from.View(lo, hi, 0, x.Cols)) })
 }
 
-func (p *partial) of(lo int) blas.Matrix { return p.parts[lo/rowsEach] }
-
-func (p *partial) sum() blas.Matrix {
-	total := p.parts[0]
-	for _, part := range p.parts[1:] {
-		for i, v := range part.Data {
-			total.Data[i] += v
-		}
-	}
-	return total
+// store writes y scale' to the vectors from number m on.
+func (b *basis) store(y blas.Matrix, m int, scale blas.Matrix) error {
+	to := b.columns(m, m+y.Cols)
+	return b.each(func(lo, hi int) {
+		b.p.Backend.Gemm(false, true, 1, y.View(lo, hi, 0, y.Cols), scale, 0, to.View(lo, hi, 0, y.Cols))
+	})
 }
 
-// remove subtracts from the columns of y their projections on the locked vectors and the first
-// m others. It returns the coefficients, a row for each column of y.
-func (b *basis) remove(y blas.Matrix, m int) (blas.Matrix, error) {
-	n, cols := b.p.N, b.p.Locked.Cols+m
-	if cols == 0 {
-		return blas.NewMatrix(y.Cols, 0), nil
-	}
-	v, backend := b.v.View(0, n, 0, cols), b.p.Backend
-	sums := newPartial(n, y.Cols, cols)
-	err := b.p.For(n, rowsEach, func(lo, hi int) error {
-		backend.Gemm(true, false, 1, y.View(lo, hi, 0, y.Cols), v.View(lo, hi, 0, cols), 0, sums.of(lo))
-		return nil
+// sums adds up the small matrices that f leaves for each block of rows, in their order.
+func (b *basis) sums(rows, cols int, f func(lo, hi int, part blas.Matrix)) (blas.Matrix, error) {
+	parts := make([]blas.Matrix, (b.p.N+rowsEach-1)/rowsEach)
+	err := b.each(func(lo, hi int) {
+		part := blas.NewMatrix(rows, cols)
+		f(lo, hi, part)
+		parts[lo/rowsEach] = part
 	})
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	c := sums.sum()
-	return c, b.p.For(n, rowsEach, func(lo, hi int) error {
-		backend.Gemm(false, true, -1, v.View(lo, hi, 0, cols), c, 1, y.View(lo, hi, 0, y.Cols))
-		return nil
+	for _, part := range parts[1:] {
+		for i, v := range part.Data {
+			parts[0].Data[i] += v
+		}
+	}
+	return parts[0], nil
+}
+
+// project overwrites y with y scale', if there is a scale, and returns the coefficients of the
+// columns' projections on the locked vectors and the first m others, a row for each column.
+func (b *basis) project(y blas.Matrix, m int, scale blas.Matrix) (blas.Matrix, error) {
+	cols, backend := b.p.Locked.Cols+m, b.p.Backend
+	return b.sums(y.Cols, cols, func(lo, hi int, part blas.Matrix) {
+		of := y.View(lo, hi, 0, y.Cols)
+		if scale.Data != nil {
+			backend.Gemm(false, true, 1, of.Clone(), scale, 0, of)
+		}
+		if cols > 0 {
+			backend.Gemm(true, false, 1, of, b.v.View(lo, hi, 0, cols), 0, part)
+		}
 	})
 }
 
-// removeTwice leaves the columns of y orthogonal to working accuracy (Kahan's "twice is
-// enough"), unless that leaves next to nothing of them.
-func (b *basis) removeTwice(y blas.Matrix, m int) (blas.Matrix, error) {
-	c, err := b.remove(y, m)
-	if err != nil {
-		return c, err
+// subtract takes the projections with the coefficients c from y, and returns y'y.
+func (b *basis) subtract(y blas.Matrix, m int, c blas.Matrix) (blas.Matrix, error) {
+	cols, backend := b.p.Locked.Cols+m, b.p.Backend
+	return b.sums(y.Cols, y.Cols, func(lo, hi int, part blas.Matrix) {
+		of := y.View(lo, hi, 0, y.Cols)
+		if cols > 0 {
+			backend.Gemm(false, true, -1, b.v.View(lo, hi, 0, cols), c, 1, of)
+		}
+		backend.Gemm(true, false, 1, of, of, 0, part)
+	})
+}
+
+// remove subtracts from y its projection on the basis, twice, which leaves it orthogonal to
+// working accuracy (Kahan's "twice is enough") unless next to nothing is left. It returns the
+// coefficients and the length of what is left. y has one column.
+func (b *basis) remove(y blas.Matrix, m int) (c blas.Matrix, length float64, err error) {
+	for pass := range 2 {
+		next, err := b.project(y, m, blas.Matrix{})
+		if err != nil {
+			return c, 0, err
+		}
+		gram, err := b.subtract(y, m, next)
+		if err != nil {
+			return c, 0, err
+		}
+		length = math.Sqrt(gram.At(0, 0))
+		if pass == 0 {
+			c = next
+			continue
+		}
+		for i, v := range next.Data {
+			c.Data[i] += v
+		}
 	}
-	again, err := b.remove(y, m)
-	for i, v := range again.Data {
-		c.Data[i] += v
-	}
-	return c, err
+	return c, length, nil
 }
 
 // independent is the smallest part of a column that must be new, relative to its length, for
 // Cholesky's method to make a block orthonormal: it loses the square of that.
 const independent = 1e-6
-
-// factor makes the columns of y orthonormal, but for a loss by the square of their condition, by
-// the Cholesky factorisation of y'y. It returns its factor l, so that y = Q l'. ok is false, and
-// y as it was, if they are nearly dependent.
-func (b *basis) factor(y blas.Matrix) (l blas.Matrix, ok bool, err error) {
-	sums := newPartial(b.p.N, y.Cols, y.Cols)
-	err = b.p.For(b.p.N, rowsEach, func(lo, hi int) error {
-		part := y.View(lo, hi, 0, y.Cols)
-		b.p.Backend.Gemm(true, false, 1, part, part, 0, sums.of(lo))
-		return nil
-	})
-	if err != nil {
-		return l, false, err
-	}
-	if l, ok = lower(b.p.Backend, sums.sum()); !ok {
-		return l, false, nil
-	}
-	return l, true, b.p.For(b.p.N, rowsEach, func(lo, hi int) error {
-		b.p.Backend.Trsm(false, true, l, y.View(lo, hi, 0, y.Cols))
-		return nil
-	})
-}
 
 // lower returns the Cholesky factor of a Gram matrix, and whether every column is independent
 // enough of those before it.
@@ -165,42 +169,36 @@ func lower(backend blas.Backend, gram blas.Matrix) (blas.Matrix, bool) {
 func (s *search) oneByOne(y blas.Matrix) (r blas.Matrix, err error) {
 	r = blas.NewMatrix(s.Block, s.Block)
 	noise := float64(s.N) * 0x1p-52 * max(s.norm, largest(y))
+	t, one := s.Backend.Kernels(), blas.NewMatrix(s.N, 1)
 	for j := range s.Block {
-		one := blas.NewMatrix(s.N, 1)
 		one.CopyFrom(y.View(0, s.N, j, j+1))
-		length := s.length(one)
-		c, err := s.removeTwice(one, s.m+j)
+		before := math.Sqrt(t.Dot(one.Data, one.Data))
+		c, length, err := s.remove(one, s.m+j)
 		if err != nil {
 			return r, err
 		}
 		copy(r.Row(j)[:j], c.Row(0)[s.Locked.Cols+s.m:])
-		rest := s.length(one)
-		r.Set(j, j, rest)
-		for small := max(1e-10*length, noise); !(rest > small); small = 0 {
+		r.Set(j, j, length)
+		for small := max(1e-10*before, noise); !(length > small); small = 0 {
 			r.Set(j, j, 0)
 			for i := range one.Data {
 				one.Data[i] = s.rng.NormFloat64()
 			}
-			if _, err := s.removeTwice(one, s.m+j); err != nil {
+			if _, length, err = s.remove(one, s.m+j); err != nil {
 				return r, err
 			}
-			rest = s.length(one)
 		}
-		s.Backend.Kernels().Scale(1/rest, one.Data)
 		// Scaling up a short column magnifies what was left of the basis in it.
-		if _, err := s.remove(one, s.m+j); err != nil {
+		t.Scale(1/length, one.Data)
+		if _, length, err = s.remove(one, s.m+j); err != nil {
 			return r, err
 		}
-		s.Backend.Kernels().Scale(1/s.length(one), one.Data)
-		if err := s.store(one, s.m+j); err != nil {
+		scale := blas.Matrix{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1 / length}}
+		if err := s.store(one, s.m+j, scale); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
-}
-
-func (s *search) length(one blas.Matrix) float64 {
-	return math.Sqrt(s.Backend.Kernels().Dot(one.Data, one.Data))
 }
 
 func largest(y blas.Matrix) float64 {
@@ -217,11 +215,10 @@ func (b *basis) compress(x blas.Matrix, keep, m int) error {
 	all, rest := b.columns(0, m), b.columns(m, m+b.p.Block)
 	to, restTo := b.columns(0, keep), b.columns(keep, keep+b.p.Block)
 	x = x.View(0, keep, 0, m)
-	return b.p.For(b.p.N, rowsEach, func(lo, hi int) error {
+	return b.each(func(lo, hi int) {
 		short, tail := blas.NewMatrix(hi-lo, keep), rest.View(lo, hi, 0, rest.Cols).Clone()
 		b.p.Backend.Gemm(false, true, 1, all.View(lo, hi, 0, m), x, 0, short)
 		to.View(lo, hi, 0, keep).CopyFrom(short)
 		restTo.View(lo, hi, 0, rest.Cols).CopyFrom(tail)
-		return nil
 	})
 }

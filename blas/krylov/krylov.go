@@ -38,19 +38,23 @@ type Problem struct {
 	Locked blas.Matrix
 	// Start, N x s, holds vectors to begin with, up to Block of them; others are random.
 	Start blas.Matrix
+	// Once looks at the Ritz values only when the basis is full.
+	Once bool
 	// Progress, if set, is called after every look at the Ritz values, with how many of the
 	// K passed.
 	Progress func(products, passed int) error
+
+	memory []float64 // of the basis, kept for the next Find
 }
 
 // Result holds what a search has found.
 type Result struct {
 	Values    []float64   // K + Extra, descending
-	Vectors   blas.Matrix // K + Extra x N, their unit eigenvectors
-	Residuals []float64   // |A v - w v| of each
+	Vectors   blas.Matrix // N x K + Extra, their eigenvectors as orthonormal columns, valid until the next Find
+	Residuals []float64   // estimates of |A v - w v|
 	Norm      float64     // estimate of |A|, from below
 	Products  int         // with a vector
-	Converged bool        // all residuals pass; otherwise the pairs are the best so far
+	Converged bool        // the residuals of the first K pass; otherwise these are the best so far
 	// The smallest Ritz value, and its residual: their difference is a bound on all eigenvalues,
 	// in practice (Zhou & Li 2011).
 	Least, LeastResidual float64
@@ -97,6 +101,7 @@ type search struct {
 	t        blas.Matrix // V'AV, its lower triangle, without the locked part
 	m        int         // processed vectors: order of t in use. Block more are in the basis.
 	r        blas.Matrix // A V = V T + Q r' for the last block, Q being the unprocessed one
+	x, y     blas.Matrix // the block under way and its image
 	products int
 	norm     float64
 	ritz     ritz
@@ -108,23 +113,26 @@ func newSearch(p *Problem) *search {
 	s := &search{Problem: p, rng: rand.New(rand.NewPCG(p.Seed, uint64(p.N)))}
 	s.basis = newBasis(p)
 	s.t = blas.NewMatrix(p.Basis, p.Basis)
+	s.x, s.y = blas.NewMatrix(p.N, p.Block), blas.NewMatrix(p.N, p.Block)
 	return s
 }
 
 // begin fills the first block.
 func (s *search) begin() error {
-	y := blas.NewMatrix(s.N, s.Block)
-	for j := range s.Block {
-		for i := range s.N {
-			if s.Start.Data != nil && j < s.Start.Cols {
-				y.Set(i, j, s.Start.At(i, j))
-			} else {
-				y.Set(i, j, s.rng.NormFloat64())
-			}
-		}
+	s.random()
+	if s.Start.Data != nil {
+		some := min(s.Block, s.Start.Cols)
+		s.y.View(0, s.N, 0, some).CopyFrom(s.Start.View(0, s.N, 0, some))
 	}
-	_, err := s.extend(y)
+	_, err := s.extend(s.y)
 	return err
+}
+
+// random fills y.
+func (s *search) random() {
+	for i := range s.y.Data {
+		s.y.Data[i] = s.rng.NormFloat64()
+	}
 }
 
 // expand adds blocks until all K pairs pass or the basis is full, and returns how many pass.
@@ -135,7 +143,7 @@ func (s *search) expand() (passed int, err error) {
 			return 0, err
 		}
 		full := s.m+s.Block > s.Basis-s.Block || s.products >= s.Budget
-		if s.m < next && !full {
+		if (s.m < next || s.Once) && !full {
 			continue
 		}
 		if err := s.findRitz(); err != nil {
@@ -175,14 +183,15 @@ func (l look) next(earlier look, block int) int {
 // step processes the newest block: t gets its products with the whole basis, and the basis
 // what is new in its image.
 func (s *search) step() error {
-	x, y := blas.NewMatrix(s.N, s.Block), blas.NewMatrix(s.N, s.Block)
-	x.CopyFrom(s.columns(s.m, s.m+s.Block))
-	if err := s.Multiply(x, y); err != nil {
+	if err := s.load(s.x, s.m); err != nil {
+		return err
+	}
+	if err := s.Multiply(s.x, s.y); err != nil {
 		return err
 	}
 	s.products += s.Block
 	s.m += s.Block
-	c, err := s.extend(y)
+	c, err := s.extend(s.y)
 	if err != nil {
 		return err
 	}
@@ -201,18 +210,20 @@ func (s *search) step() error {
 func (s *search) extend(y blas.Matrix) (c blas.Matrix, err error) {
 	s.r = identity(s.Block)
 	c = blas.NewMatrix(s.Block, s.Locked.Cols+s.m)
+	var scale blas.Matrix
 	for pass := 0; ; pass++ {
-		next, err := s.remove(y, s.m)
+		next, err := s.project(y, s.m, scale)
 		if err != nil {
 			return c, err
 		}
 		if next.Cols > 0 {
 			s.Backend.Gemm(false, false, 1, s.r, next, 1, c) // y = V c' + (V next' + ...) r'
 		}
-		l, ok, err := s.factor(y)
+		gram, err := s.subtract(y, s.m, next)
 		if err != nil {
 			return c, err
 		}
+		l, ok := lower(s.Backend, gram)
 		if !ok {
 			l, err = s.oneByOne(y)
 		}
@@ -220,8 +231,13 @@ func (s *search) extend(y blas.Matrix) (c blas.Matrix, err error) {
 		if err != nil || !ok {
 			return c, err
 		}
-		if pass > 0 && leastDiagonal(l) > 0.5 {
-			return c, s.store(y, s.m)
+		least := leastDiagonal(l)
+		if err := s.Backend.TriangularInverse(l); err != nil {
+			return c, err // not with a Cholesky factor
+		}
+		scale = l
+		if pass > 0 && least > 0.5 {
+			return c, s.store(y, s.m, scale)
 		}
 	}
 }
@@ -261,11 +277,8 @@ func (s *search) restart(confirm bool) error {
 	if !confirm {
 		return nil
 	}
-	y := blas.NewMatrix(s.N, s.Block)
-	for i := range y.Data {
-		y.Data[i] = s.rng.NormFloat64()
-	}
-	_, err := s.extend(y)
+	s.random()
+	_, err := s.extend(s.y)
 	return err
 }
 

@@ -65,38 +65,18 @@ func (s *search) excess() float64 {
 	return worst
 }
 
-// result forms the vectors and measures their residuals with the operator.
+// result forms the vectors.
 func (s *search) result(converged bool) (*Result, error) {
 	all := s.K + s.Extra
-	if err := s.compress(s.ritz.vectors, all, s.m); err != nil {
-		return nil, err
-	}
 	res := &Result{
-		Values: append([]float64(nil), s.ritz.values[:all]...), Vectors: blas.NewMatrix(all, s.N), Residuals: make([]float64, all),
-		Norm: s.norm, Products: s.products, Converged: converged, Least: s.ritz.values[s.m-1], LeastResidual: s.residual(s.ritz.vectors.Row(s.m - 1)),
+		Values: append([]float64(nil), s.ritz.values[:all]...), Residuals: make([]float64, all),
+		Norm: s.norm, Products: s.products, Converged: converged,
+		Least: s.ritz.values[s.m-1], LeastResidual: s.residual(s.ritz.vectors.Row(s.m - 1)),
 	}
-	x, y := blas.NewMatrix(s.N, s.Block), blas.NewMatrix(s.N, s.Block)
-	for k0 := 0; k0 < all; k0 += s.Block {
-		k1 := min(k0+s.Block, all)
-		x.View(0, s.N, 0, k1-k0).CopyFrom(s.columns(k0, k1))
-		if err := s.Multiply(x, y); err != nil {
-			return nil, err
-		}
-		res.Products += k1 - k0
-		for k := k0; k < k1; k++ {
-			v := res.Vectors.Row(k)
-			for i := range v {
-				v[i] = x.At(i, k-k0)
-			}
-			norm := math.Sqrt(s.Backend.Kernels().Dot(v, v))
-			s.Backend.Kernels().Scale(1/norm, v)
-			sum := 0.0
-			for i := range v {
-				d := y.At(i, k-k0)/norm - res.Values[k]*v[i]
-				sum += d * d
-			}
-			res.Residuals[k] = math.Sqrt(sum)
-		}
+	for i := range res.Residuals {
+		res.Residuals[i] = s.residual(s.ritz.vectors.Row(i))
 	}
-	return res, nil
+	err := s.compress(s.ritz.vectors, all, s.m)
+	res.Vectors = s.columns(0, all)
+	return res, err
 }

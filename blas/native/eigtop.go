@@ -58,7 +58,7 @@ func (b *backend) search(a blas.Matrix, w []float64, v blas.Matrix) bool {
 		return false // no error with finite input
 	}
 	copy(w, res.Values)
-	v.CopyFrom(res.Vectors)
+	form.TransposeTo(v, res.Vectors)
 	return true
 }
 

@@ -233,19 +233,10 @@ func (s *search) krylov() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range found.Values {
-		found.Values[i] *= s.sign
+	res, err := s.measure(found.Vectors, found.Norm, found.Products)
+	if err != nil {
+		return nil, err
 	}
-	return &Result{Values: found.Values, Vectors: found.Vectors, Residuals: found.Residuals, Norm: found.Norm, Products: found.Products, Method: "krylov"}, nil
-}
-
-// columns returns the transpose.
-func columns(m blas.Matrix) blas.Matrix {
-	t := blas.NewMatrix(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, v := range m.Row(i) {
-			t.Set(j, i, v)
-		}
-	}
-	return t
+	res.Method = "krylov"
+	return res, nil
 }

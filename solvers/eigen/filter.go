@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/krylov"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
@@ -21,10 +20,12 @@ type filter struct {
 	centre, e float64 // of the unwanted part: its middle and half its length
 }
 
+var filterRange = 1000.0
+var roughSize = 0
+
 const (
 	// filterRange is the largest value of the filter on the wanted part, relative to the unwanted:
 	// the smallest wanted value should not drown in the rounding of the largest.
-	filterRange = 100
 	// nullRange is the same for the values of eigenvectors that are left out.
 	nullRange = 1e7
 	maxDegree = 1000
@@ -84,10 +85,10 @@ func (s *search) filtered() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Extra, p.Budget = p.Block/2, p.Basis-p.Block
+	p.Extra, p.Budget, p.Once = p.Block/2, p.Basis-p.Block, true
 	rough, err := p.Find()
-	if err != nil || rough.Converged {
-		return s.filteredResult(rough, rough.Products), err
+	if err != nil {
+		return nil, err
 	}
 	low := rough.Least - rough.LeastResidual
 	low -= 0.01 * (rough.Values[0] - low)
@@ -95,19 +96,21 @@ func (s *search) filtered() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, products := rough, rough.Products
+	products, converged := rough.Products, rough.Converged
+	values, vectors := rough.Values, rough.Vectors
 	rng := rand.New(rand.NewPCG(s.Seed, 1))
 	work := s.eng.NewMatrix(s.n, p.Block)
-	before := math.Inf(1)
-	for {
-		top, cut := best.Values[0], best.Values[len(best.Values)-1]
+	p.Once = false
+	before, settled := math.Inf(1), false
+	for !converged && !settled {
+		top, cut := values[0], values[len(values)-1]
 		f := newFilter(s.a, s.sign, low, cut, top, null)
-		settled := top-cut > 0.5*before
+		settled = top-cut > 0.5*before
 		before = top - cut
 		if settled {
 			p.Budget = max(p.Budget, (s.Products-products)/f.degree)
 		}
-		p.Start = mixed(s.eng.Backend(), rng, best.Vectors, p.Block)
+		p.Start = mixed(s.eng.Backend(), rng, vectors, p.Block)
 		p.Multiply = func(x, y blas.Matrix) error {
 			products += f.degree * p.Block
 			return f.apply(s.ctx, s.eng, y, x, work)
@@ -121,76 +124,27 @@ func (s *search) filtered() (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if best, err = s.rayleighRitz(found.Vectors); err != nil {
+		pairs, err := s.rayleighRitz(found.Vectors)
+		if err != nil {
 			return nil, err
 		}
-		best.Norm = max(rough.Norm, best.Norm)
-		products += best.Products
-		if found.Converged || settled {
-			return s.filteredResult(best, products), nil
-		}
+		products += len(values)
+		converged, values, vectors = found.Converged, pairs.values, pairs.vectors
 	}
-}
-
-// filteredResult takes the first k pairs of what was found for sign A.
-func (s *search) filteredResult(r *krylov.Result, products int) *Result {
-	res := &Result{Values: r.Values[:s.k], Vectors: r.Vectors.View(0, s.k, 0, s.n), Residuals: r.Residuals[:s.k], Norm: r.Norm, Products: products, Method: "filtered krylov"}
-	for i := range res.Values {
-		res.Values[i] *= s.sign
-	}
-	return res
-}
-
-// nullValue returns the largest eigenvalue of sign A on the known eigenvectors, -Inf if there are
-// none.
-func (s *search) nullValue() (float64, error) {
-	if s.Null.Rows == 0 {
-		return math.Inf(-1), nil
-	}
-	r, err := s.rayleighRitz(s.Null)
+	res, err := s.measure(vectors, rough.Norm, products)
 	if err != nil {
-		return 0, err
-	}
-	return r.Values[0], nil
-}
-
-// rayleighRitz returns the Ritz pairs of sign A in the span of the orthonormal rows of v.
-func (s *search) rayleighRitz(v blas.Matrix) (*krylov.Result, error) {
-	m, backend := v.Rows, s.eng.Backend()
-	x := columns(v)
-	image := s.eng.NewMatrix(s.n, m)
-	if err := s.a.Multiply(s.ctx, s.eng, image, x); err != nil {
 		return nil, err
 	}
-	h, w := blas.NewMatrix(m, m), make([]float64, m)
-	backend.Gemm(true, false, s.sign, x, image, 0, h)
-	if err := s.eng.SymEig(s.ctx, h, w, true); err != nil {
-		return nil, err
-	}
-	r := &krylov.Result{Values: make([]float64, m), Vectors: s.eng.NewMatrix(m, s.n), Residuals: make([]float64, m), Products: m}
-	turn := blas.NewMatrix(m, m)
-	for i := range m {
-		r.Values[i] = w[m-1-i]
-		copy(turn.Row(i), h.Row(m-1-i))
-		r.Norm = max(r.Norm, math.Abs(w[i]))
-	}
-	backend.Gemm(false, true, 1, turn, x, 0, r.Vectors)
-	turned := s.eng.NewMatrix(m, s.n)
-	backend.Gemm(false, true, s.sign, turn, image, 0, turned)
-	t := backend.Kernels()
-	for i := range m {
-		t.Axpy(-r.Values[i], r.Vectors.Row(i), turned.Row(i))
-		r.Residuals[i] = math.Sqrt(t.Dot(turned.Row(i), turned.Row(i)))
-	}
-	return r, nil
+	res.Method = "filtered krylov"
+	return res, nil
 }
 
-// mixed returns random combinations of the rows of v, as columns.
+// mixed returns random combinations of the columns of v.
 func mixed(backend blas.Backend, rng *rand.Rand, v blas.Matrix, count int) blas.Matrix {
-	c, x := blas.NewMatrix(v.Rows, count), blas.NewMatrix(v.Cols, count)
+	c, x := blas.NewMatrix(v.Cols, count), blas.NewMatrix(v.Rows, count)
 	for i := range c.Data {
 		c.Data[i] = rng.NormFloat64()
 	}
-	backend.Gemm(true, false, 1, v, c, 0, x)
+	backend.Gemm(false, false, 1, v, c, 0, x)
 	return x
 }
