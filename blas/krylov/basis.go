@@ -74,14 +74,14 @@ func (b *basis) sums(rows, cols int, f func(lo, hi int, part blas.Matrix)) (blas
 	return parts[0], nil
 }
 
-// project overwrites y with y scale', if there is a scale, and returns the coefficients of the
-// columns' projections on the locked vectors and the first m others, a row for each column.
-func (b *basis) project(y blas.Matrix, m int, scale blas.Matrix) (blas.Matrix, error) {
+// project returns the coefficients of the projections of y's columns on the locked vectors and the
+// first m others, a row for each column. If there is a scale, y becomes x scale' first.
+func (b *basis) project(y blas.Matrix, m int, x, scale blas.Matrix) (blas.Matrix, error) {
 	cols, backend := b.p.Locked.Cols+m, b.p.Backend
 	return b.sums(y.Cols, cols, func(lo, hi int, part blas.Matrix) {
 		of := y.View(lo, hi, 0, y.Cols)
 		if scale.Data != nil {
-			backend.Gemm(false, true, 1, of.Clone(), scale, 0, of)
+			backend.Gemm(false, true, 1, x.View(lo, hi, 0, y.Cols), scale, 0, of)
 		}
 		if cols > 0 {
 			backend.Gemm(true, false, 1, of, b.v.View(lo, hi, 0, cols), 0, part)
@@ -106,7 +106,7 @@ func (b *basis) subtract(y blas.Matrix, m int, c blas.Matrix) (blas.Matrix, erro
 // coefficients and the length of what is left. y has one column.
 func (b *basis) remove(y blas.Matrix, m int) (c blas.Matrix, length float64, err error) {
 	for pass := range 2 {
-		next, err := b.project(y, m, blas.Matrix{})
+		next, err := b.project(y, m, blas.Matrix{}, blas.Matrix{})
 		if err != nil {
 			return c, 0, err
 		}

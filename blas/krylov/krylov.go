@@ -101,7 +101,7 @@ type search struct {
 	t        blas.Matrix // V'AV, its lower triangle, without the locked part
 	m        int         // processed vectors: order of t in use. Block more are in the basis.
 	r        blas.Matrix // A V = V T + Q r' for the last block, Q being the unprocessed one
-	x, y     blas.Matrix // the block under way and its image
+	x, y, z  blas.Matrix // the block under way, its image, and a place to work
 	products int
 	norm     float64
 	ritz     ritz
@@ -113,7 +113,7 @@ func newSearch(p *Problem) *search {
 	s := &search{Problem: p, rng: rand.New(rand.NewPCG(p.Seed, uint64(p.N)))}
 	s.basis = newBasis(p)
 	s.t = blas.NewMatrix(p.Basis, p.Basis)
-	s.x, s.y = blas.NewMatrix(p.N, p.Block), blas.NewMatrix(p.N, p.Block)
+	s.x, s.y, s.z = blas.NewMatrix(p.N, p.Block), blas.NewMatrix(p.N, p.Block), blas.NewMatrix(p.N, p.Block)
 	return s
 }
 
@@ -124,7 +124,7 @@ func (s *search) begin() error {
 		some := min(s.Block, s.Start.Cols)
 		s.y.View(0, s.N, 0, some).CopyFrom(s.Start.View(0, s.N, 0, some))
 	}
-	_, err := s.extend(s.y)
+	_, err := s.extend()
 	return err
 }
 
@@ -191,7 +191,7 @@ func (s *search) step() error {
 	}
 	s.products += s.Block
 	s.m += s.Block
-	c, err := s.extend(s.y)
+	c, err := s.extend()
 	if err != nil {
 		return err
 	}
@@ -207,25 +207,25 @@ func (s *search) step() error {
 // took away, and sets r: y = V c' + Q r'. All is done at least twice: the first time loses what
 // the condition of y takes, the second starts with orthonormal columns nearly, and shows by what
 // is left of their lengths whether that was enough.
-func (s *search) extend(y blas.Matrix) (c blas.Matrix, err error) {
+func (s *search) extend() (c blas.Matrix, err error) {
 	s.r = identity(s.Block)
 	c = blas.NewMatrix(s.Block, s.Locked.Cols+s.m)
 	var scale blas.Matrix
 	for pass := 0; ; pass++ {
-		next, err := s.project(y, s.m, scale)
+		next, err := s.project(s.y, s.m, s.z, scale)
 		if err != nil {
 			return c, err
 		}
 		if next.Cols > 0 {
 			s.Backend.Gemm(false, false, 1, s.r, next, 1, c) // y = V c' + (V next' + ...) r'
 		}
-		gram, err := s.subtract(y, s.m, next)
+		gram, err := s.subtract(s.y, s.m, next)
 		if err != nil {
 			return c, err
 		}
 		l, ok := lower(s.Backend, gram)
 		if !ok {
-			l, err = s.oneByOne(y)
+			l, err = s.oneByOne(s.y)
 		}
 		s.Backend.Trmm(false, false, l, s.r)
 		if err != nil || !ok {
@@ -237,8 +237,9 @@ func (s *search) extend(y blas.Matrix) (c blas.Matrix, err error) {
 		}
 		scale = l
 		if pass > 0 && least > 0.5 {
-			return c, s.store(y, s.m, scale)
+			return c, s.store(s.y, s.m, scale)
 		}
+		s.y, s.z = s.z, s.y
 	}
 }
 
@@ -278,7 +279,7 @@ func (s *search) restart(confirm bool) error {
 		return nil
 	}
 	s.random()
-	_, err := s.extend(s.y)
+	_, err := s.extend()
 	return err
 }
 

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -10,21 +11,27 @@ import (
 )
 
 // Check returns a *fault.DataError naming the first row and column where a is no weighted
-// undirected graph: not symmetric, or with a weight that is negative or not finite.
+// undirected graph: not symmetric, or with a weight that is negative or not finite. O(edges).
 func Check(a *sparse.Matrix) error {
 	if a.Rows != a.Cols {
 		return &fault.ShapeError{What: "columns of the adjacency matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
 	}
+	// Rows in order visit the elements of every column in order, so row j is walked along as its
+	// transpose comes by.
+	next := slices.Clone(a.Start[:a.Rows])
 	for i := range a.Rows {
 		col, val := a.Row(i)
 		for k, j := range col {
 			bad := func(format string, args ...any) error {
 				return &fault.DataError{Row: i, Column: strconv.Itoa(int(j)), Err: fmt.Errorf(format, args...)}
 			}
-			switch v, turned := val[k], a.At(int(j), i); {
-			case math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
+			v := val[k]
+			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 				return bad("weight %v: want a finite number >= 0", v)
-			case v != turned:
+			}
+			if at := next[j]; at < a.Start[j+1] && int(a.Col[at]) == i && a.Val[at] == v {
+				next[j]++
+			} else if turned := a.At(int(j), i); v != turned {
 				return bad("weight %v, but %v in the other direction: want a symmetric matrix", v, turned)
 			}
 		}
@@ -35,7 +42,8 @@ func Check(a *sparse.Matrix) error {
 // Laplacian returns the Laplacian of the graph with the adjacency matrix a: L = D - A, where D
 // is the diagonal matrix of degrees (sums of weights), or normalized D^-1/2 L D^-1/2. Loops, on
 // the diagonal of a, count in neither. A point without edges has a row of zeros either way. Both
-// are positive semidefinite, the second with eigenvalues up to 2. Errors are those of [Check].
+// are symmetric to the bit and positive semidefinite, the second with eigenvalues up to 2. Errors
+// are those of [Check].
 func Laplacian(a *sparse.Matrix, normalized bool) (*sparse.Matrix, error) {
 	if err := Check(a); err != nil {
 		return nil, err
@@ -51,6 +59,7 @@ func Laplacian(a *sparse.Matrix, normalized bool) (*sparse.Matrix, error) {
 		}
 	}
 	l := &sparse.Matrix{Rows: a.Rows, Cols: a.Cols, Start: make([]int, 1, a.Rows+1)}
+	l.Col, l.Val = make([]int32, 0, a.Count()+a.Rows), make([]float64, 0, a.Count()+a.Rows)
 	add := func(j int, v float64) { l.Col, l.Val = append(l.Col, int32(j)), append(l.Val, v) }
 	for i := range a.Rows {
 		diagonal := degrees[i]
@@ -65,7 +74,7 @@ func Laplacian(a *sparse.Matrix, normalized bool) (*sparse.Matrix, error) {
 				done = true
 			}
 			if int(j) != i {
-				add(int(j), -val[k]*scale[i]*scale[j])
+				add(int(j), -val[k]*(scale[i]*scale[j]))
 			}
 		}
 		if !done {
@@ -117,4 +126,35 @@ func Components(a *sparse.Matrix) (label []int, count int) {
 		count++
 	}
 	return label, count
+}
+
+// Order numbers the points so that neighbours come close to each other: part by part and breadth
+// first, from a point at the edge of its part. order[i] is the point that comes i-th. A
+// vector in that order is read from the cache where the graph is of low dimension. O(n + edges).
+func Order(a *sparse.Matrix) []int32 {
+	order, seen := make([]int32, 0, a.Rows), make([]bool, a.Rows)
+	visit := func(first int, seen []bool, order []int32) []int32 {
+		seen[first] = true
+		order = append(order, int32(first))
+		for next := len(order) - 1; next < len(order); next++ {
+			col, _ := a.Row(int(order[next]))
+			for _, j := range col {
+				if !seen[j] {
+					seen[j] = true
+					order = append(order, j)
+				}
+			}
+		}
+		return order
+	}
+	ahead := make([]bool, a.Rows)
+	for first := range seen {
+		if seen[first] {
+			continue
+		}
+		// The last point of a first visit lies far from where it began.
+		last := visit(first, ahead, order)[len(order):]
+		order = visit(int(last[len(last)-1]), seen, order)
+	}
+	return order
 }

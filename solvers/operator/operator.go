@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/mustlink/mustlink/blas"
@@ -101,7 +102,8 @@ func Sparse(m *sparse.Matrix) (Operator, error) {
 	if m.Rows != m.Cols {
 		return nil, &fault.ShapeError{What: "columns of the matrix", Got: m.Cols, Want: fmt.Sprintf("%d, as it has rows", m.Rows)}
 	}
-	largest, worst, at := 0.0, 0.0, [2]int{}
+	largest, worst, place := 0.0, 0.0, [2]int{}
+	next := slices.Clone(m.Start[:m.Rows]) // in row j, as its transpose comes by
 	for i := range m.Rows {
 		col, val := m.Row(i)
 		for k, j := range col {
@@ -110,13 +112,15 @@ func Sparse(m *sparse.Matrix) (Operator, error) {
 				return nil, notFinite(i, int(j), v)
 			}
 			largest = max(largest, math.Abs(v))
-			if d := math.Abs(v - m.At(int(j), i)); d > worst {
-				worst, at = d, [2]int{i, int(j)}
+			if at := next[j]; at < m.Start[j+1] && int(m.Col[at]) == i && m.Val[at] == v {
+				next[j]++
+			} else if d := math.Abs(v - m.At(int(j), i)); d > worst {
+				worst, place = d, [2]int{i, int(j)}
 			}
 		}
 	}
 	if worst > float64(m.Rows)*0x1p-52*largest {
-		return nil, notSymmetric(at[0], at[1], m.At(at[0], at[1]), m.At(at[1], at[0]))
+		return nil, notSymmetric(place[0], place[1], m.At(place[0], place[1]), m.At(place[1], place[0]))
 	}
 	return sparseMatrix{m}, nil
 }
