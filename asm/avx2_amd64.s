@@ -1669,6 +1669,53 @@ store:
 	VZEROUPPER
 	RET
 
+// func recur1xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+// Requires: AVX, FMA3
+TEXT ·recur1xAVX2(SB), NOSPLIT, $0-96
+	MOVQ         start+8(FP), AX
+	MOVQ         index+16(FP), CX
+	MOVQ         weight+24(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         dst+48(FP), SI
+	MOVQ         rows+0(FP), DI
+	MOVQ         stride+40(FP), R8
+	MOVQ         dstStride+56(FP), R9
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
+	MOVQ         (AX), R10
+	MOVQ         own+64(FP), R13
+	VBROADCASTSD alpha+72(FP), Y1
+	VBROADCASTSD beta+80(FP), Y2
+	VBROADCASTSD gamma+88(FP), Y3
+
+row:
+	VXORPD Y0, Y0, Y0
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Y4
+	VFMADD231PD  (BX)(R12*1), Y4, Y0
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMULPD      Y1, Y0, Y0
+	VFMADD231PD (R13), Y2, Y0
+	VFMADD231PD (SI), Y3, Y0
+	VMOVUPD     Y0, (SI)
+	ADDQ        R8, R13
+	ADDQ        R9, SI
+	ADDQ        $0x08, AX
+	DECQ        DI
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func sparse2xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 // Requires: AVX, FMA3
 TEXT ·sparse2xAVX2(SB), NOSPLIT, $0-64
@@ -1708,6 +1755,59 @@ store:
 	ADDQ    $0x08, AX
 	DECQ    DI
 	JNZ     row
+	VZEROUPPER
+	RET
+
+// func recur2xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+// Requires: AVX, FMA3
+TEXT ·recur2xAVX2(SB), NOSPLIT, $0-96
+	MOVQ         start+8(FP), AX
+	MOVQ         index+16(FP), CX
+	MOVQ         weight+24(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         dst+48(FP), SI
+	MOVQ         rows+0(FP), DI
+	MOVQ         stride+40(FP), R8
+	MOVQ         dstStride+56(FP), R9
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
+	MOVQ         (AX), R10
+	MOVQ         own+64(FP), R13
+	VBROADCASTSD alpha+72(FP), Y2
+	VBROADCASTSD beta+80(FP), Y3
+	VBROADCASTSD gamma+88(FP), Y4
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Y5
+	VFMADD231PD  (BX)(R12*1), Y5, Y0
+	VFMADD231PD  32(BX)(R12*1), Y5, Y1
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMULPD      Y2, Y0, Y0
+	VFMADD231PD (R13), Y3, Y0
+	VFMADD231PD (SI), Y4, Y0
+	VMOVUPD     Y0, (SI)
+	VMULPD      Y2, Y1, Y1
+	VFMADD231PD 32(R13), Y3, Y1
+	VFMADD231PD 32(SI), Y4, Y1
+	VMOVUPD     Y1, 32(SI)
+	ADDQ        R8, R13
+	ADDQ        R9, SI
+	ADDQ        $0x08, AX
+	DECQ        DI
+	JNZ         row
 	VZEROUPPER
 	RET
 
@@ -1756,6 +1856,65 @@ store:
 	VZEROUPPER
 	RET
 
+// func recur3xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+// Requires: AVX, FMA3
+TEXT ·recur3xAVX2(SB), NOSPLIT, $0-96
+	MOVQ         start+8(FP), AX
+	MOVQ         index+16(FP), CX
+	MOVQ         weight+24(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         dst+48(FP), SI
+	MOVQ         rows+0(FP), DI
+	MOVQ         stride+40(FP), R8
+	MOVQ         dstStride+56(FP), R9
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
+	MOVQ         (AX), R10
+	MOVQ         own+64(FP), R13
+	VBROADCASTSD alpha+72(FP), Y3
+	VBROADCASTSD beta+80(FP), Y4
+	VBROADCASTSD gamma+88(FP), Y5
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Y6
+	VFMADD231PD  (BX)(R12*1), Y6, Y0
+	VFMADD231PD  32(BX)(R12*1), Y6, Y1
+	VFMADD231PD  64(BX)(R12*1), Y6, Y2
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMULPD      Y3, Y0, Y0
+	VFMADD231PD (R13), Y4, Y0
+	VFMADD231PD (SI), Y5, Y0
+	VMOVUPD     Y0, (SI)
+	VMULPD      Y3, Y1, Y1
+	VFMADD231PD 32(R13), Y4, Y1
+	VFMADD231PD 32(SI), Y5, Y1
+	VMOVUPD     Y1, 32(SI)
+	VMULPD      Y3, Y2, Y2
+	VFMADD231PD 64(R13), Y4, Y2
+	VFMADD231PD 64(SI), Y5, Y2
+	VMOVUPD     Y2, 64(SI)
+	ADDQ        R8, R13
+	ADDQ        R9, SI
+	ADDQ        $0x08, AX
+	DECQ        DI
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func sparse4xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 // Requires: AVX, FMA3
 TEXT ·sparse4xAVX2(SB), NOSPLIT, $0-64
@@ -1801,5 +1960,70 @@ store:
 	ADDQ    $0x08, AX
 	DECQ    DI
 	JNZ     row
+	VZEROUPPER
+	RET
+
+// func recur4xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+// Requires: AVX, FMA3
+TEXT ·recur4xAVX2(SB), NOSPLIT, $0-96
+	MOVQ         start+8(FP), AX
+	MOVQ         index+16(FP), CX
+	MOVQ         weight+24(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         dst+48(FP), SI
+	MOVQ         rows+0(FP), DI
+	MOVQ         stride+40(FP), R8
+	MOVQ         dstStride+56(FP), R9
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
+	MOVQ         (AX), R10
+	MOVQ         own+64(FP), R13
+	VBROADCASTSD alpha+72(FP), Y4
+	VBROADCASTSD beta+80(FP), Y5
+	VBROADCASTSD gamma+88(FP), Y6
+
+row:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Y7
+	VFMADD231PD  (BX)(R12*1), Y7, Y0
+	VFMADD231PD  32(BX)(R12*1), Y7, Y1
+	VFMADD231PD  64(BX)(R12*1), Y7, Y2
+	VFMADD231PD  96(BX)(R12*1), Y7, Y3
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMULPD      Y4, Y0, Y0
+	VFMADD231PD (R13), Y5, Y0
+	VFMADD231PD (SI), Y6, Y0
+	VMOVUPD     Y0, (SI)
+	VMULPD      Y4, Y1, Y1
+	VFMADD231PD 32(R13), Y5, Y1
+	VFMADD231PD 32(SI), Y6, Y1
+	VMOVUPD     Y1, 32(SI)
+	VMULPD      Y4, Y2, Y2
+	VFMADD231PD 64(R13), Y5, Y2
+	VFMADD231PD 64(SI), Y6, Y2
+	VMOVUPD     Y2, 64(SI)
+	VMULPD      Y4, Y3, Y3
+	VFMADD231PD 96(R13), Y5, Y3
+	VFMADD231PD 96(SI), Y6, Y3
+	VMOVUPD     Y3, 96(SI)
+	ADDQ        R8, R13
+	ADDQ        R9, SI
+	ADDQ        $0x08, AX
+	DECQ        DI
+	JNZ         row
 	VZEROUPPER
 	RET

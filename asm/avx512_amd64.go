@@ -124,17 +124,37 @@ func sweepAVX512(n int, a *float64, stride int, x *float64, y *float64, alpha *f
 //go:noescape
 func sparse1xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
+// recur1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+//
+//go:noescape
+func recur1xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+
 // sparse2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse2xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+
+// recur2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+//
+//go:noescape
+func recur2xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
 
 // sparse3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse3xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
+// recur3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+//
+//go:noescape
+func recur3xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+
 // sparse4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse4xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
+
+// recur4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+//
+//go:noescape
+func recur4xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)

@@ -2378,6 +2378,53 @@ store:
 	VZEROUPPER
 	RET
 
+// func recur1xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+// Requires: AVX, AVX512F
+TEXT ·recur1xAVX512(SB), NOSPLIT, $0-96
+	MOVQ         start+8(FP), AX
+	MOVQ         index+16(FP), CX
+	MOVQ         weight+24(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         dst+48(FP), SI
+	MOVQ         rows+0(FP), DI
+	MOVQ         stride+40(FP), R8
+	MOVQ         dstStride+56(FP), R9
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
+	MOVQ         (AX), R10
+	MOVQ         own+64(FP), R13
+	VBROADCASTSD alpha+72(FP), Z1
+	VBROADCASTSD beta+80(FP), Z2
+	VBROADCASTSD gamma+88(FP), Z3
+
+row:
+	VPXORQ Z0, Z0, Z0
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Z4
+	VFMADD231PD  (BX)(R12*1), Z4, Z0
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMULPD      Z1, Z0, Z0
+	VFMADD231PD (R13), Z2, Z0
+	VFMADD231PD (SI), Z3, Z0
+	VMOVUPD     Z0, (SI)
+	ADDQ        R8, R13
+	ADDQ        R9, SI
+	ADDQ        $0x08, AX
+	DECQ        DI
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func sparse2xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 // Requires: AVX, AVX512F
 TEXT ·sparse2xAVX512(SB), NOSPLIT, $0-64
@@ -2417,6 +2464,59 @@ store:
 	ADDQ    $0x08, AX
 	DECQ    DI
 	JNZ     row
+	VZEROUPPER
+	RET
+
+// func recur2xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+// Requires: AVX, AVX512F
+TEXT ·recur2xAVX512(SB), NOSPLIT, $0-96
+	MOVQ         start+8(FP), AX
+	MOVQ         index+16(FP), CX
+	MOVQ         weight+24(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         dst+48(FP), SI
+	MOVQ         rows+0(FP), DI
+	MOVQ         stride+40(FP), R8
+	MOVQ         dstStride+56(FP), R9
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
+	MOVQ         (AX), R10
+	MOVQ         own+64(FP), R13
+	VBROADCASTSD alpha+72(FP), Z2
+	VBROADCASTSD beta+80(FP), Z3
+	VBROADCASTSD gamma+88(FP), Z4
+
+row:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Z5
+	VFMADD231PD  (BX)(R12*1), Z5, Z0
+	VFMADD231PD  64(BX)(R12*1), Z5, Z1
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMULPD      Z2, Z0, Z0
+	VFMADD231PD (R13), Z3, Z0
+	VFMADD231PD (SI), Z4, Z0
+	VMOVUPD     Z0, (SI)
+	VMULPD      Z2, Z1, Z1
+	VFMADD231PD 64(R13), Z3, Z1
+	VFMADD231PD 64(SI), Z4, Z1
+	VMOVUPD     Z1, 64(SI)
+	ADDQ        R8, R13
+	ADDQ        R9, SI
+	ADDQ        $0x08, AX
+	DECQ        DI
+	JNZ         row
 	VZEROUPPER
 	RET
 
@@ -2465,6 +2565,65 @@ store:
 	VZEROUPPER
 	RET
 
+// func recur3xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+// Requires: AVX, AVX512F
+TEXT ·recur3xAVX512(SB), NOSPLIT, $0-96
+	MOVQ         start+8(FP), AX
+	MOVQ         index+16(FP), CX
+	MOVQ         weight+24(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         dst+48(FP), SI
+	MOVQ         rows+0(FP), DI
+	MOVQ         stride+40(FP), R8
+	MOVQ         dstStride+56(FP), R9
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
+	MOVQ         (AX), R10
+	MOVQ         own+64(FP), R13
+	VBROADCASTSD alpha+72(FP), Z3
+	VBROADCASTSD beta+80(FP), Z4
+	VBROADCASTSD gamma+88(FP), Z5
+
+row:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Z6
+	VFMADD231PD  (BX)(R12*1), Z6, Z0
+	VFMADD231PD  64(BX)(R12*1), Z6, Z1
+	VFMADD231PD  128(BX)(R12*1), Z6, Z2
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMULPD      Z3, Z0, Z0
+	VFMADD231PD (R13), Z4, Z0
+	VFMADD231PD (SI), Z5, Z0
+	VMOVUPD     Z0, (SI)
+	VMULPD      Z3, Z1, Z1
+	VFMADD231PD 64(R13), Z4, Z1
+	VFMADD231PD 64(SI), Z5, Z1
+	VMOVUPD     Z1, 64(SI)
+	VMULPD      Z3, Z2, Z2
+	VFMADD231PD 128(R13), Z4, Z2
+	VFMADD231PD 128(SI), Z5, Z2
+	VMOVUPD     Z2, 128(SI)
+	ADDQ        R8, R13
+	ADDQ        R9, SI
+	ADDQ        $0x08, AX
+	DECQ        DI
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func sparse4xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 // Requires: AVX, AVX512F
 TEXT ·sparse4xAVX512(SB), NOSPLIT, $0-64
@@ -2510,5 +2669,70 @@ store:
 	ADDQ    $0x08, AX
 	DECQ    DI
 	JNZ     row
+	VZEROUPPER
+	RET
+
+// func recur4xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+// Requires: AVX, AVX512F
+TEXT ·recur4xAVX512(SB), NOSPLIT, $0-96
+	MOVQ         start+8(FP), AX
+	MOVQ         index+16(FP), CX
+	MOVQ         weight+24(FP), DX
+	MOVQ         x+32(FP), BX
+	MOVQ         dst+48(FP), SI
+	MOVQ         rows+0(FP), DI
+	MOVQ         stride+40(FP), R8
+	MOVQ         dstStride+56(FP), R9
+	SHLQ         $0x03, R8
+	SHLQ         $0x03, R9
+	MOVQ         (AX), R10
+	MOVQ         own+64(FP), R13
+	VBROADCASTSD alpha+72(FP), Z4
+	VBROADCASTSD beta+80(FP), Z5
+	VBROADCASTSD gamma+88(FP), Z6
+
+row:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   8(AX), R11
+	CMPQ   R10, R11
+	JGE    store
+
+step:
+	MOVLQSX      (CX)(R10*4), R12
+	IMULQ        R8, R12
+	VBROADCASTSD (DX)(R10*8), Z7
+	VFMADD231PD  (BX)(R12*1), Z7, Z0
+	VFMADD231PD  64(BX)(R12*1), Z7, Z1
+	VFMADD231PD  128(BX)(R12*1), Z7, Z2
+	VFMADD231PD  192(BX)(R12*1), Z7, Z3
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          step
+
+store:
+	VMULPD      Z4, Z0, Z0
+	VFMADD231PD (R13), Z5, Z0
+	VFMADD231PD (SI), Z6, Z0
+	VMOVUPD     Z0, (SI)
+	VMULPD      Z4, Z1, Z1
+	VFMADD231PD 64(R13), Z5, Z1
+	VFMADD231PD 64(SI), Z6, Z1
+	VMOVUPD     Z1, 64(SI)
+	VMULPD      Z4, Z2, Z2
+	VFMADD231PD 128(R13), Z5, Z2
+	VFMADD231PD 128(SI), Z6, Z2
+	VMOVUPD     Z2, 128(SI)
+	VMULPD      Z4, Z3, Z3
+	VFMADD231PD 192(R13), Z5, Z3
+	VFMADD231PD 192(SI), Z6, Z3
+	VMOVUPD     Z3, 192(SI)
+	ADDQ        R8, R13
+	ADDQ        R9, SI
+	ADDQ        $0x08, AX
+	DECQ        DI
+	JNZ         row
 	VZEROUPPER
 	RET

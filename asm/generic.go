@@ -37,6 +37,7 @@ func generic() *Table {
 		Narrow:           narrow,
 		Sweep:            sweep,
 		SparseRows:       sparseRows,
+		SparseRecur:      sparseRecur,
 		CholeskyOnes:     func(k int, g, w []float64) { choleskyOnes(4, k, g, w) },
 
 		MR: 2,
@@ -241,6 +242,19 @@ func sparseRows(start []int, index []int32, weight, x []float64, stride, cols in
 		clear(row)
 		for k := start[r]; k < start[r+1]; k++ {
 			axpy(weight[k], x[int(index[k])*stride:][:cols], row)
+		}
+	}
+}
+
+func sparseRecur(start []int, index []int32, weight, x []float64, stride, cols int, alpha, beta float64, own []float64, gamma float64, dst []float64, dstStride int) {
+	for r := range len(start) - 1 {
+		row, mine := dst[r*dstStride:][:cols], own[r*stride:][:cols]
+		for c := range row {
+			t := 0.0
+			for k := start[r]; k < start[r+1]; k++ {
+				t += float64(weight[k] * x[int(index[k])*stride+c])
+			}
+			row[c] = float64(alpha*t) + float64(beta*mine[c]) + float64(gamma*row[c])
 		}
 	}
 }

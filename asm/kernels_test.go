@@ -561,7 +561,15 @@ func TestSparseRows(t *testing.T) {
 					within(t, fmt.Sprintf("cols=%d: element (%d, %d)", cols, r, c), got, want, eps*float64(start[r+1]-start[r])*size)
 				}
 				one := make([]float64, rows)
+				again := slices.Clone(dst.Data)
+				for i := range again {
+					again[i] = float64(i % 5)
+				}
+				table.SparseRecur(start, index, weight.Data, x.Data, stride, cols, 0.5, -3, x.Data[stride:], 2, again, dstStride)
 				for c := range cols {
+					want := 0.5*dst.Data[r*dstStride+c] - 3*x.Data[(r+1)*stride+c] + 2*float64((r*dstStride+c)%5)
+					size := math.Abs(dst.Data[r*dstStride+c]) + 3*math.Abs(x.Data[(r+1)*stride+c]) + 8
+					within(t, fmt.Sprintf("cols=%d: recurrence (%d, %d)", cols, r, c), again[r*dstStride+c], want, 4*eps*size)
 					table.SparseRows(start, index, weight.Data, x.Data[c:], stride, 1, one, 1)
 					if math.Float64bits(one[r]) != math.Float64bits(dst.Data[r*dstStride+c]) {
 						t.Fatalf("cols=%d: element (%d, %d) alone is %v, not %v", cols, r, c, one[r], dst.Data[r*dstStride+c])

@@ -32,8 +32,10 @@ type simd struct {
 	narrow           func(n int, dst *float32, src *float64)
 	choleskyOnes     func(k int, g, w *float64)
 	sweep            func(n int, a *float64, stride int, x, y, alpha, dots *float64)
-	sparse           [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int) // by vectors in a row
-	exp              func(n int, dst, x *float64)
+	// By the number of vectors in a row.
+	sparse [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int)
+	recur  [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha, beta, gamma float64)
+	exp    func(n int, dst, x *float64)
 	// expRest is Exp of fewer elements than a vector holds. It calls the assembly by name:
 	// through exp the vector on its stack would move to the heap.
 	expRest func(dst, x []float64)
@@ -50,7 +52,7 @@ func (s *simd) apply(t *Table) {
 	t.Exp, t.Sqrt, t.Power, t.SquaredDistances = s.Exp, s.Sqrt, s.Power, s.SquaredDistances
 	t.Gaussian, t.StreamTransposed, t.Fence = s.Gaussian, s.StreamTransposed, s.fence
 	t.FirstBelow, t.Stream, t.Narrow, t.CholeskyOnes = s.FirstBelow, s.Stream, s.Narrow, s.CholeskyOnes
-	t.Sweep, t.SparseRows = s.Sweep, s.SparseRows
+	t.Sweep, t.SparseRows, t.SparseRecur = s.Sweep, s.SparseRows, s.SparseRecur
 	t.Tile, t.TileTo, t.Interleave, t.Peak = s.Tile, s.TileTo, s.Interleave, s.Peak
 	t.MR, t.NR, t.KC, t.Lanes, t.Direct = s.mr, s.nr, s.kc, s.lanes, s.Direct
 }
@@ -250,39 +252,67 @@ func (s *simd) Sweep(n int, a []float64, stride int, x, y []float64, alpha, dots
 const longestSparse = 2048
 
 func (s *simd) SparseRows(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64, dstStride int) {
-	whole, rows := s.whole(cols), len(start)-1
-	for lo := 0; lo < rows; {
-		hi := lo + 1
-		for hi < rows && start[hi+1]-start[lo] <= longestSparse {
-			hi++
-		}
-		if start[hi] == start[lo] {
+	whole := s.whole(cols)
+	sparseParts(start, func(lo, hi int) {
+		if start[hi] == start[lo] { // there may be no first element to point at
 			for ; lo < hi; lo++ {
 				clear(dst[lo*dstStride:][:cols])
 			}
-			continue
+			return
 		}
 		for c := 0; c < whole; {
 			vectors := min((whole-c)/s.lanes, len(s.sparse))
 			s.sparse[vectors-1](hi-lo, &start[lo], &index[0], &weight[0], &x[c], stride, &dst[lo*dstStride+c], dstStride)
 			c += vectors * s.lanes
 		}
-		for c := whole; c < cols; c++ {
-			s.sparseColumn(start[lo:hi+1], index, weight, x[c:], stride, dst[lo*dstStride+c:], dstStride)
+		for r := lo; r < hi; r++ {
+			for c := whole; c < cols; c++ {
+				dst[r*dstStride+c] = sparseElement(start[r], start[r+1], index, weight, x[c:], stride)
+			}
 		}
+	})
+}
+
+func (s *simd) SparseRecur(start []int, index []int32, weight, x []float64, stride, cols int, alpha, beta float64, own []float64, gamma float64, dst []float64, dstStride int) {
+	whole := s.whole(cols)
+	sparseParts(start, func(lo, hi int) {
+		from := 0
+		if start[hi] > start[lo] {
+			for from < whole {
+				vectors := min((whole-from)/s.lanes, len(s.recur))
+				s.recur[vectors-1](hi-lo, &start[lo], &index[0], &weight[0], &x[from], stride, &dst[lo*dstStride+from], dstStride, &own[lo*stride+from], alpha, beta, gamma)
+				from += vectors * s.lanes
+			}
+		}
+		for r := lo; r < hi; r++ {
+			for c := from; c < cols; c++ {
+				t := alpha * sparseElement(start[r], start[r+1], index, weight, x[c:], stride)
+				at := r*dstStride + c
+				dst[at] = math.FMA(gamma, dst[at], math.FMA(beta, own[r*stride+c], t))
+			}
+		}
+	})
+}
+
+// sparseParts calls f for consecutive rows of some longestSparse elements.
+func sparseParts(start []int, f func(lo, hi int)) {
+	for lo, rows := 0, len(start)-1; lo < rows; {
+		hi := lo + 1
+		for hi < rows && start[hi+1]-start[lo] <= longestSparse {
+			hi++
+		}
+		f(lo, hi)
 		lo = hi
 	}
 }
 
-// sparseColumn is SparseRows for one column, fused as the assembly is.
-func (s *simd) sparseColumn(start []int, index []int32, weight, x []float64, stride int, dst []float64, dstStride int) {
-	for r := range len(start) - 1 {
-		t := 0.0
-		for k := start[r]; k < start[r+1]; k++ {
-			t = math.FMA(weight[k], x[int(index[k])*stride], t)
-		}
-		dst[r*dstStride] = t
+// sparseElement is one element of SparseRows, fused as the assembly is.
+func sparseElement(from, to int, index []int32, weight, x []float64, stride int) float64 {
+	t := 0.0
+	for k := from; k < to; k++ {
+		t = math.FMA(weight[k], x[int(index[k])*stride], t)
 	}
+	return t
 }
 
 func (s *simd) Stream(rows, cols int, dst []float64, stride int, src []float64, srcStride int) {

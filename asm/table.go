@@ -113,6 +113,15 @@ type Table struct {
 	// dst is disjoint from the others.
 	SparseRows func(start []int, index []int32, weight, x []float64, stride, cols int, dst []float64, dstStride int)
 
+	// SparseRecur is a step of a recurrence with a sparse matrix:
+	//	for r := range len(start) - 1 { for c := range cols {
+	//		t := 0.0
+	//		for k := start[r]; k < start[r+1]; k++ { t += weight[k] * x[index[k]*stride+c] }
+	//		dst[r*dstStride+c] = alpha*t + beta*own[r*stride+c] + gamma*dst[r*dstStride+c]
+	//	} }
+	// in this order; NaN and 0*Inf propagate. own may be a part of x; dst is disjoint from both.
+	SparseRecur func(start []int, index []int32, weight, x []float64, stride, cols int, alpha, beta float64, own []float64, gamma float64, dst []float64, dstStride int)
+
 	// Stream copies a matrix to memory that will not be read soon:
 	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:]) }
 	// It bypasses the caches where it can, which writes a matrix larger than they are at

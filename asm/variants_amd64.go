@@ -31,6 +31,7 @@ func avx2() *simd {
 		firstBelow: firstBelowAVX2, stream: streamAVX2, fence: fenceAVX2, narrow: narrowAVX2,
 		choleskyOnes: choleskyOnesAVX2, sweep: sweepAVX2,
 		sparse:   [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xAVX2, sparse2xAVX2, sparse3xAVX2, sparse4xAVX2},
+		recur:    [4]func(int, *int, *int32, *float64, *float64, int, *float64, int, *float64, float64, float64, float64){recur1xAVX2, recur2xAVX2, recur3xAVX2, recur4xAVX2},
 		gaussian: gaussianAVX2, streamTransposed: streamTransposedAVX2,
 	}
 }
@@ -46,6 +47,7 @@ func avx512() *simd {
 		firstBelow: firstBelowAVX512, stream: streamAVX512, fence: fenceAVX512, narrow: narrowAVX512,
 		choleskyOnes: choleskyOnesAVX512, sweep: sweepAVX512,
 		sparse:   [4]func(int, *int, *int32, *float64, *float64, int, *float64, int){sparse1xAVX512, sparse2xAVX512, sparse3xAVX512, sparse4xAVX512},
+		recur:    [4]func(int, *int, *int32, *float64, *float64, int, *float64, int, *float64, float64, float64, float64){recur1xAVX512, recur2xAVX512, recur3xAVX512, recur4xAVX512},
 		gaussian: gaussianAVX512, streamTransposed: streamTransposedAVX512,
 	}
 }

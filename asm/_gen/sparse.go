@@ -16,14 +16,22 @@ const sparseVectors = 4
 // vectors in its rows.
 func (v vector) sparse() {
 	for nv := 1; nv <= sparseVectors; nv++ {
-		v.sparseOf(nv)
+		v.sparseOf(nv, false)
+		v.sparseOf(nv, true)
 	}
 }
 
-func (v vector) sparseOf(nv int) {
+// sparseOf stores the products or, to recur, adds multiples of them and of other rows to multiples
+// of what is there.
+func (v vector) sparseOf(nv int, recur bool) {
 	name := "sparse" + strconv.Itoa(nv) + "x"
-	v.text(name, "(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int)",
-		name+" computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.")
+	parameters := "(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int"
+	does := " computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]"
+	if recur {
+		name, parameters = "recur"+strconv.Itoa(nv)+"x", parameters+", own *float64, alpha, beta, gamma float64"
+		does += ", times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there"
+	}
+	v.text(name, parameters+")", name+does+". rows >= 1, strides in elements.")
 	p := pointers("start", "index", "weight", "x", "dst")
 	start, index, weight, x, dst := p[0], p[1], p[2], p[3], p[4]
 	rows, stride, dstStride := Load(Param("rows"), GP64()), Load(Param("stride"), GP64()), Load(Param("dstStride"), GP64())
@@ -34,6 +42,11 @@ func (v vector) sparseOf(nv int) {
 	var sums []reg.VecVirtual
 	for range nv {
 		sums = append(sums, v.new())
+	}
+	var own reg.GPVirtual
+	var alpha, beta, gamma reg.VecVirtual
+	if recur {
+		own, alpha, beta, gamma = pointers("own")[0], v.param("alpha"), v.param("beta"), v.param("gamma")
 	}
 	Label("row")
 	for _, s := range sums {
@@ -55,7 +68,15 @@ func (v vector) sparseOf(nv int) {
 	JLT(LabelRef("step"))
 	Label("store")
 	for u, s := range sums {
+		if recur {
+			VMULPD(alpha, s, s)
+			VFMADD231PD(v.at(own, u), beta, s)
+			VFMADD231PD(v.at(dst, u), gamma, s)
+		}
 		VMOVUPD(s, v.at(dst, u))
+	}
+	if recur {
+		ADDQ(stride, own)
 	}
 	ADDQ(dstStride, dst)
 	ADDQ(U8(8), start)

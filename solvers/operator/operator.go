@@ -146,39 +146,35 @@ func Apply(ctx context.Context, eng *engine.Engine, m *sparse.Matrix, y, x blas.
 }
 
 // Recur overwrites y with alpha A x + beta x + gamma y: a step of a recurrence. The matrices are
-// compact.
+// n x b and compact, and do not overlap; with gamma = 0, y is not read.
 func Recur(ctx context.Context, eng *engine.Engine, a Operator, alpha float64, x blas.Matrix, beta, gamma float64, y blas.Matrix) error {
 	t, b := eng.Backend().Kernels(), x.Cols
-	add := func(image []float64, lo, hi int) {
-		to := y.Data[lo*b : hi*b]
-		if gamma == 0 {
-			clear(to)
-		} else {
-			t.Scale(gamma, to)
-		}
-		t.Axpy(alpha, image, to)
-		t.Axpy(beta, x.Data[lo*b:hi*b], to)
-	}
-	s, ok := a.(sparseMatrix)
-	if !ok {
-		image := eng.GetMatrix(x.Rows, b)
+	s, isSparse := a.(sparseMatrix)
+	image := y
+	if !isSparse && gamma != 0 {
+		image = eng.GetMatrix(x.Rows, b)
 		defer eng.PutMatrix(image)
+	}
+	if !isSparse {
 		if err := a.Multiply(ctx, eng, image, x); err != nil {
 			return err
 		}
-		return eng.For(ctx, x.Rows, rowsEach, func(lo, hi int) error {
-			add(image.Data[lo*b:hi*b], lo, hi)
-			return nil
-		})
 	}
-	const rows = 256 // whose products stay in the cache until they are added
 	return eng.For(ctx, x.Rows, rowsEach, func(lo, hi int) error {
-		image := eng.GetMatrix(rows, b)
-		defer eng.PutMatrix(image)
-		for ; lo < hi; lo += rows {
-			end := min(lo+rows, hi)
-			t.SparseRows(s.m.Start[lo:end+1], s.m.Col, s.m.Val, x.Data, b, b, image.Data, b)
-			add(image.Data[:(end-lo)*b], lo, end)
+		to, own := y.Data[lo*b:hi*b], x.Data[lo*b:hi*b]
+		switch {
+		case isSparse:
+			if gamma == 0 {
+				clear(to)
+			}
+			t.SparseRecur(s.m.Start[lo:hi+1], s.m.Col, s.m.Val, x.Data, b, b, alpha, beta, own, gamma, to, b)
+		case gamma == 0:
+			t.Scale(alpha, to)
+			t.Axpy(beta, own, to)
+		default:
+			t.Scale(gamma, to)
+			t.Axpy(alpha, image.Data[lo*b:hi*b], to)
+			t.Axpy(beta, own, to)
 		}
 		return nil
 	})
