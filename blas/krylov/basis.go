@@ -16,12 +16,10 @@ type basis struct {
 }
 
 func newBasis(p *Problem) basis {
-	cols := p.Locked.Cols + p.Basis + p.Block
-	stride := (cols+7)/8*8 + 8 // rows begin on a line of the cache, and not a power of two apart
-	if len(p.memory) < p.N*stride {
-		p.memory = make([]float64, p.N*stride)
+	if p.Memory == nil {
+		p.Memory = make([]float64, p.Space())
 	}
-	b := basis{p, blas.Matrix{Rows: p.N, Cols: cols, Stride: stride, Data: p.memory[:p.N*stride]}}
+	b := basis{p, blas.Matrix{Rows: p.N, Cols: p.Locked.Cols + p.Basis + p.Block, Stride: p.stride(), Data: p.Memory[:p.Space()]}}
 	if p.Locked.Cols > 0 {
 		b.v.View(0, p.N, 0, p.Locked.Cols).CopyFrom(p.Locked)
 	}

@@ -40,12 +40,21 @@ type Problem struct {
 	Start blas.Matrix
 	// Once looks at the Ritz values only when the basis is full.
 	Once bool
+	// Restart, if set, is asked before every restart, with the K + Extra best Ritz values: false
+	// ends the search without convergence.
+	Restart func(values []float64) bool
 	// Progress, if set, is called after every look at the Ritz values, with how many of the
 	// K passed.
 	Progress func(products, passed int) error
-
-	memory []float64 // of the basis, kept for the next Find
+	// Memory, of Space elements at least, holds the basis; nil allocates it.
+	Memory []float64
 }
+
+// Space returns the number of elements of the basis.
+func (p *Problem) Space() int { return p.N * p.stride() }
+
+// stride: rows of the basis begin on a line of the cache, and not a power of two apart.
+func (p *Problem) stride() int { return (p.Locked.Cols+p.Basis+p.Block+7)/8*8 + 8 }
 
 // Result holds what a search has found.
 type Result struct {
@@ -74,7 +83,7 @@ func (p *Problem) Find() (*Result, error) {
 			return nil, err
 		}
 		switch {
-		case passed < p.K && s.products >= p.Budget:
+		case passed < p.K && (s.products >= p.Budget || p.Restart != nil && !p.Restart(s.ritz.values[:p.K+p.Extra])):
 			return s.result(false)
 		case passed < p.K:
 			confirming = false

@@ -195,7 +195,7 @@ func (s *search) block() int { return min(s.a.Width(), max(2, s.n/64)) }
 func (s *search) problem() (*krylov.Problem, error) {
 	block := s.block()
 	basis := min(basisSize(s.k, block), s.n/2-s.Null.Rows)
-	need := engine.MatrixBytes(s.n, basis+s.Null.Rows+6*block+2*s.k)
+	need := engine.MatrixBytes(s.n, basis+s.Null.Rows+6*block+4*s.k)
 	if err := s.eng.Check(fmt.Sprintf("search for %d eigenvectors of length %d", s.k, s.n), need, "ask for fewer eigenvectors or raise the memory limit"); err != nil {
 		return nil, err
 	}
@@ -221,6 +221,7 @@ func (s *search) problem() (*krylov.Problem, error) {
 	if s.Null.Rows > 0 {
 		p.Locked = columns(s.Null)
 	}
+	p.Memory = s.eng.NewMatrix(1, p.Space()).Data
 	return p, nil
 }
 

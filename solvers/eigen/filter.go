@@ -64,6 +64,11 @@ func (f *filter) apply(ctx context.Context, eng *engine.Engine, y, x, work blas.
 	return nil
 }
 
+// inverse returns the eigenvalue beyond the cut at which the filter is w, or the cut.
+func (f *filter) inverse(w float64) float64 {
+	return f.centre + f.e*math.Cosh(math.Acosh(max(1, w))/float64(f.degree))
+}
+
 // pass returns the residual of p(A) at the value w that ensures one of tolerance for A. What is
 // wrong in the vector lies in eigenvectors of the unwanted part, where p differs from w by w - 1
 // at least while A differs by its spread, or of the wanted part, where the slope of p is d^2 / e
@@ -101,21 +106,17 @@ func (s *search) filtered() (*Result, error) {
 	rng := rand.New(rand.NewPCG(s.Seed, 1))
 	work := s.eng.NewMatrix(s.n, p.Block)
 	p.Once = false
-	before, settled := math.Inf(1), false
-	for !converged && !settled {
+	for !converged && products < s.Products {
 		top, cut := values[0], values[len(values)-1]
 		f := newFilter(s.a, s.sign, low, cut, top, null)
-		settled = top-cut > 0.5*before
-		before = top - cut
-		if settled {
-			p.Budget = max(p.Budget, (s.Products-products)/f.degree)
-		}
+		p.Budget = (s.Products - products) / f.degree
 		p.Start = mixed(s.eng.Backend(), rng, vectors, p.Block)
 		p.Multiply = func(x, y blas.Matrix) error {
 			products += f.degree * p.Block
 			return f.apply(s.ctx, s.eng, y, x, work)
 		}
 		p.Pass = func(w, _ float64) float64 { return f.pass(w, s.Tolerance*rough.Norm, top) }
+		p.Restart = func(w []float64) bool { return f.inverse(w[0])-f.inverse(w[len(w)-1]) > 0.5*(top-cut) }
 		p.Progress = func(_, passed int) error {
 			s.progress(products, passed)
 			return s.ctx.Err()

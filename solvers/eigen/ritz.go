@@ -15,13 +15,13 @@ type pairs struct {
 // rayleighRitz returns the Ritz pairs in the span of the orthonormal columns of v.
 func (s *search) rayleighRitz(v blas.Matrix) (*pairs, error) {
 	m, backend := v.Cols, s.eng.Backend()
-	image := s.eng.NewMatrix(s.n, m)
-	if v.Stride != m {
-		v = v.Clone()
-	}
-	if err := s.a.Multiply(s.ctx, s.eng, image, v); err != nil {
+	wide := (m + 7) / 8 * 8 // whole lines of the cache for the product
+	x, image := s.eng.NewMatrix(s.n, wide), s.eng.NewMatrix(s.n, wide)
+	x.View(0, s.n, 0, m).CopyFrom(v)
+	if err := s.a.Multiply(s.ctx, s.eng, image, x); err != nil {
 		return nil, err
 	}
+	v, image = x.View(0, s.n, 0, m), image.View(0, s.n, 0, m)
 	h, w := blas.NewMatrix(m, m), make([]float64, m)
 	backend.Gemm(true, false, s.sign, v, image, 0, h)
 	if err := s.eng.SymEig(s.ctx, h, w, true); err != nil {
