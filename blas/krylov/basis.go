@@ -76,15 +76,20 @@ func (b *basis) sums(rows, cols int, f func(lo, hi int, part blas.Matrix)) (blas
 // first m others, a row for each column. If there is a scale, y becomes x scale' first.
 func (b *basis) project(y blas.Matrix, m int, x, scale blas.Matrix) (blas.Matrix, error) {
 	cols, backend := b.p.Locked.Cols+m, b.p.Backend
-	return b.sums(y.Cols, cols, func(lo, hi int, part blas.Matrix) {
+	whole := min((cols+7)/8*8, b.v.Cols) // the last lines of the cache; what is beyond cols is dropped
+	c, err := b.sums(y.Cols, whole, func(lo, hi int, part blas.Matrix) {
 		of := y.View(lo, hi, 0, y.Cols)
 		if scale.Data != nil {
 			backend.Gemm(false, true, 1, x.View(lo, hi, 0, y.Cols), scale, 0, of)
 		}
 		if cols > 0 {
-			backend.Gemm(true, false, 1, of, b.v.View(lo, hi, 0, cols), 0, part)
+			backend.Gemm(true, false, 1, of, b.v.View(lo, hi, 0, whole), 0, part)
 		}
 	})
+	if err != nil {
+		return c, err
+	}
+	return c.View(0, y.Cols, 0, cols).Clone(), nil
 }
 
 // subtract takes the projections with the coefficients c from y, and returns y'y.

@@ -14,6 +14,12 @@ func (j *job) tall() bool {
 // tallTask multiplies a block of rows of A, in place, with all columns of B that are packed.
 func (j *job) tallTask(i int) {
 	t, i0, i1 := j.t, i*j.rows, min((i+1)*j.rows, j.C.Rows)
+	if (j.j1-j.j0)%t.Lanes == 0 {
+		i0 = j.tallRows(i0, i1)
+	}
+	if i0 == i1 {
+		return
+	}
 	wide := blocks(j.j1-j.j0, t.NR) * t.NR
 	scratch := j.nest.Borrow(t.MR * (wide + j.depth))
 	c, edge := (*scratch)[:t.MR*wide], (*scratch)[t.MR*wide:]
@@ -37,6 +43,33 @@ func (j *job) tallTask(i int) {
 		}
 	}
 	j.nest.Return(scratch)
+}
+
+// tallRows computes rows of C from i0 on where they are, as many as are whole tiles, if its columns
+// are whole vectors. It returns the first of the others. A long row of A is read along; of short
+// ones many at a time.
+func (j *job) tallRows(i0, i1 int) int {
+	t, a, c := j.t, j.A.Matrix, j.C
+	whole := (i1 - i0) / t.MR * t.MR
+	step := whole
+	if j.b1-j.b0 > 1 {
+		step = t.MR
+	}
+	for i := i0; i < i0+whole; i += step {
+		beta := 1.0
+		if j.b0 == 0 {
+			beta = j.Beta
+		}
+		for b := j.b0; b < j.b1; b++ {
+			l0, _ := j.span(b)
+			packed, depth := j.panels(b)
+			for from := j.j0; from < j.j1; from += t.NR {
+				t.Direct(step, min(t.NR, j.j1-from), depth, j.Alpha, beta, a.Data[i*a.Stride+l0:], a.Stride, 1, packed[(from-j.j0)*depth:], t.NR, c.Data[i*c.Stride+from:], c.Stride)
+			}
+			beta = 1
+		}
+	}
+	return i0 + whole
 }
 
 // tallTile adds block b of k to a tile of C of MR rows, from row i of A on. Rows beyond the last
