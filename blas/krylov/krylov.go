@@ -31,7 +31,8 @@ type Problem struct {
 	// Pass returns the largest |A v - w v| that passes for an eigenvalue w, given an estimate of
 	// |A| from below.
 	Pass func(w, norm float64) float64
-	// Budget is the most products with a vector.
+	// Budget is the number of products with a vector after which no others are begun, once there
+	// are K + Extra Ritz values.
 	Budget int
 	Seed   uint64
 	// Locked, N x l, orthonormal, spans an invariant subspace that is left out.
@@ -151,7 +152,7 @@ func (s *search) expand() (passed int, err error) {
 		if err := s.step(); err != nil {
 			return 0, err
 		}
-		full := s.m+s.Block > s.Basis-s.Block || s.products >= s.Budget
+		full := s.m+s.Block > s.Basis-s.Block || s.products >= s.Budget && s.m >= s.K+s.Extra
 		if (s.m < next || s.Once) && !full {
 			continue
 		}

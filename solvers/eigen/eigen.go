@@ -18,7 +18,7 @@ type Options struct {
 	// Tolerance is the largest residual |A v - w v| that passes, relative to |A|; 0 for 1e-10.
 	// Below n eps it is n eps.
 	Tolerance float64
-	// Products is the most products of A with a vector, 0 for 10000 + 100 k.
+	// Products is the most products of A with a vector, 0 for 100,000 + 1000 k.
 	Products int
 	// Seed chooses the random vectors to start with.
 	Seed uint64
@@ -125,7 +125,7 @@ func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o
 	}
 	o.Tolerance = max(o.Tolerance, float64(n)*0x1p-52)
 	if o.Products == 0 {
-		o.Products = 10000 + 100*k
+		o.Products = 100000 + 1000*k
 	}
 	if k == 0 {
 		return &Result{Values: []float64{}, Vectors: blas.NewMatrix(0, n), Residuals: []float64{}, Method: "none", Converged: true}, ctx.Err()

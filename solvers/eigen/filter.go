@@ -20,12 +20,10 @@ type filter struct {
 	centre, e float64 // of the unwanted part: its middle and half its length
 }
 
-var filterRange = 1000.0
-var roughSize = 0
-
 const (
 	// filterRange is the largest value of the filter on the wanted part, relative to the unwanted:
-	// the smallest wanted value should not drown in the rounding of the largest.
+	// the smallest wanted value should not drown in the rounding of the largest. Empirical.
+	filterRange = 3000
 	// nullRange is the same for the values of eigenvectors that are left out.
 	nullRange = 1e7
 	maxDegree = 1000
@@ -103,11 +101,14 @@ func (s *search) filtered() (*Result, error) {
 	}
 	products, converged := rough.Products, rough.Converged
 	values, vectors := rough.Values, rough.Vectors
+	if !converged && !(low < s.cut(values, low)) {
+		return s.krylov()
+	}
 	rng := rand.New(rand.NewPCG(s.Seed, 1))
 	work := s.eng.NewMatrix(s.n, p.Block)
 	p.Once = false
 	for !converged && products < s.Products {
-		top, cut := values[0], values[len(values)-1]
+		top, cut := values[0], s.cut(values, low)
 		f := newFilter(s.a, s.sign, low, cut, top, null)
 		p.Budget = (s.Products - products) / f.degree
 		p.Start = mixed(s.eng.Backend(), rng, vectors, p.Block)
@@ -131,6 +132,9 @@ func (s *search) filtered() (*Result, error) {
 		}
 		products += len(values)
 		converged, values, vectors = found.Converged, pairs.values, pairs.vectors
+		if least := values[len(values)-1]; least < low { // and so the filter is large there, too
+			low, converged = least-0.05*(top-least), false
+		}
 	}
 	res, err := s.measure(vectors, rough.Norm, products)
 	if err != nil {
@@ -138,6 +142,13 @@ func (s *search) filtered() (*Result, error) {
 	}
 	res.Method = "filtered krylov"
 	return res, nil
+}
+
+// cut returns where the unwanted part begins: at the last of the values, which are the k wanted
+// ones and some more, or lower if that is too near to the wanted ones to tell them apart.
+func (s *search) cut(values []float64, low float64) float64 {
+	top, wanted := values[0], values[s.k-1]
+	return min(values[len(values)-1], wanted-max(0.1*(top-wanted), 1e-4*(top-low)))
 }
 
 // mixed returns random combinations of the columns of v.
