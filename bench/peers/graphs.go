@@ -11,7 +11,9 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/lle"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // adult is the case that needs a data set.
@@ -113,4 +115,50 @@ func lleWeights(ctx context.Context, s Subject, n, d int) (func(), func() error,
 		return err
 	}
 	return nil, run, func() float64 { return s.Table.Dot(w.Data, w.Data) }, nil
+}
+
+// pairs is the number of eigenpairs.
+const pairs = 20
+
+// eigenTop finds residuals of at most 1e-10 of the norm.
+func eigenTop(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
+	x, k, err := gaussian(n, d)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	gram, err := k.Gram(ctx, s.Engine, x)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	a, err := operator.Dense(gram)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var res *eigen.Result
+	run := func() (err error) {
+		res, err = eigen.Top(ctx, s.Engine, a, min(pairs, n-1), eigen.Options{Tolerance: 1e-10})
+		return err
+	}
+	return nil, run, func() float64 { return s.Table.Sum(res.Values) }, nil
+}
+
+// laplacian finds residuals of at most 1e-6. Its check is that of the eigenvalues of 2I - L, of
+// which a few digits are not small.
+func laplacian(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
+	x, err := points.NewDense(n, d, matrix(1, n, d).Data)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	near, err := graph.Nearest(ctx, s.Engine, kernel.Linear(), x, min(neighbors, n-1))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	adjacency := near.Adjacency(graph.Union, graph.Binary)
+	k := min(pairs, n-2)
+	var res *eigen.Result
+	run := func() (err error) {
+		res, err = eigen.Laplacian(ctx, s.Engine, adjacency, true, k, eigen.Options{Tolerance: 1e-6})
+		return err
+	}
+	return nil, run, func() float64 { return 2*float64(k) - s.Table.Sum(res.Values) }, nil
 }

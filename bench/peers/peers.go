@@ -60,6 +60,9 @@ func Cases() []Case {
 		Case{"knn", 16100, 123, "graph.Nearest, 10 neighbours, sklearn NearestNeighbors (brute)", 0, knn},
 		Case{adult, 16100, 123, "the same on sparse rows of the Adult data", 0, knnAdult},
 		Case{"lle", 10000, 64, "lle.Weights, 10 neighbours, sklearn barycenter_weights", 0, lleWeights},
+		Case{"eigentop", 4000, 16, "eigen.Top, 20 pairs of a Gaussian kernel matrix, the faster of scipy eigsh and eigh", 0, eigenTop},
+		Case{"laplacian", 4000, 2, "eigen.Laplacian, 20 smallest pairs, 10 neighbours, the fastest of scipy eigsh SA, LA of 2I - L, shift-invert", 0, laplacian},
+		Case{"laplacian", 4000, 16, "the same, the faster of SA and LA", 0, laplacian},
 	)
 }
 

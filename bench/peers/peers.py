@@ -122,8 +122,54 @@ def lle(n, d):
     return None, lambda _: barycenter_weights(x, x, near, reg=1e-3) ** (2 if CHECKING else 1)
 
 
+def fastest(calls):
+    """The one of the calls that takes the least time."""
+    best = None
+    for call in calls:
+        call()
+        start = time.perf_counter()
+        call()
+        took = time.perf_counter() - start
+        if best is None or took < best[0]:
+            best = (took, call)
+    return best[1]
+
+
+def eigentop(n, d):
+    from scipy.sparse.linalg import eigsh
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    k, gram = min(20, n - 1), rbf_kernel(matrix(1, n, d), gamma=1.0 / d)
+    # A tolerance of 1e-6 of each eigenvalue leaves residuals below 1e-10 of the largest one.
+    call = fastest([
+        lambda: eigsh(gram, k, which="LA", tol=1e-6),
+        lambda: scipy.linalg.eigh(gram, subset_by_index=[n - k, n - 1], check_finite=False),
+    ])
+    return None, lambda _: call()[0]
+
+
+def laplacian(n, d):
+    from scipy.sparse import csgraph, identity
+    from scipy.sparse.linalg import eigsh
+    from sklearn.neighbors import kneighbors_graph
+
+    k = min(20, n - 2)
+    graph = kneighbors_graph(matrix(1, n, d), min(10, n - 1))
+    graph = ((graph + graph.T) > 0).astype(float)
+    l = csgraph.laplacian(graph, normed=True).tocsr()
+    turned = 2 * identity(n, format="csr") - l
+    calls = [
+        lambda: 2 - eigsh(l, k, which="SA", tol=1e-6)[0],
+        lambda: eigsh(turned, k, which="LA", tol=1e-6)[0],
+    ]
+    if d <= 3:  # in more dimensions the factors fill up, which takes seconds
+        calls.append(lambda: 2 - eigsh(l, k, sigma=-1e-3, tol=1e-4)[0])
+    call = fastest(calls)
+    return None, lambda _: call()
+
+
 LANDMARKS = 500
-CASES = {f.__name__: f for f in (gemm, syrk, cholesky, trsm, exp, rbf, nystroem, knn, knn_adult, lle)}
+CASES = {f.__name__: f for f in (gemm, syrk, cholesky, trsm, exp, rbf, nystroem, knn, knn_adult, lle, eigentop, laplacian)}
 CASES["rbf_reused"] = rbf
 CHECKING = False
 

@@ -36,12 +36,15 @@ func Laplacian(ctx context.Context, eng *engine.Engine, adjacency *sparse.Matrix
 	if err != nil {
 		return nil, err
 	}
-	order := graph.Order(adjacency)
-	a, err := operator.Sparse(l.Permute(order))
+	var order []int32 // nil: as it is
+	if n >= ordered {
+		order = graph.Order(adjacency)
+		l, known = l.Permute(order), permuted(eng, known, order)
+	}
+	a, err := operator.Sparse(l)
 	if err != nil {
 		return nil, err
 	}
-	known = permuted(eng, known, order)
 	o.Null = known
 	s := search{Options: o, ctx: ctx, eng: eng, a: a, n: n, k: known.Rows, sign: -1}
 	res, err := s.measureNull()
@@ -77,6 +80,9 @@ func permuted(eng *engine.Engine, v blas.Matrix, order []int32) blas.Matrix {
 
 // restore gives the elements of the eigenvectors their places back.
 func restore(res *Result, order []int32) {
+	if order == nil {
+		return
+	}
 	x := make([]float64, len(order))
 	for i := range res.Vectors.Rows {
 		v := res.Vectors.Row(i)
@@ -86,6 +92,10 @@ func restore(res *Result, order []int32) {
 		copy(v, x)
 	}
 }
+
+// ordered is the number of points from which their order matters: vectors of fewer stay in the
+// second-level cache.
+const ordered = 16384
 
 // nullSpace returns the eigenvectors of 0 as rows, up to r of them.
 func nullSpace(eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r int) (blas.Matrix, error) {
