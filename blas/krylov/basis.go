@@ -6,8 +6,12 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// rowsEach is the number of rows of the basis that one task takes.
-const rowsEach = 1024
+// rowsEach is the number of rows of the basis that one task takes, if there are so many that the
+// workers are worth waking: sharedWork multiply-adds in all.
+const (
+	rowsEach   = 1024
+	sharedWork = 1 << 20
+)
 
 // basis holds orthonormal vectors as the columns of a matrix: the locked ones first.
 type basis struct {
@@ -31,9 +35,17 @@ func (b *basis) columns(lo, hi int) blas.Matrix {
 	return b.v.View(0, b.p.N, b.p.Locked.Cols+lo, b.p.Locked.Cols+hi)
 }
 
-// each calls f for the blocks of rows of the basis.
-func (b *basis) each(f func(lo, hi int)) error {
-	return b.p.For(b.p.N, rowsEach, func(lo, hi int) error {
+// task returns the number of rows of a task, for so many multiply-adds a row.
+func (b *basis) task(work int) int {
+	if b.p.N*work < sharedWork {
+		return b.p.N
+	}
+	return rowsEach
+}
+
+// each calls f for blocks of rows of the basis, for so many multiply-adds a row.
+func (b *basis) each(work int, f func(lo, hi int)) error {
+	return b.p.For(b.p.N, b.task(work), func(lo, hi int) error {
 		f(lo, hi)
 		return nil
 	})
@@ -42,24 +54,26 @@ func (b *basis) each(f func(lo, hi int)) error {
 // load copies the vectors from number m on to x.
 func (b *basis) load(x blas.Matrix, m int) error {
 	from := b.columns(m, m+x.Cols)
-	return b.each(func(lo, hi int) { x.View(lo, hi, 0, x.Cols).CopyFrom(from.View(lo, hi, 0, x.Cols)) })
+	return b.each(8*x.Cols, func(lo, hi int) { x.View(lo, hi, 0, x.Cols).CopyFrom(from.View(lo, hi, 0, x.Cols)) })
 }
 
 // store writes y scale' to the vectors from number m on.
 func (b *basis) store(y blas.Matrix, m int, scale blas.Matrix) error {
 	to := b.columns(m, m+y.Cols)
-	return b.each(func(lo, hi int) {
+	return b.each(y.Cols*y.Cols, func(lo, hi int) {
 		b.p.Backend.Gemm(false, true, 1, y.View(lo, hi, 0, y.Cols), scale, 0, to.View(lo, hi, 0, y.Cols))
 	})
 }
 
-// sums adds up the small matrices that f leaves for each block of rows, in their order.
-func (b *basis) sums(rows, cols int, f func(lo, hi int, part blas.Matrix)) (blas.Matrix, error) {
-	parts := make([]blas.Matrix, (b.p.N+rowsEach-1)/rowsEach)
-	err := b.each(func(lo, hi int) {
+// sums adds up the small matrices that f leaves for each block of rows, in their order. work is
+// as for each.
+func (b *basis) sums(rows, cols, work int, f func(lo, hi int, part blas.Matrix)) (blas.Matrix, error) {
+	task := b.task(work)
+	parts := make([]blas.Matrix, (b.p.N+task-1)/task)
+	err := b.each(work, func(lo, hi int) {
 		part := blas.NewMatrix(rows, cols)
 		f(lo, hi, part)
-		parts[lo/rowsEach] = part
+		parts[lo/task] = part
 	})
 	if err != nil {
 		return blas.Matrix{}, err
@@ -77,7 +91,7 @@ func (b *basis) sums(rows, cols int, f func(lo, hi int, part blas.Matrix)) (blas
 func (b *basis) project(y blas.Matrix, m int, x, scale blas.Matrix) (blas.Matrix, error) {
 	cols, backend := b.p.Locked.Cols+m, b.p.Backend
 	whole := min((cols+7)/8*8, b.v.Cols) // the last lines of the cache; what is beyond cols is dropped
-	c, err := b.sums(y.Cols, whole, func(lo, hi int, part blas.Matrix) {
+	c, err := b.sums(y.Cols, whole, y.Cols*whole, func(lo, hi int, part blas.Matrix) {
 		of := y.View(lo, hi, 0, y.Cols)
 		if scale.Data != nil {
 			backend.Gemm(false, true, 1, x.View(lo, hi, 0, y.Cols), scale, 0, of)
@@ -95,7 +109,7 @@ func (b *basis) project(y blas.Matrix, m int, x, scale blas.Matrix) (blas.Matrix
 // subtract takes the projections with the coefficients c from y, and returns y'y.
 func (b *basis) subtract(y blas.Matrix, m int, c blas.Matrix) (blas.Matrix, error) {
 	cols, backend := b.p.Locked.Cols+m, b.p.Backend
-	return b.sums(y.Cols, y.Cols, func(lo, hi int, part blas.Matrix) {
+	return b.sums(y.Cols, y.Cols, y.Cols*(cols+y.Cols), func(lo, hi int, part blas.Matrix) {
 		of := y.View(lo, hi, 0, y.Cols)
 		if cols > 0 {
 			backend.Gemm(false, true, -1, b.v.View(lo, hi, 0, cols), c, 1, of)
@@ -218,7 +232,7 @@ func (b *basis) compress(x blas.Matrix, keep, m int) error {
 	all, rest := b.columns(0, m), b.columns(m, m+b.p.Block)
 	to, restTo := b.columns(0, keep), b.columns(keep, keep+b.p.Block)
 	x = x.View(0, keep, 0, m)
-	return b.each(func(lo, hi int) {
+	return b.each(m*keep, func(lo, hi int) {
 		short, tail := blas.NewMatrix(hi-lo, keep), rest.View(lo, hi, 0, rest.Cols).Clone()
 		b.p.Backend.Gemm(false, true, 1, all.View(lo, hi, 0, m), x, 0, short)
 		to.View(lo, hi, 0, keep).CopyFrom(short)

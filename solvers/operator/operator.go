@@ -33,8 +33,20 @@ type Operator interface {
 	Cost() float64
 }
 
-// rowsEach is the number of rows of a vector that one task takes.
-const rowsEach = 1024
+// rowsEach is the number of rows of a vector that one task takes, if there are so many that the
+// workers are worth waking: sharedWork multiply-adds in all.
+const (
+	rowsEach   = 1024
+	sharedWork = 1 << 20
+)
+
+// task returns the number of rows of a task, for n rows of so many multiply-adds in all.
+func task(n, work int) int {
+	if work < sharedWork {
+		return max(1, n)
+	}
+	return rowsEach
+}
 
 type dense struct{ a blas.Matrix }
 
@@ -139,7 +151,7 @@ func (s sparseMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x bla
 // Apply writes M X to y, M.Rows x b, with X M.Cols x b. 2b flops a stored element.
 func Apply(ctx context.Context, eng *engine.Engine, m *sparse.Matrix, y, x blas.Matrix) error {
 	t := eng.Backend().Kernels()
-	return eng.For(ctx, m.Rows, rowsEach, func(lo, hi int) error {
+	return eng.For(ctx, m.Rows, task(m.Rows, m.Count()*x.Cols), func(lo, hi int) error {
 		t.SparseRows(m.Start[lo:hi+1], m.Col, m.Val, x.Data, x.Stride, x.Cols, y.Data[lo*y.Stride:], y.Stride)
 		return nil
 	})
@@ -160,7 +172,11 @@ func Recur(ctx context.Context, eng *engine.Engine, a Operator, alpha float64, x
 			return err
 		}
 	}
-	return eng.For(ctx, x.Rows, rowsEach, func(lo, hi int) error {
+	work := 2 * len(x.Data)
+	if isSparse {
+		work += s.m.Count() * b
+	}
+	return eng.For(ctx, x.Rows, task(x.Rows, work), func(lo, hi int) error {
 		to, own := y.Data[lo*b:hi*b], x.Data[lo*b:hi*b]
 		switch {
 		case isSparse:
@@ -214,7 +230,7 @@ func (a affine) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matr
 	if err := a.Operator.Multiply(ctx, eng, y, x); err != nil {
 		return err
 	}
-	return eng.For(ctx, x.Rows, rowsEach, func(lo, hi int) error {
+	return eng.For(ctx, x.Rows, task(x.Rows, 2*len(x.Data)), func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			to := y.Row(i)
 			for j, v := range x.Row(i) {
