@@ -55,6 +55,8 @@ const (
 	tileCase = "tile"
 	expCase  = "exp"
 	gramCase = "gram"
+
+	laplacianCase = "laplacian"
 )
 
 // Write is the case that measures how fast memory is written, past the caches.
@@ -66,7 +68,7 @@ func Cases() []string {
 	for _, op := range operations() {
 		names = append(names, op.name)
 	}
-	return append(names, expCase, gramCase)
+	return append(names, expCase, gramCase, laplacianCase)
 }
 
 // Works returns the work that o describes. Unknown names and sizes that are not positive are
@@ -91,6 +93,13 @@ func Works(o Options) ([]measure.Work, error) {
 				return nil, err
 			}
 			works = append(works, grams...)
+		}
+		if slices.Contains(o.Cases, laplacianCase) {
+			some, err := laplacianWorks(o, threads)
+			if err != nil {
+				return nil, err
+			}
+			works = append(works, some...)
 		}
 		for _, op := range operations() {
 			if !slices.Contains(o.Cases, op.name) {

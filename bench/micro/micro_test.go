@@ -1,11 +1,18 @@
 package micro
 
 import (
+	"context"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Every case runs on every backend and level of the build, also twice (what a call destroys
@@ -35,6 +42,36 @@ func TestWorksRun(t *testing.T) {
 			if !seen[name] {
 				t.Errorf("%s is in the list of cases, but there is no such work", name)
 			}
+		}
+	}
+}
+
+// The graph that cells give is that of all distances.
+func TestPlaneGraph(t *testing.T) {
+	for _, n := range []int{1, 2, 15, 400} {
+		k := min(10, n-1)
+		got := planeGraph(n, k)
+		r := rand.New(rand.NewPCG(4, uint64(n)))
+		x := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}
+		for i := range x.Data {
+			x.Data[i] = r.Float64()
+		}
+		if k == 0 {
+			if got.Count() != 0 {
+				t.Errorf("n=%d: %d edges", n, got.Count())
+			}
+			continue
+		}
+		eng, err := engine.New(engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, err := graph.Nearest(context.Background(), eng, kernel.Linear(), x, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := near.Adjacency(graph.Union, graph.Binary); !slices.Equal(got.Start, want.Start) || !slices.Equal(got.Col, want.Col) {
+			t.Errorf("n=%d: other edges than those of all distances", n)
 		}
 	}
 }
