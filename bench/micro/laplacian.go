@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 
 	"github.com/mustlink/mustlink/bench/measure"
@@ -44,7 +45,7 @@ func laplacianWorks(o Options, threads int) ([]measure.Work, error) {
 		}
 		works = append(works, measure.Work{
 			Name: laplacianCase, Size: fmt.Sprintf("n=%d", n), Threads: threads,
-			Contenders: []measure.Contender{measure.Func("native", nil, run)},
+			Contenders: []measure.Contender{measure.Func("native", runtime.GC, run)},
 		})
 	}
 	return works, nil

@@ -2,6 +2,7 @@ package krylov
 
 import (
 	"math"
+	"sync"
 
 	"github.com/mustlink/mustlink/blas"
 )
@@ -232,10 +233,15 @@ func (b *basis) compress(x blas.Matrix, keep, m int) error {
 	all, rest := b.columns(0, m), b.columns(m, m+b.p.Block)
 	to, restTo := b.columns(0, keep), b.columns(keep, keep+b.p.Block)
 	x = x.View(0, keep, 0, m)
+	task := b.task(m * keep)
+	free := sync.Pool{New: func() any { s := make([]float64, task*(keep+rest.Cols)); return &s }}
 	return b.each(m*keep, func(lo, hi int) {
-		short, tail := blas.NewMatrix(hi-lo, keep), rest.View(lo, hi, 0, rest.Cols).Clone()
-		b.p.Backend.Gemm(false, true, 1, all.View(lo, hi, 0, m), x, 0, short)
-		to.View(lo, hi, 0, keep).CopyFrom(short)
-		restTo.View(lo, hi, 0, rest.Cols).CopyFrom(tail)
+		scratch := free.Get().(*[]float64)
+		defer free.Put(scratch)
+		both := blas.Matrix{Rows: hi - lo, Cols: keep + rest.Cols, Stride: keep + rest.Cols, Data: *scratch}
+		b.p.Backend.Gemm(false, true, 1, all.View(lo, hi, 0, m), x, 0, both.View(0, hi-lo, 0, keep))
+		both.View(0, hi-lo, keep, both.Cols).CopyFrom(rest.View(lo, hi, 0, rest.Cols))
+		to.View(lo, hi, 0, keep).CopyFrom(both.View(0, hi-lo, 0, keep))
+		restTo.View(lo, hi, 0, rest.Cols).CopyFrom(both.View(0, hi-lo, keep, both.Cols))
 	})
 }

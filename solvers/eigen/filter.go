@@ -126,12 +126,12 @@ func (s *search) filtered() (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		pairs, err := s.rayleighRitz(found.Vectors)
-		if err != nil {
+		vectors = found.Vectors
+		if values, _, err = s.projection(vectors); err != nil {
 			return nil, err
 		}
 		products += len(values)
-		converged, values, vectors = found.Converged, pairs.values, pairs.vectors
+		converged = found.Converged
 		if least := values[len(values)-1]; least < low { // and so the filter is large there, too
 			low, converged = least-0.05*(top-least), false
 		}

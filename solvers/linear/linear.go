@@ -1,0 +1,257 @@
+// Package linear solves symmetric positive definite systems of equations by products with the
+// matrix.
+package linear
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// Options says how to solve. The zero value is sensible.
+type Options struct {
+	// Tolerance is the largest |b - A x| that passes, relative to |b|; 0 for 1e-10.
+	Tolerance float64
+	// Iterations is the most iterations, 0 for 1000.
+	Iterations int
+	// Low and High bound the eigenvalues of A, 0 < Low <= High. With both, or with Estimate, which
+	// finds them by a few products, the Chebyshev iteration solves: it needs no inner products,
+	// and about sqrt(High/Low)/2 iterations for each digit e of accuracy. Otherwise conjugate
+	// gradients do, which need no bounds and no more iterations.
+	Low, High float64
+	Estimate  bool
+	// Preconditioner approximates A^-1, for conjugate gradients.
+	Preconditioner operator.Operator
+	// Start, n x r, is where to start; none starts at 0.
+	Start blas.Matrix
+	// Seed chooses the random vectors of Estimate.
+	Seed uint64
+	// Progress, if set, is called after every iteration.
+	Progress func(Progress)
+}
+
+// Progress tells how far a solution is.
+type Progress struct {
+	Columns, Solved int // right-hand sides, and those that are done
+	Iteration       int // of those under way
+}
+
+// Result holds solutions.
+type Result struct {
+	X          blas.Matrix // n x r
+	Residuals  []float64   // |b - A x| / |b| of each column, measured; 0 for b = 0
+	Iterations int         // the most of any column
+	Method     string      // "conjugate gradients" or "chebyshev"
+	Converged  bool        // all residuals pass
+}
+
+// NoConvergenceError reports that the bound on the iterations was reached, or that the iteration
+// diverges because the bounds on the eigenvalues are none. Best holds the solutions so far.
+type NoConvergenceError struct {
+	Best     *Result
+	Diverged bool
+}
+
+func (e *NoConvergenceError) Error() string {
+	worst, column := 0.0, 0
+	for i, r := range e.Best.Residuals {
+		if !(r <= worst) {
+			worst, column = r, i
+		}
+	}
+	advice := "allow more iterations or a larger tolerance"
+	if e.Diverged {
+		advice = "the largest eigenvalue is above the bound that was given"
+	}
+	return fmt.Sprintf("the residual of column %d is %.2g of its right-hand side after %d iterations: %s", column, worst, e.Best.Iterations, advice)
+}
+
+// NotPositiveError reports a direction p with p'Ap <= 0, or not a number.
+type NotPositiveError struct {
+	Column    int     // right-hand side
+	Curvature float64 // p'Ap / p'p
+}
+
+func (e *NotPositiveError) Error() string {
+	return fmt.Sprintf("the matrix is not positive definite: p'Ap is %v for a vector of unit length (right-hand side %d)", e.Curvature, e.Column)
+}
+
+// InputFault marks the error as caused by input.
+func (e *NotPositiveError) InputFault() {}
+
+// group is the number of right-hand sides that are solved together.
+const group = 32
+
+// rowsEach is the number of rows that one task takes.
+const rowsEach = 1024
+
+// Solve returns the solutions of A X = B for the columns of B, n x r. Columns do not influence
+// each other; the bits are the same for any number of workers.
+//
+// Errors: shapes that do not agree, a tolerance or bounds that are none, a *fault.ParamError or
+// *fault.ShapeError; numbers in B that are not finite, a *fault.DataError; n x (r + 160) values
+// above the memory limit; *NotPositiveError; *NoConvergenceError with the result that it holds;
+// ctx.Err().
+func Solve(ctx context.Context, eng *engine.Engine, a operator.Operator, b blas.Matrix, o Options) (*Result, error) {
+	if err := o.fill(a, b); err != nil {
+		return nil, err
+	}
+	n, r := b.Rows, b.Cols
+	if err := eng.Check(fmt.Sprintf("%d solutions of %d equations", r, n), engine.MatrixBytes(n, r+5*group), "solve for fewer right-hand sides at a time"); err != nil {
+		return nil, err
+	}
+	s := &solver{Options: o, ctx: ctx, eng: eng, a: a, columns: r}
+	s.result = &Result{X: eng.NewMatrix(n, r), Residuals: make([]float64, r), Method: "conjugate gradients", Converged: true}
+	solve := s.gradients
+	if o.Estimate || o.High > 0 {
+		s.result.Method, solve = "chebyshev", s.chebyshev
+		if err := s.bound(); err != nil {
+			return nil, err
+		}
+	}
+	for c0 := 0; c0 < r && n > 0; c0 += group {
+		c1 := min(c0+group, r)
+		if err := solve(b.View(0, n, c0, c1), c0); err != nil {
+			return nil, err
+		}
+		if err := s.judge(b.View(0, n, c0, c1), c0); err != nil {
+			return nil, err
+		}
+	}
+	if !s.result.Converged {
+		return nil, &NoConvergenceError{Best: s.result, Diverged: s.diverged}
+	}
+	return s.result, ctx.Err()
+}
+
+func (o *Options) fill(a operator.Operator, b blas.Matrix) error {
+	n := a.Order()
+	bounded := o.Low != 0 || o.High != 0
+	switch {
+	case b.Rows != n:
+		return &fault.ShapeError{What: "rows of the right-hand sides", Got: b.Rows, Want: fmt.Sprintf("%d, the order of the matrix", n)}
+	case o.Start.Data != nil && (o.Start.Rows != n || o.Start.Cols != b.Cols):
+		return &fault.ShapeError{What: "columns of the start", Got: o.Start.Cols, Want: fmt.Sprintf("%d of length %d", b.Cols, n)}
+	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1):
+		return &fault.ParamError{Param: "tolerance of solutions", Value: o.Tolerance, Want: "a number >= 0 (0 for 1e-10)"}
+	case o.Iterations < 0:
+		return &fault.ParamError{Param: "iterations", Value: o.Iterations, Want: "a number >= 0 (0 for 1000)"}
+	case bounded && !(o.Low > 0 && o.Low <= o.High && !math.IsInf(o.High, 1)):
+		return &fault.ParamError{Param: "bounds on the eigenvalues", Value: []float64{o.Low, o.High}, Want: "two numbers, 0 < low <= high"}
+	}
+	for i := range n {
+		for j, v := range b.Row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("%v on the right-hand side: want a finite number", v)}
+			}
+		}
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-10
+	}
+	if o.Iterations == 0 {
+		o.Iterations = 1000
+	}
+	return nil
+}
+
+// solver is a Solve under way.
+type solver struct {
+	Options
+	ctx      context.Context
+	eng      *engine.Engine
+	a        operator.Operator
+	columns  int
+	result   *Result
+	diverged bool
+}
+
+// begin returns where to start, compact: at the solution if the right-hand side is 0.
+func (s *solver) begin(b blas.Matrix, c0 int) blas.Matrix {
+	x := s.eng.NewMatrix(b.Rows, b.Cols)
+	if s.Start.Data == nil {
+		return x
+	}
+	x.CopyFrom(s.Start.View(0, b.Rows, c0, c0+b.Cols))
+	for j := range b.Cols {
+		zero := true
+		for i := 0; i < b.Rows && zero; i++ {
+			zero = b.At(i, j) == 0
+		}
+		for i := 0; i < b.Rows && zero; i++ {
+			x.Set(i, j, 0)
+		}
+	}
+	return x
+}
+
+func (s *solver) progress(solved, iteration int) {
+	if s.Progress != nil {
+		s.Progress(Progress{Columns: s.columns, Solved: solved, Iteration: iteration})
+	}
+}
+
+// rows calls f for blocks of rows.
+func (s *solver) rows(n int, f func(lo, hi int)) error {
+	return s.eng.For(s.ctx, n, rowsEach, func(lo, hi int) error {
+		f(lo, hi)
+		return nil
+	})
+}
+
+// sums adds up what f leaves for each block of rows, cols numbers, in their order.
+func (s *solver) sums(n, cols int, f func(lo, hi int, part []float64)) ([]float64, error) {
+	parts := make([]float64, (n+rowsEach-1)/rowsEach*cols)
+	err := s.rows(n, func(lo, hi int) { f(lo, hi, parts[lo/rowsEach*cols:][:cols]) })
+	total := make([]float64, cols)
+	for i, v := range parts {
+		total[i%cols] += v
+	}
+	return total, err
+}
+
+// residual writes B - A X to r, compact, and returns the lengths of the columns of B and of r.
+func (s *solver) residual(b, x, r blas.Matrix) (size, rest []float64, err error) {
+	if err := s.a.Multiply(s.ctx, s.eng, r, x); err != nil {
+		return nil, nil, err
+	}
+	cols := b.Cols
+	both, err := s.sums(b.Rows, 2*cols, func(lo, hi int, part []float64) {
+		for i := lo; i < hi; i++ {
+			to := r.Row(i)
+			for j, v := range b.Row(i) {
+				to[j] = v - to[j]
+				part[j] += v * v
+				part[cols+j] += to[j] * to[j]
+			}
+		}
+	})
+	for j, v := range both {
+		both[j] = math.Sqrt(v)
+	}
+	return both[:cols], both[cols:], err
+}
+
+// judge measures the residuals of the columns from c0 on.
+func (s *solver) judge(b blas.Matrix, c0 int) error {
+	x, r := s.result.X.View(0, b.Rows, c0, c0+b.Cols).Clone(), s.eng.NewMatrix(b.Rows, b.Cols)
+	size, rest, err := s.residual(b, x, r)
+	if err != nil {
+		return err
+	}
+	for j, v := range size {
+		if relative := rest[j] / v; v > 0 || rest[j] > 0 {
+			s.result.Residuals[c0+j] = relative
+		}
+		// Rounding may leave a little more than the recurrence of the residual says.
+		if !(rest[j] <= 2*s.Tolerance*v) {
+			s.result.Converged = false
+		}
+	}
+	return nil
+}

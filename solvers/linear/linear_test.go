@@ -1,0 +1,282 @@
+package linear_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/sparse"
+	"github.com/mustlink/mustlink/solvers/linear"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// grid is the Laplacian of a square grid plus delta I: eigenvalues from delta to 8 + delta.
+func grid(t testing.TB, side int, delta float64) operator.Operator {
+	t.Helper()
+	m := &sparse.Matrix{Rows: side * side, Cols: side * side, Start: []int{0}}
+	for i := range m.Rows {
+		x, y := i%side, i/side
+		degree := delta
+		var row []int32
+		for _, at := range [][2]int{{x, y - 1}, {x - 1, y}, {x + 1, y}, {x, y + 1}} {
+			if at[0] >= 0 && at[0] < side && at[1] >= 0 && at[1] < side {
+				row = append(row, int32(at[1]*side+at[0]))
+				degree++
+			}
+		}
+		row = append(row, int32(i))
+		slices.Sort(row)
+		for _, j := range row {
+			m.Col = append(m.Col, j)
+			if int(j) == i {
+				m.Val = append(m.Val, degree)
+			} else {
+				m.Val = append(m.Val, -1)
+			}
+		}
+		m.Start = append(m.Start, len(m.Col))
+	}
+	a, err := operator.Sparse(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func newEngine(t testing.TB, workers int) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(engine.Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+func random(n, r int, seed uint64) blas.Matrix {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := blas.NewMatrix(n, r)
+	for i := range m.Data {
+		m.Data[i] = rng.NormFloat64()
+	}
+	return m
+}
+
+// dense writes an operator out.
+func dense(t *testing.T, eng *engine.Engine, a operator.Operator) blas.Matrix {
+	t.Helper()
+	n := a.Order()
+	id, full := blas.NewMatrix(n, n), blas.NewMatrix(n, n)
+	for i := range n {
+		id.Set(i, i, 1)
+	}
+	if err := a.Multiply(context.Background(), eng, full, id); err != nil {
+		t.Fatal(err)
+	}
+	return full
+}
+
+// methods are the ways to solve a system with eigenvalues in [low, high].
+func methods(t *testing.T, n int, low, high float64) map[string]linear.Options {
+	inverse := &sparse.Matrix{Rows: n, Cols: n, Start: []int{0}}
+	for i := range n {
+		inverse.Col, inverse.Val = append(inverse.Col, int32(i)), append(inverse.Val, 1/(4+low))
+		inverse.Start = append(inverse.Start, i+1)
+	}
+	m, err := operator.Sparse(inverse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]linear.Options{
+		"gradients":      {},
+		"preconditioned": {Preconditioner: m},
+		"bounds":         {Low: low, High: high},
+		"estimate":       {Estimate: true},
+		"start":          {Start: random(n, 40, 9)},
+		"chebyshev from": {Start: random(n, 40, 9), Low: low, High: high},
+	}
+}
+
+// Solutions are those of Cholesky's method, for more right-hand sides than are solved together,
+// one of which is 0, and with few iterations where the condition says so.
+func TestAgainstCholesky(t *testing.T) {
+	const side, r, delta = 20, 40, 0.3
+	eng := newEngine(t, 2)
+	a := grid(t, side, delta)
+	n := a.Order()
+	b := random(n, r, 1)
+	for i := range n {
+		b.Set(i, 5, 0)
+	}
+	full := dense(t, eng, a)
+	if err := eng.Cholesky(context.Background(), full); err != nil {
+		t.Fatal(err)
+	}
+	want := b.Clone()
+	eng.Backend().Trsm(true, false, full, want)
+	eng.Backend().Trsm(true, true, full, want)
+	for name, o := range methods(t, n, delta, 8+delta) {
+		for _, tolerance := range []float64{1e-4, 1e-12} {
+			t.Run(fmt.Sprintf("%s/%g", name, tolerance), func(t *testing.T) {
+				o.Tolerance = tolerance
+				last := linear.Progress{}
+				o.Progress = func(p linear.Progress) { last = p }
+				res, err := linear.Solve(context.Background(), eng, a, b, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// |x - x*| <= |A^-1| |r|
+				for j := range r {
+					var off, size float64
+					for i := range n {
+						off += math.Pow(res.X.At(i, j)-want.At(i, j), 2)
+						size += b.At(i, j) * b.At(i, j)
+					}
+					if !(math.Sqrt(off) <= (2*tolerance+1e-14)*math.Sqrt(size)/delta) && size > 0 {
+						t.Errorf("column %d is off by %g", j, math.Sqrt(off/size))
+					}
+					if size == 0 && off > 0 {
+						t.Errorf("column %d is not 0", j)
+					}
+					if res.Residuals[j] > 2*tolerance {
+						t.Errorf("residual %d is %g", j, res.Residuals[j])
+					}
+				}
+				// 2 ((sqrt(k) - 1)/(sqrt(k) + 1))^m bounds the error in the norm of A.
+				k := math.Sqrt((8 + delta) / delta)
+				most := math.Log(tolerance/k/2/20)/math.Log((k-1)/(k+1)) + 2
+				if o.Estimate {
+					most *= 1.5
+				}
+				if float64(res.Iterations) > most {
+					t.Errorf("%d iterations: want at most %.0f", res.Iterations, most)
+				}
+				if last.Columns != r {
+					t.Errorf("last progress: %+v", last)
+				}
+			})
+		}
+	}
+}
+
+// The bits do not depend on the number of workers, nor a column on those beside it.
+func TestSameBits(t *testing.T) {
+	a := grid(t, 60, 0.1)
+	b := random(a.Order(), 40, 2)
+	for name, o := range methods(t, a.Order(), 0.1, 8.1) {
+		o.Tolerance = 1e-8
+		var want *linear.Result
+		for workers := 1; workers <= 3; workers++ {
+			res, err := linear.Solve(context.Background(), newEngine(t, workers), a, b, o)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if want == nil {
+				want = res
+			}
+			if !slices.Equal(res.X.Data, want.X.Data) {
+				t.Fatalf("%s: %d workers give other bits", name, workers)
+			}
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	eng := newEngine(t, 1)
+	ctx := context.Background()
+	a := grid(t, 20, 0.1)
+	n := a.Order()
+	b := random(n, 2, 3)
+	bad := b.Clone()
+	bad.Set(7, 1, math.Inf(1))
+	for what, c := range map[string]struct {
+		b blas.Matrix
+		o linear.Options
+	}{
+		"rows":        {b: random(n-1, 2, 1)},
+		"start":       {b, linear.Options{Start: random(n, 3, 1)}},
+		"tolerance":   {b, linear.Options{Tolerance: -1}},
+		"iterations":  {b, linear.Options{Iterations: -1}},
+		"one bound":   {b, linear.Options{High: 3}},
+		"bounds":      {b, linear.Options{Low: 4, High: 3}},
+		"NaN bound":   {b, linear.Options{Low: math.NaN(), High: 3}},
+		"not finite":  {b: bad},
+		"memory":      {b: b},
+		"indefinite":  {b: b},
+		"indefinite2": {b, linear.Options{Estimate: true}},
+	} {
+		e, operand := eng, a
+		switch what {
+		case "memory":
+			e, _ = engine.New(engine.Options{MemoryLimit: 1000})
+		case "indefinite", "indefinite2":
+			operand = operator.Affine(a, 1, -3)
+		}
+		res, err := linear.Solve(ctx, e, operand, c.b, c.o)
+		if !fault.IsInput(err) || res != nil {
+			t.Errorf("%s: %v: want an error of input", what, err)
+		}
+	}
+	var place *fault.DataError
+	if _, err := linear.Solve(ctx, eng, a, bad, linear.Options{}); !errors.As(err, &place) || place.Row != 7 || place.Column != "1" {
+		t.Errorf("not finite: %v: want its row and column", err)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	for _, o := range []linear.Options{{}, {Low: 0.1, High: 8.1}, {Estimate: true}} {
+		if _, err := linear.Solve(done, eng, a, b, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	}
+	for _, r := range []int{0, 1} {
+		res, err := linear.Solve(ctx, eng, a, blas.NewMatrix(n, r), linear.Options{})
+		if err != nil || res.X.Cols != r || !res.Converged || res.Iterations != 0 {
+			t.Errorf("%d right-hand sides of 0: %+v, %v", r, res, err)
+		}
+	}
+}
+
+// Too few iterations, and bounds that are none, give the best solution so far with the error.
+func TestNoConvergence(t *testing.T) {
+	a := grid(t, 30, 0.01)
+	b := random(a.Order(), 3, 4)
+	for what, o := range map[string]linear.Options{
+		"gradients": {Iterations: 5},
+		"chebyshev": {Iterations: 5, Low: 0.01, High: 8.01},
+		"diverges":  {Low: 0.01, High: 4},
+	} {
+		_, err := linear.Solve(context.Background(), newEngine(t, 1), a, b, o)
+		var bound *linear.NoConvergenceError
+		if !errors.As(err, &bound) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if bound.Diverged != (what == "diverges") || bound.Best.Converged || len(bound.Best.Residuals) != 3 || bound.Error() == "" {
+			t.Errorf("%s: %+v", what, bound.Best)
+		}
+	}
+}
+
+func BenchmarkSolve(bench *testing.B) {
+	a := grid(bench, 300, 0.2)
+	b := random(a.Order(), 32, 1)
+	eng := newEngine(bench, 0)
+	for name, o := range map[string]linear.Options{"gradients": {Tolerance: 1e-8}, "chebyshev": {Tolerance: 1e-8, Low: 0.2, High: 8.2}} {
+		bench.Run(name, func(bench *testing.B) {
+			iterations := 0
+			for bench.Loop() {
+				res, err := linear.Solve(context.Background(), eng, a, b, o)
+				if err != nil {
+					bench.Fatal(err)
+				}
+				iterations = res.Iterations
+			}
+			bench.ReportMetric(float64(iterations), "iterations")
+		})
+	}
+}
