@@ -12,6 +12,8 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/internal/form"
+	"github.com/mustlink/mustlink/blas/krylov"
+	"github.com/mustlink/mustlink/blas/tile"
 )
 
 const (
@@ -24,11 +26,14 @@ var _ blas.Backend = backend{}
 type backend struct {
 	t       *asm.Table
 	threads int
+	nest    *tile.Nest // for what OpenBLAS has no operation for
 }
 
 // New returns the backend whose large calls use that many OpenBLAS threads; less than 1
 // counts as 1. The kernels t are not its own: it only hands them out.
-func New(t *asm.Table, threads int) blas.Backend { return backend{t, max(1, threads)} }
+func New(t *asm.Table, threads int) blas.Backend {
+	return backend{t, max(1, threads), tile.New(t, threads)}
+}
 
 var dense cblas.Implementation
 
@@ -223,6 +228,12 @@ func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 	n, k := blas.CheckSymEigTop(a, w, v)
 	fit(a, v)
 	if k == 0 {
+		return nil
+	}
+	each := func(n, size int, f func(lo, hi int)) {
+		g.nest.Each(true, (n+size-1)/size, func(i int) { f(i*size, min((i+1)*size, n)) })
+	}
+	if krylov.Top(g, each, a, w, v) {
 		return nil
 	}
 	all := make([]float64, n)

@@ -1,0 +1,94 @@
+package krylov
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
+)
+
+// From this order on, and for at most one in leastShare of the eigenpairs, [Top] looks for the
+// wanted ones only. Empirical: below, the full decomposition is as fast.
+const (
+	leastOrder = 384
+	leastShare = 10
+)
+
+// topBlock is the number of columns that are multiplied by A together: as many as cost little
+// more than one, which waits for memory.
+const topBlock = 8
+
+// Each calls f for the blocks [lo, hi) of the given size that make up [0, n), on all workers.
+type Each func(n, size int, f func(lo, hi int))
+
+// Top finds the largest eigenpairs of A as [blas.Backend].SymEigTop does, by O(n^2) flops for each
+// of usually some hundred products, and copies the lower triangle to the upper one. It returns
+// false, and leaves the lower triangle as it is, where a decomposition does better: for small
+// orders and many pairs, elements whose squares leave the range of float64, NaN, and spectra on
+// which the search does not end in 2n products.
+func Top(backend blas.Backend, each Each, a blas.Matrix, w []float64, v blas.Matrix) bool {
+	n, k := a.Rows, len(w)
+	if k == 0 || n < leastOrder || k > n/leastShare || !moderate(each, a) {
+		return false
+	}
+	mirror(each, a)
+	p := Problem{
+		N: n, K: k, Backend: backend, Block: topBlock, Basis: min(n/2, max(10*k, 240)),
+		Pass: func(_, norm float64) float64 { return 0.25 * float64(n) * 0x1p-52 * norm }, Budget: 2 * n,
+		Seed: uint64(k), // the start is part of the method and the same in every call
+		Multiply: func(x, y blas.Matrix) error {
+			backend.Gemm(false, false, 1, a, x, 0, y)
+			return nil
+		},
+		For: func(n, block int, f func(lo, hi int) error) error {
+			each(n, block, func(lo, hi int) { _ = f(lo, hi) }) // it fails never
+			return nil
+		},
+	}
+	res, err := p.Find()
+	if err != nil || !res.Converged {
+		return false // no error with finite input
+	}
+	copy(w, res.Values)
+	form.TransposeTo(v, res.Vectors)
+	return true
+}
+
+// moderate reports whether all elements of the lower triangle are finite and the largest
+// can be squared and summed without overflow or loss to underflow. The zero matrix is not.
+func moderate(each Each, a blas.Matrix) bool {
+	largest := make([]float64, (a.Rows+mirrorTile-1)/mirrorTile)
+	each(a.Rows, mirrorTile, func(lo, hi int) {
+		most := 0.0
+		for i := lo; i < hi; i++ {
+			for _, x := range a.Row(i)[:i+1] {
+				if x = math.Abs(x); x > most {
+					most = x
+				} else if x != x {
+					largest[lo/mirrorTile] = x
+					return
+				}
+			}
+		}
+		largest[lo/mirrorTile] = most
+	})
+	most := slices.Max(largest) // NaN if there is one
+	return most >= 1e-100 && most <= 1e100
+}
+
+// mirrorTile is the side of tiles that fit the cache twice, as rows and as columns.
+const mirrorTile = 32
+
+// mirror copies the lower triangle of a to the upper one, in tiles.
+func mirror(each Each, a blas.Matrix) {
+	each(a.Rows, mirrorTile, func(lo, hi int) {
+		for i0 := lo; i0 < a.Rows; i0 += mirrorTile {
+			for i := i0; i < min(i0+mirrorTile, a.Rows); i++ {
+				for j := lo; j < min(hi, i); j++ {
+					a.Data[j*a.Stride+i] = a.Data[i*a.Stride+j]
+				}
+			}
+		}
+	})
+}
