@@ -203,3 +203,47 @@ func TestCheck(t *testing.T) {
 		t.Errorf("not square: %v: want a ShapeError", err)
 	}
 }
+
+// Order is a permutation that keeps parts together and neighbours near: in a path whose points are
+// shuffled it finds the path.
+func TestOrder(t *testing.T) {
+	const n = 200
+	rng := rand.New(rand.NewPCG(3, 4))
+	place := rng.Perm(n)
+	edges := make([][]int32, n)
+	for i := range n - 1 {
+		if i == 120 { // two paths
+			continue
+		}
+		a, b := place[i], place[i+1]
+		edges[a], edges[b] = append(edges[a], int32(b)), append(edges[b], int32(a))
+	}
+	m := &sparse.Matrix{Rows: n, Cols: n, Start: []int{0}}
+	for _, row := range edges {
+		slices.Sort(row)
+		for _, j := range row {
+			m.Col, m.Val = append(m.Col, j), append(m.Val, 1)
+		}
+		m.Start = append(m.Start, len(m.Col))
+	}
+	order := graph.Order(m)
+	seen := make([]bool, n)
+	for _, i := range order {
+		if seen[i] {
+			t.Fatalf("point %d comes twice", i)
+		}
+		seen[i] = true
+	}
+	if len(order) != n {
+		t.Fatalf("%d points: want %d", len(order), n)
+	}
+	jumps := 0
+	for i := range n - 1 {
+		if m.At(int(order[i]), int(order[i+1])) == 0 {
+			jumps++
+		}
+	}
+	if jumps != 1 {
+		t.Errorf("the order leaves the path %d times: want once, between the two", jumps)
+	}
+}

@@ -1,0 +1,229 @@
+package operator_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/sparse"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+func newEngine(t *testing.T) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(engine.Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+// symmetric returns a matrix, dense and sparse, of which a third is not zero.
+func symmetric(n int) (blas.Matrix, *sparse.Matrix) {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	a := blas.NewMatrix(n, n)
+	for i := range n {
+		for j := range i + 1 {
+			if rng.IntN(3) == 0 {
+				v := rng.NormFloat64()
+				a.Set(i, j, v)
+				a.Set(j, i, v)
+			}
+		}
+	}
+	m := &sparse.Matrix{Rows: n, Cols: n, Start: []int{0}}
+	for i := range n {
+		for j, v := range a.Row(i) {
+			if v != 0 {
+				m.Col, m.Val = append(m.Col, int32(j)), append(m.Val, v)
+			}
+		}
+		m.Start = append(m.Start, len(m.Col))
+	}
+	return a, m
+}
+
+func random(n, r int) blas.Matrix {
+	rng := rand.New(rand.NewPCG(2, uint64(n)))
+	m := blas.NewMatrix(n, r)
+	for i := range m.Data {
+		m.Data[i] = rng.NormFloat64()
+	}
+	return m
+}
+
+// plain is A X by definition.
+func plain(a, x blas.Matrix) blas.Matrix {
+	y := blas.NewMatrix(a.Rows, x.Cols)
+	for i := range a.Rows {
+		for l, v := range a.Row(i) {
+			for j, u := range x.Row(l) {
+				y.Row(i)[j] += v * u
+			}
+		}
+	}
+	return y
+}
+
+func close(t *testing.T, what string, got, want blas.Matrix, tolerance float64) {
+	t.Helper()
+	for i := range want.Rows {
+		for j, v := range want.Row(i) {
+			if !(math.Abs(got.At(i, j)-v) <= tolerance) {
+				t.Fatalf("%s: element (%d, %d) is %v: want %v", what, i, j, got.At(i, j), v)
+			}
+		}
+	}
+}
+
+// All kinds of operators multiply, and recur, as the matrix that they stand for.
+func TestProducts(t *testing.T) {
+	ctx := context.Background()
+	eng := newEngine(t)
+	spec, err := kernel.Parse("rbf:sigma=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := kernel.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 7, 300} {
+		full, m := symmetric(n)
+		x := points.Dense{N: n, D: 2, Data: random(n, 2).Data}
+		gram, err := f.Gram(ctx, eng, &x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dense, err := operator.Dense(full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := operator.Sparse(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turned := full.Clone()
+		for i := range n {
+			for j := range n {
+				turned.Row(i)[j] *= -2
+			}
+			turned.Row(i)[i] += 3
+		}
+		for what, c := range map[string]struct {
+			a    operator.Operator
+			full blas.Matrix
+		}{
+			"dense": {dense, full}, "sparse": {list, full}, "kernel": {operator.Kernel(f, &x), gram},
+			"affine": {operator.Affine(list, -2, 3), turned},
+		} {
+			if c.a.Order() != n || c.a.Width() < 1 || !(c.a.Cost() > 0) && n > 7 {
+				t.Errorf("%s: order %d, width %d, cost %v", what, c.a.Order(), c.a.Width(), c.a.Cost())
+			}
+			if err := operator.CheckSymmetric(ctx, eng, c.a, 1); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			for _, r := range []int{1, 3, 8, 33} {
+				x := random(n, r)
+				want, got := plain(c.full, x), blas.NewMatrix(n, r)
+				if err := c.a.Multiply(ctx, eng, got, x); err != nil {
+					t.Fatal(err)
+				}
+				close(t, what, got, want, 1e-12*float64(n))
+				for _, gamma := range []float64{0, -1.5} {
+					next := random(n, r)
+					for i := range want.Data {
+						want.Data[i] = 0.5*got.Data[i] + 2*x.Data[i] + gamma*next.Data[i]
+					}
+					if gamma == 0 { // not read
+						next.Data[0] = math.NaN()
+					}
+					if err := operator.Recur(ctx, eng, c.a, 0.5, x, 2, gamma, next); err != nil {
+						t.Fatal(err)
+					}
+					close(t, what+", recurrence", next, want, 1e-12*float64(n))
+				}
+			}
+		}
+	}
+}
+
+// What is no symmetric matrix is refused with its place, or found by random vectors.
+func TestBadMatrices(t *testing.T) {
+	change := func(f func(a blas.Matrix, m *sparse.Matrix)) (error, error) {
+		a, m := symmetric(40)
+		f(a, m)
+		_, dense := operator.Dense(a)
+		_, list := operator.Sparse(m)
+		return dense, list
+	}
+	at := func(m *sparse.Matrix, k int) (row int) {
+		for m.Start[row+1] <= k {
+			row++
+		}
+		return row
+	}
+	for what, f := range map[string]func(a blas.Matrix, m *sparse.Matrix){
+		"NaN":     func(a blas.Matrix, m *sparse.Matrix) { a.Set(3, 5, math.NaN()); m.Val[9] = math.NaN() },
+		"Inf":     func(a blas.Matrix, m *sparse.Matrix) { a.Set(3, 5, math.Inf(-1)); m.Val[9] = math.Inf(-1) },
+		"skew":    func(a blas.Matrix, m *sparse.Matrix) { a.Set(3, 5, 7); m.Val[11] += 1e-6 },
+		"columns": func(a blas.Matrix, m *sparse.Matrix) { m.Cols++ },
+	} {
+		dense, list := change(f)
+		if what == "columns" {
+			_, dense = operator.Dense(blas.NewMatrix(3, 4))
+		}
+		for _, err := range []error{dense, list} {
+			if !fault.IsInput(err) {
+				t.Errorf("%s: %v: want an error of input", what, err)
+			}
+		}
+	}
+	dense, list := change(func(a blas.Matrix, m *sparse.Matrix) {
+		a.Set(30, 20, a.At(30, 20)+1)
+		a.Set(7, 9, a.At(7, 9)+2)
+		m.Val[100] += 0.5
+	})
+	var place *fault.DataError
+	if !errors.As(dense, &place) || place.Row != 9 || place.Column != "7" {
+		t.Errorf("dense: %v: want the largest difference", dense)
+	}
+	_, m := symmetric(40)
+	if row, col := at(m, 100), int(m.Col[100]); row == col {
+		t.Fatal("the test changes an element of the diagonal")
+	} else if !errors.As(list, &place) || place.Row != row && place.Row != col {
+		t.Errorf("sparse: %v: want row %d or %d", list, row, col)
+	}
+
+	a, _ := symmetric(40)
+	op, err := operator.Dense(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Set(1, 2, a.At(1, 2)+1e-3) // behind its back
+	var skew *operator.NotSymmetricError
+	if err := operator.CheckSymmetric(context.Background(), newEngine(t), op, 1); !errors.As(err, &skew) {
+		t.Errorf("%v: want *NotSymmetricError", err)
+	}
+}
+
+// A cancelled context ends a product with its error.
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	a, m := symmetric(40)
+	dense, _ := operator.Dense(a)
+	list, _ := operator.Sparse(m)
+	for what, op := range map[string]operator.Operator{"dense": dense, "sparse": list, "affine": operator.Affine(list, 1, 1)} {
+		if err := op.Multiply(ctx, newEngine(t), blas.NewMatrix(40, 2), random(40, 2)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
