@@ -112,7 +112,8 @@ func TestSymEigKinds(t *testing.T) {
 			if err := one.SymEig(a.Clone(), values, false); err != nil {
 				t.Fatalf("%s, values only: %v", what, err)
 			}
-			if err := reference.SymEig(a.Clone(), want, false); err != nil {
+			others := a.Clone()
+			if err := reference.SymEig(others, want, true); err != nil {
 				t.Fatal(err)
 			}
 			for i := range want {
@@ -120,8 +121,10 @@ func TestSymEigKinds(t *testing.T) {
 					t.Errorf("%s: eigenvalue %d is %v with vectors and %v without: want %v within %.2g", what, i, w[i], values[i], want[i], bound)
 				}
 			}
-			// V V' = I and V A = W V, for the rows of V.
-			gram, product := blas.NewMatrix(n, n), blas.NewMatrix(n, n)
+			// V V' = I and V A = W V, for the rows of V; and invariant subspaces are gonum's: vectors
+			// of eigenvalues that are apart are orthogonal up to rounding over the distance.
+			gram, product, cross := blas.NewMatrix(n, n), blas.NewMatrix(n, n), blas.NewMatrix(n, n)
+			reference.Gemm(false, true, 1, v, others, 0, cross)
 			reference.Gemm(false, true, 1, v, v, 0, gram)
 			reference.Gemm(false, false, 1, v, a, 0, product)
 			for i := range n {
@@ -132,6 +135,9 @@ func TestSymEigKinds(t *testing.T) {
 					}
 					if !(math.Abs(gram.At(i, j)-unit) <= 30*float64(n)*0x1p-53) {
 						t.Fatalf("%s: v_%d'v_%d is %v", what, i, j, gram.At(i, j))
+					}
+					if apart := math.Abs(w[i] - want[j]); !(math.Abs(cross.At(i, j))*apart <= 2*bound) {
+						t.Fatalf("%s: eigenvector %d has a part %.3g of gonum's %d, %.3g away", what, i, cross.At(i, j), j, apart)
 					}
 					if !(math.Abs(product.At(i, j)-w[i]*v.At(i, j)) <= bound) {
 						t.Fatalf("%s: the residual of eigenvector %d is %.3g: want %.3g", what, i, product.At(i, j)-w[i]*v.At(i, j), bound)
