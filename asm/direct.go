@@ -1,7 +1,5 @@
 package asm
 
-import "math"
-
 // direct2xN is Direct of the generic table.
 func direct2xN(rows, _, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int) {
 	for i := 0; i < rows; i += 2 {
@@ -27,22 +25,4 @@ func direct2x4(k int, alpha, beta float64, a []float64, aRow, aCol int, b []floa
 		c13 += float64(v * b3)
 	}
 	placeTile([]float64{c00, c01, c02, c03, c10, c11, c12, c13}, 2, 4, alpha, beta, c, stride)
-}
-
-// directFused is Direct for any sizes, fused as the assembly is: the twin for depths that no
-// assembly takes.
-func directFused(rows, cols, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int) {
-	for i := range rows {
-		for j := range cols {
-			t := 0.0
-			for l := range k {
-				t = math.FMA(a[i*aRow+l*aCol], b[l*bRow+j], t)
-			}
-			v := alpha * t
-			if beta != 0 {
-				v = math.FMA(beta, c[i*stride+j], v)
-			}
-			c[i*stride+j] = v
-		}
-	}
 }

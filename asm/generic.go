@@ -303,24 +303,6 @@ func tileTo2x4(k int, alpha, beta float64, a, b, c []float64, stride int) {
 	placeTile(t[:], 2, 4, alpha, beta, c, stride)
 }
 
-// tileTo is TileTo for any sizes of tile, with fused multiply-adds as the assembly has them:
-// the twin for depths that no assembly takes.
-func tileTo(mr, nr, k int, alpha, beta float64, a, b, c []float64, stride int) {
-	for i := range mr {
-		for j := range nr {
-			t := 0.0
-			for l := range k {
-				t = math.FMA(a[l*mr+i], b[l*nr+j], t)
-			}
-			v := alpha * t
-			if beta != 0 {
-				v = math.FMA(beta, c[i*stride+j], v)
-			}
-			c[i*stride+j] = v
-		}
-	}
-}
-
 // placeTile writes alpha t + beta c over c.
 func placeTile(t []float64, mr, nr int, alpha, beta float64, c []float64, stride int) {
 	for i := range mr {

@@ -1,0 +1,32 @@
+package linear_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/solvers/linear"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// A system of two equations whose eigenvalues, 1 and 3, are known.
+func ExampleSolve() {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	a, err := operator.Dense(blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{2, -1, -1, 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b := blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{3, 0}}
+	res, err := linear.Solve(context.Background(), eng, a, b, linear.Options{Low: 1, High: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.6f %.6f\n", res.X.At(0, 0), res.X.At(1, 0))
+	// Output:
+	// 2.000000 1.000000
+}
