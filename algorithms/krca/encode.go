@@ -4,20 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Names of the tensors in a model file. Index tensors hold places in the stored points.
 const (
-	tensorDense     = "points.dense"     // [p, d]: vectors, or …
-	tensorStart     = "points.start"     // [p+1] … sparse vectors,
-	tensorColumn    = "points.column"    // [nonzeros]
-	tensorValue     = "points.value"     // [nonzeros] or …
-	tensorLetters   = "points.letters"   // [letters]: sequences, with points.start, or …
-	tensorReference = "points.reference" // [p] … columns of a Gram matrix
-	tensorDiagonal  = "points.diagonal"  // [p] and its diagonal there
 	tensorChunklet  = "chunklet.points"  // [n], chunklet after chunklet
 	tensorSizes     = "chunklet.sizes"   // [#chunklets]
 	tensorFactor    = "cholesky"         // [r(r+1)/2]: L by rows, packed
@@ -69,7 +61,7 @@ func (m *Model) Encode(f *model.File) error {
 		f.Header.Extra = map[string]json.RawMessage{}
 	}
 	f.Header.Extra[extraKey] = about
-	encodePoints(f, m.embed.support)
+	stored.Encode(f, m.embed.support)
 	m.metric.encode(f)
 	m.embed.encode(f, m.metric.spectral())
 	m.growth.encode(f, m.metric.f)
@@ -83,7 +75,7 @@ func (m *metric) encode(f *model.File) {
 	}
 	f.SetInt64s(tensorSizes, sizes)
 	if m.spectral() {
-		setMatrix(f, tensorBasis, m.basis)
+		stored.SetMatrix(f, tensorBasis, m.basis)
 		f.SetFloat64s(tensorValues, m.values)
 		return
 	}
@@ -96,20 +88,20 @@ func (m *metric) encode(f *model.File) {
 }
 
 func (e *embedding) encode(f *model.File, spectral bool) {
-	f.SetInt64s(tensorChunklet, toInt64s(e.chunklet))
+	f.SetInt64s(tensorChunklet, stored.Int64s(e.chunklet))
 	f.SetFloat64s(tensorOffset, e.offset)
 	if spectral {
-		setMatrix(f, tensorDirection, e.directions)
+		stored.SetMatrix(f, tensorDirection, e.directions)
 	}
 	if !spectral || len(e.reference) > 0 {
-		setMatrix(f, tensorWeights, e.weights)
+		stored.SetMatrix(f, tensorWeights, e.weights)
 	}
 	if len(e.reference) > 0 {
-		f.SetInt64s(tensorRefs, toInt64s(e.reference))
-		setMatrix(f, tensorRefC, e.referenceC)
+		f.SetInt64s(tensorRefs, stored.Int64s(e.reference))
+		stored.SetMatrix(f, tensorRefC, e.referenceC)
 	}
 	if e.chosen() > 0 {
-		f.SetInt64s(tensorRefs, toInt64s(e.landmarks))
+		f.SetInt64s(tensorRefs, stored.Int64s(e.landmarks))
 	}
 }
 
@@ -119,42 +111,4 @@ func (e *embedding) chosen() int {
 		return 0
 	}
 	return len(e.landmarks)
-}
-
-func encodePoints(f *model.File, x points.Points) {
-	switch x := x.(type) {
-	case *points.Dense:
-		f.SetFloat64s(tensorDense, x.Data, x.N, x.D)
-	case *points.CSR:
-		column := make([]int64, len(x.Col))
-		for i, c := range x.Col {
-			column[i] = int64(c)
-		}
-		f.SetInt64s(tensorStart, toInt64s(x.Start))
-		f.SetInt64s(tensorColumn, column)
-		f.SetFloat64s(tensorValue, x.Val)
-	case *points.Sequences:
-		f.SetInt64s(tensorStart, toInt64s(x.Start))
-		f.SetBytes(tensorLetters, x.Letters)
-	case *points.Gram:
-		f.SetInt64s(tensorReference, toInt64s(x.Reference))
-		f.SetFloat64s(tensorDiagonal, x.Diagonal)
-	default:
-		panic(fmt.Sprintf("krca: points of type %T", x)) // Fit lets none through
-	}
-}
-
-func setMatrix(f *model.File, name string, m blas.Matrix) {
-	if m.Stride != m.Cols {
-		m = m.Clone()
-	}
-	f.SetFloat64s(name, m.Data[:m.Rows*m.Cols], m.Rows, m.Cols)
-}
-
-func toInt64s(v []int) []int64 {
-	out := make([]int64, len(v))
-	for i, x := range v {
-		out[i] = int64(x)
-	}
-	return out
 }

@@ -3,6 +3,7 @@ package krca
 import (
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -48,7 +49,7 @@ func (g growth) encode(f *model.File, basis helmert) {
 	f.SetInt64s(tensorColumns, pairs, len(pairs)/2, 2)
 	f.SetInt64s(tensorHistory, marks, len(g.history), 4)
 	f.SetFloat64s(tensorPastEps, eps)
-	f.SetInt64s(tensorCreated, toInt64s(g.created))
+	f.SetInt64s(tensorCreated, stored.Int64s(g.created))
 }
 
 // decodeGrowth reads what growth.encode wrote and completes the basis. It must come after
@@ -69,7 +70,7 @@ func (m *Model) decodeGrowth(f *model.File, about extra) error {
 	if err != nil {
 		return err
 	}
-	if g.created, err = indices(f, tensorCreated, n); err != nil {
+	if g.created, err = stored.Indices(f, tensorCreated, n); err != nil {
 		return err
 	}
 	if g.history, err = decodeHistory(f, n, m.metric.f.order()+len(raw)/2, len(g.created)); err != nil {
@@ -93,7 +94,7 @@ func decodeHistory(f *model.File, n, columns, created int) ([]mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	eps, err := finite(f, tensorPastEps, len(raw)/4)
+	eps, err := stored.Finite(f, tensorPastEps, len(raw)/4)
 	if err != nil {
 		return nil, err
 	}
@@ -161,17 +162,17 @@ func (m *Model) checkPlaces() error {
 // number means that all stored points are.
 func (m *Model) decodeReferences(f *model.File, count int) error {
 	e, n := m.embed, len(m.embed.chunklet)
-	stored := e.support.Len()
+	all := e.support.Len()
 	if count != 0 {
 		var err error
-		if e.landmarks, err = indices(f, tensorRefs, stored); err != nil {
+		if e.landmarks, err = stored.Indices(f, tensorRefs, all); err != nil {
 			return err
 		}
 		if len(e.landmarks) != count {
 			return fault.Data("", "tensor %s has %d values: want %d", tensorRefs, len(e.landmarks), count)
 		}
 	} else {
-		e.landmarks = upTo(stored)
+		e.landmarks = upTo(all)
 	}
 	for i := 1; i < len(e.landmarks); i++ {
 		if e.landmarks[i] <= e.landmarks[i-1] {
@@ -179,9 +180,9 @@ func (m *Model) decodeReferences(f *model.File, count int) error {
 		}
 	}
 	for i, past := range m.growth.history {
-		left := stored - (n - past.points) // stored points before the update
+		left := all - (n - past.points) // all points before the update
 		if past.references > len(e.landmarks) || past.references == 0 || e.landmarks[past.references-1] >= left {
-			return fault.Data("", "tensor %s: update %d began with %d reference points: want 1 or more, each stored by then", tensorHistory, i, past.references)
+			return fault.Data("", "tensor %s: update %d began with %d reference points: want 1 or more, each all by then", tensorHistory, i, past.references)
 		}
 	}
 	return nil

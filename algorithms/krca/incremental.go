@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -129,7 +130,7 @@ func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.P
 // that does not exist, an empty chunklet or none at all (*fault.DataError); the memory
 // limit; ctx.Err(), wrapped.
 func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) error {
-	if err := u.current().takes(x); err != nil {
+	if err := stored.Check(x, u.current().embed.support); err != nil {
 		return err
 	}
 	if !growable(x) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -41,8 +42,8 @@ func newModel(p Params, m *metric, e *embedding) *Model {
 	if p.Form == "" {
 		p.Form = FormAuto
 	}
-	e.support = stripGram(e.support)
-	m.anchors = selectPoints(e.support, e.chunklet)
+	e.support = stored.Strip(e.support)
+	m.anchors = stored.Select(e.support, e.chunklet)
 	return &Model{params: p, metric: m, embed: e}
 }
 
@@ -70,12 +71,7 @@ func (m *Model) InputDim() int { return m.embed.support.Dim() }
 
 // Alphabet returns the letters of the sequences that the model takes, "" when it takes other
 // points.
-func (m *Model) Alphabet() string {
-	if s, ok := m.embed.support.(*points.Sequences); ok {
-		return s.Alphabet
-	}
-	return ""
-}
+func (m *Model) Alphabet() string { return stored.Alphabet(m.embed.support) }
 
 // Describe returns the figures of the model.
 func (m *Model) Describe() []algorithms.Figure {
@@ -167,36 +163,10 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 
 // check reports points that the model cannot take.
 func (m *Model) check(x points.Points) error {
-	if err := m.takes(x); err != nil {
+	if err := stored.Check(x, m.embed.support); err != nil {
 		return err
 	}
 	return x.Validate()
-}
-
-// takes returns an error unless x is of the kind and the dimension that the model was fitted on.
-func (m *Model) takes(x points.Points) error {
-	_, gram := x.(*points.Gram)
-	_, wantGram := m.embed.support.(*points.Gram)
-	sequences, _ := x.(*points.Sequences)
-	what := "number of features"
-	switch {
-	case x == nil:
-		return fault.Data("", "no points given: want points")
-	case m.Alphabet() != "" && (sequences == nil || sequences.Alphabet != m.Alphabet()):
-		return fault.Data("", "got other points than those of the model: want sequences over the alphabet %s", m.Alphabet())
-	case sequences != nil && m.Alphabet() == "":
-		return fault.Data("", "got sequences: want points of the kind that the model was fitted on, which are not sequences")
-	case gram && !wantGram:
-		return fault.Data("", "got rows of a precomputed Gram matrix: want vectors of %d features, as the model was fitted on", m.InputDim())
-	case !gram && wantGram:
-		return fault.Data("", "got vectors: want rows of a Gram matrix over %d reference objects, as the model was fitted on", m.InputDim())
-	case gram:
-		what = "number of reference objects"
-	}
-	if x.Dim() != m.InputDim() {
-		return &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as the model was fitted on", m.InputDim())}
-	}
-	return nil
 }
 
 // finish turns the errors of an evaluation, and values that overflowed, into what callers
@@ -221,27 +191,4 @@ func cancelled(ctx context.Context, err error) error {
 
 func notRepresentable(row int) error {
 	return &fault.DataError{Row: row, Err: errors.New("a learned kernel value of this point is not representable: want smaller values (scale the data) or a larger eps")}
-}
-
-// stripGram replaces rows of a Gram matrix by what other rows need to know of them: which
-// reference objects they are, and their diagonal. Vectors stay as they are.
-func stripGram(x points.Points) points.Points {
-	g, ok := x.(*points.Gram)
-	if !ok {
-		return x
-	}
-	return &points.Gram{N: g.N, M: g.M, Diagonal: g.Diagonal, Reference: g.Reference}
-}
-
-// selectPoints is x.Select(rows) that also takes a stripped Gram matrix.
-func selectPoints(x points.Points, rows []int) points.Points {
-	g, ok := x.(*points.Gram)
-	if !ok {
-		return x.Select(rows)
-	}
-	out := &points.Gram{N: len(rows), M: g.M, Diagonal: make([]float64, len(rows)), Reference: make([]int, len(rows))}
-	for i, r := range rows {
-		out.Diagonal[i], out.Reference[i] = g.Diagonal[r], g.Reference[r]
-	}
-	return out
 }

@@ -134,6 +134,8 @@ func TestCheck(t *testing.T) {
 		{"algorithms/krca", m + "engine/links", false, ""},
 		{"algorithms/krca", m + "algorithms/krca/internal/helmert", false, ""},
 		{"algorithms/catalog", m + "algorithms/krca", false, ""},
+		{"algorithms/krca", m + "algorithms/internal/stored", false, ""},
+		{"algorithms/internal/stored", m + "algorithms/krca", false, "no method"},
 		{"algorithms/krca", m + "algorithms/cluster", false, "no method"},
 		{"algorithms/baseline/rca", m + "algorithms/baseline/itml", false, "no method"},
 		{"algorithms/krca", m + "algorithms/catalog", false, "catalog"},

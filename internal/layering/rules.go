@@ -140,12 +140,12 @@ func checkEngine(pkg, target string) string {
 }
 
 // checkAlgorithms judges an import between two packages of algorithms: everyone may
-// import the contract, only the catalog the methods, and nobody the catalog.
+// import the contract and what is internal, only the catalog the methods, and nobody the catalog.
 func checkAlgorithms(pkg, target string) string {
 	switch {
 	case pkg == "algorithms":
 		return "the contract imports no method"
-	case target == "algorithms" || method(pkg) == method(target):
+	case target == "algorithms" || method(pkg) == method(target) || method(target) == "internal":
 		return ""
 	case method(target) == "catalog":
 		return "the catalog is above the methods"

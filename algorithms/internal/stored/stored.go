@@ -1,0 +1,242 @@
+// Package stored keeps the points that a fitted model evaluates its kernel with: it stores them in
+// a model file, reads them back with every number checked, and checks that other points are of
+// their kind.
+package stored
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Names of the tensors that hold points.
+const (
+	tensorDense     = "points.dense"     // [p, d]: vectors, or …
+	tensorStart     = "points.start"     // [p+1] … sparse vectors,
+	tensorColumn    = "points.column"    // [nonzeros]
+	tensorValue     = "points.value"     // [nonzeros] or …
+	tensorLetters   = "points.letters"   // [letters]: sequences, with points.start, or …
+	tensorReference = "points.reference" // [p] … columns of a Gram matrix
+	tensorDiagonal  = "points.diagonal"  // [p] and its diagonal there
+)
+
+// Encode stores x in f.
+func Encode(f *model.File, x points.Points) {
+	switch x := x.(type) {
+	case *points.Dense:
+		f.SetFloat64s(tensorDense, x.Data, x.N, x.D)
+	case *points.CSR:
+		column := make([]int64, len(x.Col))
+		for i, c := range x.Col {
+			column[i] = int64(c)
+		}
+		f.SetInt64s(tensorStart, Int64s(x.Start))
+		f.SetInt64s(tensorColumn, column)
+		f.SetFloat64s(tensorValue, x.Val)
+	case *points.Sequences:
+		f.SetInt64s(tensorStart, Int64s(x.Start))
+		f.SetBytes(tensorLetters, x.Letters)
+	case *points.Gram:
+		f.SetInt64s(tensorReference, Int64s(x.Reference))
+		f.SetFloat64s(tensorDiagonal, x.Diagonal)
+	default:
+		panic(fmt.Sprintf("stored: points of type %T", x)) // Fit lets none through
+	}
+}
+
+// SetMatrix stores m in f.
+func SetMatrix(f *model.File, name string, m blas.Matrix) {
+	if m.Stride != m.Cols {
+		m = m.Clone()
+	}
+	f.SetFloat64s(name, m.Data[:m.Rows*m.Cols], m.Rows, m.Cols)
+}
+
+// Int64s widens v.
+func Int64s(v []int) []int64 {
+	out := make([]int64, len(v))
+	for i, x := range v {
+		out[i] = int64(x)
+	}
+	return out
+}
+
+// Unmarshal reads a part of the header; an error is a *fault.DataError that says which.
+func Unmarshal(what string, text json.RawMessage, to any) error {
+	if err := json.Unmarshal(text, to); err != nil {
+		return fault.Data("", "header of the model, %s: %w", what, err)
+	}
+	return nil
+}
+
+// Decode reads the stored points, of whichever kind they are: of dim features or reference objects,
+// which sparse vectors and Gram matrices do not show, or over that alphabet.
+func Decode(f *model.File, dim int, alphabet string) (points.Points, error) {
+	if dim < 0 || dim > math.MaxInt32 {
+		return nil, fault.Data("", "header of the model: input_dim is %d: want 0 to %d", dim, math.MaxInt32)
+	}
+	switch {
+	case f.Has(tensorDense):
+		data, err := Finite(f, tensorDense, -1, dim)
+		if err != nil {
+			return nil, err
+		}
+		shape, err := f.Dims(tensorDense, 2)
+		if err != nil {
+			return nil, err
+		}
+		return points.NewDense(shape[0], dim, data)
+	case f.Has(tensorLetters):
+		return decodeSequences(f, alphabet)
+	case f.Has(tensorStart):
+		return decodeSparse(f, dim)
+	default:
+		return decodeGram(f, dim)
+	}
+}
+
+func decodeSparse(f *model.File, dim int) (points.Points, error) {
+	values, err := Finite(f, tensorValue, -1)
+	if err != nil {
+		return nil, err
+	}
+	start, err := Indices(f, tensorStart, len(values)+1)
+	if err != nil {
+		return nil, err
+	}
+	column, err := Indices(f, tensorColumn, dim)
+	if err != nil {
+		return nil, err
+	}
+	narrow := make([]int32, len(column))
+	for i, c := range column {
+		narrow[i] = int32(c)
+	}
+	return points.NewCSR(len(start)-1, dim, start, narrow, values)
+}
+
+func decodeSequences(f *model.File, alphabet string) (points.Points, error) {
+	letters, err := f.Bytes(tensorLetters, -1)
+	if err != nil {
+		return nil, err
+	}
+	start, err := Indices(f, tensorStart, len(letters)+1)
+	if err != nil {
+		return nil, err
+	}
+	return points.NewSequences(alphabet, start, letters)
+}
+
+func decodeGram(f *model.File, dim int) (points.Points, error) {
+	reference, err := Indices(f, tensorReference, dim)
+	if err != nil {
+		return nil, err
+	}
+	diagonal, err := Finite(f, tensorDiagonal, len(reference))
+	if err != nil {
+		return nil, err
+	}
+	return &points.Gram{N: len(reference), M: dim, Diagonal: diagonal, Reference: reference}, nil
+}
+
+// Indices returns an index tensor whose values must lie in 0..limit-1.
+func Indices(f *model.File, name string, limit int) ([]int, error) {
+	raw, err := f.Int64s(name, -1)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, len(raw))
+	for i, v := range raw {
+		if v < 0 || v >= int64(limit) {
+			return nil, fault.Data("", "tensor %s: element %d is %d: want 0 to %d", name, i, v, limit-1)
+		}
+		out[i] = int(v)
+	}
+	return out, nil
+}
+
+// Finite returns a tensor of the given shape whose values must be finite.
+func Finite(f *model.File, name string, shape ...int) ([]float64, error) {
+	data, err := f.Float64s(name, shape...)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range data {
+		if v-v != 0 {
+			return nil, fault.Data("", "tensor %s: element %d is %v: want a finite number", name, i, v)
+		}
+	}
+	return data, nil
+}
+
+// Matrix is [Finite] as a matrix.
+func Matrix(f *model.File, name string, rows, cols int) (blas.Matrix, error) {
+	data, err := Finite(f, name, rows, cols)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: data}, nil
+}
+
+// Check returns an error unless x is of the kind and the dimension of the stored points, which the
+// model was fitted on.
+func Check(x, support points.Points) error {
+	_, gram := x.(*points.Gram)
+	_, wantGram := support.(*points.Gram)
+	sequences, _ := x.(*points.Sequences)
+	what := "number of features"
+	switch {
+	case x == nil:
+		return fault.Data("", "no points given: want points")
+	case Alphabet(support) != "" && (sequences == nil || sequences.Alphabet != Alphabet(support)):
+		return fault.Data("", "got other points than those of the model: want sequences over the alphabet %s", Alphabet(support))
+	case sequences != nil && Alphabet(support) == "":
+		return fault.Data("", "got sequences: want points of the kind that the model was fitted on, which are not sequences")
+	case gram && !wantGram:
+		return fault.Data("", "got rows of a precomputed Gram matrix: want vectors of %d features, as the model was fitted on", support.Dim())
+	case !gram && wantGram:
+		return fault.Data("", "got vectors: want rows of a Gram matrix over %d reference objects, as the model was fitted on", support.Dim())
+	case gram:
+		what = "number of reference objects"
+	}
+	if x.Dim() != support.Dim() {
+		return &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as the model was fitted on", support.Dim())}
+	}
+	return nil
+}
+
+// Alphabet returns the letters of stored sequences, "" for other points.
+func Alphabet(support points.Points) string {
+	if s, ok := support.(*points.Sequences); ok {
+		return s.Alphabet
+	}
+	return ""
+}
+
+// Strip replaces rows of a Gram matrix by what other rows need to know of them: which
+// reference objects they are, and their diagonal. Vectors stay as they are.
+func Strip(x points.Points) points.Points {
+	g, ok := x.(*points.Gram)
+	if !ok {
+		return x
+	}
+	return &points.Gram{N: g.N, M: g.M, Diagonal: g.Diagonal, Reference: g.Reference}
+}
+
+// Select is x.Select(rows) that also takes a stripped Gram matrix.
+func Select(x points.Points, rows []int) points.Points {
+	g, ok := x.(*points.Gram)
+	if !ok {
+		return x.Select(rows)
+	}
+	out := &points.Gram{N: len(rows), M: g.M, Diagonal: make([]float64, len(rows)), Reference: make([]int, len(rows))}
+	for i, r := range rows {
+		out.Diagonal[i], out.Reference[i] = g.Diagonal[r], g.Reference[r]
+	}
+	return out
+}
