@@ -39,7 +39,7 @@ type Config struct {
 
 // Methods returns all methods, in the order in which people should see them.
 func Methods() []Method {
-	return []Method{krcaMethod(), rcaMethod()}
+	return []Method{krcaMethod(), kbetaMethod(), rcaMethod()}
 }
 
 // Lookup returns the method of that name. An unknown name is a *fault.ParamError that

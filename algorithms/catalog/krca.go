@@ -31,7 +31,7 @@ func krcaMethod() Method {
 }
 
 // decoded keeps a nil pointer from becoming an interface that is not nil.
-func decoded(m *krca.Model, err error) (algorithms.Model, error) {
+func decoded[M algorithms.Model](m M, err error) (algorithms.Model, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,18 @@ func positive(name string, to *float64) func(string) error {
 	}
 }
 
+// number returns a setter for a number whose range the method checks.
+func number(name string, to *float64) func(string) error {
+	return func(text string) error {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return &fault.ParamError{Param: name, Value: text, Want: "a number"}
+		}
+		*to = v
+		return nil
+	}
+}
+
 // count returns a setter of an integer >= 0.
 func count(name string, to *int) func(string) error {
 	return func(text string) error {

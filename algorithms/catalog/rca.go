@@ -20,13 +20,7 @@ func rcaMethod() Method {
 			{"dims", strconv.Itoa(d.Dims), "leading discriminant directions; 0: all"},
 			{"rank_tol", strconv.FormatFloat(d.RankTol, 'g', -1, 64), "relative variance up to which a principal direction counts as constant, >= 0, < 1"},
 		},
-		decode: func(f *model.File) (algorithms.Model, error) {
-			m, err := rca.Decode(f)
-			if err != nil {
-				return nil, err
-			}
-			return m, nil
-		},
+		decode: func(f *model.File) (algorithms.Model, error) { return decoded(rca.Decode(f)) },
 	}
 	m.New = func(c Config) (algorithms.Learner, error) { return newRCA(m, c) }
 	return m
@@ -38,16 +32,9 @@ func newRCA(m Method, c Config) (algorithms.Learner, error) {
 	}
 	l := rca.Learner{Params: rca.DefaultParams(), Progress: c.Progress}
 	err := setters{
-		"eps_rel": positive("eps_rel", &l.Params.EpsRel),
-		"dims":    count("dims", &l.Params.Dims),
-		"rank_tol": func(text string) error {
-			v, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				return &fault.ParamError{Param: "rank_tol", Value: text, Want: "a number from 0 up to, not including, 1"}
-			}
-			l.Params.RankTol = v
-			return nil
-		},
+		"eps_rel":  positive("eps_rel", &l.Params.EpsRel),
+		"dims":     count("dims", &l.Params.Dims),
+		"rank_tol": number("rank_tol", &l.Params.RankTol),
 	}.apply(m, c.Params)
 	if err != nil {
 		return nil, err

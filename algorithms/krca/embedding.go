@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -112,7 +113,7 @@ func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims in
 	}
 	var column []float64
 	if centred {
-		column = centre(kt)
+		column = kernel.Centre(kt)
 	}
 	w, v, err := leading(ctx, eng, kt, dims)
 	if err != nil {
@@ -139,22 +140,6 @@ func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims in
 		}
 	}
 	return p, offset, nil
-}
-
-// centre subtracts row and column means from the symmetric kt and returns the means.
-func centre(kt blas.Matrix) []float64 {
-	column := make([]float64, kt.Rows)
-	for i := range kt.Rows {
-		column[i] = mean(kt.Row(i))
-	}
-	all := mean(column)
-	for i := range kt.Rows {
-		row := kt.Row(i)
-		for j := range row {
-			row[j] -= column[i] + column[j] - all
-		}
-	}
-	return column
 }
 
 // leading returns eigenvalues in descending order with eigenvectors as rows: the first

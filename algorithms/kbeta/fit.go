@@ -1,0 +1,197 @@
+package kbeta
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/landmarks"
+)
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	// Kernel may hold bandwidth rules, which are resolved on the training points. The zero Spec
+	// means DefaultKernel, linear for a Gram matrix, spectrum:k=3 for sequences.
+	Kernel kernel.Spec
+	Params Params
+	// Seed chooses the landmarks.
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "kbeta".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the must-links of l on the points x, and from cannot-links if Params.Cannot says
+// so. The result has the type *[Model].
+//
+// Cost for m landmarks, q directions: m^2 kernel values, q eigenpairs of order m, O(q) for each
+// link; and what the choice of landmarks and the bandwidth take.
+//
+// Errors: no must-links, or a number of rows that is not the points'; parameters that
+// [Params.Validate] refuses, as many neighbours as landmarks, landmarks that do not exist; points
+// with NaN or Inf, or all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("kbeta: fit cancelled: %w", ctx.Err())
+		}
+		return nil, err
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	if err := l.check(x, set); err != nil {
+		return nil, err
+	}
+	done := 0
+	stage := func(name string) {
+		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: 4, Elapsed: time.Since(begin)})
+		done++
+	}
+	stage("bandwidth")
+	k, err := l.kernel(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	stage("landmarks")
+	chosen, notices, err := l.landmarks(ctx, eng, k, x, set)
+	if err != nil {
+		return nil, err
+	}
+	if l.Params.Neighbors >= len(chosen) && l.Params.Extension == Reconstruction {
+		return nil, &fault.ParamError{Param: "neighbors", Value: l.Params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", len(chosen))}
+	}
+	stage("eigenvectors")
+	m := &Model{params: l.Params, kernel: k, support: stored.Strip(x.Select(chosen))}
+	if err := m.decompose(ctx, eng, x.Select(chosen)); err != nil {
+		return nil, err
+	}
+	stage("weights")
+	notices = append(notices, m.learn(chosen, set)...)
+	m.prepare()
+	m.status = algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}
+	stage("done")
+	return m, ctx.Err()
+}
+
+// check validates the parameters and the input.
+func (l Learner) check(x points.Points, set *links.Set) error {
+	if err := l.Params.Validate(); err != nil {
+		return err
+	}
+	if err := x.Validate(); err != nil {
+		return err
+	}
+	if set.N() != x.Len() {
+		return &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(), Want: fmt.Sprintf("%d, the number of points", x.Len())}
+	}
+	if must, cannot := set.Count(); must == 0 {
+		return fault.Data("", "kbeta learns from must-links: want at least one, got none (%d cannot-links)", cannot)
+	}
+	return nil
+}
+
+func (l Learner) kernel(ctx context.Context, eng *engine.Engine, x points.Points) (kernel.Kernel, error) {
+	spec := l.Kernel
+	if spec == (kernel.Spec{}) {
+		text := DefaultKernel
+		switch x.(type) {
+		case *points.Gram:
+			text = "linear"
+		case *points.Sequences:
+			text = "spectrum:k=3"
+		}
+		var err error
+		if spec, err = kernel.Parse(text); err != nil {
+			return kernel.Kernel{}, err
+		}
+	}
+	spec, err := bandwidth.Resolve(ctx, eng, spec, x)
+	if err != nil {
+		return kernel.Kernel{}, err
+	}
+	if g, ok := x.(*points.Gram); ok {
+		if err := kernel.CheckSemidefinite(ctx, eng, g); err != nil {
+			return kernel.Kernel{}, err
+		}
+	}
+	return kernel.New(spec)
+}
+
+// landmarks returns the rows of the landmarks, ascending, and what there is to say about them.
+func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, set *links.Set) ([]int, []string, error) {
+	n := x.Len()
+	var notices []string
+	linked := make([]bool, n)
+	for _, link := range set.Must() {
+		linked[link.I], linked[link.J] = true, true
+	}
+	cannot := set.Cannot()
+	if l.Params.Cannot == 0 && len(cannot) > 0 {
+		notices = append(notices, fmt.Sprintf("kbeta uses must-links only (give cannot > 0 for others): %d cannot-links ignored", len(cannot)))
+	} else {
+		for _, link := range cannot {
+			linked[link.I], linked[link.J] = true, true
+		}
+	}
+	var given []int
+	for i, is := range linked {
+		if is {
+			given = append(given, i)
+		}
+	}
+	count := l.Params.Landmarks
+	if rows := l.Params.LandmarkRows; rows != nil {
+		added := len(given)
+		for place, i := range rows {
+			switch {
+			case i < 0 || i >= n:
+				return nil, nil, &fault.DataError{Row: place, Err: fmt.Errorf("landmark %d does not exist: want 0 to %d", i, n-1)}
+			case linked[i]:
+				added--
+			default:
+				linked[i] = true
+				given = append(given, i)
+			}
+		}
+		if added > 0 {
+			notices = append(notices, fmt.Sprintf("%d points of links are landmarks beside those that were given", added))
+		}
+		count = len(given)
+	}
+	switch {
+	case count == 0 || count > n && l.Params.LandmarkRows == nil && l.Params.Landmarks == n:
+		count = n
+	case count > n:
+		return nil, nil, &fault.ParamError{Param: "landmarks", Value: count, Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
+	case count < len(given):
+		notices = append(notices, fmt.Sprintf("landmarks raised from %d to %d, the number of points in links", count, len(given)))
+		count = len(given)
+	}
+	rule := l.Params.Rule
+	if rule == "" {
+		rule = landmarks.Uniform
+	}
+	chosen, err := landmarks.Select(ctx, eng, rule, landmarks.OfKernel(eng, k, x), count, given, l.Seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen = slices.Clone(chosen)
+	slices.Sort(chosen)
+	return chosen, notices, nil
+}

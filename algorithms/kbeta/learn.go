@@ -1,0 +1,191 @@
+package kbeta
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// decompose computes the leading eigenpairs of the centred kernel matrix of the landmarks.
+func (m *Model) decompose(ctx context.Context, eng *engine.Engine, x points.Points) error {
+	count := x.Len()
+	q := m.params.rank(count)
+	need := engine.MatrixBytes(count, count)
+	if need < math.MaxInt64/4 {
+		need *= 3
+	}
+	if err := eng.Check(fmt.Sprintf("kbeta on %d landmarks", count), need, "use fewer landmarks or raise the memory limit"); err != nil {
+		return err
+	}
+	k, err := m.kernel.Gram(ctx, eng, x)
+	if err != nil {
+		return err
+	}
+	if _, isGram := x.(*points.Gram); isGram {
+		m.between = squaredDistances(k)
+	}
+	m.means = kernel.Centre(k)
+	mu, v := make([]float64, q), eng.NewMatrix(q, count)
+	if err := eng.SymEigTop(ctx, k, mu, v); err != nil {
+		return err
+	}
+	keep := 0
+	for keep < q && mu[keep] > m.params.RankTol*mu[0] && mu[keep] > float64(count)*0x1p-52*mu[0] {
+		keep++
+	}
+	if keep == 0 || !(mu[0] > float64(count)*0x1p-52*math.Abs(mean(m.means))) {
+		return fault.Data("", "the %d landmarks all have the same kernel values: want points that differ (another kernel, or more landmarks)", count)
+	}
+	m.mu, m.v = mu[:keep], v.View(0, keep, 0, count)
+	return nil
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x / float64(len(v)) // divided first: the sum of large values could overflow
+	}
+	return sum
+}
+
+// squaredDistances turns a kernel matrix into the squared distances of its points, a copy.
+func squaredDistances(k blas.Matrix) blas.Matrix {
+	d := blas.NewMatrix(k.Rows, k.Cols)
+	for i := range k.Rows {
+		for j, v := range k.Row(i) {
+			d.Set(i, j, max(0, k.At(i, i)+k.At(j, j)-2*v))
+		}
+	}
+	return d
+}
+
+// tiny bounds the squared difference of coordinates of unit vectors that are the same but for
+// rounding.
+const tiny = 1e-26
+
+// learn computes D and beta from the links between the landmarks, whose rows these are, and
+// returns what there is to say.
+func (m *Model) learn(rows []int, set *links.Set) []string {
+	place := make(map[int]int, len(rows))
+	for p, i := range rows {
+		place[i] = p
+	}
+	var notices []string
+	m.d = m.spread(set.Must(), place)
+	zero := 0
+	for r, v := range m.d {
+		if v <= tiny { // the rounding of two equal coordinates
+			m.d[r] = 0
+		}
+		if v <= max(tiny, 1e-14*slices.Max(m.d)) {
+			zero++
+		}
+	}
+	regular := m.params.RegD * mean(m.d)
+	if slices.Max(m.d) == 0 {
+		regular = 1 // nothing tells directions apart
+		notices = append(notices, "no must-link joins points that differ in the directions that are kept: all weights are equal")
+	} else if zero > 0 {
+		notices = append(notices, fmt.Sprintf("%d of %d directions have the same values on both points of every must-link: their weights are bounded by reg_d alone", zero, len(m.d)))
+		regular = max(regular, 1e-14*slices.Max(m.d)) // with reg_d = 0
+	}
+	e := m.wanted(set, place)
+	c, sum := 0.0, 0.0
+	for r, mu := range m.mu {
+		c += math.Sqrt(mu)
+		sum += e[r] * e[r] / (m.d[r] + regular)
+	}
+	m.beta = make([]float64, len(m.mu))
+	for r := range m.beta {
+		m.beta[r] = c * e[r] / (m.d[r] + regular) / sum
+	}
+	repeated := 0
+	for r := 1; r < len(m.mu); r++ {
+		if m.mu[r-1]-m.mu[r] < 1e-10*m.mu[0] {
+			repeated++
+		}
+	}
+	if repeated > 0 {
+		notices = append(notices, fmt.Sprintf("%d eigenvalues of the kernel matrix equal the one before to 1e-10: the learned kernel depends on the basis of their eigenvectors", repeated))
+	}
+	m.far = m.farthest(set.Must(), place, rows)
+	return notices
+}
+
+// spread returns the mean of (v_r(i) - v_r(j))^2 over the links, by their weights.
+func (m *Model) spread(list []links.Link, place map[int]int) []float64 {
+	d, total := make([]float64, len(m.mu)), 0.0
+	for _, link := range list {
+		total += weight(link)
+	}
+	for r := range d {
+		v := m.v.Row(r)
+		for _, link := range list {
+			x := v[place[link.I]] - v[place[link.J]]
+			d[r] += weight(link) / total * x * x
+		}
+	}
+	return d
+}
+
+func weight(l links.Link) float64 {
+	if l.Weight == 0 {
+		return 1
+	}
+	return l.Weight
+}
+
+// wanted returns e_r: how much of the spread that is kept each direction counts for.
+func (m *Model) wanted(set *links.Set, place map[int]int) []float64 {
+	e, t := slices.Repeat([]float64{1}, len(m.mu)), m.params.Cannot
+	if t == 0 || len(set.Cannot()) == 0 {
+		return e
+	}
+	apart := m.spread(set.Cannot(), place)
+	if all := mean(apart); all > 0 {
+		for r, v := range apart {
+			e[r] = 1 - t + t*math.Sqrt(v/all)
+		}
+	}
+	return e
+}
+
+// farPairs is the number of must-links that the model remembers as far.
+const farPairs = 5
+
+// FarPair is a must-link whose points stay far from each other.
+type FarPair struct {
+	I int `json:"i"` // rows of the training points
+	J int `json:"j"`
+	// Ratio is the squared learned distance relative to the mean of all pairs of landmarks.
+	Ratio float64 `json:"ratio"`
+}
+
+// farthest returns the must-links that stay farthest.
+func (m *Model) farthest(list []links.Link, place map[int]int, rows []int) []FarPair {
+	// The mean over pairs of different landmarks: eigenvectors are centred and of unit length.
+	all := 0.0
+	for _, b := range m.beta {
+		all += 2 * b * b / float64(len(rows)-1)
+	}
+	far := make([]FarPair, len(list))
+	for p, link := range list {
+		d, i, j := 0.0, place[link.I], place[link.J]
+		for r, b := range m.beta {
+			x := b * (m.v.At(r, i) - m.v.At(r, j))
+			d += x * x
+		}
+		far[p] = FarPair{link.I, link.J, d / all}
+	}
+	slices.SortStableFunc(far, func(a, b FarPair) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	return slices.Clone(far[:min(len(far), farPairs)])
+}
