@@ -98,6 +98,7 @@ func Tables() []Table {
 		tsang2(),
 		tsang3(),
 		tsang4(),
+		yeung1(),
 	}
 }
 

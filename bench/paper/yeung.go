@@ -1,0 +1,178 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/kbeta"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+const yeungPaper = "Yeung, Chang & Dai (2008). A scalable kernel-based semi-supervised metric learning algorithm with out-of-sample generalization ability. Neural Computation 20."
+
+// The set-up of the XOR experiment.
+const (
+	yeungPoints = 8000
+	yeungSpread = 0.227
+	yeungPairs  = 50
+)
+
+// yeungLandmarks are the numbers of landmarks, one a column.
+func yeungLandmarks() []int { return []int{100, 200, 300, 400, 500, 600, 700, 800} }
+
+// yeung1 is the XOR experiment of Yeung, Chang & Dai: J of the data, two baselines, and kbeta with
+// more and more landmarks.
+func yeung1() Table {
+	t := Table{
+		Name:        "yeung-1",
+		Paper:       yeungPaper,
+		Label:       "Table 1",
+		Caption:     "mean distance between classes over that within them, J, for the XOR data",
+		Columns:     []string{"input", "RBF kernel", "RCA"},
+		Repetitions: 10,
+		Steps:       3 + len(yeungLandmarks()),
+		Decimals:    4,
+		Setup: []string{
+			fmt.Sprintf("Data, one draw for all repetitions: %d points of the plane, a quarter from each of four normal distributions with centres (+-1, +-1) and standard deviation %g in each coordinate; the class is the sign of the product of the centre's coordinates.", yeungPoints, yeungSpread),
+			fmt.Sprintf("Side information, drawn afresh in every repetition: %d pairs of points of one class.", yeungPairs),
+			"Kernel: exp(-|x-y|^2 / (2 sigma^2)), 2 sigma^2 = 0.8 times the mean squared distance between two points (bandwidth rule msq).",
+			"kbeta: landmarks are the points of the pairs and others drawn at random; every direction with more than 1e-6 of the largest eigenvalue; 5 neighbours, 3 iterations.",
+			"RCA: whitening by the covariance within the chunklets that the pairs make.",
+			"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared.",
+		},
+		Deviations: []string{
+			"Spread, bandwidth and number of neighbours are not printed: the spread is the one that gives the printed J of the input, the bandwidth the one that gives that of the kernel.",
+			"The printed figures of kbeta are means over 10 sets of pairs with standard deviations between about 0.6 and 1.1.",
+		},
+		Revision: 1,
+		Prepare:  func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) { return newYeungXOR(ctx, eng, t) },
+		Trial:    yeungTrial,
+	}
+	printed := []float64{1.2460, 1.4253, 1.2552, 2.87, 3.09, 3.56, 3.84, 4.24, 4.64, 4.83, 4.75}
+	for _, m := range yeungLandmarks() {
+		t.Columns = append(t.Columns, fmt.Sprintf("kbeta, m = %d", m))
+	}
+	t.Rows = []Row{{"J", Means(printed...)}}
+	return t
+}
+
+// yeungXOR is what the trials share.
+type yeungXOR struct {
+	x      *points.Dense
+	labels []string
+	kernel kernel.Spec
+	input  float64 // J of the points
+	rbf    float64 // and in the feature space
+}
+
+func newYeungXOR(ctx context.Context, eng *engine.Engine, t Trial) (*yeungXOR, error) {
+	d, err := dataset.Generate("xor", dataset.GenerateOptions{N: yeungPoints, Noise: yeungSpread, Seed: t.Seed(0)})
+	if err != nil {
+		return nil, err
+	}
+	s := &yeungXOR{x: d.Points.(*points.Dense), labels: d.Labels}
+	spec, err := kernel.Parse("rbf:sigma=msq")
+	if err != nil {
+		return nil, err
+	}
+	if s.kernel, err = bandwidth.Resolve(ctx, eng, spec, s.x); err != nil {
+		return nil, err
+	}
+	if s.input, err = score.JRatio(s.x.Data, s.x.N, s.x.D, s.labels); err != nil {
+		return nil, err
+	}
+	k, err := kernel.New(s.kernel)
+	if err != nil {
+		return nil, err
+	}
+	s.rbf, err = featureJ(ctx, eng, k, s.x, s.labels)
+	return s, err
+}
+
+// featureJ is score.JRatio in the feature space of a kernel.
+func featureJ(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, labels []string) (float64, error) {
+	squared, err := k.Squared().Values(ctx, eng, x)
+	if err != nil {
+		return 0, err
+	}
+	n := x.Len()
+	type sums struct {
+		within, between float64
+		same, other     int
+	}
+	parts := make([]sums, n)
+	err = eng.For(ctx, n, 16, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			p := &parts[i]
+			for j := range i {
+				if d := math.Sqrt(squared(i, j)); labels[i] == labels[j] {
+					p.within += d
+					p.same++
+				} else {
+					p.between += d
+					p.other++
+				}
+			}
+		}
+		return nil
+	})
+	var all sums
+	for _, p := range parts {
+		all.within, all.between = all.within+p.within, all.between+p.between
+		all.same, all.other = all.same+p.same, all.other+p.other
+	}
+	return all.between / float64(all.other) / (all.within / float64(all.same)), err
+}
+
+// yeungTrial is one repetition: a set of pairs.
+func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
+	s := t.Shared.(*yeungXOR)
+	pairs, err := links.SampleByCount(s.labels, yeungPairs, 0, t.Seed(1))
+	if err != nil {
+		return nil, err
+	}
+	values := []float64{s.input, s.rbf}
+	linear, err := (&rca.Learner{Params: rca.DefaultParams()}).Fit(ctx, eng, s.x, pairs)
+	if err != nil {
+		return nil, err
+	}
+	y, err := linear.Embed(ctx, eng, s.x)
+	if err != nil {
+		return nil, err
+	}
+	j, err := score.JRatio(y.Data, s.x.N, y.Cols, s.labels)
+	if err != nil {
+		return nil, err
+	}
+	values = append(values, j)
+	for range 3 {
+		t.Step()
+	}
+	for _, m := range yeungLandmarks() {
+		l := kbeta.Learner{Kernel: s.kernel, Params: kbeta.DefaultParams(), Seed: t.Seed(2)}
+		l.Params.Landmarks, l.Params.Iterations, l.Params.Rank, l.Params.RankTol = m, 3, 0, 1e-6
+		model, err := l.Fit(ctx, eng, s.x, pairs)
+		if err != nil {
+			return nil, err
+		}
+		y, err := model.Embed(ctx, eng, s.x)
+		if err != nil {
+			return nil, err
+		}
+		j, err := score.JRatio(y.Data, s.x.N, y.Cols, s.labels)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, j)
+		t.Step()
+	}
+	return [][]float64{values}, nil
+}

@@ -1,0 +1,63 @@
+package paper
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+// J in the feature space of the linear kernel is that of the points.
+func TestFeatureJ(t *testing.T) {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &points.Dense{N: 5, D: 2, Data: []float64{0, 0, 1, 0, 5, 5, 7, 1, 2, 2}}
+	labels := []string{"a", "a", "b", "b", "a"}
+	want, err := score.JRatio(x.Data, x.N, x.D, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := featureJ(context.Background(), eng, kernel.Linear(), x, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(math.Abs(got-want) <= 1e-14*want) {
+		t.Errorf("J is %v: want %v", got, want)
+	}
+}
+
+// The baselines have the printed values, and learning with landmarks is far above them: the first
+// repetition of the table.
+func TestYeungXOR(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ten seconds")
+	}
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := yeung1()
+	r, err := Run(context.Background(), eng, table, Options{Seed: 1, Repetitions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, v := range r.Ours[0] {
+		printed := table.Rows[0].Printed[c].Mean
+		within := 0.01
+		switch {
+		case c == 2:
+			within = 0.05 // one set of pairs
+		case c > 2:
+			within = 2.5 // two of the printed standard deviations
+		}
+		if !(math.Abs(v.Mean-printed) <= within) {
+			t.Errorf("%s: %v, printed %v", table.Columns[c], v.Mean, printed)
+		}
+	}
+}
