@@ -99,6 +99,8 @@ func Tables() []Table {
 		tsang3(),
 		tsang4(),
 		yeung1(),
+		yeung2(),
+		yeung3(),
 	}
 }
 

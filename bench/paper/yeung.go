@@ -7,13 +7,13 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/engine/score"
 )
 
 const yeungPaper = "Yeung, Chang & Dai (2008). A scalable kernel-based semi-supervised metric learning algorithm with out-of-sample generalization ability. Neural Computation 20."
@@ -86,7 +86,7 @@ func newYeungXOR(ctx context.Context, eng *engine.Engine, t Trial) (*yeungXOR, e
 	if s.kernel, err = bandwidth.Resolve(ctx, eng, spec, s.x); err != nil {
 		return nil, err
 	}
-	if s.input, err = score.JRatio(s.x.Data, s.x.N, s.x.D, s.labels); err != nil {
+	if s.input, err = featureJ(ctx, eng, kernel.Linear(), s.x, s.labels); err != nil {
 		return nil, err
 	}
 	k, err := kernel.New(s.kernel)
@@ -97,39 +97,45 @@ func newYeungXOR(ctx context.Context, eng *engine.Engine, t Trial) (*yeungXOR, e
 	return s, err
 }
 
-// featureJ is score.JRatio in the feature space of a kernel.
+// featureJ is score.JRatio in the feature space of a kernel, by products of blocks.
 func featureJ(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, labels []string) (float64, error) {
-	squared, err := k.Squared().Values(ctx, eng, x)
-	if err != nil {
-		return 0, err
+	type sums struct{ within, between float64 }
+	rows, class := make([]sums, x.Len()), make([]int, x.Len())
+	same, all := 0.0, float64(x.Len())*float64(x.Len()-1)/2
+	for c, members := range classRows(labels) {
+		for _, i := range members {
+			class[i] = c
+		}
+		same += float64(len(members)) * float64(len(members)-1) / 2
 	}
-	n := x.Len()
-	type sums struct {
-		within, between float64
-		same, other     int
-	}
-	parts := make([]sums, n)
-	err = eng.For(ctx, n, 16, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			p := &parts[i]
-			for j := range i {
-				if d := math.Sqrt(squared(i, j)); labels[i] == labels[j] {
-					p.within += d
-					p.same++
+	// Blocks of one row come in the order of their columns, so every sum has one order.
+	err := k.Squared().GramBlocks(ctx, eng, x, func(b kernel.Block) error {
+		for r := range b.Matrix.Rows {
+			i := b.Row + r
+			for c, v := range b.Matrix.Row(r)[:max(0, min(b.Matrix.Cols, i-b.Col))] {
+				if class[b.Col+c] == class[i] {
+					rows[i].within += math.Sqrt(v)
 				} else {
-					p.between += d
-					p.other++
+					rows[i].between += math.Sqrt(v)
 				}
 			}
 		}
 		return nil
 	})
-	var all sums
-	for _, p := range parts {
-		all.within, all.between = all.within+p.within, all.between+p.between
-		all.same, all.other = all.same+p.same, all.other+p.other
+	var total sums
+	for _, r := range rows {
+		total.within, total.between = total.within+r.within, total.between+r.between
 	}
-	return all.between / float64(all.other) / (all.within / float64(all.same)), err
+	return total.between / (all - same) / (total.within / same), err
+}
+
+// embeddedJ is J of the rows of y.
+func embeddedJ(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string) (float64, error) {
+	x, err := points.NewDense(y.Rows, y.Cols, y.Data)
+	if err != nil {
+		return 0, err
+	}
+	return featureJ(ctx, eng, kernel.Linear(), x, labels)
 }
 
 // yeungTrial is one repetition: a set of pairs.
@@ -148,7 +154,7 @@ func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, 
 	if err != nil {
 		return nil, err
 	}
-	j, err := score.JRatio(y.Data, s.x.N, y.Cols, s.labels)
+	j, err := embeddedJ(ctx, eng, y, s.labels)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +173,7 @@ func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, 
 		if err != nil {
 			return nil, err
 		}
-		j, err := score.JRatio(y.Data, s.x.N, y.Cols, s.labels)
+		j, err := embeddedJ(ctx, eng, y, s.labels)
 		if err != nil {
 			return nil, err
 		}

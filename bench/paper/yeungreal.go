@@ -1,0 +1,248 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/kbeta"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+// The one rule for all data sets.
+const (
+	yeungRealLandmarks = 1000
+	yeungRealPairs     = 50
+	yeungRealImages    = 2000 // of a digit
+	yeungRestarts      = 10
+	yeungIsolet        = "Isolet"
+)
+
+// yeungFiles are the data sets of Tables 2 and 3.
+func yeungFiles() []string {
+	return []string{"mnist-train-images-idx3-ubyte.gz", "mnist-train-labels-idx1-ubyte.gz", "isolet-1559.csv.gz", "isolet-1560.csv.gz"}
+}
+
+// yeung2 compares J on handwritten digits and spoken letters.
+func yeung2() Table {
+	return yeungReal("yeung-2", "Table 2", "mean distance between classes over that within them, J",
+		[]string{"01", "13", "15", "17", "19", "012", "678", "019", "3456", yeungIsolet},
+		[]string{"input", "RBF kernel", "RCA", "kbeta"},
+		"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared.",
+		func(ctx context.Context, eng *engine.Engine, s *yeungSet, t Trial) (measured, error) {
+			return func(y blas.Matrix) (float64, error) { return embeddedJ(ctx, eng, y, s.labels) }, nil
+		})
+}
+
+// yeung3 compares the clusters that k-means finds.
+func yeung3() Table {
+	return yeungReal("yeung-3", "Table 3", "clustering with the learned metrics, balanced Rand index",
+		[]string{yeungIsolet, "012", "678", "3456"},
+		[]string{"input", "RCA", "kbeta"},
+		fmt.Sprintf("Measure: balanced Rand index of k-means with as many clusters as classes, the best objective of %d k-means++ starts.", yeungRestarts),
+		func(ctx context.Context, eng *engine.Engine, s *yeungSet, t Trial) (measured, error) {
+			return func(y blas.Matrix) (float64, error) {
+				r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: len(classRows(s.labels)), Restarts: yeungRestarts, Seed: t.Seed(3)})
+				if err != nil {
+					return 0, err
+				}
+				return score.BalancedRand(s.labels, r.Labels)
+			}, nil
+		})
+}
+
+// measured is a figure of points in the rows of a matrix.
+type measured func(y blas.Matrix) (float64, error)
+
+// yeungSet is a data set.
+type yeungSet struct {
+	x      *points.Dense
+	labels []string
+	kernel kernel.Spec
+	rbf    float64 // J in its feature space, if it is asked for
+}
+
+// yeungReal is a table of sets (digits as letters of a name) and systems.
+func yeungReal(name, label, caption string, sets, systems []string, measure string, with func(context.Context, *engine.Engine, *yeungSet, Trial) (measured, error)) Table {
+	t := Table{
+		Name: name, Paper: yeungPaper, Label: label, Caption: caption,
+		Repetitions: 10, Steps: len(sets), Decimals: 4, Data: yeungFiles(),
+		Setup: []string{
+			fmt.Sprintf("Data: for a set of digits the first %d training images of MNIST of each, 784 features, divided by 255; Isolet is the two files joined, 3119 rows of 617 features in 26 classes.", yeungRealImages),
+			fmt.Sprintf("Side information, drawn afresh in every repetition: %d pairs of points of one class.", yeungRealPairs),
+			"Kernel: exp(-|x-y|^2 / (2 sigma^2)) with sigma = the mean distance between two points (bandwidth rule mean).",
+			fmt.Sprintf("kbeta: %d landmarks, the points of the pairs and others drawn at random; the square root of that many directions; 5 neighbours, 3 iterations.", yeungRealLandmarks),
+			"RCA: whitening by the covariance within the chunklets that the pairs make, with 0.01 of its mean eigenvalue added, in all principal directions.",
+			measure,
+		},
+		Deviations: []string{
+			"The printed figures are not at hand; number of pairs and landmarks, bandwidth, rank and the selection of images were chosen, the same for all sets.",
+			"Only two of the five parts of Isolet are at hand.",
+		},
+		Revision: 1,
+		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
+			return loadYeung(ctx, eng, t, sets, systems)
+		},
+	}
+	var unknown []float64
+	for _, set := range sets {
+		t.Columns = append(t.Columns, yeungName(set))
+		unknown = append(unknown, math.NaN())
+	}
+	for _, system := range systems {
+		t.Rows = append(t.Rows, Row{system, Means(unknown...)})
+	}
+	t.Trial = func(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
+		values := make([][]float64, len(systems))
+		for c, s := range t.Shared.([]*yeungSet) {
+			figure, err := with(ctx, eng, s, t)
+			if err != nil {
+				return nil, err
+			}
+			for r, system := range systems {
+				v, err := s.system(ctx, eng, t, system, figure)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s: %w", yeungName(sets[c]), system, err)
+				}
+				values[r] = append(values[r], v)
+			}
+			t.Step()
+		}
+		return values, nil
+	}
+	return t
+}
+
+func yeungName(set string) string {
+	if set == yeungIsolet {
+		return set
+	}
+	return "{" + strings.Join(strings.Split(set, ""), ",") + "}"
+}
+
+// system returns the figure of one system in one repetition.
+func (s *yeungSet) system(ctx context.Context, eng *engine.Engine, t Trial, name string, figure measured) (float64, error) {
+	var learner algorithms.Learner
+	switch name {
+	case "input":
+		return figure(blas.Matrix{Rows: s.x.N, Cols: s.x.D, Stride: s.x.D, Data: s.x.Data})
+	case "RBF kernel":
+		return s.rbf, nil
+	case "RCA":
+		p := rca.DefaultParams()
+		p.EpsRel = 1e-2
+		learner = &rca.Learner{Params: p}
+	default:
+		p := kbeta.DefaultParams()
+		p.Landmarks, p.Iterations = yeungRealLandmarks, 3
+		learner = kbeta.Learner{Kernel: s.kernel, Params: p, Seed: t.Seed(2)}
+	}
+	pairs, err := links.SampleByCount(s.labels, yeungRealPairs, 0, t.Seed(1))
+	if err != nil {
+		return 0, err
+	}
+	m, err := learner.Fit(ctx, eng, s.x, pairs)
+	if err != nil {
+		return 0, err
+	}
+	y, err := m.Embed(ctx, eng, s.x)
+	if err != nil {
+		return 0, err
+	}
+	return figure(y)
+}
+
+// loadYeung reads the data sets.
+func loadYeung(ctx context.Context, eng *engine.Engine, t Trial, sets, systems []string) ([]*yeungSet, error) {
+	files := yeungFiles()
+	images, err := dataset.Read(t.Path(files[0]), dataset.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	digits, err := dataset.ReadLabels(t.Path(files[1]))
+	if err != nil {
+		return nil, err
+	}
+	if len(digits) != images.Points.Len() {
+		return nil, fault.Data(t.Path(files[1]), "%d labels for %d images: want as many", len(digits), images.Points.Len())
+	}
+	var out []*yeungSet
+	for _, set := range sets {
+		s, err := new(yeungSet), error(nil)
+		if set == yeungIsolet {
+			s.x, s.labels, err = isolet(t, files[2:])
+		} else {
+			s.x, s.labels, err = someDigits(images.Points, digits, set)
+		}
+		if err != nil {
+			return nil, err
+		}
+		spec, err := kernel.Parse("rbf:sigma=mean")
+		if err != nil {
+			return nil, err
+		}
+		if s.kernel, err = bandwidth.Resolve(ctx, eng, spec, s.x); err != nil {
+			return nil, err
+		}
+		if k, err := kernel.New(s.kernel); err != nil {
+			return nil, err
+		} else if s.rbf, err = featureJ(ctx, eng, k, s.x, s.labels); err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// someDigits selects the first images of each digit of a set.
+func someDigits(images points.Points, digits []string, set string) (*points.Dense, []string, error) {
+	var rows []int
+	count := map[string]int{}
+	for i, d := range digits {
+		if strings.Contains(set, d) && count[d] < yeungRealImages {
+			count[d]++
+			rows = append(rows, i)
+		}
+	}
+	x, ok := images.Select(rows).(*points.Dense)
+	if !ok {
+		return nil, nil, fault.Data("", "images are %T: want vectors of numbers", images)
+	}
+	for i := range x.Data {
+		x.Data[i] /= 255
+	}
+	return x, pick(digits, rows), nil
+}
+
+// isolet joins the files.
+func isolet(t Trial, files []string) (*points.Dense, []string, error) {
+	var data []float64
+	var labels []string
+	d := 0
+	for _, name := range files {
+		part, err := dataset.Read(t.Path(name), dataset.ReadOptions{})
+		if err != nil {
+			return nil, nil, err
+		}
+		x, ok := part.Points.(*points.Dense)
+		if !ok || d != 0 && x.D != d {
+			return nil, nil, fault.Data(t.Path(name), "rows of %d features: want vectors of as many as in the other file", part.Points.Dim())
+		}
+		d = x.D
+		data, labels = append(data, x.Data...), append(labels, part.Labels...)
+	}
+	x, err := points.NewDense(len(labels), d, data)
+	return x, labels, err
+}
