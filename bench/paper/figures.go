@@ -39,7 +39,9 @@ type Drawing struct {
 }
 
 // Figures returns all figures, in the order in which they are listed.
-func Figures() []Figure { return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3()} }
+func Figures() []Figure {
+	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1()}
+}
 
 // LookupFigure returns the figure of that name, or a *fault.ParamError with the nearest one.
 func LookupFigure(name string) (Figure, error) {

@@ -61,3 +61,35 @@ func TestYeungXOR(t *testing.T) {
 		}
 	}
 }
+
+// The slope of a power is its exponent.
+func TestSlope(t *testing.T) {
+	x, y := []float64{1, 2, 5, 10}, make([]float64, 4)
+	for i, v := range x {
+		y[i] = 7 * math.Pow(v, 1.5)
+	}
+	if got := slope(x, y); !(math.Abs(got-1.5) <= 1e-12) {
+		t.Errorf("slope %v: want 1.5", got)
+	}
+}
+
+// Figure 1 in small: every size has a time.
+func TestYeungFigure1(t *testing.T) {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := yeungTimes{basic: []int{60, 90}, points: []int{200, 400}, landmarks: 50, many: []int{40, 80}, of: 300, rounds: 1}
+	d, err := y.draw(context.Background(), eng, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Rows) != 6 || len(d.Notes) != 3 || len(d.Panels) != 3 {
+		t.Errorf("%d rows, %d notes, %d panels: want 6, 3, 3", len(d.Rows), len(d.Notes), len(d.Panels))
+	}
+	for _, row := range d.Rows {
+		if !(row[2] > 0) {
+			t.Errorf("no time: %v", row)
+		}
+	}
+}
