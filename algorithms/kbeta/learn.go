@@ -34,10 +34,11 @@ func (m *Model) decompose(ctx context.Context, eng *engine.Engine, x points.Poin
 		m.between = squaredDistances(k)
 	}
 	m.means = kernel.Centre(k)
-	mu, v := make([]float64, q), eng.NewMatrix(q, count)
-	if err := eng.SymEigTop(ctx, k, mu, v); err != nil {
+	mu, v, err := m.leading(ctx, eng, k, q)
+	if err != nil {
 		return err
 	}
+	q = len(mu)
 	keep := 0
 	for keep < q && mu[keep] > m.params.RankTol*mu[0] && mu[keep] > float64(count)*0x1p-52*mu[0] {
 		keep++
@@ -55,6 +56,30 @@ func mean(v []float64) float64 {
 		sum += x / float64(len(v)) // divided first: the sum of large values could overflow
 	}
 	return sum
+}
+
+// leading returns the q largest eigenpairs of k, or fewer if all others are below the tolerance:
+// it asks for few first, since kernel matrices of many points often have few that count.
+func (m *Model) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix, q int) ([]float64, blas.Matrix, error) {
+	const few, share = 32, 12 // from count/share on a decomposition is as fast
+	for some := few; ; some *= 4 {
+		all := some >= q || some > k.Rows/share
+		if all {
+			some = q
+		}
+		mu, v, work := make([]float64, some), eng.NewMatrix(some, k.Rows), k
+		if !all {
+			work = eng.GetMatrix(k.Rows, k.Cols)
+			work.CopyFrom(k)
+		}
+		err := eng.SymEigTop(ctx, work, mu, v)
+		if !all {
+			eng.PutMatrix(work)
+		}
+		if err != nil || all || mu[some-1] <= m.params.RankTol*mu[0] {
+			return mu, v, err
+		}
+	}
 }
 
 // squaredDistances turns a kernel matrix into the squared distances of its points, a copy.
