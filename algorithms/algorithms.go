@@ -91,6 +91,9 @@ type (
 	// Inputs is implemented by models that know the number of features (or of reference
 	// objects) of the points that they take.
 	Inputs interface{ InputDim() int }
+	// Spectral is implemented by models with curves over their directions, such as eigenvalues
+	// and weights.
+	Spectral interface{ Spectra() []Spectrum }
 	// Updater is implemented by models that learn more chunklets without being fitted
 	// again. The model itself stays as it is; the new one's Status holds the notices.
 	Updater interface {
@@ -101,6 +104,12 @@ type (
 		DropLast(ctx context.Context, eng *engine.Engine, count int) (Model, error)
 	}
 )
+
+// Spectrum is one value for every direction of a model, in the order of the directions.
+type Spectrum struct {
+	Name   string
+	Values []float64 // >= 0
+}
 
 // NewChunklet as the ID of a [Chunklet] asks for one that does not exist yet.
 const NewChunklet = -1

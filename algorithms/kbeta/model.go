@@ -48,6 +48,7 @@ var (
 	_ algorithms.Describer = (*Model)(nil)
 	_ algorithms.Inputs    = (*Model)(nil)
 	_ algorithms.Objective = (*Model)(nil)
+	_ algorithms.Spectral  = (*Model)(nil)
 )
 
 // prepare computes what follows from the rest.
@@ -79,6 +80,12 @@ func (m *Model) Kernel() kernel.Kernel { return m.kernel }
 // descending order, of the weights beta and of D.
 func (m *Model) Spectrum() (mu, beta, d []float64) {
 	return slices.Clone(m.mu), slices.Clone(m.beta), slices.Clone(m.d)
+}
+
+// Spectra returns mu, beta and D, as [Model.Spectrum] does.
+func (m *Model) Spectra() []algorithms.Spectrum {
+	mu, beta, d := m.Spectrum()
+	return []algorithms.Spectrum{{Name: "eigenvalue mu", Values: mu}, {Name: "weight beta", Values: beta}, {Name: "must-link spread D", Values: d}}
 }
 
 // Far returns the must-links that stay farthest, the farthest first.

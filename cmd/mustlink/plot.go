@@ -32,6 +32,7 @@ type plotFlags struct {
 	pointSize   float64
 	noLegend    bool
 	chunklets   bool
+	spectrum    bool
 	format      string // of the picture
 	out         string
 }
@@ -39,7 +40,7 @@ type plotFlags struct {
 func newPlot(a *app) *cobra.Command {
 	var p plotFlags
 	cmd := &cobra.Command{
-		Use:   "plot [MODEL] -i DATA -o PICTURE",
+		Use:   "plot [MODEL] [-i DATA | --spectrum] -o PICTURE",
 		Short: "draw points and their links in the plane, learned or raw",
 		Long: `Draw points in the plane as PNG, SVG or PDF, by the extension of PICTURE: coloured by
 label, with must-links as solid and cannot-links as dashed lines. Both axes have one scale,
@@ -47,10 +48,14 @@ so that distances on paper are distances of the points.
 
 With MODEL the coordinates are those of its embedding, without it the points' own. Of more
 than two the picture shows the two directions in which the points vary most (principal
-components), with their shares of the variance, or the coordinates that --dims names.`,
+components), with their shares of the variance, or the coordinates that --dims names.
+
+With MODEL and --spectrum, and no data, the picture shows what a model such as kbeta's has
+for every direction: eigenvalues, weights, the spread of the must-links.`,
 		Example: `  mustlink plot model.mlk -i data.csv -c links.csv -o learned.png
   mustlink plot -i data.csv -c links.csv --standardize -o raw.svg
-  mustlink plot model.mlk -i data.csv --dims 0,1 --title "the leading coordinates" -o more.pdf`,
+  mustlink plot model.mlk -i data.csv --dims 0,1 --title "the leading coordinates" -o more.pdf
+  mustlink plot model.mlk --spectrum -o spectrum.png`,
 		Args: positional(0, 1, "one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runPlot(cmd, args, &p) },
 	}
@@ -62,6 +67,7 @@ components), with their shares of the variance, or the coordinates that --dims n
 	f.BoolVar(&p.standardize, "standardize", false, "without MODEL: scale columns to mean 0 and deviation 1")
 	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default: principal components of more than two)")
 	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: a star for all the points that belong together")
+	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum in place of points")
 	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, or chunklets, chosen by --seed")
 	seedFlag(f, &p.seed)
 	f.StringVar(&p.title, "title", "", "`TEXT` above the drawing (default the name of the data and the method)")
@@ -109,6 +115,9 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 			return err
 		}
 	}
+	if p.spectrum {
+		return a.plotSpectrum(args[0], fitted, p)
+	}
 	d, err := a.readData(ctx, p.data.forModel(fitted))
 	if err != nil {
 		return err
@@ -141,10 +150,16 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 
 // checkPlot finds every mistake that shows before data are read.
 func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
-	if err := required(cmd, "input", "output"); err != nil {
+	needed := []string{"input", "output"}
+	if p.spectrum {
+		needed = needed[1:]
+	}
+	if err := required(cmd, needed...); err != nil {
 		return err
 	}
 	switch {
+	case p.spectrum && (len(args) == 0 || p.data.path != "" || p.links.path != ""):
+		return usagef("--spectrum is that of a MODEL: want MODEL, and neither -i nor -c")
 	case p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]):
 		return usagef("--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
 	case p.maxLinks < 0:
@@ -171,6 +186,9 @@ func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 			return err
 		}
 	}
+	if p.spectrum {
+		return a.checkPicture(p)
+	}
 	if err := a.useData(&p.data); err != nil {
 		return err
 	}
@@ -179,6 +197,11 @@ func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 			return err
 		}
 	}
+	return a.checkPicture(p)
+}
+
+// checkPicture checks size and place of the picture.
+func (a *app) checkPicture(p *plotFlags) error {
 	if p.out == stream && p.format != "svg" && isTerminal(a.stdout) {
 		return usagef("-o, --output is \"-\", but %s is binary and standard output is a terminal: want a file or a pipe", p.format)
 	}
@@ -324,7 +347,7 @@ func sample[T any](a *app, kind string, all []T, p *plotFlags) []T {
 }
 
 // writePicture draws into the file, or to standard output.
-func (a *app) writePicture(p *plotFlags, s figure.Scatter) error {
+func (a *app) writePicture(p *plotFlags, s figure.Panel) error {
 	draw := func(w io.Writer) error { return figure.Write(w, p.format, p.size, s) }
 	if p.out == stream {
 		return draw(a.stdout)

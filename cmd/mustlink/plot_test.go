@@ -163,3 +163,29 @@ func TestPlotBadInput(t *testing.T) {
 		wantInputError(t, dir, run(t, dir, line), before, words...)
 	}
 }
+
+// --spectrum draws the curves of a model that has some, and needs no data.
+func TestPlotSpectrum(t *testing.T) {
+	dir := withModel(t)
+	runOK(t, dir, "fit -m kbeta -i data.csv -c links.csv -p neighbors=2 -o kbeta.mlk")
+	runOK(t, dir, "plot kbeta.mlk --spectrum -o s.svg")
+	first := read(t, dir, "s.svg")
+	for _, name := range []string{"eigenvalue mu", "weight beta", "direction", "spectrum of the kbeta model"} {
+		if !strings.Contains(first, ">"+name+"<") {
+			t.Errorf("the picture does not say %q", name)
+		}
+	}
+	if r := parse(t, runOK(t, dir, "plot kbeta.mlk --spectrum -o s.png --json").stdout); len(r["curves"].([]any)) < 2 {
+		t.Errorf("report %v: want curves", r)
+	}
+	for line, want := range map[string]string{
+		"plot model.mlk --spectrum -o s.svg":             "no spectrum",
+		"plot --spectrum -o s.svg":                       "want MODEL",
+		"plot kbeta.mlk --spectrum -i data.csv -o s.svg": "neither",
+		"plot kbeta.mlk --spectrum":                      "--output",
+	} {
+		if o := run(t, dir, line); o.code != 2 || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: exit code %d, %q: want 2 and %q", line, o.code, o.stderr, want)
+		}
+	}
+}
