@@ -101,6 +101,7 @@ func Tables() []Table {
 		yeung1(),
 		yeung2(),
 		yeung3(),
+		yeung4(),
 		yeungFigure4(),
 	}
 }
