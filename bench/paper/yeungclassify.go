@@ -31,7 +31,7 @@ func yeung4() Table {
 			fmt.Sprintf("Data: the first %d training images of MNIST of each digit from 0 to 4, 784 features, divided by 255; Isolet is the two files joined, 3119 rows of 617 features in 26 classes.", yeungRealImages),
 			"Labels, drawn afresh in every repetition: so many percent of the points, uniformly. The labelled points of a class are a chunklet; their pairs are the similar pairs.",
 			fmt.Sprintf("Every other point gets the label that most of its %d nearest labelled points have, of equally many the nearest.", yeungVotes),
-			fmt.Sprintf("kbeta: kernel rbf with sigma = the mean distance, %d landmarks or the labelled points if these are more, the square root of that many directions, 5 neighbours, 3 iterations. RCA: whitening by the covariance within the chunklets, with 0.01 of its mean eigenvalue added, in the principal directions of the data with more than 1 % of the largest variance.", yeungRealLandmarks),
+			fmt.Sprintf("kbeta: kernel rbf with sigma = the mean distance, %d landmarks or the labelled points if these are more, the square root of that many directions, 5 neighbours, 3 iterations. RCA: whitening by the covariance within the chunklets, with 0.01 of its mean eigenvalue added, in the principal directions of the data with more than 1 %% of the largest variance.", yeungRealLandmarks),
 			"Measure: the share of the other points that get their own label.",
 		},
 		Deviations: []string{
