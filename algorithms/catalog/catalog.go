@@ -3,6 +3,7 @@ package catalog
 import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -35,6 +36,15 @@ type Config struct {
 	Params   map[string]string // by name; those left out have their defaults
 	Seed     uint64
 	Progress algorithms.ProgressFunc
+}
+
+// kernel returns the kernel that was chosen, the zero Spec for none: then the learner chooses, by
+// the kind of points.
+func (c Config) kernel() (kernel.Spec, error) {
+	if c.Kernel == "" {
+		return kernel.Spec{}, nil
+	}
+	return kernel.Parse(c.Kernel)
 }
 
 // Methods returns all methods, in the order in which people should see them.

@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -76,10 +75,8 @@ func newKBeta(m Method, c Config) (algorithms.Learner, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Kernel != "" { // else the learner chooses, by the kind of points
-		if l.Kernel, err = kernel.Parse(c.Kernel); err != nil {
-			return nil, err
-		}
+	if l.Kernel, err = c.kernel(); err != nil {
+		return nil, err
 	}
 	return l, nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/krca"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -61,10 +60,8 @@ func newKRCA(m Method, c Config) (algorithms.Learner, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Kernel != "" { // else the learner chooses, by the kind of points
-		if l.Kernel, err = kernel.Parse(c.Kernel); err != nil {
-			return nil, err
-		}
+	if l.Kernel, err = c.kernel(); err != nil {
+		return nil, err
 	}
 	return l, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
@@ -45,10 +46,7 @@ func (Learner) Method() string { return Method }
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("kbeta: fit cancelled: %w", ctx.Err())
-		}
-		return nil, err
+		return nil, input.Cancelled(ctx, Method+": fit", err)
 	}
 	return m, nil
 }
@@ -77,8 +75,9 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, &fault.ParamError{Param: "neighbors", Value: l.Params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", len(chosen))}
 	}
 	stage("eigenvectors")
-	m := &Model{params: l.Params, kernel: k, support: stored.Strip(x.Select(chosen))}
-	if err := m.decompose(ctx, eng, x.Select(chosen)); err != nil {
+	support := x.Select(chosen)
+	m := &Model{params: l.Params, kernel: k, support: stored.Strip(support)}
+	if err := m.decompose(ctx, eng, support); err != nil {
 		return nil, err
 	}
 	stage("weights")
@@ -94,11 +93,8 @@ func (l Learner) check(x points.Points, set *links.Set) error {
 	if err := l.Params.Validate(); err != nil {
 		return err
 	}
-	if err := x.Validate(); err != nil {
+	if err := input.Check(x, set); err != nil {
 		return err
-	}
-	if set.N() != x.Len() {
-		return &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(), Want: fmt.Sprintf("%d, the number of points", x.Len())}
 	}
 	if must, cannot := set.Count(); must == 0 {
 		return fault.Data("", "kbeta learns from must-links: want at least one, got none (%d cannot-links)", cannot)
@@ -107,22 +103,11 @@ func (l Learner) check(x points.Points, set *links.Set) error {
 }
 
 func (l Learner) kernel(ctx context.Context, eng *engine.Engine, x points.Points) (kernel.Kernel, error) {
-	spec := l.Kernel
-	if spec == (kernel.Spec{}) {
-		text := DefaultKernel
-		switch x.(type) {
-		case *points.Gram:
-			text = "linear"
-		case *points.Sequences:
-			text = "spectrum:k=3"
-		}
-		var err error
-		if spec, err = kernel.Parse(text); err != nil {
-			return kernel.Kernel{}, err
-		}
-	}
-	spec, err := bandwidth.Resolve(ctx, eng, spec, x)
+	spec, err := input.Kernel(l.Kernel, x, DefaultKernel)
 	if err != nil {
+		return kernel.Kernel{}, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
 		return kernel.Kernel{}, err
 	}
 	if g, ok := x.(*points.Gram); ok {

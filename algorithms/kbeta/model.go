@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -167,7 +167,7 @@ func (m *Model) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 		})
 	})
 	if err != nil {
-		return blas.Matrix{}, cancelled(ctx, err)
+		return blas.Matrix{}, input.Cancelled(ctx, Method+":", err)
 	}
 	return out, nil
 }
@@ -196,14 +196,14 @@ func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points
 	places := &points.Dense{N: rows, D: q, Data: a.Data}
 	if y == nil {
 		g, err := kernel.Linear().Gram(ctx, eng, places)
-		return g, cancelled(ctx, err)
+		return g, input.Cancelled(ctx, Method+":", err)
 	}
 	b, err := m.embed(ctx, eng, y, all)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
 	g, err := kernel.Linear().Cross(ctx, eng, places, &points.Dense{N: cols, D: q, Data: b.Data})
-	return g, cancelled(ctx, err)
+	return g, input.Cancelled(ctx, Method+":", err)
 }
 
 // all returns all directions, in their own order.
@@ -221,12 +221,12 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	if err := m.check(x); err != nil {
 		return nil, err
 	}
+	if err := input.Pairs(x.Len(), pairs); err != nil {
+		return nil, err
+	}
 	place, rows := map[int]int{}, []int(nil)
-	for p, pair := range pairs {
-		for side, i := range pair {
-			if i < 0 || i >= x.Len() {
-				return nil, &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
-			}
+	for _, pair := range pairs {
+		for _, i := range pair {
 			if _, ok := place[i]; !ok {
 				place[i] = len(rows)
 				rows = append(rows, i)
@@ -252,12 +252,4 @@ func (m *Model) check(x points.Points) error {
 		return err
 	}
 	return x.Validate()
-}
-
-// cancelled wraps the error of a context that is done.
-func cancelled(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("kbeta: cancelled: %w", ctx.Err())
-	}
-	return err
 }

@@ -21,7 +21,7 @@ func (m *Model) places(ctx context.Context, eng *engine.Engine, x points.Points,
 	for lo := 0; lo < n; lo += rowsEach {
 		hi := min(lo+rowsEach, n)
 		y := eng.GetMatrix(hi-lo, len(m.beta))
-		err := m.block(ctx, eng, part(x, lo, hi), y)
+		err := m.block(ctx, eng, points.Slice(x, lo, hi), y)
 		if err == nil {
 			err = f(lo, y)
 		}
@@ -31,21 +31,6 @@ func (m *Model) places(ctx context.Context, eng *engine.Engine, x points.Points,
 		}
 	}
 	return ctx.Err()
-}
-
-// part returns the points [lo, hi).
-func part(x points.Points, lo, hi int) points.Points {
-	if lo == 0 && hi == x.Len() {
-		return x
-	}
-	if p, ok := x.(*points.Dense); ok {
-		return &points.Dense{N: hi - lo, D: p.D, Data: p.Data[lo*p.D : hi*p.D]}
-	}
-	rows := make([]int, 0, hi-lo)
-	for i := lo; i < hi; i++ {
-		rows = append(rows, i)
-	}
-	return x.Select(rows)
 }
 
 // block writes the coordinates of x to y.

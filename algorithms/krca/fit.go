@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -47,10 +48,7 @@ func (Learner) Method() string { return Method }
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("krca: fit cancelled: %w", ctx.Err())
-		}
-		return nil, err
+		return nil, input.Cancelled(ctx, Method+": fit", err)
 	}
 	return m, nil
 }
@@ -91,7 +89,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 // learn resolves the kernel and learns the metric from the points in chunklets.
 func (l Learner) learn(ctx context.Context, eng *engine.Engine, x points.Points, rows []int, f helmert, stage func(string)) (*metric, error) {
-	spec, err := l.spec(x)
+	spec, err := input.Kernel(l.Kernel, x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
@@ -113,30 +111,13 @@ func (l Learner) learn(ctx context.Context, eng *engine.Engine, x points.Points,
 	return newMetric(ctx, eng, k, x.Select(rows), f, eps, l.Params.Form, stage)
 }
 
-func (l Learner) spec(x points.Points) (kernel.Spec, error) {
-	if l.Kernel != (kernel.Spec{}) {
-		return l.Kernel, nil
-	}
-	switch x.(type) {
-	case *points.Gram:
-		return kernel.Parse("linear")
-	case *points.Sequences:
-		return kernel.Parse("spectrum:k=3")
-	}
-	return kernel.Parse(DefaultKernel)
-}
-
 // check validates the parameters and the input and returns the chunklets.
 func (l Learner) check(x points.Points, set *links.Set) ([][]int, error) {
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
-	if err := x.Validate(); err != nil {
+	if err := input.Check(x, set); err != nil {
 		return nil, err
-	}
-	if set.N() != x.Len() {
-		return nil, &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(),
-			Want: fmt.Sprintf("%d, the number of points", x.Len())}
 	}
 	chunklets := set.Chunklets()
 	for _, c := range chunklets {

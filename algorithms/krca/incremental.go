@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -183,7 +184,7 @@ func (u *Incremental) change(ctx context.Context, eng *engine.Engine, plan func(
 	if err := u.border(ctx, eng, now.columns); err != nil {
 		u.restore(now)
 		u.notices = u.notices[:said]
-		return cancelled(ctx, err)
+		return input.Cancelled(ctx, Method+":", err)
 	}
 	u.f.count = len(u.places)
 	u.eps = u.growth.s / float64(u.f.count)

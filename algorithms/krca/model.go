@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -138,12 +138,8 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	if err := m.check(x); err != nil {
 		return nil, err
 	}
-	for p, pair := range pairs {
-		for side, i := range pair {
-			if i < 0 || i >= x.Len() {
-				return nil, &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
-			}
-		}
+	if err := input.Pairs(x.Len(), pairs); err != nil {
+		return nil, err
 	}
 	group := min(2*len(pairs), x.Len(), maxGroup)
 	if err := eng.Check(fmt.Sprintf("coordinates of %d points", group), engine.MatrixBytes(group, m.metric.width()), "ask for fewer pairs at a time"); err != nil {
@@ -151,7 +147,7 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	}
 	d, err := m.metric.distances(ctx, eng, x, pairs)
 	if err != nil {
-		return nil, cancelled(ctx, err)
+		return nil, input.Cancelled(ctx, Method+":", err)
 	}
 	for p, v := range d {
 		if v-v != 0 {
@@ -173,20 +169,12 @@ func (m *Model) check(x points.Points) error {
 // see.
 func finish(ctx context.Context, m blas.Matrix, err error) (blas.Matrix, error) {
 	if err != nil {
-		return blas.Matrix{}, cancelled(ctx, err)
+		return blas.Matrix{}, input.Cancelled(ctx, Method+":", err)
 	}
 	if i := firstNonFinite(m); i >= 0 {
 		return blas.Matrix{}, notRepresentable(i)
 	}
 	return m, nil
-}
-
-// cancelled wraps the error of a context that is done.
-func cancelled(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("krca: cancelled: %w", ctx.Err())
-	}
-	return err
 }
 
 func notRepresentable(row int) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -31,7 +32,7 @@ func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, er
 	metric.factor, metric.f.columns = factor, slices.Clone(metric.f.columns)
 	e, err := fitEmbedding(ctx, eng, metric, u.store, u.places, u.refs, u.params.Dims, func(string) {})
 	if err != nil {
-		return nil, cancelled(ctx, err)
+		return nil, input.Cancelled(ctx, Method+":", err)
 	}
 	out := newModel(u.params, metric, e)
 	if len(u.growth.history) > 0 {

@@ -52,3 +52,18 @@ var (
 	_ Points = (*CSR)(nil)
 	_ Points = (*Gram)(nil)
 )
+
+// Slice returns the objects [lo, hi) of x; dense vectors share its memory.
+func Slice(x Points, lo, hi int) Points {
+	if lo == 0 && hi == x.Len() {
+		return x
+	}
+	if p, ok := x.(*Dense); ok {
+		return &Dense{N: hi - lo, D: p.D, Data: p.Data[lo*p.D : hi*p.D]}
+	}
+	rows := make([]int, 0, hi-lo)
+	for i := lo; i < hi; i++ {
+		rows = append(rows, i)
+	}
+	return x.Select(rows)
+}

@@ -27,20 +27,5 @@ func (s ofKernel) Diagonal(ctx context.Context) ([]float64, error) {
 }
 
 func (s ofKernel) Columns(ctx context.Context, which []int, lo, hi int, dst blas.Matrix) error {
-	return s.k.CrossTo(ctx, s.eng, dst, s.x.Select(which), s.part(lo, hi))
-}
-
-// part returns the points [lo, hi).
-func (s ofKernel) part(lo, hi int) points.Points {
-	if lo == 0 && hi == s.x.Len() {
-		return s.x
-	}
-	if p, ok := s.x.(*points.Dense); ok {
-		return &points.Dense{N: hi - lo, D: p.D, Data: p.Data[lo*p.D : hi*p.D]}
-	}
-	rows := make([]int, 0, hi-lo)
-	for i := lo; i < hi; i++ {
-		rows = append(rows, i)
-	}
-	return s.x.Select(rows)
+	return s.k.CrossTo(ctx, s.eng, dst, s.x.Select(which), points.Slice(s.x, lo, hi))
 }

@@ -1,0 +1,62 @@
+// Package input holds what methods share in looking at what they are given: checks, the kernel for
+// a kind of points, and what a cancelled context makes of an error.
+package input
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Check validates the points of a fit, and that the links are about as many rows.
+func Check(x points.Points, set *links.Set) error {
+	if err := x.Validate(); err != nil {
+		return err
+	}
+	if set.N() != x.Len() {
+		return &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(), Want: fmt.Sprintf("%d, the number of points", x.Len())}
+	}
+	return nil
+}
+
+// Kernel returns the kernel that was asked for or, if that is the zero Spec, the one for the kind
+// of points: linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors.
+func Kernel(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, error) {
+	if asked != (kernel.Spec{}) {
+		return asked, nil
+	}
+	switch x.(type) {
+	case *points.Gram:
+		return kernel.Parse("linear")
+	case *points.Sequences:
+		return kernel.Parse("spectrum:k=3")
+	}
+	return kernel.Parse(fallback)
+}
+
+// Pairs returns a *fault.DataError, whose row is the number of the pair, for one with a point
+// beyond the n that there are.
+func Pairs(n int, pairs [][2]int) error {
+	for p, pair := range pairs {
+		for side, i := range pair {
+			if i < 0 || i >= n {
+				return &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, n-1)}
+			}
+		}
+	}
+	return nil
+}
+
+// Cancelled returns err or, if the context is done, that error of the context, as what the
+// method was doing when it was cancelled.
+func Cancelled(ctx context.Context, doing string, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%s cancelled: %w", doing, ctx.Err())
+	}
+	return err
+}
