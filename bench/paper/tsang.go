@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/blas"
@@ -180,6 +181,11 @@ func relevantComponents(ctx context.Context, eng *engine.Engine, k string, x poi
 		return blas.Matrix{}, err
 	}
 	learner := krca.Learner{Kernel: spec, Params: krca.Params{Eps: tsangEps}} // Dims 0: all directions
+	return learnedPlaces(ctx, eng, learner, x, l)
+}
+
+// learnedPlaces embeds x by the metric that a method learns on it.
+func learnedPlaces(ctx context.Context, eng *engine.Engine, learner algorithms.Learner, x points.Points, l *links.Set) (blas.Matrix, error) {
 	m, err := learner.Fit(ctx, eng, x, l)
 	if err != nil {
 		return blas.Matrix{}, err

@@ -147,11 +147,7 @@ func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, 
 		return nil, err
 	}
 	values := []float64{s.input, s.rbf}
-	linear, err := (&rca.Learner{Params: rca.DefaultParams()}).Fit(ctx, eng, s.x, pairs)
-	if err != nil {
-		return nil, err
-	}
-	y, err := linear.Embed(ctx, eng, s.x)
+	y, err := learnedPlaces(ctx, eng, &rca.Learner{Params: rca.DefaultParams()}, s.x, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +162,7 @@ func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, 
 	for _, m := range yeungLandmarks() {
 		l := kbeta.Learner{Kernel: s.kernel, Params: kbeta.DefaultParams(), Seed: t.Seed(2)}
 		l.Params.Landmarks, l.Params.Iterations, l.Params.Rank, l.Params.RankTol = m, 3, 0, 1e-6
-		model, err := l.Fit(ctx, eng, s.x, pairs)
-		if err != nil {
-			return nil, err
-		}
-		y, err := model.Embed(ctx, eng, s.x)
+		y, err := learnedPlaces(ctx, eng, l, s.x, pairs)
 		if err != nil {
 			return nil, err
 		}

@@ -117,11 +117,7 @@ func (s *yeungSet) learned(ctx context.Context, eng *engine.Engine, t Trial, sys
 		p.Landmarks, p.Iterations = max(yeungRealLandmarks, len(known)), 3
 		learner = kbeta.Learner{Kernel: s.kernel, Params: p, Seed: t.Seed(2)}
 	}
-	m, err := learner.Fit(ctx, eng, s.x, set)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	return m.Embed(ctx, eng, s.x)
+	return learnedPlaces(ctx, eng, learner, s.x, set)
 }
 
 // rowsOf returns some rows of y, a copy.

@@ -95,11 +95,7 @@ func (y yeungTimes) time(ctx context.Context, eng *engine.Engine, seed uint64, n
 	var times []float64
 	for range y.rounds {
 		begin := time.Now()
-		model, err := l.Fit(ctx, eng, x, pairs)
-		if err != nil {
-			return 0, err
-		}
-		if _, err := model.Embed(ctx, eng, x); err != nil {
+		if _, err := learnedPlaces(ctx, eng, l, x, pairs); err != nil {
 			return 0, err
 		}
 		times = append(times, time.Since(begin).Seconds())

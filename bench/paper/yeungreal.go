@@ -236,11 +236,7 @@ func (s *yeungSet) system(ctx context.Context, eng *engine.Engine, t Trial, name
 	if err != nil {
 		return 0, err
 	}
-	m, err := learner.Fit(ctx, eng, s.x, pairs)
-	if err != nil {
-		return 0, err
-	}
-	y, err := m.Embed(ctx, eng, s.x)
+	y, err := learnedPlaces(ctx, eng, learner, s.x, pairs)
 	if err != nil {
 		return 0, err
 	}

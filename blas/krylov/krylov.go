@@ -61,7 +61,6 @@ func (p *Problem) stride() int { return (p.Locked.Cols+p.Basis+p.Block+7)/8*8 + 
 type Result struct {
 	Values    []float64   // K + Extra, descending
 	Vectors   blas.Matrix // N x K + Extra, their eigenvectors as orthonormal columns, valid until the next Find
-	Residuals []float64   // estimates of |A v - w v|
 	Norm      float64     // estimate of |A|, from below
 	Products  int         // with a vector
 	Converged bool        // the residuals of the first K pass; otherwise these are the best so far

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
 // ritz holds the best approximations in the basis, as coefficients.
@@ -22,11 +23,8 @@ func (s *search) findRitz() error {
 		return err
 	}
 	s.norm = max(s.norm, math.Abs(w[0]), math.Abs(w[m-1]))
-	s.ritz = ritz{values: make([]float64, m), vectors: blas.NewMatrix(m, m), residuals: make([]float64, s.K)}
-	for i := range m {
-		s.ritz.values[i] = w[m-1-i]
-		copy(s.ritz.vectors.Row(i), small.Row(m-1-i))
-	}
+	form.ReverseRows(w, small)
+	s.ritz = ritz{values: w, vectors: small, residuals: make([]float64, s.K)}
 	for i := range s.ritz.residuals {
 		s.ritz.residuals[i] = s.residual(s.ritz.vectors.Row(i))
 	}
@@ -69,12 +67,8 @@ func (s *search) excess() float64 {
 func (s *search) result(converged bool) (*Result, error) {
 	all := s.K + s.Extra
 	res := &Result{
-		Values: append([]float64(nil), s.ritz.values[:all]...), Residuals: make([]float64, all),
-		Norm: s.norm, Products: s.products, Converged: converged,
+		Values: append([]float64(nil), s.ritz.values[:all]...), Norm: s.norm, Products: s.products, Converged: converged,
 		Least: s.ritz.values[s.m-1], LeastResidual: s.residual(s.ritz.vectors.Row(s.m - 1)),
-	}
-	for i := range res.Residuals {
-		res.Residuals[i] = s.residual(s.ritz.vectors.Row(i))
 	}
 	err := s.compress(s.ritz.vectors, all, s.m)
 	res.Vectors = s.columns(0, all)

@@ -11,7 +11,7 @@ import (
 // decomposes A where that is as fast, where the search does not end, and where squares of
 // the elements leave the range of float64.
 func (b *backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
-	if blas.CheckSymEigTop(a, w, v); krylov.Top(b, b.eachBlock, a, w, v) {
+	if blas.CheckSymEigTop(a, w, v); krylov.Top(b, b.nest.EachBlock, a, w, v) {
 		return nil
 	}
 	all := make([]float64, a.Rows)

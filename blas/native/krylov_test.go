@@ -73,7 +73,7 @@ func TestSymEigTopOfLargeOrder(t *testing.T) {
 			}
 			a := withSpectrum(b, spectrum, 3)
 			w, v := make([]float64, k), blas.NewMatrix(k, n)
-			if !hard[name] && !krylov.Top(b, b.eachBlock, a.Clone(), w, v) {
+			if !hard[name] && !krylov.Top(b, b.nest.EachBlock, a.Clone(), w, v) {
 				t.Fatal("the search did not end within its budget")
 			}
 			if hard[name] {

@@ -19,12 +19,6 @@ const vectorFlops = 250e3
 // are not allocate nothing: a function handed to a goroutine would.
 func (b *backend) shared(flops float64) bool { return b.nest.Workers() > 1 && flops >= vectorFlops }
 
-// eachBlock calls f for the blocks [lo, hi) of the given size that make up [0, n), on all
-// workers.
-func (b *backend) eachBlock(n, size int, f func(lo, hi int)) {
-	b.nest.Each(true, blocks(n, size), func(i int) { f(i*size, min((i+1)*size, n)) })
-}
-
 func (b *backend) Gemv(trans bool, alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
 	blas.CheckGemv(trans, a, x, y)
 	form.Vector(beta, y)
@@ -33,11 +27,11 @@ func (b *backend) Gemv(trans bool, alpha float64, a blas.Matrix, x []float64, be
 	}
 	switch shared := b.shared(2 * float64(len(x)) * float64(len(y))); {
 	case !trans && shared:
-		b.eachBlock(len(y), vectorRows, func(lo, hi int) { b.gemvRows(alpha, a, x, y, lo, hi) })
+		b.nest.EachBlock(len(y), vectorRows, func(lo, hi int) { b.gemvRows(alpha, a, x, y, lo, hi) })
 	case !trans:
 		b.gemvRows(alpha, a, x, y, 0, len(y))
 	case shared:
-		b.eachBlock(len(y), vectorCols, func(lo, hi int) { b.gemvCols(alpha, a, x, y, lo, hi) })
+		b.nest.EachBlock(len(y), vectorCols, func(lo, hi int) { b.gemvCols(alpha, a, x, y, lo, hi) })
 	default:
 		b.gemvCols(alpha, a, x, y, 0, len(y))
 	}
@@ -77,7 +71,7 @@ func (b *backend) Syr(alpha float64, x []float64, a blas.Matrix) {
 		return
 	}
 	if b.shared(float64(n) * float64(n)) {
-		b.eachBlock(n, vectorRows, func(lo, hi int) { b.syrRows(alpha, x, a, lo, hi) })
+		b.nest.EachBlock(n, vectorRows, func(lo, hi int) { b.syrRows(alpha, x, a, lo, hi) })
 		return
 	}
 	b.syrRows(alpha, x, a, 0, n)

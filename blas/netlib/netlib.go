@@ -230,10 +230,7 @@ func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 	if k == 0 {
 		return nil
 	}
-	each := func(n, size int, f func(lo, hi int)) {
-		g.nest.Each(true, (n+size-1)/size, func(i int) { f(i*size, min((i+1)*size, n)) })
-	}
-	if krylov.Top(g, each, a, w, v) {
+	if krylov.Top(g, g.nest.EachBlock, a, w, v) {
 		return nil
 	}
 	all := make([]float64, n)

@@ -67,6 +67,12 @@ func (n *Nest) Each(parallel bool, tasks int, f func(i int)) {
 	}
 }
 
+// EachBlock calls f for the blocks [lo, hi) of the given size that make up [0, total), on all
+// workers.
+func (n *Nest) EachBlock(total, size int, f func(lo, hi int)) {
+	n.Each(true, blocks(total, size), func(i int) { f(i*size, min((i+1)*size, total)) })
+}
+
 // crew deals out numbered tasks to goroutines.
 type crew struct {
 	next atomic.Int64

@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -16,27 +15,18 @@ func Check(a *sparse.Matrix) error {
 	if a.Rows != a.Cols {
 		return &fault.ShapeError{What: "columns of the adjacency matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
 	}
-	// Rows in order visit the elements of every column in order, so row j is walked along as its
-	// transpose comes by.
-	next := slices.Clone(a.Start[:a.Rows])
-	for i := range a.Rows {
-		col, val := a.Row(i)
-		for k, j := range col {
-			bad := func(format string, args ...any) error {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(int(j)), Err: fmt.Errorf(format, args...)}
-			}
-			v := val[k]
-			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-				return bad("weight %v: want a finite number >= 0", v)
-			}
-			if at := next[j]; at < a.Start[j+1] && int(a.Col[at]) == i && a.Val[at] == v {
-				next[j]++
-			} else if turned := a.At(int(j), i); v != turned {
-				return bad("weight %v, but %v in the other direction: want a symmetric matrix", v, turned)
-			}
+	return a.Across(func(i, j int, v, turned float64) error {
+		bad := func(format string, args ...any) error {
+			return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf(format, args...)}
 		}
-	}
-	return nil
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
+			return bad("weight %v: want a finite number >= 0", v)
+		case v != turned:
+			return bad("weight %v, but %v in the other direction: want a symmetric matrix", v, turned)
+		}
+		return nil
+	})
 }
 
 // Laplacian returns the Laplacian of the graph with the adjacency matrix a: L = D - A, where D

@@ -44,3 +44,27 @@ func (m *Matrix) MultiplyTo(y, x []float64, lo, hi int) {
 		y[i] = sum
 	}
 }
+
+// Across calls f for every stored element of a square matrix, row by row, with the one across the
+// diagonal, 0 if none is stored. The first error ends it. O(elements) where the pattern is
+// symmetric: rows in order visit every column in order, so row j is walked along as its transpose
+// comes by.
+func (m *Matrix) Across(f func(i, j int, v, turned float64) error) error {
+	next := slices.Clone(m.Start[:m.Rows])
+	for i := range m.Rows {
+		col, val := m.Row(i)
+		for k, c := range col {
+			j, turned := int(c), 0.0
+			if at := next[j]; at < m.Start[j+1] && int(m.Col[at]) == i {
+				turned = m.Val[at]
+				next[j]++
+			} else {
+				turned = m.At(j, i)
+			}
+			if err := f(i, j, val[k], turned); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -47,7 +47,7 @@ type Result struct {
 	Residuals []float64   // |A v - w v| of each, measured
 	Norm      float64     // |A|, or an estimate of it from below
 	Products  int         // of A with a vector
-	Method    string      // "decomposition", "krylov" or "lobpcg"
+	Method    string      // "decomposition", "krylov", "filtered krylov", "lobpcg", "components" or "none"
 	Converged bool        // all residuals pass
 }
 
@@ -82,8 +82,8 @@ const (
 // the wider the operator the more at a time; the same seed gives the same bits for any number of
 // workers. Every residual is measured. Repeated eigenvalues are found with all their copies.
 //
-// Errors: k outside [0, n], a tolerance or a bound that is negative, a *fault.ParamError; n x (10k
-// + 240) values above the memory limit; *NoConvergenceError at the bound, together with the
+// Errors: k outside [0, n], a tolerance or a bound that is negative, a *fault.ParamError; n x (7k
+// + 200) values or so above the memory limit; *NoConvergenceError at the bound, together with the
 // result that it holds; *blas.NoConvergenceError if A gives NaN or Inf; *operator.NotSymmetricError;
 // ctx.Err().
 func Top(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options) (*Result, error) {

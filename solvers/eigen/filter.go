@@ -100,7 +100,7 @@ func (s *search) filtered() (*Result, error) {
 		return nil, err
 	}
 	products, converged := rough.Products, rough.Converged
-	values, vectors := rough.Values, rough.Vectors
+	values, vectors, turn := rough.Values, rough.Vectors, blas.Matrix{}
 	if !converged && !(low < s.cut(values, low)) {
 		return s.krylov()
 	}
@@ -127,7 +127,7 @@ func (s *search) filtered() (*Result, error) {
 			return nil, err
 		}
 		vectors = found.Vectors
-		if values, _, err = s.projection(vectors); err != nil {
+		if values, turn, err = s.projection(vectors); err != nil {
 			return nil, err
 		}
 		products += len(values)
@@ -136,7 +136,12 @@ func (s *search) filtered() (*Result, error) {
 			low, converged = least-0.05*(top-least), false
 		}
 	}
-	res, err := s.measure(vectors, rough.Norm, products)
+	var res *Result
+	if turn.Data == nil { // the short search was enough
+		res, err = s.measure(vectors, rough.Norm, products)
+	} else {
+		res, err = s.pick(vectors, values, turn, rough.Norm, products)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -22,16 +22,11 @@ func (s *search) rayleighRitz(v blas.Matrix) (*pairs, error) {
 		return nil, err
 	}
 	v, image = x.View(0, s.n, 0, m), image.View(0, s.n, 0, m)
-	h, w := blas.NewMatrix(m, m), make([]float64, m)
+	h, turn := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
 	backend.Gemm(true, false, s.sign, v, image, 0, h)
-	if err := s.eng.SymEig(s.ctx, h, w, true); err != nil {
-		return nil, err
-	}
 	p := &pairs{make([]float64, m), s.eng.NewMatrix(s.n, m), s.eng.NewMatrix(s.n, m)}
-	turn := blas.NewMatrix(m, m)
-	for i := range m {
-		p.values[i] = w[m-1-i]
-		copy(turn.Row(i), h.Row(m-1-i))
+	if err := s.eng.SymEigTop(s.ctx, h, p.values, turn); err != nil {
+		return nil, err
 	}
 	backend.Gemm(false, true, 1, v, turn, 0, p.vectors)
 	backend.Gemm(false, true, s.sign, image, turn, 0, p.image)
@@ -40,10 +35,10 @@ func (s *search) rayleighRitz(v blas.Matrix) (*pairs, error) {
 
 // projection returns the eigenvalues of sign V'AV, the largest first, and its eigenvectors as rows,
 // for the orthonormal columns of v. It takes a few columns at a time: v may be large.
-func (s *search) projection(v blas.Matrix) (values []float64, turn blas.Matrix, err error) {
+func (s *search) projection(v blas.Matrix) ([]float64, blas.Matrix, error) {
 	m, backend := v.Cols, s.eng.Backend()
-	h, w := blas.NewMatrix(m, m), make([]float64, m)
-	err = s.chunks(m, func(c0, c1 int, x, image blas.Matrix) error {
+	h, turn, values := blas.NewMatrix(m, m), blas.NewMatrix(m, m), make([]float64, m)
+	err := s.chunks(m, func(c0, c1 int, x, image blas.Matrix) error {
 		x.View(0, s.n, 0, c1-c0).CopyFrom(v.View(0, s.n, c0, c1))
 		if err := s.a.Multiply(s.ctx, s.eng, image, x); err != nil {
 			return err
@@ -51,18 +46,10 @@ func (s *search) projection(v blas.Matrix) (values []float64, turn blas.Matrix, 
 		backend.Gemm(true, false, s.sign, v, image.View(0, s.n, 0, c1-c0), 0, h.View(0, m, c0, c1))
 		return nil
 	})
-	if err != nil {
-		return nil, turn, err
+	if err == nil {
+		err = s.eng.SymEigTop(s.ctx, h, values, turn)
 	}
-	if err := s.eng.SymEig(s.ctx, h, w, true); err != nil {
-		return nil, turn, err
-	}
-	values, turn = make([]float64, m), blas.NewMatrix(m, m)
-	for i := range m {
-		values[i] = w[m-1-i]
-		copy(turn.Row(i), h.Row(m-1-i))
-	}
-	return values, turn, nil
+	return values, turn, err
 }
 
 // chunks calls f for the columns [c0, c1) of m, as many at a time as the operator takes, with two
@@ -88,12 +75,17 @@ func (s *search) measure(v blas.Matrix, norm float64, products int) (*Result, er
 	if err != nil {
 		return nil, err
 	}
-	res := &Result{Values: make([]float64, s.k), Vectors: s.eng.NewMatrix(s.k, s.n), Residuals: make([]float64, s.k), Norm: norm, Products: products + v.Cols + s.k}
+	return s.pick(v, values, turn, norm, products+v.Cols)
+}
+
+// pick is measure where the projection, values and turn, is known.
+func (s *search) pick(v blas.Matrix, values []float64, turn blas.Matrix, norm float64, products int) (*Result, error) {
+	res := &Result{Values: make([]float64, s.k), Vectors: s.eng.NewMatrix(s.k, s.n), Residuals: make([]float64, s.k), Norm: norm, Products: products + s.k}
 	for j := range s.k {
 		res.Values[j] = s.sign * values[j]
 		res.Norm = max(res.Norm, math.Abs(values[j]))
 	}
-	err = s.chunks(s.k, func(c0, c1 int, x, image blas.Matrix) error {
+	err := s.chunks(s.k, func(c0, c1 int, x, image blas.Matrix) error {
 		s.eng.Backend().Gemm(false, true, 1, v, turn.View(c0, c1, 0, v.Cols), 0, x.View(0, s.n, 0, c1-c0))
 		if err := s.a.Multiply(s.ctx, s.eng, image, x); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 
 	"github.com/mustlink/mustlink/blas"
@@ -115,21 +114,18 @@ func Sparse(m *sparse.Matrix) (Operator, error) {
 		return nil, &fault.ShapeError{What: "columns of the matrix", Got: m.Cols, Want: fmt.Sprintf("%d, as it has rows", m.Rows)}
 	}
 	largest, worst, place := 0.0, 0.0, [2]int{}
-	next := slices.Clone(m.Start[:m.Rows]) // in row j, as its transpose comes by
-	for i := range m.Rows {
-		col, val := m.Row(i)
-		for k, j := range col {
-			v := val[k]
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, notFinite(i, int(j), v)
-			}
-			largest = max(largest, math.Abs(v))
-			if at := next[j]; at < m.Start[j+1] && int(m.Col[at]) == i && m.Val[at] == v {
-				next[j]++
-			} else if d := math.Abs(v - m.At(int(j), i)); d > worst {
-				worst, place = d, [2]int{i, int(j)}
-			}
+	err := m.Across(func(i, j int, v, turned float64) error {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return notFinite(i, j, v)
 		}
+		largest = max(largest, math.Abs(v))
+		if d := math.Abs(v - turned); d > worst {
+			worst, place = d, [2]int{i, j}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if worst > float64(m.Rows)*0x1p-52*largest {
 		return nil, notSymmetric(place[0], place[1], m.At(place[0], place[1]), m.At(place[1], place[0]))
@@ -145,14 +141,9 @@ func (s sparseMatrix) Width() int { return 8 }
 func (s sparseMatrix) Cost() float64 { return float64(s.m.Count()) / float64(max(1, s.m.Rows)) }
 
 func (s sparseMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
-	return Apply(ctx, eng, s.m, y, x)
-}
-
-// Apply writes M X to y, M.Rows x b, with X M.Cols x b. 2b flops a stored element.
-func Apply(ctx context.Context, eng *engine.Engine, m *sparse.Matrix, y, x blas.Matrix) error {
 	t := eng.Backend().Kernels()
-	return eng.For(ctx, m.Rows, task(m.Rows, m.Count()*x.Cols), func(lo, hi int) error {
-		t.SparseRows(m.Start[lo:hi+1], m.Col, m.Val, x.Data, x.Stride, x.Cols, y.Data[lo*y.Stride:], y.Stride)
+	return eng.For(ctx, s.m.Rows, task(s.m.Rows, s.m.Count()*x.Cols), func(lo, hi int) error {
+		t.SparseRows(s.m.Start[lo:hi+1], s.m.Col, s.m.Val, x.Data, x.Stride, x.Cols, y.Data[lo*y.Stride:], y.Stride)
 		return nil
 	})
 }
