@@ -139,7 +139,8 @@ func (a *app) readData(ctx context.Context, d *dataFlags) (*dataset.Data, error)
 		if d.path == stream {
 			return dataset.Decode(a.stdin, "standard input", o.Format, o)
 		}
-		return dataset.Read(d.path, o)
+		data, _, err := dataset.Map(d.path, o) // released when the program ends
+		return data, err
 	})
 	if err != nil {
 		return nil, formatError(err, d.path)

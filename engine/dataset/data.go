@@ -167,6 +167,11 @@ func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error
 	if err != nil {
 		return nil, err
 	}
+	return t.complete(src, o, rep)
+}
+
+// complete makes data of a table that was decoded.
+func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error) {
 	if len(rep.problems) > 0 {
 		return nil, errStop
 	}
@@ -174,6 +179,7 @@ func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error
 	if o.IgnoreLabels {
 		d.Labels = nil
 	}
+	var err error
 	if o.Labels != "" {
 		if d.Labels, err = labelsFor(o.Labels, src.name, t.rows, t.ids, o.MaxLine); err != nil {
 			return nil, err

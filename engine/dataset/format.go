@@ -22,11 +22,13 @@ type format struct {
 func (f format) readable() bool { return f.decode != nil }
 func (f format) writable() bool { return f.encode != nil }
 
+const npyName = "npy"
+
 // formats is the table. Adding a format is adding a row here.
 func formats() []format {
 	return []format{
 		{"csv", []string{".csv"}, decodeCSV, decodeLabels, encodeCSV},
-		{"npy", []string{".npy"}, decodeNPY, nil, encodeNPY},
+		{npyName, []string{".npy"}, decodeNPY, nil, encodeNPY},
 		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, labelsSVM, nil},
 		{"idx", []string{".idx", "-ubyte"}, decodeIDX, labelsIDX, nil},
 		{"fasta", []string{".fasta", ".fa", ".faa", ".fna"}, decodeFASTA, labelsFASTA, nil},

@@ -24,26 +24,19 @@ type npyHeader struct {
 	descr   string
 	fortran bool
 	shape   []int64
+	length  int64 // bytes before the values
 }
 
 // decodeNPY reads a .npy file. A vector of n values becomes n points of one feature.
 //
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
-	h, length, err := readNPYHeader(src)
-	if err != nil {
-		return nil, err
-	}
-	rows, cols, size, err := h.check(src.name)
+	h, rows, cols, size, err := openNPY(src)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkMemory(o, src.name, rows*cols); err != nil {
 		return nil, err
-	}
-	if want := rows * cols * size; src.size >= 0 && src.size-length != want {
-		return nil, fault.Data(src.name, "it has %d bytes of values: want %d for %d x %d of %s",
-			src.size-length, want, rows, cols, h.descr)
 	}
 	t := &table{rows: int(rows), cols: int(cols)}
 	t.data, err = src.values(int(rows*cols), int(size), func(data []float64, buf []byte) ([]float64, error) {
@@ -56,6 +49,21 @@ func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
 		t.data = transpose(t.data, t.cols, t.rows)
 	}
 	return t, t.checkFinite(rep)
+}
+
+// openNPY reads the header and compares it with the size of the file, where that is known.
+func openNPY(src *source) (h npyHeader, rows, cols, size int64, err error) {
+	if h, err = readNPYHeader(src); err != nil {
+		return h, 0, 0, 0, err
+	}
+	if rows, cols, size, err = h.check(src.name); err != nil {
+		return h, 0, 0, 0, err
+	}
+	if want := rows * cols * size; src.size >= 0 && src.size-h.length != want {
+		err = fault.Data(src.name, "it has %d bytes of values: want %d for %d x %d of %s",
+			src.size-h.length, want, rows, cols, h.descr)
+	}
+	return h, rows, cols, size, err
 }
 
 // checkFinite reports the values that are NaN or infinite.
@@ -73,17 +81,17 @@ func (t *table) checkFinite(rep *report) error {
 	return nil
 }
 
-// readNPYHeader reads magic, version and header; length is their size in bytes.
-func readNPYHeader(src *source) (h npyHeader, length int64, err error) {
+// readNPYHeader reads magic, version and header.
+func readNPYHeader(src *source) (h npyHeader, err error) {
 	if head, err := src.r.Peek(1); err == io.EOF && len(head) == 0 {
-		return h, 0, fault.Data(src.name, "the file is empty: want a NumPy array")
+		return h, fault.Data(src.name, "the file is empty: want a NumPy array")
 	}
 	prefix := make([]byte, len(npyMagic)+2)
 	if err := src.full(prefix, "its header"); err != nil {
-		return h, 0, err
+		return h, err
 	}
 	if string(prefix[:len(npyMagic)]) != npyMagic {
-		return h, 0, fault.Data(src.name, "the content is not a NumPy array: want a file that begins with \\x93NUMPY")
+		return h, fault.Data(src.name, "the content is not a NumPy array: want a file that begins with \\x93NUMPY")
 	}
 	major := prefix[len(npyMagic)]
 	var size [4]byte
@@ -96,24 +104,24 @@ func readNPYHeader(src *source) (h npyHeader, length int64, err error) {
 		err = fault.Data(src.name, "the .npy version is %d: want 1 to 3", major)
 	}
 	if err != nil {
-		return h, 0, err
+		return h, err
 	}
 	n := binary.LittleEndian.Uint32(size[:])
 	if n > npyMaxHeader {
-		return h, 0, fault.Data(src.name, "its header claims %d bytes: want at most %d", n, npyMaxHeader)
+		return h, fault.Data(src.name, "its header claims %d bytes: want at most %d", n, npyMaxHeader)
 	}
 	text := make([]byte, n)
 	if err := src.full(text, "its header"); err != nil {
-		return h, 0, err
+		return h, err
 	}
 	if h, err = parseNPYHeader(string(text)); err != nil {
-		return h, 0, fault.Data(src.name, "its header: %w", err)
+		return h, fault.Data(src.name, "its header: %w", err)
 	}
-	length = int64(len(prefix)) + 2 + int64(n)
+	h.length = int64(len(prefix)) + 2 + int64(n)
 	if major > 1 {
-		length += 2
+		h.length += 2
 	}
-	return h, length, nil
+	return h, nil
 }
 
 // check returns the size of the matrix and of one element.

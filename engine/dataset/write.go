@@ -82,12 +82,26 @@ type matrixWriter struct {
 	ids        []string
 	columns    []string
 	labels     []string
+	// next, if not nil, returns the rows from row on that come next, compact; data then holds the
+	// rows [from, to).
+	next     func(row int) ([]float64, error)
+	from, to int
 }
 
 // row returns row i, which must be finite: a file that could not be read again is worse
-// than an error.
+// than an error. Rows are asked for in ascending order.
 func (w *matrixWriter) row(i int) ([]float64, error) {
-	row := w.data[i*w.stride : i*w.stride+w.cols]
+	if w.next != nil && i == w.to {
+		var err error
+		if w.data, err = w.next(i); err != nil {
+			return nil, err
+		}
+		if w.from, w.to = i, i+len(w.data)/w.cols; w.to == i || w.to > w.rows || len(w.data)%w.cols != 0 {
+			return nil, &fault.ShapeError{What: "length of a block of rows", Got: len(w.data), Want: fmt.Sprintf("a multiple of %d columns, 1 to %d rows", w.cols, w.rows-i)}
+		}
+	}
+	at := (i - w.from) * w.stride
+	row := w.data[at : at+w.cols]
 	for j, v := range row {
 		if v-v != 0 {
 			e := fault.Data(w.path, "cannot write: the value is %v: want a finite number", v)
@@ -104,6 +118,17 @@ func (w *matrixWriter) row(i int) ([]float64, error) {
 // A NaN or an infinity is a *fault.DataError. Nothing is left of path after an error.
 func WriteMatrix(path string, rows, cols int, data []float64, stride int, ids []string, o WriteOptions) error {
 	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, data: data, stride: stride, ids: ids, columns: o.Columns}, o)
+}
+
+// WriteRows is [WriteMatrix] for a matrix of one column or more that comes in blocks: next(i)
+// returns the rows from i on, row-major and compact, as many as it likes; it is called again when
+// they are written, and may use the same memory. Its error, such as that of a cancelled context,
+// ends the writing, and then nothing is left of path.
+func WriteRows(path string, rows, cols int, ids []string, next func(row int) ([]float64, error), o WriteOptions) error {
+	if cols < 1 {
+		return &fault.ShapeError{What: "number of columns", Got: cols, Want: "at least 1"}
+	}
+	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, next: next, stride: cols, ids: ids, columns: o.Columns}, o)
 }
 
 // WriteData writes dense points as a data file with their ids, features and labels. In
@@ -135,7 +160,7 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 }
 
 func (w *matrixWriter) check() error {
-	if w.rows < 0 || w.cols < 0 || w.stride < w.cols || w.rows > 0 && len(w.data) < (w.rows-1)*w.stride+w.cols {
+	if w.rows < 0 || w.cols < 0 || w.stride < w.cols || w.next == nil && w.rows > 0 && len(w.data) < (w.rows-1)*w.stride+w.cols {
 		return &fault.ShapeError{What: "length of the matrix's data", Got: len(w.data),
 			Want: fmt.Sprintf("%d x %d with a stride of %d", w.rows, w.cols, w.stride)}
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,5 +91,51 @@ func TestWriteDataRoundTrip(t *testing.T) {
 	d.IDs = []string{"1", " 2", "a\"b", "x,y", "\u00a0nb", "two\nlines", "é"}
 	for _, format := range []string{"csv", "npy", "csv.gz", "npy.gz"} {
 		roundTrip(t, d, format)
+	}
+}
+
+// Rows that come in blocks of any size make the file of the whole matrix.
+func TestWriteRows(t *testing.T) {
+	const rows, cols = 11, 3
+	data := make([]float64, rows*cols)
+	for i := range data {
+		data[i] = float64(i) / 7
+	}
+	ids := strings.Split("abcdefghijk", "")
+	for _, name := range []string{"m.csv", "m.npy", "m.csv.gz"} {
+		dir := t.TempDir()
+		whole, parts := filepath.Join(dir, "whole-"+name), filepath.Join(dir, "parts-"+name)
+		if err := WriteMatrix(whole, rows, cols, data, cols, ids, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		block, asked := make([]float64, 0, rows*cols), []int(nil)
+		next := func(i int) ([]float64, error) { // blocks of 1, 2, 3 ... rows in the same memory
+			asked = append(asked, i)
+			return append(block[:0], data[i*cols:min(i+len(asked), rows)*cols]...), nil
+		}
+		if err := WriteRows(parts, rows, cols, ids, next, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		a, errA := os.ReadFile(whole)
+		b, errB := os.ReadFile(parts)
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s: %d bytes whole, %d in parts (%v, %v)", name, len(a), len(b), errA, errB)
+		}
+		if !slices.Equal(asked, []int{0, 1, 3, 6, 10}) {
+			t.Errorf("%s: asked for rows %v", name, asked)
+		}
+	}
+	dir := t.TempDir()
+	for name, next := range map[string]func(int) ([]float64, error){
+		"none":      func(int) ([]float64, error) { return nil, nil },
+		"too many":  func(int) ([]float64, error) { return make([]float64, (rows+1)*cols), nil },
+		"half":      func(int) ([]float64, error) { return make([]float64, cols+1), nil },
+		"NaN":       func(int) ([]float64, error) { return []float64{1, math.NaN(), 2}, nil },
+		"cancelled": func(int) ([]float64, error) { return nil, context.Canceled },
+	} {
+		err := WriteRows(filepath.Join(dir, "m.csv"), rows, cols, nil, next, WriteOptions{})
+		if list, _ := os.ReadDir(dir); len(list) > 0 || err == nil || name == "cancelled" && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: the folder holds %v, error %v", name, list, err)
+		}
 	}
 }

@@ -59,9 +59,9 @@ func FromChunklets(n int, chunklets [][]int) (*Set, error) {
 
 // group fills cliques and listed from the trees of f that hold a row with named[i] != 0.
 func (s *Set) group(f *forest, named []int) {
-	p := f.partition()
-	groups := make([][]int, p.count)
-	for i, c := range p.of {
+	of, count := f.numbers()
+	groups := make([][]int, count)
+	for i, c := range of {
 		if named[i] != 0 {
 			groups[c] = append(groups[c], i)
 		}

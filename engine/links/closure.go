@@ -44,9 +44,8 @@ func (s *Set) Closure() (*Set, error) {
 
 // members returns the rows of every component, ascending.
 func (s *Set) members() [][]int {
-	p := s.partition()
-	groups := make([][]int, p.count)
-	for i, c := range p.of {
+	groups := make([][]int, s.NumComponents())
+	for i, c := range s.Components() {
 		groups[c] = append(groups[c], i)
 	}
 	return groups

@@ -2,76 +2,101 @@ package links
 
 import "slices"
 
-// partition numbers the connected components of the must-link graph.
+// partition numbers the connected components of the must-link graph, of the rows that must-links
+// and chunklets name: all others are components of their own, and there may be very many of them.
 type partition struct {
-	of    []int // component of each row
+	rows  []int // ascending
+	of    []int // component of rows[i]; numbered in the order of their smallest rows
 	count int
+}
+
+// component returns the component of a row, -1 for a row that no must-link or chunklet names.
+func (p partition) component(row int) int {
+	if at, ok := slices.BinarySearch(p.rows, row); ok {
+		return p.of[at]
+	}
+	return -1
 }
 
 // Components returns the number of the must-link component of every row, 0-based and in
 // the order of the components' smallest rows; a row without must-links is a component of
 // its own. Cost O(n + links).
-func (s *Set) Components() []int { return s.partition().of }
+func (s *Set) Components() []int {
+	p := s.partition()
+	out, number := make([]int, s.n), make([]int, p.count) // 1 + new number, 0 if not met yet
+	next, at := 0, 0
+	for row := range out {
+		if at == len(p.rows) || p.rows[at] != row {
+			out[row] = next
+			next++
+			continue
+		}
+		c := p.of[at]
+		if at++; number[c] == 0 {
+			next++
+			number[c] = next
+		}
+		out[row] = number[c] - 1
+	}
+	return out
+}
 
 // NumComponents returns the number of connected components of the must-link graph.
-func (s *Set) NumComponents() int { return s.partition().count }
+func (s *Set) NumComponents() int {
+	p := s.partition()
+	return p.count + s.n - len(p.rows)
+}
 
 func (s *Set) partition() partition {
 	return s.components.get(func() partition {
-		f := newForest(s.n)
+		p := partition{rows: s.named()}
+		f := newForest(len(p.rows))
+		at := func(row int) int {
+			place, _ := slices.BinarySearch(p.rows, row)
+			return place
+		}
 		for _, l := range s.must {
-			f.join(l.I, l.J)
+			f.join(at(l.I), at(l.J))
 		}
 		for _, c := range s.cliques {
 			for _, i := range c[1:] {
-				f.join(c[0], i)
+				f.join(at(c[0]), at(i))
 			}
 		}
-		return f.partition()
+		p.of, p.count = f.numbers()
+		return p
 	})
+}
+
+// named returns the rows that must-links and chunklets name, ascending.
+func (s *Set) named() []int {
+	rows := slices.Clone(s.listed)
+	for _, l := range s.must {
+		rows = append(rows, l.I, l.J)
+	}
+	for _, c := range s.cliques {
+		rows = append(rows, c...)
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
 }
 
 // Chunklets returns the must-link components of at least two rows, and the single rows
 // that were listed as chunklets, each ascending, ordered by smallest row.
 func (s *Set) Chunklets() [][]int {
 	return s.chunklets.get(func() [][]int {
-		p := s.partition()
+		p := s.partition() // whose components of one row are those that were listed
 		size := make([]int, p.count)
 		for _, c := range p.of {
 			size[c]++
 		}
-		keep := make([]bool, p.count)
-		total, groups := 0, 0
-		for c := range size {
-			keep[c] = size[c] >= 2
-		}
-		for _, i := range s.listed {
-			keep[p.of[i]] = true
-		}
-		for c, k := range keep {
-			if k {
-				total += size[c]
-				groups++
-			}
-		}
 		// One backing array, cut into pieces that cannot grow into each other.
-		store := make([]int, total)
-		group := make([][]int, p.count)
-		for c, k := range keep {
-			if k {
-				group[c], store = store[0:0:size[c]], store[size[c]:]
-			}
+		store, out := make([]int, len(p.rows)), make([][]int, p.count)
+		for c, k := range size {
+			out[c], store = store[0:0:k], store[k:]
 		}
-		for i, c := range p.of {
-			if keep[c] {
-				group[c] = append(group[c], i)
-			}
-		}
-		out := make([][]int, 0, groups)
-		for c, k := range keep {
-			if k {
-				out = append(out, group[c])
-			}
+		for at, c := range p.of {
+			out[c] = append(out[c], p.rows[at])
 		}
 		return out
 	})
@@ -116,21 +141,18 @@ func (f *forest) join(i, j int) bool {
 	return true
 }
 
-func (f *forest) partition() partition {
-	p := partition{of: make([]int, len(f.parent)), count: 0}
-	number := make([]int, len(f.parent))
-	for i := range number {
-		number[i] = -1
-	}
-	for i := range p.of {
+// numbers numbers the trees, in the order of their smallest members.
+func (f *forest) numbers() (of []int, count int) {
+	of, number := make([]int, len(f.parent)), make([]int, len(f.parent)) // 1 + number, 0 for none yet
+	for i := range of {
 		r := f.root(i)
-		if number[r] < 0 {
-			number[r] = p.count
-			p.count++
+		if number[r] == 0 {
+			count++
+			number[r] = count
 		}
-		p.of[i] = number[r]
+		of[i] = number[r] - 1
 	}
-	return p
+	return of, count
 }
 
 // pairsOf returns all pairs of each of the disjoint sorted groups, sorted by (I, J).

@@ -71,9 +71,9 @@ func (s *Set) conflicting() []Link {
 		return nil
 	}
 	var out []Link
-	of := s.Components()
+	p := s.partition()
 	for _, l := range s.cannot {
-		if of[l.I] == of[l.J] {
+		if c := p.component(l.I); c >= 0 && c == p.component(l.J) {
 			out = append(out, l)
 		}
 	}

@@ -96,18 +96,33 @@ func (c *choice) take(i int) {
 	c.list = append(c.list, i)
 }
 
-// uniform draws from all points that are left.
+// uniform draws from all points that are left: the beginning of a random permutation of them, of
+// which only the places are kept that differ from the order of the points.
 func (c *choice) uniform() {
-	var left []int
-	for i, taken := range c.taken {
-		if !taken {
-			left = append(left, i)
+	given := slices.Clone(c.list)
+	slices.Sort(given)
+	moved := map[int]int{} // what stands at a place of the list of points that are left
+	at := func(place int) int {
+		if other, ok := moved[place]; ok {
+			return other
 		}
+		return place
 	}
-	for k := 0; len(c.list) < c.m; k++ { // the beginning of a random permutation
-		other := k + c.rng.IntN(len(left)-k)
-		left[k], left[other] = left[other], left[k]
-		c.take(left[k])
+	left := len(c.taken) - len(given)
+	for k := 0; len(c.list) < c.m; k++ {
+		other := k + c.rng.IntN(left-k)
+		chosen := at(other)
+		moved[other] = at(k)
+		// The place-th point that was not given: every given one at or before it moves it by one.
+		lo, hi := 0, len(given)
+		for lo < hi {
+			if mid := (lo + hi) / 2; given[mid]-mid <= chosen {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		c.take(chosen + lo)
 	}
 }
 

@@ -1,0 +1,89 @@
+package dataset
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// large returns rows x 2 values, and the name of a shape that is large enough to be mapped.
+func large() ([]float64, string) {
+	values := make([]float64, mapFrom/8+2)
+	for i := range values {
+		values[i] = math.Sin(float64(i))
+	}
+	return values, "(1048577, 2)"
+}
+
+// A file that is mapped holds what a file that is read does; so do files that cannot be mapped.
+func TestMapIsRead(t *testing.T) {
+	values, shape := large()
+	header := func(file []byte) []byte { // as NumPy pads it, so that values are aligned
+		pad := -(len(file) - len(values)*8) & 63
+		head := slices.Clone(file[:len(file)-len(values)*8])
+		head = append(head[:len(head)-1], append(slices.Repeat([]byte{' '}, pad), '\n')...)
+		head[8] += byte(pad)
+		return append(head, file[len(file)-len(values)*8:]...)
+	}
+	for name, file := range map[string][]byte{
+		"aligned":   header(npyFile("<f8", false, shape, values)),
+		"unaligned": npyFile("<f8", false, shape+" ", values),
+		"fortran":   header(npyFile("<f8", true, shape, values)),
+		"integers":  header(npyFile("<i8", false, shape, values)),
+		"small":     npyFile("<f8", false, "(2, 2)", values[:4]),
+	} {
+		path := write(t, "x.npy", file)
+		want, err := Read(path, ReadOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, release, err := Map(path, ReadOptions{MemoryLimit: 17 << 20})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: read and mapped differ: %.500s", name, diff)
+		}
+		if err := release(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// What is mapped takes no memory: a limit below its size does not matter.
+	path := write(t, "x.npy", header(npyFile("<f8", false, shape, values)))
+	if _, err := Read(path, ReadOptions{MemoryLimit: 1 << 20}); err == nil {
+		t.Error("Read within too little memory: no error")
+	}
+	_, release, err := Map(path, ReadOptions{MemoryLimit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMapBadInput(t *testing.T) {
+	values, shape := large()
+	values[5] = math.NaN()
+	path := write(t, "x.npy", npyFile("<f8", false, shape+"    ", values))
+	_, _, err := Map(path, ReadOptions{})
+	wantData(t, err, path, place{0, 2, "1"}, "NaN")
+
+	path = write(t, "x.npy", npyFile("<f8", false, "(1048577, 3)", values))
+	if _, _, err := Map(path, ReadOptions{}); !fault.IsInput(err) {
+		t.Errorf("a file that is cut off: error %v", err)
+	}
+	if _, _, err := Map(filepath.Join(t.TempDir(), "x.npy"), ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: error %v", err)
+	}
+	if _, _, err := Map("x.what", ReadOptions{}); !fault.IsInput(err) {
+		t.Errorf("no format: error %v", err)
+	}
+}
