@@ -1,13 +1,9 @@
 package kbeta
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -22,9 +18,6 @@ const (
 	tensorBetween = "kbeta.between" // [m, m], with rows of a Gram matrix
 )
 
-// extraKey is the member of the header's Extra that holds an extra.
-const extraKey = "kbeta"
-
 // extra is what the header holds beside parameters and kernel.
 type extra struct {
 	InputDim int       `json:"input_dim"`
@@ -34,23 +27,10 @@ type extra struct {
 
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
-	f.Header.Method = Method
 	f.Header.Kernel = m.kernel.String()
-	var err error
-	if f.Header.Params, err = json.Marshal(m.params); err != nil {
-		return fmt.Errorf("kbeta: parameters: %w", err)
+	if err := stored.SetHeader(f, Method, m.params, m.status, extra{m.InputDim(), m.Alphabet(), m.far}); err != nil {
+		return err
 	}
-	if f.Header.Status, err = json.Marshal(m.status); err != nil {
-		return fmt.Errorf("kbeta: status: %w", err)
-	}
-	about, err := json.Marshal(extra{m.InputDim(), m.Alphabet(), m.far})
-	if err != nil {
-		return fmt.Errorf("kbeta: header: %w", err)
-	}
-	if f.Header.Extra == nil {
-		f.Header.Extra = map[string]json.RawMessage{}
-	}
-	f.Header.Extra[extraKey] = about
 	stored.Encode(f, m.support)
 	f.SetFloat64s(tensorMu, m.mu)
 	stored.SetMatrix(f, tensorVectors, m.v)
@@ -66,29 +46,16 @@ func (m *Model) Encode(f *model.File) error {
 // Decode rebuilds the model that [Model.Encode] stored. A tensor that is missing, misshapen or out
 // of range, or not finite, is a *fault.DataError. The model shares the tensors' memory.
 func Decode(f *model.File) (*Model, error) {
-	if f.Header.Method != Method {
-		return nil, fault.Data("", "model of method %q: want %q", f.Header.Method, Method)
-	}
-	m := &Model{}
-	var about extra
-	for _, part := range []struct {
-		name string
-		text json.RawMessage
-		to   any
-	}{{"params", f.Header.Params, &m.params}, {"status", f.Header.Status, &m.status}, {extraKey, f.Header.Extra[extraKey], &about}} {
-		if err := stored.Unmarshal(part.name, part.text, part.to); err != nil {
-			return nil, err
-		}
-	}
-	spec, err := kernel.Parse(f.Header.Kernel)
-	if err == nil {
-		m.kernel, err = kernel.New(spec)
-	}
-	if err == nil {
-		err = m.params.Validate()
-	}
+	m, about := &Model{}, extra{}
+	err := stored.Header(f, Method, &m.params, &m.status, &about)
 	if err != nil {
-		return nil, fault.Data("", "header of the model: %w", err)
+		return nil, err
+	}
+	if err := m.params.Validate(); err != nil {
+		return nil, stored.InHeader(err)
+	}
+	if m.kernel, err = stored.Kernel(f); err != nil {
+		return nil, err
 	}
 	m.far = about.Far
 	if m.support, err = stored.Decode(f, about.InputDim, about.Alphabet); err != nil {

@@ -221,30 +221,12 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	if err := m.check(x); err != nil {
 		return nil, err
 	}
-	if err := input.Pairs(x.Len(), pairs); err != nil {
-		return nil, err
-	}
-	place, rows := map[int]int{}, []int(nil)
-	for _, pair := range pairs {
-		for _, i := range pair {
-			if _, ok := place[i]; !ok {
-				place[i] = len(rows)
-				rows = append(rows, i)
-			}
+	return input.Distances(eng, x, pairs, func(x points.Points) (blas.Matrix, error) {
+		if err := eng.Check(fmt.Sprintf("places of %d points", x.Len()), engine.MatrixBytes(x.Len(), len(m.beta)), "ask for fewer pairs at a time"); err != nil {
+			return blas.Matrix{}, err
 		}
-	}
-	if err := eng.Check(fmt.Sprintf("places of %d points", len(rows)), engine.MatrixBytes(len(rows), len(m.beta)), "ask for fewer pairs at a time"); err != nil {
-		return nil, err
-	}
-	y, err := m.embed(ctx, eng, x.Select(rows), m.all())
-	if err != nil {
-		return nil, err
-	}
-	t, out := eng.Backend().Kernels(), make([]float64, len(pairs))
-	for p, pair := range pairs {
-		out[p] = t.SquaredDistance(y.Row(place[pair[0]]), y.Row(place[pair[1]]))
-	}
-	return out, nil
+		return m.embed(ctx, eng, x, m.all())
+	})
 }
 
 func (m *Model) check(x points.Points) error {

@@ -6,7 +6,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -14,22 +13,12 @@ import (
 // checked: a tensor that is missing, misshapen or out of range, or not finite, is a
 // *fault.DataError. The model shares the tensors' memory.
 func Decode(f *model.File) (*Model, error) {
-	if f.Header.Method != Method {
-		return nil, fault.Data("", "model of method %q: want %q", f.Header.Method, Method)
-	}
-	out := &Model{metric: &metric{}, embed: &embedding{}}
-	if err := stored.Unmarshal("params", f.Header.Params, &out.params); err != nil {
+	out, about := &Model{metric: &metric{}, embed: &embedding{}}, extra{}
+	if err := stored.Header(f, Method, &out.params, &out.status, &about); err != nil {
 		return nil, err
 	}
 	if err := out.params.Validate(); err != nil {
-		return nil, fault.Data("", "header of the model: %w", err)
-	}
-	if err := stored.Unmarshal("status", f.Header.Status, &out.status); err != nil {
-		return nil, err
-	}
-	var about extra
-	if err := stored.Unmarshal(extraKey, f.Header.Extra[extraKey], &about); err != nil {
-		return nil, err
+		return nil, stored.InHeader(err)
 	}
 	if err := out.metric.decodeHeader(f, about); err != nil {
 		return nil, err
@@ -57,12 +46,9 @@ func Decode(f *model.File) (*Model, error) {
 }
 
 func (m *metric) decodeHeader(f *model.File, about extra) error {
-	spec, err := kernel.Parse(f.Header.Kernel)
-	if err == nil {
-		m.kernel, err = kernel.New(spec)
-	}
-	if err != nil {
-		return fault.Data("", "header of the model: %w", err)
+	var err error
+	if m.kernel, err = stored.Kernel(f); err != nil {
+		return err
 	}
 	if !(about.Eps > 0) || math.IsInf(about.Eps, 0) {
 		return fault.Data("", "header of the model: eps is %g: want a finite number > 0", about.Eps)

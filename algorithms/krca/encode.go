@@ -1,9 +1,6 @@
 package krca
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -21,9 +18,6 @@ const (
 	tensorRefs      = "embed.reference"  // [m]
 	tensorRefC      = "embed.reference_coordinates"
 )
-
-// extraKey is the member of the header's Extra that holds an extra.
-const extraKey = "krca"
 
 // extra is what the header holds beside parameters and kernel.
 type extra struct {
@@ -44,23 +38,11 @@ type extra struct {
 // Encode stores the model in f: method, kernel, parameters and status in the header, the
 // rest in tensors. Each stored point is stored once; the others refer to it by its place.
 func (m *Model) Encode(f *model.File) error {
-	f.Header.Method = Method
 	f.Header.Kernel = m.metric.kernel.String()
-	var err error
-	if f.Header.Params, err = json.Marshal(m.params); err != nil {
-		return fmt.Errorf("krca: parameters: %w", err)
+	about := extra{m.metric.eps, m.growth.s, m.metric.form(), m.InputDim(), m.Alphabet(), m.embed.chosen()}
+	if err := stored.SetHeader(f, Method, m.params, m.status, about); err != nil {
+		return err
 	}
-	if f.Header.Status, err = json.Marshal(m.status); err != nil {
-		return fmt.Errorf("krca: status: %w", err)
-	}
-	about, err := json.Marshal(extra{m.metric.eps, m.growth.s, m.metric.form(), m.InputDim(), m.Alphabet(), m.embed.chosen()})
-	if err != nil {
-		return fmt.Errorf("krca: header: %w", err)
-	}
-	if f.Header.Extra == nil {
-		f.Header.Extra = map[string]json.RawMessage{}
-	}
-	f.Header.Extra[extraKey] = about
 	stored.Encode(f, m.embed.support)
 	m.metric.encode(f)
 	m.embed.encode(f, m.metric.spectral())

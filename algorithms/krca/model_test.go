@@ -178,9 +178,9 @@ func TestDecodeHostile(t *testing.T) {
 			"bad params": func(f *model.File) { f.Header.Params = []byte(`{"eps":-1}`) },
 			"status":     func(f *model.File) { f.Header.Status = []byte("{") },
 			"no extra":   func(f *model.File) { f.Header.Extra = nil },
-			"eps":        func(f *model.File) { f.Header.Extra[extraKey] = []byte(`{"eps":0,"form":"cholesky","input_dim":4}`) },
-			"form":       func(f *model.File) { f.Header.Extra[extraKey] = []byte(`{"eps":1,"form":"auto","input_dim":4}`) },
-			"dim":        func(f *model.File) { f.Header.Extra[extraKey] = []byte(`{"eps":1,"form":"cholesky","input_dim":-4}`) },
+			"eps":        func(f *model.File) { f.Header.Extra[Method] = []byte(`{"eps":0,"form":"cholesky","input_dim":4}`) },
+			"form":       func(f *model.File) { f.Header.Extra[Method] = []byte(`{"eps":1,"form":"auto","input_dim":4}`) },
+			"dim":        func(f *model.File) { f.Header.Extra[Method] = []byte(`{"eps":1,"form":"cholesky","input_dim":-4}`) },
 		} {
 			f := through(t, v.model)
 			damage(f)

@@ -4,7 +4,6 @@
 package stored
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -64,14 +63,6 @@ func Int64s(v []int) []int64 {
 		out[i] = int64(x)
 	}
 	return out
-}
-
-// Unmarshal reads a part of the header; an error is a *fault.DataError that says which.
-func Unmarshal(what string, text json.RawMessage, to any) error {
-	if err := json.Unmarshal(text, to); err != nil {
-		return fault.Data("", "header of the model, %s: %w", what, err)
-	}
-	return nil
 }
 
 // Decode reads the stored points, of whichever kind they are: of dim features or reference objects,

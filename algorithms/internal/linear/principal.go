@@ -1,0 +1,125 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Principal is a set of points in their principal coordinates.
+type Principal struct {
+	Mean       []float64   // length d
+	Directions blas.Matrix // q x d, orthonormal rows, by descending variance
+	Variances  []float64   // length q, descending
+	Z          blas.Matrix // n x q: the centred points in these directions
+}
+
+// NewPrincipal computes the principal coordinates of x, without the directions whose variance
+// (divisor n) is at most tol times the largest: constant and collinear features drop out.
+//
+// Cost for n points of d features: the eigendecomposition of a matrix of order min(n, d), and
+// 4 n d min(n, d) flops.
+//
+// Errors: points that are all equal, or so large that their covariance overflows, are
+// *fault.DataError; a request beyond the memory limit.
+func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64) (*Principal, error) {
+	small := min(x.N, x.D)
+	need := 2*engine.MatrixBytes(x.N, x.D) + 2*engine.MatrixBytes(small, small)
+	if err := eng.Check(fmt.Sprintf("principal coordinates of %d points of %d features", x.N, x.D), need, "use fewer points or features"); err != nil {
+		return nil, err
+	}
+	centred := eng.NewMatrix(x.N, x.D)
+	for i := range x.N {
+		copy(centred.Row(i), x.Row(i))
+	}
+	p := &Principal{Mean: Centre(centred)}
+	vectors, values, err := Eigen(ctx, eng, centred, x.D <= x.N, x.N)
+	if err != nil {
+		return nil, err
+	}
+	first, last := 0, len(values)-1 // ascending
+	for first < last && !(values[first] > tol*values[last]) {
+		first++
+	}
+	if !(values[last] > 0) {
+		return nil, fault.Data("", "all points are equal: want points that vary")
+	}
+	q := len(values) - first
+	p.Directions, p.Variances = blas.NewMatrix(q, x.D), make([]float64, q)
+	for r := range q {
+		p.Variances[r] = values[last-r]
+	}
+	descending := blas.NewMatrix(q, small)
+	for r := range q {
+		copy(descending.Row(r), vectors.Row(last-r))
+	}
+	p.Z = eng.NewMatrix(x.N, q)
+	if x.D <= x.N {
+		p.Directions = descending
+	} else { // the eigenvectors are those of the inner products
+		eng.Backend().Gemm(false, false, 1, descending, centred, 0, p.Directions)
+		for r, v := range p.Variances {
+			eng.Backend().Kernels().Scale(1/math.Sqrt(v*float64(x.N)), p.Directions.Row(r))
+		}
+	}
+	eng.Backend().Gemm(false, true, 1, centred, p.Directions, 0, p.Z)
+	return p, ctx.Err()
+}
+
+// Map returns the map of the named method whose matrix is t, Dim x q, in principal coordinates.
+func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) Map {
+	w := blas.NewMatrix(t.Rows, len(p.Mean))
+	eng.Backend().Gemm(false, false, 1, t, p.Directions, 0, w)
+	return New(method, p.Mean, w)
+}
+
+// Centre subtracts the mean of its rows from each and returns it.
+func Centre(x blas.Matrix) []float64 {
+	mean := make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			mean[j] += v
+		}
+	}
+	for j := range mean {
+		mean[j] /= float64(x.Rows)
+	}
+	for i := range x.Rows {
+		row := x.Row(i)
+		for j, m := range mean {
+			row[j] -= m
+		}
+	}
+	return mean
+}
+
+// Eigen returns the eigenvectors, as rows, and the eigenvalues, ascending, of X'X/n (features) or
+// of XX'/n. A matrix that overflows is a *fault.DataError.
+func Eigen(ctx context.Context, eng *engine.Engine, x blas.Matrix, features bool, n int) (blas.Matrix, []float64, error) {
+	order := x.Rows
+	if features {
+		order = x.Cols
+	}
+	c, w := blas.NewMatrix(order, order), make([]float64, order)
+	eng.Backend().Syrk(features, 1/float64(n), x, 0, c)
+	if err := CheckCovariance(c); err != nil {
+		return c, w, err
+	}
+	return c, w, eng.SymEig(ctx, c, w, true)
+}
+
+// CheckCovariance refuses a covariance matrix that overflowed, by a *fault.DataError.
+func CheckCovariance(c blas.Matrix) error {
+	for i := range c.Rows {
+		if v := c.At(i, i); v-v != 0 {
+			return &fault.DataError{Row: -1, Err: errors.New("the covariance of the points overflows: want smaller values (standardize the data)")}
+		}
+	}
+	return nil
+}
