@@ -319,3 +319,36 @@ func BenchmarkNew(b *testing.B) {
 		}
 	})
 }
+
+// The closure of what labels say is every pair of labelled rows, with the sign of its labels.
+func TestFromLabels(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "d"}), 1, 14).Draw(t, "labels")
+		s := mustSet(FromLabels(labels))
+		closed := mustSet(s.Closure())
+		for i, a := range labels {
+			for j, b := range labels[i+1:] {
+				j += i + 1
+				want := Sign(0)
+				if a != "" && b != "" {
+					want = Cannot
+					if a == b {
+						want = Must
+					}
+				}
+				got := Sign(0)
+				for _, l := range slices.Concat(closed.Must(), closed.Cannot()) {
+					if l.I == i && l.J == j {
+						got = l.Sign
+					}
+				}
+				if got != want {
+					t.Fatalf("labels %q: pair %d-%d has sign %v, want %v", labels, i, j, got, want)
+				}
+			}
+		}
+		if len(s.Conflicts()) > 0 || s.Consistent() != nil {
+			t.Fatal("labels contradict themselves")
+		}
+	})
+}

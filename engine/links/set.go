@@ -20,7 +20,8 @@ type Set struct {
 	// must and cannot are canonical, sorted by (I, J) and without duplicates.
 	must, cannot []Link
 	// cliques are disjoint sorted groups of at least two rows whose pairs are must-links that
-	// are written out only on request. When there are any, must and cannot are empty.
+	// are written out only on request. When there are any, must is empty, and no cannot-link is
+	// inside one.
 	cliques [][]int
 	listed  []int // rows listed as a chunklet of their own, ascending
 

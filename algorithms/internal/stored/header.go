@@ -73,3 +73,8 @@ func Kernel(f *model.File) (kernel.Kernel, error) {
 	}
 	return k, nil
 }
+
+// Empty says of a tensor that it has no values.
+func Empty(name string) error {
+	return fault.Data("", "tensor %s is empty: want at least one value", name)
+}

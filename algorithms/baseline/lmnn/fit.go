@@ -1,0 +1,91 @@
+package lmnn
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Params   Params
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "lmnn".
+func (Learner) Method() string { return Method }
+
+// Fit learns from n dense points of d features: points joined by must-links are of one class, classes
+// joined by a cannot-link are different. The result has the type *[Model].
+//
+// Cost for m linked points, q directions and r dimensions: an iteration takes 4 m q r flops, and
+// O(r) for each pair near enough to be an impostor; a search for these, every few iterations, 2 m^2 r.
+//
+// Errors: no must-links, no cannot-links; parameters that [Params.Validate] refuses, more dimensions
+// than the data have directions; points with NaN or Inf, or all equal; a request beyond the memory
+// limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	dense, err := linear.Vectors(Method, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := input.Check(x, set); err != nil {
+		return nil, err
+	}
+	if must, cannot := set.Count(); must == 0 || cannot == 0 {
+		return nil, fault.Data("", "lmnn learns from classes that differ: want must-links and cannot-links, got %d and %d", must, cannot)
+	}
+	p, err := linear.NewPrincipal(ctx, eng, dense, l.Params.RankTol)
+	if err != nil {
+		return nil, err
+	}
+	if q := p.Z.Cols; l.Params.Dims > q {
+		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
+	}
+	c := newClasses(set)
+	problem, err := newProblem(ctx, eng, l.Params, rowsOf(p.Z, c.rows), c)
+	if err != nil {
+		return nil, err
+	}
+	run := &descent{problem: problem, progress: l.Progress, begin: begin}
+	m := &Model{params: l.Params}
+	a, err := run.minimise(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.Map, m.trace = p.Map(eng, Method, a), run.trace
+	m.status = algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Message: run.message(), Elapsed: time.Since(begin)}
+	return m, ctx.Err()
+}
+
+// rowsOf returns some rows of z, a copy.
+func rowsOf(z blas.Matrix, rows []int) blas.Matrix {
+	out := blas.NewMatrix(len(rows), z.Cols)
+	for k, i := range rows {
+		copy(out.Row(k), z.Row(i))
+	}
+	return out
+}

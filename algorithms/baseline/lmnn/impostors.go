@@ -1,0 +1,127 @@
+package lmnn
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// slack is how much farther than an impostor may be the listed points are, relative to that.
+const slack = 0.3
+
+// nearby lists, for each point, all points of other classes that are nearer than its radius, with
+// room for movement.
+type nearby struct {
+	graph
+	places blas.Matrix // where the points were
+	radius []float64
+}
+
+// reach returns how near a point must be to be an impostor of each: the square root of 1 plus the
+// largest squared distance to a target; 0 without targets.
+func (p *problem) reach(ctx context.Context, y blas.Matrix) ([]float64, error) {
+	out := make([]float64, y.Rows)
+	t := p.eng.Backend().Kernels()
+	err := p.eng.For(ctx, y.Rows, block, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			from, to := p.targets.of(i)
+			for _, j := range p.targets.to[from:to] {
+				out[i] = max(out[i], math.Sqrt(1+t.SquaredDistance(y.Row(i), y.Row(int(j)))))
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// search compares all pairs of points.
+func (p *problem) search(ctx context.Context, y blas.Matrix) (*nearby, error) {
+	radius, err := p.reach(ctx, y)
+	if err != nil {
+		return nil, err
+	}
+	mean := 0.0
+	for _, r := range radius {
+		mean += r / float64(len(radius))
+	}
+	for i, r := range radius {
+		if r > 0 {
+			radius[i] = r + slack*mean
+		}
+	}
+	lists := make([][]int32, y.Rows)
+	x := &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data}
+	err = kernel.Linear().Squared().CrossRows(ctx, p.eng, x, x, block, func(b kernel.Block) error {
+		var list []int32
+		for k := range b.Matrix.Rows {
+			i := b.Row + k
+			limit := radius[i]*radius[i] + b.Error
+			if radius[i] == 0 {
+				continue
+			}
+			list = list[:0]
+			for l, d := range b.Matrix.Row(k) {
+				if d <= limit && p.classes.apart(i, l) {
+					list = append(list, int32(l))
+				}
+			}
+			lists[i] = slices.Clone(list)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for _, list := range lists {
+		total += len(list)
+	}
+	const each = 4*2 + 8*6 // bytes of an edge, with what it is evaluated with
+	if err := p.eng.Check("lmnn: pairs that are near one another", int64(total)*each, "use fewer points, or standardize the data"); err != nil {
+		return nil, err
+	}
+	return &nearby{newGraph(lists), y.Clone(), radius}, nil
+}
+
+// covers says whether the lists still hold every impostor at the places y. A pair that is not listed
+// was farther apart than the radius R of its first point; with y = s y0 + e, s the best common factor,
+// it is now at least s R - |e_i| - |e_l| apart.
+func (n *nearby) covers(ctx context.Context, p *problem, y blas.Matrix) (bool, error) {
+	t := p.eng.Backend().Kernels()
+	inner, square := 0.0, 0.0
+	for i := range y.Rows {
+		inner += t.Dot(y.Row(i), n.places.Row(i))
+		square += t.Dot(n.places.Row(i), n.places.Row(i))
+	}
+	if !(square > 0) || !(inner > 0) {
+		return false, nil
+	}
+	s, moved := inner/square, make([]float64, y.Rows)
+	err := p.eng.For(ctx, y.Rows, block, func(lo, hi int) error {
+		e := make([]float64, y.Cols)
+		for i := lo; i < hi; i++ {
+			copy(e, y.Row(i))
+			t.Axpy(-s, n.places.Row(i), e)
+			moved[i] = math.Sqrt(t.Dot(e, e))
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	reach, err := p.reach(ctx, y)
+	if err != nil {
+		return false, err
+	}
+	most := slices.Max(moved)
+	for i, r := range reach {
+		if r > 0 && !(r+moved[i]+most < s*n.radius[i]*(1-1e-12)) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,478 @@
+package lmnn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+func newEngine(t testing.TB, workers int) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(engine.Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+// labelled returns n points of d features in classes that differ in the first two features, and are
+// drowned by noise in the others.
+func labelled(n, d, classes int, noise float64, seed uint64) (*points.Dense, []string) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
+	for i := range n {
+		c := rng.IntN(classes)
+		labels[i] = fmt.Sprint(c)
+		for j := range d {
+			v := noise * rng.NormFloat64()
+			if j < 2 {
+				angle := 2 * math.Pi * float64(c) / float64(classes)
+				v = 0.35*rng.NormFloat64() + math.Cos(angle-float64(j)*math.Pi/2)
+			}
+			x.Data[i*d+j] = v
+		}
+	}
+	return x, labels
+}
+
+func fromLabels(t testing.TB, labels []string) *links.Set {
+	t.Helper()
+	set, err := links.FromLabels(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func fit(t testing.TB, x *points.Dense, set *links.Set, p Params) *Model {
+	t.Helper()
+	m, err := Learner{Params: p}.Fit(context.Background(), newEngine(t, 0), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+// bruteForce is the objective of the metric M = W'W, and its gradient with respect to M, by the sums
+// over all triples. Targets are the nearest of the same label in x.
+func bruteForce(x *points.Dense, labels []string, p Params, m [][]float64) (float64, [][]float64) {
+	d := x.D
+	outer := func(i, j int) (float64, []float64) {
+		diff := make([]float64, d)
+		for a := range d {
+			diff[a] = x.Data[i*d+a] - x.Data[j*d+a]
+		}
+		sum := 0.0
+		for a := range d {
+			for b := range d {
+				sum += diff[a] * m[a][b] * diff[b]
+			}
+		}
+		return sum, diff
+	}
+	f, g := 0.0, make([][]float64, d)
+	for a := range g {
+		g[a] = make([]float64, d)
+	}
+	add := func(w float64, diff []float64) {
+		for a := range d {
+			for b := range d {
+				g[a][b] += w * diff[a] * diff[b]
+			}
+		}
+	}
+	for i := range x.N {
+		var same []int
+		for j := range x.N {
+			if j != i && labels[j] == labels[i] && labels[i] != "" {
+				same = append(same, j)
+			}
+		}
+		euclid := func(j int) float64 {
+			sum := 0.0
+			for a := range d {
+				v := x.Data[i*d+a] - x.Data[j*d+a]
+				sum += v * v
+			}
+			return sum
+		}
+		slices.SortFunc(same, func(a, b int) int {
+			if euclid(a) < euclid(b) {
+				return -1
+			}
+			return 1
+		})
+		for _, j := range same[:min(len(same), p.Neighbors)] {
+			near, to := outer(i, j)
+			f += (1 - p.Mu) * near
+			add(1-p.Mu, to)
+			for l := range x.N {
+				if labels[l] == labels[i] || labels[l] == "" {
+					continue
+				}
+				far, from := outer(i, l)
+				if gap := 1 + near - far; gap > 0 {
+					f += p.Mu * gap
+					add(p.Mu, to)
+					add(-p.Mu, from)
+				}
+			}
+		}
+	}
+	return f, g
+}
+
+// square returns W'W.
+func square(w blas.Matrix) [][]float64 {
+	m := make([][]float64, w.Cols)
+	for a := range m {
+		m[a] = make([]float64, w.Cols)
+		for b := range m[a] {
+			for r := range w.Rows {
+				m[a][b] += w.At(r, a) * w.At(r, b)
+			}
+		}
+	}
+	return m
+}
+
+// The objective that the lists of near pairs give is that of all triples, and falls.
+func TestObjectiveIsExactAndFalls(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, d, classes := rapid.IntRange(12, 60).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "d"), rapid.IntRange(2, 4).Draw(t, "classes")
+		x, labels := labelled(n, d, classes, rapid.Float64Range(0.1, 3).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
+		for range rapid.IntRange(0, 5).Draw(t, "unlabelled") {
+			labels[rapid.IntRange(0, n-1).Draw(t, "row")] = ""
+		}
+		p := DefaultParams()
+		p.Neighbors, p.Mu = rapid.IntRange(1, 4).Draw(t, "neighbors"), rapid.Float64Range(0.2, 0.8).Draw(t, "mu")
+		p.Dims, p.MaxIter = rapid.IntRange(0, 2).Draw(t, "dims"), rapid.IntRange(1, 40).Draw(t, "iterations")
+		set, err := links.FromLabels(labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if must, cannot := set.Count(); must == 0 || cannot == 0 {
+			t.Skip("one class")
+		}
+		eng, err := engine.New(engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := Learner{Params: p}.Fit(context.Background(), eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := fitted.(*Model)
+		trace := m.Trace()
+		for k := 1; k < len(trace); k++ {
+			if !(trace[k] < trace[k-1]) {
+				t.Fatalf("iteration %d goes from %g to %g", k, trace[k-1], trace[k])
+			}
+		}
+		w, _ := m.Transform()
+		if want, _ := bruteForce(x, labels, p, square(w)); !(math.Abs(m.Objective()-want) <= 1e-9*want) {
+			t.Fatalf("objective %.15g, all triples give %.15g", m.Objective(), want)
+		}
+	})
+}
+
+// At a place without kinks, the gradient is what differences of the objective give.
+func TestGradient(t *testing.T) {
+	x, labels := labelled(40, 4, 3, 1, 5)
+	ctx, eng := context.Background(), newEngine(t, 0)
+	set := fromLabels(t, labels)
+	p := DefaultParams()
+	pr, err := newProblem(ctx, eng, p, blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, newClasses(set))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	y := blas.NewMatrix(x.N, x.D)
+	for i := range y.Data {
+		y.Data[i] = x.Data[i] + 0.1*rng.NormFloat64()
+	}
+	near, err := pr.search(ctx, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := blas.NewMatrix(x.N, x.D)
+	f, err := pr.gradient(ctx, near, y, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const h = 1e-6
+	scratch := blas.NewMatrix(x.N, x.D)
+	for at := range y.Data {
+		old := y.Data[at]
+		var side [2]float64
+		for s := range side {
+			y.Data[at] = old + h*float64(2*s-1)
+			if side[s], err = pr.gradient(ctx, near, y, scratch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		y.Data[at] = old
+		if got, want := 2*g.Data[at], (side[1]-side[0])/(2*h); math.Abs(got-want) > 1e-6*f {
+			t.Errorf("derivative %d is %g, differences give %g", at, got, want)
+		}
+	}
+}
+
+// The objective is convex in M = W'W: no step from the fitted M within the cone is better than the
+// tolerance says. The bound is f(M') >= f(M) + <G, M' - M>, minimised over M' by projected
+// subgradients from several places.
+func TestIsOptimal(t *testing.T) {
+	x, labels := labelled(50, 3, 3, 0.8, 11)
+	p := DefaultParams()
+	p.Tol, p.MaxIter = 1e-8, 2000
+	m := fit(t, x, fromLabels(t, labels), p)
+	w, _ := m.Transform()
+	best := math.Inf(1)
+	eng := newEngine(t, 0)
+	for start := range 2 {
+		current := [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+		if start == 1 {
+			current = square(w)
+		}
+		for step := range 4000 {
+			f, g := bruteForce(x, labels, p, current)
+			best = min(best, f)
+			norm := 0.0
+			for a := range g {
+				for b := range g {
+					norm += g[a][b] * g[a][b]
+				}
+			}
+			size := 2 / math.Sqrt(norm) / math.Sqrt(float64(step+1))
+			if start == 1 {
+				size /= 20
+			}
+			for a := range g {
+				for b := range g {
+					current[a][b] -= size * g[a][b]
+				}
+			}
+			project(t, eng, current)
+		}
+	}
+	if got := m.Objective(); got > best*(1+1e-4) {
+		t.Errorf("objective %.10g, projected subgradients find %.10g", got, best)
+	}
+}
+
+// project replaces m by the nearest positive semidefinite matrix.
+func project(t *testing.T, eng *engine.Engine, m [][]float64) {
+	d := len(m)
+	v, w := blas.NewMatrix(d, d), make([]float64, d)
+	for a := range m {
+		copy(v.Row(a), m[a])
+	}
+	if err := eng.SymEig(context.Background(), v, w, true); err != nil {
+		t.Fatal(err)
+	}
+	for a := range m {
+		for b := range m {
+			m[a][b] = 0
+			for r := range d {
+				m[a][b] += max(0, w[r]) * v.At(r, a) * v.At(r, b)
+			}
+		}
+	}
+}
+
+// Noise that drowns the classes is turned down, for points that were not learned from.
+func TestNeighboursGetBetter(t *testing.T) {
+	x, labels := labelled(600, 12, 3, 2, 7)
+	train, rest := make([]int, 300), make([]int, 300)
+	for i := range train {
+		train[i], rest[i] = i, 300+i
+	}
+	ctx, eng := context.Background(), newEngine(t, 0)
+	m := fit(t, x.Select(train).(*points.Dense), fromLabels(t, labels[:300]), DefaultParams())
+	accuracy := func(known, asked blas.Matrix) float64 {
+		found, err := neighbors.Classify(ctx, eng, known, labels[:300], asked, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := 0
+		for i, l := range found {
+			if l == labels[300+i] {
+				right++
+			}
+		}
+		return float64(right) / 300
+	}
+	raw := func(rows []int) blas.Matrix {
+		p := x.Select(rows).(*points.Dense)
+		return blas.Matrix{Rows: p.N, Cols: p.D, Stride: p.D, Data: p.Data}
+	}
+	embed := func(rows []int) blas.Matrix {
+		y, err := m.Embed(ctx, eng, x.Select(rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return y
+	}
+	before, after := accuracy(raw(train), raw(rest)), accuracy(embed(train), embed(rest))
+	if after < before+0.2 {
+		t.Errorf("accuracy %g before, %g after: want 0.2 more", before, after)
+	}
+}
+
+// The same bits come from any number of workers, and units do not matter.
+func TestWorkersAndUnits(t *testing.T) {
+	x, labels := labelled(200, 9, 4, 1, 2)
+	set, p := fromLabels(t, labels), DefaultParams()
+	p.MaxIter = 30
+	var files [][]byte
+	var objectives []float64
+	for workers := 1; workers <= 3; workers++ {
+		m, err := Learner{Params: p}.Fit(context.Background(), newEngine(t, workers), x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, _ := m.(*Model).Transform()
+		files = append(files, []byte(fmt.Sprintf("%x", w.Data)))
+		objectives = append(objectives, m.(*Model).Objective())
+	}
+	if !bytes.Equal(files[0], files[1]) || !bytes.Equal(files[0], files[2]) {
+		t.Error("the map depends on the number of workers")
+	}
+	large := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}
+	for i := range large.Data {
+		large.Data[i] = 1000*large.Data[i] + 5
+	}
+	if got := fit(t, large, set, p).Objective(); math.Abs(got-objectives[0]) > 1e-3*objectives[0] {
+		t.Errorf("objective %g in other units, %g", got, objectives[0])
+	}
+}
+
+func TestModelFile(t *testing.T) {
+	x, labels := labelled(40, 4, 2, 1, 9)
+	m := fit(t, x, fromLabels(t, labels), DefaultParams())
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := m.Transform()
+	b, _ := back.Transform()
+	if !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || back.Status().Iterations != m.Status().Iterations {
+		t.Error("the model that was read is another one")
+	}
+	for name, spoil := range map[string]func(f *model.File){
+		"method":    func(f *model.File) { f.Header.Method = "rca" },
+		"params":    func(f *model.File) { f.Header.Params = []byte(`{"neighbors":0}`) },
+		"no trace":  func(f *model.File) { f.SetFloat64s(tensorTrace, nil) },
+		"NaN":       func(f *model.File) { f.SetFloat64s("lmnn.mean", []float64{math.NaN(), 0, 0, 0}) },
+		"transform": func(f *model.File) { f.SetFloat64s("lmnn.transform", []float64{1, 2, 3}, 1, 3) },
+	} {
+		f := &model.File{}
+		if err := m.Encode(f); err != nil {
+			t.Fatal(err)
+		}
+		spoil(f)
+		if _, err := Decode(f); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	x, labels := labelled(30, 3, 2, 1, 1)
+	good := fromLabels(t, labels)
+	only := func(sign links.Sign) *links.Set {
+		set, err := links.New(30, []links.Link{links.NewLink(0, 1, sign)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	flat := &points.Dense{N: 30, D: 3, Data: make([]float64, 90)}
+	nan := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
+	nan.Data[7] = math.NaN()
+	huge := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
+	for i := range huge.Data {
+		huge.Data[i] *= 1e300
+	}
+	with := func(change func(p *Params)) Params {
+		p := DefaultParams()
+		change(&p)
+		return p
+	}
+	for name, c := range map[string]struct {
+		x   points.Points
+		set *links.Set
+		p   Params
+	}{
+		"no must-links":   {x, only(links.Cannot), DefaultParams()},
+		"no cannot-links": {x, only(links.Must), DefaultParams()},
+		"other rows":      {x, fromLabels(t, labels[:29]), DefaultParams()},
+		"all equal":       {flat, good, DefaultParams()},
+		"NaN":             {nan, good, DefaultParams()},
+		"overflow":        {huge, good, DefaultParams()},
+		"sparse":          {&points.CSR{N: 30, D: 3, Start: make([]int, 31)}, good, DefaultParams()},
+		"dims":            {x, good, with(func(p *Params) { p.Dims = 4 })},
+		"neighbors":       {x, good, with(func(p *Params) { p.Neighbors = 0 })},
+		"mu":              {x, good, with(func(p *Params) { p.Mu = 1 })},
+		"tol":             {x, good, with(func(p *Params) { p.Tol = math.NaN() })},
+		"max_iter":        {x, good, with(func(p *Params) { p.MaxIter = 0 })},
+		"rank_tol":        {x, good, with(func(p *Params) { p.RankTol = 1 })},
+	} {
+		if _, err := (Learner{Params: c.p}).Fit(context.Background(), newEngine(t, 0), c.x, c.set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	// Points in one place, of both classes, cannot be told apart: the fit says nothing else.
+	same := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
+	copy(same.Data[3:6], same.Data[:3])
+	m := fit(t, same, good, DefaultParams())
+	if o := m.Objective(); o-o != 0 {
+		t.Errorf("objective %v with points in one place", o)
+	}
+	// More features than points.
+	wide, names := labelled(20, 300, 2, 1, 4)
+	if d := fit(t, wide, fromLabels(t, names), DefaultParams()).Dim(); d != 19 {
+		t.Errorf("20 points of 300 features: %d dimensions, want 19", d)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	x, labels := labelled(200, 8, 3, 1, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	seen := 0
+	p := DefaultParams()
+	p.Tol = 1e-12
+	_, err := Learner{Params: p, Progress: func(algorithms.Progress) {
+		if seen++; seen == 3 {
+			cancel()
+		}
+	}}.Fit(ctx, newEngine(t, 0), x, fromLabels(t, labels))
+	if !errors.Is(err, context.Canceled) || seen > 4 {
+		t.Errorf("error %v after %d reports, want a cancelled fit after 3", err, seen)
+	}
+	p.MaxIter = 2
+	m := fit(t, x, fromLabels(t, labels), p)
+	if s := m.Status(); s.Converged || s.Iterations != 2 || s.Message == "" {
+		t.Errorf("status %+v after two iterations, want one that says so", s)
+	}
+}
