@@ -47,9 +47,17 @@ func (c Config) kernel() (kernel.Spec, error) {
 	return kernel.Parse(c.Kernel)
 }
 
+// noKernel refuses a kernel for a linear method.
+func (c Config) noKernel(method string) error {
+	if c.Kernel == "" {
+		return nil
+	}
+	return &fault.ParamError{Param: "kernel", Value: c.Kernel, Want: "no kernel with " + method + ", which is linear (krca takes kernels)"}
+}
+
 // Methods returns all methods, in the order in which people should see them.
 func Methods() []Method {
-	return []Method{krcaMethod(), kbetaMethod(), rcaMethod()}
+	return []Method{krcaMethod(), kbetaMethod(), rcaMethod(), lmnnMethod()}
 }
 
 // Lookup returns the method of that name. An unknown name is a *fault.ParamError that

@@ -15,7 +15,6 @@ import (
 
 func kbetaMethod() Method {
 	d := kbeta.DefaultParams()
-	g := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	m := Method{
 		Name:            kbeta.Method,
 		Summary:         "scalable kernel metric learning: re-weights the spectrum of a kernel on landmarks",
@@ -28,11 +27,11 @@ func kbetaMethod() Method {
 			{"neighbors", strconv.Itoa(d.Neighbors), "landmarks that reconstruct a point, >= 1"},
 			{"iterations", strconv.Itoa(d.Iterations), "iterations of the places of points that are no landmarks, >= 1; the paper's tables use 3"},
 			{"rank", "root", "most directions that are kept: root for the square root of the landmarks, 0 for no cap"},
-			{"rank_tol", g(d.RankTol), "eigenvalue, relative to the largest, up to which a direction is dropped, >= 0, < 1"},
-			{"reg_d", g(d.RegD), "added to the spread of must-links in every direction, relative to the mean, >= 0"},
-			{"reg_g", g(d.RegG), "added to local Gram matrices, relative to their traces, >= 0"},
+			{"rank_tol", text(d.RankTol), "eigenvalue, relative to the largest, up to which a direction is dropped, >= 0, < 1"},
+			{"reg_d", text(d.RegD), "added to the spread of must-links in every direction, relative to the mean, >= 0"},
+			{"reg_g", text(d.RegG), "added to local Gram matrices, relative to their traces, >= 0"},
 			{"dims", strconv.Itoa(d.Dims), "columns of the embedding, of the largest weights; 0: all"},
-			{"cannot", g(d.Cannot), "part of cannot-links, 0 (none, the paper's) to 1"},
+			{"cannot", text(d.Cannot), "part of cannot-links, 0 (none, the paper's) to 1"},
 			{"extension", string(d.Extension), "lle or nystrom: how points that are no landmarks get their places"},
 		},
 		decode: func(f *model.File) (algorithms.Model, error) { return decoded(kbeta.Decode(f)) },

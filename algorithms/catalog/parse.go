@@ -67,3 +67,6 @@ func count(name string, to *int) func(string) error {
 		return nil
 	}
 }
+
+// text writes a default as a person would.
+func text(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -16,9 +15,9 @@ func rcaMethod() Method {
 		Summary: "relevant component analysis, linear: the baseline of krca",
 		Paper:   "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005",
 		Parameters: []Parameter{
-			{"eps_rel", strconv.FormatFloat(d.EpsRel, 'g', -1, 64), "regularisation relative to the mean within-group variance, > 0"},
+			{"eps_rel", text(d.EpsRel), "regularisation relative to the mean within-group variance, > 0"},
 			{"dims", strconv.Itoa(d.Dims), "leading discriminant directions; 0: all"},
-			{"rank_tol", strconv.FormatFloat(d.RankTol, 'g', -1, 64), "relative variance up to which a principal direction counts as constant, >= 0, < 1"},
+			{"rank_tol", text(d.RankTol), "relative variance up to which a principal direction counts as constant, >= 0, < 1"},
 		},
 		decode: func(f *model.File) (algorithms.Model, error) { return decoded(rca.Decode(f)) },
 	}
@@ -27,8 +26,8 @@ func rcaMethod() Method {
 }
 
 func newRCA(m Method, c Config) (algorithms.Learner, error) {
-	if c.Kernel != "" {
-		return nil, &fault.ParamError{Param: "kernel", Value: c.Kernel, Want: "no kernel with rca, which is linear (krca takes kernels)"}
+	if err := c.noKernel(rca.Method); err != nil {
+		return nil, err
 	}
 	l := rca.Learner{Params: rca.DefaultParams(), Progress: c.Progress}
 	err := setters{

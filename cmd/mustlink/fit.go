@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ type fitFlags struct {
 	method      string
 	data        dataFlags
 	links       linkFlags
-	fromLabels  int
+	fromLabels  string
 	kernel      string
 	params      []string
 	standardize bool
@@ -42,7 +43,8 @@ func newFit(a *app) *cobra.Command {
 
 LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot), or one
 with the columns i, chunklet (rows that belong together). --links-from-labels draws N
-must-links (and N cannot-links, where the method uses them) from the labels of DATA.
+must-links (and N cannot-links, where the method uses them) from the labels of DATA; "all"
+takes every pair that they imply.
 
 A warning does not stop the fit; with --strict it does.
 
@@ -62,7 +64,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	fl.data.add(cmd)
 	fl.data.addLabels(cmd)
 	fl.links.add(cmd)
-	f.IntVar(&fl.fromLabels, "links-from-labels", 0, "draw this many links of each kind from the labels, in place of -c")
+	f.StringVar(&fl.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, in place of -c")
 	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	f.BoolVar(&fl.standardize, "standardize", false, "scale columns to mean 0 and deviation 1, here and wherever the model is applied")
@@ -165,10 +167,22 @@ func (fl *fitFlags) checkLinks(cmd *cobra.Command) error {
 	switch {
 	case fl.links.path == "" && !cmd.Flags().Changed("links-from-labels"):
 		return usagef("the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(cmd))
-	case fl.links.path == "" && fl.fromLabels < 1:
-		return usagef("--links-from-labels is %d: want a number >= 1", fl.fromLabels)
+	case fl.links.path == "" && fl.fromLabels != allLabels && fl.drawn() < 1:
+		return usagef("--links-from-labels is %q: want a number >= 1, or all", fl.fromLabels)
 	}
 	return fl.links.check()
+}
+
+// allLabels as --links-from-labels takes all pairs.
+const allLabels = "all"
+
+// drawn returns the number of links to draw, 0 for what is none.
+func (fl *fitFlags) drawn() int {
+	n, err := strconv.Atoi(fl.fromLabels)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // parseParams splits name=value at the first equals sign; values may hold anything.
@@ -236,11 +250,14 @@ func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*
 	if err := needLabels(d); err != nil {
 		return nil, err
 	}
-	cannot := 0
-	if method.UsesCannotLinks {
-		cannot = fl.fromLabels
+	if fl.fromLabels == allLabels {
+		return links.FromLabels(d.Labels)
 	}
-	set, err := links.SampleByCount(d.Labels, fl.fromLabels, cannot, fl.seed)
+	must, cannot := fl.drawn(), 0
+	if method.UsesCannotLinks {
+		cannot = must
+	}
+	set, err := links.SampleByCount(d.Labels, must, cannot, fl.seed)
 	return set, renameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
 }
 

@@ -66,7 +66,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
 	}
 	c := newClasses(set)
-	problem, err := newProblem(ctx, eng, l.Params, rowsOf(p.Z, c.rows), c)
+	problem, err := newProblem(ctx, eng, l.Params, rowsOf(p.Z, c.rows), p.Variances, c)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m.Map, m.trace = p.Map(eng, Method, a), run.trace
+	m.Map, m.trace = p.Map(eng, Method, problem.undivided(a)), run.trace
 	m.status = algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Message: run.message(), Elapsed: time.Since(begin)}
 	return m, ctx.Err()
 }

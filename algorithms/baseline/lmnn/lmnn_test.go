@@ -198,7 +198,7 @@ func TestGradient(t *testing.T) {
 	ctx, eng := context.Background(), newEngine(t, 0)
 	set := fromLabels(t, labels)
 	p := DefaultParams()
-	pr, err := newProblem(ctx, eng, p, blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, newClasses(set))
+	pr, err := newProblem(ctx, eng, p, blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: slices.Clone(x.Data)}, nil, newClasses(set))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestNeighboursGetBetter(t *testing.T) {
 func TestWorkersAndUnits(t *testing.T) {
 	x, labels := labelled(200, 9, 4, 1, 2)
 	set, p := fromLabels(t, labels), DefaultParams()
-	p.MaxIter = 30
+	p.Tol = 1e-6
 	var files [][]byte
 	var objectives []float64
 	for workers := 1; workers <= 3; workers++ {

@@ -13,17 +13,20 @@ import (
 // block is the number of points that a worker takes at a time.
 const block = 64
 
-// problem is the objective on m points in principal coordinates.
+// problem is the objective on m points in principal coordinates, each divided by its deviation: the
+// map in these has a gradient of like size in all directions, however unlike the features are.
 type problem struct {
-	eng     *engine.Engine
-	params  Params
-	z       blas.Matrix // m x q
-	classes *classes
-	targets graph // from each point to its target neighbours
+	eng       *engine.Engine
+	params    Params
+	z         blas.Matrix // m x q
+	deviation []float64   // length q
+	classes   *classes
+	targets   graph // from each point to its target neighbours
 }
 
-func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix, c *classes) (*problem, error) {
-	pr := &problem{eng: eng, params: p, z: z, classes: c}
+// newProblem keeps the principal coordinates z, whose variances are given, and divides them.
+func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix, variances []float64, c *classes) (*problem, error) {
+	pr := &problem{eng: eng, params: p, z: z, classes: c, deviation: make([]float64, z.Cols)}
 	lists := make([][]int32, z.Rows)
 	t := eng.Backend().Kernels()
 	err := eng.For(ctx, z.Rows, block, func(lo, hi int) error {
@@ -48,23 +51,33 @@ func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	pr.targets = newGraph(lists)
-	return pr, err
+	for j, v := range variances {
+		pr.deviation[j] = math.Sqrt(v)
+		for i := range z.Rows {
+			z.Row(i)[j] /= pr.deviation[j]
+		}
+	}
+	return pr, nil
 }
 
-// start returns the matrix to start from: the multiple of the leading directions, r x q, for which
-// the mean squared distance to a target is 1.
+// start returns the matrix to start from, r x q: the multiple of the leading directions for which the
+// mean squared distance to a target is 1.
 func (p *problem) start() blas.Matrix {
 	q := p.z.Cols
 	r := q
 	if p.params.Dims > 0 {
 		r = p.params.Dims
 	}
-	t, sum := p.eng.Backend().Kernels(), 0.0
-	for i := range p.z.Rows {
-		lo, hi := p.targets.of(i)
-		for _, j := range p.targets.to[lo:hi] {
-			sum += t.SquaredDistance(p.z.Row(i)[:r], p.z.Row(int(j))[:r])
+	sum := 0.0
+	for e, j := range p.targets.to {
+		from, to := p.z.Row(int(p.targets.from[e])), p.z.Row(int(j))
+		for k, s := range p.deviation[:r] {
+			d := s * (from[k] - to[k])
+			sum += d * d
 		}
 	}
 	scale := 1.0
@@ -73,7 +86,19 @@ func (p *problem) start() blas.Matrix {
 	}
 	a := blas.NewMatrix(r, q)
 	for i := range r {
-		a.Set(i, i, scale)
+		a.Set(i, i, scale*p.deviation[i])
 	}
 	return a
+}
+
+// undivided returns the matrix that does to principal coordinates what a does to the divided ones.
+func (p *problem) undivided(a blas.Matrix) blas.Matrix {
+	out := a.Clone()
+	for i := range out.Rows {
+		row := out.Row(i)
+		for j, s := range p.deviation {
+			row[j] /= s
+		}
+	}
+	return out
 }
