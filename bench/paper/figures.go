@@ -40,7 +40,7 @@ type Drawing struct {
 
 // Figures returns all figures, in the order in which they are listed.
 func Figures() []Figure {
-	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1()}
+	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2()}
 }
 
 // LookupFigure returns the figure of that name, or a *fault.ParamError with the nearest one.

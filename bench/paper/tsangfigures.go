@@ -120,14 +120,11 @@ func drawXORKernels(ctx context.Context, eng *engine.Engine, seed uint64, _ algo
 		if err != nil {
 			return nil, err
 		}
-		first, second, share, err := figure.Plane(ctx, eng, y)
+		s, err := planeOf(ctx, eng, y, classes)
 		if err != nil {
 			return nil, err
 		}
-		s := scatterOf(first, second, classes)
 		s.Title = side.title
-		s.XLabel = fmt.Sprintf("first component (%.0f %%)", 100*share[0])
-		s.YLabel = fmt.Sprintf("second component (%.0f %%)", 100*share[1])
 		panels = append(panels, s)
 	}
 	panels[0].NoLegend = true
