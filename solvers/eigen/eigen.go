@@ -27,6 +27,9 @@ type Options struct {
 	// Preconditioner approximates A^-1 on the complement of Null, for [Bottom] of an A that is
 	// positive semidefinite. With it few iterations suffice where eigenvalues crowd at 0.
 	Preconditioner operator.Operator
+	// Start, l x n, are rows to begin with, such as the eigenvectors of an operator that was much like
+	// this one; a search by a Krylov space of an operator that is not cheap uses them.
+	Start blas.Matrix
 	// Check tests first whether the operator is symmetric, by a product with two random vectors.
 	Check bool
 	// Progress, if set, is called now and then.
@@ -108,6 +111,8 @@ func (o *Options) check(n, k int) error {
 		return &fault.ParamError{Param: "tolerance of eigenvectors", Value: o.Tolerance, Want: "a number >= 0 (0 for 1e-10)"}
 	case o.Products < 0:
 		return &fault.ParamError{Param: "products of an eigenvalue search", Value: o.Products, Want: "a number >= 0 (0 for a bound that suffices)"}
+	case o.Start.Rows > 0 && o.Start.Cols != n:
+		return &fault.ShapeError{What: "length of vectors to start with", Got: o.Start.Cols, Want: fmt.Sprintf("%d, the order of the matrix", n)}
 	case o.Null.Rows > 0 && o.Null.Cols != n:
 		return &fault.ShapeError{What: "length of known eigenvectors", Got: o.Null.Cols, Want: fmt.Sprintf("%d, the order of the matrix", n)}
 	}
@@ -188,8 +193,16 @@ func (s *search) progress(products, passed int) {
 // basisSize is the number of vectors that a Krylov space holds at a time.
 func basisSize(k, block int) int { return max(3*k, k+10*block, 120) }
 
+// startRandom is the number of random vectors beside those of Start.
+const startRandom = 4
+
 // block returns the number of vectors that are multiplied at a time.
-func (s *search) block() int { return min(s.a.Width(), max(2, s.n/64)) }
+func (s *search) block() int {
+	if s.Start.Rows > 0 {
+		return min(s.Start.Rows+startRandom, max(2, s.n/16))
+	}
+	return min(s.a.Width(), max(2, s.n/64))
+}
 
 // problem returns the search of a Krylov space of sign A.
 func (s *search) problem() (*krylov.Problem, error) {
@@ -220,6 +233,9 @@ func (s *search) problem() (*krylov.Problem, error) {
 	}
 	if s.Null.Rows > 0 {
 		p.Locked = columns(s.Null)
+	}
+	if s.Start.Rows > 0 {
+		p.Start = columns(s.Start)
 	}
 	p.Memory = s.eng.NewMatrix(1, p.Space()).Data
 	return p, nil

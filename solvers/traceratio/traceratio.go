@@ -1,0 +1,165 @@
+// Package traceratio maximises the ratio of two traces over orthonormal bases.
+package traceratio
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Options says how to solve. The zero value is sensible.
+type Options struct {
+	// MaxIter is the most steps, 0 for 50. Bisection follows when Newton's method needs more.
+	MaxIter int
+	// Bisect leaves Newton's method out.
+	Bisect bool
+	// Seed chooses the random vectors of searches for eigenvectors.
+	Seed uint64
+	// Progress, if set, is called after every step with the ratio so far.
+	Progress func(step int, ratio float64)
+}
+
+const (
+	defaultMaxIter = 50
+	// Newton's method ends when the ratio grows by less than this part of it.
+	tolerance = 1e-12
+)
+
+// Result is an orthonormal basis of the best subspace.
+type Result struct {
+	W     blas.Matrix // d x m, orthonormal rows
+	Ratio float64     // tr(W A W') / tr(W B W'), +Inf if W B W' = 0
+	// Gap is the difference of the eigenvalues d and d+1 of A - Ratio B, relative to the largest in
+	// size of the first d+1: the subspace is unique if it is above 0. It is NaN for d = m, and that
+	// of A on the null space of B for a ratio without bound.
+	Gap           float64
+	Trace         []float64 // the ratio at the start and after every step
+	Eigenproblems int       // that were solved
+	Converged     bool
+	Method        string // "newton", "bisection", "unbounded" or "all"
+}
+
+// Solve maximises tr(W A W') / tr(W B W') over the W of d orthonormal rows, where A and B, of order
+// m, are symmetric and positive semidefinite, lower triangles.
+//
+// With g(l) the sum of the d largest eigenvalues of A - l B, which falls and is convex, the largest
+// ratio is the root of g, and the eigenvectors there span the best subspace (Wang, Yan, Xu, Tang &
+// Huang, CVPR 2007; Xiang, Nie & Zhang, Pattern Recognition 41, 2008). Newton's method on g, which
+// takes the ratio of the latest subspace for l, rises to it, in the end quadratically; of each
+// eigenproblem only the d+1 largest pairs are computed, by a search from the latest ones if d is much
+// smaller than m. Newton's steps end when they gain nothing, for rounding or at the root; bisection
+// comes in if they do not end.
+//
+// If B is singular, of rank r <= m - d, and A is not zero on its null space, the ratio has no bound,
+// and W spans the part of the null space on which A is largest.
+//
+// Errors: d outside [1, m], shapes that differ, a *fault.ParamError or *fault.ShapeError; A or B of
+// trace 0, not finite, or negative on the diagonal, a *fault.DataError; ctx.Err().
+// Cost: m^3 flops, and for each step 2 m^2 d to O(m^3), by d/m.
+func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o Options) (*Result, error) {
+	if err := check(a, b, d, &o); err != nil {
+		return nil, err
+	}
+	s := &search{ctx: ctx, eng: eng, d: d, m: a.Rows, Options: o}
+	if err := eng.Check(fmt.Sprintf("trace ratio of order %d", s.m), 5*engine.MatrixBytes(s.m, s.m), "use fewer dimensions or raise the memory limit"); err != nil {
+		return nil, err
+	}
+	s.a, s.b = full(eng, a), full(eng, b)
+	if d == s.m {
+		return s.all()
+	}
+	null, err := s.nullSpace()
+	if err != nil {
+		return nil, err
+	}
+	if res, err := s.unbounded(null); res != nil || err != nil {
+		return res, err
+	}
+	if !o.Bisect {
+		if res, err := s.newton(); err != nil || res.Converged {
+			return res, err
+		}
+	}
+	return s.bisect()
+}
+
+func check(a, b blas.Matrix, d int, o *Options) error {
+	m := a.Rows
+	for _, x := range []blas.Matrix{a, b} {
+		if x.Rows != m || x.Cols != m {
+			return &fault.ShapeError{What: "matrices of a trace ratio", Got: x.Cols, Want: fmt.Sprintf("%d x %d, as the first has rows", m, m)}
+		}
+	}
+	if d < 1 || d > m {
+		return &fault.ParamError{Param: "dims", Value: d, Want: fmt.Sprintf("a number from 1 to %d, the order of the matrices", m)}
+	}
+	if o.MaxIter == 0 {
+		o.MaxIter = defaultMaxIter
+	}
+	if o.MaxIter < 1 {
+		return &fault.ParamError{Param: "max_iter", Value: o.MaxIter, Want: "an integer >= 1"}
+	}
+	for name, x := range map[string]blas.Matrix{"first": a, "second": b} {
+		for i := range m {
+			for j, v := range x.Row(i)[:i+1] {
+				if v-v != 0 || i == j && v < 0 {
+					return fault.Data("", "element (%d, %d) of the %s matrix of a trace ratio is %v: want finite numbers, not negative on the diagonal", i, j, name, v)
+				}
+			}
+		}
+	}
+	if !(trace(a) > 0) {
+		return fault.Data("", "the first matrix of a trace ratio is zero: every ratio is 0")
+	}
+	return nil
+}
+
+// trace returns the sum of the diagonal.
+func trace(x blas.Matrix) float64 {
+	sum := 0.0
+	for i := range x.Rows {
+		sum += x.At(i, i)
+	}
+	return sum
+}
+
+// full copies a lower triangle to both.
+func full(eng *engine.Engine, x blas.Matrix) blas.Matrix {
+	out := eng.NewMatrix(x.Rows, x.Cols)
+	for i := range x.Rows {
+		copy(out.Row(i)[:i+1], x.Row(i)[:i+1])
+	}
+	mirror(out)
+	return out
+}
+
+// mirror copies the lower triangle to the upper one, tile by tile.
+func mirror(x blas.Matrix) {
+	const tile = 32
+	for i0 := 0; i0 < x.Rows; i0 += tile {
+		for j0 := 0; j0 <= i0; j0 += tile {
+			for i := i0; i < min(i0+tile, x.Rows); i++ {
+				for j := j0; j < min(j0+tile, i); j++ {
+					x.Set(j, i, x.At(i, j))
+				}
+			}
+		}
+	}
+}
+
+// all is the answer for d = m.
+func (s *search) all() (*Result, error) {
+	w := blas.NewMatrix(s.m, s.m)
+	for i := range s.m {
+		w.Set(i, i, 1)
+	}
+	ratio := math.Inf(1)
+	if t := trace(s.b); t > 0 {
+		ratio = trace(s.a) / t
+	}
+	return &Result{W: w, Ratio: ratio, Gap: math.NaN(), Trace: []float64{ratio}, Converged: true, Method: "all"}, s.ctx.Err()
+}

@@ -1,0 +1,402 @@
+package traceratio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+func newEngine(t interface{ Fatal(...any) }, workers int) *engine.Engine {
+	eng, err := engine.New(engine.Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+// semidefinite returns X'X for X of rank rows, whose columns have scales from 1 to spread.
+func semidefinite(rng *rand.Rand, m, rank int, spread float64) blas.Matrix {
+	x, out := blas.NewMatrix(rank, m), blas.NewMatrix(m, m)
+	for i := range rank {
+		for j := range m {
+			x.Set(i, j, rng.NormFloat64()*math.Pow(spread, float64(j)/float64(m)))
+		}
+	}
+	for i := range m {
+		for j := range m {
+			for k := range rank {
+				out.Set(i, j, out.At(i, j)+x.At(k, i)*x.At(k, j))
+			}
+		}
+	}
+	return out
+}
+
+// traceOf is tr(W X W') by its definition.
+func traceOf(w, x blas.Matrix) float64 {
+	sum := 0.0
+	for r := range w.Rows {
+		for i := range x.Rows {
+			for j := range x.Cols {
+				sum += w.At(r, i) * x.At(max(i, j), min(i, j)) * w.At(r, j)
+			}
+		}
+	}
+	return sum
+}
+
+func checkOrthonormal(t interface{ Errorf(string, ...any) }, w blas.Matrix) {
+	for i := range w.Rows {
+		for j := range w.Rows {
+			dot, want := 0.0, 0.0
+			if i == j {
+				want = 1
+			}
+			for k := range w.Cols {
+				dot += w.At(i, k) * w.At(j, k)
+			}
+			if !(math.Abs(dot-want) <= 10*float64(w.Cols)*0x1p-52) {
+				t.Errorf("row %d of W times row %d is %g, want %g", i, j, dot, want)
+			}
+		}
+	}
+}
+
+// Newton's method and bisection agree, in few steps, and both give the ratio of their subspace.
+func TestNewtonIsBisection(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+		m := rapid.IntRange(2, 24).Draw(t, "m")
+		d := rapid.IntRange(1, m-1).Draw(t, "d")
+		a := semidefinite(rng, m, rapid.IntRange(1, m).Draw(t, "rank of a"), 3)
+		b := semidefinite(rng, m, m+rapid.IntRange(1, m).Draw(t, "rank of b"), rapid.SampledFrom([]float64{1, 10, 100}).Draw(t, "spread"))
+		ctx, eng := context.Background(), newEngine(t, 0)
+		newton, err := Solve(ctx, eng, a, b, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		halved, err := Solve(ctx, eng, a, b, d, Options{Bisect: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if newton.Method != "newton" || halved.Method != "bisection" || !newton.Converged {
+			t.Fatalf("methods %s and %s", newton.Method, halved.Method)
+		}
+		if !(math.Abs(newton.Ratio-halved.Ratio) <= 1e-12*halved.Ratio) {
+			t.Fatalf("ratio %.17g by Newton's method, %.17g by bisection", newton.Ratio, halved.Ratio)
+		}
+		if newton.Eigenproblems > 20 {
+			t.Errorf("%d eigenproblems", newton.Eigenproblems)
+		}
+		for k := 1; k < len(newton.Trace); k++ {
+			if newton.Trace[k] < newton.Trace[k-1]*(1-1e-13) {
+				t.Errorf("step %d goes from %.17g to %.17g", k, newton.Trace[k-1], newton.Trace[k])
+			}
+		}
+		checkOrthonormal(t, newton.W)
+		if got := traceOf(newton.W, a) / traceOf(newton.W, b); !(math.Abs(got-newton.Ratio) <= 1e-11*got) {
+			t.Errorf("W has the ratio %.17g, the result says %.17g", got, newton.Ratio)
+		}
+	})
+}
+
+// No ascent from a random basis ends higher: rotations in the planes of pairs of basis vectors, one
+// inside W and one outside, each the best of its plane.
+func TestNoAscentIsBetter(t *testing.T) {
+	ctx, eng := context.Background(), newEngine(t, 0)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, size := range [][2]int{{3, 1}, {4, 2}, {6, 2}, {7, 5}} {
+		m, d := size[0], size[1]
+		a, b := semidefinite(rng, m, 3, 1), semidefinite(rng, m, m+1, 5)
+		res, err := Solve(ctx, eng, a, b, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := 0.0
+		for range 1000 {
+			best = max(best, ascend(rng, a, b, d))
+		}
+		if best > res.Ratio*(1+1e-10) || best < res.Ratio*(1-1e-6) {
+			t.Errorf("m = %d, d = %d: ratio %.15g, the best of 1000 ascents is %.15g", m, d, res.Ratio, best)
+		}
+	}
+}
+
+// ascend improves a random orthonormal basis q, the first d of which count, until nothing changes.
+func ascend(rng *rand.Rand, a, b blas.Matrix, d int) float64 {
+	m := a.Rows
+	q := blas.NewMatrix(m, m)
+	for i := range m { // Gram and Schmidt
+		row := q.Row(i)
+		for j := range m {
+			row[j] = rng.NormFloat64()
+		}
+		for pass := 0; pass < 2*i; pass++ {
+			other, dot := q.Row(pass%i), 0.0
+			for j := range m {
+				dot += row[j] * other[j]
+			}
+			for j := range m {
+				row[j] -= dot * other[j]
+			}
+		}
+		norm := 0.0
+		for _, v := range row {
+			norm += v * v
+		}
+		for j := range m {
+			row[j] /= math.Sqrt(norm)
+		}
+	}
+	quadratic := func(x blas.Matrix, p, r []float64) float64 {
+		sum := 0.0
+		for i := range m {
+			for j := range m {
+				sum += p[i] * x.At(i, j) * r[j]
+			}
+		}
+		return sum
+	}
+	w := q.View(0, d, 0, m)
+	ratio := traceOf(w, a) / traceOf(w, b)
+	for range 300 {
+		before := ratio
+		for i := range d {
+			for o := d; o < m; o++ {
+				p, r := q.Row(i), q.Row(o)
+				// The best rotation of the plane for the current ratio: that maximises c = A - ratio B.
+				at := func(u, v []float64) float64 { return quadratic(a, u, v) - ratio*quadratic(b, u, v) }
+				angle := 0.5 * math.Atan2(2*at(p, r), at(p, p)-at(r, r))
+				cos, sin := math.Cos(angle), math.Sin(angle)
+				for j := range m {
+					p[j], r[j] = cos*p[j]+sin*r[j], cos*r[j]-sin*p[j]
+				}
+			}
+			ratio = traceOf(w, a) / traceOf(w, b)
+		}
+		if ratio-before <= 1e-14*ratio {
+			break
+		}
+	}
+	return ratio
+}
+
+// Scaling A and B scales the ratio; turning the space turns the subspace.
+func TestInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		m := rapid.IntRange(2, 12).Draw(t, "m")
+		d := rapid.IntRange(1, m-1).Draw(t, "d")
+		a, b := semidefinite(rng, m, m, 2), semidefinite(rng, m, 2*m, 2)
+		ctx, eng := context.Background(), newEngine(t, 0)
+		res, err := Solve(ctx, eng, a, b, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, e := math.Exp(rng.NormFloat64()*5), math.Exp(rng.NormFloat64()*5)
+		scaledA, scaledB := a.Clone(), b.Clone()
+		for i := range scaledA.Data {
+			scaledA.Data[i] *= c
+			scaledB.Data[i] *= e
+		}
+		scaled, err := Solve(ctx, eng, scaledA, scaledB, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := res.Ratio * c / e; !(math.Abs(scaled.Ratio-want) <= 1e-11*want) {
+			t.Errorf("ratio %g of scaled matrices, want %g", scaled.Ratio, want)
+		}
+		order := rng.Perm(m)
+		turnedA, turnedB := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
+		for i := range m {
+			for j := range m {
+				turnedA.Set(i, j, a.At(order[i], order[j]))
+				turnedB.Set(i, j, b.At(order[i], order[j]))
+			}
+		}
+		turned, err := Solve(ctx, eng, turnedA, turnedB, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(math.Abs(turned.Ratio-res.Ratio) <= 1e-11*res.Ratio) {
+			t.Errorf("ratio %g with the axes in another order, want %g", turned.Ratio, res.Ratio)
+		}
+		if res.Gap > 1e-4 { // unique: the projectors agree
+			for i := range m {
+				for j := range m {
+					p, q := 0.0, 0.0
+					for r := range d {
+						p += turned.W.At(r, i) * turned.W.At(r, j)
+						q += res.W.At(r, order[i]) * res.W.At(r, order[j])
+					}
+					if math.Abs(p-q) > 1e-7 {
+						t.Fatalf("projector (%d,%d) is %g with the axes in another order, want %g", i, j, p, q)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A null space of B that A sees is the answer; one that A does not see either is nothing.
+func TestNullSpace(t *testing.T) {
+	ctx, eng := context.Background(), newEngine(t, 0)
+	rng := rand.New(rand.NewPCG(8, 8))
+	const m = 7
+	a, b := semidefinite(rng, m, m, 1), blas.NewMatrix(m, m)
+	for i := range m - 3 {
+		b.Set(i, i, 1+float64(i))
+	}
+	res, err := Solve(ctx, eng, a, b, 2, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !math.IsInf(res.Ratio, 1) || res.Method != "unbounded" || traceOf(res.W, b) > 1e-14 {
+		t.Errorf("ratio %g by %s, tr(WBW') = %g: want no bound", res.Ratio, res.Method, traceOf(res.W, b))
+	}
+	checkOrthonormal(t, res.W)
+	// The best of the three-dimensional null space, by its eigenvalues.
+	inside := blas.NewMatrix(3, 3)
+	for i := range 3 {
+		for j := range 3 {
+			inside.Set(i, j, a.At(m-3+i, m-3+j))
+		}
+	}
+	w := make([]float64, 3)
+	if err := eng.SymEig(ctx, inside, w, false); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := traceOf(res.W, a), w[1]+w[2]; math.Abs(got-want) > 1e-12*want {
+		t.Errorf("tr(WAW') = %.15g in the null space, want %.15g", got, want)
+	}
+	// More dimensions than the null space has: bounded.
+	if res, err = Solve(ctx, eng, a, b, 4, Options{}); err != nil || math.IsInf(res.Ratio, 0) {
+		t.Errorf("4 dimensions: ratio %v, error %v", res, err)
+	}
+	// A and B vanish on the same space.
+	for i := range m {
+		for j := range m {
+			if i >= m-3 || j >= m-3 {
+				a.Set(i, j, 0)
+			}
+		}
+	}
+	common, err := Solve(ctx, eng, a, b, 2, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.IsInf(common.Ratio, 0) || !(common.Ratio > 0) {
+		t.Errorf("ratio %g where A vanishes with B, want a finite one", common.Ratio)
+	}
+}
+
+// The search by warm starts, for matrices of large order, finds what decompositions find.
+func TestLargeOrder(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(1, 9))
+	const m, d = wholeOrder + 90, 10
+	a, b := semidefinite(rng, m, 60, 3), semidefinite(rng, m, m+20, 10)
+	var first *Result
+	for workers := 1; workers <= 2; workers++ {
+		eng := newEngine(t, workers)
+		res, err := Solve(ctx, eng, a, b, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = res
+		}
+		if !slices.Equal(first.W.Data, res.W.Data) {
+			t.Error("W depends on the number of workers")
+		}
+	}
+	eng := newEngine(t, 0)
+	sum, scale := 0.0, 0.0
+	shifted := a.Clone()
+	for i, v := range b.Data {
+		shifted.Data[i] -= first.Ratio * v
+	}
+	w := make([]float64, m)
+	if err := eng.SymEig(ctx, shifted, w, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range w[m-d:] {
+		sum += v
+		scale += math.Abs(v)
+	}
+	if math.Abs(sum) > 1e-10*scale {
+		t.Errorf("the %d largest eigenvalues of A - ratio B add up to %g of their size, want 0", d, sum/scale)
+	}
+	checkOrthonormal(t, first.W)
+}
+
+func TestBadInput(t *testing.T) {
+	ctx, eng := context.Background(), newEngine(t, 0)
+	rng := rand.New(rand.NewPCG(1, 1))
+	a, b := semidefinite(rng, 4, 4, 1), semidefinite(rng, 4, 8, 1)
+	with := func(x blas.Matrix, i, j int, v float64) blas.Matrix {
+		x = x.Clone()
+		x.Set(i, j, v)
+		return x
+	}
+	for name, c := range map[string]struct {
+		a, b blas.Matrix
+		d    int
+		o    Options
+	}{
+		"d = 0":      {a, b, 0, Options{}},
+		"d > m":      {a, b, 5, Options{}},
+		"shapes":     {a, blas.NewMatrix(3, 3), 1, Options{}},
+		"zero A":     {blas.NewMatrix(4, 4), b, 1, Options{}},
+		"NaN":        {with(a, 2, 1, math.NaN()), b, 1, Options{}},
+		"infinity":   {a, with(b, 3, 3, math.Inf(1)), 1, Options{}},
+		"negative":   {a, with(b, 0, 0, -1), 1, Options{}},
+		"iterations": {a, b, 1, Options{MaxIter: -1}},
+	} {
+		if _, err := Solve(ctx, eng, c.a, c.b, c.d, c.o); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := Solve(done, eng, a, b, 2, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+	all, err := Solve(ctx, eng, a, b, 4, Options{})
+	if err != nil || all.Method != "all" || math.Abs(all.Ratio-trace(a)/trace(b)) > 1e-14*all.Ratio {
+		t.Errorf("d = m: %v, error %v", all, err)
+	}
+	// Newton's method that may not end is followed by bisection.
+	short, err := Solve(ctx, eng, a, b, 2, Options{MaxIter: 1})
+	if err != nil || short.Method != "bisection" {
+		t.Errorf("one step: %v, error %v: want bisection", short, err)
+	}
+}
+
+func ExampleSolve() {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		panic(err)
+	}
+	a, b := blas.NewMatrix(3, 3), blas.NewMatrix(3, 3)
+	for i, v := range []float64{8, 3, 1} {
+		a.Set(i, i, v)
+		b.Set(i, i, []float64{4, 1, 1}[i])
+	}
+	res, err := Solve(context.Background(), eng, a, b, 2, Options{})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("ratio %.2f, in %d eigenproblems\n", res.Ratio, res.Eigenproblems)
+	// Output: ratio 2.20, in 2 eigenproblems
+}
