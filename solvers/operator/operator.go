@@ -106,6 +106,26 @@ func (d dense) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matri
 	return ctx.Err()
 }
 
+type inverse struct{ l blas.Matrix }
+
+// inverseWidth: triangular solves want more columns than products to be at full speed.
+const inverseWidth = 16
+
+// Inverse returns the operator of (L L')^-1, for a Cholesky factor: lower triangular, non-unit.
+func Inverse(l blas.Matrix) Operator { return inverse{l} }
+
+func (v inverse) Order() int { return v.l.Rows }
+func (v inverse) Width() int { return inverseWidth }
+
+func (v inverse) Cost() float64 { return float64(v.l.Rows) }
+
+func (v inverse) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
+	y.CopyFrom(x)
+	eng.Backend().Trsm(true, false, v.l, y)
+	eng.Backend().Trsm(true, true, v.l, y)
+	return ctx.Err()
+}
+
 type sparseMatrix struct{ m *sparse.Matrix }
 
 // Sparse returns the operator of a sparse matrix. Errors are those of [Dense].

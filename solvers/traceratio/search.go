@@ -2,7 +2,9 @@ package traceratio
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -18,7 +20,6 @@ type search struct {
 	a, b blas.Matrix // both triangles
 	d, m int
 
-	before   blas.Matrix // eigenvectors of the latest step, to begin with
 	solved   int
 	ratios   []float64
 	best     float64
@@ -26,53 +27,117 @@ type search struct {
 	gap      float64
 	shifted  blas.Matrix // A - l B
 	products blas.Matrix // d x m
+
+	before blas.Matrix // eigenvectors of the latest step, to begin with
+	bounds []bound     // by ascending l
 }
+
+// bound is the largest eigenvalue of A - l B: none is larger for a larger l, since B is positive
+// semidefinite.
+type bound struct{ l, largest float64 }
 
 // Up to this order, and for more than one in wholeShare eigenvalues, matrices are decomposed.
 const (
-	wholeOrder = 512
+	wholeOrder = 256
 	wholeShare = 8
 )
 
 // leading returns the d+1 largest eigenvalues of A - l B, and the eigenvectors of the first d.
 func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
-	if s.shifted.Data == nil {
-		s.shifted = s.eng.NewMatrix(s.m, s.m)
-	}
-	err = s.eng.For(s.ctx, s.m, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			to, a := s.shifted.Row(i), s.a.Row(i)
-			for j, b := range s.b.Row(i) {
-				to[j] = a[j] - float64(l*b)
-			}
+	s.solved++
+	k := s.d + 1
+	if s.m > wholeOrder && k <= s.m/wholeShare {
+		if w, v, err = s.inverted(l, k); w != nil || err != nil {
+			return w, v, err
 		}
-		return nil
-	})
+	}
+	x, err := s.shift(1, l, 0)
 	if err != nil {
 		return nil, v, err
 	}
-	s.solved++
-	return s.top(s.shifted, s.d+1)
+	w, v = make([]float64, k), blas.NewMatrix(s.d, s.m)
+	if k > s.m/wholeShare {
+		all := blas.NewMatrix(k, s.m)
+		err := s.eng.SymEigTop(s.ctx, x, w, all)
+		return w, all.View(0, s.d, 0, s.m), err
+	}
+	// Few eigenvalues at the upper end of a spectrum that reaches far down: no case for a Krylov space.
+	values := make([]float64, s.m)
+	if err := s.eng.SymEig(s.ctx, x, values, true); err != nil {
+		return nil, v, err
+	}
+	for r := range w {
+		w[r] = values[s.m-1-r]
+	}
+	for r := range s.d {
+		copy(v.Row(r), x.Row(s.m-1-r))
+	}
+	return w, v, nil
 }
 
-// top returns the k largest eigenvalues of x, both triangles, which it may destroy, and all but the
-// last of their eigenvectors.
-func (s *search) top(x blas.Matrix, k int) ([]float64, blas.Matrix, error) {
-	if x.Rows <= wholeOrder || k > x.Rows/wholeShare {
-		w, v := make([]float64, k), blas.NewMatrix(k, x.Rows)
-		err := s.eng.SymEigTop(s.ctx, x, w, v)
-		return w, v.View(0, k-1, 0, x.Rows), err
+// shift returns sign (A - l B - at I), in memory that the next call uses again.
+func (s *search) shift(sign, l, at float64) (blas.Matrix, error) {
+	if s.shifted.Data == nil {
+		s.shifted = s.eng.NewMatrix(s.m, s.m)
 	}
-	op, err := operator.Dense(x)
-	if err != nil {
-		return nil, blas.Matrix{}, err
+	x := s.shifted
+	err := s.eng.For(s.ctx, s.m, 64, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			to, a := x.Row(i), s.a.Row(i)
+			for j, b := range s.b.Row(i) {
+				to[j] = sign * (a[j] - float64(l*b))
+			}
+			to[i] -= sign * at
+		}
+		return nil
+	})
+	return x, err
+}
+
+// inverted finds k eigenvalues, and the eigenvectors of all but the last, as the largest of
+// (c I - A + l B)^-1 with a c a little above them, beginning with those of the latest step: the
+// spectrum of A - l B reaches far down, so that products with it tell its upper end apart slowly. It
+// returns nil if that fails, for rounding.
+func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
+	none := blas.Matrix{}
+	if s.bounds == nil {
+		op, err := operator.Dense(s.a)
+		if err != nil {
+			return nil, none, err
+		}
+		found, err := eigen.Top(s.ctx, s.eng, op, 1, eigen.Options{Seed: s.Seed, Tolerance: 1e-3})
+		if err != nil {
+			return nil, none, err
+		}
+		s.bounds = []bound{{0, 1.01 * found.Values[0]}}
 	}
-	found, err := eigen.Top(s.ctx, s.eng, op, k, eigen.Options{Seed: s.Seed + uint64(s.solved), Start: s.before})
+	at := len(s.bounds) - 1
+	for at > 0 && s.bounds[at].l > l {
+		at--
+	}
+	largest := s.bounds[at].largest
+	c := largest + 0.1*math.Abs(largest)
+	x, err := s.shift(-1, l, c)
 	if err != nil {
-		return nil, blas.Matrix{}, err
+		return nil, none, err
+	}
+	if err := s.eng.Cholesky(s.ctx, x); err != nil {
+		return nil, none, s.ctx.Err()
+	}
+	found, err := eigen.Top(s.ctx, s.eng, operator.Inverse(x), k, eigen.Options{Seed: s.Seed + uint64(s.solved), Start: s.before})
+	if _, slow := errors.AsType[*eigen.NoConvergenceError](err); slow {
+		return nil, none, nil
+	}
+	if err != nil {
+		return nil, none, err
 	}
 	s.before = found.Vectors
-	return found.Values, found.Vectors.View(0, k-1, 0, x.Rows), nil
+	w := make([]float64, k)
+	for r, v := range found.Values {
+		w[r] = c - 1/v
+	}
+	s.bounds = slices.Insert(s.bounds, at+1, bound{l, w[0]})
+	return w, found.Vectors.View(0, k-1, 0, s.m), nil
 }
 
 // ratio returns tr(W A W') / tr(W B W').
