@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -177,32 +178,13 @@ func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points
 	if err := m.check(x); err != nil {
 		return blas.Matrix{}, err
 	}
-	rows, cols := x.Len(), x.Len()
 	if y != nil {
 		if err := m.check(y); err != nil {
 			return blas.Matrix{}, err
 		}
-		cols = y.Len()
-	}
-	q := len(m.beta)
-	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), engine.MatrixBytes(rows, cols)+engine.MatrixBytes(rows+cols, q), "ask for fewer points at a time"); err != nil {
-		return blas.Matrix{}, err
 	}
 	all := m.all()
-	a, err := m.embed(ctx, eng, x, all)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	places := &points.Dense{N: rows, D: q, Data: a.Data}
-	if y == nil {
-		g, err := kernel.Linear().Gram(ctx, eng, places)
-		return g, input.Cancelled(ctx, Method+":", err)
-	}
-	b, err := m.embed(ctx, eng, y, all)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	g, err := kernel.Linear().Cross(ctx, eng, places, &points.Dense{N: cols, D: q, Data: b.Data})
+	g, err := places.Gram(ctx, eng, x, y, len(all), func(x points.Points) (blas.Matrix, error) { return m.embed(ctx, eng, x, all) })
 	return g, input.Cancelled(ctx, Method+":", err)
 }
 
@@ -221,7 +203,7 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	if err := m.check(x); err != nil {
 		return nil, err
 	}
-	return input.Distances(eng, x, pairs, func(x points.Points) (blas.Matrix, error) {
+	return places.Distances(eng, x, pairs, func(x points.Points) (blas.Matrix, error) {
 		if err := eng.Check(fmt.Sprintf("places of %d points", x.Len()), engine.MatrixBytes(x.Len(), len(m.beta)), "ask for fewer pairs at a time"); err != nil {
 			return blas.Matrix{}, err
 		}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -61,30 +59,4 @@ func Cancelled(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%s cancelled: %w", doing, ctx.Err())
 	}
 	return err
-}
-
-// Distances returns the squared Euclidean distance, after embed, of each pair of rows of x. Only the
-// rows that occur are embedded. A row out of range is the error of [Pairs].
-func Distances(eng *engine.Engine, x points.Points, pairs [][2]int, embed func(points.Points) (blas.Matrix, error)) ([]float64, error) {
-	if err := Pairs(x.Len(), pairs); err != nil {
-		return nil, err
-	}
-	place, rows := map[int]int{}, []int(nil)
-	for _, pair := range pairs {
-		for _, i := range pair {
-			if _, ok := place[i]; !ok {
-				place[i] = len(rows)
-				rows = append(rows, i)
-			}
-		}
-	}
-	y, err := embed(x.Select(rows))
-	if err != nil {
-		return nil, err
-	}
-	t, out := eng.Backend().Kernels(), make([]float64, len(pairs))
-	for p, pair := range pairs {
-		out[p] = t.SquaredDistance(y.Row(place[pair[0]]), y.Row(place[pair[1]]))
-	}
-	return out, nil
 }

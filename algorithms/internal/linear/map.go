@@ -6,12 +6,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -88,26 +87,14 @@ func (m *Map) check(x points.Points) (*points.Dense, error) {
 
 // Gram evaluates the learned kernel, the inner products of embedded points. A nil y means x.
 func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
-	ex, err := m.Embed(ctx, eng, x)
-	if err != nil {
+	if _, err := m.check(x); err != nil {
 		return blas.Matrix{}, err
 	}
-	rows := &points.Dense{N: ex.Rows, D: ex.Cols, Data: ex.Data}
-	what := "learned kernel matrix %d x %d"
-	if y == nil {
-		if err := eng.Check(fmt.Sprintf(what, ex.Rows, ex.Rows), engine.MatrixBytes(ex.Rows, ex.Rows), "use fewer points"); err != nil {
-			return blas.Matrix{}, err
-		}
-		return kernel.Linear().Gram(ctx, eng, rows)
-	}
-	ey, err := m.Embed(ctx, eng, y)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	if err := eng.Check(fmt.Sprintf(what, ex.Rows, ey.Rows), engine.MatrixBytes(ex.Rows, ey.Rows), "use fewer points"); err != nil {
-		return blas.Matrix{}, err
-	}
-	return kernel.Linear().Cross(ctx, eng, rows, &points.Dense{N: ey.Rows, D: ey.Cols, Data: ey.Data})
+	return places.Gram(ctx, eng, x, y, m.Dim(), m.embed(ctx, eng))
+}
+
+func (m *Map) embed(ctx context.Context, eng *engine.Engine) places.Embed {
+	return func(x points.Points) (blas.Matrix, error) { return m.Embed(ctx, eng, x) }
 }
 
 // Distances returns the squared learned distance of each pair of rows of x. A row out of range is a
@@ -116,7 +103,7 @@ func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points
 	if _, err := m.check(x); err != nil {
 		return nil, err
 	}
-	return input.Distances(eng, x, pairs, func(x points.Points) (blas.Matrix, error) { return m.Embed(ctx, eng, x) })
+	return places.Distances(eng, x, pairs, m.embed(ctx, eng))
 }
 
 // Encode stores the map in f, in tensors named after the method.

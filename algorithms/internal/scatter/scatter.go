@@ -1,0 +1,65 @@
+// Package scatter adds up the matrices whose traces linear and kernel metrics compare: of the
+// differences of linked points, and of what neighbours leave of a point.
+package scatter
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// block is the number of rows that are written out at a time.
+const block = 1024
+
+// Links adds sum w_ij (c_i - c_j)(c_i - c_j)' over the links to the lower triangle of out, m x m,
+// where c_i is row i of the coordinates c, n x m: C'UC for the graph Laplacian U of the links. m^2
+// flops a link.
+func Links(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.Link, out blas.Matrix) error {
+	t := eng.Backend().Kernels()
+	return add(ctx, eng, len(list), 1, out, func(k int, row []float64) {
+		l := list[k]
+		copy(row, c.Row(l.I))
+		t.Axpy(-1, c.Row(l.J), row)
+		if l.Weight != 1 {
+			t.Scale(math.Sqrt(l.Weight), row)
+		}
+	})
+}
+
+// Residuals adds alpha sum r_i r_i' to the lower triangle of out, where r_i = c_i - sum_a w_ia c_a
+// over the neighbours a of point i: alpha C'(I - S)'(I - S)C for the sparse matrix S of the weights,
+// n x k. n m (m + 2k) flops.
+func Residuals(ctx context.Context, eng *engine.Engine, c blas.Matrix, near *graph.Neighbors, w blas.Matrix, alpha float64, out blas.Matrix) error {
+	t := eng.Backend().Kernels()
+	return add(ctx, eng, c.Rows, alpha, out, func(i int, row []float64) {
+		copy(row, c.Row(i))
+		index, _ := near.Of(i)
+		for a, j := range index {
+			t.Axpy(-w.At(i, a), c.Row(int(j)), row)
+		}
+	})
+}
+
+// add adds alpha sum r r' for count rows r that write makes.
+func add(ctx context.Context, eng *engine.Engine, count int, alpha float64, out blas.Matrix, write func(k int, row []float64)) error {
+	rows := eng.GetMatrix(min(block, count), out.Cols)
+	defer eng.PutMatrix(rows)
+	for first := 0; first < count; first += block {
+		some := min(block, count-first)
+		err := eng.For(ctx, some, 16, func(lo, hi int) error {
+			for k := lo; k < hi; k++ {
+				write(first+k, rows.Row(k))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		eng.Backend().Syrk(true, alpha, rows.View(0, some, 0, out.Cols), 1, out)
+	}
+	return ctx.Err()
+}
