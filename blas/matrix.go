@@ -62,3 +62,27 @@ func (m Matrix) Clone() Matrix {
 	c.CopyFrom(m)
 	return c
 }
+
+// Mirror copies the lower triangle of a square m to the upper one.
+func (m Matrix) Mirror() {
+	const tile = 64 // the strided side of the copy stays in the cache
+	for i0 := 0; i0 < m.Rows; i0 += tile {
+		for j0 := 0; j0 <= i0; j0 += tile {
+			for i := i0; i < min(i0+tile, m.Rows); i++ {
+				row := m.Row(i)
+				for j := j0; j < min(j0+tile, i); j++ {
+					m.Data[j*m.Stride+i] = row[j]
+				}
+			}
+		}
+	}
+}
+
+// Select returns a compact copy of the given rows, in that order.
+func (m Matrix) Select(rows []int) Matrix {
+	out := NewMatrix(len(rows), m.Cols)
+	for k, i := range rows {
+		copy(out.Row(k), m.Row(i))
+	}
+	return out
+}

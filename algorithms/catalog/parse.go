@@ -44,6 +44,18 @@ func positive(name string, to *float64) func(string) error {
 	}
 }
 
+// notNegative returns a setter of a finite number >= 0.
+func notNegative(name string, to *float64) func(string) error {
+	return func(text string) error {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+			return &fault.ParamError{Param: name, Value: text, Want: "a finite number >= 0"}
+		}
+		*to = v
+		return nil
+	}
+}
+
 // number returns a setter for a number whose range the method checks.
 func number(name string, to *float64) func(string) error {
 	return func(text string) error {

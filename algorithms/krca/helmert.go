@@ -93,7 +93,7 @@ func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) 
 		return blas.Matrix{}, err
 	}
 	a := k.View(0, r, 0, r)
-	mirror(a)
+	a.Mirror()
 	return a, nil
 }
 
@@ -137,19 +137,4 @@ func (f helmert) expand(w blas.Matrix) blas.Matrix {
 		copy(dst.Row(f.start[c]), tail)
 	}
 	return dst
-}
-
-// mirror copies the lower triangle of a square matrix to the upper one.
-func mirror(a blas.Matrix) {
-	const block = 64 // tiles keep the strided side of the copy in cache
-	for i0 := 0; i0 < a.Rows; i0 += block {
-		for j0 := 0; j0 <= i0; j0 += block {
-			for i := i0; i < min(i0+block, a.Rows); i++ {
-				row := a.Row(i)
-				for j := j0; j < min(j0+block, i); j++ {
-					a.Data[j*a.Stride+i] = row[j]
-				}
-			}
-		}
-	}
 }

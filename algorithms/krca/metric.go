@@ -124,11 +124,11 @@ func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) 
 	}
 	diagonal := diagonalOf(kt)
 	eng.Backend().Syrk(false, -1, c, 1, kt)
-	mirror(kt)
+	kt.Mirror()
 	residual := m.scaleResidual(kt, diagonal, diagonal)
 	if m.spectral() {
 		eng.Backend().Syrk(false, 1, m.weighted(c), 1, kt)
-		mirror(kt)
+		kt.Mirror()
 	}
 	return evaluated{kt, c, residual}, ctx.Err()
 }

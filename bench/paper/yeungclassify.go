@@ -96,7 +96,7 @@ func (s *yeungSet) classify(ctx context.Context, eng *engine.Engine, t Trial, sy
 			return 0, err
 		}
 	}
-	found, err := neighbors.Classify(ctx, eng, rowsOf(y, known), pick(s.labels, known), rowsOf(y, others), yeungVotes)
+	found, err := neighbors.Classify(ctx, eng, y.Select(known), pick(s.labels, known), y.Select(others), yeungVotes)
 	if err != nil {
 		return 0, err
 	}
@@ -125,13 +125,4 @@ func (s *yeungSet) learned(ctx context.Context, eng *engine.Engine, t Trial, sys
 		learner = kbeta.Learner{Kernel: s.kernel, Params: p, Seed: t.Seed(2)}
 	}
 	return learnedPlaces(ctx, eng, learner, s.x, set)
-}
-
-// rowsOf returns some rows of y, a copy.
-func rowsOf(y blas.Matrix, rows []int) blas.Matrix {
-	out := blas.NewMatrix(len(rows), y.Cols)
-	for k, i := range rows {
-		copy(out.Row(k), y.Row(i))
-	}
-	return out
 }

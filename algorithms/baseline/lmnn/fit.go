@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -66,7 +65,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
 	}
 	c := newClasses(set)
-	problem, err := newProblem(ctx, eng, l.Params, rowsOf(p.Z, c.rows), p.Variances, c)
+	problem, err := newProblem(ctx, eng, l.Params, p.Z.Select(c.rows), p.Variances, c)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +78,4 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	m.Map, m.trace = p.Map(eng, Method, problem.undivided(a)), run.trace
 	m.status = algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Message: run.message(), Elapsed: time.Since(begin)}
 	return m, ctx.Err()
-}
-
-// rowsOf returns some rows of z, a copy.
-func rowsOf(z blas.Matrix, rows []int) blas.Matrix {
-	out := blas.NewMatrix(len(rows), z.Cols)
-	for k, i := range rows {
-		copy(out.Row(k), z.Row(i))
-	}
-	return out
 }

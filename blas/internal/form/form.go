@@ -108,13 +108,8 @@ func TransposeTo(dst, src blas.Matrix) {
 
 // Mirror returns the full symmetric matrix of a lower triangle.
 func Mirror(a blas.Matrix) blas.Matrix {
-	full := blas.NewMatrix(a.Rows, a.Cols)
-	for i := range a.Rows {
-		for j, v := range a.Row(i)[:i+1] {
-			full.Set(i, j, v)
-			full.Set(j, i, v)
-		}
-	}
+	full := a.Clone()
+	full.Mirror()
 	return full
 }
 

@@ -1,0 +1,259 @@
+package lleratio
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/scatter"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/traceratio"
+)
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	// Kernel may hold bandwidth rules, which are resolved on the training points. The zero Spec
+	// means DefaultKernel, linear for a Gram matrix, spectrum:k=3 for sequences. The linear mode
+	// takes none.
+	Kernel   kernel.Spec
+	Params   Params
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "lleratio".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the links of l on the points x; points without links take part by their
+// neighbourhoods. Features should have like scales (the paper standardises them). The result has the
+// type *[Model].
+//
+// Cost for m coordinates (must-linked points in kernel mode, features in linear mode): the nearest
+// neighbours of all points, n m kernel values, which are held, m^2 (n + links) flops, and a few
+// eigenproblems of order m. The full mode has m = n.
+//
+// Errors: no cannot-links; no must-links in kernel mode, or without alpha; parameters that
+// [Params.Validate] refuses, as many dimensions as coordinates, as many neighbours as points;
+// points with NaN or Inf, or all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f := &fit{Learner: l, eng: eng, x: x, set: set, begin: time.Now()}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	a, b, err := f.matrices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.stage("trace ratio")
+	d, err := l.Params.dims(a.Rows)
+	if err != nil {
+		return nil, err
+	}
+	res, err := traceratio.Solve(ctx, eng, a, b, d, traceratio.Options{MaxIter: l.Params.MaxIter, Seed: l.Seed, Progress: f.step})
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{params: l.Params, about: about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}}
+	for _, v := range res.Trace {
+		m.trace = append(m.trace, v)
+	}
+	m.metric = f.metric(res.W)
+	m.status = algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1), Elapsed: time.Since(f.begin)}
+	if math.IsInf(res.Ratio, 1) {
+		m.status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions must-links and neighbourhoods can be met exactly; of these the ones that move cannot-links farthest apart are kept (fewer dimensions or a larger alpha avoid it)", d)
+	}
+	return m, ctx.Err()
+}
+
+// fit is a call of Fit under way.
+type fit struct {
+	Learner
+	eng   *engine.Engine
+	x     points.Points
+	set   *links.Set
+	begin time.Time
+	done  int
+	alpha float64
+
+	principal *linear.Principal // in linear mode
+	kernel    kernel.Kernel     // in the others
+	support   []int             // rows that the expansion is over
+	turn      func(w blas.Matrix) blas.Matrix
+}
+
+func (f *fit) stage(name string) {
+	f.Progress.Report(algorithms.Progress{Stage: name, Done: f.done, Total: 4, Elapsed: time.Since(f.begin)})
+	f.done++
+}
+
+func (f *fit) step(_ int, ratio float64) {
+	f.Progress.Report(algorithms.Progress{Stage: "trace ratio", Done: f.done - 1, Total: 4, Objective: ratio, Elapsed: time.Since(f.begin)})
+}
+
+// check validates parameters and input.
+func (f *fit) check() error {
+	p := f.Params
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	if p.Mode == Linear && f.Kernel != (kernel.Spec{}) {
+		return &fault.ParamError{Param: "kernel", Value: f.Kernel.String(), Want: "no kernel in linear mode (mode=kernel takes one)"}
+	}
+	if err := input.Check(f.x, f.set); err != nil {
+		return err
+	}
+	must, cannot := f.set.Count()
+	f.alpha = p.alpha(f.x.Dim())
+	switch {
+	case cannot == 0:
+		return fault.Data("", "lleratio learns what to move apart from cannot-links: want at least one, got none (%d must-links)", must)
+	case must == 0 && p.Mode == Kernel:
+		return fault.Data("", "lleratio in kernel mode expands in the must-linked points: want at least one must-link, got none (mode=full or mode=linear needs none)")
+	case must == 0 && f.alpha == 0:
+		return fault.Data("", "without must-links and with alpha = 0 there is nothing to hold points together: want a must-link, or alpha > 0")
+	case f.alpha > 0 && p.Neighbors >= f.x.Len():
+		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", f.x.Len())}
+	}
+	return nil
+}
+
+// matrices returns the two matrices of the ratio, in coordinates whose orthonormal bases are asked
+// for.
+func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
+	f.stage("coordinates")
+	c, err := f.coordinates(ctx)
+	if err != nil {
+		return a, b, err
+	}
+	f.stage("neighbours")
+	near, w, err := f.reconstruction(ctx)
+	if err != nil {
+		return a, b, err
+	}
+	f.stage("scatter matrices")
+	m := c.Cols
+	a, b = f.eng.NewMatrix(m, m), f.eng.NewMatrix(m, m)
+	if err := scatter.Links(ctx, f.eng, c, f.set.Cannot(), a); err != nil {
+		return a, b, err
+	}
+	if err := scatter.Links(ctx, f.eng, c, f.set.Must(), b); err != nil {
+		return a, b, err
+	}
+	if near != nil {
+		if err := scatter.Residuals(ctx, f.eng, c, near, w, f.alpha, b); err != nil {
+			return a, b, err
+		}
+	}
+	if f.Params.Mode == Linear {
+		return a, b, nil
+	}
+	gram := blas.Matrix{}
+	if f.Params.Orthogonality == Feature {
+		gram = c.Select(f.support)
+	}
+	f.eng.PutMatrix(c) // before more is asked for
+	if gram.Data == nil {
+		return a, b, nil
+	}
+	return f.orthonormal(ctx, gram, a, b)
+}
+
+// coordinates returns those of all points, n x m.
+func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
+	if f.Params.Mode == Linear {
+		return f.linear(ctx)
+	}
+	spec, err := input.Kernel(f.Kernel, f.x, DefaultKernel)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, f.eng, spec, f.x); err != nil {
+		return blas.Matrix{}, err
+	}
+	if g, ok := f.x.(*points.Gram); ok {
+		if err := kernel.CheckSemidefinite(ctx, f.eng, g); err != nil {
+			return blas.Matrix{}, err
+		}
+	}
+	if f.kernel, err = kernel.New(spec); err != nil {
+		return blas.Matrix{}, err
+	}
+	f.support = f.basis()
+	n, m := f.x.Len(), len(f.support)
+	need := engine.MatrixBytes(n, m) + 6*engine.MatrixBytes(m, m)
+	if err := f.eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need, "use fewer must-links, or mode=linear"); err != nil {
+		return blas.Matrix{}, err
+	}
+	if _, err := f.Params.dims(m); err != nil { // before the work
+		return blas.Matrix{}, err
+	}
+	c := f.eng.GetMatrix(n, m)
+	return c, f.kernel.CrossTo(ctx, f.eng, c, f.x, f.x.Select(f.support))
+}
+
+// basis returns the rows that the expansion is over.
+func (f *fit) basis() []int {
+	linked := make([]bool, f.x.Len())
+	for _, l := range f.set.Must() {
+		linked[l.I], linked[l.J] = true, true
+	}
+	var rows []int
+	for i, is := range linked {
+		if is || f.Params.Mode == Full {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// linear returns the principal coordinates, which leave constant and collinear features out: on these
+// both matrices vanish.
+func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
+	dense, err := linear.Vectors(Method+" in linear mode", f.x)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	const constant = 1e-12
+	if f.principal, err = linear.NewPrincipal(ctx, f.eng, dense, constant); err != nil {
+		return blas.Matrix{}, err
+	}
+	return f.principal.Z, nil
+}
+
+// metric makes the map of the best basis.
+func (f *fit) metric(w blas.Matrix) metric {
+	if f.Params.Mode == Linear {
+		m := f.principal.Map(f.eng, Method, w)
+		return &m
+	}
+	if f.turn != nil {
+		w = f.turn(w)
+	}
+	return expansion.New(Method, f.kernel, f.x.Select(f.support), w)
+}
+
+// tooMany is what dims should be for m coordinates.
+func tooMany(m int) string {
+	return fmt.Sprintf("a number below %d, the number of coordinates to choose from: with all of them every basis has the same ratio, and nothing is learned", m)
+}
