@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 
@@ -60,7 +61,13 @@ func (p *scratchPool) take(n int) []float64 {
 
 func (p *scratchPool) give(b []float64) {
 	size := 8 * cap(b)
-	if size == 0 || size > scratchBytes {
+	if size > scratchBytes {
+		// Left alone, the collector would let as much again be allocated before it frees this.
+		b = nil
+		runtime.GC()
+		return
+	}
+	if size == 0 {
 		return
 	}
 	p.mu.Lock()

@@ -168,14 +168,12 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 	if f.Params.Mode == Linear {
 		return a, b, nil
 	}
-	gram := blas.Matrix{}
-	if f.Params.Orthogonality == Feature {
-		gram = c.Select(f.support)
-	}
-	f.eng.PutMatrix(c) // before more is asked for
-	if gram.Data == nil {
+	if f.Params.Orthogonality == Coefficient {
+		f.eng.PutMatrix(c)
 		return a, b, nil
 	}
+	gram := c.Select(f.support)
+	f.eng.PutMatrix(c) // before more is asked for
 	return f.orthonormal(ctx, gram, a, b)
 }
 

@@ -51,7 +51,12 @@ func (f *fit) orthonormal(ctx context.Context, gram, a, b blas.Matrix) (blas.Mat
 	m, backend := gram.Rows, f.eng.Backend()
 	a.Mirror()
 	b.Mirror()
-	r := gram.Clone()
+	gram.Mirror() // of which the factor takes the lower triangle
+	diagonal := make([]float64, m)
+	for i := range m {
+		diagonal[i] = gram.At(i, i)
+	}
+	r := gram
 	if err := f.eng.Cholesky(ctx, r); err == nil && regular(r) {
 		for _, x := range []blas.Matrix{a, b} {
 			backend.Trsm(true, false, r, x)
@@ -63,6 +68,15 @@ func (f *fit) orthonormal(ctx context.Context, gram, a, b blas.Matrix) (blas.Mat
 			return v
 		}
 		return a, b, ctx.Err()
+	}
+	if ctx.Err() != nil {
+		return a, b, ctx.Err()
+	}
+	for i, v := range diagonal {
+		gram.Set(i, i, v)
+		for j := range i {
+			gram.Set(i, j, gram.At(j, i))
+		}
 	}
 	w := make([]float64, m)
 	if err := f.eng.SymEig(ctx, gram, w, true); err != nil {

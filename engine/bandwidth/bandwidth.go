@@ -33,8 +33,8 @@ import (
 //
 // Errors: one point, or a rule that gives 0 because points coincide, are *fault.DataError
 // and say which; others as for kernel.Gram. Deterministic; the same value for any number of
-// workers. Cost for n points: min(n, 4096)^2 d/2 flops (knn10: 1024 n d above 4096 points)
-// and 8 min(n, 4096)^2 bytes.
+// workers. Cost for n points: min(n, 4096)^2 d/2 flops (knn10: 1024 n d above 4096 points);
+// median and knn10 also take 8 min(n, 4096)^2 bytes.
 func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points) (kernel.Spec, error) {
 	return resolve(ctx, eng, s, x, defaultLimits)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -62,28 +63,25 @@ func (m *measurement) meanSquare(ctx context.Context) (float64, error) {
 	return m.pairMean(ctx, func(d2 float64) float64 { return d2 })
 }
 
-// pairMean returns the mean of f(d_ij^2) over pairs i < j: row sums, then their sum in order.
+// pairMean returns the mean of f(d_ij^2) over pairs i < j: row sums, each in the order of its columns,
+// then their sum in order. No more than blocks of distances are held.
 func (m *measurement) pairMean(ctx context.Context, f func(float64) float64) (float64, error) {
-	d2, err := m.distances(ctx)
-	if err != nil {
-		return 0, err
-	}
-	n := d2.Rows
-	means := make([]float64, n)
-	err = m.eng.For(ctx, n, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			s := 0.0
-			for _, v := range d2.Row(i)[:i] {
-				s += f(v)
+	x := sample(m.x, m.limit.pairs)
+	n := x.Len()
+	sums := make([]float64, n)
+	err := m.k.Squared().GramBlocks(ctx, m.eng, x, func(b kernel.Block) error {
+		for r := range b.Matrix.Rows {
+			i := b.Row + r
+			for _, v := range b.Matrix.Row(r)[:max(0, min(b.Matrix.Cols, i-b.Col))] {
+				sums[i] += f(v)
 			}
-			// Divided before the rows are added: sums of large squares could overflow.
-			means[i] = s / (float64(n) * float64(n-1) / 2)
 		}
 		return nil
 	})
 	total := 0.0
-	for _, v := range means {
-		total += v
+	for _, s := range sums {
+		// Divided before the rows are added: sums of large squares could overflow.
+		total += s / (float64(n) * float64(n-1) / 2)
 	}
 	return total, err
 }

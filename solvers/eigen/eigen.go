@@ -141,6 +141,7 @@ func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o
 		}
 	}
 	s := search{ctx: ctx, eng: eng, a: a, n: n, k: k, sign: sign, Options: o}
+	defer func() { s.eng.PutMatrix(s.basis) }()
 	var res *Result
 	var err error
 	switch {
@@ -167,6 +168,8 @@ type search struct {
 	a    operator.Operator
 	n, k int
 	sign float64
+
+	basis blas.Matrix // memory of a Krylov space, given back in the end
 }
 
 // judge returns the error of a result with residuals that do not pass. Measured residuals may
@@ -237,7 +240,8 @@ func (s *search) problem() (*krylov.Problem, error) {
 	if s.Start.Rows > 0 {
 		p.Start = columns(s.Start)
 	}
-	p.Memory = s.eng.NewMatrix(1, p.Space()).Data
+	s.basis = s.eng.GetMatrix(1, p.Space())
+	p.Memory = s.basis.Data
 	return p, nil
 }
 

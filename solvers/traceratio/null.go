@@ -19,7 +19,8 @@ func (s *search) nullSpace() (blas.Matrix, error) {
 	}
 	least := float64(s.m) * 0x1p-52 * norm
 	if norm > 0 {
-		work := s.b.Clone()
+		work := s.shifted
+		work.CopyFrom(s.b)
 		for i := range s.m {
 			work.Set(i, i, work.At(i, i)-least)
 		}
@@ -27,7 +28,8 @@ func (s *search) nullSpace() (blas.Matrix, error) {
 			return blas.Matrix{}, s.ctx.Err()
 		}
 	}
-	v, w := s.b.Clone(), make([]float64, s.m)
+	v, w := s.shifted, make([]float64, s.m)
+	v.CopyFrom(s.b)
 	if err := s.eng.SymEig(s.ctx, v, w, true); err != nil {
 		return blas.Matrix{}, err
 	}
@@ -35,7 +37,7 @@ func (s *search) nullSpace() (blas.Matrix, error) {
 	for null < s.m && w[null] <= least {
 		null++
 	}
-	return v.View(0, null, 0, s.m), nil
+	return v.View(0, null, 0, s.m).Clone(), nil
 }
 
 // unbounded returns the subspace of the null space of B on which A is largest, nil if the null space

@@ -25,11 +25,12 @@ type search struct {
 	best     float64
 	w        blas.Matrix // of the best ratio
 	gap      float64
-	shifted  blas.Matrix // A - l B
+	shifted  blas.Matrix // A - l B, or a place to work
 	products blas.Matrix // d x m
 
-	before blas.Matrix // eigenvectors of the latest step, to begin with
-	bounds []bound     // by ascending l
+	tolerance float64     // of residuals, relative: early steps need little
+	before    blas.Matrix // eigenvectors of the latest step, to begin with
+	bounds    []bound     // by ascending l
 }
 
 // bound is the largest eigenvalue of A - l B: none is larger for a larger l, since B is positive
@@ -42,11 +43,14 @@ const (
 	wholeShare = 8
 )
 
+// iterative says whether eigenvectors are searched for, and not found by decompositions.
+func (s *search) iterative() bool { return s.m > wholeOrder && s.d+1 <= s.m/wholeShare }
+
 // leading returns the d+1 largest eigenvalues of A - l B, and the eigenvectors of the first d.
 func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
 	s.solved++
 	k := s.d + 1
-	if s.m > wholeOrder && k <= s.m/wholeShare {
+	if s.iterative() {
 		if w, v, err = s.inverted(l, k); w != nil || err != nil {
 			return w, v, err
 		}
@@ -77,9 +81,6 @@ func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
 
 // shift returns sign (A - l B - at I), in memory that the next call uses again.
 func (s *search) shift(sign, l, at float64) (blas.Matrix, error) {
-	if s.shifted.Data == nil {
-		s.shifted = s.eng.NewMatrix(s.m, s.m)
-	}
 	x := s.shifted
 	err := s.eng.For(s.ctx, s.m, 64, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
@@ -115,16 +116,11 @@ func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
 	for at > 0 && s.bounds[at].l > l {
 		at--
 	}
-	largest := s.bounds[at].largest
-	c := largest + 0.1*math.Abs(largest)
-	x, err := s.shift(-1, l, c)
-	if err != nil {
+	x, c, err := s.factor(l, s.bounds[at].largest)
+	if x.Data == nil || err != nil {
 		return nil, none, err
 	}
-	if err := s.eng.Cholesky(s.ctx, x); err != nil {
-		return nil, none, s.ctx.Err()
-	}
-	found, err := eigen.Top(s.ctx, s.eng, operator.Inverse(x), k, eigen.Options{Seed: s.Seed + uint64(s.solved), Start: s.before})
+	found, err := eigen.Top(s.ctx, s.eng, operator.Inverse(x), k, eigen.Options{Seed: s.Seed + uint64(s.solved), Start: s.before, Tolerance: s.tolerance})
 	if _, slow := errors.AsType[*eigen.NoConvergenceError](err); slow {
 		return nil, none, nil
 	}
@@ -138,6 +134,46 @@ func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
 	}
 	s.bounds = slices.Insert(s.bounds, at+1, bound{l, w[0]})
 	return w, found.Vectors.View(0, k-1, 0, s.m), nil
+}
+
+// factor returns the Cholesky factor of c I - A + l B and c, which is above the largest eigenvalue of A
+// - l B and, if the eigenvectors before tell how far that lies below the bound, not far above it. It
+// returns nothing if no c will do, for rounding.
+func (s *search) factor(l, bound float64) (x blas.Matrix, c float64, err error) {
+	top := bound + 0.1*math.Abs(bound)
+	c = top
+	if s.before.Data != nil {
+		if largest, err := s.within(l); err != nil {
+			return x, 0, err
+		} else if largest > 0 {
+			c = min(c, 1.2*largest)
+		}
+	}
+	for {
+		if x, err = s.shift(-1, l, c); err != nil {
+			return x, 0, err
+		}
+		err := s.eng.Cholesky(s.ctx, x)
+		if err == nil || s.ctx.Err() != nil {
+			return x, c, s.ctx.Err()
+		}
+		if c == top {
+			return blas.Matrix{}, 0, nil
+		}
+		c = min(2*c, top)
+	}
+}
+
+// within returns the largest eigenvalue of A - l B on the span of the eigenvectors before.
+func (s *search) within(l float64) (float64, error) {
+	k := s.before.Rows
+	image, small := blas.NewMatrix(k, s.m), blas.NewMatrix(k, k)
+	s.eng.Backend().Gemm(false, false, 1, s.before, s.a, 0, image)
+	s.eng.Backend().Gemm(false, false, -l, s.before, s.b, 1, image)
+	s.eng.Backend().Gemm(false, true, 1, image, s.before, 0, small)
+	w := make([]float64, k)
+	err := s.eng.SymEig(s.ctx, small, w, false)
+	return w[k-1], err
 }
 
 // ratio returns tr(W A W') / tr(W B W').
@@ -193,19 +229,35 @@ func gap(values []float64, d int) float64 {
 // sum of all eigenvalues is 0.
 func (s *search) start() float64 { return trace(s.a) / trace(s.b) }
 
-// newton rises from below.
+// Residuals of eigenvectors pass below these parts of the norm, in the first step and in the last.
+const (
+	roughly   = 1e-2
+	precisely = 1e-10
+)
+
+// newton rises from below. Every subspace gives a ratio that is a bound, so the eigenvectors of a step
+// need no more accuracy than the steps so far suggest.
 func (s *search) newton() (*Result, error) {
 	l := s.start()
-	s.ratios = []float64{l}
+	s.ratios, s.tolerance = []float64{l}, precisely
+	if s.iterative() {
+		s.tolerance = roughly
+	}
 	for range s.MaxIter {
 		next, _, err := s.step(l)
 		if err != nil {
 			return nil, err
 		}
-		if !(next-l > tolerance*math.Abs(next)) {
+		gain := (next - l) / math.Abs(next)
+		switch {
+		case gain > tolerance:
+			l = next
+			s.tolerance = min(s.tolerance, max(precisely, 0.1*gain))
+		case s.tolerance > precisely:
+			s.tolerance = precisely
+		default:
 			return s.result("newton", true), nil
 		}
-		l = next
 	}
 	return s.result("newton", false), nil
 }
@@ -213,7 +265,7 @@ func (s *search) newton() (*Result, error) {
 // bisect halves an interval around the root of g, until it has no inside.
 func (s *search) bisect() (*Result, error) {
 	lo := s.start()
-	s.ratios = []float64{lo}
+	s.ratios, s.tolerance = []float64{lo}, precisely
 	top, _, err := s.ends(s.a, 1)
 	if err != nil {
 		return nil, err
@@ -255,9 +307,10 @@ func (s *search) bisect() (*Result, error) {
 
 // ends returns the sum of the d largest eigenvalues of sign x, times sign.
 func (s *search) ends(x blas.Matrix, sign float64) (float64, []float64, error) {
-	work, w := x.Clone(), make([]float64, s.m)
-	s.eng.Backend().Kernels().Scale(sign, work.Data)
-	if err := s.eng.SymEig(s.ctx, work, w, false); err != nil {
+	w := make([]float64, s.m)
+	s.shifted.CopyFrom(x)
+	s.eng.Backend().Kernels().Scale(sign, s.shifted.Data)
+	if err := s.eng.SymEig(s.ctx, s.shifted, w, false); err != nil {
 		return 0, nil, err
 	}
 	sum := 0.0

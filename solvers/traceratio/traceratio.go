@@ -44,7 +44,7 @@ type Result struct {
 }
 
 // Solve maximises tr(W A W') / tr(W B W') over the W of d orthonormal rows, where A and B, of order
-// m, are symmetric and positive semidefinite, lower triangles.
+// m, are symmetric and positive semidefinite, lower triangles; their upper triangles are filled in.
 //
 // With g(l) the sum of the d largest eigenvalues of A - l B, which falls and is convex, the largest
 // ratio is the root of g, and the eigenvectors there span the best subspace (Wang, Yan, Xu, Tang &
@@ -65,10 +65,13 @@ func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o O
 		return nil, err
 	}
 	s := &search{ctx: ctx, eng: eng, d: d, m: a.Rows, Options: o}
-	if err := eng.Check(fmt.Sprintf("trace ratio of order %d", s.m), 5*engine.MatrixBytes(s.m, s.m), "use fewer dimensions or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("trace ratio of order %d", s.m), 2*engine.MatrixBytes(s.m, s.m), "use fewer dimensions or raise the memory limit"); err != nil {
 		return nil, err
 	}
-	s.a, s.b = full(eng, a), full(eng, b)
+	s.a, s.b, s.shifted = a, b, eng.GetMatrix(s.m, s.m)
+	defer eng.PutMatrix(s.shifted)
+	a.Mirror()
+	b.Mirror()
 	if d == s.m {
 		return s.all()
 	}
@@ -129,16 +132,6 @@ func trace(x blas.Matrix) float64 {
 		sum += x.At(i, i)
 	}
 	return sum
-}
-
-// full copies a lower triangle to both.
-func full(eng *engine.Engine, x blas.Matrix) blas.Matrix {
-	out := eng.NewMatrix(x.Rows, x.Cols)
-	for i := range x.Rows {
-		copy(out.Row(i)[:i+1], x.Row(i)[:i+1])
-	}
-	out.Mirror()
-	return out
 }
 
 // all is the answer for d = m.

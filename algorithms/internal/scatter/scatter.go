@@ -13,7 +13,7 @@ import (
 )
 
 // block is the number of rows that are written out at a time.
-const block = 1024
+const block = 512
 
 // Links adds sum w_ij (c_i - c_j)(c_i - c_j)' over the links to the lower triangle of out, m x m,
 // where c_i is row i of the coordinates c, n x m: C'UC for the graph Laplacian U of the links. m^2
