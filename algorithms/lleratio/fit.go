@@ -165,16 +165,10 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 			return a, b, err
 		}
 	}
-	if f.Params.Mode == Linear {
-		return a, b, nil
+	if f.Params.Mode != Linear {
+		f.eng.PutMatrix(c) // before more is asked for
 	}
-	if f.Params.Orthogonality == Coefficient {
-		f.eng.PutMatrix(c)
-		return a, b, nil
-	}
-	gram := c.Select(f.support)
-	f.eng.PutMatrix(c) // before more is asked for
-	return f.orthonormal(ctx, gram, a, b)
+	return a, b, nil
 }
 
 // coordinates returns those of all points, n x m.
@@ -207,7 +201,13 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 		return blas.Matrix{}, err
 	}
 	c := f.eng.GetMatrix(n, m)
-	return c, f.kernel.CrossTo(ctx, f.eng, c, f.x, f.x.Select(f.support))
+	if err := f.kernel.CrossTo(ctx, f.eng, c, f.x, f.x.Select(f.support)); err != nil {
+		return c, err
+	}
+	if f.Params.Orthogonality == Feature {
+		return f.orthonormal(ctx, c)
+	}
+	return c, nil
 }
 
 // basis returns the rows that the expansion is over.

@@ -43,44 +43,26 @@ func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix
 // their square roots would make rounding as large as anything else.
 const singular = 1e-11
 
-// orthonormal turns the matrices into coordinates in which an orthonormal basis is one of the feature
-// space: with K = R R', R^-1 A R'^-1 and R^-1 B R'^-1, and V = W R^-1. Where K is singular, by points
-// that are there twice, R^-1 is made of its eigenvectors, and there are fewer coordinates. gram, a
-// and b are destroyed.
-func (f *fit) orthonormal(ctx context.Context, gram, a, b blas.Matrix) (blas.Matrix, blas.Matrix, error) {
-	m, backend := gram.Rows, f.eng.Backend()
-	a.Mirror()
-	b.Mirror()
-	gram.Mirror() // of which the factor takes the lower triangle
-	diagonal := make([]float64, m)
-	for i := range m {
-		diagonal[i] = gram.At(i, i)
-	}
-	r := gram
+// orthonormal turns kernel values with the basis points, n x m, into coordinates in the span of their
+// images, along directions that are orthonormal there: with K = R R' it divides by R', and V = W R^-1.
+// Where K is singular, by points that are there twice, R^-1 is made of its eigenvectors, and there are
+// fewer coordinates. It destroys c, whose memory it uses. The coordinates, rather than the matrices
+// made of them, are turned, since those lose half as many digits to the condition of K.
+func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, error) {
+	m, backend := c.Cols, f.eng.Backend()
+	r := c.Select(f.support)
 	if err := f.eng.Cholesky(ctx, r); err == nil && regular(r) {
-		for _, x := range []blas.Matrix{a, b} {
-			backend.Trsm(true, false, r, x)
-			backend.Trsm(false, true, r, x)
-		}
+		backend.Trsm(false, true, r, c)
 		f.turn = func(w blas.Matrix) blas.Matrix {
 			v := w.Clone()
 			backend.Trsm(false, false, r, v)
 			return v
 		}
-		return a, b, ctx.Err()
+		return c, ctx.Err()
 	}
-	if ctx.Err() != nil {
-		return a, b, ctx.Err()
-	}
-	for i, v := range diagonal {
-		gram.Set(i, i, v)
-		for j := range i {
-			gram.Set(i, j, gram.At(j, i))
-		}
-	}
-	w := make([]float64, m)
+	gram, w := c.Select(f.support), make([]float64, m)
 	if err := f.eng.SymEig(ctx, gram, w, true); err != nil {
-		return a, b, err
+		return c, err
 	}
 	first := 0
 	for first < m-1 && !(w[first] > singular*w[m-1]) {
@@ -91,22 +73,32 @@ func (f *fit) orthonormal(ctx context.Context, gram, a, b blas.Matrix) (blas.Mat
 		backend.Kernels().Scale(1/math.Sqrt(w[first+i]), t.Row(i))
 	}
 	if _, err := f.Params.dims(t.Rows); err != nil {
-		return a, b, err
+		return c, err
 	}
 	f.turn = func(w blas.Matrix) blas.Matrix {
 		v := blas.NewMatrix(w.Rows, m)
 		backend.Gemm(false, false, 1, w, t, 0, v)
 		return v
 	}
-	return f.within(t, a), f.within(t, b), ctx.Err()
+	return f.multiplied(ctx, c, t)
 }
 
-// within returns T X T'.
-func (f *fit) within(t, x blas.Matrix) blas.Matrix {
-	half, out := f.eng.NewMatrix(t.Rows, x.Cols), f.eng.NewMatrix(t.Rows, t.Rows)
-	f.eng.Backend().Gemm(false, false, 1, t, x, 0, half)
-	f.eng.Backend().Gemm(false, true, 1, half, t, 0, out)
-	return out
+// multiplied returns c T', in the memory of c: block by block, since T has fewer rows than columns.
+func (f *fit) multiplied(ctx context.Context, c, t blas.Matrix) (blas.Matrix, error) {
+	const rows = 1024
+	out := blas.Matrix{Rows: c.Rows, Cols: t.Rows, Stride: t.Rows, Data: c.Data[:c.Rows*t.Rows]}
+	part := f.eng.GetMatrix(min(rows, c.Rows), t.Rows)
+	defer f.eng.PutMatrix(part)
+	for lo := 0; lo < c.Rows; lo += rows {
+		hi := min(lo+rows, c.Rows)
+		some := part.View(0, hi-lo, 0, part.Cols)
+		f.eng.Backend().Gemm(false, true, 1, c.View(lo, hi, 0, c.Cols), t, 0, some)
+		out.View(lo, hi, 0, out.Cols).CopyFrom(some)
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // regular says whether a Cholesky factor is that of a matrix far from singular.

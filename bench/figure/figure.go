@@ -32,11 +32,12 @@ func FormatOf(path string) (string, error) {
 	return format, nil
 }
 
-// Size is the size of a picture. The zero value is 5 inches a panel wide, 4 high, 150 dots an
-// inch.
+// Size is the size of a picture. The zero value has all panels side by side, 5 inches a panel wide
+// and 4 high, 150 dots an inch.
 type Size struct {
 	Width, Height float64 // inches, 1 to 100
 	DPI           int     // dots an inch of a PNG, 20 to 1200; at most 1e8 dots in all
+	Columns       int     // panels side by side, others follow below; 0 for all of them
 }
 
 // Check returns the *fault.ParamError that [Write] would return for the size.
@@ -46,7 +47,12 @@ func (s Size) Check() error {
 }
 
 func (s Size) fill(panels int) (Size, error) {
-	s.Width, s.Height, s.DPI = cmp.Or(s.Width, 5*float64(panels)), cmp.Or(s.Height, 4), cmp.Or(s.DPI, 150)
+	if s.Columns < 0 {
+		return s, &fault.ParamError{Param: "columns", Value: s.Columns, Want: "a number >= 0"}
+	}
+	s.Columns = max(1, min(cmp.Or(s.Columns, panels), panels))
+	rows := (panels + s.Columns - 1) / s.Columns
+	s.Width, s.Height, s.DPI = cmp.Or(s.Width, 5*float64(s.Columns)), cmp.Or(s.Height, 4*float64(max(1, rows))), cmp.Or(s.DPI, 150)
 	for _, side := range []struct {
 		name  string
 		value float64
@@ -65,7 +71,7 @@ func (s Size) fill(panels int) (Size, error) {
 	return s, nil
 }
 
-// Panel is one drawing of a figure: a [Scatter] or [Lines].
+// Panel is one drawing of a figure: a [Scatter], [Lines] or [Boxes].
 type Panel interface {
 	// plot returns the drawing without its legend.
 	plot() (*plot.Plot, error)
@@ -75,7 +81,7 @@ type Panel interface {
 	settle(p *plot.Plot, c draw.Canvas)
 }
 
-// Write draws panels side by side, each with its legend to the right unless that would take
+// Write draws panels side by side, in rows if the size says so, each with its legend to the right unless that would take
 // more than half of the panel. Coordinates that are not finite are a *fault.DataError, an
 // unknown format and impossible sizes a *fault.ParamError; then nothing is written.
 // Letters that a PDF's typeface does not have (those outside Windows-1252) become "?" there.
@@ -91,11 +97,13 @@ func Write(w io.Writer, format string, size Size, panels ...Panel) error {
 	page := draw.New(canvas)
 	page.SetColor(white)
 	page.Fill(page.Rectangle.Path())
-	width := page.Size().X / vg.Length(max(1, len(panels)))
+	rows := (len(panels) + size.Columns - 1) / size.Columns
+	width, height := page.Size().X/vg.Length(size.Columns), page.Size().Y/vg.Length(max(1, rows))
 	for i, panel := range panels {
+		left, top := page.Min.X+vg.Length(i%size.Columns)*width, page.Max.Y-vg.Length(i/size.Columns)*height
 		area := draw.Canvas{Canvas: page.Canvas, Rectangle: vg.Rectangle{
-			Min: vg.Point{X: page.Min.X + vg.Length(i)*width, Y: page.Min.Y},
-			Max: vg.Point{X: page.Min.X + vg.Length(i+1)*width, Y: page.Max.Y},
+			Min: vg.Point{X: left, Y: top - height},
+			Max: vg.Point{X: left + width, Y: top},
 		}}
 		const margin = 8 // points
 		if err := drawPanel(panel, draw.Crop(area, margin, -margin, margin, -margin)); err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/png"
+	"image/png"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -151,6 +151,10 @@ func TestBadInput(t *testing.T) {
 		"groups":   {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Groups: []string{"a", "b"}}, "groups"},
 		"link":     {"png", Size{}, Scatter{X: []float64{1}, Y: []float64{1}, Must: [][2]int{{0, 1}}}, "link"},
 		"log":      {"png", Size{}, Lines{LogY: true, Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{0}}}}, "logarithmic"},
+		"columns":  {"png", Size{Columns: -1}, cloud(3, 1), "columns"},
+		"boxes":    {"png", Size{}, Boxes{Names: []string{"a", "b"}, Values: [][]float64{{1}}}, "names"},
+		"no box":   {"png", Size{}, Boxes{Names: []string{"a"}, Values: [][]float64{{}}}, "values of a"},
+		"box NaN":  {"png", Size{}, Boxes{Names: []string{"a"}, Values: [][]float64{{1, nan}}}, "row 1"},
 		"band":     {"png", Size{}, Lines{Series: []Series{{Name: "s", X: []float64{1}, Y: []float64{0}, Low: []float64{1, 2}}}}, "low"},
 	} {
 		var b bytes.Buffer
@@ -174,3 +178,19 @@ func TestBadInput(t *testing.T) {
 type failing struct{ error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.error }
+
+// Panels fill rows of the given length: a picture of five in rows of two has the size of six.
+func TestRowsOfPanels(t *testing.T) {
+	box := Boxes{Title: "box", Names: []string{"one", "two"}, Values: [][]float64{{1, 2, 3, 9}, {4}}}
+	panels := []Panel{box, cloud(5, 2), box, times(), box}
+	for columns, want := range map[int][2]int{0: {25 * 150, 4 * 150}, 2: {10 * 150, 12 * 150}, 9: {25 * 150, 4 * 150}} {
+		var b bytes.Buffer
+		if err := Write(&b, "png", Size{Columns: columns}, panels...); err != nil {
+			t.Fatal(err)
+		}
+		c, err := png.DecodeConfig(&b)
+		if err != nil || c.Width != want[0] || c.Height != want[1] {
+			t.Errorf("rows of %d: %d x %d dots (error %v), want %d x %d", columns, c.Width, c.Height, err, want[0], want[1])
+		}
+	}
+}

@@ -36,11 +36,12 @@ type Drawing struct {
 	Notes   []string       `json:"notes"` // what the numbers come to
 	Build   Build          `json:"build"`
 	Panels  []figure.Panel `json:"-"`
+	Across  int            `json:"-"` // panels side by side, 0 for all of them
 }
 
 // Figures returns all figures, in the order in which they are listed.
 func Figures() []Figure {
-	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2()}
+	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2(), soleymaniFigure1()}
 }
 
 // LookupFigure returns the figure of that name, or a *fault.ParamError with the nearest one.

@@ -3,9 +3,12 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mustlink/mustlink/bench/figure"
 )
 
 // Markdown returns the result as a page: the table with ours and the paper's figures, the
@@ -68,11 +71,58 @@ func (r *Result) sideBySide(b *strings.Builder) {
 	for j, column := range r.Table.Columns {
 		fmt.Fprintf(b, "| %s |", escape(column))
 		for i := range r.Table.Rows {
-			fmt.Fprintf(b, " %s |", r.value(r.Ours[i][j]))
+			fmt.Fprintf(b, " %s |", r.cell(i, j))
 		}
 		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')
+}
+
+// cell is one of our figures: mean and deviation, or median and quartiles.
+func (r *Result) cell(i, j int) string {
+	if !r.Table.Quartiles {
+		return r.value(r.Ours[i][j])
+	}
+	q := r.Quartiles(i, j)
+	d := r.Table.Decimals
+	return fmt.Sprintf("%.*f [%.*f, %.*f]", d, q[1], d, q[0], d, q[2])
+}
+
+// Quartiles returns lower quartile, median and upper quartile of a row and column over the trials,
+// interpolated linearly between the nearest ones.
+func (r *Result) Quartiles(i, j int) [3]float64 {
+	values := r.column(i, j)
+	slices.Sort(values)
+	var out [3]float64
+	for k := range out {
+		at := float64(k+1) / 4 * float64(len(values)-1)
+		low := int(at)
+		high := min(low+1, len(values)-1)
+		out[k] = values[low] + (at-float64(low))*(values[high]-values[low])
+	}
+	return out
+}
+
+// column returns the values of a row and column of all trials.
+func (r *Result) column(i, j int) []float64 {
+	var values []float64
+	for _, trial := range r.Trials {
+		values = append(values, trial[i][j])
+	}
+	return values
+}
+
+// Panels returns a box plot for every column, of a table with quartiles.
+func (r *Result) Panels() []figure.Panel {
+	var panels []figure.Panel
+	for j, column := range r.Table.Columns {
+		b := figure.Boxes{Title: column}
+		for i, row := range r.Table.Rows {
+			b.Names, b.Values = append(b.Names, row.Name), append(b.Values, r.column(i, j))
+		}
+		panels = append(panels, b)
+	}
+	return panels
 }
 
 // printed reports whether any figure of the paper is known.
@@ -125,7 +175,11 @@ func (r *Result) summary(b *strings.Builder) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "Ours: mean ± standard deviation (divisor n - 1) over the %d repetitions.", r.Repetitions)
+	what := "mean ± standard deviation (divisor n - 1)"
+	if r.Table.Quartiles {
+		what = "median [lower quartile, upper quartile]"
+	}
+	fmt.Fprintf(b, "Ours: %s over the %d repetitions.", what, r.Repetitions)
 	if compared > 0 {
 		fmt.Fprintf(b, " Largest difference from a printed figure: %.*f.", r.Table.Decimals+1, largest)
 	}

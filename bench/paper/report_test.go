@@ -148,3 +148,33 @@ func TestBuildLine(t *testing.T) {
 		}
 	}
 }
+
+// A table with quartiles prints them, and draws a box for every row in a panel for every column.
+func TestQuartiles(t *testing.T) {
+	table := toy()
+	table.Quartiles = true
+	for i := range table.Rows {
+		table.Rows[i].Printed = Means(math.NaN(), math.NaN())
+	}
+	r := &Result{Table: table, Repetitions: 5}
+	for _, v := range []float64{5, 1, 4, 2, 3} {
+		r.Trials = append(r.Trials, [][]float64{{v, 10 * v}, {-v, v * v}})
+		r.Ours = [][]Value{Means(0, 0), Means(0, 0)}
+	}
+	if q := r.Quartiles(0, 1); q != [3]float64{20, 30, 40} {
+		t.Errorf("quartiles of 10 to 50 are %v", q)
+	}
+	if q := r.Quartiles(1, 1); q != [3]float64{4, 9, 16} {
+		t.Errorf("quartiles of the squares of 1 to 5 are %v", q)
+	}
+	r.Trials = r.Trials[:2] // 5 and 1
+	if q := r.Quartiles(0, 0); q != [3]float64{2, 3, 4} {
+		t.Errorf("quartiles of 1 and 5 are %v", q)
+	}
+	if page := r.Markdown(); !strings.Contains(page, "median [lower quartile, upper quartile]") || !strings.Contains(page, "[20.") {
+		t.Errorf("the page has no quartiles:\n%s", page)
+	}
+	if n := len(r.Panels()); n != len(table.Columns) {
+		t.Errorf("%d panels, want %d", n, len(table.Columns))
+	}
+}

@@ -35,6 +35,9 @@ type Table struct {
 	Steps int `json:"-"`
 	// Decimals is how many the report prints; give the paper's own or one more.
 	Decimals int `json:"decimals"`
+	// Quartiles has the report print medians and quartiles over the trials in place of means, as a
+	// paper with box plots does; then the table can be drawn too.
+	Quartiles bool `json:"quartiles,omitempty"`
 	// Setup says how our figures are obtained; Deviations says where that differs from the
 	// paper or fills a gap in it. One sentence or two an entry, plain text.
 	Setup      []string `json:"setup"`
@@ -103,6 +106,8 @@ func Tables() []Table {
 		yeung3(),
 		yeung4(),
 		yeungFigure4(),
+		soleymaniFigure2(),
+		soleymaniFigure3(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -53,8 +54,9 @@ func newBenchPaper(a *app) *cobra.Command {
 		Short: "repeat a table or a figure of a paper",
 		Long: `Repeat one table of a paper and print it as Markdown, our figures beside the printed ones,
 with the set-up and what differs from the paper. A figure (tsang-fig3) is written as a
-picture, as the numbers behind it, or as a page about it. Without TABLE, or with --list,
-list the tables and figures.
+picture, as the numbers behind it, or as a page about it; a figure of box plots
+(soleymani-fig3) is run like a table, and drawn if the output is a picture. Without TABLE,
+or with --list, list the tables and figures.
 
 Tables on real data read them from the folder DIR; --list names the files.
 
@@ -85,7 +87,7 @@ hold several runs: trials of another table, seed or definition in it are left al
 	seedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to go on after an interrupt")
-	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write, .md or .json; of a figure also .png, .svg, .pdf or, its numbers, .csv")
+	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write, .md or .json; of a figure also .png, .svg, .pdf or, its numbers (not of box plots), .csv")
 	return cmd
 }
 
@@ -136,7 +138,7 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	if err != nil {
 		return err
 	}
-	if err := a.checkPaperFlags(cmd, p); err != nil {
+	if err := a.checkPaperFlags(cmd, p, table); err != nil {
 		return err
 	}
 	if p.data == "" {
@@ -166,6 +168,10 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 		if isJSON(p.out) {
 			return encodeJSON(w, result)
 		}
+		if format, err := figure.FormatOf(p.out); err == nil {
+			const across = 4
+			return figure.Write(w, format, figure.Size{Columns: across}, result.Panels()...)
+		}
 		return writePage(w, result)
 	})
 	if err != nil {
@@ -175,7 +181,7 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 }
 
 // checkPaperFlags finds out what cannot work before the trials run.
-func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags) error {
+func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags, table paper.Table) error {
 	if p.repetitions < 0 || cmd.Flags().Changed("repetitions") && p.repetitions == 0 {
 		return &fault.ParamError{Param: "--repetitions", Value: p.repetitions, Want: "a number >= 1"}
 	}
@@ -185,7 +191,12 @@ func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags) error {
 	if p.state != "" {
 		a.inputs = append(a.inputs, p.state)
 	}
-	if p.out != stream && !isJSON(p.out) && !strings.HasSuffix(strings.ToLower(p.out), ".md") {
+	_, notPicture := figure.FormatOf(p.out)
+	switch {
+	case p.out == stream || isJSON(p.out) || strings.HasSuffix(strings.ToLower(p.out), ".md"):
+	case notPicture != nil && table.Quartiles:
+		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md, .json, ." + strings.Join(figure.Formats(), ", .") + ", or \"-\""}
+	case !table.Quartiles:
 		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md or .json, or \"-\""}
 	}
 	return a.checkOutput("-o, --output", p.out)

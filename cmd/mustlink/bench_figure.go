@@ -57,7 +57,7 @@ func (a *app) runBenchFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) 
 		case "csv":
 			return d.WriteCSV(w)
 		}
-		return figure.Write(w, kind, figure.Size{}, d.Panels...)
+		return figure.Write(w, kind, figure.Size{Columns: d.Across}, d.Panels...)
 	})
 	if err != nil {
 		return err

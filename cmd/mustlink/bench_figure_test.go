@@ -16,12 +16,18 @@ func TestBenchFigure(t *testing.T) {
 			t.Errorf("%s begins with %.20q: want %q", name, text, begins)
 		}
 	}
+	runOK(t, dir, "bench paper soleymani-fig2 -q --repetitions 2 -o boxes.svg")
+	if text := read(t, dir, "boxes.svg"); !strings.Contains(text, "<svg") || !strings.Contains(text, "xiang") {
+		t.Errorf("a picture of box plots begins with %.80q", text)
+	}
 	if o := runOK(t, dir, "bench paper --list"); !strings.Contains(o.stdout, "tsang-fig3") {
 		t.Errorf("the list does not name the figures: %s", o.stdout)
 	}
 	before := names(t, dir)
 	for line, words := range map[string][]string{
 		"bench paper tsang-fig1 -o x.gif":        {"x.gif", ".svg"},
+		"bench paper soleymani-fig2 -o x.gif":    {"x.gif", ".svg"},
+		"bench paper tsang-1 -o x.svg":           {"x.svg", ".json"},
 		"bench paper tsang-fig1 --repetitions 3": {"--repetitions", "figure"},
 		"bench paper tsang-fig1 --data .":        {"--data", "figure"},
 	} {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -267,11 +268,7 @@ func (d *demoFlags) learn(ctx context.Context, eng *engine.Engine, set demoSet, 
 	if err != nil {
 		return nil, nil, renameParams(err, "must", "--links", "cannot", "--links")
 	}
-	c := catalog.Config{Seed: seed}
-	if method.DefaultKernel != "" {
-		c.Kernel = set.kernel
-	}
-	learner, err := method.New(c)
+	learner, err := method.New(catalog.Config{Seed: seed, Kernel: set.kernelOf(method)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -279,11 +276,17 @@ func (d *demoFlags) learn(ctx context.Context, eng *engine.Engine, set demoSet, 
 	return m, l, err
 }
 
-func kernelName(set demoSet, method catalog.Method) string {
-	if method.DefaultKernel == "" || set.kernel == "" {
-		return method.DefaultKernel
+// kernelOf returns the set's own kernel for methods whose default is of its kind, "" for others.
+func (s demoSet) kernelOf(method catalog.Method) string {
+	kind, _, _ := strings.Cut(s.kernel, ":")
+	if s.kernel == "" || !strings.HasPrefix(method.DefaultKernel, kind+":") {
+		return ""
 	}
-	return set.kernel
+	return s.kernel
+}
+
+func kernelName(set demoSet, method catalog.Method) string {
+	return nameOr(set.kernelOf(method), method.DefaultKernel)
 }
 
 func embeddedScores(ctx context.Context, eng *engine.Engine, m algorithms.Model, h demoHalf,

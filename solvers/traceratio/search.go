@@ -31,6 +31,7 @@ type search struct {
 	tolerance float64     // of residuals, relative: early steps need little
 	before    blas.Matrix // eigenvectors of the latest step, to begin with
 	bounds    []bound     // by ascending l
+	whole     bool        // a search has failed
 }
 
 // bound is the largest eigenvalue of A - l B: none is larger for a larger l, since B is positive
@@ -39,12 +40,14 @@ type bound struct{ l, largest float64 }
 
 // Up to this order, and for more than one in wholeShare eigenvalues, matrices are decomposed.
 const (
-	wholeOrder = 256
+	wholeOrder = 600
 	wholeShare = 8
 )
 
 // iterative says whether eigenvectors are searched for, and not found by decompositions.
-func (s *search) iterative() bool { return s.m > wholeOrder && s.d+1 <= s.m/wholeShare }
+func (s *search) iterative() bool {
+	return !s.whole && s.m > wholeOrder && s.d+1 <= s.m/wholeShare
+}
 
 // leading returns the d+1 largest eigenvalues of A - l B, and the eigenvectors of the first d.
 func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
@@ -120,8 +123,9 @@ func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
 	if x.Data == nil || err != nil {
 		return nil, none, err
 	}
-	found, err := eigen.Top(s.ctx, s.eng, operator.Inverse(x), k, eigen.Options{Seed: s.Seed + uint64(s.solved), Start: s.before, Tolerance: s.tolerance})
+	found, err := eigen.Top(s.ctx, s.eng, operator.Inverse(x), k, eigen.Options{Seed: s.Seed + uint64(s.solved), Start: s.before, Tolerance: s.tolerance, Products: 2 * s.m})
 	if _, slow := errors.AsType[*eigen.NoConvergenceError](err); slow {
+		s.whole = true // as many products as this cost as much as a decomposition
 		return nil, none, nil
 	}
 	if err != nil {
