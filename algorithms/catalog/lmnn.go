@@ -19,6 +19,7 @@ func lmnnMethod() Method {
 			{"neighbors", strconv.Itoa(d.Neighbors), "target neighbours of a point, >= 1"},
 			{"mu", text(d.Mu), "weight of the impostors, between 0 and 1"},
 			{"dims", strconv.Itoa(d.Dims), "dimensions of the map; 0: all directions of the data"},
+			{"rank", "eighth", "principal directions that are learned in: eighth for an eighth of the linked points, 0 for all"},
 			{"tol", text(d.Tol), "relative decrease of the objective over 5 iterations that ends the fit, > 0"},
 			{"max_iter", strconv.Itoa(d.MaxIter), "most iterations, >= 1"},
 			{"rank_tol", text(d.RankTol), "relative variance up to which a principal direction counts as constant, >= 0, < 1"},
@@ -38,9 +39,16 @@ func newLMNN(m Method, c Config) (algorithms.Learner, error) {
 		"neighbors": count("neighbors", &l.Params.Neighbors),
 		"mu":        number("mu", &l.Params.Mu),
 		"dims":      count("dims", &l.Params.Dims),
-		"tol":       positive("tol", &l.Params.Tol),
-		"max_iter":  count("max_iter", &l.Params.MaxIter),
-		"rank_tol":  number("rank_tol", &l.Params.RankTol),
+		"rank": func(text string) error {
+			if text == "eighth" {
+				l.Params.Rank = lmnn.RankEighth
+				return nil
+			}
+			return count("rank", &l.Params.Rank)(text)
+		},
+		"tol":      positive("tol", &l.Params.Tol),
+		"max_iter": count("max_iter", &l.Params.MaxIter),
+		"rank_tol": number("rank_tol", &l.Params.RankTol),
 	}.apply(m, c.Params)
 	if err != nil {
 		return nil, err

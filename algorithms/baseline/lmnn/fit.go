@@ -61,10 +61,17 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	if q := p.Z.Cols; l.Params.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
-	}
 	c := newClasses(set)
+	switch l.Params.Rank {
+	case 0:
+	case RankEighth:
+		p.Keep((len(c.rows) + 7) / 8)
+	default:
+		p.Keep(l.Params.Rank)
+	}
+	if q := p.Z.Cols; l.Params.Dims > q {
+		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions that are learned in", q)}
+	}
 	problem, err := newProblem(ctx, eng, l.Params, p.Z.Select(c.rows), p.Variances, c)
 	if err != nil {
 		return nil, err

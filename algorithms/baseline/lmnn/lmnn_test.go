@@ -22,6 +22,13 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+// wholeSpace returns parameters that learn in all directions.
+func wholeSpace() Params {
+	p := DefaultParams()
+	p.Rank = 0
+	return p
+}
+
 func newEngine(t testing.TB, workers int) *engine.Engine {
 	t.Helper()
 	eng, err := engine.New(engine.Options{Workers: workers})
@@ -160,7 +167,7 @@ func TestObjectiveIsExactAndFalls(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(t, "unlabelled") {
 			labels[rapid.IntRange(0, n-1).Draw(t, "row")] = ""
 		}
-		p := DefaultParams()
+		p := wholeSpace()
 		p.Neighbors, p.Mu = rapid.IntRange(1, 4).Draw(t, "neighbors"), rapid.Float64Range(0.2, 0.8).Draw(t, "mu")
 		p.Dims, p.MaxIter = rapid.IntRange(0, 2).Draw(t, "dims"), rapid.IntRange(1, 40).Draw(t, "iterations")
 		set, err := links.FromLabels(labels)
@@ -197,7 +204,7 @@ func TestGradient(t *testing.T) {
 	x, labels := labelled(40, 4, 3, 1, 5)
 	ctx, eng := context.Background(), newEngine(t, 0)
 	set := fromLabels(t, labels)
-	p := DefaultParams()
+	p := wholeSpace()
 	pr, err := newProblem(ctx, eng, p, blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: slices.Clone(x.Data)}, nil, newClasses(set))
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +246,7 @@ func TestGradient(t *testing.T) {
 // subgradients from several places.
 func TestIsOptimal(t *testing.T) {
 	x, labels := labelled(50, 3, 3, 0.8, 11)
-	p := DefaultParams()
+	p := wholeSpace()
 	p.Tol, p.MaxIter = 1e-8, 2000
 	m := fit(t, x, fromLabels(t, labels), p)
 	w, _ := m.Transform()
@@ -415,7 +422,7 @@ func TestBadInput(t *testing.T) {
 		huge.Data[i] *= 1e300
 	}
 	with := func(change func(p *Params)) Params {
-		p := DefaultParams()
+		p := wholeSpace()
 		change(&p)
 		return p
 	}
@@ -424,14 +431,15 @@ func TestBadInput(t *testing.T) {
 		set *links.Set
 		p   Params
 	}{
-		"no must-links":   {x, only(links.Cannot), DefaultParams()},
-		"no cannot-links": {x, only(links.Must), DefaultParams()},
-		"other rows":      {x, fromLabels(t, labels[:29]), DefaultParams()},
-		"all equal":       {flat, good, DefaultParams()},
-		"NaN":             {nan, good, DefaultParams()},
-		"overflow":        {huge, good, DefaultParams()},
-		"sparse":          {&points.CSR{N: 30, D: 3, Start: make([]int, 31)}, good, DefaultParams()},
+		"no must-links":   {x, only(links.Cannot), wholeSpace()},
+		"no cannot-links": {x, only(links.Must), wholeSpace()},
+		"other rows":      {x, fromLabels(t, labels[:29]), wholeSpace()},
+		"all equal":       {flat, good, wholeSpace()},
+		"NaN":             {nan, good, wholeSpace()},
+		"overflow":        {huge, good, wholeSpace()},
+		"sparse":          {&points.CSR{N: 30, D: 3, Start: make([]int, 31)}, good, wholeSpace()},
 		"dims":            {x, good, with(func(p *Params) { p.Dims = 4 })},
+		"rank":            {x, good, with(func(p *Params) { p.Rank = -2 })},
 		"neighbors":       {x, good, with(func(p *Params) { p.Neighbors = 0 })},
 		"mu":              {x, good, with(func(p *Params) { p.Mu = 1 })},
 		"tol":             {x, good, with(func(p *Params) { p.Tol = math.NaN() })},
@@ -445,14 +453,17 @@ func TestBadInput(t *testing.T) {
 	// Points in one place, of both classes, cannot be told apart: the fit says nothing else.
 	same := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
 	copy(same.Data[3:6], same.Data[:3])
-	m := fit(t, same, good, DefaultParams())
+	m := fit(t, same, good, wholeSpace())
 	if o := m.Objective(); o-o != 0 {
 		t.Errorf("objective %v with points in one place", o)
 	}
-	// More features than points.
+	// More features than points; by default few directions are learned in.
 	wide, names := labelled(20, 300, 2, 1, 4)
-	if d := fit(t, wide, fromLabels(t, names), DefaultParams()).Dim(); d != 19 {
+	if d := fit(t, wide, fromLabels(t, names), wholeSpace()).Dim(); d != 19 {
 		t.Errorf("20 points of 300 features: %d dimensions, want 19", d)
+	}
+	if d := fit(t, wide, fromLabels(t, names), DefaultParams()).Dim(); d != 3 {
+		t.Errorf("20 points of 300 features: %d dimensions by default, want 3", d)
 	}
 }
 
@@ -460,7 +471,7 @@ func TestCancel(t *testing.T) {
 	x, labels := labelled(200, 8, 3, 1, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	seen := 0
-	p := DefaultParams()
+	p := wholeSpace()
 	p.Tol = 1e-12
 	_, err := Learner{Params: p, Progress: func(algorithms.Progress) {
 		if seen++; seen == 3 {

@@ -16,8 +16,12 @@ type Params struct {
 	Neighbors int `json:"neighbors"`
 	// Mu is the weight of the impostors, in (0, 1); that of the targets is 1 - Mu.
 	Mu float64 `json:"mu"`
-	// Dims is the number of rows of the map, 0 for as many as the data have directions.
+	// Dims is the number of rows of the map, 0 for as many as directions are learned in.
 	Dims int `json:"dims"`
+	// Rank is the most principal directions of the data that are learned in: 0 for all, RankEighth for
+	// an eighth of the linked points. With as many as points every class can be drawn together in one
+	// place, which tells nothing of other points.
+	Rank int `json:"rank"`
 	// Tol ends the fit: the relative decrease of the objective over 5 iterations, > 0.
 	Tol float64 `json:"tol"`
 	// MaxIter is the most iterations, at least 1.
@@ -27,9 +31,12 @@ type Params struct {
 	RankTol float64 `json:"rank_tol"`
 }
 
-// DefaultParams returns 3 target neighbours, equal weights and all dimensions.
+// RankEighth as Params.Rank is an eighth of the linked points, rounded up.
+const RankEighth = -1
+
+// DefaultParams returns 3 target neighbours, equal weights and as many dimensions as the points carry.
 func DefaultParams() Params {
-	return Params{Neighbors: 3, Mu: 0.5, Tol: 1e-4, MaxIter: 300, RankTol: 1e-10}
+	return Params{Neighbors: 3, Mu: 0.5, Rank: RankEighth, Tol: 1e-4, MaxIter: 300, RankTol: 1e-10}
 }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
@@ -41,6 +48,8 @@ func (p Params) Validate() error {
 		return &fault.ParamError{Param: "mu", Value: p.Mu, Want: "a number between 0 and 1"}
 	case p.Dims < 0:
 		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
+	case p.Rank < RankEighth:
+		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: all directions)"}
 	case !(p.Tol > 0) || math.IsInf(p.Tol, 0):
 		return &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a finite number > 0"}
 	case p.MaxIter < 1:

@@ -72,6 +72,15 @@ func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol 
 	return p, ctx.Err()
 }
 
+// Keep drops all but the first q directions.
+func (p *Principal) Keep(q int) {
+	if q < len(p.Variances) {
+		p.Directions = p.Directions.View(0, q, 0, p.Directions.Cols)
+		p.Variances = p.Variances[:q]
+		p.Z = p.Z.View(0, p.Z.Rows, 0, q)
+	}
+}
+
 // Map returns the map of the named method whose matrix is t, Dim x q, in principal coordinates.
 func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) Map {
 	w := blas.NewMatrix(t.Rows, len(p.Mean))
