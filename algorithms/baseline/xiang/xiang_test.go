@@ -1,0 +1,154 @@
+package xiang_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+func newEngine(t *testing.T) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+// problem returns points whose classes differ in the second feature only, and links.
+func problem(t *testing.T, n, d, pairs int) (*points.Dense, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, uint64(n)))
+	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
+	for i := range n {
+		labels[i] = []string{"a", "b"}[i%2]
+		for j := range d {
+			x.Data[i*d+j] = 3 * rng.NormFloat64()
+		}
+		x.Row(i)[1] = 0.2*rng.NormFloat64() + float64(i%2)
+	}
+	set, err := links.SampleByCount(labels, pairs, pairs, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, set
+}
+
+func fit(t *testing.T, x points.Points, set *links.Set, dims int) *xiang.Model {
+	t.Helper()
+	m, err := xiang.Learner{Params: xiang.Params{Dims: dims}}.Fit(context.Background(), newEngine(t), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*xiang.Model)
+}
+
+// The one direction in which classes differ is found, and W has orthonormal rows.
+func TestFindsTheDirection(t *testing.T) {
+	x, set := problem(t, 200, 5, 60)
+	w, _ := fit(t, x, set, 1).Transform()
+	if math.Abs(w.At(0, 1)) < 0.98 {
+		t.Errorf("W is %v: want it along the second feature", w.Data)
+	}
+	w, _ = fit(t, x, set, 0).Transform()
+	if w.Rows != 2 {
+		t.Fatalf("%d dimensions of 5 features by default, want 2", w.Rows)
+	}
+	for a := range w.Rows {
+		for b := range w.Rows {
+			sum, want := 0.0, 0.0
+			if a == b {
+				want = 1
+			}
+			for j := range w.Cols {
+				sum += w.At(a, j) * w.At(b, j)
+			}
+			if math.Abs(sum-want) > 1e-13 {
+				t.Errorf("product of rows %d and %d is %g", a, b, sum)
+			}
+		}
+	}
+}
+
+// No bound: W vanishes on the must-links, and the status says so. A file restores it.
+func TestUnbounded(t *testing.T) {
+	x, set := problem(t, 40, 9, 3)
+	m := fit(t, x, set, 4)
+	if m.Status().Message == "" {
+		t.Error("no message that the ratio has no bound")
+	}
+	var pairs [][2]int
+	for _, l := range set.Must() {
+		pairs = append(pairs, [2]int{l.I, l.J})
+	}
+	d, err := m.Distances(context.Background(), newEngine(t), x, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Max(d) > 1e-20 {
+		t.Errorf("must-links are %v apart", d)
+	}
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := xiang.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := m.Transform()
+	b, _ := back.Transform()
+	if !slices.Equal(a.Data, b.Data) || back.Status().Message != m.Status().Message {
+		t.Error("the model that was read is another one")
+	}
+	f.Header.Params = []byte(`{"dims":-1}`)
+	if _, err := xiang.Decode(f); !fault.IsInput(err) {
+		t.Errorf("dims below 0 in a file: error %v", err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	x, set := problem(t, 40, 4, 8)
+	only := func(sign links.Sign) *links.Set {
+		s, err := links.New(40, []links.Link{links.NewLink(0, 2, sign)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	nan := &points.Dense{N: 40, D: 4, Data: slices.Clone(x.Data)}
+	nan.Data[3] = math.Inf(1)
+	for name, c := range map[string]struct {
+		x    points.Points
+		set  *links.Set
+		dims int
+	}{
+		"no cannot-links": {x, only(links.Must), 0},
+		"no must-links":   {x, only(links.Cannot), 0},
+		"all dims":        {x, set, 4},
+		"dims below 0":    {x, set, -1},
+		"infinity":        {nan, set, 0},
+		"rows":            {x.Select([]int{1, 2}), set, 0},
+		"one place":       {&points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, 0},
+		"sparse":          {&points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, 0},
+	} {
+		if _, err := (xiang.Learner{Params: xiang.Params{Dims: c.dims}}).Fit(context.Background(), newEngine(t), c.x, c.set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := (xiang.Learner{}).Fit(ctx, newEngine(t), x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
