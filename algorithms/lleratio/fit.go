@@ -74,10 +74,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params, about: about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}}
-	for _, v := range res.Trace {
-		m.trace = append(m.trace, v)
-	}
+	m := &Model{params: l.Params, about: about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}, trace: res.Trace}
 	m.metric = f.metric(res.W)
 	m.status = algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1), Elapsed: time.Since(f.begin)}
 	if math.IsInf(res.Ratio, 1) {

@@ -105,7 +105,7 @@ func (s *descent) step(ctx context.Context, slope float64) (float64, error) {
 		return 0, err
 	}
 	k := s.eng.Backend().Kernels()
-	near, limit := s.near, math.Inf(1)
+	limit := math.Inf(1)
 	for range 40 {
 		t, err := l.search(ctx, s.f, slope, limit)
 		if err != nil || t == 0 {
@@ -117,7 +117,8 @@ func (s *descent) step(ctx context.Context, slope float64) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if near = s.near; !covered {
+		near := s.near
+		if !covered {
 			if near, err = s.search(ctx, s.next); err != nil {
 				return 0, err
 			}
