@@ -1,0 +1,210 @@
+// Package boxqp solves small quadratic programs in a box, exactly.
+package boxqp
+
+import "math"
+
+// Solver minimises a'P a / 2 - q'a over 0 <= a_j <= upper, by an active set: P is symmetric and positive
+// semidefinite, and may be singular if upper is finite. It holds the memory of one problem at a time;
+// the zero value is ready, and the solver is for one goroutine.
+type Solver struct {
+	free       []int     // variables between the bounds, with a positive definite part of P
+	state      []int8    // of each variable
+	gradient   []float64 // P a - q
+	step       []float64
+	chol, work []float64
+}
+
+const (
+	atLower int8 = iota
+	atUpper
+	isFree
+)
+
+// Solve writes the minimiser to a; p is n x n, row-major, q and a have length n. What a holds before is
+// where it starts, moved into the box. It returns the number of changes of the active set, and false if
+// they were more than 100 + 20 n, which rounding can bring about; a is then in the box, and lower than
+// at the start.
+//
+// n^3/3 flops a change: n is meant to be a few dozen at most.
+func (s *Solver) Solve(p, q []float64, upper float64, a []float64) (changes int, ok bool) {
+	n := len(q)
+	s.begin(n, upper, a)
+	for changes = range 100 + 20*n {
+		s.evaluate(p, q, a)
+		if s.newton(p, upper, a) {
+			continue // a bound was hit
+		}
+		s.evaluate(p, q, a)
+		j := s.violated(p, q)
+		if j < 0 {
+			return changes, true
+		}
+		s.release(p, upper, a, j)
+	}
+	return changes, false
+}
+
+// begin sets up the memory, and sorts the variables by where they start.
+func (s *Solver) begin(n int, upper float64, a []float64) {
+	if cap(s.state) < n {
+		s.free, s.state = make([]int, 0, n), make([]int8, n)
+		s.gradient, s.step = make([]float64, n), make([]float64, n)
+		s.chol, s.work = make([]float64, n*n), make([]float64, n)
+	}
+	s.free, s.state, s.gradient, s.step = s.free[:0], s.state[:n], s.gradient[:n], s.step[:n]
+	for j, v := range a {
+		switch {
+		case v >= upper && upper < math.Inf(1):
+			a[j], s.state[j] = upper, atUpper
+		default: // those inside are released one by one: the free part must be positive definite
+			a[j], s.state[j] = 0, atLower
+		}
+	}
+}
+
+// evaluate writes the gradient.
+func (s *Solver) evaluate(p, q, a []float64) {
+	n := len(q)
+	for i := range n {
+		sum := -q[i]
+		for j, v := range p[i*n : i*n+n] {
+			sum += v * a[j]
+		}
+		s.gradient[i] = sum
+	}
+}
+
+// factor writes the Cholesky factor of the free part of P.
+func (s *Solver) factor(p []float64, n int) {
+	m := len(s.free)
+	for i := range m {
+		for j := range i + 1 {
+			sum := p[s.free[i]*n+s.free[j]]
+			for k := range j {
+				sum -= s.chol[i*m+k] * s.chol[j*m+k]
+			}
+			if i == j {
+				s.chol[i*m+i] = math.Sqrt(max(sum, math.SmallestNonzeroFloat64))
+			} else {
+				s.chol[i*m+j] = sum / s.chol[j*m+j]
+			}
+		}
+	}
+}
+
+// solve overwrites x, of the length of the free part, with its solution.
+func (s *Solver) solve(x []float64) {
+	m := len(s.free)
+	for i := range m {
+		for k := range i {
+			x[i] -= s.chol[i*m+k] * x[k]
+		}
+		x[i] /= s.chol[i*m+i]
+	}
+	for i := m - 1; i >= 0; i-- {
+		for k := i + 1; k < m; k++ {
+			x[i] -= s.chol[k*m+i] * x[k]
+		}
+		x[i] /= s.chol[i*m+i]
+	}
+}
+
+// newton goes to the minimiser of the free variables, and says whether a bound stopped it.
+func (s *Solver) newton(p []float64, upper float64, a []float64) bool {
+	m := len(s.free)
+	if m == 0 {
+		return false
+	}
+	s.factor(p, len(s.state))
+	x := s.work[:m]
+	for i, j := range s.free {
+		x[i] = -s.gradient[j]
+	}
+	s.solve(x)
+	clear(s.step)
+	for i, j := range s.free {
+		s.step[j] = x[i]
+	}
+	return s.walk(1, upper, a)
+}
+
+// walk adds t times the step to a, or less up to the first bound, where that variable stays.
+func (s *Solver) walk(t, upper float64, a []float64) (hit bool) {
+	first := -1
+	for i, j := range s.free {
+		limit := math.Inf(1)
+		switch d := s.step[j]; {
+		case d < 0:
+			limit = a[j] / -d
+		case d > 0:
+			limit = (upper - a[j]) / d
+		}
+		if limit < t {
+			t, first = limit, i
+		}
+	}
+	for _, j := range s.free {
+		a[j] = min(max(0, a[j]+t*s.step[j]), upper)
+	}
+	if first < 0 {
+		return false
+	}
+	j := s.free[first]
+	if s.step[j] < 0 {
+		a[j], s.state[j] = 0, atLower
+	} else {
+		a[j], s.state[j] = upper, atUpper
+	}
+	s.free = append(s.free[:first], s.free[first+1:]...)
+	return true
+}
+
+// violated returns the variable at a bound that most wants to leave it, -1 for none.
+func (s *Solver) violated(p, q []float64) int {
+	worst, most, n := -1, 0.0, len(q)
+	for j, g := range s.gradient {
+		wants := 0.0
+		switch s.state[j] {
+		case atLower:
+			wants = -g
+		case atUpper:
+			wants = g
+		}
+		// What the terms of the gradient round to does not count.
+		if size := math.Abs(q[j]) + math.Abs(p[j*n+j]); wants > most && wants > 1e-13*size {
+			worst, most = j, wants
+		}
+	}
+	return worst
+}
+
+// release frees variable j. If P is singular along the line on which the free variables follow it, the
+// objective falls along that line, and a goes to its end.
+func (s *Solver) release(p []float64, upper float64, a []float64, j int) {
+	n, m := len(s.state), len(s.free)
+	x := s.work[:m]
+	for i, k := range s.free {
+		x[i] = p[k*n+j]
+	}
+	s.factor(p, n)
+	s.solve(x)
+	left := p[j*n+j]
+	for i, k := range s.free {
+		left -= p[k*n+j] * x[i]
+	}
+	sign := 1.0
+	if s.state[j] == atUpper {
+		sign = -1
+	}
+	clear(s.step)
+	for i, k := range s.free {
+		s.step[k] = -sign * x[i]
+	}
+	s.step[j] = sign
+	s.free = append(s.free, j)
+	s.state[j] = isFree
+	if left > 1e-12*p[j*n+j] {
+		return // the next step moves it
+	}
+	s.walk(math.Inf(1), upper, a)
+}
