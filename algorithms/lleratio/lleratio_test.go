@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -29,9 +30,18 @@ type fataler interface {
 	Fatal(...any)
 }
 
+// newEngine shares the work among workers. OpenBLAS, whose bits depend on its number of threads, has two.
 func newEngine(t fataler, workers int) *engine.Engine {
 	t.Helper()
-	eng, err := engine.New(engine.Options{Workers: workers})
+	threads := workers
+	if backends.Default() == "netlib" {
+		threads = 2
+	}
+	b, err := backends.Open(backends.Options{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(engine.Options{Workers: workers, Backend: b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,22 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
+// newEngine shares the work among workers. OpenBLAS, whose bits depend on its number of threads, has two.
 func newEngine(t interface{ Fatal(...any) }, workers int) *engine.Engine {
-	eng, err := engine.New(engine.Options{Workers: workers})
+	threads := workers
+	if backends.Default() == "netlib" {
+		threads = 2
+	}
+	b, err := backends.Open(backends.Options{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(engine.Options{Workers: workers, Backend: b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -29,9 +30,18 @@ func wholeSpace() Params {
 	return p
 }
 
+// newEngine shares the work among workers. OpenBLAS, whose bits depend on its number of threads, has two.
 func newEngine(t testing.TB, workers int) *engine.Engine {
 	t.Helper()
-	eng, err := engine.New(engine.Options{Workers: workers})
+	threads := workers
+	if backends.Default() == "netlib" {
+		threads = 2
+	}
+	b, err := backends.Open(backends.Options{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(engine.Options{Workers: workers, Backend: b})
 	if err != nil {
 		t.Fatal(err)
 	}
