@@ -1,0 +1,297 @@
+package npkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/sparse"
+)
+
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
+const DefaultKernel = "linear"
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	// Kernel says in which feature space neighbours are near; it may hold bandwidth rules. The zero
+	// Spec means DefaultKernel, Euclidean neighbours, and spectrum:k=3 for sequences.
+	Kernel   kernel.Spec
+	Params   Params
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "npkl".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the links of l on the points x; points without links take part through the graph.
+// The result has the type *[Model].
+//
+// Cost: the nearest neighbours of all points; 2 r flops an edge of the graph and sweep, O(min(r, m)^3) a
+// point of m links; one or a few searches for an eigenvalue of the graph.
+//
+// Errors: no links; parameters that [Params.Validate] refuses, as many neighbours as points; points
+// with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f := &fit{Learner: l, eng: eng, begin: time.Now()}
+	if err := f.check(x, set); err != nil {
+		return nil, err
+	}
+	f.stage("graph", 0)
+	k, err := f.kernel(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	s, weights, err := l.Params.neighbourhood(ctx, eng, k, x)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{params: l.Params, kernel: k, support: stored.Strip(x), degrees: graph.Degrees(s), about: about{similarity: weights}}
+	notices := unreached(s, set)
+	p := newProblem(s, set, l.Params)
+	if err := f.minimise(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := m.finish(ctx, eng, f); err != nil {
+		return nil, err
+	}
+	m.status = algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: notices, Elapsed: time.Since(f.begin)}
+	return m, ctx.Err()
+}
+
+// fit is a call of Fit under way.
+type fit struct {
+	Learner
+	eng       *engine.Engine
+	begin     time.Time
+	d         *descent
+	converged bool
+	collapsed bool
+	enough    float64 // the smallest C that does not collapse
+	certified bool    // the optimum among all matrices
+	gap       float64 // how far the objective can be above that, NaN for unknown
+}
+
+func (f *fit) stage(name string, sweeps int) {
+	p := algorithms.Progress{Stage: name, Done: sweeps, Total: f.Params.MaxIter, Elapsed: time.Since(f.begin)}
+	if f.d != nil && len(f.d.trace) > 0 {
+		p.Objective = f.d.trace[len(f.d.trace)-1]
+	}
+	f.Progress.Report(p)
+}
+
+func (f *fit) check(x points.Points, set *links.Set) error {
+	if err := f.Params.Validate(); err != nil {
+		return err
+	}
+	if err := input.Check(x, set); err != nil {
+		return err
+	}
+	switch {
+	case set.Len() == 0:
+		return fault.Data("", "npkl learns from links: want at least one, got none")
+	case f.Params.Neighbors >= x.Len():
+		return &fault.ParamError{Param: "neighbors", Value: f.Params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
+	}
+	return nil
+}
+
+func (f *fit) kernel(ctx context.Context, x points.Points) (kernel.Kernel, error) {
+	spec, err := input.Kernel(f.Kernel, x, DefaultKernel)
+	if err != nil {
+		return kernel.Kernel{}, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, f.eng, spec, x); err != nil {
+		return kernel.Kernel{}, err
+	}
+	return kernel.New(spec)
+}
+
+// unreached warns of components of the graph in which no point has a link: they learn nothing.
+func unreached(s *sparse.Matrix, set *links.Set) []string {
+	label, count := graph.Components(s)
+	linked := make([]bool, count)
+	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
+		for _, l := range list {
+			linked[label[l.I]], linked[label[l.J]] = true, true
+		}
+	}
+	parts, points := 0, 0
+	for _, is := range linked {
+		if !is {
+			parts++
+		}
+	}
+	for _, c := range label {
+		if !linked[c] {
+			points++
+		}
+	}
+	if parts == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d parts of the graph, %d points in all, have no link and are placed at the origin: want more neighbors, or links there", parts, count, points)}
+}
+
+// hingeRank is the most dimensions that are taken unasked with the hinge, for which no certificate
+// says how many suffice.
+const hingeRank = 8
+
+// minimise finds V, of the rank that is asked for or that the certificate wants.
+func (f *fit) minimise(ctx context.Context, p *problem) error {
+	if done, err := f.collapse(ctx, p); done || err != nil {
+		return err
+	}
+	bound := p.rankBound()
+	r := f.Params.Rank
+	switch {
+	case r > 0:
+		r = min(r, p.n.Rows)
+	case f.Params.Loss == Hinge:
+		r = min(bound, hingeRank)
+	default:
+		r = min(bound, 2)
+	}
+	f.d = newDescent(p, r, f.Seed)
+	report := func() { f.stage("sweeps", f.d.sweeps) }
+	tol, tightened := f.Params.Tol, 0
+	for {
+		var err error
+		if f.converged, err = f.d.settle(ctx, tol, f.Params.MaxIter, report); err != nil {
+			return err
+		}
+		f.gap = math.NaN()
+		if f.Params.Loss == Hinge || !f.converged {
+			return nil
+		}
+		direction, err := f.certify(ctx)
+		if err != nil || f.certified {
+			return err
+		}
+		switch {
+		case direction == nil && tightened < 4: // V is not precise enough to tell
+			tol *= 0.03
+			tightened++
+		case direction == nil || f.Params.Rank > 0 || f.d.v.Cols > bound:
+			return nil
+		default:
+			f.grow(direction)
+		}
+	}
+}
+
+// collapse finds out whether Z = 0 is the optimum, and then with which C it is not.
+func (f *fit) collapse(ctx context.Context, p *problem) (bool, error) {
+	definite := func(c float64) (bool, error) {
+		a := p.combined(func(_, e int) float64 { return c / p.c * p.weight[e] * p.sign[e] })
+		w, err := least(ctx, f.eng, a, blas.Matrix{}, f.Seed)
+		return w.value >= 0, err
+	}
+	if is, err := definite(p.c); err != nil || !is {
+		return false, err
+	}
+	f.collapsed, f.converged, f.certified = true, true, true
+	f.d = &descent{problem: p, v: blas.NewMatrix(p.n.Rows, 1)}
+	f.d.trace = []float64{f.d.objective(f.d.v)}
+	lo, hi := p.c, 2*p.c
+	for {
+		is, err := definite(hi)
+		if err != nil {
+			return true, err
+		}
+		if !is || hi > 1e12*p.c {
+			break
+		}
+		lo, hi = hi, 2*hi
+	}
+	for range 10 {
+		mid := math.Sqrt(lo * hi)
+		is, err := definite(mid)
+		if err != nil {
+			return true, err
+		}
+		if is {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	f.enough = hi
+	return true, nil
+}
+
+// certify looks for a negative eigenvalue of G, beside the null space that V spans, and returns its
+// eigenvector, nil when V is not precise enough to tell.
+func (f *fit) certify(ctx context.Context) ([]float64, error) {
+	f.stage("certificate", f.d.sweeps)
+	null, w, _, err := basis(ctx, f.eng, f.d.v)
+	if err != nil {
+		return nil, err
+	}
+	low, err := least(ctx, f.eng, f.d.stationarity(f.d.v), null, f.Seed)
+	if err != nil {
+		return nil, err
+	}
+	total := 0.0
+	for _, s := range w {
+		total += s
+	}
+	f.gap = total * max(0, low.error-low.value)
+	f.certified = low.value-low.error >= -certified*low.norm
+	if low.value > -max(low.error, certified*low.norm) {
+		return nil, nil
+	}
+	return low.vector, nil
+}
+
+// grow adds a column along a direction in which the objective falls.
+func (f *fit) grow(direction []float64) {
+	v, size := f.d.v, 0.0
+	for _, x := range v.Data {
+		size += x * x
+	}
+	size = math.Sqrt(size)
+	wider := blas.NewMatrix(v.Rows, v.Cols+1)
+	for i := range v.Rows {
+		copy(wider.Row(i), v.Row(i))
+		wider.Set(i, v.Cols, 0.1*size*direction[i])
+	}
+	f.d.take(wider)
+}
+
+// message says how the fit ended.
+func (f *fit) message() string {
+	switch {
+	case f.collapsed:
+		return fmt.Sprintf("the links are too weak against the graph: the best kernel is 0 and all points are in one place; C = %.3g is the smallest that avoids it (or a smaller delta)", f.enough)
+	case !f.converged:
+		return fmt.Sprintf("%d sweeps did not reach the tolerance %g: raise max_iter or tol", f.d.sweeps, f.Params.Tol)
+	case f.certified:
+		return "certified global optimum"
+	case !math.IsNaN(f.gap):
+		return fmt.Sprintf("a stationary point of rank %d, at most %.2g above the optimum: a larger rank may be better", f.d.v.Cols, f.gap)
+	}
+	return ""
+}

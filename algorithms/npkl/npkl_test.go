@@ -1,0 +1,452 @@
+package npkl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}
+
+func newEngine(t fataler) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+// blobs returns points of three overlapping blobs, with links.
+func blobs(t fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 8))
+	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
+	for i := range n {
+		c := i % 3
+		labels[i] = fmt.Sprint(c)
+		for j := range d {
+			x.Data[i*d+j] = rng.NormFloat64()
+			if j == c%d {
+				x.Data[i*d+j] += 3
+			}
+		}
+	}
+	set, err := links.SampleByCount(labels, pairs, pairs, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, labels, set
+}
+
+func fitted(t fataler, l Learner, x points.Points, set *links.Set) *Model {
+	t.Helper()
+	m, err := l.Fit(context.Background(), newEngine(t), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+// delta is the matrix of the graph energy by its definition, for unweighted nearest neighbours.
+func delta(x *points.Dense, k int, d float64) [][]float64 {
+	n := x.N
+	s := make([][]float64, n)
+	for i := range s {
+		s[i] = make([]float64, n)
+	}
+	for i := range n {
+		order := make([]int, 0, n)
+		squared := make([]float64, n)
+		for j := range n {
+			for a := range x.D {
+				v := x.Data[i*x.D+a] - x.Data[j*x.D+a]
+				squared[j] += v * v
+			}
+			if j != i {
+				order = append(order, j)
+			}
+		}
+		slices.SortStableFunc(order, func(a, b int) int {
+			switch {
+			case squared[a] < squared[b]:
+				return -1
+			case squared[a] > squared[b]:
+				return 1
+			}
+			return 0
+		})
+		for _, j := range order[:k] {
+			s[i][j], s[j][i] = 1, 1
+		}
+	}
+	degree := make([]float64, n)
+	for i := range s {
+		for _, v := range s[i] {
+			degree[i] += v
+		}
+	}
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = make([]float64, n)
+		for j := range out[i] {
+			out[i][j] = -s[i][j] / math.Sqrt(degree[i]*degree[j])
+			if i == j {
+				out[i][j] = 1 + d
+			}
+		}
+	}
+	return out
+}
+
+func gramOf(v blas.Matrix) [][]float64 {
+	z := make([][]float64, v.Rows)
+	for i := range z {
+		z[i] = make([]float64, v.Rows)
+		for j := range z[i] {
+			z[i][j] = dot(v.Row(i), v.Row(j))
+		}
+	}
+	return z
+}
+
+func definition(e, z [][]float64, set *links.Set, p Params) float64 {
+	sum := 0.0
+	for i := range e {
+		for j := range e {
+			sum += e[i][j] * z[i][j]
+		}
+	}
+	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+		f := float64(l.Sign) * z[l.I][l.J]
+		switch p.Loss {
+		case Square:
+			sum += p.C * (1 - f) * (1 - f)
+		case SquaredHinge:
+			sum += p.C * max(0, 1-f) * max(0, 1-f)
+		default:
+			sum += p.C * 2 * max(0, 1-f)
+		}
+	}
+	return sum
+}
+
+// The optimum is proven by its conditions, evaluated from the definitions: G Z = 0 and G positive
+// semidefinite, which for a convex problem suffices. Every start gives the same one.
+func TestCertifiedOptimum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(12, 40).Draw(t, "n")
+		x, _, set := blobs(t, n, rapid.IntRange(2, 4).Draw(t, "d"), rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		l := Learner{Params: DefaultParams(), Seed: rapid.Uint64().Draw(t, "start")}
+		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge}).Draw(t, "loss")
+		l.Params.C, l.Params.Delta = rapid.SampledFrom([]float64{0.7, 1, 5}).Draw(t, "C"), rapid.SampledFrom([]float64{0.1, 0.3}).Draw(t, "delta")
+		l.Params.Neighbors, l.Params.Tol, l.Params.MaxIter = rapid.IntRange(2, 6).Draw(t, "neighbors"), 1e-11, 20000
+		m := fitted(t, l, x, set)
+		if !m.Certified() {
+			t.Fatalf("not certified: %s", m.Status().Message)
+		}
+		e := delta(x, l.Params.Neighbors, l.Params.Delta)
+		z := gramOf(m.Places())
+		want := definition(e, z, set, l.Params)
+		if !(math.Abs(m.Objective()-want) <= 1e-9*want) {
+			t.Fatalf("objective %.15g, by definition %.15g", m.Objective(), want)
+		}
+		g := blas.NewMatrix(n, n)
+		for i := range e {
+			copy(g.Row(i), e[i])
+		}
+		for _, link := range slices.Concat(set.Must(), set.Cannot()) {
+			sign := float64(link.Sign)
+			h := l.Params.C * sign * (1 - sign*z[link.I][link.J])
+			if l.Params.Loss == SquaredHinge && sign*z[link.I][link.J] >= 1 {
+				h = 0
+			}
+			g.Set(link.I, link.J, g.At(link.I, link.J)-h)
+			g.Set(link.J, link.I, g.At(link.J, link.I)-h)
+		}
+		for i := range n {
+			for c := range m.Dim() {
+				sum := 0.0
+				for j := range n {
+					sum += g.At(i, j) * m.Places().At(j, c)
+				}
+				if math.Abs(sum) > 1e-7 {
+					t.Fatalf("G V is %g at (%d, %d)", sum, i, c)
+				}
+			}
+		}
+		w := make([]float64, n)
+		if err := newEngine(t).SymEig(context.Background(), g, w, false); err != nil {
+			t.Fatal(err)
+		}
+		if w[0] < -2*certified*w[n-1] {
+			t.Fatalf("G has the eigenvalue %g", w[0])
+		}
+		l.Seed++
+		if again := fitted(t, l, x, set).Objective(); !(math.Abs(again-want) <= 1e-8*want+1e-5*certified) {
+			t.Fatalf("another start gives %.12g, this one %.12g", again, want)
+		}
+	})
+}
+
+// The objective falls in every sweep of a given rank, for all losses.
+func TestMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, _, set := blobs(t, rapid.IntRange(20, 60).Draw(t, "n"), 3, rapid.IntRange(5, 40).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		l := Learner{Params: DefaultParams()}
+		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
+		l.Params.Rank, l.Params.C = rapid.IntRange(1, 6).Draw(t, "rank"), rapid.SampledFrom([]float64{0.5, 1, 10}).Draw(t, "C")
+		trace := fitted(t, l, x, set).Trace()
+		for k := 1; k < len(trace); k++ {
+			if trace[k] > trace[k-1]*(1+1e-12) {
+				t.Fatalf("sweep %d goes from %.15g to %.15g", k, trace[k-1], trace[k])
+			}
+		}
+	})
+}
+
+// Each update is the minimiser over its row: no small move in any direction is lower. For the hinge
+// the subproblem has kinks, which the moves cross.
+func TestBlockIsMinimal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		r, m := rapid.IntRange(1, 5).Draw(t, "r"), rapid.IntRange(0, 7).Draw(t, "links")
+		loss := rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
+		k := newBlock(loss, r, max(m, 1))
+		k.m = m
+		for j := range m {
+			k.t[j], k.w[j] = float64(2*rng.IntN(2)-1), 0.2+rng.Float64()*3
+			for c := range r {
+				k.a[j*r+c] = rng.NormFloat64()
+			}
+		}
+		g, v, d := make([]float64, r), make([]float64, r), 0.5+rng.Float64()
+		for c := range r {
+			g[c], v[c] = rng.NormFloat64(), rng.NormFloat64()
+		}
+		value := func(v []float64) float64 {
+			sum := d*dot(v, v)/2 - dot(g, v)
+			for j := range m {
+				sum += k.w[j] / 2 * loss.charge(k.t[j]*dot(v, k.row(j)))
+			}
+			return sum
+		}
+		k.update(v, d, g)
+		best := value(v)
+		for range 200 {
+			other, size := slices.Clone(v), math.Pow(10, -6*rng.Float64())
+			for c := range other {
+				other[c] += size * rng.NormFloat64()
+			}
+			if f := value(other); f < best-1e-12*(1+math.Abs(best)) {
+				t.Fatalf("%s: %v gives %.15g, the update %v %.15g", loss, other, f, v, best)
+			}
+		}
+	})
+}
+
+// Training points have their places, to the bit; a new point near some others is near their places,
+// and the energy of its place is the least.
+func TestNewPoints(t *testing.T) {
+	x, _, set := blobs(t, 60, 3, 30, 4)
+	ctx, eng := context.Background(), newEngine(t)
+	for _, g := range []Graph{KNN, Dense} {
+		l := Learner{Params: DefaultParams()}
+		l.Params.Graph = g
+		m := fitted(t, l, x, set)
+		y, err := m.Embed(ctx, eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.N {
+			if !slices.Equal(y.Row(i), m.Places().Row(i)) {
+				t.Fatalf("%s: training point %d is at %v, its place is %v", g, i, y.Row(i), m.Places().Row(i))
+			}
+		}
+		// (1 + delta) |v|^2 - 2 sum_j s_j v'v_j / sqrt(d_x d_j) is least at the place of a new point.
+		point := []float64{2.4, 0.3, 0.1}
+		at, err := m.Embed(ctx, eng, &points.Dense{N: 1, D: 3, Data: point})
+		if err != nil {
+			t.Fatal(err)
+		}
+		type edge struct {
+			squared float64
+			j       int
+		}
+		var edges []edge
+		for j := range x.N {
+			s := 0.0
+			for a, v := range x.Row(j) {
+				s += (v - point[a]) * (v - point[a])
+			}
+			edges = append(edges, edge{s, j})
+		}
+		slices.SortFunc(edges, func(a, b edge) int {
+			if a.squared < b.squared {
+				return -1
+			}
+			return 1
+		})
+		if g == KNN {
+			edges = edges[:l.Params.Neighbors]
+		}
+		degree := 0.0
+		for _, e := range edges {
+			degree += m.about.weight(e.squared)
+		}
+		for c := range m.Dim() {
+			want := 0.0
+			for _, e := range edges {
+				want += m.about.weight(e.squared) / math.Sqrt(degree*m.degrees[e.j]) * m.Places().At(e.j, c)
+			}
+			want /= 1 + l.Params.Delta
+			if got := at.At(0, c); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+				t.Errorf("%s: column %d of a new point is %g, want %g", g, c, got, want)
+			}
+		}
+	}
+}
+
+// Links that are too weak leave the kernel at 0, with the C that would do; that C does.
+func TestCollapse(t *testing.T) {
+	x, _, set := blobs(t, 40, 3, 2, 5)
+	l := Learner{Params: DefaultParams()}
+	l.Params.C, l.Params.Delta = 0.01, 2
+	m := fitted(t, l, x, set)
+	if !strings.Contains(m.Status().Message, "one place") || m.eigenvalues()[0] != 0 {
+		t.Fatalf("status %+v, eigenvalues %v: want a collapsed kernel", m.Status(), m.eigenvalues())
+	}
+	var c float64
+	text := m.Status().Message
+	if _, err := fmt.Sscanf(text[strings.Index(text, "C = "):], "C = %g is", &c); err != nil {
+		t.Fatal(err)
+	}
+	for _, factor := range []float64{0.9, 1.1} {
+		l.Params.C = factor * c
+		m := fitted(t, l, x, set)
+		if alive := m.eigenvalues()[0] > 0; alive != (factor > 1) {
+			t.Errorf("C = %g x %g: eigenvalues %v", factor, c, m.eigenvalues())
+		}
+	}
+}
+
+func TestModelFile(t *testing.T) {
+	x, _, set := blobs(t, 40, 3, 10, 1)
+	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _, _ := blobs(t, 30, 3, 2, 2)
+	a, errA := m.Embed(context.Background(), newEngine(t), other)
+	b, errB := back.Embed(context.Background(), newEngine(t), other)
+	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || back.Certified() != m.Certified() {
+		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+	}
+	for name, spoil := range map[string]func(f *model.File){
+		"method":  func(f *model.File) { f.Header.Method = "krca" },
+		"params":  func(f *model.File) { f.Header.Params = []byte(`{"loss":"sl","C":-1}`) },
+		"sigma":   func(f *model.File) { f.Header.Extra[Method] = []byte(`{"sigma":-1,"input_dim":3}`) },
+		"places":  func(f *model.File) { f.SetFloat64s(tensorPlaces, []float64{1, 2}, 2, 1) },
+		"none":    func(f *model.File) { f.SetFloat64s(tensorPlaces, nil, 40, 0) },
+		"NaN":     func(f *model.File) { f.SetFloat64s(tensorDegrees, slices.Repeat([]float64{math.NaN()}, 40)) },
+		"degrees": func(f *model.File) { f.SetFloat64s(tensorDegrees, []float64{1}) },
+		"trace":   func(f *model.File) { f.SetFloat64s(tensorTrace, nil) },
+		"points":  func(f *model.File) { f.SetFloat64s("points.dense", []float64{1, 2, 3}, 1, 3) },
+	} {
+		f := &model.File{}
+		if err := m.Encode(f); err != nil {
+			t.Fatal(err)
+		}
+		spoil(f)
+		if _, err := Decode(f); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	x, _, set := blobs(t, 30, 3, 5, 1)
+	none, err := links.New(30, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(p *Params)) Learner {
+		l := Learner{Params: DefaultParams()}
+		change(&l.Params)
+		return l
+	}
+	nan := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
+	nan.Data[1] = math.NaN()
+	for name, c := range map[string]struct {
+		l   Learner
+		x   points.Points
+		set *links.Set
+	}{
+		"no links":  {with(func(*Params) {}), x, none},
+		"NaN":       {with(func(*Params) {}), nan, set},
+		"rows":      {with(func(*Params) {}), x.Select([]int{0, 1}), set},
+		"loss":      {with(func(p *Params) { p.Loss = "l" }), x, set},
+		"C":         {with(func(p *Params) { p.C = 0 }), x, set},
+		"delta":     {with(func(p *Params) { p.Delta = math.NaN() }), x, set},
+		"rank":      {with(func(p *Params) { p.Rank = -1 }), x, set},
+		"graph":     {with(func(p *Params) { p.Graph = "" }), x, set},
+		"neighbors": {with(func(p *Params) { p.Neighbors = 30 }), x, set},
+		"tol":       {with(func(p *Params) { p.Tol = 0 }), x, set},
+		"max_iter":  {with(func(p *Params) { p.MaxIter = 0 }), x, set},
+		"one place": {with(func(p *Params) { p.Graph = Dense }), &points.Dense{N: 30, D: 3, Data: make([]float64, 90)}, set},
+	} {
+		if _, err := c.l.Fit(context.Background(), newEngine(t), c.x, c.set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	// Parts of the graph without links are counted.
+	apart := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
+	few, err := links.New(30, []links.Link{links.NewLink(0, 3, links.Must), links.NewLink(0, 1, links.Cannot)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 20; i < 30; i++ {
+		apart.Row(i)[0] += 1000
+	}
+	m := fitted(t, with(func(p *Params) { p.Neighbors = 3 }), apart, few)
+	if n := m.Status().Notices; len(n) != 1 || !strings.Contains(n[0], "10 points") {
+		t.Errorf("notices %q: want one about 10 points", n)
+	}
+	short := fitted(t, with(func(p *Params) { p.MaxIter = 2 }), x, set)
+	if s := short.Status(); s.Converged || s.Iterations != 2 || s.Message == "" {
+		t.Errorf("status %+v after two sweeps", s)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	l := with(func(p *Params) { p.Tol = 1e-15 })
+	l.Progress = func(p algorithms.Progress) {
+		if p.Done == 3 {
+			cancel()
+		}
+	}
+	if _, err := l.Fit(ctx, newEngine(t), x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}

@@ -1,0 +1,78 @@
+package npkl
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "npkl"
+
+// Loss says how a link that is not met is charged.
+type Loss string
+
+const (
+	Square       Loss = "sl"  // (1-f)^2
+	SquaredHinge Loss = "shl" // max(0, 1-f)^2
+	Hinge        Loss = "hl"  // 2 max(0, 1-f)
+)
+
+// Graph says which points are similar.
+type Graph string
+
+const (
+	KNN   Graph = "knn"   // the nearest neighbours of each, either way
+	Dense Graph = "dense" // all, by exp(-d^2 / (2 sigma^2))
+)
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Loss Loss `json:"loss"`
+	// C is the weight of the links, > 0.
+	C float64 `json:"C"`
+	// Delta is added to the diagonal of the normalised Laplacian, > 0; the paper has C/2.
+	Delta float64 `json:"delta"`
+	// Rank is the number of dimensions, 0 for as many as the optimum wants.
+	Rank  int   `json:"rank"`
+	Graph Graph `json:"graph"`
+	// Neighbors is the number of neighbours of the graph, at least 1. For a dense graph they give
+	// sigma, half the mean distance to so many; the paper has 10 there.
+	Neighbors int `json:"neighbors"`
+	// Heat weighs the edges of nearest neighbours by exp(-d^2 / (2 sigma^2)), sigma the mean distance
+	// of a point to them, in place of 1.
+	Heat bool `json:"heat"`
+	// Tol ends the sweeps: the relative change of V in one, > 0.
+	Tol float64 `json:"tol"`
+	// MaxIter is the most sweeps, at least 1.
+	MaxIter int `json:"max_iter"`
+}
+
+// DefaultParams returns the square loss on a graph of 5 neighbours, with adaptive rank.
+func DefaultParams() Params {
+	return Params{Loss: Square, C: 1, Delta: 0.2, Graph: KNN, Neighbors: 5, Tol: 1e-5, MaxIter: 2000}
+}
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error {
+	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+	switch {
+	case p.Loss != Square && p.Loss != SquaredHinge && p.Loss != Hinge:
+		return fault.Unknown("loss", string(p.Loss), []string{string(Square), string(SquaredHinge), string(Hinge)})
+	case !positive(p.C):
+		return &fault.ParamError{Param: "C", Value: p.C, Want: "a finite number > 0"}
+	case !positive(p.Delta):
+		return &fault.ParamError{Param: "delta", Value: p.Delta, Want: "a finite number > 0"}
+	case p.Rank < 0:
+		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: as many as the optimum wants)"}
+	case p.Graph != KNN && p.Graph != Dense:
+		return fault.Unknown("graph", string(p.Graph), []string{string(KNN), string(Dense)})
+	case p.Neighbors < 1:
+		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: "an integer >= 1"}
+	case !positive(p.Tol):
+		return &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a finite number > 0"}
+	case p.MaxIter < 1:
+		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
+	}
+	return nil
+}
