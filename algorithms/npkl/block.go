@@ -45,6 +45,15 @@ func (k *block) load(pr *problem, v blas.Matrix, i int) {
 
 func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
 
+// value returns what is minimised, for D = d and b = -g.
+func (k *block) value(v []float64, d float64, g []float64) float64 {
+	sum := d*dot(v, v)/2 - dot(g, v)
+	for j := range k.m {
+		sum += k.w[j] / 2 * k.loss.charge(k.t[j]*dot(v, k.row(j)))
+	}
+	return sum
+}
+
 // update overwrites v with the minimiser, for D = d and b = -g.
 func (k *block) update(v []float64, d float64, g []float64) {
 	if k.m == 0 {

@@ -174,7 +174,7 @@ func (f *fit) minimise(ctx context.Context, p *problem) error {
 	default:
 		r = min(bound, 2)
 	}
-	f.d = newDescent(p, r, f.Seed)
+	f.d = newDescent(p, f.eng.Backend().Kernels(), r, f.Seed)
 	report := func() { f.stage("sweeps", f.d.sweeps) }
 	tol, tightened := f.Params.Tol, 0
 	for {
@@ -198,6 +198,7 @@ func (f *fit) minimise(ctx context.Context, p *problem) error {
 			return nil
 		default:
 			f.grow(direction)
+			tol, tightened = f.Params.Tol, 0
 		}
 	}
 }

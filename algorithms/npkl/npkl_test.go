@@ -245,7 +245,15 @@ func TestBlockIsMinimal(t *testing.T) {
 		value := func(v []float64) float64 {
 			sum := d*dot(v, v)/2 - dot(g, v)
 			for j := range m {
-				sum += k.w[j] / 2 * loss.charge(k.t[j]*dot(v, k.row(j)))
+				f := 1 - k.t[j]*dot(v, k.row(j))
+				switch loss {
+				case Square:
+					sum += k.w[j] / 2 * f * f
+				case SquaredHinge:
+					sum += k.w[j] / 2 * max(0, f) * max(0, f)
+				default:
+					sum += k.w[j] * max(0, f)
+				}
 			}
 			return sum
 		}

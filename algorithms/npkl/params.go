@@ -42,7 +42,7 @@ type Params struct {
 	// Heat weighs the edges of nearest neighbours by exp(-d^2 / (2 sigma^2)), sigma the mean distance
 	// of a point to them, in place of 1.
 	Heat bool `json:"heat"`
-	// Tol ends the sweeps: the relative change of V in one, > 0.
+	// Tol ends the sweeps: the relative change of V in one, or the root of that of the objective, > 0.
 	Tol float64 `json:"tol"`
 	// MaxIter is the most sweeps, at least 1.
 	MaxIter int `json:"max_iter"`

@@ -5,12 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 )
 
 // descent is a minimisation under way.
 type descent struct {
 	*problem
+	t      *asm.Table
 	v      blas.Matrix // n x r
 	block  *block
 	g      []float64 // r
@@ -20,8 +22,8 @@ type descent struct {
 
 // newDescent starts from random rows in [0, 1)^r, as the paper does, of the size of the solution:
 // V = 0 is a fixed point.
-func newDescent(p *problem, r int, seed uint64) *descent {
-	d := &descent{problem: p}
+func newDescent(p *problem, t *asm.Table, r int, seed uint64) *descent {
+	d := &descent{problem: p, t: t}
 	rng := rand.New(rand.NewPCG(seed, 0x6e706b6c))
 	v := blas.NewMatrix(p.n.Rows, r)
 	for i := range v.Data {
@@ -41,8 +43,9 @@ func (d *descent) take(v blas.Matrix) {
 	d.v, d.block, d.g = v, newBlock(d.loss, v.Cols, most), make([]float64, v.Cols)
 }
 
-// sweep updates every row, in order, and returns how much V has changed, relative to 1 + |V|.
-func (d *descent) sweep() float64 {
+// sweep updates every row, in order, and returns how much V has changed, relative to 1 + |V|, and by how
+// much the objective has fallen.
+func (d *descent) sweep() (change, fall float64) {
 	moved, size := 0.0, 0.0
 	old := make([]float64, d.v.Cols)
 	for i := range d.v.Rows {
@@ -57,27 +60,45 @@ func (d *descent) sweep() float64 {
 		row := d.v.Row(i)
 		copy(old, row)
 		d.block.load(d.problem, d.v, i)
+		before := d.block.value(row, d.diag, d.g)
 		d.block.update(row, d.diag, d.g)
+		fall += 2 * (before - d.block.value(row, d.diag, d.g))
 		for c, x := range row {
 			moved += (x - old[c]) * (x - old[c])
 			size += x * x
 		}
 	}
 	d.sweeps++
-	return math.Sqrt(moved) / (1 + math.Sqrt(size))
+	return math.Sqrt(moved) / (1 + math.Sqrt(size)), fall
 }
 
-// settle sweeps until V changes by less than tol, and says whether it did within most sweeps in all.
+// settle sweeps until V changes by less than tol, or the objective by less than tol^2, and says whether
+// that was within most sweeps in all.
 func (d *descent) settle(ctx context.Context, tol float64, most int, report func()) (bool, error) {
+	value := d.objective(d.v)
+	faster := anderson{t: d.t}
+	before, ahead := d.v.Clone(), d.v.Clone()
 	for d.sweeps < most {
-		change := d.sweep()
-		d.trace = append(d.trace, d.objective(d.v))
-		report()
-		if err := ctx.Err(); err != nil {
-			return false, err
+		before.CopyFrom(d.v)
+		change, fall := d.sweep()
+		value -= fall
+		settled := change < tol || fall < tol*tol*value
+		faster.add(before.Data, d.v.Data)
+		if settled {
+			value = d.objective(d.v) // without the rounding of the sum
 		}
-		if change < tol {
-			return true, nil
+		d.trace = append(d.trace, value)
+		report()
+		if err := ctx.Err(); err != nil || settled {
+			return settled, err
+		}
+		if faster.propose(ahead) {
+			if lower := d.objective(ahead); lower < value {
+				d.v.CopyFrom(ahead)
+				value = lower
+			} else {
+				faster.reset()
+			}
 		}
 	}
 	return false, nil
