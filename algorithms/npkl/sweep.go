@@ -72,6 +72,15 @@ func (d *descent) sweep() (change, fall float64) {
 	return math.Sqrt(moved) / (1 + math.Sqrt(size)), fall
 }
 
+// enough is what the fall of the objective must be below, relative to it and to tol. At the kinks of the
+// hinge it ebbs away slowly, and never ends.
+func (p *problem) enough(tol float64) float64 {
+	if p.loss == Hinge {
+		return max(tol, 1e-3)
+	}
+	return tol
+}
+
 // settle sweeps until V changes by less than tol, or the objective by less than tol^2, and says whether
 // that was within most sweeps in all.
 func (d *descent) settle(ctx context.Context, tol float64, most int, report func()) (bool, error) {
@@ -82,7 +91,7 @@ func (d *descent) settle(ctx context.Context, tol float64, most int, report func
 		before.CopyFrom(d.v)
 		change, fall := d.sweep()
 		value -= fall
-		settled := change < tol || fall < tol*tol*value
+		settled := change < tol || fall < tol*d.enough(tol)*value
 		faster.add(before.Data, d.v.Data)
 		if settled {
 			value = d.objective(d.v) // without the rounding of the sum
