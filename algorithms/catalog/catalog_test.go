@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -243,6 +245,9 @@ func FuzzLoad(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)/2])
 	f.Add([]byte("{}"))
+	for _, m := range catalog.Methods() {
+		f.Add(fileOf(f, m))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "m")
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -254,6 +259,82 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("error %v is not an input error", err)
 		case err == nil && m.Model == nil:
 			t.Error("no model and no error")
+		case err == nil: // what was read can be used
+			in, ok := m.Model.(algorithms.Inputs)
+			if !ok || in.InputDim() < 1 || in.InputDim() > 1000 {
+				return
+			}
+			x := &points.Dense{N: 2, D: in.InputDim(), Data: make([]float64, 2*in.InputDim())}
+			if _, err := m.Model.Embed(context.Background(), newEngine(t), x); err != nil && !fault.IsInput(err) {
+				t.Errorf("embedding the origin: error %v", err)
+			}
 		}
 	})
+}
+
+// fileOf fits a method with its defaults and returns the bytes of the model's file.
+func fileOf(t testing.TB, m catalog.Method) []byte {
+	t.Helper()
+	d, _ := training(t)
+	set, err := links.SampleByCount(d.Labels, 12, 12, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learner, err := m.New(catalog.Config{Seed: 1})
+	if err != nil {
+		t.Fatalf("%s: %v", m.Name, err)
+	}
+	fitted, err := learner.Fit(context.Background(), newEngine(t), d.Points, set)
+	if err != nil {
+		t.Fatalf("%s: %v", m.Name, err)
+	}
+	file, err := catalog.Encode(&catalog.Fitted{Model: fitted, Features: d.Features})
+	if err != nil {
+		t.Fatalf("%s: %v", m.Name, err)
+	}
+	var b bytes.Buffer
+	if _, err := file.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestEveryMethod: each fits with its defaults, and its file gives the same model.
+func TestEveryMethod(t *testing.T) {
+	d, _ := training(t)
+	for _, m := range catalog.Methods() {
+		t.Run(m.Name, func(t *testing.T) {
+			data := fileOf(t, m)
+			path := filepath.Join(t.TempDir(), "m")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			back, err := catalog.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back.Model.Method() != m.Name {
+				t.Errorf("the file of %s holds a model of %s", m.Name, back.Model.Method())
+			}
+			y, err := back.Model.Embed(context.Background(), newEngine(t), d.Points)
+			if err != nil || y.Rows != d.Points.Len() || y.Cols != back.Model.Dim() {
+				t.Errorf("%d x %d places, error %v", y.Rows, y.Cols, err)
+			}
+			gram, err := back.Model.Gram(context.Background(), newEngine(t), d.Points, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			distance, err := back.Model.Distances(context.Background(), newEngine(t), d.Points, [][2]int{{3, 8}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := gram.At(3, 3) + gram.At(8, 8) - 2*gram.At(3, 8)
+			if math.Abs(distance[0]-want) > 1e-9*(gram.At(3, 3)+gram.At(8, 8)) {
+				t.Errorf("squared distance %g, by the kernel %g", distance[0], want)
+			}
+			if _, err := back.Model.Distances(context.Background(), newEngine(t), d.Points, [][2]int{{0, 30}}); !fault.IsInput(err) {
+				t.Errorf("a pair with a point that does not exist: error %v", err)
+			}
+		})
+	}
 }
