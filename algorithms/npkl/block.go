@@ -3,6 +3,7 @@ package npkl
 import (
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/solvers/boxqp"
 )
@@ -33,23 +34,23 @@ func newBlock(loss Loss, r, most int) *block {
 }
 
 // load takes the links of point i.
-func (k *block) load(pr *problem, v blas.Matrix, i int) {
-	lo, hi := pr.links(i)
+func (k *block) load(pr *graphkernel.Problem, v blas.Matrix, i int) {
+	lo, hi := pr.Links(i)
 	k.m = hi - lo
 	for e := lo; e < hi; e++ {
-		copy(k.a[(e-lo)*k.r:], v.Row(int(pr.to[e])))
+		copy(k.a[(e-lo)*k.r:], v.Row(int(pr.To[e])))
 	}
-	copy(k.t, pr.sign[lo:hi])
-	copy(k.w, pr.weight[lo:hi])
+	copy(k.t, pr.Sign[lo:hi])
+	copy(k.w, pr.Weight[lo:hi])
 }
 
 func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
 
 // value returns what is minimised, for D = d and b = -g.
 func (k *block) value(v []float64, d float64, g []float64) float64 {
-	sum := d*dot(v, v)/2 - dot(g, v)
+	sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
 	for j := range k.m {
-		sum += k.w[j] / 2 * k.loss.charge(k.t[j]*dot(v, k.row(j)))
+		sum += k.w[j] / 2 * k.loss.Charge(k.t[j]*graphkernel.Dot(v, k.row(j)))
 	}
 	return sum
 }
@@ -105,12 +106,12 @@ func (k *block) square(v []float64, d float64, g []float64) {
 		other := 0
 		for l := range j + 1 {
 			if k.on[l] {
-				s[at*count+other] = dot(k.row(j), k.row(l))
+				s[at*count+other] = graphkernel.Dot(k.row(j), k.row(l))
 				other++
 			}
 		}
 		s[at*count+at] += d / k.w[j]
-		x[at] = dot(k.row(j), y)
+		x[at] = graphkernel.Dot(k.row(j), y)
 		at++
 	}
 	cholesky(s, x, count)
@@ -156,7 +157,7 @@ func (k *block) direct(v []float64, d float64) {
 // go round in circles, and leaves v as it was.
 func (k *block) squaredHinge(v []float64, d float64, g []float64) bool {
 	for j := range k.m {
-		k.on[j] = k.t[j]*dot(v, k.row(j)) < 1
+		k.on[j] = k.t[j]*graphkernel.Dot(v, k.row(j)) < 1
 	}
 	var before [64]float64
 	var saved []float64
@@ -170,7 +171,7 @@ func (k *block) squaredHinge(v []float64, d float64, g []float64) bool {
 		k.square(v, d, g)
 		same := true
 		for j := range k.m {
-			on := k.t[j]*dot(v, k.row(j)) < 1
+			on := k.t[j]*graphkernel.Dot(v, k.row(j)) < 1
 			same = same && on == k.on[j]
 			k.on[j] = on
 		}
@@ -190,10 +191,10 @@ func (k *block) dual(v []float64, d float64, g []float64) {
 	for j := range m {
 		for l := range j + 1 {
 			// In units of the weights, so that the box has one size.
-			s := k.w[j] * k.w[l] * k.t[j] * k.t[l] * dot(k.row(j), k.row(l))
+			s := k.w[j] * k.w[l] * k.t[j] * k.t[l] * graphkernel.Dot(k.row(j), k.row(l))
 			p[j*m+l], p[l*m+j] = s, s
 		}
-		q[j] = k.w[j] * (d - k.t[j]*dot(k.row(j), g))
+		q[j] = k.w[j] * (d - k.t[j]*graphkernel.Dot(k.row(j), g))
 		a[j] = 0
 	}
 	upper := 1.0

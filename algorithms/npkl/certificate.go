@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/sparse"
@@ -17,43 +17,10 @@ import (
 const certified = 1e-5
 
 // stationarity returns G = Delta - sum w h t (E_ij + E_ji) at Z = V V'.
-func (p *problem) stationarity(v blas.Matrix) *sparse.Matrix {
-	return p.combined(func(i, e int) float64 {
-		return p.weight[e] * p.sign[e] * p.loss.slope(p.sign[e]*dot(v.Row(i), v.Row(int(p.to[e]))))
+func stationarity(p *graphkernel.Problem, v blas.Matrix) *sparse.Matrix {
+	return p.Combined(func(i, e int) float64 {
+		return p.Weight[e] * p.Sign[e] * p.Loss.Slope(p.Sign[e]*graphkernel.Dot(v.Row(i), v.Row(int(p.To[e]))))
 	})
-}
-
-// combined returns Delta less the matrix that has f(i, e) at the places of the links e of point i.
-func (p *problem) combined(f func(i, e int) float64) *sparse.Matrix {
-	n := p.n.Rows
-	g := &sparse.Matrix{Rows: n, Cols: n, Start: make([]int, 1, n+1)}
-	type entry struct {
-		col int32
-		val float64
-	}
-	var row []entry
-	for i := range n {
-		row = append(row[:0], entry{int32(i), p.diag})
-		col, val := p.n.Row(i)
-		for a, j := range col {
-			row = append(row, entry{j, -val[a]})
-		}
-		lo, hi := p.links(i)
-		for e := lo; e < hi; e++ {
-			row = append(row, entry{p.to[e], -f(i, e)})
-		}
-		slices.SortStableFunc(row, func(a, b entry) int { return int(a.col) - int(b.col) })
-		first := len(g.Col)
-		for _, x := range row {
-			if last := len(g.Col) - 1; last >= first && g.Col[last] == x.col {
-				g.Val[last] += x.val
-				continue
-			}
-			g.Col, g.Val = append(g.Col, x.col), append(g.Val, x.val)
-		}
-		g.Start = append(g.Start, len(g.Col))
-	}
-	return g
 }
 
 // bottom is the smallest eigenvalue of a symmetric matrix, to within error, with its unit eigenvector.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
@@ -17,7 +17,6 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/engine/sparse"
 )
 
 // DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
@@ -64,18 +63,23 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	s, weights, err := l.Params.neighbourhood(ctx, eng, k, x)
+	s, weights, err := l.Params.around().Similarities(ctx, eng, k, x)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params, kernel: k, support: stored.Strip(x), degrees: graph.Degrees(s), about: about{similarity: weights}}
-	notices := unreached(s, set)
-	p := newProblem(s, set, l.Params)
+	degrees, notices := graph.Degrees(s), graphkernel.Unreached(s, set)
+	p := graphkernel.NewProblem(s, set, l.Params.Loss, l.Params.C, l.Params.Delta)
 	if err := f.minimise(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := m.finish(ctx, eng, f); err != nil {
+	places, err := onAxes(ctx, eng, f.d.v)
+	if err != nil {
 		return nil, err
+	}
+	m := &Model{params: l.Params, trace: f.d.trace, about: about{Certified: f.certified, Gap: f.gap}}
+	m.Extension = graphkernel.NewExtension(Method, l.Params.around(), 1+l.Params.Delta, k, x, weights, degrees, places)
+	if math.IsNaN(f.gap) {
+		m.about.Gap = -1
 	}
 	m.status = algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: notices, Elapsed: time.Since(f.begin)}
 	return m, ctx.Err()
@@ -109,13 +113,10 @@ func (f *fit) check(x points.Points, set *links.Set) error {
 	if err := input.Check(x, set); err != nil {
 		return err
 	}
-	switch {
-	case set.Len() == 0:
+	if set.Len() == 0 {
 		return fault.Data("", "npkl learns from links: want at least one, got none")
-	case f.Params.Neighbors >= x.Len():
-		return &fault.ParamError{Param: "neighbors", Value: f.Params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
 	}
-	return nil
+	return f.Params.around().Check(x.Len())
 }
 
 func (f *fit) kernel(ctx context.Context, x points.Points) (kernel.Kernel, error) {
@@ -129,46 +130,20 @@ func (f *fit) kernel(ctx context.Context, x points.Points) (kernel.Kernel, error
 	return kernel.New(spec)
 }
 
-// unreached warns of components of the graph in which no point has a link: they learn nothing.
-func unreached(s *sparse.Matrix, set *links.Set) []string {
-	label, count := graph.Components(s)
-	linked := make([]bool, count)
-	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
-		for _, l := range list {
-			linked[label[l.I]], linked[label[l.J]] = true, true
-		}
-	}
-	parts, points := 0, 0
-	for _, is := range linked {
-		if !is {
-			parts++
-		}
-	}
-	for _, c := range label {
-		if !linked[c] {
-			points++
-		}
-	}
-	if parts == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %d parts of the graph, %d points in all, have no link and are placed at the origin: want more neighbors, or links there", parts, count, points)}
-}
-
 // hingeRank is the most dimensions that are taken unasked with the hinge, for which no certificate
 // says how many suffice.
 const hingeRank = 8
 
 // minimise finds V, of the rank that is asked for or that the certificate wants.
-func (f *fit) minimise(ctx context.Context, p *problem) error {
+func (f *fit) minimise(ctx context.Context, p *graphkernel.Problem) error {
 	if done, err := f.collapse(ctx, p); done || err != nil {
 		return err
 	}
-	bound := p.rankBound()
+	bound := p.RankBound()
 	r := f.Params.Rank
 	switch {
 	case r > 0:
-		r = min(r, p.n.Rows)
+		r = min(r, p.N.Rows)
 	case f.Params.Loss == Hinge:
 		r = min(bound, hingeRank)
 	default:
@@ -204,25 +179,25 @@ func (f *fit) minimise(ctx context.Context, p *problem) error {
 }
 
 // collapse finds out whether Z = 0 is the optimum, and then with which C it is not.
-func (f *fit) collapse(ctx context.Context, p *problem) (bool, error) {
+func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error) {
 	definite := func(c float64) (bool, error) {
-		a := p.combined(func(_, e int) float64 { return c / p.c * p.weight[e] * p.sign[e] })
+		a := p.Combined(func(_, e int) float64 { return c / p.C * p.Weight[e] * p.Sign[e] })
 		w, err := least(ctx, f.eng, a, blas.Matrix{}, f.Seed)
 		return w.value >= 0, err
 	}
-	if is, err := definite(p.c); err != nil || !is {
+	if is, err := definite(p.C); err != nil || !is {
 		return false, err
 	}
 	f.collapsed, f.converged, f.certified = true, true, true
-	f.d = &descent{problem: p, v: blas.NewMatrix(p.n.Rows, 1)}
-	f.d.trace = []float64{f.d.objective(f.d.v)}
-	lo, hi := p.c, 2*p.c
+	f.d = &descent{Problem: p, v: blas.NewMatrix(p.N.Rows, 1)}
+	f.d.trace = []float64{f.d.Objective(f.d.v)}
+	lo, hi := p.C, 2*p.C
 	for {
 		is, err := definite(hi)
 		if err != nil {
 			return true, err
 		}
-		if !is || hi > 1e12*p.c {
+		if !is || hi > 1e12*p.C {
 			break
 		}
 		lo, hi = hi, 2*hi
@@ -251,7 +226,7 @@ func (f *fit) certify(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	low, err := least(ctx, f.eng, f.d.stationarity(f.d.v), null, f.Seed)
+	low, err := least(ctx, f.eng, stationarity(f.d.Problem, f.d.v), null, f.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -122,7 +124,7 @@ func gramOf(v blas.Matrix) [][]float64 {
 	for i := range z {
 		z[i] = make([]float64, v.Rows)
 		for j := range z[i] {
-			z[i][j] = dot(v.Row(i), v.Row(j))
+			z[i][j] = graphkernel.Dot(v.Row(i), v.Row(j))
 		}
 	}
 	return z
@@ -243,9 +245,9 @@ func TestBlockIsMinimal(t *testing.T) {
 			g[c], v[c] = rng.NormFloat64(), rng.NormFloat64()
 		}
 		value := func(v []float64) float64 {
-			sum := d*dot(v, v)/2 - dot(g, v)
+			sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
 			for j := range m {
-				f := 1 - k.t[j]*dot(v, k.row(j))
+				f := 1 - k.t[j]*graphkernel.Dot(v, k.row(j))
 				switch loss {
 				case Square:
 					sum += k.w[j] / 2 * f * f
@@ -316,14 +318,18 @@ func TestNewPoints(t *testing.T) {
 		if g == KNN {
 			edges = edges[:l.Params.Neighbors]
 		}
-		degree := 0.0
+		around, _, err := l.Params.around().Similarities(ctx, eng, m.Kernel(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		degree, degrees := 0.0, graph.Degrees(around)
 		for _, e := range edges {
-			degree += m.about.weight(e.squared)
+			degree += m.about.Weight(e.squared)
 		}
 		for c := range m.Dim() {
 			want := 0.0
 			for _, e := range edges {
-				want += m.about.weight(e.squared) / math.Sqrt(degree*m.degrees[e.j]) * m.Places().At(e.j, c)
+				want += m.about.Weight(e.squared) / math.Sqrt(degree*degrees[e.j]) * m.Places().At(e.j, c)
 			}
 			want /= 1 + l.Params.Delta
 			if got := at.At(0, c); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
@@ -339,8 +345,8 @@ func TestCollapse(t *testing.T) {
 	l := Learner{Params: DefaultParams()}
 	l.Params.C, l.Params.Delta = 0.01, 2
 	m := fitted(t, l, x, set)
-	if !strings.Contains(m.Status().Message, "one place") || m.eigenvalues()[0] != 0 {
-		t.Fatalf("status %+v, eigenvalues %v: want a collapsed kernel", m.Status(), m.eigenvalues())
+	if !strings.Contains(m.Status().Message, "one place") || m.Eigenvalues()[0] != 0 {
+		t.Fatalf("status %+v, eigenvalues %v: want a collapsed kernel", m.Status(), m.Eigenvalues())
 	}
 	var c float64
 	text := m.Status().Message
@@ -350,8 +356,8 @@ func TestCollapse(t *testing.T) {
 	for _, factor := range []float64{0.9, 1.1} {
 		l.Params.C = factor * c
 		m := fitted(t, l, x, set)
-		if alive := m.eigenvalues()[0] > 0; alive != (factor > 1) {
-			t.Errorf("C = %g x %g: eigenvalues %v", factor, c, m.eigenvalues())
+		if alive := m.Eigenvalues()[0] > 0; alive != (factor > 1) {
+			t.Errorf("C = %g x %g: eigenvalues %v", factor, c, m.Eigenvalues())
 		}
 	}
 }
@@ -377,10 +383,10 @@ func TestModelFile(t *testing.T) {
 		"method":  func(f *model.File) { f.Header.Method = "krca" },
 		"params":  func(f *model.File) { f.Header.Params = []byte(`{"loss":"sl","C":-1}`) },
 		"sigma":   func(f *model.File) { f.Header.Extra[Method] = []byte(`{"sigma":-1,"input_dim":3}`) },
-		"places":  func(f *model.File) { f.SetFloat64s(tensorPlaces, []float64{1, 2}, 2, 1) },
-		"none":    func(f *model.File) { f.SetFloat64s(tensorPlaces, nil, 40, 0) },
-		"NaN":     func(f *model.File) { f.SetFloat64s(tensorDegrees, slices.Repeat([]float64{math.NaN()}, 40)) },
-		"degrees": func(f *model.File) { f.SetFloat64s(tensorDegrees, []float64{1}) },
+		"places":  func(f *model.File) { f.SetFloat64s("npkl.places", []float64{1, 2}, 2, 1) },
+		"none":    func(f *model.File) { f.SetFloat64s("npkl.places", nil, 40, 0) },
+		"NaN":     func(f *model.File) { f.SetFloat64s("npkl.degrees", slices.Repeat([]float64{math.NaN()}, 40)) },
+		"degrees": func(f *model.File) { f.SetFloat64s("npkl.degrees", []float64{1}) },
 		"trace":   func(f *model.File) { f.SetFloat64s(tensorTrace, nil) },
 		"points":  func(f *model.File) { f.SetFloat64s("points.dense", []float64{1, 2, 3}, 1, 3) },
 	} {

@@ -3,6 +3,7 @@ package npkl
 import (
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -10,20 +11,22 @@ import (
 const Method = "npkl"
 
 // Loss says how a link that is not met is charged.
-type Loss string
+type Loss = graphkernel.Loss
 
+// The losses at f = t Z_ij.
 const (
-	Square       Loss = "sl"  // (1-f)^2
-	SquaredHinge Loss = "shl" // max(0, 1-f)^2
-	Hinge        Loss = "hl"  // 2 max(0, 1-f)
+	Square       = graphkernel.Square       // (1-f)^2
+	SquaredHinge = graphkernel.SquaredHinge // max(0, 1-f)^2
+	Hinge        = graphkernel.Hinge        // 2 max(0, 1-f)
 )
 
 // Graph says which points are similar.
-type Graph string
+type Graph = graphkernel.Graph
 
+// The graphs.
 const (
-	KNN   Graph = "knn"   // the nearest neighbours of each, either way
-	Dense Graph = "dense" // all, by exp(-d^2 / (2 sigma^2))
+	KNN   = graphkernel.KNN   // the nearest neighbours of each, either way
+	Dense = graphkernel.Dense // all, by exp(-d^2 / (2 sigma^2))
 )
 
 // Params are the parameters of the method. Make them with [DefaultParams].
@@ -56,23 +59,28 @@ func DefaultParams() Params {
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+	if err := p.Loss.Check(); err != nil {
+		return err
+	}
+	if err := p.around().Check(math.MaxInt); err != nil {
+		return err
+	}
 	switch {
-	case p.Loss != Square && p.Loss != SquaredHinge && p.Loss != Hinge:
-		return fault.Unknown("loss", string(p.Loss), []string{string(Square), string(SquaredHinge), string(Hinge)})
 	case !positive(p.C):
 		return &fault.ParamError{Param: "C", Value: p.C, Want: "a finite number > 0"}
 	case !positive(p.Delta):
 		return &fault.ParamError{Param: "delta", Value: p.Delta, Want: "a finite number > 0"}
 	case p.Rank < 0:
 		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: as many as the optimum wants)"}
-	case p.Graph != KNN && p.Graph != Dense:
-		return fault.Unknown("graph", string(p.Graph), []string{string(KNN), string(Dense)})
-	case p.Neighbors < 1:
-		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: "an integer >= 1"}
 	case !positive(p.Tol):
 		return &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a finite number > 0"}
 	case p.MaxIter < 1:
 		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
 	}
 	return nil
+}
+
+// around says how the graph is made.
+func (p Params) around() graphkernel.Neighbourhood {
+	return graphkernel.Neighbourhood{Graph: p.Graph, Neighbors: p.Neighbors, Heat: p.Heat}
 }

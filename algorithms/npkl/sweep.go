@@ -5,13 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 )
 
 // descent is a minimisation under way.
 type descent struct {
-	*problem
+	*graphkernel.Problem
 	t      *asm.Table
 	v      blas.Matrix // n x r
 	block  *block
@@ -22,10 +23,10 @@ type descent struct {
 
 // newDescent starts from random rows in [0, 1)^r, as the paper does, of the size of the solution:
 // V = 0 is a fixed point.
-func newDescent(p *problem, t *asm.Table, r int, seed uint64) *descent {
-	d := &descent{problem: p, t: t}
+func newDescent(p *graphkernel.Problem, t *asm.Table, r int, seed uint64) *descent {
+	d := &descent{Problem: p, t: t}
 	rng := rand.New(rand.NewPCG(seed, 0x6e706b6c))
-	v := blas.NewMatrix(p.n.Rows, r)
+	v := blas.NewMatrix(p.N.Rows, r)
 	for i := range v.Data {
 		v.Data[i] = rng.Float64() / math.Sqrt(float64(r))
 	}
@@ -37,10 +38,10 @@ func newDescent(p *problem, t *asm.Table, r int, seed uint64) *descent {
 func (d *descent) take(v blas.Matrix) {
 	most := 0
 	for i := range v.Rows {
-		lo, hi := d.links(i)
+		lo, hi := d.Links(i)
 		most = max(most, hi-lo)
 	}
-	d.v, d.block, d.g = v, newBlock(d.loss, v.Cols, most), make([]float64, v.Cols)
+	d.v, d.block, d.g = v, newBlock(d.Loss, v.Cols, most), make([]float64, v.Cols)
 }
 
 // sweep updates every row, in order, and returns how much V has changed, relative to 1 + |V|, and by how
@@ -50,7 +51,7 @@ func (d *descent) sweep() (change, fall float64) {
 	old := make([]float64, d.v.Cols)
 	for i := range d.v.Rows {
 		clear(d.g)
-		col, val := d.n.Row(i)
+		col, val := d.N.Row(i)
 		for a, j := range col {
 			w := val[a]
 			for c, x := range d.v.Row(int(j)) {
@@ -59,10 +60,10 @@ func (d *descent) sweep() (change, fall float64) {
 		}
 		row := d.v.Row(i)
 		copy(old, row)
-		d.block.load(d.problem, d.v, i)
-		before := d.block.value(row, d.diag, d.g)
-		d.block.update(row, d.diag, d.g)
-		fall += 2 * (before - d.block.value(row, d.diag, d.g))
+		d.block.load(d.Problem, d.v, i)
+		before := d.block.value(row, d.Diag, d.g)
+		d.block.update(row, d.Diag, d.g)
+		fall += 2 * (before - d.block.value(row, d.Diag, d.g))
 		for c, x := range row {
 			moved += (x - old[c]) * (x - old[c])
 			size += x * x
@@ -74,8 +75,8 @@ func (d *descent) sweep() (change, fall float64) {
 
 // enough is what the fall of the objective must be below, relative to it and to tol. At the kinks of the
 // hinge it ebbs away slowly, and never ends.
-func (p *problem) enough(tol float64) float64 {
-	if p.loss == Hinge {
+func enough(p *graphkernel.Problem, tol float64) float64 {
+	if p.Loss == Hinge {
 		return max(tol, 1e-3)
 	}
 	return tol
@@ -84,17 +85,17 @@ func (p *problem) enough(tol float64) float64 {
 // settle sweeps until V changes by less than tol, or the objective by less than tol^2, and says whether
 // that was within most sweeps in all.
 func (d *descent) settle(ctx context.Context, tol float64, most int, report func()) (bool, error) {
-	value := d.objective(d.v)
+	value := d.Objective(d.v)
 	faster := anderson{t: d.t}
 	before, ahead := d.v.Clone(), d.v.Clone()
 	for d.sweeps < most {
 		before.CopyFrom(d.v)
 		change, fall := d.sweep()
 		value -= fall
-		settled := change < tol || fall < tol*d.enough(tol)*value
+		settled := change < tol || fall < tol*enough(d.Problem, tol)*value
 		faster.add(before.Data, d.v.Data)
 		if settled {
-			value = d.objective(d.v) // without the rounding of the sum
+			value = d.Objective(d.v) // without the rounding of the sum
 		}
 		d.trace = append(d.trace, value)
 		report()
@@ -102,7 +103,7 @@ func (d *descent) settle(ctx context.Context, tol float64, most int, report func
 			return settled, err
 		}
 		if faster.propose(ahead) {
-			if lower := d.objective(ahead); lower < value {
+			if lower := d.Objective(ahead); lower < value {
 				d.v.CopyFrom(ahead)
 				value = lower
 			} else {
@@ -111,16 +112,4 @@ func (d *descent) settle(ctx context.Context, tol float64, most int, report func
 		}
 	}
 	return false, nil
-}
-
-// rankBound returns the rank that suffices for some optimum: r(r+1)/2 is at most the number of links.
-func (p *problem) rankBound() int {
-	count := len(p.to) / 2
-	linked := 0
-	for i := range p.n.Rows {
-		if lo, hi := p.links(i); hi > lo {
-			linked++
-		}
-	}
-	return max(1, min(int((math.Sqrt(8*float64(count)+1)-1)/2), linked))
 }
