@@ -318,18 +318,18 @@ func TestNewPoints(t *testing.T) {
 		if g == KNN {
 			edges = edges[:l.Params.Neighbors]
 		}
-		around, _, err := l.Params.around().Similarities(ctx, eng, m.Kernel(), x)
+		around, weights, err := l.Params.around().Similarities(ctx, eng, m.Kernel(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
 		degree, degrees := 0.0, graph.Degrees(around)
 		for _, e := range edges {
-			degree += m.about.Weight(e.squared)
+			degree += weights.Weight(e.squared)
 		}
 		for c := range m.Dim() {
 			want := 0.0
 			for _, e := range edges {
-				want += m.about.Weight(e.squared) / math.Sqrt(degree*degrees[e.j]) * m.Places().At(e.j, c)
+				want += weights.Weight(e.squared) / math.Sqrt(degree*degrees[e.j]) * m.Places().At(e.j, c)
 			}
 			want /= 1 + l.Params.Delta
 			if got := at.At(0, c); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
