@@ -1,0 +1,348 @@
+// Package sdp minimises convex functions of single entries of a positive semidefinite matrix, exactly: a
+// reference for small problems.
+package sdp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Loss is a convex function of one number.
+type Loss interface {
+	// Smooth returns the value and two derivatives at z of the function, or of a smooth one above it that
+	// tends to it with mu -> 0; its second derivative is not negative.
+	Smooth(z, mu float64) (f, d1, d2 float64)
+	// Gap returns f(z) + f*(d) - d z, which is not negative, for the function itself and its conjugate
+	// f*: 0 if d is its derivative at z.
+	Gap(z, d float64) float64
+}
+
+// Term is a loss of the entries (I, J) and (J, I) of Z, which are one.
+type Term struct {
+	I, J int
+	Loss Loss
+}
+
+// Options says how to solve. The zero value is sensible.
+type Options struct {
+	// Tolerance is the duality gap, relative to 1 + |objective|, that ends the search; 0 for 1e-10.
+	Tolerance float64
+	// Steps is the most Newton steps, 0 for 500.
+	Steps int
+	// Progress, if set, is called after every step with the objective and the gap so far.
+	Progress func(step int, objective, gap float64)
+}
+
+// Result is a minimiser.
+type Result struct {
+	Factor    blas.Matrix // F, n x r: Z = F F'
+	Objective float64     // <A, Z> and the losses themselves
+	Gap       float64     // Objective is at most so much above the minimum
+	Steps     int
+	Converged bool
+}
+
+// Minimise minimises <A, Z> + sum of terms over the positive semidefinite Z of order n, for a symmetric A,
+// both triangles, by a barrier method: Newton's method on <A, Z> + sum of smooth terms - mu log det Z for
+// ever smaller mu. Z is held as L L', and the steps are taken in the coordinates of L, which keeps its
+// small eigenvalues accurate.
+//
+// Rounding leaves the derivatives of the terms, and so the gap, no better than some 1e-7. Where the losses
+// are smooth themselves, Newton's method on the rows of a factor of the rank that has come out ends the
+// search.
+//
+// A duality gap is measured, not inferred: with the derivatives d of the terms, S = A + sum d_e S_e is
+// feasible for the dual problem up to its smallest eigenvalue, and the gap is <S, Z> plus the gaps of the
+// terms.
+//
+// Errors: shapes, entries outside, a *fault.ShapeError or *fault.DataError; a problem without a minimum
+// shows as no convergence. Cost: about 10 n^3 + m^3/3 flops a step for m terms, mostly less than 100 steps.
+func Minimise(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term, o Options) (*Result, error) {
+	n := a.Rows
+	if a.Cols != n {
+		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", n)}
+	}
+	for k, t := range terms {
+		if t.I < 0 || t.J < 0 || t.I >= n || t.J >= n {
+			return nil, &fault.DataError{Row: k, Err: fmt.Errorf("entry (%d, %d) does not exist: want numbers below %d", t.I, t.J, n)}
+		}
+	}
+	if err := eng.Check(fmt.Sprintf("semidefinite program of order %d with %d terms", n, len(terms)), 6*engine.MatrixBytes(n, n)+engine.MatrixBytes(len(terms), len(terms)), "use npkl, which needs neither"); err != nil {
+		return nil, err
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-10
+	}
+	if o.Steps == 0 {
+		o.Steps = 500
+	}
+	s := newSearch(ctx, eng, a, terms)
+	return s.follow(o)
+}
+
+// search is a Minimise under way.
+type search struct {
+	ctx   context.Context
+	eng   *engine.Engine
+	a     blas.Matrix
+	terms []Term
+	n     int
+	l     blas.Matrix // lower triangular, zeros above
+	mu    float64
+
+	factor blas.Matrix // of Z: l or, in the end, of fewer columns
+
+	z, q, half, m blas.Matrix // Z; Q; places to work
+	d1, d2, y     []float64
+}
+
+func newSearch(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term) *search {
+	n := a.Rows
+	s := &search{ctx: ctx, eng: eng, a: a, terms: terms, n: n}
+	for _, x := range []*blas.Matrix{&s.l, &s.z, &s.q, &s.half, &s.m} {
+		*x = eng.NewMatrix(n, n)
+	}
+	s.d1, s.d2, s.y = make([]float64, len(terms)), make([]float64, len(terms)), make([]float64, len(terms))
+	scale := 0.0
+	for i := range n {
+		s.l.Set(i, i, 1)
+		scale = max(scale, math.Abs(a.At(i, i)))
+	}
+	s.mu = max(scale, 1)
+	return s
+}
+
+// finest is the mu, relative to the first, at which rounding begins to show.
+const finest = 1e-8
+
+// follow follows the path of minimisers for mu -> 0.
+func (s *search) follow(o Options) (*Result, error) {
+	res, last := &Result{Factor: s.l}, finest*s.mu
+	for res.Steps < o.Steps && !res.Converged {
+		decrement, err := s.step()
+		if err != nil {
+			return nil, err
+		}
+		res.Steps++
+		if decrement > 0.1*s.mu && res.Steps < o.Steps {
+			continue
+		}
+		if err := s.measure(res, o); err != nil {
+			return nil, err
+		}
+		if s.mu < last {
+			return res, s.polish(res, o)
+		}
+		s.mu *= 0.2
+	}
+	return res, s.ctx.Err()
+}
+
+// measure fills in the objective and the gap.
+func (s *search) measure(res *Result, o Options) (err error) {
+	if res.Objective, res.Gap, err = s.gap(); err != nil {
+		return err
+	}
+	res.Converged = res.Gap <= o.Tolerance*(1+math.Abs(res.Objective))
+	if o.Progress != nil {
+		o.Progress(res.Steps, res.Objective, res.Gap)
+	}
+	return nil
+}
+
+// entry returns Z_ij.
+func (s *search) entry(t Term) float64 { return s.z.At(max(t.I, t.J), min(t.I, t.J)) }
+
+// evaluate computes Z = F F' and the derivatives of the terms.
+func (s *search) evaluate(f blas.Matrix) {
+	s.factor = f
+	s.eng.Backend().Syrk(false, 1, f, 0, s.z)
+	for e, t := range s.terms {
+		_, s.d1[e], s.d2[e] = t.Loss.Smooth(s.entry(t), s.mu)
+	}
+}
+
+// coupled solves (I + r K r) x = r x0 for the terms, r the roots of their second derivatives, and writes y
+// = r x: what the step changes the derivatives of the terms by. x0 is what the step would change the
+// entries by if the terms were linear; K_ef = (Z_ia Z_jb + Z_ib Z_ja) / 2 mu.
+func (s *search) coupled(x0 []float64) error {
+	m := len(s.terms)
+	if m == 0 {
+		return nil
+	}
+	z := func(i, j int) float64 { return s.z.At(max(i, j), min(i, j)) }
+	k := s.eng.GetMatrix(m, m)
+	defer s.eng.PutMatrix(k)
+	for e, t := range s.terms {
+		root := math.Sqrt(s.d2[e])
+		for f, u := range s.terms[:e+1] {
+			k.Set(e, f, root*math.Sqrt(s.d2[f])*(z(t.I, u.I)*z(t.J, u.J)+z(t.I, u.J)*z(t.J, u.I))/(2*s.mu))
+		}
+		k.Set(e, e, k.At(e, e)+1)
+		s.y[e] = root * x0[e]
+	}
+	if err := s.eng.Cholesky(s.ctx, k); err != nil {
+		return err
+	}
+	x := blas.Matrix{Rows: m, Cols: 1, Stride: 1, Data: s.y}
+	s.eng.Backend().Trsm(true, false, k, x)
+	s.eng.Backend().Trsm(true, true, k, x)
+	for e := range s.y {
+		s.y[e] *= math.Sqrt(s.d2[e])
+	}
+	return nil
+}
+
+// dual writes A + sum w_e S_e to q.
+func (s *search) dual(w []float64) {
+	s.q.CopyFrom(s.a)
+	for e, t := range s.terms {
+		s.q.Set(t.I, t.J, s.q.At(t.I, t.J)+w[e]/2)
+		s.q.Set(t.J, t.I, s.q.At(t.J, t.I)+w[e]/2)
+	}
+}
+
+// gathered writes L'(A + sum w_e S_e) L to m, both triangles.
+func (s *search) gathered(w []float64) {
+	s.dual(w)
+	s.eng.Backend().Gemm(false, false, 1, s.q, s.l, 0, s.half)
+	s.eng.Backend().Gemm(true, false, 1, s.l, s.half, 0, s.m)
+}
+
+// step makes one Newton step, shortened to stay inside and to fall, and returns the decrement: about
+// twice what the barrier function is above its minimum.
+func (s *search) step() (float64, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.evaluate(s.l)
+	// Were the terms linear, the step would be L (I - L'(A + sum d1 S)L / mu) L'.
+	s.gathered(s.d1)
+	first := s.m.Clone()
+	x0 := make([]float64, len(s.terms))
+	t := s.eng.Backend().Kernels()
+	s.direction()
+	s.eng.Backend().Gemm(false, false, 1, s.l, s.m, 0, s.half)
+	for e, u := range s.terms {
+		x0[e] = t.Dot(s.half.Row(u.I), s.l.Row(u.J))
+	}
+	if err := s.coupled(x0); err != nil {
+		return 0, err
+	}
+	w := make([]float64, len(s.terms))
+	for e := range w {
+		w[e] = s.d1[e] + s.y[e]
+	}
+	s.gathered(w)
+	s.direction()
+	decrement := 0.0
+	for i := range s.n {
+		decrement -= t.Dot(first.Row(i), s.m.Row(i)) - s.mu*s.m.At(i, i)
+	}
+	if !(decrement > 0) {
+		return 0, nil
+	}
+	return decrement, s.search(decrement)
+}
+
+// direction replaces m by I - m / mu.
+func (s *search) direction() {
+	for i := range s.n {
+		row := s.m.Row(i)
+		for j := range row {
+			row[j] /= -s.mu
+		}
+		row[i]++
+	}
+}
+
+// search takes the longest step 1, 1/2, ... along L M L' that stays inside and lets the barrier function
+// fall enough: with I + t M = R R', L becomes L R.
+func (s *search) search(decrement float64) error {
+	before, _ := s.barrier(s.l)
+	r, next := s.eng.NewMatrix(s.n, s.n), s.eng.NewMatrix(s.n, s.n)
+	for t := 1.0; t > 1e-10; t /= 2 {
+		for i := range s.n {
+			for j, v := range s.m.Row(i) {
+				r.Set(i, j, t*v)
+			}
+			r.Set(i, i, r.At(i, i)+1)
+		}
+		if err := s.eng.Cholesky(s.ctx, r); err != nil {
+			if s.ctx.Err() != nil {
+				return s.ctx.Err()
+			}
+			continue
+		}
+		for i := range s.n {
+			clear(r.Row(i)[i+1:])
+		}
+		s.eng.Backend().Gemm(false, false, 1, s.l, r, 0, next)
+		if after, rounding := s.barrier(next); after <= before-1e-4*t*decrement+rounding {
+			s.l.CopyFrom(next)
+			return nil
+		}
+	}
+	return nil
+}
+
+// barrier returns the barrier function at L L', and what rounding may do to it.
+func (s *search) barrier(l blas.Matrix) (value, rounding float64) {
+	t := s.eng.Backend().Kernels()
+	s.eng.Backend().Gemm(false, false, 1, s.a, l, 0, s.half)
+	size := 0.0
+	for i := range s.n {
+		v := t.Dot(l.Row(i), s.half.Row(i))
+		value += v
+		size += math.Abs(v)
+		v = 2 * s.mu * math.Log(l.At(i, i))
+		value -= v
+		size += math.Abs(v)
+	}
+	for _, u := range s.terms {
+		f, _, _ := u.Loss.Smooth(t.Dot(l.Row(u.I), l.Row(u.J)), s.mu)
+		value += f
+		size += math.Abs(f)
+	}
+	return value, 1e-15 * size
+}
+
+// gap returns the objective, of the losses themselves, and a bound on how far it is above the minimum.
+func (s *search) gap() (objective, gap float64, err error) {
+	s.evaluate(s.factor)
+	total := 0.0
+	for i := range s.n {
+		total += s.z.At(i, i)
+	}
+	for e, u := range s.terms {
+		z := s.entry(u)
+		f, _, _ := u.Loss.Smooth(z, 0)
+		objective += f
+		gap += u.Loss.Gap(z, s.d1[e])
+	}
+	objective += s.product(s.a)
+	s.dual(s.d1)
+	gap += s.product(s.q)
+	w := make([]float64, s.n)
+	if err := s.eng.SymEig(s.ctx, s.q, w, false); err != nil {
+		return 0, 0, err
+	}
+	return objective, gap + max(0, -w[0])*total, s.ctx.Err()
+}
+
+// product returns <X, Z> by the factor of Z.
+func (s *search) product(x blas.Matrix) float64 {
+	half := s.eng.GetMatrix(s.n, s.factor.Cols)
+	defer s.eng.PutMatrix(half)
+	s.eng.Backend().Gemm(false, false, 1, x, s.factor, 0, half)
+	sum := 0.0
+	for i := range s.n {
+		sum += s.eng.Backend().Kernels().Dot(half.Row(i), s.factor.Row(i))
+	}
+	return sum
+}
