@@ -16,6 +16,8 @@ type Method struct {
 	Parameters    []Parameter
 	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
 	UsesCannotLinks bool
+	// Small is true for a method that takes few points, to compare others with.
+	Small bool
 	// New makes a learner. Unknown parameters, values that do not parse or are out of
 	// range, and kernels that do not parse are *fault.ParamError.
 	New func(Config) (algorithms.Learner, error)
@@ -57,7 +59,7 @@ func (c Config) noKernel(method string) error {
 
 // Methods returns all methods, in the order in which people should see them.
 func Methods() []Method {
-	return []Method{krcaMethod(), kbetaMethod(), npklMethod(), lleratioMethod(), rcaMethod(), lmnnMethod(), xiangMethod()}
+	return []Method{krcaMethod(), kbetaMethod(), npklMethod(), lleratioMethod(), rcaMethod(), lmnnMethod(), xiangMethod(), npkMethod()}
 }
 
 // Lookup returns the method of that name. An unknown name is a *fault.ParamError that

@@ -3,7 +3,6 @@ package npkl
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
@@ -45,29 +44,4 @@ func least(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, null blas.
 		return bottom{}, err
 	}
 	return bottom{found.Values[0], found.Residuals[0], found.Vectors.Row(0), found.Norm}, nil
-}
-
-// basis returns orthonormal rows that span the columns of v that count, and the values and directions
-// that count: Z = V V' has the eigenvalues w, descending, and V times the rows of turn, as columns, are
-// its eigenvectors times their roots.
-func basis(ctx context.Context, eng *engine.Engine, v blas.Matrix) (rows blas.Matrix, w []float64, turn blas.Matrix, err error) {
-	r := v.Cols
-	gram, values := blas.NewMatrix(r, r), make([]float64, r)
-	eng.Backend().Syrk(true, 1, v, 0, gram)
-	if err := eng.SymEig(ctx, gram, values, true); err != nil {
-		return rows, nil, turn, err
-	}
-	const counts = 1e-10
-	for c := r - 1; c >= 0 && values[c] > counts*values[r-1]; c-- {
-		w = append(w, values[c])
-	}
-	turn, rows = blas.NewMatrix(len(w), r), blas.NewMatrix(len(w), v.Rows)
-	for k := range w {
-		copy(turn.Row(k), gram.Row(r-1-k))
-	}
-	eng.Backend().Gemm(false, true, 1, turn, v, 0, rows)
-	for k, s := range w {
-		eng.Backend().Kernels().Scale(1/math.Sqrt(s), rows.Row(k))
-	}
-	return rows, w, turn, ctx.Err()
 }

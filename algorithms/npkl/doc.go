@@ -27,7 +27,8 @@
 // sl and shl are smooth: if G = Delta - C sum h_ij t_ij (E_ij + E_ji), h = -l'(t Z)/2, has no negative
 // eigenvalue then Z is the optimum among all matrices, of any rank. The rank grows by the eigenvector
 // of a negative one until that is so. For hl, whose objective has kinks where single rows get stuck,
-// there is no such certificate.
+// there is no such certificate; it starts from the optimum of shl, which keeps it from the worst of them
+// (package baseline/npk knows the gap).
 //
 // # New points
 //

@@ -72,7 +72,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := f.minimise(ctx, p); err != nil {
 		return nil, err
 	}
-	places, err := onAxes(ctx, eng, f.d.v)
+	places, err := graphkernel.OnAxes(ctx, eng, f.d.v, counts)
 	if err != nil {
 		return nil, err
 	}
@@ -130,35 +130,47 @@ func (f *fit) kernel(ctx context.Context, x points.Points) (kernel.Kernel, error
 	return kernel.New(spec)
 }
 
-// hingeRank is the most dimensions that are taken unasked with the hinge, for which no certificate
-// says how many suffice.
-const hingeRank = 8
+// counts is the part of the largest eigenvalue above which one of Z counts.
+const counts = 1e-10
 
-// minimise finds V, of the rank that is asked for or that the certificate wants.
+// minimise finds V, of the rank that is asked for or that the certificate wants. The hinge, where sweeps
+// from anywhere would soon be caught at kinks, starts from the optimum of its square, and keeps the rank.
 func (f *fit) minimise(ctx context.Context, p *graphkernel.Problem) error {
 	if done, err := f.collapse(ctx, p); done || err != nil {
 		return err
 	}
+	if p.Loss != Hinge {
+		return f.climb(ctx, p)
+	}
+	smooth := *p
+	smooth.Loss = SquaredHinge
+	if err := f.climb(ctx, &smooth); err != nil {
+		return err
+	}
+	f.d.Problem, f.d.trace, f.certified, f.gap = p, nil, false, math.NaN()
+	f.d.take(f.d.v)
+	var err error
+	f.converged, err = f.d.settle(ctx, f.Params.Tol, f.d.sweeps+f.Params.MaxIter, f.sweeping)
+	return err
+}
+
+func (f *fit) sweeping() { f.stage("sweeps", f.d.sweeps) }
+
+// climb minimises with a smooth loss, from a small rank to the one that is certified.
+func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 	bound := p.RankBound()
-	r := f.Params.Rank
-	switch {
-	case r > 0:
-		r = min(r, p.N.Rows)
-	case f.Params.Loss == Hinge:
-		r = min(bound, hingeRank)
-	default:
-		r = min(bound, 2)
+	r := min(bound, 2)
+	if f.Params.Rank > 0 {
+		r = min(f.Params.Rank, p.N.Rows)
 	}
 	f.d = newDescent(p, f.eng.Backend().Kernels(), r, f.Seed)
-	report := func() { f.stage("sweeps", f.d.sweeps) }
 	tol, tightened := f.Params.Tol, 0
 	for {
 		var err error
-		if f.converged, err = f.d.settle(ctx, tol, f.Params.MaxIter, report); err != nil {
+		if f.converged, err = f.d.settle(ctx, tol, f.Params.MaxIter, f.sweeping); err != nil {
 			return err
 		}
-		f.gap = math.NaN()
-		if f.Params.Loss == Hinge || !f.converged {
+		if f.gap = math.NaN(); !f.converged {
 			return nil
 		}
 		direction, err := f.certify(ctx)
@@ -222,7 +234,7 @@ func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error
 // eigenvector, nil when V is not precise enough to tell.
 func (f *fit) certify(ctx context.Context) ([]float64, error) {
 	f.stage("certificate", f.d.sweeps)
-	null, w, _, err := basis(ctx, f.eng, f.d.v)
+	null, w, err := graphkernel.Axes(ctx, f.eng, f.d.v, counts)
 	if err != nil {
 		return nil, err
 	}

@@ -1,15 +1,11 @@
 package npkl
 
 import (
-	"context"
-	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
-	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -40,22 +36,6 @@ type about struct {
 }
 
 const tensorTrace = "npkl.trace" // [sweeps]
-
-// onAxes turns places to the axes of the kernel matrix, the largest eigenvalue first.
-func onAxes(ctx context.Context, eng *engine.Engine, v blas.Matrix) (blas.Matrix, error) {
-	rows, w, _, err := basis(ctx, eng, v)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	out := blas.NewMatrix(v.Rows, max(1, len(w)))
-	for k, s := range w {
-		root := math.Sqrt(s)
-		for i, u := range rows.Row(k) {
-			out.Set(i, k, root*u)
-		}
-	}
-	return out, nil
-}
 
 // Method returns "npkl".
 func (m *Model) Method() string { return Method }

@@ -18,9 +18,11 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
 type fataler interface {
@@ -205,6 +207,37 @@ func TestCertifiedOptimum(t *testing.T) {
 		l.Seed++
 		if again := fitted(t, l, x, set).Objective(); !(math.Abs(again-want) <= 1e-8*want+1e-5*certified) {
 			t.Fatalf("another start gives %.12g, this one %.12g", again, want)
+		}
+	})
+}
+
+// The optimum is that of the semidefinite program, which another algorithm finds; the hinge, which stops
+// at kinks, is not below it and not far above.
+func TestIsTheSemidefiniteProgram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, _, set := blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		l := Learner{Params: DefaultParams()}
+		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
+		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-10, 20000
+		ctx, eng := context.Background(), newEngine(t)
+		s, _, err := l.Params.around().Similarities(ctx, eng, kernel.Linear(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := graphkernel.NewProblem(s, set, l.Params.Loss, l.Params.C, l.Params.Delta)
+		want, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fitted(t, l, x, set).Objective()
+		if l.Params.Loss == Hinge {
+			if want.Gap > 5e-3*want.Objective || got < want.Objective-want.Gap-1e-9 || got > 1.25*want.Objective {
+				t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got, want.Objective, want.Gap)
+			}
+			return
+		}
+		if !want.Converged || math.Abs(got-want.Objective) > 1e-8*want.Objective {
+			t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got, want.Objective, want.Gap)
 		}
 	})
 }

@@ -212,6 +212,9 @@ func (d *demoFlags) repetition(ctx context.Context, eng *engine.Engine, set demo
 		return err
 	}
 	for _, method := range catalog.Methods() {
+		if method.Small {
+			continue
+		}
 		m, l, err := d.learn(ctx, eng, set, method, seen, seed)
 		if err != nil {
 			return err

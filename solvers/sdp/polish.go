@@ -7,13 +7,8 @@ import (
 )
 
 // polish goes on from the end of the path by Newton's method on a factor F, n x r, of the rank that Z has
-// but for what the barrier keeps from 0. It changes nothing where the losses have kinks.
+// but for what the barrier keeps from 0.
 func (s *search) polish(res *Result, o Options) error {
-	for _, u := range s.terms {
-		if _, d, _ := u.Loss.Smooth(s.entry(u), 0); d != d {
-			return nil
-		}
-	}
 	f, err := s.reduced()
 	if err != nil || s.n*f.Cols > 4000 {
 		return err

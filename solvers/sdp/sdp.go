@@ -18,7 +18,7 @@ type Loss interface {
 	// tends to it with mu -> 0; its second derivative is not negative.
 	Smooth(z, mu float64) (f, d1, d2 float64)
 	// Gap returns f(z) + f*(d) - d z, which is not negative, for the function itself and its conjugate
-	// f*: 0 if d is its derivative at z.
+	// f*: 0 if d is its derivative at z, +Inf where f* is.
 	Gap(z, d float64) float64
 }
 
@@ -98,7 +98,7 @@ type search struct {
 	factor blas.Matrix // of Z: l or, in the end, of fewer columns
 
 	z, q, half, m blas.Matrix // Z; Q; places to work
-	d1, d2, y     []float64
+	d1, d2, y, w  []float64   // derivatives of the terms; what a step adds to the first, and the sum
 }
 
 func newSearch(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term) *search {
@@ -107,7 +107,9 @@ func newSearch(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []T
 	for _, x := range []*blas.Matrix{&s.l, &s.z, &s.q, &s.half, &s.m} {
 		*x = eng.NewMatrix(n, n)
 	}
-	s.d1, s.d2, s.y = make([]float64, len(terms)), make([]float64, len(terms)), make([]float64, len(terms))
+	for _, x := range []*[]float64{&s.d1, &s.d2, &s.y, &s.w} {
+		*x = make([]float64, len(terms))
+	}
 	scale := 0.0
 	for i := range n {
 		s.l.Set(i, i, 1)
@@ -123,24 +125,47 @@ const finest = 1e-8
 // follow follows the path of minimisers for mu -> 0.
 func (s *search) follow(o Options) (*Result, error) {
 	res, last := &Result{Factor: s.l}, finest*s.mu
+	best, worse := Result{Gap: math.Inf(1)}, 0
 	for res.Steps < o.Steps && !res.Converged {
-		decrement, err := s.step()
+		decrement, moved, err := s.step()
 		if err != nil {
 			return nil, err
 		}
 		res.Steps++
-		if decrement > 0.1*s.mu && res.Steps < o.Steps {
+		if moved && decrement > 0.1*s.mu && res.Steps < o.Steps {
 			continue
 		}
 		if err := s.measure(res, o); err != nil {
 			return nil, err
 		}
-		if s.mu < last {
+		if s.mu < last && s.smooth() {
 			return res, s.polish(res, o)
+		}
+		if worse++; res.Gap < best.Gap {
+			best, worse = *res, 0
+			best.Factor = s.l.Clone()
+		}
+		if !moved || s.mu < last && worse == 2 { // rounding is all that is left
+			best.Steps = res.Steps
+			return &best, s.ctx.Err()
 		}
 		s.mu *= 0.2
 	}
+	if res.Gap > best.Gap {
+		best.Steps = res.Steps
+		res = &best
+	}
 	return res, s.ctx.Err()
+}
+
+// smooth says whether the losses have derivatives themselves.
+func (s *search) smooth() bool {
+	for _, u := range s.terms {
+		if _, d, _ := u.Loss.Smooth(s.entry(u), 0); d != d {
+			return false
+		}
+	}
+	return true
 }
 
 // measure fills in the objective and the gap.
@@ -214,11 +239,11 @@ func (s *search) gathered(w []float64) {
 	s.eng.Backend().Gemm(true, false, 1, s.l, s.half, 0, s.m)
 }
 
-// step makes one Newton step, shortened to stay inside and to fall, and returns the decrement: about
-// twice what the barrier function is above its minimum.
-func (s *search) step() (float64, error) {
+// step makes one Newton step, shortened to stay inside and to fall, and returns the decrement, about
+// twice what the barrier function is above its minimum, and whether there was such a step.
+func (s *search) step() (decrement float64, moved bool, err error) {
 	if err := s.ctx.Err(); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	s.evaluate(s.l)
 	// Were the terms linear, the step would be L (I - L'(A + sum d1 S)L / mu) L'.
@@ -232,22 +257,21 @@ func (s *search) step() (float64, error) {
 		x0[e] = t.Dot(s.half.Row(u.I), s.l.Row(u.J))
 	}
 	if err := s.coupled(x0); err != nil {
-		return 0, err
+		return 0, false, s.ctx.Err() // the system is singular to rounding
 	}
-	w := make([]float64, len(s.terms))
-	for e := range w {
-		w[e] = s.d1[e] + s.y[e]
+	for e := range s.w {
+		s.w[e] = s.d1[e] + s.y[e]
 	}
-	s.gathered(w)
+	s.gathered(s.w)
 	s.direction()
-	decrement := 0.0
 	for i := range s.n {
 		decrement -= t.Dot(first.Row(i), s.m.Row(i)) - s.mu*s.m.At(i, i)
 	}
 	if !(decrement > 0) {
-		return 0, nil
+		return 0, true, nil
 	}
-	return decrement, s.search(decrement)
+	moved, err = s.search(decrement)
+	return decrement, moved, err
 }
 
 // direction replaces m by I - m / mu.
@@ -262,8 +286,9 @@ func (s *search) direction() {
 }
 
 // search takes the longest step 1, 1/2, ... along L M L' that stays inside and lets the barrier function
-// fall enough: with I + t M = R R', L becomes L R.
-func (s *search) search(decrement float64) error {
+// fall enough: with I + t M = R R', L becomes L R. It says
+// whether there is one.
+func (s *search) search(decrement float64) (bool, error) {
 	before, _ := s.barrier(s.l)
 	r, next := s.eng.NewMatrix(s.n, s.n), s.eng.NewMatrix(s.n, s.n)
 	for t := 1.0; t > 1e-10; t /= 2 {
@@ -275,7 +300,7 @@ func (s *search) search(decrement float64) error {
 		}
 		if err := s.eng.Cholesky(s.ctx, r); err != nil {
 			if s.ctx.Err() != nil {
-				return s.ctx.Err()
+				return false, s.ctx.Err()
 			}
 			continue
 		}
@@ -285,10 +310,10 @@ func (s *search) search(decrement float64) error {
 		s.eng.Backend().Gemm(false, false, 1, s.l, r, 0, next)
 		if after, rounding := s.barrier(next); after <= before-1e-4*t*decrement+rounding {
 			s.l.CopyFrom(next)
-			return nil
+			return true, nil
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // barrier returns the barrier function at L L', and what rounding may do to it.
@@ -312,27 +337,39 @@ func (s *search) barrier(l blas.Matrix) (value, rounding float64) {
 	return value, 1e-15 * size
 }
 
-// gap returns the objective, of the losses themselves, and a bound on how far it is above the minimum.
+// gap returns the objective, of the losses themselves, and a bound on how far it is above the minimum: the
+// better one of those by the derivatives of the terms, and by what the latest step took for them, which is
+// more precise where derivatives change quickly.
 func (s *search) gap() (objective, gap float64, err error) {
 	s.evaluate(s.factor)
-	total := 0.0
+	for _, u := range s.terms {
+		f, _, _ := u.Loss.Smooth(s.entry(u), 0)
+		objective += f
+	}
+	objective += s.product(s.a)
+	if gap, err = s.gapOf(s.d1); err != nil || s.factor.Cols < s.n {
+		return objective, gap, err
+	}
+	other, err := s.gapOf(s.w)
+	return objective, min(gap, other), err
+}
+
+// gapOf returns the duality gap for the dual variables d, +Inf if they are not feasible.
+func (s *search) gapOf(d []float64) (float64, error) {
+	gap, total := 0.0, 0.0
 	for i := range s.n {
 		total += s.z.At(i, i)
 	}
 	for e, u := range s.terms {
-		z := s.entry(u)
-		f, _, _ := u.Loss.Smooth(z, 0)
-		objective += f
-		gap += u.Loss.Gap(z, s.d1[e])
+		gap += u.Loss.Gap(s.entry(u), d[e])
 	}
-	objective += s.product(s.a)
-	s.dual(s.d1)
+	s.dual(d)
 	gap += s.product(s.q)
 	w := make([]float64, s.n)
 	if err := s.eng.SymEig(s.ctx, s.q, w, false); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	return objective, gap + max(0, -w[0])*total, s.ctx.Err()
+	return gap + max(0, -w[0])*total, s.ctx.Err()
 }
 
 // product returns <X, Z> by the factor of Z.

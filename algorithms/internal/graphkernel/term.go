@@ -3,8 +3,23 @@ package graphkernel
 import (
 	"math"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
+
+// Energy returns Delta, both triangles.
+func (p *Problem) Energy() blas.Matrix {
+	n := p.N.Rows
+	a := blas.NewMatrix(n, n)
+	for i := range n {
+		col, val := p.N.Row(i)
+		for k, j := range col {
+			a.Set(i, int(j), -val[k])
+		}
+		a.Set(i, i, p.Diag)
+	}
+	return a
+}
 
 // Terms returns the problem's losses as those of a semidefinite program, each link once.
 func (p *Problem) Terms() []sdp.Term {
@@ -61,6 +76,9 @@ func (l term) Gap(z, d float64) float64 {
 		return (d - exact) * (d - exact) / (4 * l.w)
 	}
 	u := 1 - l.sign*z
-	theta := -l.sign * d // of the slope 2 w in u
-	return max(0, 2*l.w*max(0, u)-theta*u)
+	slope := -l.sign * d // in u, between 0 and 2 w
+	if slope < 0 || slope > 2*l.w {
+		return math.Inf(1)
+	}
+	return max(0, 2*l.w*max(0, u)-slope*u)
 }

@@ -1,0 +1,54 @@
+package catalog
+
+import (
+	"strconv"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/npk"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+func npkMethod() Method {
+	d := npk.DefaultParams()
+	m := Method{
+		Name:            npk.Method,
+		Summary:         "the problem of npkl as a semidefinite program, for up to 500 points: its baseline",
+		Paper:           "Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, ICML 2007",
+		DefaultKernel:   npk.DefaultKernel,
+		UsesCannotLinks: true,
+		Small:           true,
+		Parameters: []Parameter{
+			{"loss", string(d.Loss), "of links that are not met: hl (hinge), shl (squared hinge) or sl (square)"},
+			{"C", text(d.C), "weight of the links, > 0"},
+			{"delta", text(d.Delta), "added to the diagonal of the graph's Laplacian, > 0"},
+			{"graph", string(d.Graph), "knn (nearest neighbours) or dense (all pairs, Gaussian)"},
+			{"neighbors", strconv.Itoa(d.Neighbors), "nearest neighbours of the graph, >= 1"},
+			{"tol", text(d.Tol), "duality gap that ends the fit, relative to the objective, > 0"},
+		},
+		decode: func(f *model.File) (algorithms.Model, error) { return decoded(npk.Decode(f)) },
+	}
+	m.New = func(c Config) (algorithms.Learner, error) { return newNPK(m, c) }
+	return m
+}
+
+func newNPK(m Method, c Config) (algorithms.Learner, error) {
+	l := npk.Learner{Params: npk.DefaultParams(), Progress: c.Progress}
+	p := &l.Params
+	err := setters{
+		"loss":      func(text string) error { p.Loss = graphkernel.Loss(text); return nil },
+		"C":         positive("C", &p.C),
+		"delta":     positive("delta", &p.Delta),
+		"graph":     func(text string) error { p.Graph = graphkernel.Graph(text); return nil },
+		"neighbors": count("neighbors", &p.Neighbors),
+		"tol":       positive("tol", &p.Tol),
+	}.apply(m, c.Params)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	l.Kernel, err = c.kernel()
+	return l, err
+}
