@@ -108,6 +108,7 @@ func Tables() []Table {
 		yeungFigure4(),
 		soleymaniFigure2(),
 		soleymaniFigure3(),
+		hu3(),
 	}
 }
 
