@@ -76,7 +76,6 @@ func (s *search) newton(f blas.Matrix) (bool, error) {
 				h.Set(i*r+c, j*r+c, 2*s.q.At(i, j))
 			}
 		}
-		scale = max(scale, s.q.At(i, i))
 	}
 	for e, u := range s.terms {
 		add := func(i, j int, x, y []float64) { // the part of g g' in the rows of i and the columns of j
@@ -102,6 +101,12 @@ func (s *search) newton(f blas.Matrix) (bool, error) {
 		add(u.I, u.J, x, y)
 		add(u.J, u.I, y, x)
 	}
+	for i := range size {
+		scale = max(scale, math.Abs(h.At(i, i)))
+	}
+	if !(scale > 0) {
+		return false, nil // nothing depends on F any more
+	}
 	l := s.eng.GetMatrix(size, size)
 	defer s.eng.PutMatrix(l)
 	for damping := 1e-11 * scale; ; damping *= 100 {
@@ -112,7 +117,7 @@ func (s *search) newton(f blas.Matrix) (bool, error) {
 		if err := s.eng.Cholesky(s.ctx, l); err == nil {
 			break
 		}
-		if damping > scale || s.ctx.Err() != nil {
+		if !(damping <= scale) || s.ctx.Err() != nil {
 			return false, s.ctx.Err()
 		}
 	}
