@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -103,19 +102,14 @@ func (l Learner) check(x points.Points, set *links.Set) error {
 }
 
 func (l Learner) kernel(ctx context.Context, eng *engine.Engine, x points.Points) (kernel.Kernel, error) {
-	spec, err := input.Kernel(l.Kernel, x, DefaultKernel)
+	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
 	if err != nil {
-		return kernel.Kernel{}, err
-	}
-	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
-		return kernel.Kernel{}, err
+		return k, err
 	}
 	if g, ok := x.(*points.Gram); ok {
-		if err := kernel.CheckSemidefinite(ctx, eng, g); err != nil {
-			return kernel.Kernel{}, err
-		}
+		err = kernel.CheckSemidefinite(ctx, eng, g)
 	}
-	return kernel.New(spec)
+	return k, err
 }
 
 // landmarks returns the rows of the landmarks, ascending, and what there is to say about them.

@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -89,14 +88,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 // learn resolves the kernel and learns the metric from the points in chunklets.
 func (l Learner) learn(ctx context.Context, eng *engine.Engine, x points.Points, rows []int, f helmert, stage func(string)) (*metric, error) {
-	spec, err := input.Kernel(l.Kernel, x, DefaultKernel)
-	if err != nil {
-		return nil, err
-	}
-	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
-		return nil, err
-	}
-	k, err := kernel.New(spec)
+	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}

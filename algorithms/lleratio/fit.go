@@ -13,7 +13,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -173,20 +172,14 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	if f.Params.Mode == Linear {
 		return f.linear(ctx)
 	}
-	spec, err := input.Kernel(f.Kernel, f.x, DefaultKernel)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	if spec, err = bandwidth.Resolve(ctx, f.eng, spec, f.x); err != nil {
+	var err error
+	if f.kernel, err = input.Kernel(ctx, f.eng, f.Kernel, f.x, DefaultKernel); err != nil {
 		return blas.Matrix{}, err
 	}
 	if g, ok := f.x.(*points.Gram); ok {
 		if err := kernel.CheckSemidefinite(ctx, f.eng, g); err != nil {
 			return blas.Matrix{}, err
 		}
-	}
-	if f.kernel, err = kernel.New(spec); err != nil {
-		return blas.Matrix{}, err
 	}
 	f.support = f.basis()
 	n, m := f.x.Len(), len(f.support)

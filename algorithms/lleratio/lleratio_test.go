@@ -16,8 +16,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/backends"
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -28,24 +27,6 @@ import (
 type fataler interface {
 	Helper()
 	Fatal(...any)
-}
-
-// newEngine shares the work among workers. OpenBLAS, whose bits depend on its number of threads, has two.
-func newEngine(t fataler, workers int) *engine.Engine {
-	t.Helper()
-	threads := workers
-	if backends.Default() == "netlib" {
-		threads = 2
-	}
-	b, err := backends.Open(backends.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(engine.Options{Workers: workers, Backend: b})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
 }
 
 // problem returns points of two classes on noisy half circles in d dimensions, with links of both
@@ -87,7 +68,7 @@ func parse(t fataler, text string) kernel.Spec {
 
 func fit(t fataler, l lleratio.Learner, x points.Points, set *links.Set) *lleratio.Model {
 	t.Helper()
-	m, err := l.Fit(context.Background(), newEngine(t, 0), x, set)
+	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +77,7 @@ func fit(t fataler, l lleratio.Learner, x points.Points, set *links.Set) *llerat
 
 func embed(t fataler, m algorithms.Model, x points.Points) blas.Matrix {
 	t.Helper()
-	y, err := m.Embed(context.Background(), newEngine(t, 0), x)
+	y, err := m.Embed(context.Background(), enginetest.New(t, 0), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +92,7 @@ func distances(t fataler, m algorithms.Model, x points.Points) []float64 {
 			pairs = append(pairs, [2]int{i, j})
 		}
 	}
-	d, err := m.Distances(context.Background(), newEngine(t, 0), x, pairs)
+	d, err := m.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +260,7 @@ func TestLinearWithoutShapeIsXiang(t *testing.T) {
 	x, set := problem(t, 40, 6, 20, 3)
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
 	l.Params.Mode, l.Params.Alpha, l.Params.Dims = lleratio.Linear, 0, 3
-	m, err := xiang.Learner{}.Fit(context.Background(), newEngine(t, 0), x, set)
+	m, err := xiang.Learner{}.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +271,7 @@ func TestLinearWithoutShapeIsXiang(t *testing.T) {
 // points tell.
 func TestOrthogonality(t *testing.T) {
 	x, set := problem(t, 40, 3, 8, 5)
-	ctx, eng := context.Background(), newEngine(t, 0)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
 	k, err := kernel.New(parse(t, "exp:width=1"))
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +314,7 @@ func TestOrthogonality(t *testing.T) {
 // points that are there twice cost directions and no more; the order of points does not matter.
 func TestKindsOfPoints(t *testing.T) {
 	x, set := problem(t, 40, 4, 10, 9)
-	ctx, eng := context.Background(), newEngine(t, 0)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
 	l := lleratio.Learner{Params: lleratio.DefaultParams(), Kernel: parse(t, "rbf:sigma=1.5")}
 	want := distances(t, fit(t, l, x, set), x)
 
@@ -418,7 +399,7 @@ func TestSameBits(t *testing.T) {
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
 	var first blas.Matrix
 	for workers := 1; workers <= 3; workers++ {
-		m, err := l.Fit(context.Background(), newEngine(t, workers), x, set)
+		m, err := l.Fit(context.Background(), enginetest.New(t, workers), x, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -510,7 +491,7 @@ func TestBadInput(t *testing.T) {
 		"one place, linear":      {with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }), &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, "equal"},
 		"linear takes no kernel": {lleratio.Learner{Params: with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }).Params, Kernel: parse(t, "rbf:sigma=1")}, x, set, "kernel"},
 	} {
-		_, err := c.l.Fit(context.Background(), newEngine(t, 0), c.x, c.set)
+		_, err := c.l.Fit(context.Background(), enginetest.New(t, 0), c.x, c.set)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
 			t.Errorf("%s: error %v, want one of the input that speaks of %q", name, err, c.word)
 		}
@@ -542,7 +523,7 @@ func TestCancel(t *testing.T) {
 				cancel()
 			}
 		}}
-		if _, err := l.Fit(ctx, newEngine(t, 0), x, set); !errors.Is(err, context.Canceled) {
+		if _, err := l.Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at report %d: error %v", stop, err)
 		}
 	}

@@ -11,9 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -59,29 +57,22 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	f.stage("graph", 0)
-	k, err := f.kernel(ctx, x)
+	setup := graphkernel.Setup{Method: Method, Around: l.Params.around(), Kernel: l.Kernel, Fallback: DefaultKernel, Loss: l.Params.Loss, C: l.Params.C, Delta: l.Params.Delta}
+	task, err := setup.Start(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}
-	s, weights, err := l.Params.around().Similarities(ctx, eng, k, x)
-	if err != nil {
-		return nil, err
-	}
-	degrees, notices := graph.Degrees(s), graphkernel.Unreached(s, set)
-	p := graphkernel.NewProblem(s, set, l.Params.Loss, l.Params.C, l.Params.Delta)
-	if err := f.minimise(ctx, p); err != nil {
-		return nil, err
-	}
-	places, err := graphkernel.OnAxes(ctx, eng, f.d.v, counts)
-	if err != nil {
+	if err := f.minimise(ctx, task.Problem); err != nil {
 		return nil, err
 	}
 	m := &Model{params: l.Params, trace: f.d.trace, about: about{Certified: f.certified, Gap: f.gap}}
-	m.Extension = graphkernel.NewExtension(Method, l.Params.around(), 1+l.Params.Delta, k, x, weights, degrees, places)
+	if m.Extension, err = task.Extension(ctx, eng, f.d.v, counts); err != nil {
+		return nil, err
+	}
 	if math.IsNaN(f.gap) {
 		m.about.Gap = -1
 	}
-	m.status = algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: notices, Elapsed: time.Since(f.begin)}
+	m.status = algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: task.Notices, Elapsed: time.Since(f.begin)}
 	return m, ctx.Err()
 }
 
@@ -117,17 +108,6 @@ func (f *fit) check(x points.Points, set *links.Set) error {
 		return fault.Data("", "npkl learns from links: want at least one, got none")
 	}
 	return f.Params.around().Check(x.Len())
-}
-
-func (f *fit) kernel(ctx context.Context, x points.Points) (kernel.Kernel, error) {
-	spec, err := input.Kernel(f.Kernel, x, DefaultKernel)
-	if err != nil {
-		return kernel.Kernel{}, err
-	}
-	if spec, err = bandwidth.Resolve(ctx, f.eng, spec, x); err != nil {
-		return kernel.Kernel{}, err
-	}
-	return kernel.New(spec)
 }
 
 // counts is the part of the largest eigenvalue above which one of Z counts.

@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -28,15 +28,6 @@ import (
 type fataler interface {
 	Helper()
 	Fatal(...any)
-}
-
-func newEngine(t fataler) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
 }
 
 // blobs returns points of three overlapping blobs, with links.
@@ -63,7 +54,7 @@ func blobs(t fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *l
 
 func fitted(t fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
-	m, err := l.Fit(context.Background(), newEngine(t), x, set)
+	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +189,7 @@ func TestCertifiedOptimum(t *testing.T) {
 			}
 		}
 		w := make([]float64, n)
-		if err := newEngine(t).SymEig(context.Background(), g, w, false); err != nil {
+		if err := enginetest.New(t, 0).SymEig(context.Background(), g, w, false); err != nil {
 			t.Fatal(err)
 		}
 		if w[0] < -2*certified*w[n-1] {
@@ -219,12 +210,12 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-10, 20000
-		ctx, eng := context.Background(), newEngine(t)
+		ctx, eng := context.Background(), enginetest.New(t, 0)
 		s, _, err := l.Params.around().Similarities(ctx, eng, kernel.Linear(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := graphkernel.NewProblem(s, set, l.Params.Loss, l.Params.C, l.Params.Delta)
+		p := graphkernel.NewProblem(s, graph.Degrees(s), set, l.Params.Loss, l.Params.C, l.Params.Delta)
 		want, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -310,7 +301,7 @@ func TestBlockIsMinimal(t *testing.T) {
 // and the energy of its place is the least.
 func TestNewPoints(t *testing.T) {
 	x, _, set := blobs(t, 60, 3, 30, 4)
-	ctx, eng := context.Background(), newEngine(t)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
 	for _, g := range []Graph{KNN, Dense} {
 		l := Learner{Params: DefaultParams()}
 		l.Params.Graph = g
@@ -407,8 +398,8 @@ func TestModelFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, _, _ := blobs(t, 30, 3, 2, 2)
-	a, errA := m.Embed(context.Background(), newEngine(t), other)
-	b, errB := back.Embed(context.Background(), newEngine(t), other)
+	a, errA := m.Embed(context.Background(), enginetest.New(t, 0), other)
+	b, errB := back.Embed(context.Background(), enginetest.New(t, 0), other)
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || back.Certified() != m.Certified() {
 		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
 	}
@@ -465,7 +456,7 @@ func TestBadInput(t *testing.T) {
 		"max_iter":  {with(func(p *Params) { p.MaxIter = 0 }), x, set},
 		"one place": {with(func(p *Params) { p.Graph = Dense }), &points.Dense{N: 30, D: 3, Data: make([]float64, 90)}, set},
 	} {
-		if _, err := c.l.Fit(context.Background(), newEngine(t), c.x, c.set); !fault.IsInput(err) {
+		if _, err := c.l.Fit(context.Background(), enginetest.New(t, 0), c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
@@ -493,7 +484,7 @@ func TestBadInput(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := l.Fit(ctx, newEngine(t), x, set); !errors.Is(err, context.Canceled) {
+	if _, err := l.Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

@@ -73,18 +73,16 @@ func hu3() Table {
 		Prepare:  func(_ context.Context, _ *engine.Engine, t Trial) (any, error) { return loadHu(t) },
 		Trial:    huTrial,
 	}
-	var unknown []float64
 	for _, set := range huSets() {
 		if strings.Contains(set, ".") {
 			t.Data = append(t.Data, set)
 		}
 		for _, amount := range huAmounts() {
 			t.Columns = append(t.Columns, strings.TrimSuffix(set, filepath.Ext(set))+", "+amount.name)
-			unknown = append(unknown, math.NaN())
 		}
 	}
 	for _, name := range rows {
-		t.Rows = append(t.Rows, Row{name, Means(unknown...)})
+		t.Rows = append(t.Rows, Row{name, Unprinted(len(t.Columns))})
 	}
 	return t
 }
@@ -123,7 +121,7 @@ func huTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, err
 			if err != nil {
 				return nil, err
 			}
-			raw, err := huCluster(ctx, eng, blas.Matrix{Rows: d.x.N, Cols: d.x.D, Stride: d.x.D, Data: d.x.Data}, d, t.Seed(stream+1))
+			raw, err := huCluster(ctx, eng, rawRows(d.x), d, t.Seed(stream+1))
 			if err != nil {
 				return nil, err
 			}

@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/mustlink/mustlink/engine"
 )
@@ -74,13 +73,11 @@ func scopTable(name, file, label, identity string) Table {
 		},
 		Trial: scopTrial(scopSize),
 	}
-	unknown := make([]float64, 0, len(scopNeighbours()))
 	for _, m := range scopNeighbours() {
 		t.Columns = append(t.Columns, fmt.Sprintf("%d neighbours", m))
-		unknown = append(unknown, math.NaN())
 	}
 	for i := range t.Rows {
-		t.Rows[i].Printed = Means(unknown...)
+		t.Rows[i].Printed = Unprinted(len(t.Columns))
 	}
 	return t
 }

@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
@@ -110,16 +109,14 @@ func soleymaniTable(name, label, caption string, sets []soleymaniSet, deviations
 		},
 		Notes: soleymaniNotes,
 	}
-	var unknown []float64
 	for _, s := range sets {
 		t.Columns = append(t.Columns, s.name)
-		unknown = append(unknown, math.NaN())
 		if s.file != "" {
 			t.Data = append(t.Data, s.file)
 		}
 	}
 	for _, system := range systems {
-		t.Rows = append(t.Rows, Row{system, Means(unknown...)})
+		t.Rows = append(t.Rows, Row{system, Unprinted(len(t.Columns))})
 	}
 	return t
 }
@@ -189,7 +186,7 @@ func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []sol
 			return nil, err
 		}
 		for r, system := range systems {
-			y := blas.Matrix{Rows: d.x.N, Cols: d.x.D, Stride: d.x.D, Data: d.x.Data}
+			y := rawRows(d.x)
 			if system != "input" {
 				if y, err = learnedPlaces(ctx, eng, soleymaniLearner(system, d.x, set, t.Seed(2*k+1)), d.x, set); err != nil {
 					return nil, fmt.Errorf("%s, %s: %w", sets[k].name, system, err)

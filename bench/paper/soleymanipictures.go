@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 )
@@ -40,14 +39,9 @@ func drawSoleymani(ctx context.Context, eng *engine.Engine, seed uint64, progres
 		if err != nil {
 			return nil, err
 		}
-		classes := make([]int, data.x.N)
-		for c, rows := range classRows(data.labels) {
-			for _, i := range rows {
-				classes[i] = c
-			}
-		}
+		classes := classNumbers(data.labels)
 		for r, system := range systems {
-			y := blas.Matrix{Rows: data.x.N, Cols: data.x.D, Stride: data.x.D, Data: data.x.Data}
+			y := rawRows(data.x)
 			if system != "input" {
 				if y, err = learnedPlaces(ctx, eng, soleymaniLearner(system, data.x, set, seed), data.x, set); err != nil {
 					return nil, err

@@ -93,6 +93,15 @@ func Means(means ...float64) []Value {
 	return values
 }
 
+// Unprinted returns values for so many columns of which the paper prints none, or none that is known.
+func Unprinted(columns int) []Value {
+	values := make([]Value, columns)
+	for i := range values {
+		values[i] = Value{Mean: math.NaN(), SD: math.NaN()}
+	}
+	return values
+}
+
 // Tables returns all tables, in the order in which they are listed. The slice is the
 // caller's.
 func Tables() []Table {

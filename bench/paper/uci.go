@@ -106,7 +106,7 @@ func (c uciCase) run(ctx context.Context, eng *engine.Engine, system int) (float
 	var err error
 	switch system {
 	case uciLinear:
-		r, err = cluster.Constrained(ctx, eng, blas.Matrix{Rows: c.d.x.N, Cols: c.d.x.D, Stride: c.d.x.D, Data: c.d.x.Data}, c.l, c.kmeans())
+		r, err = cluster.Constrained(ctx, eng, rawRows(c.d.x), c.l, c.kmeans())
 	case uciRCA:
 		r, err = c.rca(ctx, eng)
 	case uciGaussian:

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -108,6 +109,22 @@ func classRows(labels []string) [][]int {
 		rows[c] = append(rows[c], i)
 	}
 	return rows
+}
+
+// classNumbers returns the number of the class of every row, as [classRows] orders them.
+func classNumbers(labels []string) []int {
+	numbers := make([]int, len(labels))
+	for c, rows := range classRows(labels) {
+		for _, i := range rows {
+			numbers[i] = c
+		}
+	}
+	return numbers
+}
+
+// rawRows returns points as the matrix of their coordinates, which it shares.
+func rawRows(x *points.Dense) blas.Matrix {
+	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }
 
 // equalClasses draws perClass rows of every class without replacement; the rows ascend.

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -32,16 +31,14 @@ func uciTable(sets []uciSet, choice uciChoice) Table {
 		Trial:       uciTrial(sets, choice),
 		Notes:       uciNotes,
 	}
-	var unknown []float64
 	for _, set := range sets {
 		t.Data = append(t.Data, set.file)
 		for _, level := range uciLevels() {
 			t.Columns = append(t.Columns, set.name+", "+level.name)
-			unknown = append(unknown, math.NaN())
 		}
 	}
 	for _, name := range uciNames() {
-		t.Rows = append(t.Rows, Row{name, Means(unknown...)})
+		t.Rows = append(t.Rows, Row{name, Unprinted(len(t.Columns))})
 	}
 	return t
 }

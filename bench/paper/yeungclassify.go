@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
@@ -62,15 +61,13 @@ func yeung4() Table {
 			return values, nil
 		},
 	}
-	var unknown []float64
 	for _, set := range sets {
 		for _, percent := range yeungLabelled() {
 			t.Columns = append(t.Columns, fmt.Sprintf("%s, %d %%", yeungName(set), percent))
-			unknown = append(unknown, math.NaN())
 		}
 	}
 	for _, system := range systems {
-		t.Rows = append(t.Rows, Row{system, Means(unknown...)})
+		t.Rows = append(t.Rows, Row{system, Unprinted(len(t.Columns))})
 	}
 	return t
 }
@@ -89,7 +86,7 @@ func yeungLMNN() lmnn.Params {
 func (s *yeungSet) classify(ctx context.Context, eng *engine.Engine, t Trial, system string, percent int) (float64, error) {
 	order := t.Rand(10 + percent).Perm(s.x.N)
 	known, others := order[:s.x.N*percent/100], order[s.x.N*percent/100:]
-	y := blas.Matrix{Rows: s.x.N, Cols: s.x.D, Stride: s.x.D, Data: s.x.Data}
+	y := rawRows(s.x)
 	if system != "input" {
 		var err error
 		if y, err = s.learned(ctx, eng, t, system, known); err != nil {

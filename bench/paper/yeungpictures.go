@@ -52,12 +52,7 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, seed uint64, progress
 	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
 		return nil, err
 	}
-	classes := make([]int, x.N)
-	for c, rows := range classRows(data.Labels) {
-		for _, i := range rows {
-			classes[i] = c
-		}
-	}
+	classes := classNumbers(data.Labels)
 	learner := kbeta.Learner{Kernel: spec, Params: kbeta.DefaultParams(), Seed: seed}
 	learner.Params.Rank = 0
 	learned := func(l algorithms.Learner) func() (blas.Matrix, error) {
@@ -68,7 +63,7 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, seed uint64, progress
 		embed func() (blas.Matrix, error)
 	}{
 		{"input", func() (blas.Matrix, error) {
-			return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, nil
+			return rawRows(x), nil
 		}},
 		{"kernel", func() (blas.Matrix, error) { return plainKernel(ctx, eng, spec.String(), x, pairs) }},
 		{"RCA", learned(&rca.Learner{Params: rca.DefaultParams()})},

@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -101,14 +100,12 @@ func yeungFigure4() Table {
 		Revision: 1,
 		Prepare:  loadYeungSmall,
 	}
-	var unknown []float64
 	for _, set := range yeungSmall() {
 		t.Data = append(t.Data, set.file)
 		t.Columns = append(t.Columns, fmt.Sprintf("%s, %d", set.name, set.pairs))
-		unknown = append(unknown, math.NaN())
 	}
 	for _, system := range systems {
-		t.Rows = append(t.Rows, Row{system, Means(unknown...)})
+		t.Rows = append(t.Rows, Row{system, Unprinted(len(t.Columns))})
 	}
 	t.Steps = len(t.Columns)
 	t.Trial = yeungSystems(t.Columns, systems, clustered)
@@ -174,13 +171,11 @@ func yeungReal(name, label, caption string, sets, systems []string, measure stri
 			return loadYeung(ctx, eng, t, sets, systems)
 		},
 	}
-	var unknown []float64
 	for _, set := range sets {
 		t.Columns = append(t.Columns, yeungName(set))
-		unknown = append(unknown, math.NaN())
 	}
 	for _, system := range systems {
-		t.Rows = append(t.Rows, Row{system, Means(unknown...)})
+		t.Rows = append(t.Rows, Row{system, Unprinted(len(t.Columns))})
 	}
 	t.Trial = yeungSystems(t.Columns, systems, with)
 	return t
@@ -217,7 +212,7 @@ func (s *yeungSet) system(ctx context.Context, eng *engine.Engine, t Trial, name
 	var learner algorithms.Learner
 	switch name {
 	case "input":
-		return figure(blas.Matrix{Rows: s.x.N, Cols: s.x.D, Stride: s.x.D, Data: s.x.Data})
+		return figure(rawRows(s.x))
 	case "RBF kernel":
 		if s.coordinates.Data != nil {
 			return figure(s.coordinates)

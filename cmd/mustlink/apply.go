@@ -84,13 +84,19 @@ type applied struct {
 	x      points.Points // data's points as the model takes them
 }
 
-// apply reads the model at path and the data, and makes the engine to run on.
-func (a *app) apply(ctx context.Context, path string, d *dataFlags) (*applied, error) {
+// open makes the engine to run on, and reads the model at path.
+func (a *app) open(ctx context.Context, path string) (*engine.Engine, *catalog.Fitted, error) {
 	eng, err := a.engine()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fitted, err := a.loadModel(ctx, path)
+	return eng, fitted, err
+}
+
+// apply reads the model at path and the data, and makes the engine to run on.
+func (a *app) apply(ctx context.Context, path string, d *dataFlags) (*applied, error) {
+	eng, fitted, err := a.open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

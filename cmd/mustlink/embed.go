@@ -57,11 +57,7 @@ func (a *app) runEmbed(cmd *cobra.Command, path string, e *embedFlags) error {
 	if err := a.checkMatrixOutput(e.out, e.data.format); err != nil {
 		return err
 	}
-	eng, err := a.engine()
-	if err != nil {
-		return err
-	}
-	fitted, err := a.loadModel(cmd.Context(), path)
+	eng, fitted, err := a.open(cmd.Context(), path)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ var engineRank = map[string]int{
 	"engine/dataset":             3,
 	"engine/dataset/parquet":     4,
 	"engine":                     engineRoot,
+	"engine/enginetest":          6,
 	"engine/sparse":              6,
 	"engine/kernel":              7,
 	"engine/graph":               8,

@@ -146,8 +146,7 @@ func (s *search) follow(o Options) (*Result, error) {
 			best.Factor = s.l.Clone()
 		}
 		if !moved || s.mu < last && worse == 2 { // rounding is all that is left
-			best.Steps = res.Steps
-			return &best, s.ctx.Err()
+			break
 		}
 		s.mu *= 0.2
 	}
@@ -286,8 +285,7 @@ func (s *search) direction() {
 }
 
 // search takes the longest step 1, 1/2, ... along L M L' that stays inside and lets the barrier function
-// fall enough: with I + t M = R R', L becomes L R. It says
-// whether there is one.
+// fall enough: with I + t M = R R', L becomes L R. It says whether there is one.
 func (s *search) search(decrement float64) (bool, error) {
 	before, _ := s.barrier(s.l)
 	r, next := s.eng.NewMatrix(s.n, s.n), s.eng.NewMatrix(s.n, s.n)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -26,14 +26,6 @@ func (c square) Gap(z, d float64) float64 {
 	return (d - exact) * (d - exact) / (4 * float64(c))
 }
 
-func newEngine(t interface{ Fatal(...any) }) *engine.Engine {
-	eng, err := engine.New(engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
 // One entry, A = a I: <A, Z> >= 2 a |z|, so that the minimum is that of 2 a z + c (1-z)^2.
 func TestOneEntry(t *testing.T) {
 	for _, c := range []struct{ a, c float64 }{{0.1, 1}, {0.5, 2}, {0.9, 1}, {3, 1}} {
@@ -41,7 +33,7 @@ func TestOneEntry(t *testing.T) {
 		for i := range 3 {
 			a.Set(i, i, c.a)
 		}
-		res, err := Minimise(context.Background(), newEngine(t), a, []Term{{2, 0, square(c.c)}}, Options{})
+		res, err := Minimise(context.Background(), enginetest.New(t, 0), a, []Term{{2, 0, square(c.c)}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +41,22 @@ func TestOneEntry(t *testing.T) {
 		want := 2*c.a*z + c.c*(1-z)*(1-z)
 		if !res.Converged || math.Abs(res.Objective-want) > 1e-9 || res.Gap > 1e-9 {
 			t.Errorf("a = %g, c = %g: objective %.12g with gap %g, want %.12g", c.a, c.c, res.Objective, res.Gap, want)
+		}
+	}
+}
+
+// A single number: the dual matrix is 0 at the minimum, and so may the Hessian be.
+func TestOneNumber(t *testing.T) {
+	for _, c := range []float64{0.1, 0.25, 1, 3} {
+		a := blas.NewMatrix(1, 1)
+		a.Set(0, 0, 0.5)
+		res, err := Minimise(context.Background(), enginetest.New(t, 0), a, []Term{{0, 0, square(c)}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := max(0, 1-0.25/c)
+		if want := 0.5*z + c*(1-z)*(1-z); !res.Converged || math.Abs(res.Objective-want) > 1e-9 {
+			t.Errorf("c = %g: objective %.12g, want %.12g", c, res.Objective, want)
 		}
 	}
 }
@@ -75,7 +83,7 @@ func TestGapIsABound(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(t, "terms") {
 			terms = append(terms, Term{rng.IntN(n), rng.IntN(n), square(0.3 + 3*rng.Float64())})
 		}
-		res, err := Minimise(context.Background(), newEngine(t), a, terms, Options{})
+		res, err := Minimise(context.Background(), enginetest.New(t, 0), a, terms, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +125,7 @@ func TestGapIsABound(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	eng := newEngine(t)
+	eng := enginetest.New(t, 0)
 	a := blas.NewMatrix(2, 2)
 	a.Set(0, 0, 1)
 	a.Set(1, 1, 1)

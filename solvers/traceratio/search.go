@@ -270,11 +270,11 @@ func (s *search) newton() (*Result, error) {
 func (s *search) bisect() (*Result, error) {
 	lo := s.start()
 	s.ratios, s.tolerance = []float64{lo}, precisely
-	top, _, err := s.ends(s.a, 1)
+	top, err := s.ends(s.a, 1)
 	if err != nil {
 		return nil, err
 	}
-	bottom, _, err := s.ends(s.b, -1)
+	bottom, err := s.ends(s.b, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -310,18 +310,18 @@ func (s *search) bisect() (*Result, error) {
 }
 
 // ends returns the sum of the d largest eigenvalues of sign x, times sign.
-func (s *search) ends(x blas.Matrix, sign float64) (float64, []float64, error) {
+func (s *search) ends(x blas.Matrix, sign float64) (float64, error) {
 	w := make([]float64, s.m)
 	s.shifted.CopyFrom(x)
 	s.eng.Backend().Kernels().Scale(sign, s.shifted.Data)
 	if err := s.eng.SymEig(s.ctx, s.shifted, w, false); err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	sum := 0.0
 	for _, v := range w[s.m-s.d:] {
 		sum += sign * v
 	}
-	return sum, w, nil
+	return sum, nil
 }
 
 func (s *search) result(method string, converged bool) *Result {

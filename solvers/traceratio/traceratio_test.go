@@ -12,27 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 )
-
-// newEngine shares the work among workers. OpenBLAS, whose bits depend on its number of threads, has two.
-func newEngine(t interface{ Fatal(...any) }, workers int) *engine.Engine {
-	threads := workers
-	if backends.Default() == "netlib" {
-		threads = 2
-	}
-	b, err := backends.Open(backends.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(engine.Options{Workers: workers, Backend: b})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
 
 // semidefinite returns X'X for X of rank rows, whose columns have scales from 1 to spread.
 func semidefinite(rng *rand.Rand, m, rank int, spread float64) blas.Matrix {
@@ -90,7 +73,7 @@ func TestNewtonIsBisection(t *testing.T) {
 		d := rapid.IntRange(1, m-1).Draw(t, "d")
 		a := semidefinite(rng, m, rapid.IntRange(1, m).Draw(t, "rank of a"), 3)
 		b := semidefinite(rng, m, m+rapid.IntRange(1, m).Draw(t, "rank of b"), rapid.SampledFrom([]float64{1, 10, 100}).Draw(t, "spread"))
-		ctx, eng := context.Background(), newEngine(t, 0)
+		ctx, eng := context.Background(), enginetest.New(t, 0)
 		newton, err := Solve(ctx, eng, a, b, d, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +106,7 @@ func TestNewtonIsBisection(t *testing.T) {
 // No ascent from a random basis ends higher: rotations in the planes of pairs of basis vectors, one
 // inside W and one outside, each the best of its plane.
 func TestNoAscentIsBetter(t *testing.T) {
-	ctx, eng := context.Background(), newEngine(t, 0)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, size := range [][2]int{{3, 1}, {4, 2}, {6, 2}, {7, 5}} {
 		m, d := size[0], size[1]
@@ -208,7 +191,7 @@ func TestInvariants(t *testing.T) {
 		m := rapid.IntRange(2, 12).Draw(t, "m")
 		d := rapid.IntRange(1, m-1).Draw(t, "d")
 		a, b := semidefinite(rng, m, m, 2), semidefinite(rng, m, 2*m, 2)
-		ctx, eng := context.Background(), newEngine(t, 0)
+		ctx, eng := context.Background(), enginetest.New(t, 0)
 		res, err := Solve(ctx, eng, a, b, d, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -260,7 +243,7 @@ func TestInvariants(t *testing.T) {
 
 // A null space of B that A sees is the answer; one that A does not see either is nothing.
 func TestNullSpace(t *testing.T) {
-	ctx, eng := context.Background(), newEngine(t, 0)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
 	rng := rand.New(rand.NewPCG(8, 8))
 	const m = 7
 	a, b := semidefinite(rng, m, m, 1), blas.NewMatrix(m, m)
@@ -318,7 +301,7 @@ func TestLargeOrder(t *testing.T) {
 	a, b := semidefinite(rng, m, 60, 3), semidefinite(rng, m, m+20, 10)
 	var first *Result
 	for workers := 1; workers <= 2; workers++ {
-		eng := newEngine(t, workers)
+		eng := enginetest.New(t, workers)
 		res, err := Solve(ctx, eng, a, b, d, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -330,7 +313,7 @@ func TestLargeOrder(t *testing.T) {
 			t.Error("W depends on the number of workers")
 		}
 	}
-	eng := newEngine(t, 0)
+	eng := enginetest.New(t, 0)
 	sum, scale := 0.0, 0.0
 	shifted := a.Clone()
 	for i, v := range b.Data {
@@ -351,7 +334,7 @@ func TestLargeOrder(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	ctx, eng := context.Background(), newEngine(t, 0)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
 	rng := rand.New(rand.NewPCG(1, 1))
 	a, b := semidefinite(rng, 4, 4, 1), semidefinite(rng, 4, 8, 1)
 	with := func(x blas.Matrix, i, j int, v float64) blas.Matrix {

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -28,24 +28,6 @@ func wholeSpace() Params {
 	p := DefaultParams()
 	p.Rank = 0
 	return p
-}
-
-// newEngine shares the work among workers. OpenBLAS, whose bits depend on its number of threads, has two.
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	threads := workers
-	if backends.Default() == "netlib" {
-		threads = 2
-	}
-	b, err := backends.Open(backends.Options{Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(engine.Options{Workers: workers, Backend: b})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
 }
 
 // labelled returns n points of d features in classes that differ in the first two features, and are
@@ -79,7 +61,7 @@ func fromLabels(t testing.TB, labels []string) *links.Set {
 
 func fit(t testing.TB, x *points.Dense, set *links.Set, p Params) *Model {
 	t.Helper()
-	m, err := Learner{Params: p}.Fit(context.Background(), newEngine(t, 0), x, set)
+	m, err := Learner{Params: p}.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +194,7 @@ func TestObjectiveIsExactAndFalls(t *testing.T) {
 // At a place without kinks, the gradient is what differences of the objective give.
 func TestGradient(t *testing.T) {
 	x, labels := labelled(40, 4, 3, 1, 5)
-	ctx, eng := context.Background(), newEngine(t, 0)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
 	set := fromLabels(t, labels)
 	p := wholeSpace()
 	pr, err := newProblem(ctx, eng, p, blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: slices.Clone(x.Data)}, nil, newClasses(set))
@@ -261,7 +243,7 @@ func TestIsOptimal(t *testing.T) {
 	m := fit(t, x, fromLabels(t, labels), p)
 	w, _ := m.Transform()
 	best := math.Inf(1)
-	eng := newEngine(t, 0)
+	eng := enginetest.New(t, 0)
 	for start := range 2 {
 		current := [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 		if start == 1 {
@@ -320,7 +302,7 @@ func TestNeighboursGetBetter(t *testing.T) {
 	for i := range train {
 		train[i], rest[i] = i, 300+i
 	}
-	ctx, eng := context.Background(), newEngine(t, 0)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
 	m := fit(t, x.Select(train).(*points.Dense), fromLabels(t, labels[:300]), DefaultParams())
 	accuracy := func(known, asked blas.Matrix) float64 {
 		found, err := neighbors.Classify(ctx, eng, known, labels[:300], asked, 3)
@@ -360,7 +342,7 @@ func TestWorkersAndUnits(t *testing.T) {
 	var files [][]byte
 	var objectives []float64
 	for workers := 1; workers <= 3; workers++ {
-		m, err := Learner{Params: p}.Fit(context.Background(), newEngine(t, workers), x, set)
+		m, err := Learner{Params: p}.Fit(context.Background(), enginetest.New(t, workers), x, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -456,7 +438,7 @@ func TestBadInput(t *testing.T) {
 		"max_iter":        {x, good, with(func(p *Params) { p.MaxIter = 0 })},
 		"rank_tol":        {x, good, with(func(p *Params) { p.RankTol = 1 })},
 	} {
-		if _, err := (Learner{Params: c.p}).Fit(context.Background(), newEngine(t, 0), c.x, c.set); !fault.IsInput(err) {
+		if _, err := (Learner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
@@ -487,7 +469,7 @@ func TestCancel(t *testing.T) {
 		if seen++; seen == 3 {
 			cancel()
 		}
-	}}.Fit(ctx, newEngine(t, 0), x, fromLabels(t, labels))
+	}}.Fit(ctx, enginetest.New(t, 0), x, fromLabels(t, labels))
 	if !errors.Is(err, context.Canceled) || seen > 4 {
 		t.Errorf("error %v after %d reports, want a cancelled fit after 3", err, seen)
 	}

@@ -11,9 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -101,36 +99,22 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.check(x, set); err != nil {
 		return nil, err
 	}
-	spec, err := input.Kernel(l.Kernel, x, DefaultKernel)
+	setup := graphkernel.Setup{Method: Method, Around: l.Params.around(), Kernel: l.Kernel, Fallback: DefaultKernel, Loss: l.Params.Loss, C: l.Params.C, Delta: l.Params.Delta}
+	p, err := setup.Start(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}
-	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
-		return nil, err
-	}
-	k, err := kernel.New(spec)
-	if err != nil {
-		return nil, err
-	}
-	s, weights, err := l.Params.around().Similarities(ctx, eng, k, x)
-	if err != nil {
-		return nil, err
-	}
-	degrees, notices := graph.Degrees(s), graphkernel.Unreached(s, set)
-	p := graphkernel.NewProblem(s, set, l.Params.Loss, l.Params.C, l.Params.Delta)
 	res, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{Tolerance: l.Params.Tol, Progress: func(step int, objective, gap float64) {
 		l.Progress.Report(algorithms.Progress{Stage: "interior point", Done: step, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
 	}})
 	if err != nil {
 		return nil, err
 	}
-	places, err := graphkernel.OnAxes(ctx, eng, res.Factor, rankTol)
-	if err != nil {
+	m := &Model{params: l.Params, about: about{Objective: res.Objective, Gap: res.Gap}}
+	if m.Extension, err = p.Extension(ctx, eng, res.Factor, rankTol); err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params, about: about{Objective: res.Objective, Gap: res.Gap}}
-	m.Extension = graphkernel.NewExtension(Method, l.Params.around(), 1+l.Params.Delta, k, x, weights, degrees, places)
-	m.status = algorithms.Status{Converged: res.Converged, Iterations: res.Steps, Notices: notices, Elapsed: time.Since(begin)}
+	m.status = algorithms.Status{Converged: res.Converged, Iterations: res.Steps, Notices: p.Notices, Elapsed: time.Since(begin)}
 	if m.status.Message = fmt.Sprintf("at most %.2g above the optimum", res.Gap); !res.Converged {
 		m.status.Message = fmt.Sprintf("the gap to the optimum came down to %.2g, not to the tolerance", res.Gap)
 	}

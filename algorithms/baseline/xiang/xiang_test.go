@@ -9,21 +9,12 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
-
-func newEngine(t *testing.T) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
 
 // problem returns points whose classes differ in the second feature only, and links.
 func problem(t *testing.T, n, d, pairs int) (*points.Dense, *links.Set) {
@@ -46,7 +37,7 @@ func problem(t *testing.T, n, d, pairs int) (*points.Dense, *links.Set) {
 
 func fit(t *testing.T, x points.Points, set *links.Set, dims int) *xiang.Model {
 	t.Helper()
-	m, err := xiang.Learner{Params: xiang.Params{Dims: dims}}.Fit(context.Background(), newEngine(t), x, set)
+	m, err := xiang.Learner{Params: xiang.Params{Dims: dims}}.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +82,7 @@ func TestUnbounded(t *testing.T) {
 	for _, l := range set.Must() {
 		pairs = append(pairs, [2]int{l.I, l.J})
 	}
-	d, err := m.Distances(context.Background(), newEngine(t), x, pairs)
+	d, err := m.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,13 +133,13 @@ func TestBadInput(t *testing.T) {
 		"one place":       {&points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, 0},
 		"sparse":          {&points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, 0},
 	} {
-		if _, err := (xiang.Learner{Params: xiang.Params{Dims: c.dims}}).Fit(context.Background(), newEngine(t), c.x, c.set); !fault.IsInput(err) {
+		if _, err := (xiang.Learner{Params: xiang.Params{Dims: c.dims}}).Fit(context.Background(), enginetest.New(t, 0), c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (xiang.Learner{}).Fit(ctx, newEngine(t), x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (xiang.Learner{}).Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

@@ -30,14 +30,6 @@ type Extension struct {
 	joined  blas.Matrix // n x (Dim + 1): D^-1/2 places, and 1
 }
 
-// NewExtension makes an extension of the named method: places, n x Dim, are those of the points x, whose
-// graph has the given degrees.
-func NewExtension(method string, around Neighbourhood, diag float64, k kernel.Kernel, x points.Points, weights Similarity, degrees []float64, places blas.Matrix) *Extension {
-	e := &Extension{method: method, around: around, diag: diag, kernel: k, support: stored.Strip(x), weights: weights, degrees: degrees, places: places}
-	e.prepare()
-	return e
-}
-
 // prepare makes what embedding needs.
 func (e *Extension) prepare() {
 	e.joined = blas.NewMatrix(e.places.Rows, e.places.Cols+1)

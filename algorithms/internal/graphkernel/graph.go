@@ -105,8 +105,8 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 	return out, ctx.Err()
 }
 
-// Unreached warns of components of the graph in which no point has a link: they learn nothing.
-func Unreached(s *sparse.Matrix, set *links.Set) []string {
+// unreached warns of components of the graph in which no point has a link: they learn nothing.
+func unreached(s *sparse.Matrix, set *links.Set) []string {
 	label, count := graph.Components(s)
 	linked := make([]bool, count)
 	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
@@ -43,10 +42,9 @@ func (l Loss) Check() error {
 	return nil
 }
 
-// NewProblem normalises the similarities s, symmetric, which it overwrites.
-func NewProblem(s *sparse.Matrix, set *links.Set, loss Loss, c, delta float64) *Problem {
+// NewProblem normalises the similarities s, symmetric, which it overwrites, by the degrees that they have.
+func NewProblem(s *sparse.Matrix, degrees []float64, set *links.Set, loss Loss, c, delta float64) *Problem {
 	pr := &Problem{Loss: loss, C: c, Diag: 1 + delta, N: s}
-	degrees := graph.Degrees(s)
 	for i := range s.Rows {
 		col, val := s.Row(i)
 		for a, j := range col {

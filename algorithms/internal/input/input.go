@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -25,8 +27,20 @@ func Check(x points.Points, set *links.Set) error {
 }
 
 // Kernel returns the kernel that was asked for or, if that is the zero Spec, the one for the kind
-// of points: linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors.
-func Kernel(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, error) {
+// of points: linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors. Its bandwidth
+// rules are resolved on x.
+func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
+	spec, err := specFor(asked, x, fallback)
+	if err != nil {
+		return kernel.Kernel{}, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
+		return kernel.Kernel{}, err
+	}
+	return kernel.New(spec)
+}
+
+func specFor(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, error) {
 	if asked != (kernel.Spec{}) {
 		return asked, nil
 	}

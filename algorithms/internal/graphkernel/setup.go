@@ -1,0 +1,67 @@
+package graphkernel
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Setup is what a method that learns a kernel matrix is asked for.
+type Setup struct {
+	Method   string
+	Around   Neighbourhood
+	Kernel   kernel.Spec // in whose feature space neighbours are near; zero for Fallback
+	Fallback string
+	Loss     Loss
+	C, Delta float64
+}
+
+// Task is a problem with what makes a model of its solution.
+type Task struct {
+	*Problem
+	Notices []string // of what is odd in the graph
+
+	setup   Setup
+	kernel  kernel.Kernel
+	x       points.Points
+	weights Similarity
+	degrees []float64
+}
+
+// Start makes the graph of x, and the problem of its links.
+func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Task, error) {
+	t := &Task{setup: s, x: x}
+	var err error
+	if t.kernel, err = input.Kernel(ctx, eng, s.Kernel, x, s.Fallback); err != nil {
+		return nil, err
+	}
+	around, weights, err := s.Around.Similarities(ctx, eng, t.kernel, x)
+	if err != nil {
+		return nil, err
+	}
+	t.weights, t.degrees, t.Notices = weights, graph.Degrees(around), unreached(around, set)
+	t.Problem = NewProblem(around, t.degrees, set, s.Loss, s.C, s.Delta)
+	return t, nil
+}
+
+// Extension makes the places of a solution Z = V V', n x r, without the eigenvalues of Z that are at most
+// tol times the largest.
+func (t *Task) Extension(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*Extension, error) {
+	places, err := onAxes(ctx, eng, v, tol)
+	if err != nil {
+		return nil, err
+	}
+	e := &Extension{
+		method: t.setup.Method, around: t.setup.Around, diag: t.Diag, kernel: t.kernel, support: stored.Strip(t.x),
+		weights: t.weights, degrees: t.degrees, places: places,
+	}
+	e.prepare()
+	return e, nil
+}
