@@ -1,7 +1,7 @@
 package catalog
 
 import (
-	"strconv"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/npk"
@@ -18,14 +18,13 @@ func npkMethod() Method {
 		DefaultKernel:   npk.DefaultKernel,
 		UsesCannotLinks: true,
 		Small:           true,
-		Parameters: []Parameter{
+		Parameters: slices.Concat([]Parameter{
 			{"loss", string(d.Loss), "of links that are not met: hl (hinge), shl (squared hinge) or sl (square)"},
 			{"C", text(d.C), "weight of the links, > 0"},
 			{"delta", text(d.Delta), "added to the diagonal of the graph's Laplacian, > 0"},
-			{"graph", string(d.Graph), "knn (nearest neighbours) or dense (all pairs, Gaussian)"},
-			{"neighbors", strconv.Itoa(d.Neighbors), "nearest neighbours of the graph, >= 1"},
+		}, graphParameters(d.Neighbourhood), []Parameter{
 			{"tol", text(d.Tol), "duality gap that ends the fit, relative to the objective, > 0"},
-		},
+		}),
 		decode: func(f *model.File) (algorithms.Model, error) { return decoded(npk.Decode(f)) },
 	}
 	m.New = func(c Config) (algorithms.Learner, error) { return newNPK(m, c) }
@@ -34,21 +33,20 @@ func npkMethod() Method {
 
 func newNPK(m Method, c Config) (algorithms.Learner, error) {
 	l := npk.Learner{Params: npk.DefaultParams(), Progress: c.Progress}
-	p := &l.Params
-	err := setters{
-		"loss":      func(text string) error { p.Loss = graphkernel.Loss(text); return nil },
-		"C":         positive("C", &p.C),
-		"delta":     positive("delta", &p.Delta),
-		"graph":     func(text string) error { p.Graph = graphkernel.Graph(text); return nil },
-		"neighbors": count("neighbors", &p.Neighbors),
-		"tol":       positive("tol", &p.Tol),
-	}.apply(m, c.Params)
+	p, g := &l.Params, graphChoice{}
+	err := g.with(setters{
+		"loss":  func(text string) error { p.Loss = graphkernel.Loss(text); return nil },
+		"C":     positive("C", &p.C),
+		"delta": positive("delta", &p.Delta),
+		"tol":   positive("tol", &p.Tol),
+	}, &p.Neighbourhood).apply(m, c.Params)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	l.Kernel, err = c.kernel()
+	l.Similarities = g.given
+	l.Kernel, err = c.metric(g.metric)
 	return l, err
 }

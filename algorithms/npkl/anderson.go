@@ -1,53 +1,93 @@
 package npkl
 
 import (
-	"github.com/mustlink/mustlink/asm"
-	"github.com/mustlink/mustlink/blas"
+	"context"
+	"slices"
+
+	"github.com/mustlink/mustlink/engine"
 )
 
 // window is the number of sweeps that an extrapolation looks back on.
 const window = 5
 
+// chunk is the number of values that one task takes.
+const chunk = 1 << 15
+
 // anderson extrapolates the sweeps of a given rank, a fixed-point iteration V -> S(V) that converges
 // linearly: the combination of the latest S(V) is taken for which that of the latest S(V) - V is
 // shortest (Anderson 1965).
 type anderson struct {
-	t         *asm.Table
+	eng       *engine.Engine
 	out, step [][]float64 // S(V) and S(V) - V, the latest last
+	products  [][]float64 // of the steps, lower triangle
 }
 
+// last returns the latest S(V).
+func (a *anderson) last() []float64 { return a.out[len(a.out)-1] }
+
 // add takes a sweep from before to after.
-func (a *anderson) add(before, after []float64) {
+func (a *anderson) add(ctx context.Context, before, after []float64) error {
 	var out, step []float64
 	if len(a.out) > window { // the oldest give their memory
 		out, step = a.out[0], a.step[0]
-		a.out, a.step = append(a.out[:0], a.out[1:]...), append(a.step[:0], a.step[1:]...)
+		a.out, a.step, a.products = append(a.out[:0], a.out[1:]...), append(a.step[:0], a.step[1:]...), a.products[1:]
+		for i := range a.products {
+			a.products[i] = a.products[i][1:]
+		}
 	} else {
 		out, step = make([]float64, len(after)), make([]float64, len(after))
 	}
-	copy(out, after)
-	copy(step, after)
-	a.t.Axpy(-1, before, step)
 	a.out, a.step = append(a.out, out), append(a.step, step)
+	t, m := a.eng.Backend().Kernels(), len(a.step)
+	parts := make([]float64, (len(after)+chunk-1)/chunk*m)
+	err := a.eng.For(ctx, len(after), chunk, func(lo, hi int) error {
+		copy(out[lo:hi], after[lo:hi])
+		copy(step[lo:hi], after[lo:hi])
+		t.Axpy(-1, before[lo:hi], step[lo:hi])
+		for j, other := range a.step {
+			parts[lo/chunk*m+j] = t.Dot(step[lo:hi], other[lo:hi])
+		}
+		return nil
+	})
+	products := make([]float64, m)
+	for k, x := range parts {
+		products[k%m] += x
+	}
+	a.products = append(a.products, products)
+	return err
 }
 
-func (a *anderson) reset() { a.out, a.step = nil, nil }
+// reset forgets all but the latest.
+func (a *anderson) reset() { a.out, a.step, a.products = nil, nil, nil }
 
-// propose writes the extrapolation to v, and says whether there is one.
-func (a *anderson) propose(v blas.Matrix) bool {
+// propose overwrites v with the extrapolation, and says whether there is one.
+func (a *anderson) propose(ctx context.Context, v []float64) (bool, error) {
 	m := len(a.out) - 1
 	if m < 2 {
-		return false
+		return false, nil
 	}
-	// With the differences d_j = step_m - step_j: minimise |step_m - sum g_j d_j|.
-	products := make([]float64, (m+1)*(m+1))
-	for i := range m + 1 {
-		for j := range i + 1 {
-			products[i*(m+1)+j] = a.t.Dot(a.step[i], a.step[j])
-			products[j*(m+1)+i] = products[i*(m+1)+j]
+	weights := a.weights(m)
+	if slices.ContainsFunc(weights, func(x float64) bool { return x-x != 0 }) {
+		return false, nil
+	}
+	t, own := a.eng.Backend().Kernels(), 1.0
+	for _, x := range weights {
+		own -= x
+	}
+	return true, a.eng.For(ctx, len(v), chunk, func(lo, hi int) error {
+		clear(v[lo:hi])
+		t.Axpy(own, a.out[m][lo:hi], v[lo:hi])
+		for j, x := range weights {
+			t.Axpy(x, a.out[j][lo:hi], v[lo:hi])
 		}
-	}
-	at := func(i, j int) float64 { return products[i*(m+1)+j] }
+		return nil
+	})
+}
+
+// weights returns those of all S(V) but the latest, which has the rest of 1: with the differences
+// d_j = step_m - step_j they minimise |step_m - sum g_j d_j|.
+func (a *anderson) weights(m int) []float64 {
+	at := func(i, j int) float64 { return a.products[max(i, j)][min(i, j)] }
 	s, g := make([]float64, m*m), make([]float64, m)
 	trace := 0.0
 	for i := range m {
@@ -61,13 +101,5 @@ func (a *anderson) propose(v blas.Matrix) bool {
 		s[i*m+i] += 1e-10 * trace
 	}
 	cholesky(s, g, m)
-	copy(v.Data, a.out[m])
-	for j, x := range g {
-		if x-x != 0 {
-			return false
-		}
-		a.t.Axpy(-x, a.out[m], v.Data)
-		a.t.Axpy(x, a.out[j], v.Data)
-	}
-	return true
+	return g
 }

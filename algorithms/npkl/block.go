@@ -22,6 +22,8 @@ type block struct {
 	on    []bool // the links that count, for the squared hinge
 	qp    boxqp.Solver
 	p, q  []float64
+
+	pulled, old []float64 // r, for the caller
 }
 
 func newBlock(loss Loss, r, most int) *block {
@@ -30,6 +32,7 @@ func newBlock(loss Loss, r, most int) *block {
 		loss: loss, r: r, a: make([]float64, most*r), t: make([]float64, most), w: make([]float64, most),
 		rhs: make([]float64, r), small: make([]float64, size*size), x: make([]float64, size), on: make([]bool, most),
 		p: make([]float64, most*most), q: make([]float64, most),
+		pulled: make([]float64, r), old: make([]float64, r),
 	}
 }
 

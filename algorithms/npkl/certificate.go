@@ -7,7 +7,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/sparse"
 	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
@@ -16,7 +15,7 @@ import (
 const certified = 1e-5
 
 // stationarity returns G = Delta - sum w h t (E_ij + E_ji) at Z = V V'.
-func stationarity(p *graphkernel.Problem, v blas.Matrix) *sparse.Matrix {
+func stationarity(p *graphkernel.Problem, v blas.Matrix) (operator.Operator, error) {
 	return p.Combined(func(i, e int) float64 {
 		return p.Weight[e] * p.Sign[e] * p.Loss.Slope(p.Sign[e]*graphkernel.Dot(v.Row(i), v.Row(int(p.To[e]))))
 	})
@@ -31,11 +30,7 @@ type bottom struct {
 
 // least finds the smallest eigenvalue beside the subspace that the rows of null span. If that is not
 // quite invariant, the error says by how much.
-func least(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, null blas.Matrix, seed uint64) (bottom, error) {
-	op, err := operator.Sparse(a)
-	if err != nil {
-		return bottom{}, err
-	}
+func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, seed uint64) (bottom, error) {
 	found, err := eigen.Bottom(ctx, eng, op, 1, eigen.Options{Tolerance: 0.1 * certified, Seed: seed, Null: null, Products: 20000})
 	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {
 		found, err = rough.Best, nil

@@ -102,6 +102,6 @@ func Decode(f *model.File) (*Model, error) {
 	if len(m.trace) == 0 {
 		return nil, stored.Empty(tensorTrace)
 	}
-	m.Extension, err = graphkernel.Decode(Method, f, m.about.About, m.params.around(), 1+m.params.Delta)
+	m.Extension, err = graphkernel.Decode(Method, f, m.about.About, m.params.Neighbourhood, 1+m.params.Delta)
 	return m, err
 }

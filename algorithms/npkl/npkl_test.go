@@ -17,7 +17,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -211,11 +210,11 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-10, 20000
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		s, _, err := l.Params.around().Similarities(ctx, eng, kernel.Linear(), x)
+		s, _, err := l.Params.Similarities(ctx, eng, kernel.Linear(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := graphkernel.NewProblem(s, graph.Degrees(s), set, l.Params.Loss, l.Params.C, l.Params.Delta)
+		p := graphkernel.NewProblem(s, s.Degrees(), set, l.Params.Loss, l.Params.C, l.Params.Delta)
 		want, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -302,7 +301,7 @@ func TestBlockIsMinimal(t *testing.T) {
 func TestNewPoints(t *testing.T) {
 	x, _, set := blobs(t, 60, 3, 30, 4)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	for _, g := range []Graph{KNN, Dense} {
+	for _, g := range []graphkernel.Graph{KNN, Dense} {
 		l := Learner{Params: DefaultParams()}
 		l.Params.Graph = g
 		m := fitted(t, l, x, set)
@@ -342,11 +341,11 @@ func TestNewPoints(t *testing.T) {
 		if g == KNN {
 			edges = edges[:l.Params.Neighbors]
 		}
-		around, weights, err := l.Params.around().Similarities(ctx, eng, m.Kernel(), x)
+		around, weights, err := l.Params.Similarities(ctx, eng, m.Kernel(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		degree, degrees := 0.0, graph.Degrees(around)
+		degree, degrees := 0.0, around.Degrees()
 		for _, e := range edges {
 			degree += weights.Weight(e.squared)
 		}

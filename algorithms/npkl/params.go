@@ -20,13 +20,26 @@ const (
 	Hinge        = graphkernel.Hinge        // 2 max(0, 1-f)
 )
 
-// Graph says which points are similar.
-type Graph = graphkernel.Graph
+// Neighbourhood says how the graph of the points is made: Graph, Neighbors, Radius and Heat. The paper has
+// 10 neighbours for the width of dense graphs.
+type Neighbourhood = graphkernel.Neighbourhood
 
 // The graphs.
 const (
-	KNN   = graphkernel.KNN   // the nearest neighbours of each, either way
-	Dense = graphkernel.Dense // all, by exp(-d^2 / (2 sigma^2))
+	KNN    = graphkernel.KNN    // the nearest neighbours of each, either way
+	Dense  = graphkernel.Dense  // all, by exp(-d^2 / (2 sigma^2))
+	Within = graphkernel.Within // those up to a distance
+	Given  = graphkernel.Given  // the similarities that the Learner is given
+)
+
+// Plan says which rows the sweeps go through. The optimum is the same.
+type Plan string
+
+// The plans.
+const (
+	Cheapest Plan = "auto"    // the one of fewer operations
+	Whole    Plan = "full"    // all points
+	Boundary Plan = "reduced" // the points with links, after the elimination of all others
 )
 
 // Params are the parameters of the method. Make them with [DefaultParams].
@@ -37,14 +50,9 @@ type Params struct {
 	// Delta is added to the diagonal of the normalised Laplacian, > 0; the paper has C/2.
 	Delta float64 `json:"delta"`
 	// Rank is the number of dimensions, 0 for as many as the optimum wants.
-	Rank  int   `json:"rank"`
-	Graph Graph `json:"graph"`
-	// Neighbors is the number of neighbours of the graph, at least 1. For a dense graph they give
-	// sigma, half the mean distance to so many; the paper has 10 there.
-	Neighbors int `json:"neighbors"`
-	// Heat weighs the edges of nearest neighbours by exp(-d^2 / (2 sigma^2)), sigma the mean distance
-	// of a point to them, in place of 1.
-	Heat bool `json:"heat"`
+	Rank int `json:"rank"`
+	Neighbourhood
+	Plan Plan `json:"plan"`
 	// Tol ends the sweeps: the relative change of V in one, or the root of that of the objective, > 0.
 	Tol float64 `json:"tol"`
 	// MaxIter is the most sweeps, at least 1.
@@ -53,7 +61,7 @@ type Params struct {
 
 // DefaultParams returns the square loss on a graph of 5 neighbours, with adaptive rank.
 func DefaultParams() Params {
-	return Params{Loss: Square, C: 1, Delta: 0.2, Graph: KNN, Neighbors: 5, Tol: 1e-5, MaxIter: 2000}
+	return Params{Loss: Square, C: 1, Delta: 0.2, Neighbourhood: Neighbourhood{Graph: KNN, Neighbors: 5}, Plan: Cheapest, Tol: 1e-5, MaxIter: 2000}
 }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
@@ -62,7 +70,7 @@ func (p Params) Validate() error {
 	if err := p.Loss.Check(); err != nil {
 		return err
 	}
-	if err := p.around().Check(math.MaxInt); err != nil {
+	if err := p.Check(math.MaxInt); err != nil {
 		return err
 	}
 	switch {
@@ -74,13 +82,10 @@ func (p Params) Validate() error {
 		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: as many as the optimum wants)"}
 	case !positive(p.Tol):
 		return &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a finite number > 0"}
+	case p.Plan != Cheapest && p.Plan != Whole && p.Plan != Boundary:
+		return fault.Unknown("plan", string(p.Plan), []string{string(Cheapest), string(Whole), string(Boundary)})
 	case p.MaxIter < 1:
 		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
 	}
 	return nil
-}
-
-// around says how the graph is made.
-func (p Params) around() graphkernel.Neighbourhood {
-	return graphkernel.Neighbourhood{Graph: p.Graph, Neighbors: p.Neighbors, Heat: p.Heat}
 }

@@ -4,29 +4,55 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 )
 
 // descent is a minimisation under way.
 type descent struct {
 	*graphkernel.Problem
-	t      *asm.Table
+	eng    *engine.Engine
 	v      blas.Matrix // n x r
-	block  *block
-	g      []float64 // r
+	order  sweeper
+	blocks sync.Pool // of *block
 	sweeps int
-	trace  []float64 // objective after every sweep
+	trace  []float64 // objective after every sweep that counts
 }
+
+// sweeper updates every row of V once. The order is a fixed one, so the result is the same for any number
+// of workers.
+type sweeper interface {
+	sweep(ctx context.Context, d *descent) (tally, error)
+}
+
+// tally is what a sweep has done.
+type tally struct {
+	moved, size float64 // squared Frobenius norms, of the change of V and of V
+	fall        float64 // of the objective
+	value       float64 // of the objective, after all
+}
+
+func (t *tally) add(o tally) {
+	t.moved, t.size, t.fall, t.value = t.moved+o.moved, t.size+o.size, t.fall+o.fall, t.value+o.value
+}
+
+// change is how much V has changed, relative to 1 + |V|.
+func (t tally) change() float64 { return math.Sqrt(t.moved) / (1 + math.Sqrt(t.size)) }
 
 // newDescent starts from random rows in [0, 1)^r, as the paper does, of the size of the solution:
 // V = 0 is a fixed point.
-func newDescent(p *graphkernel.Problem, t *asm.Table, r int, seed uint64) *descent {
-	d := &descent{Problem: p, t: t}
+func newDescent(eng *engine.Engine, p *graphkernel.Problem, r int, seed uint64) *descent {
+	d := &descent{Problem: p, eng: eng}
+	if p.N.Sparse != nil {
+		d.order = colour(p)
+	} else {
+		d.order = &panels{}
+	}
 	rng := rand.New(rand.NewPCG(seed, 0x6e706b6c))
-	v := blas.NewMatrix(p.N.Rows, r)
+	v := blas.NewMatrix(p.Len(), r)
 	for i := range v.Data {
 		v.Data[i] = rng.Float64() / math.Sqrt(float64(r))
 	}
@@ -34,43 +60,30 @@ func newDescent(p *graphkernel.Problem, t *asm.Table, r int, seed uint64) *desce
 	return d
 }
 
-// take goes on from other rows, of perhaps another length.
+// take goes on from other rows, of perhaps another length, or with another loss.
 func (d *descent) take(v blas.Matrix) {
 	most := 0
 	for i := range v.Rows {
 		lo, hi := d.Links(i)
 		most = max(most, hi-lo)
 	}
-	d.v, d.block, d.g = v, newBlock(d.Loss, v.Cols, most), make([]float64, v.Cols)
+	loss := d.Loss
+	d.v, d.blocks = v, sync.Pool{New: func() any { return newBlock(loss, v.Cols, most) }}
 }
 
-// sweep updates every row, in order, and returns how much V has changed, relative to 1 + |V|, and by how
-// much the objective has fallen.
-func (d *descent) sweep() (change, fall float64) {
-	moved, size := 0.0, 0.0
-	old := make([]float64, d.v.Cols)
-	for i := range d.v.Rows {
-		clear(d.g)
-		col, val := d.N.Row(i)
-		for a, j := range col {
-			w := val[a]
-			for c, x := range d.v.Row(int(j)) {
-				d.g[c] += w * x
-			}
-		}
-		row := d.v.Row(i)
-		copy(old, row)
-		d.block.load(d.Problem, d.v, i)
-		before := d.block.value(row, d.Diag, d.g)
-		d.block.update(row, d.Diag, d.g)
-		fall += 2 * (before - d.block.value(row, d.Diag, d.g))
-		for c, x := range row {
-			moved += (x - old[c]) * (x - old[c])
-			size += x * x
-		}
+// move updates row i, for the sum g of its neighbours. k is for this goroutine alone and keeps the old row.
+func (d *descent) move(k *block, i int, g []float64) tally {
+	row := d.v.Row(i)
+	copy(k.old, row)
+	k.load(d.Problem, d.v, i)
+	t := tally{fall: 2 * k.value(row, d.Diag[i], g)}
+	k.update(row, d.Diag[i], g)
+	t.fall -= 2 * k.value(row, d.Diag[i], g)
+	for c, x := range row {
+		t.moved += (x - k.old[c]) * (x - k.old[c])
+		t.size += x * x
 	}
-	d.sweeps++
-	return math.Sqrt(moved) / (1 + math.Sqrt(size)), fall
+	return t
 }
 
 // enough is what the fall of the objective must be below, relative to it and to tol. At the kinks of the
@@ -83,33 +96,37 @@ func enough(p *graphkernel.Problem, tol float64) float64 {
 }
 
 // settle sweeps until V changes by less than tol, or the objective by less than tol^2, and says whether
-// that was within most sweeps in all.
+// that was within most sweeps in all. A sweep from an extrapolation after which the objective is not lower
+// does not count.
 func (d *descent) settle(ctx context.Context, tol float64, most int, report func()) (bool, error) {
-	value := d.Objective(d.v)
-	faster := anderson{t: d.t}
-	before, ahead := d.v.Clone(), d.v.Clone()
+	value, far := math.Inf(1), false // far: extrapolated
+	faster := anderson{eng: d.eng}
+	before := d.v.Clone()
 	for d.sweeps < most {
 		before.CopyFrom(d.v)
-		change, fall := d.sweep()
-		value -= fall
-		settled := change < tol || fall < tol*enough(d.Problem, tol)*value
-		faster.add(before.Data, d.v.Data)
-		if settled {
-			value = d.Objective(d.v) // without the rounding of the sum
+		t, err := d.order.sweep(ctx, d)
+		if err != nil {
+			return false, err
 		}
+		d.sweeps++
+		if far && !(t.value <= value) {
+			copy(d.v.Data, faster.last())
+			faster.reset()
+			far = false
+			continue
+		}
+		value = t.value
 		d.trace = append(d.trace, value)
 		report()
-		if err := ctx.Err(); err != nil || settled {
-			return settled, err
+		if t.change() < tol || t.fall < tol*enough(d.Problem, tol)*value {
+			return true, nil
 		}
-		if faster.propose(ahead) {
-			if lower := d.Objective(ahead); lower < value {
-				d.v.CopyFrom(ahead)
-				value = lower
-			} else {
-				faster.reset()
-			}
+		if err := faster.add(ctx, before.Data, d.v.Data); err != nil {
+			return false, err
+		}
+		if far, err = faster.propose(ctx, d.v.Data); err != nil {
+			return false, err
 		}
 	}
-	return false, nil
+	return false, ctx.Err()
 }

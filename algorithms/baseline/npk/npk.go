@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -36,20 +37,14 @@ type Params struct {
 	C float64 `json:"C"`
 	// Delta is added to the diagonal of the normalised Laplacian, > 0.
 	Delta float64 `json:"delta"`
-	// Graph is "knn" or "dense", of Neighbors nearest neighbours.
-	Graph     graphkernel.Graph `json:"graph"`
-	Neighbors int               `json:"neighbors"`
+	graphkernel.Neighbourhood
 	// Tol is the duality gap that ends the fit, relative to 1 + the objective.
 	Tol float64 `json:"tol"`
 }
 
 // DefaultParams returns the hinge on a graph of 5 neighbours.
 func DefaultParams() Params {
-	return Params{Loss: graphkernel.Hinge, C: 1, Delta: 0.2, Graph: graphkernel.KNN, Neighbors: 5, Tol: 1e-6}
-}
-
-func (p Params) around() graphkernel.Neighbourhood {
-	return graphkernel.Neighbourhood{Graph: p.Graph, Neighbors: p.Neighbors}
+	return Params{Loss: graphkernel.Hinge, C: 1, Delta: 0.2, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 5}, Tol: 1e-6}
 }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
@@ -65,15 +60,17 @@ func (p Params) Validate() error {
 			return &fault.ParamError{Param: c.name, Value: c.value, Want: "a finite number > 0"}
 		}
 	}
-	return p.around().Check(math.MaxInt)
+	return p.Check(math.MaxInt)
 }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	// Kernel says in which feature space neighbours are near; the zero Spec means DefaultKernel.
-	Kernel   kernel.Spec
-	Params   Params
-	Progress algorithms.ProgressFunc
+	Kernel kernel.Spec
+	Params Params
+	// Similarities, n x n, are those of the graph named "given".
+	Similarities blas.Matrix
+	Progress     algorithms.ProgressFunc
 }
 
 var _ algorithms.Learner = Learner{}
@@ -99,7 +96,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.check(x, set); err != nil {
 		return nil, err
 	}
-	setup := graphkernel.Setup{Method: Method, Around: l.Params.around(), Kernel: l.Kernel, Fallback: DefaultKernel, Loss: l.Params.Loss, C: l.Params.C, Delta: l.Params.Delta}
+	setup := graphkernel.Setup{Method: Method, Around: l.Params.Neighbourhood, Given: l.Similarities, Kernel: l.Kernel, Fallback: DefaultKernel, Loss: l.Params.Loss, C: l.Params.C, Delta: l.Params.Delta}
 	p, err := setup.Start(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
@@ -137,7 +134,7 @@ func (l Learner) check(x points.Points, set *links.Set) error {
 	case x.Len() > most:
 		return fault.Data("", "npk solves a semidefinite program of the order of the points: want at most %d, got %d (npkl takes more)", most, x.Len())
 	}
-	return l.Params.around().Check(x.Len())
+	return l.Params.Check(x.Len())
 }
 
 // Model is a fitted kernel matrix and its extension to new points. It is immutable and safe for
@@ -205,6 +202,6 @@ func Decode(f *model.File) (*Model, error) {
 	if err := m.params.Validate(); err != nil {
 		return nil, stored.InHeader(err)
 	}
-	m.Extension, err = graphkernel.Decode(Method, f, m.about.About, m.params.around(), 1+m.params.Delta)
+	m.Extension, err = graphkernel.Decode(Method, f, m.about.About, m.params.Neighbourhood, 1+m.params.Delta)
 	return m, err
 }

@@ -32,9 +32,9 @@ func Axes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (
 	return rows, w, ctx.Err()
 }
 
-// onAxes turns places, n x r, to the axes of their kernel matrix that [Axes] keeps, the largest first; one
+// OnAxes turns places, n x r, to the axes of their kernel matrix that [Axes] keeps, the largest first; one
 // column of zeros if there are none.
-func onAxes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (blas.Matrix, error) {
+func OnAxes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (blas.Matrix, error) {
 	rows, w, err := Axes(ctx, eng, v, tol)
 	if err != nil {
 		return blas.Matrix{}, err

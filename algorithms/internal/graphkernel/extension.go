@@ -2,6 +2,7 @@ package graphkernel
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -102,7 +103,7 @@ func (e *Extension) check(x points.Points) error {
 
 // join writes the places of some points.
 func (e *Extension) join(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
-	count := 1
+	count := 1 // finds the training points
 	if e.around.Graph == KNN {
 		count = e.around.Neighbors
 	}
@@ -112,9 +113,15 @@ func (e *Extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 	}
 	sums := eng.GetMatrix(x.Len(), e.joined.Cols)
 	defer eng.PutMatrix(sums)
-	if e.around.Graph == KNN {
+	switch e.around.Graph {
+	case KNN:
 		e.near(near, sums)
-	} else if err := e.all(ctx, eng, x, sums); err != nil {
+	case Given:
+		err = e.known(near)
+	default:
+		err = e.all(ctx, eng, x, sums)
+	}
+	if err != nil {
 		return err
 	}
 	for i := range to.Rows {
@@ -149,14 +156,30 @@ func (e *Extension) near(near *graph.Neighbors, sums blas.Matrix) {
 	}
 }
 
-// all adds up all training points: products with a Gaussian kernel on top of the kernel.
+// known refuses new points: given similarities do not say what is near them.
+func (e *Extension) known(near *graph.Neighbors) error {
+	for i := range near.N {
+		if _, squared := near.Of(i); squared[0] != 0 {
+			return &fault.DataError{Row: i, Err: errors.New("no training point: a model of given similarities has places for those only")}
+		}
+	}
+	return nil
+}
+
+// all adds up all training points by their distances.
 func (e *Extension) all(ctx context.Context, eng *engine.Engine, x points.Points, sums blas.Matrix) error {
-	d := e.kernel.Squared()
+	d, limit := e.kernel.Squared(), math.Inf(1)
+	if e.around.Graph == Within {
+		limit = e.around.Radius * e.around.Radius
+	}
 	return d.CrossRows(ctx, eng, x, e.support, 0, func(b kernel.Block) error {
 		for k := range b.Matrix.Rows {
 			row := sums.Row(b.Row + k)
 			clear(row)
 			for j, squared := range b.Matrix.Row(k) {
+				if squared > limit {
+					continue
+				}
 				w := e.weights.Weight(squared)
 				for c, v := range e.joined.Row(j) {
 					row[c] += w * v

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
@@ -19,22 +22,32 @@ type Graph string
 
 // The graphs.
 const (
-	KNN   Graph = "knn"   // the nearest neighbours of each, either way
-	Dense Graph = "dense" // all, by exp(-d^2 / (2 sigma^2))
+	KNN    Graph = "knn"   // the nearest neighbours of each, either way
+	Dense  Graph = "dense" // all, by exp(-d^2 / (2 sigma^2))
+	Within Graph = "eps"   // those up to a distance
+	Given  Graph = "given" // similarities that are given
 )
+
+// Graphs returns all graphs.
+func Graphs() []string { return []string{string(KNN), string(Dense), string(Within), string(Given)} }
 
 // Neighbourhood says how the graph of the points is made.
 type Neighbourhood struct {
-	Graph     Graph
-	Neighbors int
-	Heat      bool // edges of nearest neighbours are weighted by their lengths
+	Graph     Graph   `json:"graph"`
+	Neighbors int     `json:"neighbors"`        // of KNN; of Dense those that give sigma
+	Radius    float64 `json:"radius,omitempty"` // the distance, for Within
+	Heat      bool    `json:"heat"`             // KNN, Within: edges are weighted by their lengths
 }
 
 // Check returns a *fault.ParamError for the first value that cannot be used with n points.
 func (o Neighbourhood) Check(n int) error {
 	switch {
+	case !slices.Contains(Graphs(), string(o.Graph)):
+		return fault.Unknown("graph", string(o.Graph), Graphs())
+	case o.Graph == Within && (!(o.Radius > 0) || math.IsInf(o.Radius, 0)):
+		return &fault.ParamError{Param: "radius of the graph", Value: o.Radius, Want: "a finite number > 0"}
 	case o.Graph != KNN && o.Graph != Dense:
-		return fault.Unknown("graph", string(o.Graph), []string{string(KNN), string(Dense)})
+		return nil
 	case o.Neighbors < 1:
 		return &fault.ParamError{Param: "neighbors", Value: o.Neighbors, Want: "an integer >= 1"}
 	case o.Neighbors >= n:
@@ -58,56 +71,132 @@ func (s Similarity) Weight(squared float64) float64 {
 
 // Similarities returns the graph of the points, in the feature space of k, and how its edges are
 // weighted.
-func (o Neighbourhood) Similarities(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*sparse.Matrix, Similarity, error) {
+func (o Neighbourhood) Similarities(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
+	if o.Graph == Within {
+		return o.within(ctx, eng, k, x)
+	}
 	near, err := graph.Nearest(ctx, eng, k, x, o.Neighbors)
 	if err != nil {
-		return nil, Similarity{}, err
-	}
-	mean := 0.0
-	for _, d := range near.Squared {
-		mean += math.Sqrt(d) / float64(len(near.Squared))
+		return Adjacency{}, Similarity{}, err
 	}
 	s := Similarity{}
 	if o.Heat || o.Graph == Dense {
-		if s.Sigma = mean; o.Graph == Dense {
-			s.Sigma = mean / 2
+		if s.Sigma = meanRoot(near.Squared); o.Graph == Dense {
+			s.Sigma /= 2
 		}
 		if !(s.Sigma > 0) {
-			return nil, s, fault.Data("", "the nearest neighbours of all points are in the same place: want points that differ")
+			return Adjacency{}, s, fault.Data("", "the nearest neighbours of all points are in the same place: want points that differ")
 		}
 	}
 	if o.Graph == KNN {
-		return near.Adjacency(graph.Union, s.Weight), s, nil
+		return Adjacency{Sparse: near.Adjacency(graph.Union, s.Weight)}, s, nil
 	}
 	full, err := dense(ctx, eng, k, x, s)
-	return full, s, err
+	return Adjacency{Full: full}, s, err
+}
+
+func meanRoot(squared []float64) float64 {
+	mean := 0.0
+	for _, d := range squared {
+		mean += math.Sqrt(d) / float64(len(squared))
+	}
+	return mean
 }
 
 // dense returns the similarities of all pairs.
-func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, s Similarity) (*sparse.Matrix, error) {
+func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, s Similarity) (blas.Matrix, error) {
 	n := x.Len()
-	if err := eng.Check("similarities of all pairs", 2*engine.MatrixBytes(n, n), "use graph=knn, or fewer points"); err != nil {
-		return nil, err
+	if err := eng.Check("similarities of all pairs", engine.MatrixBytes(n, n), "use graph=knn, or fewer points"); err != nil {
+		return blas.Matrix{}, err
 	}
 	d, err := k.SquaredDistances(ctx, eng, x)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
-	out := &sparse.Matrix{Rows: n, Cols: n, Start: make([]int, n+1), Col: make([]int32, 0, n*(n-1)), Val: make([]float64, 0, n*(n-1))}
+	t, scale := eng.Backend().Kernels(), -1/(2*s.Sigma*s.Sigma)
+	return d, eng.For(ctx, n, 64, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			row := d.Row(i)
+			t.Scale(scale, row)
+			t.Exp(row, row)
+			row[i] = 0
+		}
+		return nil
+	})
+}
+
+// within returns the graph of the pairs up to the radius.
+func (o Neighbourhood) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
+	a, err := graph.Within(ctx, eng, k, x, o.Radius)
+	if err != nil {
+		return Adjacency{}, Similarity{}, err
+	}
+	s := Similarity{}
+	if o.Heat {
+		if s.Sigma = meanRoot(a.Val); a.Count() > 0 && !(s.Sigma > 0) {
+			return Adjacency{}, s, fault.Data("", "all neighbours of all points are in the same place: want points that differ")
+		}
+	}
+	for e, squared := range a.Val {
+		a.Val[e] = s.Weight(squared)
+	}
+	return Adjacency{Sparse: a}, s, nil
+}
+
+// few is the share of pairs with an edge up to which a matrix of similarities is held as a sparse one.
+const few = 0.2
+
+// Take returns the graph of given similarities of n points, without their diagonal. A matrix of another shape
+// is a *fault.DataError, as is a value that is negative or not finite, or that differs from that of the pair
+// turned round by more than rounding.
+func Take(s blas.Matrix, n int) (Adjacency, error) {
+	if s.Rows != n || s.Cols != n {
+		return Adjacency{}, fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)
+	}
+	largest, edges := 0.0, 0
 	for i := range n {
-		for j, v := range d.Row(i) {
-			if j != i {
-				out.Col, out.Val = append(out.Col, int32(j)), append(out.Val, s.Weight(v))
+		for j, v := range s.Row(i) {
+			if !(v >= 0) || math.IsInf(v, 0) {
+				return Adjacency{}, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v: want a finite number >= 0", v)}
+			}
+			if largest = max(largest, v); v > 0 && i != j {
+				edges++
+			}
+		}
+	}
+	for i := range n {
+		for j := range i {
+			if a, b := s.At(i, j), s.At(j, i); math.Abs(a-b) > float64(n)*0x1p-52*largest {
+				return Adjacency{}, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v, but %v of the pair turned round: want a symmetric matrix", a, b)}
+			}
+		}
+	}
+	lower := func(i, j int) float64 { return s.At(max(i, j), min(i, j)) }
+	if float64(edges) > few*float64(n)*float64(n) {
+		full := s.Clone()
+		for i := range n {
+			for j := range i {
+				full.Set(j, i, full.At(i, j))
+			}
+			full.Set(i, i, 0)
+		}
+		return Adjacency{Full: full}, nil
+	}
+	out := &sparse.Matrix{Rows: n, Cols: n, Start: make([]int, n+1)}
+	for i := range n {
+		for j := range n {
+			if v := lower(i, j); v > 0 && i != j {
+				out.Col, out.Val = append(out.Col, int32(j)), append(out.Val, v)
 			}
 		}
 		out.Start[i+1] = len(out.Col)
 	}
-	return out, ctx.Err()
+	return Adjacency{Sparse: out}, nil
 }
 
 // unreached warns of components of the graph in which no point has a link: they learn nothing.
-func unreached(s *sparse.Matrix, set *links.Set) []string {
-	label, count := graph.Components(s)
+func unreached(s Adjacency, set *links.Set) []string {
+	label, count := s.components()
 	linked := make([]bool, count)
 	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
 		for _, l := range list {

@@ -1,21 +1,21 @@
 package graphkernel
 
 import (
+	"context"
 	"math"
-	"slices"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Problem is tr(Delta Z) + C sum l(t Z_ij) on n points, Delta = Diag I - N.
+// Problem is tr(Delta Z) + C sum l(t Z_ij) on n points, Delta = diag(Diag) - N.
 type Problem struct {
 	Loss Loss
 	C    float64
-	Diag float64        // 1 + delta
-	N    *sparse.Matrix // normalised similarities; a diagonal of zeros
+	Diag []float64 // 1 + delta, all of them, where N is that of the graph itself
+	N    Adjacency // normalised similarities
 	// The links of point i are To[Start[i]:Start[i+1]], with their signs and the weights C w_ij: every
 	// link is there twice.
 	Start  []int
@@ -42,20 +42,19 @@ func (l Loss) Check() error {
 	return nil
 }
 
-// NewProblem normalises the similarities s, symmetric, which it overwrites, by the degrees that they have.
-func NewProblem(s *sparse.Matrix, degrees []float64, set *links.Set, loss Loss, c, delta float64) *Problem {
-	pr := &Problem{Loss: loss, C: c, Diag: 1 + delta, N: s}
-	for i := range s.Rows {
-		col, val := s.Row(i)
-		for a, j := range col {
-			if d := degrees[i] * degrees[j]; d > 0 {
-				val[a] /= math.Sqrt(d)
-			}
-		}
+// NewProblem normalises the similarities s, which it overwrites, by the degrees that they have.
+func NewProblem(s Adjacency, degrees []float64, set *links.Set, loss Loss, c, delta float64) *Problem {
+	pr := &Problem{Loss: loss, C: c, Diag: make([]float64, s.Len()), N: s}
+	s.normalise(degrees)
+	for i := range pr.Diag {
+		pr.Diag[i] = 1 + delta
 	}
-	pr.join(s.Rows, set)
+	pr.join(s.Len(), set)
 	return pr
 }
+
+// Len returns the number of points.
+func (p *Problem) Len() int { return p.N.Len() }
 
 // join lists the links of every point, in the order of the other points.
 func (p *Problem) join(n int, set *links.Set) {
@@ -109,21 +108,49 @@ func (l Loss) Slope(f float64) float64 {
 	return 1
 }
 
+// objectiveRows is the number of points that one task takes.
+const objectiveRows = 1024
+
 // Objective evaluates the problem at Z = V V', V n x r.
-func (p *Problem) Objective(v blas.Matrix) float64 {
-	sum := 0.0
-	for i := range v.Rows {
-		row := v.Row(i)
-		sum += p.Diag * Dot(row, row)
-		col, val := p.N.Row(i)
-		for a, j := range col {
-			sum -= val[a] * Dot(row, v.Row(int(j)))
-		}
-		lo, hi := p.Links(i)
-		for e := lo; e < hi; e++ {
-			if j := int(p.To[e]); j > i { // each once
-				sum += p.Weight[e] * p.Loss.Charge(p.Sign[e]*Dot(row, v.Row(j)))
+func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matrix) (float64, error) {
+	product := blas.Matrix{}
+	if p.N.Sparse == nil {
+		product = eng.GetMatrix(v.Rows, v.Cols)
+		defer eng.PutMatrix(product)
+		eng.Backend().Gemm(false, false, 1, p.N.Full, v, 0, product)
+	}
+	parts := make([]float64, (v.Rows+objectiveRows-1)/objectiveRows)
+	err := eng.For(ctx, v.Rows, objectiveRows, func(lo, hi int) error {
+		sum := 0.0
+		pulled := make([]float64, v.Cols)
+		for i := lo; i < hi; i++ {
+			g := pulled
+			if p.N.Sparse == nil {
+				g = product.Row(i)
+			} else {
+				clear(g)
+				p.N.Pull(i, v, g)
 			}
+			row := v.Row(i)
+			sum += p.Diag[i]*Dot(row, row) - Dot(row, g) + p.Charges(i, v)
+		}
+		parts[lo/objectiveRows] = sum
+		return nil
+	})
+	total := 0.0
+	for _, s := range parts {
+		total += s
+	}
+	return total, err
+}
+
+// Charges returns the losses of the links from point i to later ones.
+func (p *Problem) Charges(i int, v blas.Matrix) float64 {
+	sum, row := 0.0, v.Row(i)
+	lo, hi := p.Links(i)
+	for e := lo; e < hi; e++ {
+		if j := int(p.To[e]); j > i {
+			sum += p.Weight[e] * p.Loss.Charge(p.Sign[e]*Dot(row, v.Row(j)))
 		}
 	}
 	return sum
@@ -138,44 +165,11 @@ func Dot(x, y []float64) float64 {
 	return sum
 }
 
-// Combined returns Delta less the matrix that has f(i, e) at the places of the links e of point i.
-func (p *Problem) Combined(f func(i, e int) float64) *sparse.Matrix {
-	n := p.N.Rows
-	g := &sparse.Matrix{Rows: n, Cols: n, Start: make([]int, 1, n+1)}
-	type entry struct {
-		col int32
-		val float64
-	}
-	var row []entry
-	for i := range n {
-		row = append(row[:0], entry{int32(i), p.Diag})
-		col, val := p.N.Row(i)
-		for a, j := range col {
-			row = append(row, entry{j, -val[a]})
-		}
-		lo, hi := p.Links(i)
-		for e := lo; e < hi; e++ {
-			row = append(row, entry{p.To[e], -f(i, e)})
-		}
-		slices.SortStableFunc(row, func(a, b entry) int { return int(a.col) - int(b.col) })
-		first := len(g.Col)
-		for _, x := range row {
-			if last := len(g.Col) - 1; last >= first && g.Col[last] == x.col {
-				g.Val[last] += x.val
-				continue
-			}
-			g.Col, g.Val = append(g.Col, x.col), append(g.Val, x.val)
-		}
-		g.Start = append(g.Start, len(g.Col))
-	}
-	return g
-}
-
 // RankBound returns the rank that suffices for some optimum: r(r+1)/2 is at most the number of links.
 func (p *Problem) RankBound() int {
 	count := len(p.To) / 2
 	linked := 0
-	for i := range p.N.Rows {
+	for i := range p.Len() {
 		if lo, hi := p.Links(i); hi > lo {
 			linked++
 		}

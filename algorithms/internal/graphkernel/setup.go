@@ -7,7 +7,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -19,6 +18,7 @@ type Setup struct {
 	Around   Neighbourhood
 	Kernel   kernel.Spec // in whose feature space neighbours are near; zero for Fallback
 	Fallback string
+	Given    blas.Matrix // similarities of the points, for the graph of that name
 	Loss     Loss
 	C, Delta float64
 }
@@ -42,24 +42,32 @@ func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if t.kernel, err = input.Kernel(ctx, eng, s.Kernel, x, s.Fallback); err != nil {
 		return nil, err
 	}
-	around, weights, err := s.Around.Similarities(ctx, eng, t.kernel, x)
+	around, weights, err := s.graph(ctx, eng, t.kernel, x)
 	if err != nil {
 		return nil, err
 	}
-	t.weights, t.degrees, t.Notices = weights, graph.Degrees(around), unreached(around, set)
+	t.weights, t.degrees, t.Notices = weights, around.Degrees(), unreached(around, set)
 	t.Problem = NewProblem(around, t.degrees, set, s.Loss, s.C, s.Delta)
 	return t, nil
+}
+
+func (s Setup) graph(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
+	if s.Around.Graph == Given {
+		a, err := Take(s.Given, x.Len())
+		return a, Similarity{}, err
+	}
+	return s.Around.Similarities(ctx, eng, k, x)
 }
 
 // Extension makes the places of a solution Z = V V', n x r, without the eigenvalues of Z that are at most
 // tol times the largest.
 func (t *Task) Extension(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*Extension, error) {
-	places, err := onAxes(ctx, eng, v, tol)
+	places, err := OnAxes(ctx, eng, v, tol)
 	if err != nil {
 		return nil, err
 	}
 	e := &Extension{
-		method: t.setup.Method, around: t.setup.Around, diag: t.Diag, kernel: t.kernel, support: stored.Strip(t.x),
+		method: t.setup.Method, around: t.setup.Around, diag: 1 + t.setup.Delta, kernel: t.kernel, support: stored.Strip(t.x),
 		weights: t.weights, degrees: t.degrees, places: places,
 	}
 	e.prepare()

@@ -9,14 +9,11 @@ import (
 
 // Energy returns Delta, both triangles.
 func (p *Problem) Energy() blas.Matrix {
-	n := p.N.Rows
+	n := p.Len()
 	a := blas.NewMatrix(n, n)
 	for i := range n {
-		col, val := p.N.Row(i)
-		for k, j := range col {
-			a.Set(i, int(j), -val[k])
-		}
-		a.Set(i, i, p.Diag)
+		p.N.Each(i, func(j int, w float64) { a.Set(i, j, -w) })
+		a.Set(i, i, p.Diag[i])
 	}
 	return a
 }
@@ -24,7 +21,7 @@ func (p *Problem) Energy() blas.Matrix {
 // Terms returns the problem's losses as those of a semidefinite program, each link once.
 func (p *Problem) Terms() []sdp.Term {
 	var out []sdp.Term
-	for i := range p.N.Rows {
+	for i := range p.Len() {
 		lo, hi := p.Links(i)
 		for e := lo; e < hi; e++ {
 			if j := int(p.To[e]); j > i {

@@ -1,0 +1,123 @@
+package graphkernel
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/sparse"
+)
+
+// Adjacency holds the weights of a graph's edges, symmetric and without loops: of some pairs of points, or
+// of all.
+type Adjacency struct {
+	Sparse *sparse.Matrix // nil if the other one holds them
+	Full   blas.Matrix    // both triangles, a diagonal of zeros
+}
+
+// Len returns the number of points.
+func (a Adjacency) Len() int {
+	if a.Sparse != nil {
+		return a.Sparse.Rows
+	}
+	return a.Full.Rows
+}
+
+// Entries returns the number of values that a product reads.
+func (a Adjacency) Entries() int {
+	if a.Sparse != nil {
+		return a.Sparse.Count()
+	}
+	return a.Full.Rows * a.Full.Cols
+}
+
+// Pull adds sum_j w_ij v_j to g.
+func (a Adjacency) Pull(i int, v blas.Matrix, g []float64) {
+	a.Each(i, func(j int, w float64) {
+		for c, x := range v.Row(j) {
+			g[c] += w * x
+		}
+	})
+}
+
+// Each calls f for the neighbours of point i, in ascending order.
+func (a Adjacency) Each(i int, f func(j int, w float64)) {
+	if a.Sparse != nil {
+		col, val := a.Sparse.Row(i)
+		for k, j := range col {
+			f(int(j), val[k])
+		}
+		return
+	}
+	for j, w := range a.Full.Row(i) {
+		if j != i && w != 0 {
+			f(j, w)
+		}
+	}
+}
+
+// Degrees returns the sum of the weights of every point's edges.
+func (a Adjacency) Degrees() []float64 {
+	if a.Sparse != nil {
+		return graph.Degrees(a.Sparse)
+	}
+	degrees := make([]float64, a.Full.Rows)
+	for i := range degrees {
+		for _, w := range a.Full.Row(i) {
+			degrees[i] += w
+		}
+	}
+	return degrees
+}
+
+// normalise divides by the roots of the degrees on both sides.
+func (a Adjacency) normalise(degrees []float64) {
+	scale := make([]float64, len(degrees))
+	for i, d := range degrees {
+		if d > 0 {
+			scale[i] = 1 / math.Sqrt(d)
+		}
+	}
+	for i, s := range scale {
+		if a.Sparse == nil {
+			for j, w := range a.Full.Row(i) {
+				a.Full.Set(i, j, w*(s*scale[j])) // symmetric to the bit
+			}
+			continue
+		}
+		col, val := a.Sparse.Row(i)
+		for k, j := range col {
+			val[k] *= s * scale[j]
+		}
+	}
+}
+
+// components numbers the connected parts in the order of their first points.
+func (a Adjacency) components() (label []int, count int) {
+	if a.Sparse != nil {
+		return graph.Components(a.Sparse)
+	}
+	label = make([]int, a.Len())
+	for i := range label {
+		label[i] = -1
+	}
+	var open []int
+	for first := range label {
+		if label[first] >= 0 {
+			continue
+		}
+		label[first] = count
+		for open = append(open, first); len(open) > 0; {
+			i := open[len(open)-1]
+			open = open[:len(open)-1]
+			a.Each(i, func(j int, _ float64) {
+				if label[j] < 0 {
+					label[j] = count
+					open = append(open, j)
+				}
+			})
+		}
+		count++
+	}
+	return label, count
+}

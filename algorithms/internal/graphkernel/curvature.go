@@ -1,0 +1,73 @@
+package graphkernel
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/sparse"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// Combined returns Delta less the matrix that has f(i, e) at the places of the links e of point i, and what
+// a product with it costs beside.
+func (p *Problem) Combined(f func(i, e int) float64) (operator.Operator, error) {
+	if p.N.Sparse != nil {
+		return operator.Sparse(p.merged(p.N.Sparse, f))
+	}
+	rest, err := operator.Sparse(p.merged(&sparse.Matrix{Rows: p.Len(), Cols: p.Len(), Start: make([]int, p.Len()+1)}, f))
+	if err != nil {
+		return nil, err
+	}
+	return full{rest, p.N.Full}, nil
+}
+
+// full is a sparse operator less a full matrix.
+type full struct {
+	operator.Operator
+	n blas.Matrix
+}
+
+func (o full) Width() int    { return 8 }
+func (o full) Cost() float64 { return float64(o.n.Cols) }
+
+func (o full) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
+	if err := o.Operator.Multiply(ctx, eng, y, x); err != nil {
+		return err
+	}
+	eng.Backend().Gemm(false, false, -1, o.n, x, 1, y)
+	return ctx.Err()
+}
+
+// merged returns diag(Diag) - n - f.
+func (p *Problem) merged(n *sparse.Matrix, f func(i, e int) float64) *sparse.Matrix {
+	g := &sparse.Matrix{Rows: n.Rows, Cols: n.Rows, Start: make([]int, 1, n.Rows+1)}
+	type entry struct {
+		col int32
+		val float64
+	}
+	var row []entry
+	for i := range n.Rows {
+		row = append(row[:0], entry{int32(i), p.Diag[i]})
+		col, val := n.Row(i)
+		for a, j := range col {
+			row = append(row, entry{j, -val[a]})
+		}
+		lo, hi := p.Links(i)
+		for e := lo; e < hi; e++ {
+			row = append(row, entry{p.To[e], -f(i, e)})
+		}
+		slices.SortStableFunc(row, func(a, b entry) int { return int(a.col) - int(b.col) })
+		first := len(g.Col)
+		for _, x := range row {
+			if last := len(g.Col) - 1; last >= first && g.Col[last] == x.col {
+				g.Val[last] += x.val
+				continue
+			}
+			g.Col, g.Val = append(g.Col, x.col), append(g.Val, x.val)
+		}
+		g.Start = append(g.Start, len(g.Col))
+	}
+	return g
+}
