@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/blas"
 )
 
 // colours holds the points in classes without an edge or link within: the rows of a class are updated
@@ -72,8 +71,7 @@ func (o *colours) sweep(ctx context.Context, d *descent) (tally, error) {
 			k := d.blocks.Get().(*block)
 			defer d.blocks.Put(k)
 			for _, i := range rows[lo:hi] {
-				col, val := d.N.Sparse.Row(int(i))
-				pull(d.v, col, val, k.pulled)
+				d.N.Pull(d.eng, int(i), int(i)+1, d.v, k.pulled)
 				parts[lo/together].add(d.move(k, int(i), k.pulled))
 			}
 			return nil
@@ -88,32 +86,4 @@ func (o *colours) sweep(ctx context.Context, d *descent) (tally, error) {
 	var err error
 	total.value, err = d.Objective(ctx, d.eng, d.v)
 	return total, err
-}
-
-// pull writes sum_j w_j v_j to g.
-func pull(v blas.Matrix, col []int32, val []float64, g []float64) {
-	switch v.Cols {
-	case 1:
-		sum := 0.0
-		for a, j := range col {
-			sum += val[a] * v.Data[j]
-		}
-		g[0] = sum
-	case 2:
-		x, y := 0.0, 0.0
-		for a, j := range col {
-			at := v.Data[2*int(j) : 2*int(j)+2]
-			x += val[a] * at[0]
-			y += val[a] * at[1]
-		}
-		g[0], g[1] = x, y
-	default:
-		clear(g)
-		for a, j := range col {
-			w := val[a]
-			for c, x := range v.Row(int(j)) {
-				g[c] += w * x
-			}
-		}
-	}
 }

@@ -199,18 +199,19 @@ func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 		if f.gap = math.NaN(); !f.converged {
 			return nil
 		}
-		direction, err := f.certify(ctx)
+		low, err := f.certify(ctx)
 		if err != nil || f.certified {
 			return err
 		}
+		negative := low.value <= -max(low.error, certified*low.norm)
 		switch {
-		case direction == nil && tightened < 4: // V is not precise enough to tell
+		case !negative && tightened < 4: // V is not precise enough to tell
 			tol *= 0.03
 			tightened++
-		case direction == nil || f.Params.Rank > 0 || f.d.v.Cols > bound:
+		case !negative || f.Params.Rank > 0 || f.d.v.Cols > bound:
 			return nil
 		default:
-			f.grow(direction, bound)
+			f.grow(low.vector, low.value, bound)
 			tol, tightened = f.Params.Tol, 0
 		}
 	}
@@ -228,14 +229,23 @@ func (f *fit) settle(ctx context.Context, tol float64) (err error) {
 		if err != nil || f.converged || most == f.Params.MaxIter {
 			return err
 		}
-		v, err := graphkernel.OnAxes(ctx, f.eng, f.d.v, alive)
-		if err != nil {
+		if err := f.trim(ctx); err != nil {
 			return err
 		}
-		if v.Cols < f.d.v.Cols {
-			f.d.take(v)
-		}
 	}
+}
+
+// trim gives up the axes that have died away, unless the objective would rise: one may be on its way up.
+func (f *fit) trim(ctx context.Context) error {
+	v, err := graphkernel.OnAxes(ctx, f.eng, f.d.v, alive)
+	if err != nil || v.Cols == f.d.v.Cols {
+		return err
+	}
+	value, err := f.d.Objective(ctx, f.eng, v)
+	if err == nil && value <= f.d.trace[len(f.d.trace)-1] {
+		f.d.take(v)
+	}
+	return err
 }
 
 // collapse finds out whether Z = 0 is the optimum, and then with which C it is not.
@@ -285,21 +295,20 @@ func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error
 	return true, nil
 }
 
-// certify looks for a negative eigenvalue of G, beside the null space that V spans, and returns its
-// eigenvector, nil when V is not precise enough to tell.
-func (f *fit) certify(ctx context.Context) ([]float64, error) {
+// certify finds the smallest eigenvalue of G beside the null space that V spans.
+func (f *fit) certify(ctx context.Context) (bottom, error) {
 	f.stage("certificate", f.d.sweeps)
 	null, w, err := graphkernel.Axes(ctx, f.eng, f.d.v, counts)
 	if err != nil {
-		return nil, err
+		return bottom{}, err
 	}
 	g, err := stationarity(f.d.Problem, f.d.v)
 	if err != nil {
-		return nil, err
+		return bottom{}, err
 	}
 	low, err := least(ctx, f.eng, g, null, f.Seed)
 	if err != nil {
-		return nil, err
+		return bottom{}, err
 	}
 	total := 0.0
 	for _, s := range w {
@@ -307,20 +316,22 @@ func (f *fit) certify(ctx context.Context) ([]float64, error) {
 	}
 	f.gap = total * max(0, low.error-low.value)
 	f.certified = low.value-low.error >= -certified*low.norm
-	if low.value > -max(low.error, certified*low.norm) {
-		return nil, nil
-	}
-	return low.vector, nil
+	return low, nil
 }
 
-// grow adds a column along a direction in which the objective falls, and if no axis has died, small random
-// ones until there are twice as many: the optimum may have many more.
-func (f *fit) grow(direction []float64, bound int) {
-	v, size := f.d.v, 0.0
-	for _, x := range v.Data {
-		size += x * x
+// grow adds a column along u, in which G has the eigenvalue low < 0, and if no axis has died, small random
+// ones until there are twice as many: the optimum may have many more. The objective of Z + a u u' is at
+// most that of Z plus low a + sum w u_i^2 u_j^2 a^2, and exactly that for the square loss.
+func (f *fit) grow(u []float64, low float64, bound int) {
+	v, curved := f.d.v, 0.0
+	for i := range v.Rows {
+		lo, hi := f.d.Links(i)
+		for e := lo; e < hi; e++ {
+			p := u[i] * u[f.d.To[e]]
+			curved += f.d.Weight[e] * p * p // every link twice
+		}
 	}
-	size = 0.1 * math.Sqrt(size)
+	size := math.Sqrt(-low / curved)
 	cols := v.Cols + 1
 	if v.Cols >= firstRank {
 		cols = max(cols, min(bound, 2*v.Cols))
@@ -330,9 +341,9 @@ func (f *fit) grow(direction []float64, bound int) {
 	for i := range v.Rows {
 		row := wider.Row(i)
 		copy(row, v.Row(i))
-		row[v.Cols] = size * direction[i]
+		row[v.Cols] = size * u[i]
 		for c := v.Cols + 1; c < cols; c++ {
-			row[c] = size / math.Sqrt(float64(v.Rows)) * (rng.Float64() - 0.5)
+			row[c] = 0.1 * size / math.Sqrt(float64(v.Rows)) * (rng.Float64() - 0.5)
 		}
 	}
 	f.d.take(wider)

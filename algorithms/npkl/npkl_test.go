@@ -301,9 +301,9 @@ func TestBlockIsMinimal(t *testing.T) {
 func TestNewPoints(t *testing.T) {
 	x, _, set := blobs(t, 60, 3, 30, 4)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	for _, g := range []graphkernel.Graph{KNN, Dense} {
+	for _, g := range []graphkernel.Graph{KNN, Dense, Within} {
 		l := Learner{Params: DefaultParams()}
-		l.Params.Graph = g
+		l.Params.Graph, l.Params.Radius, l.Params.Heat = g, 2.5, g == Within
 		m := fitted(t, l, x, set)
 		y, err := m.Embed(ctx, eng, x)
 		if err != nil {
@@ -338,8 +338,11 @@ func TestNewPoints(t *testing.T) {
 			}
 			return 1
 		})
-		if g == KNN {
+		switch g {
+		case KNN:
 			edges = edges[:l.Params.Neighbors]
+		case Within:
+			edges = slices.DeleteFunc(edges, func(e edge) bool { return e.squared > 2.5*2.5 })
 		}
 		around, weights, err := l.Params.Similarities(ctx, eng, m.Kernel(), x)
 		if err != nil {
@@ -359,6 +362,25 @@ func TestNewPoints(t *testing.T) {
 				t.Errorf("%s: column %d of a new point is %g, want %g", g, c, got, want)
 			}
 		}
+	}
+}
+
+// A model of given similarities has places for the training points, and says of which others it has none.
+func TestGivenSimilarities(t *testing.T) {
+	x, _, set := blobs(t, 40, 3, 10, 6)
+	l := Learner{Params: DefaultParams(), Similarities: similarities(x)}
+	l.Params.Graph = Given
+	m := fitted(t, l, x, set)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	y, err := m.Embed(ctx, eng, x.Select([]int{7, 3}))
+	if err != nil || !slices.Equal(y.Row(0), m.Places().Row(7)) || !slices.Equal(y.Row(1), m.Places().Row(3)) {
+		t.Errorf("places %v and error %v of two training points", y, err)
+	}
+	strange := x.Select([]int{7, 3, 8}).(*points.Dense)
+	strange.Row(2)[0]++
+	_, err = m.Embed(ctx, eng, strange)
+	if d, ok := errors.AsType[*fault.DataError](err); !ok || d.Row != 2 {
+		t.Errorf("a new point: error %v, want one of row 2", err)
 	}
 }
 
@@ -452,11 +474,28 @@ func TestBadInput(t *testing.T) {
 		"graph":     {with(func(p *Params) { p.Graph = "" }), x, set},
 		"neighbors": {with(func(p *Params) { p.Neighbors = 30 }), x, set},
 		"tol":       {with(func(p *Params) { p.Tol = 0 }), x, set},
+		"radius":    {with(func(p *Params) { p.Graph = Within }), x, set},
+		"plan":      {with(func(p *Params) { p.Plan = "p" }), x, set},
 		"max_iter":  {with(func(p *Params) { p.MaxIter = 0 }), x, set},
 		"one place": {with(func(p *Params) { p.Graph = Dense }), &points.Dense{N: 30, D: 3, Data: make([]float64, 90)}, set},
 	} {
 		if _, err := c.l.Fit(context.Background(), enginetest.New(t, 0), c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	for name, spoil := range map[string]func(s *blas.Matrix){
+		"none":       func(s *blas.Matrix) { *s = blas.Matrix{} },
+		"one short":  func(s *blas.Matrix) { *s = s.View(0, 30, 0, 29) },
+		"negative":   func(s *blas.Matrix) { s.Set(2, 1, -1); s.Set(1, 2, -1) },
+		"NaN":        func(s *blas.Matrix) { s.Set(2, 1, math.NaN()) },
+		"infinite":   func(s *blas.Matrix) { s.Set(2, 1, math.Inf(1)) },
+		"asymmetric": func(s *blas.Matrix) { s.Set(2, 1, s.At(2, 1)+1e-3) },
+	} {
+		l := with(func(p *Params) { p.Graph = Given })
+		l.Similarities = similarities(x)
+		spoil(&l.Similarities)
+		if _, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set); !fault.IsInput(err) {
+			t.Errorf("similarities, %s: error %v, want one of the input", name, err)
 		}
 	}
 	// Parts of the graph without links are counted.

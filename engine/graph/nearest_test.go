@@ -3,6 +3,7 @@ package graph_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -118,6 +119,41 @@ func TestNearest(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// The pairs within a radius are those of all distances, both ways and in order, for any number of workers.
+func TestWithin(t *testing.T) {
+	linear := newKernel(t, "linear")
+	for name, x := range sets(rand.New(rand.NewPCG(1, 2))) {
+		n := x.Len()
+		radius := math.Sqrt(kernel.SquaredDistance(x, x, 0, n-1)) // exactly one that occurs, or 0
+		if radius == 0 {
+			radius = 1
+		}
+		for _, workers := range []int{1, 3} {
+			got, err := graph.Within(t.Context(), newEngine(t, workers), linear, x, radius)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				var col []int32
+				var val []float64
+				for j := range n {
+					if d := kernel.SquaredDistance(x, x, i, j); j != i && d <= radius*radius {
+						col, val = append(col, int32(j)), append(val, d)
+					}
+				}
+				if c, v := got.Row(i); !slices.Equal(c, col) || !slices.Equal(v, val) {
+					t.Fatalf("%s, %d workers: point %d has %v at %v, want %v at %v", name, workers, i, c, v, col, val)
+				}
+			}
+		}
+	}
+	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if _, err := graph.Within(t.Context(), newEngine(t, 1), linear, &points.Dense{N: 1, D: 1, Data: []float64{1}}, radius); !fault.IsInput(err) {
+			t.Errorf("radius %v: error %v", radius, err)
 		}
 	}
 }

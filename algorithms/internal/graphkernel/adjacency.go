@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
@@ -31,13 +32,10 @@ func (a Adjacency) Entries() int {
 	return a.Full.Rows * a.Full.Cols
 }
 
-// Pull adds sum_j w_ij v_j to g.
-func (a Adjacency) Pull(i int, v blas.Matrix, g []float64) {
-	a.Each(i, func(j int, w float64) {
-		for c, x := range v.Row(j) {
-			g[c] += w * x
-		}
-	})
+// Pull writes the rows [lo, hi) of the product of a sparse graph with V to g, compact.
+func (a Adjacency) Pull(eng *engine.Engine, lo, hi int, v blas.Matrix, g []float64) {
+	s := a.Sparse
+	eng.Backend().Kernels().SparseRows(s.Start[lo:hi+1], s.Col, s.Val, v.Data, v.Stride, v.Cols, g, v.Cols)
 }
 
 // Each calls f for the neighbours of point i, in ascending order.

@@ -113,26 +113,20 @@ const objectiveRows = 1024
 
 // Objective evaluates the problem at Z = V V', V n x r.
 func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matrix) (float64, error) {
-	product := blas.Matrix{}
+	product := eng.GetMatrix(v.Rows, v.Cols)
+	defer eng.PutMatrix(product)
 	if p.N.Sparse == nil {
-		product = eng.GetMatrix(v.Rows, v.Cols)
-		defer eng.PutMatrix(product)
 		eng.Backend().Gemm(false, false, 1, p.N.Full, v, 0, product)
 	}
 	parts := make([]float64, (v.Rows+objectiveRows-1)/objectiveRows)
 	err := eng.For(ctx, v.Rows, objectiveRows, func(lo, hi int) error {
+		if p.N.Sparse != nil {
+			p.N.Pull(eng, lo, hi, v, product.Data[lo*v.Cols:])
+		}
 		sum := 0.0
-		pulled := make([]float64, v.Cols)
 		for i := lo; i < hi; i++ {
-			g := pulled
-			if p.N.Sparse == nil {
-				g = product.Row(i)
-			} else {
-				clear(g)
-				p.N.Pull(i, v, g)
-			}
 			row := v.Row(i)
-			sum += p.Diag[i]*Dot(row, row) - Dot(row, g) + p.Charges(i, v)
+			sum += p.Diag[i]*Dot(row, row) - Dot(row, product.Row(i)) + p.Charges(i, v)
 		}
 		parts[lo/objectiveRows] = sum
 		return nil

@@ -1,0 +1,273 @@
+package npkl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// drawn makes a learner on one of the graphs.
+func drawn(t *rapid.T, x *points.Dense) Learner {
+	l := Learner{Params: DefaultParams()}
+	l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge}).Draw(t, "loss")
+	l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{KNN, Dense, Within, Given}).Draw(t, "graph")
+	l.Params.Radius = 2
+	if l.Params.Graph == Given {
+		l.Similarities = similarities(x)
+	}
+	return l
+}
+
+// similarities is a matrix with more than a fifth of all pairs, and some without.
+func similarities(x *points.Dense) blas.Matrix {
+	s := blas.NewMatrix(x.N, x.N)
+	for i := range x.N {
+		for j := range x.N {
+			s.Set(i, j, max(0, 1-points.SquaredDistance(x.Row(i), x.Row(j))/20))
+		}
+	}
+	return s
+}
+
+// Sweeps over all points and over those with links alone come to the same optimum: the same kernel matrix.
+func TestPlansAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, _, set := blobs(t, rapid.IntRange(12, 60).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		l := drawn(t, x)
+		l.Params.Tol, l.Params.MaxIter = 1e-10, 20000
+		l.Params.Plan = Whole
+		whole := fitted(t, l, x, set)
+		l.Params.Plan = Boundary
+		boundary := fitted(t, l, x, set)
+		if !whole.Certified() || !boundary.Certified() {
+			t.Fatalf("not certified: %q, %q", whole.Status().Message, boundary.Status().Message)
+		}
+		if a, b := whole.Objective(), boundary.Objective(); math.Abs(a-b) > 1e-8*a {
+			t.Fatalf("objectives %.15g and %.15g", a, b)
+		}
+		a, b := gramOf(whole.Places()), gramOf(boundary.Places())
+		for i := range a {
+			for j := range a {
+				if math.Abs(a[i][j]-b[i][j]) > 1e-3 {
+					t.Fatalf("Z is %g and %g at (%d, %d)", a[i][j], b[i][j], i, j)
+				}
+			}
+		}
+	})
+}
+
+// The boundary form is that of the definition, the inverse of the block of Delta^-1 (Proposition 1 of the
+// paper): for places of the points with links, with those of all others of least energy, the objectives
+// are the same; and Delta Z vanishes in the rows of the others.
+func TestReduction(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(8, 40).Draw(t, "n")
+		x, _, set := blobs(t, n, 3, rapid.IntRange(1, 6).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		l := drawn(t, x)
+		l.Params.Neighbors = 4
+		ctx, eng := context.Background(), enginetest.New(t, 0)
+		setup := graphkernel.Setup{Method: Method, Around: l.Params.Neighbourhood, Given: l.Similarities, Fallback: DefaultKernel, Loss: l.Params.Loss, C: 1, Delta: 0.3}
+		task, err := setup.Start(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := task.Reduce(ctx, eng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		energy, boundary := task.Energy(), task.Boundary()
+		inverse := inverted(t, energy)
+		small := blas.NewMatrix(len(boundary), len(boundary))
+		for a, i := range boundary {
+			for b, j := range boundary {
+				small.Set(a, b, inverse.At(i, j))
+			}
+		}
+		want, got := inverted(t, small), r.Energy()
+		for i := range boundary {
+			for j := range boundary {
+				if math.Abs(got.At(i, j)-want.At(i, j)) > 1e-11 {
+					t.Fatalf("the reduced energy is %g at (%d, %d), want %g", got.At(i, j), i, j, want.At(i, j))
+				}
+			}
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		v := blas.NewMatrix(len(boundary), 3)
+		for i := range v.Data {
+			v.Data[i] = rng.NormFloat64()
+		}
+		all, err := r.Restore(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objective := func(p *graphkernel.Problem, v blas.Matrix) float64 {
+			value, err := p.Objective(ctx, eng, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return value
+		}
+		if a, b := objective(r.Problem, v), objective(task.Problem, all); math.Abs(a-b) > 1e-11*(1+a) {
+			t.Fatalf("reduced objective %.15g, whole %.15g", a, b)
+		}
+		for i := range n {
+			if slices.Contains(boundary, i) {
+				continue
+			}
+			for c := range 3 {
+				sum := 0.0
+				for j := range n {
+					sum += energy.At(i, j) * all.At(j, c)
+				}
+				if math.Abs(sum) > 1e-10 {
+					t.Fatalf("Delta V is %g at (%d, %d), a point without links", sum, i, c)
+				}
+			}
+		}
+	})
+}
+
+// inverted is the inverse by Gauss and Jordan.
+func inverted(t fataler, a blas.Matrix) blas.Matrix {
+	t.Helper()
+	n := a.Rows
+	a, out := a.Clone(), blas.NewMatrix(n, n)
+	for i := range n {
+		out.Set(i, i, 1)
+	}
+	for p := range n {
+		if a.At(p, p) == 0 {
+			t.Fatal("a pivot of 0 in a definite matrix")
+		}
+		f := 1 / a.At(p, p)
+		for j := range n {
+			a.Set(p, j, a.At(p, j)*f)
+			out.Set(p, j, out.At(p, j)*f)
+		}
+		for i := range n {
+			if g := a.At(i, p); i != p && g != 0 {
+				for j := range n {
+					a.Set(i, j, a.At(i, j)-g*a.At(p, j))
+					out.Set(i, j, out.At(i, j)-g*out.At(p, j))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// The places do not depend on the number of workers, to the bit, on sparse and on full graphs.
+func TestWorkers(t *testing.T) {
+	x, labels := clouds(2000, 5, 3)
+	set, err := links.SampleByCount(labels, 600, 600, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Learner{Params: DefaultParams()}
+	l.Params.MaxIter, l.Params.Plan = 25, Whole
+	for _, g := range []graphkernel.Graph{KNN, Dense} {
+		l.Params.Graph = g
+		var first []float64
+		for _, workers := range []int{1, 2, 5} {
+			m, err := l.Fit(context.Background(), enginetest.New(t, workers), x, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			places := m.(*Model).Places().Data
+			if first == nil {
+				first = places
+			}
+			if !slices.Equal(first, places) {
+				t.Errorf("%s: %d workers give other bits than one", g, workers)
+			}
+		}
+	}
+}
+
+// In a class no two points share an edge or a link, and every point is in one class.
+func TestColours(t *testing.T) {
+	x, labels := clouds(500, 3, 3)
+	set, err := links.SampleByCount(labels, 300, 300, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: KNN, Neighbors: 7}, Fallback: DefaultKernel, Loss: Square, C: 1, Delta: 1}
+	p, err := setup.Start(context.Background(), enginetest.New(t, 0), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := colour(p.Problem)
+	class := make([]int, 500)
+	for c := range len(o.start) - 1 {
+		for _, i := range o.order[o.start[c]:o.start[c+1]] {
+			class[i] += 1 + c
+		}
+	}
+	energy := p.Energy()
+	for i := range class {
+		lo, hi := p.Links(i)
+		for j := range i {
+			joined := energy.At(i, j) != 0 || slices.Contains(p.To[lo:hi], int32(j))
+			if joined && class[i] == class[j] {
+				t.Fatalf("points %d and %d are neighbours of class %d", i, j, class[i]-1)
+			}
+		}
+	}
+	if sorted := slices.Sorted(slices.Values(o.order)); sorted[0] != 0 || sorted[499] != 499 || len(slices.Compact(sorted)) != 500 {
+		t.Fatal("the order is no permutation")
+	}
+}
+
+// A sweep over panels gives the rows that updates one after the other from the definition give, and the
+// objective that the definition has.
+func TestPanels(t *testing.T) {
+	x, labels := clouds(700, 3, 3) // more than two panels
+	set, err := links.SampleByCount(labels, 300, 300, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: Dense, Neighbors: 7}, Fallback: DefaultKernel, Loss: Square, C: 1, Delta: 1}
+	p, err := setup.Start(ctx, eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDescent(eng, p.Problem, 4, 1)
+	want, k := d.v.Clone(), newBlock(Square, 4, 50)
+	for i := range 700 {
+		g := make([]float64, 4)
+		p.N.Each(i, func(j int, w float64) {
+			for c, v := range want.Row(j) {
+				g[c] += w * v
+			}
+		})
+		k.load(p.Problem, want, i)
+		k.update(want.Row(i), 2, g)
+	}
+	done, err := d.order.sweep(ctx, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range d.v.Data {
+		if math.Abs(v-want.Data[i]) > 1e-12 {
+			t.Fatalf("element %d is %g, want %g", i, v, want.Data[i])
+		}
+	}
+	value, err := p.Objective(ctx, eng, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(done.value-value) > 1e-11*value {
+		t.Fatalf("objective %.15g, want %.15g", done.value, value)
+	}
+}
