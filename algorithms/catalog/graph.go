@@ -24,6 +24,26 @@ func graphParameters(d graphkernel.Neighbourhood) []Parameter {
 	}
 }
 
+// settingsParameters are those that the baselines on a graph share, losses in words.
+func settingsParameters(d graphkernel.Settings, losses string) []Parameter {
+	return append([]Parameter{
+		{"loss", string(d.Loss), "of links that are not met: " + losses},
+		{"C", text(d.C), "weight of the links, > 0"},
+		{"delta", text(d.Delta), "added to the diagonal of the graph's Laplacian, > 0"},
+	}, graphParameters(d.Neighbourhood)...)
+}
+
+// settings returns s and the setters of the settings that the baselines share.
+func (g *graphChoice) settings(s setters, p *graphkernel.Settings) setters {
+	out := g.with(setters{
+		"loss":  func(text string) error { p.Loss = graphkernel.Loss(text); return nil },
+		"C":     positive("C", &p.C),
+		"delta": positive("delta", &p.Delta),
+	}, &p.Neighbourhood)
+	maps.Copy(out, s)
+	return out
+}
+
 // graphChoice is what the parameters of a graph say beside the neighbourhood.
 type graphChoice struct {
 	metric string

@@ -1,11 +1,8 @@
 package catalog
 
 import (
-	"slices"
-
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/npk"
-	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -18,13 +15,9 @@ func npkMethod() Method {
 		DefaultKernel:   npk.DefaultKernel,
 		UsesCannotLinks: true,
 		Small:           true,
-		Parameters: slices.Concat([]Parameter{
-			{"loss", string(d.Loss), "of links that are not met: hl (hinge), shl (squared hinge) or sl (square)"},
-			{"C", text(d.C), "weight of the links, > 0"},
-			{"delta", text(d.Delta), "added to the diagonal of the graph's Laplacian, > 0"},
-		}, graphParameters(d.Neighbourhood), []Parameter{
+		Parameters: append(settingsParameters(d.Settings, "hl (hinge), shl (squared hinge) or sl (square)"), []Parameter{
 			{"tol", text(d.Tol), "duality gap that ends the fit, relative to the objective, > 0"},
-		}),
+		}...),
 		decode: func(f *model.File) (algorithms.Model, error) { return decoded(npk.Decode(f)) },
 	}
 	m.New = func(c Config) (algorithms.Learner, error) { return newNPK(m, c) }
@@ -34,12 +27,9 @@ func npkMethod() Method {
 func newNPK(m Method, c Config) (algorithms.Learner, error) {
 	l := npk.Learner{Params: npk.DefaultParams(), Progress: c.Progress}
 	p, g := &l.Params, graphChoice{}
-	err := g.with(setters{
-		"loss":  func(text string) error { p.Loss = graphkernel.Loss(text); return nil },
-		"C":     positive("C", &p.C),
-		"delta": positive("delta", &p.Delta),
-		"tol":   positive("tol", &p.Tol),
-	}, &p.Neighbourhood).apply(m, c.Params)
+	err := g.settings(setters{
+		"tol": positive("tol", &p.Tol),
+	}, &p.Settings).apply(m, c.Params)
 	if err != nil {
 		return nil, err
 	}

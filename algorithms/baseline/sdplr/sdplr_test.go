@@ -1,0 +1,139 @@
+package sdplr
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/sdp"
+)
+
+func blobs(n, pairs int, seed uint64) (*points.Dense, *links.Set, error) {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		for j := range 2 {
+			x.Data[2*i+j] = rng.NormFloat64() + 3*float64(i%3/(j+1))
+		}
+	}
+	set, err := links.SampleByCount(labels, pairs, pairs, seed)
+	return x, set, err
+}
+
+// The objective is that of the semidefinite program, which an interior-point method finds, for all losses;
+// and the gap that the model states is a bound.
+func TestIsTheSemidefiniteProgram(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, set, err := blobs(rapid.IntRange(12, 30).Draw(t, "n"), rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Learner{Params: DefaultParams(), Seed: rapid.Uint64().Draw(t, "start")}
+		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge, graphkernel.Hinge}).Draw(t, "loss")
+		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-7, 100000
+		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t, "graph")
+		ctx, eng := context.Background(), enginetest.New(t, 0)
+		p, err := l.Params.Setup(Method, l.Kernel, l.Similarities).Start(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := l.Fit(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := m.(*Model)
+		if !got.Status().Converged {
+			t.Fatalf("status %+v", got.Status())
+		}
+		if d := got.Objective() - want.Objective; d < -want.Gap-1e-9 || d > 1e-5*want.Objective {
+			t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got.Objective(), want.Objective, want.Gap)
+		}
+		if got.Objective()-got.Gap() > want.Objective+1e-9 {
+			t.Fatalf("objective %.12g with gap %g: the optimum is %.12g", got.Objective(), got.Gap(), want.Objective)
+		}
+	})
+}
+
+// The gradient is that of finite differences.
+func TestGradient(t *testing.T) {
+	x, set, err := blobs(30, 12, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, loss := range []graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge, graphkernel.Hinge} {
+		p := DefaultParams()
+		p.Loss = loss
+		ctx, eng := context.Background(), enginetest.New(t, 0)
+		task, err := p.Setup(Method, Learner{}.Kernel, Learner{}.Similarities).Start(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSearch(ctx, eng, task.Problem, p, 1)
+		for k := range s.a {
+			s.a[k] = 0.3 * float64(k%5)
+		}
+		g, other := s.v.Clone(), s.v.Clone()
+		if _, err := s.evaluate(s.v, g); err != nil {
+			t.Fatal(err)
+		}
+		const h = 1e-6
+		for k := range s.v.Data {
+			var side [2]float64
+			for i, d := range []float64{-h, h} {
+				moved := s.v.Clone()
+				moved.Data[k] += d
+				if side[i], err = s.evaluate(moved, other); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want := (side[1] - side[0]) / (2 * h); math.Abs(g.Data[k]-want) > 1e-6 {
+				t.Fatalf("%s: element %d of the gradient is %g, differences give %g", loss, k, g.Data[k], want)
+			}
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	x, set, err := blobs(30, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := links.New(30, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	for name, change := range map[string]func(p *Params){
+		"loss": func(p *Params) { p.Loss = "linear" }, "C": func(p *Params) { p.C = -1 }, "delta": func(p *Params) { p.Delta = 0 },
+		"rank": func(p *Params) { p.Rank = -1 }, "tol": func(p *Params) { p.Tol = math.NaN() },
+		"max_iter": func(p *Params) { p.MaxIter = 0 }, "neighbors": func(p *Params) { p.Neighbors = 30 },
+	} {
+		l := Learner{Params: DefaultParams()}
+		change(&l.Params)
+		if _, err := l.Fit(ctx, eng, x, set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	l := Learner{Params: DefaultParams()}
+	if _, err := l.Fit(ctx, eng, x, none); !fault.IsInput(err) {
+		t.Errorf("no links: error %v", err)
+	}
+	l.Params.MaxIter = 2
+	if m, err := l.Fit(ctx, eng, x, set); err != nil || m.Status().Converged || m.Status().Iterations != 2 {
+		t.Errorf("two steps: error %v, status %+v", err, m.Status())
+	}
+}

@@ -1,0 +1,218 @@
+package sdplr
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/lbfgs"
+)
+
+// search minimises the augmented Lagrangian.
+type search struct {
+	*graphkernel.Problem
+	ctx    context.Context
+	eng    *engine.Engine
+	params Params
+	seed   uint64
+	report func(apart float64)
+
+	pairs graphkernel.Pairs
+	v     blas.Matrix // n x r
+	a     []float64   // multipliers of the links
+	rho   float64
+
+	steps     int
+	converged bool
+}
+
+// newSearch starts from random rows, as npkl does, with multipliers 0.
+func newSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, params Params, seed uint64) *search {
+	r := params.Rank
+	if r == 0 {
+		r = p.RankBound()
+	}
+	s := &search{Problem: p, ctx: ctx, eng: eng, params: params, seed: seed, pairs: p.Pairs(), rho: p.C}
+	s.a, s.v = make([]float64, s.pairs.Count), blas.NewMatrix(p.Len(), min(r, p.Len()))
+	rng := rand.New(rand.NewPCG(seed, 0x7364706c72))
+	for i := range s.v.Data {
+		s.v.Data[i] = rng.Float64() / math.Sqrt(float64(s.v.Cols))
+	}
+	return s
+}
+
+// best returns the b that is best for a link of weight w, multiplier a and residual u, and its value.
+func (s *search) best(w, a, u float64) (b, value float64) {
+	b = a + s.rho*u
+	if s.Loss == graphkernel.Hinge {
+		b = min(max(b, 0), 2*w)
+		return b, b*u - (b-a)*(b-a)/(2*s.rho)
+	}
+	if b *= 2 * w / (2*w + s.rho); s.Loss == graphkernel.SquaredHinge {
+		b = max(b, 0)
+	}
+	return b, b*u - b*b/(4*w) - (b-a)*(b-a)/(2*s.rho)
+}
+
+// evaluate returns the Lagrangian at v and writes its gradient to g.
+func (s *search) evaluate(v, g blas.Matrix) (float64, error) {
+	if s.N.Sparse == nil {
+		s.eng.Backend().Gemm(false, false, 1, s.N.Full, v, 0, g)
+	}
+	const rows = 256
+	parts := make([]float64, (v.Rows+rows-1)/rows)
+	err := s.eng.For(s.ctx, v.Rows, rows, func(lo, hi int) error {
+		if s.N.Sparse != nil {
+			s.N.Pull(s.eng, lo, hi, v, g.Data[lo*g.Cols:])
+		}
+		sum := 0.0
+		for i := lo; i < hi; i++ {
+			sum += s.row(i, v, g.Row(i))
+		}
+		parts[lo/rows] = sum
+		return nil
+	})
+	total := 0.0
+	for _, x := range parts {
+		total += x
+	}
+	return total, err
+}
+
+// row turns g, the sum of the neighbours of point i, to the gradient, and returns the point's part.
+func (s *search) row(i int, v blas.Matrix, g []float64) float64 {
+	row := v.Row(i)
+	sum := s.Diag[i]*graphkernel.Dot(row, row) - graphkernel.Dot(row, g)
+	for c, x := range row {
+		g[c] = 2 * (s.Diag[i]*x - g[c])
+	}
+	lo, hi := s.Links(i)
+	for e := lo; e < hi; e++ {
+		j := int(s.To[e])
+		other := v.Row(j)
+		b, value := s.best(s.Weight[e], s.a[s.pairs.Number[e]], 1-s.Sign[e]*graphkernel.Dot(row, other))
+		if j > i {
+			sum += value
+		}
+		f := b * s.Sign[e]
+		for c, x := range other {
+			g[c] -= f * x
+		}
+	}
+	return sum
+}
+
+// solve follows the multipliers until the slacks are the residuals.
+func (s *search) solve() (graphkernel.Result, error) {
+	before, tol := math.Inf(1), 0.1
+	for !s.converged && s.steps < s.params.MaxIter {
+		if err := s.minimise(max(tol, s.params.Tol)); err != nil {
+			return graphkernel.Result{}, err
+		}
+		apart := s.multiply()
+		s.report(apart)
+		s.converged = apart <= s.params.Tol && tol <= s.params.Tol && s.steps < s.params.MaxIter
+		if apart > 0.25*before {
+			s.rho *= 3
+		}
+		before = apart
+		tol *= 0.3
+	}
+	objective, err := s.Objective(s.ctx, s.eng, s.v)
+	if err != nil {
+		return graphkernel.Result{}, err
+	}
+	gap, err := s.gap(objective)
+	return graphkernel.Result{Objective: objective, Gap: gap}, err
+}
+
+// multiply makes the best multipliers the new ones, and returns how far slacks and residuals are apart.
+func (s *search) multiply() float64 {
+	sum := 0.0
+	for k, e := range s.pairs.Once {
+		u := 1 - s.Sign[e]*graphkernel.Dot(s.v.Row(int(s.pairs.From[k])), s.v.Row(int(s.To[e])))
+		b, _ := s.best(s.Weight[e], s.a[k], u)
+		d := (b - s.a[k]) / s.rho
+		sum += d * d
+		s.a[k] = b
+	}
+	return math.Sqrt(sum / float64(len(s.a)))
+}
+
+// memory is the number of steps that directions of descent look back on.
+const memory = 8
+
+// minimise takes steps until the gradient is below tol, relative to 1 + |V|.
+func (s *search) minimise(tol float64) error {
+	t := s.eng.Backend().Kernels()
+	g, next, turned := s.eng.NewMatrix(s.v.Rows, s.v.Cols), s.v.Clone(), s.v.Clone()
+	direction := make([]float64, len(s.v.Data))
+	history := lbfgs.New(t, memory)
+	value, err := s.evaluate(s.v, g)
+	for err == nil && s.steps < s.params.MaxIter {
+		if math.Sqrt(t.Dot(g.Data, g.Data)) <= tol*(1+math.Sqrt(t.Dot(s.v.Data, s.v.Data))) {
+			return nil
+		}
+		s.steps++
+		history.Direction(direction, g.Data)
+		slope := t.Dot(direction, g.Data)
+		if !(slope < 0) {
+			history.Reset()
+			history.Direction(direction, g.Data)
+			slope = t.Dot(direction, g.Data)
+		}
+		step, lower := 1.0, false
+		for ; step > 1e-12 && !lower; step /= 2 {
+			copy(next.Data, s.v.Data)
+			t.Axpy(step, direction, next.Data)
+			var v float64
+			if v, err = s.evaluate(next, turned); err != nil {
+				return err
+			}
+			if lower = v <= value+1e-4*step*slope; lower {
+				value = v
+			}
+		}
+		if !lower {
+			return nil // rounding: nothing lower is near
+		}
+		t.Scale(2*step, direction) // the step taken: the loop has halved it once more
+		t.Axpy(-1, turned.Data, g.Data)
+		t.Scale(-1, g.Data)
+		history.Add(direction, g.Data)
+		s.v, next = next, s.v
+		g, turned = turned, g
+	}
+	return err
+}
+
+// gap returns how far the objective may be above the optimum: with the multipliers as they are, the dual
+// objective, and the smallest eigenvalue of its matrix, which should not be negative, times tr Z.
+func (s *search) gap(objective float64) (float64, error) {
+	a, err := s.Combined(func(_, e int) float64 { return s.a[s.pairs.Number[e]] * s.Sign[e] / 2 })
+	if err != nil {
+		return 0, err
+	}
+	found, err := eigen.Bottom(s.ctx, s.eng, a, 1, eigen.Options{Tolerance: 1e-8, Seed: s.seed})
+	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {
+		found, err = rough.Best, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	dual, trace := 0.0, 0.0
+	for k, e := range s.pairs.Once {
+		if dual += s.a[k]; s.Loss != graphkernel.Hinge {
+			dual -= s.a[k] * s.a[k] / (4 * s.Weight[e])
+		}
+	}
+	for _, x := range s.v.Data {
+		trace += x * x
+	}
+	return max(0, objective-dual) + trace*max(0, found.Residuals[0]-found.Values[0]), nil
+}

@@ -1,0 +1,115 @@
+package simplenpkl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	// Kernel says in which feature space neighbours are near; the zero Spec means DefaultKernel.
+	Kernel kernel.Spec
+	Params Params
+	// Similarities, n x n, are those of the graph named "given".
+	Similarities blas.Matrix
+	Seed         uint64
+	Progress     algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Model is a fitted kernel matrix and its extension to new points.
+type Model = graphkernel.Fitted[Params]
+
+// Method returns "simplenpkl".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the links of l on the points x. The result has the type *[Model]. Cost: an
+// eigendecomposition (linear), or one in each of some dozens of steps (shl).
+//
+// Errors: no links; parameters that [Params.Validate] refuses; points with NaN or Inf; a request beyond
+// the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	if err := l.check(x, set); err != nil {
+		return nil, err
+	}
+	task, err := l.Params.Setup(Method, l.Kernel, l.Similarities).Start(ctx, eng, x, set)
+	if err != nil {
+		return nil, err
+	}
+	s := newSearch(ctx, eng, task.Problem, l.Params, l.Seed)
+	s.report = func() {
+		l.Progress.Report(algorithms.Progress{Stage: "eigendecompositions", Done: s.steps, Total: l.Params.MaxIter, Objective: s.primal, Residual: s.primal - s.dual, Elapsed: time.Since(begin)})
+	}
+	solve := s.ascend
+	if l.Params.Loss == Linear {
+		solve = s.linear
+	}
+	if err := solve(); err != nil {
+		return nil, err
+	}
+	e, err := task.Extension(ctx, eng, s.factor(), rankTol)
+	if err != nil {
+		return nil, err
+	}
+	status := algorithms.Status{Converged: s.converged, Iterations: s.steps, Notices: task.Notices, Elapsed: time.Since(begin)}
+	status.Message = s.message()
+	return graphkernel.NewFitted(e, l.Params, status, graphkernel.Result{Objective: s.primal, Gap: s.gap()}), ctx.Err()
+}
+
+// rankTol drops eigenvalues that are rounding.
+const rankTol = 1e-12
+
+func (l Learner) check(x points.Points, set *links.Set) error {
+	if err := l.Params.Validate(); err != nil {
+		return err
+	}
+	if err := input.Check(x, set); err != nil {
+		return err
+	}
+	if set.Len() == 0 {
+		return graphkernel.NoLinks(Method)
+	}
+	return l.Params.Check(x.Len())
+}
+
+// message says how the search ended.
+func (s *search) message() string {
+	switch {
+	case s.converged && len(s.values) == 0:
+		return "the links are too weak against the graph: the best kernel is 0 and all points are in one place; a larger C or a smaller delta avoids it"
+	case s.inactive:
+		return "the bound on the size of the kernel matrix is not reached, so there is no formula for it: want a smaller size"
+	case !s.converged:
+		return graphkernel.NotReached(s.steps, s.primal-s.dual)
+	case s.cut:
+		return fmt.Sprintf("of rank %d, the most that is asked for: eigenvectors beyond it are left out", len(s.values))
+	case s.params.Loss == Linear:
+		return "the optimum, by its formula"
+	}
+	return fmt.Sprintf("at most %.2g above the optimum", s.gap())
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be
+// used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

@@ -1,0 +1,145 @@
+package simplenpkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+func blobs(n, pairs int, seed uint64) (*points.Dense, *links.Set, error) {
+	rng := rand.New(rand.NewPCG(seed, 8))
+	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		for j := range 2 {
+			x.Data[2*i+j] = rng.NormFloat64() + 3*float64(i%3/(j+1))
+		}
+	}
+	set, err := links.SampleByCount(labels, pairs, pairs, seed)
+	return x, set, err
+}
+
+// The solution has the conditions of an optimum: K is positive semidefinite and of the norm S, and with
+// a_e = -l'/2 of each link the matrix A(a) - m K is negative semidefinite for the m that makes it
+// orthogonal to K.
+func TestOptimal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(12, 40).Draw(t, "n")
+		x, set, err := blobs(n, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Learner{Params: DefaultParams()}
+		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{Linear, SquaredHinge}).Draw(t, "loss")
+		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t, "graph")
+		l.Params.C, l.Params.Size, l.Params.Tol, l.Params.MaxIter, l.Params.Rank = 2, 0.1, 1e-9, 5000, n
+		ctx, eng := context.Background(), enginetest.New(t, 0)
+		fitted, err := l.Fit(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := fitted.(*Model)
+		if !m.Status().Converged {
+			t.Fatalf("status %+v", m.Status())
+		}
+		p, err := l.Params.Setup(Method, l.Kernel, l.Similarities).Start(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := blas.NewMatrix(n, n)
+		eng.Backend().Gemm(false, true, 1, m.Places(), m.Places(), 0, k)
+		size, want := math.Sqrt(product(k, k)), 0.1*float64(n)
+		if math.Abs(size-want) > 1e-9*want {
+			t.Fatalf("the norm of K is %g, want %g", size, want)
+		}
+		a, objective := p.Energy(), product(p.Energy(), k)
+		for i := range a.Data {
+			a.Data[i] = -a.Data[i]
+		}
+		for _, link := range slices.Concat(set.Must(), set.Cannot()) {
+			f := float64(link.Sign) * k.At(link.I, link.J)
+			slope := 2.0 // of the loss, negative
+			if l.Params.Loss == SquaredHinge {
+				slope = 4 * max(0, 1-f)
+				objective += 2 * max(0, 1-f) * max(0, 1-f)
+			} else {
+				objective -= 2 * f
+			}
+			a.Set(link.I, link.J, a.At(link.I, link.J)+slope/2*float64(link.Sign))
+			a.Set(link.J, link.I, a.At(link.J, link.I)+slope/2*float64(link.Sign))
+		}
+		if math.Abs(objective-m.Objective()) > 1e-9*(1+math.Abs(objective)) {
+			t.Fatalf("objective %.15g, by definition %.15g", m.Objective(), objective)
+		}
+		multiplier := product(a, k) / product(k, k)
+		for i := range a.Data {
+			a.Data[i] -= multiplier * k.Data[i]
+		}
+		w := make([]float64, n)
+		if err := eng.SymEig(ctx, a, w, false); err != nil {
+			t.Fatal(err)
+		}
+		if multiplier < 0 || w[n-1] > 1e-3*(1-w[0]) {
+			t.Fatalf("multiplier %g, largest eigenvalue of A - m K %g, smallest %g", multiplier, w[n-1], w[0])
+		}
+	})
+}
+
+func product(a, b blas.Matrix) float64 {
+	sum := 0.0
+	for i, v := range a.Data {
+		sum += v * b.Data[i]
+	}
+	return sum
+}
+
+func TestBadInput(t *testing.T) {
+	x, set, err := blobs(30, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := links.New(30, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	for name, change := range map[string]func(p *Params){
+		"loss": func(p *Params) { p.Loss = "sl" }, "C": func(p *Params) { p.C = -1 }, "delta": func(p *Params) { p.Delta = 0 },
+		"size": func(p *Params) { p.Size = 0 }, "rank": func(p *Params) { p.Rank = -1 }, "tol": func(p *Params) { p.Tol = math.NaN() },
+		"max_iter": func(p *Params) { p.MaxIter = 0 }, "neighbors": func(p *Params) { p.Neighbors = 30 },
+	} {
+		l := Learner{Params: DefaultParams()}
+		change(&l.Params)
+		if _, err := l.Fit(ctx, eng, x, set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	l := Learner{Params: DefaultParams()}
+	if _, err := l.Fit(ctx, eng, x, none); !fault.IsInput(err) {
+		t.Errorf("no links: error %v", err)
+	}
+	// What cannot be solved is said.
+	l.Params.Size = 100
+	m, err := l.Fit(ctx, eng, x, set)
+	if err != nil || m.Status().Converged || !strings.Contains(m.Status().Message, "smaller size") {
+		t.Errorf("a size without effect: error %v, status %+v", err, m.Status())
+	}
+	l.Params.Size, l.Params.C, l.Params.Loss = 1, 1e-6, Linear
+	m, err = l.Fit(ctx, eng, x, set)
+	if err != nil || !strings.Contains(m.Status().Message, "one place") {
+		t.Errorf("weak links: error %v, status %+v", err, m.Status())
+	}
+}
