@@ -229,8 +229,9 @@ func TestPrepare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	scaling := f.Scaling.(*dataset.Scaling)
 	for j, v := range x.(*points.Dense).Data {
-		if want := -f.Scaling.Mean[j] / f.Scaling.Scale[j]; math.Abs(v-want) > 1e-15*math.Abs(want) {
+		if want := -scaling.Mean[j] / scaling.Scale[j]; math.Abs(v-want) > 1e-15*math.Abs(want) {
 			t.Errorf("feature %d of the origin is scaled to %g: want %g", j, v, want)
 		}
 	}

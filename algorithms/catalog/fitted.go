@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 
@@ -17,8 +18,8 @@ import (
 // model file holds.
 type Fitted struct {
 	Model    algorithms.Model
-	Features []string         // names of the columns it was fitted on, nil if they had none
-	Scaling  *dataset.Scaling // applied to points before the model sees them, nil for none
+	Features []string          // names of the columns it was fitted on, nil if they had none
+	Scaling  dataset.Transform // applied to points before the model sees them, nil for none
 
 	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
 	// LibraryVersion and Build say what computed the model. Save fills in those of the
@@ -31,6 +32,7 @@ type Fitted struct {
 const (
 	scalingMean  = "scaling.mean"
 	scalingScale = "scaling.scale"
+	termWeights  = "tfidf.weight"
 )
 
 // Version returns the version of this library as the build recorded it: "v1.2.3", or
@@ -75,9 +77,12 @@ func Encode(f *Fitted) (*model.File, error) {
 	if f.Build == "" {
 		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	}
-	if f.Scaling != nil {
-		file.SetFloat64s(scalingMean, f.Scaling.Mean)
-		file.SetFloat64s(scalingScale, f.Scaling.Scale)
+	switch t := f.Scaling.(type) {
+	case *dataset.Scaling:
+		file.SetFloat64s(scalingMean, t.Mean)
+		file.SetFloat64s(scalingScale, t.Scale)
+	case *dataset.TFIDF:
+		file.SetFloat64s(termWeights, t.Weight)
 	}
 	return file, nil
 }
@@ -125,13 +130,25 @@ func Decode(file *model.File) (*Fitted, error) {
 	if f.Scaling, err = decodeScaling(file); err != nil {
 		return nil, err
 	}
-	if known && f.Scaling != nil && len(f.Scaling.Mean) != dim {
-		return nil, fault.Data("", "tensor %s has %d values: want %d", scalingMean, len(f.Scaling.Mean), dim)
+	if known && f.Scaling != nil && f.Scaling.Features() != dim {
+		return nil, fault.Data("", "the scaling is of %d features: want %d", f.Scaling.Features(), dim)
 	}
 	return f, nil
 }
 
-func decodeScaling(file *model.File) (*dataset.Scaling, error) {
+func decodeScaling(file *model.File) (dataset.Transform, error) {
+	if file.Has(termWeights) {
+		weights, err := file.Float64s(termWeights, -1)
+		if err != nil {
+			return nil, err
+		}
+		for j, w := range weights {
+			if !(w >= 0) || math.IsInf(w, 0) {
+				return nil, fault.Data("", "tensor %s: weight %g of term %d: want a finite number >= 0", termWeights, w, j)
+			}
+		}
+		return &dataset.TFIDF{Weight: weights}, nil
+	}
 	if !file.Has(scalingMean) && !file.Has(scalingScale) {
 		return nil, nil
 	}

@@ -167,6 +167,8 @@ func TestBadUsage(t *testing.T) {
 		{fit + " -p dims=3 -p dims=4", []string{"dims", "twice"}},
 		{fit + " --links-by name", []string{"--links-by", "name", "row", "id"}},
 		{fit + " --gram-diagonal labels.csv", []string{"--gram"}},
+		{fit + " --gram --tfidf", []string{"--tfidf", "--gram"}},
+		{fit + " --tfidf --standardize", []string{"--tfidf", "--standardize"}},
 		{fit + " --gram --standardize", []string{"--standardize", "--gram"}},
 		{"fit -m krca -i - -c - -o out.mlk", []string{"standard input"}},
 		{"fit -m krca -i data.csv -c links.csv -o data.csv", []string{"-o", "data.csv", "another"}},

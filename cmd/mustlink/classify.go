@@ -20,7 +20,7 @@ type classifyFlags struct {
 	train       string
 	trainLabels string
 	neighbors   int
-	standardize bool
+	scaling     scalingFlags
 	out         string
 }
 
@@ -47,7 +47,7 @@ carries labels too, the summary compares.`,
 	c.data.addReading(cmd)
 	c.data.addLabels(cmd)
 	f.IntVar(&c.neighbors, "neighbors", 4, "number of neighbours that vote")
-	f.BoolVar(&c.standardize, "standardize", false, "without MODEL: scale columns as those of --train have mean 0 and deviation 1")
+	c.scaling.add(f, "without MODEL: ", "as those of --train have mean 0 and deviation 1")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	return cmd
 }
@@ -103,11 +103,11 @@ func (a *app) checkClassify(cmd *cobra.Command, args []string, c *classifyFlags)
 	if err := required(cmd, "train", "input", "output"); err != nil {
 		return err
 	}
-	switch {
-	case c.neighbors < 1:
+	if c.neighbors < 1 {
 		return usagef("--neighbors is %d: want a number >= 1", c.neighbors)
-	case len(args) > 0 && c.standardize:
-		return usagef("--standardize is given with MODEL: the model scales points as it was fitted, want one of the two")
+	}
+	if err := c.scaling.check(len(args) > 0, false); err != nil {
+		return err
 	}
 	if len(args) > 0 {
 		if err := a.useModel(args[0]); err != nil {
@@ -156,11 +156,11 @@ func (a *app) readForClassify(ctx context.Context, fitted *catalog.Fitted, c *cl
 }
 
 func (a *app) classify(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, train, query *dataset.Data, c *classifyFlags) ([]string, error) {
-	if c.standardize {
-		scaling, err := a.standardize(train)
-		if err != nil {
-			return nil, err
-		}
+	scaling, err := c.scaling.apply(a, train)
+	if err != nil {
+		return nil, err
+	}
+	if scaling != nil {
 		if query.Points, err = scaling.Apply(query.Points); err != nil {
 			return nil, err
 		}

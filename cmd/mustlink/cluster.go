@@ -29,15 +29,15 @@ const (
 )
 
 type clusterFlags struct {
-	data        dataFlags
-	links       linkFlags
-	k           int
-	algorithm   string
-	kernel      string
-	standardize bool
-	restarts    int
-	seed        uint64
-	out         string
+	data      dataFlags
+	links     linkFlags
+	k         int
+	algorithm string
+	kernel    string
+	scaling   scalingFlags
+	restarts  int
+	seed      uint64
+	out       string
 }
 
 func newCluster(a *app) *cobra.Command {
@@ -67,7 +67,7 @@ When DATA carries labels, the summary scores the clusters against them.`,
 	f.StringVarP(&c.algorithm, "algorithm", "a", "", "`kmeans|kernel|constrained` (default kmeans; constrained with -c)")
 	c.links.add(cmd)
 	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
-	f.BoolVar(&c.standardize, "standardize", false, "without MODEL: scale columns to mean 0 and deviation 1")
+	c.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
 	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "starts, of which the best is kept")
 	seedFlag(f, &c.seed)
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
@@ -180,12 +180,11 @@ func (c *clusterFlags) check(cmd *cobra.Command, model bool) error {
 		return usagef("-a constrained needs links: want -c LINKS %s", helpHint(cmd))
 	case c.algorithm != algConstrained && c.links.path != "":
 		return usagef("-c is given, but -a %s uses no links: want -a constrained", c.algorithm)
-	case model && c.standardize:
-		return usagef("--standardize is given with MODEL: the model scales points as it was fitted, want one of the two")
-	case c.standardize && c.data.gram:
-		return usagef("--standardize and --gram are given together: a Gram matrix has no columns to scale")
 	case c.kernel != "" && (model || c.algorithm != algKernel):
 		return usagef("-k is for -a kernel without MODEL: want no -k here")
+	}
+	if err := c.scaling.check(model, c.data.gram); err != nil {
+		return err
 	}
 	if _, err := c.spec(); err != nil {
 		return renameParams(err, "kernel", "-k, --kernel")
@@ -206,10 +205,8 @@ func (a *app) cluster(ctx context.Context, eng *engine.Engine, fitted *catalog.F
 			return nil, err
 		}
 	}
-	if c.standardize {
-		if _, err := a.standardize(d); err != nil {
-			return nil, err
-		}
+	if _, err := c.scaling.apply(a, d); err != nil {
+		return nil, err
 	}
 	bar := a.progress()
 	defer bar.done()

@@ -296,7 +296,7 @@ func TestJSON(t *testing.T) {
 		{"links make -i data.csv --pairs 3 -o out.csv", "links n must_links cannot_links components seed warnings"},
 		{"links close -i data.csv -c links.csv -o out.csv", "links n must_links cannot_links components warnings"},
 		{"check -i data.csv -c links.csv", "ok problems n d classes has_ids must_links cannot_links chunklets warnings"},
-		{"inspect model.mlk -i data.csv -c links.csv", "model bytes format_version method params kernel features standardized dim status library_version build fingerprint figures tensors links warnings"},
+		{"inspect model.mlk -i data.csv -c links.csv", "model bytes format_version method params kernel features scaling dim status library_version build fingerprint figures tensors links warnings"},
 		{"info", "version go platform build_tags cgo backend backend_detail backends simd simd_levels workers gomaxprocs memory_limit_bytes"},
 		{"demo rings --points 60 --links 20 --repetitions 1", "points links repetitions seed seconds rows"},
 	} {

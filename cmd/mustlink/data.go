@@ -302,22 +302,6 @@ func rawMatrix(eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
 	return blas.Matrix{}, fault.Data(d.Name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the matrix itself")
 }
 
-// standardize scales the columns of d in place of its points and warns about those that
-// are constant.
-func (a *app) standardize(d *dataset.Data) (*dataset.Scaling, error) {
-	scaling, constant, err := dataset.Standardize(d.Points)
-	if err != nil {
-		return nil, inFile(d.Name, renameParams(err, "standardize", "--standardize"))
-	}
-	for _, j := range constant {
-		a.warn("%s: column %s is constant: it is kept at 0", d.Name, columnName(d, j))
-	}
-	if d.Points, err = scaling.Apply(d.Points); err != nil {
-		return nil, err
-	}
-	return scaling, nil
-}
-
 // shapeOf describes a set of points for a summary.
 func shapeOf(p points.Points) string {
 	switch x := p.(type) {

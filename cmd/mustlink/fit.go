@@ -22,16 +22,16 @@ import (
 )
 
 type fitFlags struct {
-	method      string
-	data        dataFlags
-	links       linkFlags
-	fromLabels  string
-	kernel      string
-	params      []string
-	standardize bool
-	strict      bool
-	seed        uint64
-	out         string
+	method     string
+	data       dataFlags
+	links      linkFlags
+	fromLabels string
+	kernel     string
+	params     []string
+	scaling    scalingFlags
+	strict     bool
+	seed       uint64
+	out        string
 }
 
 func newFit(a *app) *cobra.Command {
@@ -67,7 +67,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	f.StringVar(&fl.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, in place of -c")
 	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
-	f.BoolVar(&fl.standardize, "standardize", false, "scale columns to mean 0 and deviation 1, here and wherever the model is applied")
+	fl.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
 	seedFlag(f, &fl.seed)
 	f.BoolVar(&fl.strict, "strict", false, "take warnings about data and links as errors")
 	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
@@ -143,8 +143,8 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 	if err := fl.checkLinks(cmd); err != nil {
 		return nil, err
 	}
-	if fl.standardize && fl.data.gram {
-		return nil, usagef("--standardize and --gram are given together: a Gram matrix has no columns to scale")
+	if err := fl.scaling.check(false, fl.data.gram); err != nil {
+		return nil, err
 	}
 	if err := a.useData(&fl.data); err != nil {
 		return nil, err
@@ -278,12 +278,9 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn f
 	d *dataset.Data, set *links.Set) (*catalog.Fitted, *fitReport, error) {
 	begin := time.Now()
 	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), Build: buildText(eng)}
-	if fl.standardize {
-		scaling, err := a.standardize(d)
-		if err != nil {
-			return nil, nil, err
-		}
-		fitted.Scaling = scaling
+	var err error
+	if fitted.Scaling, err = fl.scaling.apply(a, d); err != nil {
+		return nil, nil, err
 	}
 	if err := a.stopIfStrict(fl.strict); err != nil {
 		return nil, nil, err

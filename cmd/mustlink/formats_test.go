@@ -3,8 +3,10 @@ package main
 import (
 	bin "encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -233,6 +235,34 @@ func TestBadSequences(t *testing.T) {
 	}
 }
 
+// TestTFIDF: a model weighs the terms of new texts as it did those that it was fitted on, from its file.
+func TestTFIDF(t *testing.T) {
+	dir := t.TempDir()
+	var text strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&text, "%d 1:%d %d:3 %d:1\n", i%2, 1+i%3, 2+i%2, 4+i%5)
+	}
+	write(t, dir, "data.svm", text.String())
+	write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n4,5,cannot\n")
+	runOK(t, dir, "fit -m krca -k linear -i data.svm -c links.csv --tfidf -o model.mlk")
+	o := runOK(t, dir, "inspect model.mlk")
+	if !strings.Contains(o.stdout, "tfidf") {
+		t.Errorf("inspect does not say how features are scaled:\n%s", o.stdout)
+	}
+	// Twice the counts are the same text.
+	write(t, dir, "one.svm", "0 1:2 2:3 4:1\n0 1:4 2:6 4:2\n")
+	runOK(t, dir, "embed model.mlk -i one.svm --features 8 -o out.csv")
+	lines := strings.Split(strings.TrimSpace(read(t, dir, "out.csv")), "\n")
+	first, second := strings.Split(lines[1], ","), strings.Split(lines[2], ",")
+	for j := range first {
+		a, errA := strconv.ParseFloat(first[j], 64)
+		b, errB := strconv.ParseFloat(second[j], 64)
+		if errA != nil || errB != nil || math.Abs(a-b) > 1e-12*(1+math.Abs(a)) {
+			t.Errorf("column %d is %s and %s of a text and its double", j, first[j], second[j])
+		}
+	}
+}
+
 // TestBadSparse: svmlight files that cannot be used, or not in this way.
 func TestBadSparse(t *testing.T) {
 	const line = "fit -m krca -i data.svm -c links.csv -o out.mlk"
@@ -246,6 +276,7 @@ func TestBadSparse(t *testing.T) {
 		{"NaN", "1 1:1\n1 3:nan\n", line, []string{"data.svm", "line 2", "feature 3", "finite"}},
 		{"no labels", "1:1\n2:1\n", line, []string{"data.svm", "line 1", "label"}},
 		{"standardised", "1 1:1\n1 3:2\n", line + " --standardize", []string{"data.svm", "--standardize", "sparse"}},
+		{"negative counts", "1 1:1\n1 3:-2\n", line + " --tfidf", []string{"data.svm", "row 1", "-2", "count"}},
 		{"a linear method", "1 1:1\n1 3:2\n", "fit -m rca -i data.svm -c links.csv -o out.mlk", []string{"data.svm", "dense"}},
 		{"negative --features", "1 1:1\n", line + " --features -4", []string{"--features", "-4"}},
 		{"an alphabet", "1 1:1\n", line + " --alphabet dna", []string{"--alphabet", ".fasta", "data.svm"}},

@@ -63,7 +63,7 @@ type inspectReport struct {
 	Params         json.RawMessage     `json:"params,omitempty"`
 	Kernel         string              `json:"kernel,omitempty"`
 	Features       []string            `json:"features,omitempty"`
-	Standardized   bool                `json:"standardized"`
+	Scaling        string              `json:"scaling"`
 	Dim            int                 `json:"dim"`
 	Status         statusReport        `json:"status"`
 	LibraryVersion string              `json:"library_version"`
@@ -165,7 +165,7 @@ func (a *app) inspectModel(ctx context.Context, path string) (*inspectReport, *c
 		Params:         h.Params,
 		Kernel:         h.Kernel,
 		Features:       h.Features,
-		Standardized:   fitted.Scaling != nil,
+		Scaling:        scalingName(fitted.Scaling),
 		Dim:            fitted.Model.Dim(),
 		Status:         statusReport{status.Converged, status.Iterations, status.Message, status.Elapsed.Seconds()},
 		LibraryVersion: h.LibraryVersion,
@@ -295,7 +295,7 @@ func (r *inspectReport) text(w io.Writer) {
 	if len(r.Features) > 0 {
 		fmt.Fprintf(w, "features\t%d: %s\n", len(r.Features), firstFew(r.Features, 8))
 	}
-	fmt.Fprintf(w, "standardized\t%v\n", r.Standardized)
+	fmt.Fprintf(w, "scaling\t%s\n", r.Scaling)
 	for _, f := range r.Figures {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
 	}

@@ -21,20 +21,20 @@ import (
 
 // plotFlags are the flags of `mustlink plot`.
 type plotFlags struct {
-	data        dataFlags
-	links       linkFlags
-	standardize bool
-	dims        []int
-	maxLinks    int
-	seed        uint64
-	title       string
-	size        figure.Size
-	pointSize   float64
-	noLegend    bool
-	chunklets   bool
-	spectrum    bool
-	format      string // of the picture
-	out         string
+	data      dataFlags
+	links     linkFlags
+	scaling   scalingFlags
+	dims      []int
+	maxLinks  int
+	seed      uint64
+	title     string
+	size      figure.Size
+	pointSize float64
+	noLegend  bool
+	chunklets bool
+	spectrum  bool
+	format    string // of the picture
+	out       string
 }
 
 func newPlot(a *app) *cobra.Command {
@@ -64,7 +64,7 @@ for every direction: eigenvalues, weights, the spread of the must-links.`,
 	p.data.add(cmd)
 	p.data.addLabels(cmd)
 	p.links.add(cmd)
-	f.BoolVar(&p.standardize, "standardize", false, "without MODEL: scale columns to mean 0 and deviation 1")
+	p.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
 	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default: principal components of more than two)")
 	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: a star for all the points that belong together")
 	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum in place of points")
@@ -164,8 +164,6 @@ func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 		return usagef("--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
 	case p.maxLinks < 0:
 		return usagef("--max-links is %d: want a number >= 0", p.maxLinks)
-	case len(args) > 0 && p.standardize:
-		return usagef("--standardize is given with MODEL: the model scales points as it was fitted, want one of the two")
 	case len(args) == 0 && p.data.gram:
 		return usagef("--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
 	case len(args) == 0 && p.data.formatName() == "fasta":
@@ -174,6 +172,9 @@ func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 		return usagef("--chunklets is given without -c: want a file of links or chunklets")
 	case !(p.pointSize >= 0 && p.pointSize <= 100):
 		return usagef("--point-size is %v: want 0 to 100", p.pointSize)
+	}
+	if err := p.scaling.check(len(args) > 0, false); err != nil {
+		return err
 	}
 	if err := p.checkFormat(); err != nil {
 		return err
@@ -255,10 +256,8 @@ func (a *app) scatter(ctx context.Context, eng *engine.Engine, fitted *catalog.F
 
 // placeRaw takes the points' own coordinates.
 func (a *app) placeRaw(ctx context.Context, eng *engine.Engine, d *dataset.Data, p *plotFlags, s *figure.Scatter) error {
-	if p.standardize {
-		if _, err := a.standardize(d); err != nil {
-			return err
-		}
+	if _, err := p.scaling.apply(a, d); err != nil {
+		return err
 	}
 	m, err := rawMatrix(eng, d)
 	if err != nil {

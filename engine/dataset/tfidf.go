@@ -1,0 +1,147 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Transform maps points to others of as many features, row by row.
+type Transform interface {
+	// Apply returns changed copies of points. A wrong number of features is a *fault.ShapeError.
+	Apply(p points.Points) (points.Points, error)
+	// Features returns the number of features that it takes.
+	Features() int
+}
+
+var (
+	_ Transform = (*Scaling)(nil)
+	_ Transform = (*TFIDF)(nil)
+)
+
+// Features returns the number of columns.
+func (s *Scaling) Features() int { return len(s.Mean) }
+
+// TFIDF weighs the counts of terms, such as those of words in texts, by how rare the terms are, and scales
+// rows to unit length: inner products become cosines. Rows without a term stay 0.
+type TFIDF struct {
+	Weight []float64 // of every term, length d, >= 1
+}
+
+// CountTerms returns the weights 1 + ln((1 + n) / (1 + f)) of the terms of n texts, f of which have it: the
+// smooth inverse document frequency (Manning, Raghavan & Schütze 2008, section 6.2, as if one more text had
+// every term).
+//
+// Points hold counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which have no
+// terms, are a *fault.ParamError. O(nd), or of the values that are not 0.
+func CountTerms(p points.Points) (*TFIDF, error) {
+	frequency := make([]int, p.Dim())
+	err := terms(p, func(i, j int, v float64) error {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("%v: want a count, a finite number >= 0", v)}
+		}
+		if v > 0 {
+			frequency[j]++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &TFIDF{Weight: make([]float64, len(frequency))}
+	for j, f := range frequency {
+		t.Weight[j] = 1 + math.Log((1+float64(p.Len()))/(1+float64(f)))
+	}
+	return t, nil
+}
+
+// terms calls f for the values of dense and sparse points, the zeros of sparse ones left out.
+func terms(p points.Points, f func(i, j int, v float64) error) error {
+	switch x := p.(type) {
+	case *points.Dense:
+		for i := range x.N {
+			for j, v := range x.Row(i) {
+				if err := f(i, j, v); err != nil {
+					return err
+				}
+			}
+		}
+	case *points.CSR:
+		for i := range x.N {
+			col, val := x.Row(i)
+			for k, j := range col {
+				if err := f(i, int(j), val[k]); err != nil {
+					return err
+				}
+			}
+		}
+	default:
+		return &fault.ParamError{Param: "tfidf", Value: kindOf(p), Want: "dense or sparse points, whose features are terms"}
+	}
+	return nil
+}
+
+// Features returns the number of terms.
+func (t *TFIDF) Features() int { return len(t.Weight) }
+
+// Apply returns weighted copies of points, rows of unit length. O(nd), or of the values that are not 0.
+func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
+	switch x := p.(type) {
+	case *points.Dense:
+		if err := t.check(x.D); err != nil {
+			return nil, err
+		}
+		data := slices.Clone(x.Data)
+		for i := range x.N {
+			row := data[i*x.D : (i+1)*x.D]
+			for j := range row {
+				row[j] *= t.Weight[j]
+			}
+			normalize(row)
+		}
+		return points.NewDense(x.N, x.D, data)
+	case *points.CSR:
+		if err := t.check(x.D); err != nil {
+			return nil, err
+		}
+		val := slices.Clone(x.Val)
+		for i := range x.N {
+			col, _ := x.Row(i)
+			row := val[x.Start[i]:x.Start[i+1]]
+			for k, j := range col {
+				row[k] *= t.Weight[j]
+			}
+			normalize(row)
+		}
+		return points.NewCSR(x.N, x.D, x.Start, x.Col, val)
+	}
+	return nil, terms(p, nil)
+}
+
+func (t *TFIDF) check(d int) error {
+	if d != len(t.Weight) {
+		return &fault.ShapeError{What: "number of features", Got: d, Want: fmt.Sprintf("%d, the number of terms", len(t.Weight))}
+	}
+	return nil
+}
+
+// normalize scales a row to unit length, if it has one, whatever its magnitude.
+func normalize(row []float64) {
+	largest, sum := 0.0, 0.0
+	for _, v := range row {
+		largest = max(largest, math.Abs(v))
+	}
+	if largest == 0 {
+		return
+	}
+	for _, v := range row {
+		sum += (v / largest) * (v / largest)
+	}
+	length := math.Sqrt(sum)
+	for j, v := range row {
+		row[j] = v / largest / length
+	}
+}
