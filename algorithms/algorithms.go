@@ -94,6 +94,13 @@ type (
 	// Spectral is implemented by models with curves over their directions, such as eigenvalues
 	// and weights.
 	Spectral interface{ Spectra() []Spectrum }
+	// Linker is implemented by models that learn more links between the points that they were fitted
+	// on, starting from what they know. The model itself stays as it is.
+	Linker interface {
+		// AddLinks returns the model of the links it has and those of set, for the points x that it was
+		// fitted on.
+		AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (Model, error)
+	}
 	// Updater is implemented by models that learn more chunklets without being fitted
 	// again. The model itself stays as it is; the new one's Status holds the notices.
 	Updater interface {

@@ -30,8 +30,11 @@ type Learner struct {
 	// Similarities, n x n, are those of the graph named Given: symmetric, not negative; their diagonal does
 	// not count. A model of them has places for the training points only.
 	Similarities blas.Matrix
-	Seed         uint64
-	Progress     algorithms.ProgressFunc
+	// Start, if set, is a model of the same points: its links count beside the new ones, and the sweeps begin
+	// with its places.
+	Start    *Model
+	Seed     uint64
+	Progress algorithms.ProgressFunc
 }
 
 var _ algorithms.Learner = Learner{}
@@ -60,6 +63,10 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := f.check(x, set); err != nil {
 		return nil, err
 	}
+	set, err := f.merge(x, set)
+	if err != nil {
+		return nil, err
+	}
 	f.stage("graph", 0)
 	setup := graphkernel.Setup{Method: Method, Around: l.Params.Neighbourhood, Given: l.Similarities, Kernel: l.Kernel, Fallback: DefaultKernel, Loss: l.Params.Loss, C: l.Params.C, Delta: l.Params.Delta}
 	task, err := setup.Start(ctx, eng, x, set)
@@ -70,7 +77,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params, trace: f.d.trace, about: about{Certified: f.certified, Gap: f.gap}}
+	m := &Model{params: l.Params, trace: f.d.trace, links: set, about: about{Certified: f.certified, Gap: f.gap}}
 	if m.Extension, err = task.Extension(ctx, eng, v, counts); err != nil {
 		return nil, err
 	}
@@ -87,6 +94,7 @@ type fit struct {
 	eng       *engine.Engine
 	begin     time.Time
 	d         *descent
+	start     blas.Matrix // rows to begin with, none for random ones
 	converged bool
 	collapsed bool
 	enough    float64 // the smallest C that does not collapse
@@ -138,6 +146,9 @@ func (f *fit) reduces(p *graphkernel.Problem) bool {
 
 // solve returns the V of all points.
 func (f *fit) solve(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, error) {
+	if f.Start != nil {
+		f.start = f.Start.Places()
+	}
 	if !f.reduces(p) {
 		err := f.minimise(ctx, p)
 		return f.d.v, err
@@ -146,6 +157,9 @@ func (f *fit) solve(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, e
 	r, err := p.Reduce(ctx, f.eng)
 	if err != nil {
 		return blas.Matrix{}, err
+	}
+	if f.Start != nil {
+		f.start = f.start.Select(p.Boundary())
 	}
 	if err := f.minimise(ctx, r.Problem); err != nil {
 		return blas.Matrix{}, err
@@ -191,6 +205,9 @@ func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 		r = min(f.Params.Rank, p.Len())
 	}
 	f.d = newDescent(f.eng, p, r, f.Seed)
+	if f.start.Rows > 0 && f.Params.Rank == 0 {
+		f.d.take(widened(f.start, min(bound, f.start.Cols+4), f.d.v))
+	}
 	tol, tightened := f.Params.Tol, 0
 	for {
 		if err := f.settle(ctx, tol); err != nil {

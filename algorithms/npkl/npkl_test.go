@@ -433,6 +433,11 @@ func TestModelFile(t *testing.T) {
 		"NaN":     func(f *model.File) { f.SetFloat64s("npkl.degrees", slices.Repeat([]float64{math.NaN()}, 40)) },
 		"degrees": func(f *model.File) { f.SetFloat64s("npkl.degrees", []float64{1}) },
 		"trace":   func(f *model.File) { f.SetFloat64s(tensorTrace, nil) },
+		"links": func(f *model.File) {
+			f.SetInt64s(tensorLinks, []int64{0, 40}, 1, 2)
+			f.SetFloat64s(tensorWeights, []float64{1})
+		},
+		"weights": func(f *model.File) { f.SetFloat64s(tensorWeights, []float64{1}) },
 		"points":  func(f *model.File) { f.SetFloat64s("points.dense", []float64{1, 2, 3}, 1, 3) },
 	} {
 		f := &model.File{}

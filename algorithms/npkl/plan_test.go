@@ -39,7 +39,7 @@ func similarities(x *points.Dense) blas.Matrix {
 	return s
 }
 
-// Sweeps over all points and over those with links alone come to the same optimum: the same kernel matrix.
+// Sweeps over all points and over those with links alone come to the same optimum.
 func TestPlansAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, _, set := blobs(t, rapid.IntRange(12, 60).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
@@ -55,12 +55,12 @@ func TestPlansAgree(t *testing.T) {
 		if a, b := whole.Objective(), boundary.Objective(); math.Abs(a-b) > 1e-8*a {
 			t.Fatalf("objectives %.15g and %.15g", a, b)
 		}
+		// Z itself is free between parts of the graph without a link between them.
 		a, b := gramOf(whole.Places()), gramOf(boundary.Places())
-		for i := range a {
-			for j := range a {
-				if math.Abs(a[i][j]-b[i][j]) > 1e-3 {
-					t.Fatalf("Z is %g and %g at (%d, %d)", a[i][j], b[i][j], i, j)
-				}
+		for _, link := range slices.Concat(set.Must(), set.Cannot()) {
+			f, g := l.Params.Loss.Slope(float64(link.Sign)*a[link.I][link.J]), l.Params.Loss.Slope(float64(link.Sign)*b[link.I][link.J])
+			if math.Abs(f-g) > 1e-4 {
+				t.Fatalf("the losses of link (%d, %d) have the slopes %g and %g", link.I, link.J, f, g)
 			}
 		}
 	})

@@ -30,15 +30,18 @@ type updateFlags struct {
 func newUpdate(a *app) *cobra.Command {
 	var u updateFlags
 	cmd := &cobra.Command{
-		Use:   "update MODEL (-i DATA -c CHUNKLETS [--extend] | --drop-last N) -o MODEL",
-		Short: "teach a model more chunklets, or take the latest back, without a new fit",
-		Long: `Teach a model (of krca, in its Cholesky form) more chunklets without fitting it again,
-and write the new model. The learned kernel is the one that a fit of all chunklets gives
-with the model's n eps held fixed (fixed_s).
+		Use:   "update MODEL (-i DATA -c LINKS [--extend] | --drop-last N) -o MODEL",
+		Short: "teach a model more chunklets or links, or take the latest back, without a new fit",
+		Long: `Teach a model more, and write the new model.
 
-Row numbers in CHUNKLETS refer to the DATA of this command. Each row named there is a new
-point. CHUNKLETS is a CSV with the columns i, chunklet, or one of links (i, j, link). Its
-chunklets are new ones; with --extend, a number names an existing chunklet of the model,
+A model of npkl learns more links between the points that it was fitted on: DATA are these,
+and LINKS the new ones alone. The sweeps start from what the model knows.
+
+A model of krca, in its Cholesky form, learns more chunklets without being fitted again.
+The learned kernel is the one that a fit of all chunklets gives with the model's n eps held
+fixed (fixed_s). Row numbers in LINKS refer to the DATA of this command, and each row named
+there is a new point. LINKS is a CSV with the columns i, chunklet, or one of links (i, j,
+link). Its chunklets are new ones; with --extend, a number names an existing chunklet of the model,
 counted from 0 in order of creation (those of the fit by their smallest rows), and any
 other name a new one. Chunklets that share a row are merged.
 
@@ -63,6 +66,7 @@ other name a new one. Chunklets that share a row are merged.
 type updateReport struct {
 	Method   string              `json:"method"`
 	Added    int                 `json:"points_added"`
+	Links    int                 `json:"links_added"`
 	Dropped  int                 `json:"updates_dropped"`
 	Figures  []algorithms.Figure `json:"figures"`
 	Seconds  float64             `json:"seconds"`
@@ -88,6 +92,9 @@ func (a *app) runUpdate(cmd *cobra.Command, path string, u *updateFlags) error {
 	begin := time.Now()
 	r := &updateReport{Method: fitted.Model.Method(), Dropped: u.drop, Figures: []algorithms.Figure{}, Model: u.out}
 	fitted.Model, r.Added, err = a.update(cmd.Context(), eng, path, fitted, u)
+	if _, ok := fitted.Model.(algorithms.Linker); ok {
+		r.Added, r.Links = 0, r.Added
+	}
 	if err != nil {
 		return err
 	}
@@ -165,9 +172,12 @@ func (u *updateFlags) checkKernel(path string, m algorithms.Model) error {
 
 // update returns the new model and the number of points that it learned.
 func (a *app) update(ctx context.Context, eng *engine.Engine, path string, fitted *catalog.Fitted, u *updateFlags) (algorithms.Model, int, error) {
+	if model, ok := fitted.Model.(algorithms.Linker); ok {
+		return a.addLinks(ctx, eng, path, fitted, model, u)
+	}
 	model, ok := fitted.Model.(algorithms.Updater)
 	if !ok {
-		return nil, 0, fault.Data(path, "a model of method %s cannot be updated: want one of krca", fitted.Model.Method())
+		return nil, 0, fault.Data(path, "a model of method %s cannot be updated: want one of krca or npkl", fitted.Model.Method())
 	}
 	if u.drop > 0 {
 		m, err := model.DropLast(ctx, eng, u.drop)
@@ -192,6 +202,32 @@ func (a *app) update(ctx context.Context, eng *engine.Engine, path string, fitte
 		return nil, 0, inFile(path, err) // what is wrong is the model
 	}
 	return m, len(rows), inFile(u.links.path, err)
+}
+
+// addLinks teaches a model more links between the points that it was fitted on.
+func (a *app) addLinks(ctx context.Context, eng *engine.Engine, path string, fitted *catalog.Fitted, model algorithms.Linker, u *updateFlags) (algorithms.Model, int, error) {
+	switch {
+	case u.drop > 0:
+		return nil, 0, fault.Data(path, "a model of method %s does not take links back: want no --drop-last", fitted.Model.Method())
+	case u.extend:
+		return nil, 0, fault.Data(path, "a model of method %s has no chunklets: want no --extend", fitted.Model.Method())
+	}
+	data, x, err := a.readFor(ctx, fitted, &u.data)
+	if err != nil {
+		return nil, 0, err
+	}
+	if fitted.Fingerprint != dataset.Fingerprint(data.Points) {
+		a.warn("%s: not the points that %s was fitted on", data.Name, path)
+	}
+	set, err := a.readLinks(ctx, &u.links, data)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, w := range set.Warnings() {
+		a.warn("%s: %s", u.links.path, w)
+	}
+	m, err := model.AddLinks(ctx, eng, x, set)
+	return m, set.Len(), inFile(u.links.path, err)
 }
 
 // readUpdate reads the chunklets of an update.
@@ -244,6 +280,8 @@ func (a *app) readChunklets(ctx context.Context, l *linkFlags, d *dataset.Data) 
 func (r *updateReport) text(w io.Writer) {
 	if r.Dropped > 0 {
 		fmt.Fprintf(w, "dropped\t%s\n", plural(r.Dropped, "update"))
+	} else if r.Links > 0 {
+		fmt.Fprintf(w, "added\t%s\n", plural(r.Links, "link"))
 	} else {
 		fmt.Fprintf(w, "added\t%s\n", plural(r.Added, "point"))
 	}

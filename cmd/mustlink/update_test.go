@@ -135,3 +135,24 @@ func TestBadUpdate(t *testing.T) {
 		t.Errorf("cannot-links only: exit code %d, %s", o.code, o.stderr)
 	}
 }
+
+// TestUpdateLinks: a model of npkl learns more links between its points, and says so.
+func TestUpdateLinks(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "data.csv", blobs(60, 1, false))
+	write(t, dir, "links.csv", "i,j,link\n0,3,must\n0,1,cannot\n1,4,must\n2,5,must\n")
+	write(t, dir, "more.csv", "i,j,link\n6,9,must\n1,2,cannot\n")
+	write(t, dir, "against.csv", "i,j,link\n0,3,cannot\n")
+	runOK(t, dir, "fit -m npkl -i data.csv -c links.csv -o model.mlk")
+	o := runOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
+	if !strings.Contains(o.stdout, "2 links") {
+		t.Errorf("the summary does not say what was added:\n%s", o.stdout)
+	}
+	if strings.Contains(o.stderr, "not the points") {
+		t.Errorf("the points of the fit are not recognised:\n%s", o.stderr)
+	}
+	before := names(t, dir)
+	wantInputError(t, dir, run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before, "against.csv", "must", "cannot")
+	wantInputError(t, dir, run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, "npkl", "--drop-last")
+	wantInputError(t, dir, run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before, "npkl", "--extend")
+}
