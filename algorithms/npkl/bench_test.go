@@ -64,7 +64,7 @@ func BenchmarkAdult(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, n := range []int{1605, 16100} {
+	for _, n := range []int{1605, 4781, 16100} {
 		for _, graph := range []graphkernel.Graph{KNN, Dense} {
 			x, labels := points.Slice(d.Points, 0, n), d.Labels[:n]
 			set, err := links.SampleByCount(labels, n*6/10, n*6/10, 1)

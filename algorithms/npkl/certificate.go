@@ -28,10 +28,10 @@ type bottom struct {
 	norm         float64 // of the matrix
 }
 
-// least finds the smallest eigenvalue beside the subspace that the rows of null span. If that is not
-// quite invariant, the error says by how much.
-func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, seed uint64) (bottom, error) {
-	found, err := eigen.Bottom(ctx, eng, op, 1, eigen.Options{Tolerance: 0.1 * certified, Seed: seed, Null: null, Products: 20000})
+// least finds the smallest eigenvalue beside the subspace that the rows of null span, to within tol times
+// the norm. If that is not quite invariant, the error says by how much.
+func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
+	found, err := eigen.Bottom(ctx, eng, op, 1, eigen.Options{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
 	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {
 		found, err = rough.Best, nil
 	}

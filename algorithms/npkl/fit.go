@@ -170,6 +170,7 @@ func (f *fit) solve(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, e
 // minimise finds V, of the rank that is asked for or that the certificate wants. The hinge, where sweeps
 // from anywhere would soon be caught at kinks, starts from the optimum of its square, and keeps the rank.
 func (f *fit) minimise(ctx context.Context, p *graphkernel.Problem) error {
+	f.stage("certificate", 0)
 	if done, err := f.collapse(ctx, p); done || err != nil {
 		return err
 	}
@@ -265,6 +266,12 @@ func (f *fit) trim(ctx context.Context) error {
 	return err
 }
 
+// How precise eigenvalues are, relative to the norm: to see that one is clearly negative, or how much.
+const (
+	coarse  = 1e-2
+	precise = 0.1 * certified
+)
+
 // collapse finds out whether Z = 0 is the optimum, and then with which C it is not.
 func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error) {
 	definite := func(c float64) (bool, error) {
@@ -272,7 +279,11 @@ func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error
 		if err != nil {
 			return false, err
 		}
-		w, err := least(ctx, f.eng, a, blas.Matrix{}, f.Seed)
+		w, err := least(ctx, f.eng, a, blas.Matrix{}, coarse, f.Seed)
+		if err != nil || w.value < -w.error { // an eigenvalue is not above its Ritz value
+			return false, err
+		}
+		w, err = least(ctx, f.eng, a, blas.Matrix{}, precise, f.Seed)
 		return w.value >= 0, err
 	}
 	if is, err := definite(p.C); err != nil || !is {
@@ -323,7 +334,7 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 	if err != nil {
 		return bottom{}, err
 	}
-	low, err := least(ctx, f.eng, g, null, f.Seed)
+	low, err := least(ctx, f.eng, g, null, precise, f.Seed)
 	if err != nil {
 		return bottom{}, err
 	}

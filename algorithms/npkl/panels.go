@@ -12,7 +12,7 @@ type panels struct{}
 
 // panelRows is the number of rows of a panel: enough for the products to wait for memory only, and few, as
 // the corrections are on one worker.
-const panelRows = 256
+const panelRows = 512
 
 func (panels) sweep(ctx context.Context, d *descent) (tally, error) {
 	n, r := d.v.Rows, d.v.Cols
