@@ -56,12 +56,7 @@ func (g *graphChoice) with(s setters, p *graphkernel.Neighbourhood) setters {
 		"graph":     func(text string) error { return g.parse(text, p) },
 		"metric":    func(text string) error { g.metric = text; return nil },
 		"neighbors": count("neighbors", &p.Neighbors),
-		"heat": func(text string) (err error) {
-			if p.Heat, err = strconv.ParseBool(text); err != nil {
-				return &fault.ParamError{Param: "heat", Value: text, Want: "true or false"}
-			}
-			return nil
-		},
+		"heat":      flag("heat", &p.Heat),
 	}
 	maps.Copy(out, s)
 	return out

@@ -24,6 +24,7 @@ func npklMethod() Method {
 			{"rank", strconv.Itoa(d.Rank), "dimensions; 0: as many as the optimum wants"},
 		}, graphParameters(d.Neighbourhood), []Parameter{
 			{"plan", string(d.Plan), "rows that are swept: full (all points), reduced (those with links) or auto (the cheaper)"},
+			{"plain", "false", "true sweeps without extrapolation, as the paper does"},
 			{"tol", text(d.Tol), "relative change of the places in a sweep that ends the fit, > 0"},
 			{"max_iter", strconv.Itoa(d.MaxIter), "most sweeps, >= 1"},
 		}),
@@ -42,6 +43,7 @@ func newNPKL(m Method, c Config) (algorithms.Learner, error) {
 		"delta":    positive("delta", &p.Delta),
 		"rank":     count("rank", &p.Rank),
 		"plan":     func(text string) error { p.Plan = npkl.Plan(text); return nil },
+		"plain":    flag("plain", &p.Plain),
 		"tol":      positive("tol", &p.Tol),
 		"max_iter": count("max_iter", &p.MaxIter),
 	}, &p.Neighbourhood).apply(m, c.Params)

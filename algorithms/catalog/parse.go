@@ -82,3 +82,15 @@ func count(name string, to *int) func(string) error {
 
 // text writes a default as a person would.
 func text(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// flag returns a setter of true or false.
+func flag(name string, to *bool) func(string) error {
+	return func(text string) error {
+		v, err := strconv.ParseBool(text)
+		if err != nil {
+			return &fault.ParamError{Param: name, Value: text, Want: "true or false"}
+		}
+		*to = v
+		return nil
+	}
+}

@@ -206,6 +206,7 @@ func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 		r = min(f.Params.Rank, p.Len())
 	}
 	f.d = newDescent(f.eng, p, r, f.Seed)
+	f.d.plain = f.Params.Plain
 	if f.start.Rows > 0 && f.Params.Rank == 0 {
 		f.d.take(widened(f.start, min(bound, f.start.Cols+4), f.d.v))
 	}

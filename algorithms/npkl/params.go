@@ -53,6 +53,8 @@ type Params struct {
 	Rank int `json:"rank"`
 	Neighbourhood
 	Plan Plan `json:"plan"`
+	// Plain leaves out the extrapolation of sweeps: these are the paper's.
+	Plain bool `json:"plain,omitempty"`
 	// Tol ends the sweeps: the relative change of V in one, or the root of that of the objective, > 0.
 	Tol float64 `json:"tol"`
 	// MaxIter is the most sweeps, at least 1.

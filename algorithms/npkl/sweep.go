@@ -18,6 +18,7 @@ type descent struct {
 	v      blas.Matrix // n x r
 	order  sweeper
 	blocks sync.Pool // of *block
+	plain  bool      // no extrapolation
 	sweeps int
 	trace  []float64 // objective after every sweep that counts
 }
@@ -120,6 +121,9 @@ func (d *descent) settle(ctx context.Context, tol float64, most int, report func
 		report()
 		if t.change() < tol || t.fall < tol*enough(d.Problem, tol)*value {
 			return true, nil
+		}
+		if d.plain {
+			continue
 		}
 		if err := faster.add(ctx, before.Data, d.v.Data); err != nil {
 			return false, err

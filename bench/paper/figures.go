@@ -22,9 +22,18 @@ type Figure struct {
 	Setup   []string `json:"setup"`
 	// Deviations says where that differs from the paper or fills a gap in what we know of it.
 	Deviations []string `json:"deviations"`
-	// Draw computes the drawing. Its randomness is that of seed alone; times are those of the
+	// Data names the files that it reads from the folder of data sets.
+	Data []string `json:"data,omitempty"`
+	// Draw computes the drawing. Its randomness is that of the seed alone; times are those of the
 	// machine.
-	Draw func(ctx context.Context, eng *engine.Engine, seed uint64, progress algorithms.ProgressFunc) (*Drawing, error) `json:"-"`
+	Draw func(ctx context.Context, eng *engine.Engine, s Sketch) (*Drawing, error) `json:"-"`
+}
+
+// Sketch is what a figure is drawn with.
+type Sketch struct {
+	Seed     uint64
+	Data     string // folder of the data sets, needed by figures with Data
+	Progress algorithms.ProgressFunc
 }
 
 // Drawing is a figure with the numbers behind it.
@@ -41,7 +50,7 @@ type Drawing struct {
 
 // Figures returns all figures, in the order in which they are listed.
 func Figures() []Figure {
-	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2(), soleymaniFigure1()}
+	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2(), soleymaniFigure1(), huFigure1(), huTable5(), huFigureGrowth()}
 }
 
 // LookupFigure returns the figure of that name, or a *fault.ParamError with the nearest one.
@@ -57,12 +66,15 @@ func LookupFigure(name string) (Figure, error) {
 }
 
 // Make computes the figure.
-func (f Figure) Make(ctx context.Context, eng *engine.Engine, seed uint64, progress algorithms.ProgressFunc) (*Drawing, error) {
-	d, err := f.Draw(ctx, eng, seed, progress)
+func (f Figure) Make(ctx context.Context, eng *engine.Engine, s Sketch) (*Drawing, error) {
+	if err := checkData(f.Data, s.Data, "figure "+f.Name); err != nil {
+		return nil, err
+	}
+	d, err := f.Draw(ctx, eng, s)
 	if err != nil {
 		return nil, err
 	}
-	d.Figure, d.Seed, d.Build = f, seed, describeBuild(eng, 1)
+	d.Figure, d.Seed, d.Build = f, s.Seed, describeBuild(eng, 1)
 	return d, nil
 }
 
@@ -115,6 +127,10 @@ func (d *Drawing) Markdown() string {
 	notes(&b, "What the numbers come to", d.Notes)
 	notes(&b, "Set-up", f.Setup)
 	notes(&b, "Where this differs from the paper", f.Deviations)
-	fmt.Fprintf(&b, "## Made with\n\n    mustlink bench paper %s --seed %d -o FILE.md\n\n- Build: %s\n", f.Name, d.Seed, escape(d.Build.String()))
+	data := ""
+	if len(f.Data) > 0 {
+		data = " --data DIR"
+	}
+	fmt.Fprintf(&b, "## Made with\n\n    mustlink bench paper %s --seed %d%s -o FILE.md\n\n- Build: %s\n", f.Name, d.Seed, data, escape(d.Build.String()))
 	return b.String()
 }

@@ -18,7 +18,7 @@ import (
 // learned kernel one line separates the classes, in the unlearned one none does well.
 func TestXORFigures(t *testing.T) {
 	eng := scopEngine(t)
-	first, err := tsangFigure1().Make(t.Context(), eng, 1, nil)
+	first, err := tsangFigure1().Make(t.Context(), eng, Sketch{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestXORFigures(t *testing.T) {
 	if want := 2 * tsangChunks * (2*tsangFromBlob - 1); links != want {
 		t.Errorf("%d lines: want %d, one less than the points of each chunklet", links, want)
 	}
-	second, err := tsangFigure2().Make(t.Context(), eng, 1, nil)
+	second, err := tsangFigure2().Make(t.Context(), eng, Sketch{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestXORFigures(t *testing.T) {
 func TestArrivals(t *testing.T) {
 	a := arrivals{count: 300, dim: 4, s: 1, relearn: 5}
 	var last algorithms.Progress
-	d, err := a.draw(t.Context(), scopEngine(t), 1, func(p algorithms.Progress) { last = p })
+	d, err := a.draw(t.Context(), scopEngine(t), Sketch{Seed: 1, Progress: func(p algorithms.Progress) { last = p }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func soleymaniFigure1() Figure {
 	}
 }
 
-func drawSoleymani(ctx context.Context, eng *engine.Engine, seed uint64, progress algorithms.ProgressFunc) (*Drawing, error) {
+func drawSoleymani(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawing, error) {
+	seed, progress := sketch.Seed, sketch.Progress
 	t := Trial{Number: -1, seed: seed}
 	sets := soleymaniSynthetic()
 	loaded, err := loadSoleymani(ctx, eng, t, sets)

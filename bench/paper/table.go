@@ -118,6 +118,7 @@ func Tables() []Table {
 		soleymaniFigure2(),
 		soleymaniFigure3(),
 		hu3(),
+		hu4(),
 	}
 }
 
@@ -164,29 +165,33 @@ func (t Table) validate() error {
 // checkData reports that the folder of data sets is not given, or does not hold a file that
 // the table needs.
 func (t Table) checkData(folder string) error {
-	if len(t.Data) == 0 {
+	return checkData(t.Data, folder, "table "+t.Name)
+}
+
+func checkData(names []string, folder, of string) error {
+	if len(names) == 0 {
 		return nil
 	}
 	if folder == "" {
-		return &fault.ParamError{Param: "folder of data sets", Value: folder, Want: "the folder that holds " + t.DataNames()}
+		return &fault.ParamError{Param: "folder of data sets", Value: folder, Want: "the folder that holds " + DataNames(names)}
 	}
-	for _, name := range t.Data {
+	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
-			return fault.Data(filepath.Join(folder, name), "data set of table %s: %w", t.Name, err)
+			return fault.Data(filepath.Join(folder, name), "data set of %s: %w", of, err)
 		}
 	}
 	return nil
 }
 
-// DataNames returns the names in Data for a message: the first and how many more there are.
-func (t Table) DataNames() string {
-	switch n := len(t.Data); n {
+// DataNames returns names of files for a message: the first and how many more there are.
+func DataNames(names []string) string {
+	switch n := len(names); n {
 	case 0:
 		return "no file"
 	case 1:
-		return t.Data[0]
+		return names[0]
 	default:
-		return fmt.Sprintf("%s and %d more of the table's files", t.Data[0], n-1)
+		return fmt.Sprintf("%s and %d more files", names[0], n-1)
 	}
 }
 

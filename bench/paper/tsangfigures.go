@@ -26,7 +26,8 @@ func tsangFigure1() Figure {
 		Caption:    "the XOR data with their chunklets",
 		Setup:      tsang1().Setup[:2],
 		Deviations: []string{unknownDrawing},
-		Draw: func(_ context.Context, _ *engine.Engine, seed uint64, _ algorithms.ProgressFunc) (*Drawing, error) {
+		Draw: func(_ context.Context, _ *engine.Engine, sketch Sketch) (*Drawing, error) {
+			seed := sketch.Seed
 			x, classes, l, err := xorDraw(seed)
 			if err != nil {
 				return nil, err
@@ -106,7 +107,8 @@ func xorDrawing(classes []int, names []string, panels ...figure.Scatter) *Drawin
 	return d
 }
 
-func drawXORKernels(ctx context.Context, eng *engine.Engine, seed uint64, _ algorithms.ProgressFunc) (*Drawing, error) {
+func drawXORKernels(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawing, error) {
+	seed := sketch.Seed
 	x, classes, l, err := xorDraw(seed)
 	if err != nil {
 		return nil, err
@@ -155,7 +157,8 @@ func tsangFigure3() Figure {
 }
 
 // draw measures and draws.
-func (a arrivals) draw(ctx context.Context, eng *engine.Engine, seed uint64, progress algorithms.ProgressFunc) (*Drawing, error) {
+func (a arrivals) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawing, error) {
+	seed, progress := sketch.Seed, sketch.Progress
 	r := rand.New(rand.NewPCG(seed, 3))
 	data := make([]float64, 2*a.count*a.dim)
 	for i := range data {

@@ -80,7 +80,7 @@ func TestYeungFigure1(t *testing.T) {
 		t.Fatal(err)
 	}
 	y := yeungTimes{basic: []int{60, 90}, points: []int{200, 400}, landmarks: 50, many: []int{40, 80}, of: 300, rounds: 1}
-	d, err := y.draw(context.Background(), eng, 1, nil)
+	d, err := y.draw(context.Background(), eng, Sketch{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func yeungFigure1() Figure {
 	}
 }
 
-func (y yeungTimes) draw(ctx context.Context, eng *engine.Engine, seed uint64, progress algorithms.ProgressFunc) (*Drawing, error) {
+func (y yeungTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawing, error) {
+	seed, progress := sketch.Seed, sketch.Progress
 	d := &Drawing{Columns: []string{"points", "landmarks", "seconds"}}
 	begin, done, total := time.Now(), 0, len(y.basic)+len(y.points)+len(y.many)
 	curve := func(name string, sizes []int, of func(size int) (n, m int)) error {

@@ -35,7 +35,8 @@ func yeungFigure2() Figure {
 	}
 }
 
-func drawYeungXOR(ctx context.Context, eng *engine.Engine, seed uint64, progress algorithms.ProgressFunc) (*Drawing, error) {
+func drawYeungXOR(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawing, error) {
+	seed, progress := sketch.Seed, sketch.Progress
 	data, err := dataset.Generate("xor", dataset.GenerateOptions{N: yeungDrawn, Noise: yeungSpread, Seed: seed})
 	if err != nil {
 		return nil, err

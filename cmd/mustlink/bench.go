@@ -117,7 +117,7 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions, t.Data})
 	}
 	for _, f := range paper.Figures() {
-		list = append(list, paperTable{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption})
+		list = append(list, paperTable{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Data: f.Data})
 	}
 	return a.print(list, func(w io.Writer) {
 		for _, t := range list {
@@ -133,6 +133,18 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	})
 }
 
+// findData sees to it that the folder of data sets is known, if it is needed.
+func (p *paperFlags) findData(a *app, needed []string) error {
+	if p.data == "" {
+		p.data = a.getenv(dataVariable)
+	}
+	if p.data == "" && len(needed) > 0 {
+		return &fault.ParamError{Param: "--data", Value: p.data,
+			Want: fmt.Sprintf("the folder that holds %s, here or in $%s", paper.DataNames(needed), dataVariable)}
+	}
+	return nil
+}
+
 func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) error {
 	table, err := paper.Lookup(name)
 	if err != nil {
@@ -141,12 +153,8 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	if err := a.checkPaperFlags(cmd, p, table); err != nil {
 		return err
 	}
-	if p.data == "" {
-		p.data = a.getenv(dataVariable)
-	}
-	if p.data == "" && len(table.Data) > 0 {
-		return &fault.ParamError{Param: "--data", Value: p.data,
-			Want: fmt.Sprintf("the folder that holds %s, here or in $%s", table.DataNames(), dataVariable)}
+	if err := p.findData(a, table.Data); err != nil {
+		return err
 	}
 	eng, err := a.engine()
 	if err != nil {

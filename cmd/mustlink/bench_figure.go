@@ -19,7 +19,7 @@ import (
 // page about it, by the extension of the output.
 func (a *app) runBenchFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) error {
 	for _, name := range []string{"repetitions", "data", "state"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && !(name == "data" && len(f.Data) > 0) {
 			return usagef("%s is given, but %s is a figure, which has none", flagName(flag), f.Name)
 		}
 	}
@@ -30,13 +30,16 @@ func (a *app) runBenchFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) 
 	if err := a.checkOutput("-o, --output", p.out); err != nil {
 		return err
 	}
+	if err := p.findData(a, f.Data); err != nil {
+		return err
+	}
 	eng, err := a.engine()
 	if err != nil {
 		return err
 	}
 	bar := a.progress()
 	defer bar.done()
-	d, err := f.Make(cmd.Context(), eng, p.seed, bar.report)
+	d, err := f.Make(cmd.Context(), eng, paper.Sketch{Seed: p.seed, Data: p.data, Progress: bar.report})
 	if err != nil {
 		return err
 	}
