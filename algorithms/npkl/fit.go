@@ -170,16 +170,14 @@ func (f *fit) solve(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, e
 // minimise finds V, of the rank that is asked for or that the certificate wants. The hinge, where sweeps
 // from anywhere would soon be caught at kinks, starts from the optimum of its square, and keeps the rank.
 func (f *fit) minimise(ctx context.Context, p *graphkernel.Problem) error {
-	f.stage("certificate", 0)
-	if done, err := f.collapse(ctx, p); done || err != nil {
+	smooth := *p
+	if p.Loss == Hinge {
+		smooth.Loss = SquaredHinge
+	}
+	if err := f.climb(ctx, &smooth); err != nil {
 		return err
 	}
-	if p.Loss != Hinge {
-		return f.climb(ctx, p)
-	}
-	smooth := *p
-	smooth.Loss = SquaredHinge
-	if err := f.climb(ctx, &smooth); err != nil {
+	if done, err := f.collapse(ctx, p); done || err != nil || p.Loss != Hinge {
 		return err
 	}
 	f.d.Problem, f.d.trace, f.certified, f.gap = p, nil, false, math.NaN()
@@ -267,24 +265,26 @@ func (f *fit) trim(ctx context.Context) error {
 	return err
 }
 
-// How precise eigenvalues are, relative to the norm: to see that one is clearly negative, or how much.
-const (
-	coarse  = 1e-2
-	precise = 0.1 * certified
-)
+// precise is the error of eigenvalues, relative to the norm.
+const precise = 0.1 * certified
 
-// collapse finds out whether Z = 0 is the optimum, and then with which C it is not.
+// collapse finds out whether Z = 0 is the optimum, and then with which C it is not. An objective that is
+// below that of 0 shows that it is not, for all losses: they have the same slope there.
 func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error) {
+	nothing := 0.0
+	for _, w := range p.Weight {
+		nothing += w * f.d.Loss.Charge(0) / 2 // every link is there twice
+	}
+	if f.d.trace[len(f.d.trace)-1] < 0.999*nothing {
+		return false, nil
+	}
+	f.stage("certificate", f.d.sweeps)
 	definite := func(c float64) (bool, error) {
 		a, err := p.Combined(func(_, e int) float64 { return c / p.C * p.Weight[e] * p.Sign[e] })
 		if err != nil {
 			return false, err
 		}
-		w, err := least(ctx, f.eng, a, blas.Matrix{}, coarse, f.Seed)
-		if err != nil || w.value < -w.error { // an eigenvalue is not above its Ritz value
-			return false, err
-		}
-		w, err = least(ctx, f.eng, a, blas.Matrix{}, precise, f.Seed)
+		w, err := least(ctx, f.eng, a, blas.Matrix{}, precise, f.Seed)
 		return w.value >= 0, err
 	}
 	if is, err := definite(p.C); err != nil || !is {

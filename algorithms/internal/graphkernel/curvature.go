@@ -42,32 +42,39 @@ func (o full) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix
 
 // merged returns diag(Diag) - n - f.
 func (p *Problem) merged(n *sparse.Matrix, f func(i, e int) float64) *sparse.Matrix {
-	g := &sparse.Matrix{Rows: n.Rows, Cols: n.Rows, Start: make([]int, 1, n.Rows+1)}
-	type entry struct {
-		col int32
-		val float64
-	}
-	var row []entry
+	most := n.Count() + n.Rows + len(p.To)
+	g := &sparse.Matrix{Rows: n.Rows, Cols: n.Rows, Start: make([]int, 1, n.Rows+1), Col: make([]int32, 0, most), Val: make([]float64, 0, most)}
+	var all []entry // the diagonal and the links of a point
 	for i := range n.Rows {
-		row = append(row[:0], entry{int32(i), p.Diag[i]})
-		col, val := n.Row(i)
-		for a, j := range col {
-			row = append(row, entry{j, -val[a]})
-		}
+		all = append(all[:0], entry{int32(i), p.Diag[i]})
 		lo, hi := p.Links(i)
 		for e := lo; e < hi; e++ {
-			row = append(row, entry{p.To[e], -f(i, e)})
+			all = append(all, entry{p.To[e], -f(i, e)})
 		}
-		slices.SortStableFunc(row, func(a, b entry) int { return int(a.col) - int(b.col) })
-		first := len(g.Col)
-		for _, x := range row {
-			if last := len(g.Col) - 1; last >= first && g.Col[last] == x.col {
-				g.Val[last] += x.val
-				continue
+		slices.SortFunc(all, func(a, b entry) int { return int(a.col) - int(b.col) }) // no two are of a column
+		own := all // that are still to come
+		col, val := n.Row(i)
+		for k, j := range col {
+			for len(own) > 0 && own[0].col < j {
+				g.Col, g.Val = append(g.Col, own[0].col), append(g.Val, own[0].val)
+				own = own[1:]
 			}
+			v := -val[k]
+			if len(own) > 0 && own[0].col == j {
+				v += own[0].val
+				own = own[1:]
+			}
+			g.Col, g.Val = append(g.Col, j), append(g.Val, v)
+		}
+		for _, x := range own {
 			g.Col, g.Val = append(g.Col, x.col), append(g.Val, x.val)
 		}
 		g.Start = append(g.Start, len(g.Col))
 	}
 	return g
+}
+
+type entry struct {
+	col int32
+	val float64
 }
