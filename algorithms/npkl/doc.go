@@ -21,12 +21,19 @@
 // system of r equations (sl), a few of them (shl), or a small quadratic program in a box (hl). So every
 // sweep costs as much as a product with the graph, and the objective falls in every step.
 //
+// On a graph of few edges the points are coloured: those of a colour have no edge or link among each other,
+// and their rows are updated on all workers at once. Where all pairs have edges, the rows are taken in
+// panels: a product of a panel with V, corrected after every row within it. Points without links can be
+// eliminated first (the boundary form of the paper); [Plan] says whether, and by default the cheaper way
+// is taken, for full graphs by a Cholesky factor, for sparse ones by conjugate gradients.
+//
 // Sweeps converge linearly, slowly where the optimum is flat; the latest ones are extrapolated
-// (Anderson) wherever that is lower, which takes a fifth of the sweeps.
+// (Anderson), and a sweep from there counts if the objective has fallen, which takes a fifth of the sweeps.
 //
 // sl and shl are smooth: if G = Delta - C sum h_ij t_ij (E_ij + E_ji), h = -l'(t Z)/2, has no negative
-// eigenvalue then Z is the optimum among all matrices, of any rank. The rank grows by the eigenvector
-// of a negative one until that is so. For hl, whose objective has kinks where single rows get stuck,
+// eigenvalue then Z is the optimum among all matrices, of any rank. The sweeps begin with more columns than
+// the optimum has mostly, as too few lead from saddle to saddle; superfluous ones die away and are dropped.
+// If G has a negative eigenvalue, V grows by its eigenvector until there is none. For hl, whose objective has kinks where single rows get stuck,
 // there is no such certificate; it starts from the optimum of shl, which keeps it from the worst of them
 // (package baseline/npk knows the gap).
 //
@@ -34,5 +41,10 @@
 //
 // The paper has none. A new point x is joined to the graph by its neighbours among the training points
 // and takes the place that minimises the energy: sum_j s_xj / sqrt(d_x d_j) v_j / (1 + delta). A point
-// that equals a training point to the bit has its place.
+// that equals a training point to the bit has its place. A graph of given similarities does not say what is
+// near a new point, so its model has places for the training points only.
+//
+// # New links
+//
+// A model keeps its links. [Model.AddLinks] fits it with more of them, starting from its places.
 package npkl

@@ -52,7 +52,7 @@ func (p *Problem) merged(n *sparse.Matrix, f func(i, e int) float64) *sparse.Mat
 			all = append(all, entry{p.To[e], -f(i, e)})
 		}
 		slices.SortFunc(all, func(a, b entry) int { return int(a.col) - int(b.col) }) // no two are of a column
-		own := all // that are still to come
+		own := all                                                                    // that are still to come
 		col, val := n.Row(i)
 		for k, j := range col {
 			for len(own) > 0 && own[0].col < j {
