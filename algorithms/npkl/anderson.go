@@ -25,25 +25,22 @@ type anderson struct {
 // last returns the latest S(V).
 func (a *anderson) last() []float64 { return a.out[len(a.out)-1] }
 
-// add takes a sweep from before to after.
-func (a *anderson) add(ctx context.Context, before, after []float64) error {
-	var out, step []float64
-	if len(a.out) > window { // the oldest give their memory
-		out, step = a.out[0], a.step[0]
+// add takes the rows out after a sweep that has added step to them, and keeps both; it returns memory for
+// the next ones, of which it has no more need.
+func (a *anderson) add(ctx context.Context, out, step []float64) (freeOut, freeStep []float64, err error) {
+	if len(a.out) > window {
+		freeOut, freeStep = a.out[0], a.step[0]
 		a.out, a.step, a.products = append(a.out[:0], a.out[1:]...), append(a.step[:0], a.step[1:]...), a.products[1:]
 		for i := range a.products {
 			a.products[i] = a.products[i][1:]
 		}
 	} else {
-		out, step = make([]float64, len(after)), make([]float64, len(after))
+		freeOut, freeStep = make([]float64, len(out)), make([]float64, len(out))
 	}
 	a.out, a.step = append(a.out, out), append(a.step, step)
 	t, m := a.eng.Backend().Kernels(), len(a.step)
-	parts := make([]float64, (len(after)+chunk-1)/chunk*m)
-	err := a.eng.For(ctx, len(after), chunk, func(lo, hi int) error {
-		copy(out[lo:hi], after[lo:hi])
-		copy(step[lo:hi], after[lo:hi])
-		t.Axpy(-1, before[lo:hi], step[lo:hi])
+	parts := make([]float64, (len(out)+chunk-1)/chunk*m)
+	err = a.eng.For(ctx, len(out), chunk, func(lo, hi int) error {
 		for j, other := range a.step {
 			parts[lo/chunk*m+j] = t.Dot(step[lo:hi], other[lo:hi])
 		}
@@ -54,7 +51,7 @@ func (a *anderson) add(ctx context.Context, before, after []float64) error {
 		products[k%m] += x
 	}
 	a.products = append(a.products, products)
-	return err
+	return freeOut, freeStep, err
 }
 
 // reset forgets all but the latest.

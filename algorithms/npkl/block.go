@@ -23,7 +23,7 @@ type block struct {
 	qp    boxqp.Solver
 	p, q  []float64
 
-	pulled, old []float64 // r, for the caller
+	pulled, old, sums []float64 // r, r and any number, for the caller
 }
 
 func newBlock(loss Loss, r, most int) *block {

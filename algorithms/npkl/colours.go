@@ -2,19 +2,30 @@ package npkl
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 )
 
-// colours holds the points in classes without an edge or link within: the rows of a class are updated
-// together, each to the minimiser over it whatever happens to the others of the class.
+// colours sweeps over the points class by class, where a class has no edge or link within: its rows are
+// updated together, each to the minimiser over it whatever happens to the others. The points are in the
+// order of the classes, so the neighbours before a class are those that the sweep has updated: they give the
+// objective, too.
 type colours struct {
-	order []int32 // the points, class by class
-	start []int   // of every class in order, and the end
+	start []int // of every class, and the end
+	// cuts has, for every point, the place of its neighbours in the graph and of those from its own class on:
+	// rows 2i and 2i+1 of a product are the sums of the earlier and of the later ones.
+	cuts []int
+}
+
+// classes are points in an order, class by class.
+type classes struct {
+	order []int32
+	start []int // of every class in order, and the end
 }
 
 // colour takes the points in their order, and for each the first class without a neighbour. O(edges).
-func colour(p *graphkernel.Problem) *colours {
+func colour(p *graphkernel.Problem) classes {
 	n := p.Len()
 	class, taken, count := make([]int32, n), []int{}, 0
 	for i := range class {
@@ -44,7 +55,7 @@ func colour(p *graphkernel.Problem) *colours {
 		}
 		class[i] = int32(c)
 	}
-	out := &colours{order: make([]int32, n), start: make([]int, count+1)}
+	out := classes{order: make([]int32, n), start: make([]int, count+1)}
 	for _, c := range class {
 		out.start[c+1]++
 	}
@@ -59,21 +70,32 @@ func colour(p *graphkernel.Problem) *colours {
 	return out
 }
 
+// newColours returns the sweeper of a problem whose points are in the order of their classes.
+func newColours(p *graphkernel.Problem, start []int) *colours {
+	o := &colours{start: start, cuts: make([]int, 0, 2*p.Len()+1)}
+	for c := range len(start) - 1 {
+		for i := start[c]; i < start[c+1]; i++ {
+			col, _ := p.N.Sparse.Row(i)
+			earlier, _ := slices.BinarySearch(col, int32(start[c]))
+			o.cuts = append(o.cuts, p.N.Sparse.Start[i], p.N.Sparse.Start[i]+earlier)
+		}
+	}
+	o.cuts = append(o.cuts, p.N.Sparse.Count())
+	return o
+}
+
 // together is the number of rows that one task takes.
 const together = 64
 
 func (o *colours) sweep(ctx context.Context, d *descent) (tally, error) {
 	var total tally
 	for c := range len(o.start) - 1 {
-		rows := o.order[o.start[c]:o.start[c+1]]
-		parts := make([]tally, (len(rows)+together-1)/together)
-		err := d.eng.For(ctx, len(rows), together, func(lo, hi int) error {
+		first, count := o.start[c], o.start[c+1]-o.start[c]
+		parts := make([]tally, (count+together-1)/together)
+		err := d.eng.For(ctx, count, together, func(lo, hi int) error {
 			k := d.blocks.Get().(*block)
 			defer d.blocks.Put(k)
-			for _, i := range rows[lo:hi] {
-				d.N.Pull(d.eng, int(i), int(i)+1, d.v, k.pulled)
-				parts[lo/together].add(d.move(k, int(i), k.pulled))
-			}
+			parts[lo/together] = o.rows(d, k, first+lo, first+hi)
 			return nil
 		})
 		if err != nil {
@@ -83,7 +105,25 @@ func (o *colours) sweep(ctx context.Context, d *descent) (tally, error) {
 			total.add(t)
 		}
 	}
-	var err error
-	total.value, err = d.Objective(ctx, d.eng, d.v)
-	return total, err
+	return total, nil
+}
+
+// rows updates the points [lo, hi), of one class.
+func (o *colours) rows(d *descent, k *block, lo, hi int) tally {
+	var t tally
+	n, r := d.N.Sparse, d.v.Cols
+	if need := 2 * (hi - lo) * r; len(k.sums) < need {
+		k.sums = make([]float64, 2*together*r)
+	}
+	d.eng.Backend().Kernels().SparseRows(o.cuts[2*lo:2*hi+1], n.Col, n.Val, d.v.Data, r, r, k.sums, r)
+	for i := lo; i < hi; i++ {
+		earlier, later := k.sums[2*(i-lo)*r:][:r], k.sums[(2*(i-lo)+1)*r:][:r]
+		for c, x := range earlier {
+			k.pulled[c] = x + later[c]
+		}
+		t.add(d.move(k, i, k.pulled))
+		row := d.v.Row(i)
+		t.value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, earlier) + d.Charges(i, d.v)
+	}
+	return t
 }

@@ -95,6 +95,7 @@ type fit struct {
 	begin     time.Time
 	d         *descent
 	start     blas.Matrix // rows to begin with, none for random ones
+	classes   []int       // of the points, as colour makes them
 	converged bool
 	collapsed bool
 	enough    float64 // the smallest C that does not collapse
@@ -150,8 +151,7 @@ func (f *fit) solve(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, e
 		f.start = f.Start.Places()
 	}
 	if !f.reduces(p) {
-		err := f.minimise(ctx, p)
-		return f.d.v, err
+		return f.whole(ctx, p)
 	}
 	f.stage("reduction", 0)
 	r, err := p.Reduce(ctx, f.eng)
@@ -165,6 +165,32 @@ func (f *fit) solve(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, e
 		return blas.Matrix{}, err
 	}
 	return r.Restore(f.d.v)
+}
+
+// whole returns V by sweeps over all points.
+func (f *fit) whole(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, error) {
+	if p.N.Sparse == nil {
+		err := f.minimise(ctx, p)
+		return f.d.v, err
+	}
+	c := colour(p)
+	f.classes = c.start
+	if f.start.Rows > 0 {
+		start := blas.NewMatrix(f.start.Rows, f.start.Cols)
+		for k, i := range c.order {
+			copy(start.Row(k), f.start.Row(int(i)))
+		}
+		f.start = start
+	}
+	p = p.Permute(c.order)
+	if err := f.minimise(ctx, p); err != nil {
+		return blas.Matrix{}, err
+	}
+	v := blas.NewMatrix(f.d.v.Rows, f.d.v.Cols)
+	for k, i := range c.order {
+		copy(v.Row(int(i)), f.d.v.Row(k))
+	}
+	return v, nil
 }
 
 // minimise finds V, of the rank that is asked for or that the certificate wants. The hinge, where sweeps
@@ -203,7 +229,7 @@ func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 	if f.Params.Rank > 0 {
 		r = min(f.Params.Rank, p.Len())
 	}
-	f.d = newDescent(f.eng, p, r, f.Seed)
+	f.d = newDescent(f.eng, p, f.classes, r, f.Seed)
 	f.d.plain = f.Params.Plain
 	if f.start.Rows > 0 && f.Params.Rank == 0 {
 		f.d.take(widened(f.start, min(bound, f.start.Cols+4), f.d.v))

@@ -228,46 +228,53 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// A sweep over panels gives the rows that updates one after the other from the definition give, and the
-// objective that the definition has.
-func TestPanels(t *testing.T) {
-	x, labels := clouds(700, 3, 3) // more than two panels
+// A sweep gives the rows that updates one after the other from the definition give, and the objective that
+// the definition has: over the panels of a full graph, and over the classes of a sparse one.
+func TestSweep(t *testing.T) {
+	x, labels := clouds(1200, 3, 3) // more than two panels
 	set, err := links.SampleByCount(labels, 300, 300, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: Dense, Neighbors: 7}, Fallback: DefaultKernel, Loss: Square, C: 1, Delta: 1}
-	p, err := setup.Start(ctx, eng, x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := newDescent(eng, p.Problem, 4, 1)
-	want, k := d.v.Clone(), newBlock(Square, 4, 50)
-	for i := range 700 {
-		g := make([]float64, 4)
-		p.N.Each(i, func(j int, w float64) {
-			for c, v := range want.Row(j) {
-				g[c] += w * v
-			}
-		})
-		k.load(p.Problem, want, i)
-		k.update(want.Row(i), 2, g)
-	}
-	done, err := d.order.sweep(ctx, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range d.v.Data {
-		if math.Abs(v-want.Data[i]) > 1e-12 {
-			t.Fatalf("element %d is %g, want %g", i, v, want.Data[i])
+	for _, g := range []graphkernel.Graph{KNN, Dense} {
+		setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: g, Neighbors: 7}, Fallback: DefaultKernel, Loss: Square, C: 1, Delta: 1}
+		task, err := setup.Start(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	value, err := p.Objective(ctx, eng, want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(done.value-value) > 1e-11*value {
-		t.Fatalf("objective %.15g, want %.15g", done.value, value)
+		p, start := task.Problem, []int(nil)
+		if g == KNN {
+			c := colour(p)
+			p, start = p.Permute(c.order), c.start
+		}
+		d := newDescent(eng, p, start, 4, 1)
+		want, k := d.v.Clone(), newBlock(Square, 4, 50)
+		for i := range 1200 {
+			g := make([]float64, 4)
+			p.N.Each(i, func(j int, w float64) {
+				for c, v := range want.Row(j) {
+					g[c] += w * v
+				}
+			})
+			k.load(p, want, i)
+			k.update(want.Row(i), 2, g)
+		}
+		done, err := d.order.sweep(ctx, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range d.v.Data {
+			if math.Abs(v-want.Data[i]) > 1e-12 {
+				t.Fatalf("%s: element %d is %g, want %g", g, i, v, want.Data[i])
+			}
+		}
+		value, err := p.Objective(ctx, eng, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(done.value-value) > 1e-11*value {
+			t.Fatalf("%s: objective %.15g, want %.15g", g, done.value, value)
+		}
 	}
 }

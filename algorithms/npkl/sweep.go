@@ -15,7 +15,8 @@ import (
 type descent struct {
 	*graphkernel.Problem
 	eng    *engine.Engine
-	v      blas.Matrix // n x r
+	v      blas.Matrix // n x r, compact
+	step   []float64   // what the latest sweep has added to it
 	order  sweeper
 	blocks sync.Pool // of *block
 	plain  bool      // no extrapolation
@@ -44,13 +45,11 @@ func (t *tally) add(o tally) {
 func (t tally) change() float64 { return math.Sqrt(t.moved) / (1 + math.Sqrt(t.size)) }
 
 // newDescent starts from random rows in [0, 1)^r, as the paper does, of the size of the solution:
-// V = 0 is a fixed point.
-func newDescent(eng *engine.Engine, p *graphkernel.Problem, r int, seed uint64) *descent {
-	d := &descent{Problem: p, eng: eng}
+// V = 0 is a fixed point. The points of a sparse graph are in the order of classes that begin at start.
+func newDescent(eng *engine.Engine, p *graphkernel.Problem, start []int, r int, seed uint64) *descent {
+	d := &descent{Problem: p, eng: eng, order: panels{}}
 	if p.N.Sparse != nil {
-		d.order = colour(p)
-	} else {
-		d.order = &panels{}
+		d.order = newColours(p, start)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x6e706b6c))
 	v := blas.NewMatrix(p.Len(), r)
@@ -69,6 +68,7 @@ func (d *descent) take(v blas.Matrix) {
 		most = max(most, hi-lo)
 	}
 	loss := d.Loss
+	d.step = make([]float64, len(v.Data))
 	d.v, d.blocks = v, sync.Pool{New: func() any { return newBlock(loss, v.Cols, most) }}
 }
 
@@ -80,8 +80,10 @@ func (d *descent) move(k *block, i int, g []float64) tally {
 	t := tally{fall: 2 * k.value(row, d.Diag[i], g)}
 	k.update(row, d.Diag[i], g)
 	t.fall -= 2 * k.value(row, d.Diag[i], g)
+	step := d.step[i*len(row) : (i+1)*len(row)]
 	for c, x := range row {
-		t.moved += (x - k.old[c]) * (x - k.old[c])
+		step[c] = x - k.old[c]
+		t.moved += step[c] * step[c]
 		t.size += x * x
 	}
 	return t
@@ -102,9 +104,7 @@ func enough(p *graphkernel.Problem, tol float64) float64 {
 func (d *descent) settle(ctx context.Context, tol float64, most int, report func()) (bool, error) {
 	value, far := math.Inf(1), false // far: extrapolated
 	faster := anderson{eng: d.eng}
-	before := d.v.Clone()
 	for d.sweeps < most {
-		before.CopyFrom(d.v)
 		t, err := d.order.sweep(ctx, d)
 		if err != nil {
 			return false, err
@@ -125,12 +125,18 @@ func (d *descent) settle(ctx context.Context, tol float64, most int, report func
 		if d.plain {
 			continue
 		}
-		if err := faster.add(ctx, before.Data, d.v.Data); err != nil {
+		if d.v.Data, d.step, err = faster.add(ctx, d.v.Data, d.step); err != nil {
 			return false, err
 		}
 		if far, err = faster.propose(ctx, d.v.Data); err != nil {
 			return false, err
 		}
+		if !far {
+			copy(d.v.Data, faster.last())
+		}
+	}
+	if far { // and not tried
+		copy(d.v.Data, faster.last())
 	}
 	return false, ctx.Err()
 }

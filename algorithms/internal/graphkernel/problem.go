@@ -138,12 +138,12 @@ func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matr
 	return total, err
 }
 
-// Charges returns the losses of the links from point i to later ones.
+// Charges returns the losses of the links from point i to earlier ones.
 func (p *Problem) Charges(i int, v blas.Matrix) float64 {
 	sum, row := 0.0, v.Row(i)
 	lo, hi := p.Links(i)
 	for e := lo; e < hi; e++ {
-		if j := int(p.To[e]); j > i {
+		if j := int(p.To[e]); j < i {
 			sum += p.Weight[e] * p.Loss.Charge(p.Sign[e]*Dot(row, v.Row(j)))
 		}
 	}
@@ -169,4 +169,25 @@ func (p *Problem) RankBound() int {
 		}
 	}
 	return max(1, min(int((math.Sqrt(8*float64(count)+1)-1)/2), linked))
+}
+
+// Permute returns the problem of the points in another order: order[k] is the point that comes k-th. Its
+// graph is a sparse one.
+func (p *Problem) Permute(order []int32) *Problem {
+	n := p.Len()
+	place := make([]int32, n)
+	for k, i := range order {
+		place[i] = int32(k)
+	}
+	out := &Problem{Loss: p.Loss, C: p.C, Diag: make([]float64, n), N: Adjacency{Sparse: p.N.Sparse.Permute(order)}}
+	out.Start = make([]int, 1, n+1)
+	for k, i := range order {
+		out.Diag[k] = p.Diag[i]
+		lo, hi := p.Links(int(i))
+		for e := lo; e < hi; e++ {
+			out.To, out.Sign, out.Weight = append(out.To, place[p.To[e]]), append(out.Sign, p.Sign[e]), append(out.Weight, p.Weight[e])
+		}
+		out.Start = append(out.Start, len(out.To))
+	}
+	return out
 }
