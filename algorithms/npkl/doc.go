@@ -44,6 +44,10 @@
 // that equals a training point to the bit has its place. A graph of given similarities does not say what is
 // near a new point, so its model has places for the training points only.
 //
+// # Clusters
+//
+// k-means on the places is kernel k-means with Z, and needs no matrix of all pairs.
+//
 // # New links
 //
 // A model keeps its links. [Model.AddLinks] fits it with more of them, starting from its places.

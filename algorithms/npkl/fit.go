@@ -206,11 +206,38 @@ func (f *fit) minimise(ctx context.Context, p *graphkernel.Problem) error {
 	if done, err := f.collapse(ctx, p); done || err != nil || p.Loss != Hinge {
 		return err
 	}
+	bound := f.below()
 	f.d.Problem, f.d.trace, f.certified, f.gap = p, nil, false, math.NaN()
 	f.d.take(f.d.v)
 	var err error
 	f.converged, err = f.d.settle(ctx, f.Params.Tol, f.d.sweeps+f.Params.MaxIter, f.sweeping)
+	if err == nil && len(f.d.trace) > 0 {
+		f.gap = max(0, f.d.trace[len(f.d.trace)-1]-bound)
+	}
 	return err
+}
+
+// below returns a bound that no objective of the hinge is below, from a certified optimum of its square: with
+// the slopes h of that, G has no negative eigenvalue, so a = 2 w h is feasible for the dual of the hinge,
+//
+//	maximise sum a  subject to  0 <= a <= 2 w,  Delta - sum a t (E_ij + E_ji) / 2 positive semidefinite
+//
+// if no h is above 1, and else after division by the largest. Not certified, it returns 0.
+func (f *fit) below() float64 {
+	if !f.certified {
+		return 0
+	}
+	sum, largest := 0.0, 1.0
+	for i := range f.d.v.Rows {
+		row := f.d.v.Row(i)
+		lo, hi := f.d.Links(i)
+		for e := lo; e < hi; e++ { // every link twice
+			h := f.d.Loss.Slope(f.d.Sign[e] * graphkernel.Dot(row, f.d.v.Row(int(f.d.To[e]))))
+			sum += f.d.Weight[e] * h
+			largest = max(largest, h)
+		}
+	}
+	return sum / largest
 }
 
 func (f *fit) sweeping() { f.stage("sweeps", f.d.sweeps) }
@@ -413,6 +440,8 @@ func (f *fit) message() string {
 		return fmt.Sprintf("%d sweeps did not reach the tolerance %g: raise max_iter or tol", f.d.sweeps, f.Params.Tol)
 	case f.certified:
 		return "certified global optimum"
+	case f.Params.Loss == Hinge && !math.IsNaN(f.gap):
+		return fmt.Sprintf("where the sweeps of the hinge stop, at most %.2g above the optimum", f.gap)
 	case !math.IsNaN(f.gap):
 		return fmt.Sprintf("a stationary point of rank %d, at most %.2g above the optimum: a larger rank may be better", f.d.v.Cols, f.gap)
 	}

@@ -219,8 +219,12 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fitted(t, l, x, set).Objective()
+		m := fitted(t, l, x, set)
+		got := m.Objective()
 		if l.Params.Loss == Hinge {
+			if gap := m.about.Gap; gap < 0 || got-gap > want.Objective+1e-4*want.Objective {
+				t.Fatalf("objective %.12g with gap %g: the optimum is %.12g", got, gap, want.Objective)
+			}
 			if want.Gap > 5e-3*want.Objective || got < want.Objective-want.Gap-1e-9 || got > 1.25*want.Objective {
 				t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got, want.Objective, want.Gap)
 			}
