@@ -1,0 +1,61 @@
+// Package isotonic fits sequences that only rise, or only fall.
+package isotonic
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Rising returns the non-decreasing x that minimises sum w_i (x_i - y_i)^2, by pooling adjacent violators
+// (Ayer, Brunk, Ewing, Reid & Silverman 1955): a sequence of weighted means of neighbours. Nil weights are 1.
+//
+// The same x minimises sum w_i (y_i / x_i + log x_i) for positive y, and every other Bregman divergence of which a
+// mean is the minimiser.
+//
+// Errors: as many weights as values, values that are finite and weights that are positive and finite, else a
+// *fault.ShapeError or *fault.DataError. O(n).
+func Rising(y, w []float64) ([]float64, error) { return fit(y, w, 1) }
+
+// Falling is [Rising] for a non-increasing x.
+func Falling(y, w []float64) ([]float64, error) { return fit(y, w, -1) }
+
+// block is a part of the sequence with one value, the mean.
+type block struct {
+	value, weight float64
+	length        int
+}
+
+func fit(y, w []float64, sign float64) ([]float64, error) {
+	if w != nil && len(w) != len(y) {
+		return nil, &fault.ShapeError{What: "weights", Got: len(w), Want: fmt.Sprintf("%d, as there are values", len(y))}
+	}
+	blocks := make([]block, 0, len(y))
+	for i, v := range y {
+		b := block{v, 1, 1}
+		if w != nil {
+			b.weight = w[i]
+		}
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return nil, &fault.DataError{Row: i, Err: fmt.Errorf("value %v: want a finite number", v)}
+		case !(b.weight > 0) || math.IsInf(b.weight, 0):
+			return nil, &fault.DataError{Row: i, Err: fmt.Errorf("weight %v: want a finite number > 0", b.weight)}
+		}
+		for len(blocks) > 0 && sign*blocks[len(blocks)-1].value > sign*b.value {
+			last := blocks[len(blocks)-1]
+			blocks = blocks[:len(blocks)-1]
+			weight := last.weight + b.weight
+			b = block{last.value + (b.value-last.value)*(b.weight/weight), weight, last.length + b.length}
+		}
+		blocks = append(blocks, b)
+	}
+	x := make([]float64, 0, len(y))
+	for _, b := range blocks {
+		for range b.length {
+			x = append(x, b.value)
+		}
+	}
+	return x, nil
+}

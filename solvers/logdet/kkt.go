@@ -1,0 +1,123 @@
+package logdet
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+)
+
+// CheckRows returns how far a result of [Rows] for these points, constraints and gamma is from the conditions
+// of the optimum, evaluated from their definitions. O(m r^2 + r^3) for m constraints.
+func (r *Result) CheckRows(eng *engine.Engine, g blas.Matrix, constraints []Constraint, gamma float64) KKT {
+	n := g.Cols
+	s := blas.NewMatrix(n, n) // I + sum of the signed multipliers' matrices, lower triangle
+	for i := range n {
+		s.Set(i, i, 1)
+	}
+	w := func(i, j int) []float64 {
+		out := make([]float64, n)
+		for c, v := range g.Row(i) {
+			out[c] = v - g.At(j, c)
+		}
+		return out
+	}
+	distance := func(i, j int) float64 {
+		d, sum := w(i, j), 0.0
+		for a, x := range d {
+			for b, y := range d {
+				sum += x * y * r.A.At(a, b)
+			}
+		}
+		return sum
+	}
+	for k, c := range constraints {
+		f := c.sign() * r.Multipliers[k]
+		if f == 0 {
+			continue
+		}
+		if c.Kind == Nearer {
+			eng.Backend().Syr(f, w(c.I, c.K), s)
+			f = -f
+		}
+		eng.Backend().Syr(f, w(c.I, c.J), s)
+	}
+	s.Mirror()
+	product := blas.NewMatrix(n, n)
+	eng.Backend().Gemm(false, false, 1, r.A, s, 0, product)
+	out := r.rest(constraints, gamma, distance)
+	for i := range n {
+		product.Set(i, i, product.At(i, i)-1)
+	}
+	out.Stationarity = largest(product)
+	return out
+}
+
+// CheckKernel is [Result.CheckRows] for a result of [Kernel] from the matrix k0, both triangles. 2 n^3 flops.
+func (r *Result) CheckKernel(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, constraints []Constraint, gamma float64) (KKT, error) {
+	n, t := k0.Rows, eng.Backend().Kernels()
+	if err := eng.Check("conditions of the nearest kernel matrix", 2*engine.MatrixBytes(n, n), "leave the check out"); err != nil {
+		return KKT{}, err
+	}
+	image := eng.NewMatrix(n, n) // (sum of the signed multipliers' matrices) K
+	row := make([]float64, n)
+	add := func(f float64, i, j int) { // f (e_i - e_j)(e_i - e_j)'
+		copy(row, r.A.Row(i))
+		t.Axpy(-1, r.A.Row(j), row)
+		t.Axpy(f, row, image.Row(i))
+		t.Axpy(-f, row, image.Row(j))
+	}
+	for k, c := range constraints {
+		f := c.sign() * r.Multipliers[k]
+		if f == 0 {
+			continue
+		}
+		if c.Kind == Nearer {
+			add(f, c.I, c.K)
+			f = -f
+		}
+		add(f, c.I, c.J)
+	}
+	rest := k0.Clone()
+	for i := range n {
+		t.Axpy(-1, r.A.Row(i), rest.Row(i))
+	}
+	eng.Backend().Gemm(false, false, -1, k0, image, 1, rest) // K0 - K - K0 P K
+	out := r.rest(constraints, gamma, func(i, j int) float64 { return r.A.At(i, i) + r.A.At(j, j) - 2*r.A.At(i, j) })
+	out.Stationarity = largest(rest) / largest(k0)
+	return out, ctx.Err()
+}
+
+func largest(m blas.Matrix) float64 {
+	out := 0.0
+	for i := range m.Rows {
+		for _, v := range m.Row(i) {
+			out = math.Max(out, math.Abs(v)) // NaN stays
+		}
+	}
+	return out
+}
+
+// rest returns the residuals that do not need the matrix.
+func (r *Result) rest(constraints []Constraint, gamma float64, distance func(i, j int) float64) KKT {
+	var out KKT
+	skipped := map[int]bool{}
+	for _, k := range r.Skipped {
+		skipped[k] = true
+	}
+	for k, c := range constraints {
+		if skipped[k] {
+			continue
+		}
+		sign, l, b := c.sign(), r.Multipliers[k], r.Bounds[k]
+		p := distance(c.I, c.J)
+		if c.Kind == Nearer {
+			p = distance(c.I, c.K) - p
+		}
+		out.Slack = math.Max(out.Slack, math.Abs(c.Bound/b-(1-sign*l*c.Bound/gamma)))
+		out.Complementarity = math.Max(out.Complementarity, l*math.Abs(p-b)/(1+l*b))
+		out.Feasibility = math.Max(out.Feasibility, sign*(p-b)/b)
+	}
+	return out
+}

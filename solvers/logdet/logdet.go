@@ -1,0 +1,229 @@
+// Package logdet finds the positive definite matrix nearest to a given one, in the LogDet divergence, among
+// those that meet constraints on distances.
+package logdet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Kind is that of a constraint.
+type Kind int
+
+// The kinds, with d the squared distance of two points under the matrix.
+const (
+	AtMost  Kind = iota // d(I, J) <= Bound
+	AtLeast             // d(I, J) >= Bound
+	Nearer              // d(I, K) >= d(I, J) + Bound
+)
+
+// Constraint bounds squared distances of points.
+type Constraint struct {
+	Kind    Kind
+	I, J, K int     // K for Nearer only
+	Bound   float64 // > 0
+}
+
+// Options says how to solve. Gamma must be set, the other zero values are sensible.
+type Options struct {
+	// Gamma is the weight of the slacks, > 0, which let bounds give way: +Inf for none.
+	Gamma float64
+	// Tolerance ends the sweeps: the largest change of a distance in one, relative to it, in units of what the
+	// constraint's multiplier is changed by; 0 for 1e-3.
+	Tolerance float64
+	// MaxSweeps is the most sweeps over the constraints, 0 for 1000.
+	MaxSweeps int
+	// Start is a result for the same points and constraints to go on from.
+	Start *Result
+	// Progress, if set, is called after every sweep with the largest change in it.
+	Progress func(sweep int, change float64)
+}
+
+// Result is a nearest matrix.
+type Result struct {
+	// A is the matrix, both triangles: of [Rows] r x r, of [Kernel] n x n.
+	A blas.Matrix
+	// Multipliers of the constraints, >= 0, and Bounds as the slacks have moved them.
+	Multipliers, Bounds []float64
+	// Skipped lists the constraints between points in the same place: AtMost holds there and AtLeast is
+	// hopeless.
+	Skipped   []int
+	Sweeps    int
+	Change    float64 // the largest in the last sweep
+	Converged bool
+}
+
+// KKT are the residuals of the conditions that characterise the optimum, all relative.
+type KKT struct {
+	Stationarity    float64 // of A^-1 = A0^-1 + sum of the signed multipliers' matrices
+	Slack           float64 // of 1/bound = 1/bound0 - sign multiplier / gamma
+	Complementarity float64 // of multiplier (distance - bound) = 0
+	Feasibility     float64 // how far distances are beyond their moved bounds
+}
+
+// Largest returns the largest residual.
+func (k KKT) Largest() float64 {
+	return max(k.Stationarity, k.Slack, k.Complementarity, k.Feasibility)
+}
+
+// sign is +1 for upper bounds and -1 for lower ones.
+func (c Constraint) sign() float64 {
+	if c.Kind == AtMost {
+		return 1
+	}
+	return -1
+}
+
+// state is what the projections of both forms share.
+type state struct {
+	*Result
+	constraints []Constraint
+	inverse     float64 // 1 / gamma
+	o           Options
+	nothing     float64 // squared distances up to which points are in the same place
+	skipped     []bool
+}
+
+func newState(points int, constraints []Constraint, o Options) (*state, error) {
+	if !(o.Gamma > 0) {
+		return nil, &fault.ParamError{Param: "gamma", Value: o.Gamma, Want: "a number > 0 (+Inf for bounds that do not give way)"}
+	}
+	if !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1) {
+		return nil, &fault.ParamError{Param: "tolerance", Value: o.Tolerance, Want: "a finite number >= 0 (0 for 1e-3)"}
+	}
+	if o.MaxSweeps < 0 {
+		return nil, &fault.ParamError{Param: "sweeps", Value: o.MaxSweeps, Want: "a number >= 0 (0 for 1000)"}
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-3
+	}
+	if o.MaxSweeps == 0 {
+		o.MaxSweeps = 1000
+	}
+	for k, c := range constraints {
+		if err := c.check(points); err != nil {
+			return nil, &fault.DataError{Row: k, Err: err}
+		}
+	}
+	s := &state{Result: &Result{}, constraints: constraints, inverse: 1 / o.Gamma, o: o, skipped: make([]bool, len(constraints))}
+	if o.Start != nil {
+		if len(o.Start.Multipliers) != len(constraints) {
+			return nil, &fault.ShapeError{What: "constraints", Got: len(constraints), Want: fmt.Sprintf("%d, those of the start", len(o.Start.Multipliers))}
+		}
+		s.Multipliers = append([]float64(nil), o.Start.Multipliers...)
+		s.Bounds = append([]float64(nil), o.Start.Bounds...)
+		return s, nil
+	}
+	s.Multipliers, s.Bounds = make([]float64, len(constraints)), make([]float64, len(constraints))
+	for k, c := range constraints {
+		s.Bounds[k] = c.Bound
+	}
+	return s, nil
+}
+
+// check returns what is wrong with a constraint on so many points.
+func (c Constraint) check(points int) error {
+	rows := []int{c.I, c.J}
+	if c.Kind == Nearer {
+		rows = append(rows, c.K)
+	}
+	for a, i := range rows {
+		if i < 0 || i >= points {
+			return fmt.Errorf("point %d does not exist: want numbers below %d", i, points)
+		}
+		for _, j := range rows[:a] {
+			if i == j {
+				return fmt.Errorf("point %d is there twice: want different points", i)
+			}
+		}
+	}
+	switch {
+	case c.Kind < AtMost || c.Kind > Nearer:
+		return fmt.Errorf("constraint of kind %d: want AtMost, AtLeast or Nearer", c.Kind)
+	case !(c.Bound > 0) || math.IsInf(c.Bound, 1):
+		return fmt.Errorf("bound %v: want a finite number > 0", c.Bound)
+	}
+	return nil
+}
+
+// run sweeps until the changes are small.
+func (s *state) run(done func() error, project func(k int) (change float64)) error {
+	for s.Sweeps < s.o.MaxSweeps && !s.Converged {
+		s.Change = 0
+		for k := range s.constraints {
+			s.Change = max(s.Change, project(k))
+			if k%1024 == 1023 {
+				if err := done(); err != nil {
+					return err
+				}
+			}
+		}
+		s.Sweeps++
+		s.Converged = s.Change < s.o.Tolerance
+		if s.o.Progress != nil {
+			s.o.Progress(s.Sweeps, s.Change)
+		}
+		if err := done(); err != nil {
+			return err
+		}
+	}
+	for k, is := range s.skipped {
+		if is {
+			s.Skipped = append(s.Skipped, k)
+		}
+	}
+	return nil
+}
+
+// single returns how far to go for a constraint on one distance, p at present: A^-1 loses sign a w w'. The new
+// distance p / (1 - sign a p) is the new bound, unless the multiplier would become negative.
+func (s *state) single(k int, p float64) (a float64) {
+	sign := s.constraints[k].sign()
+	a = min(s.Multipliers[k], sign*(1/p-1/s.Bounds[k])/(1+s.inverse))
+	s.move(k, a)
+	return a
+}
+
+// move takes a off the multiplier and moves the bound with it.
+func (s *state) move(k int, a float64) {
+	s.Multipliers[k] -= a
+	b := s.Bounds[k]
+	s.Bounds[k] = b / (1 + s.constraints[k].sign()*a*b*s.inverse)
+}
+
+// double returns how far to go for a constraint on the difference of two distances, far and near, whose
+// vectors have the product cross: A^-1 gains a (v v' - u u'), v the far one. With t = far - near,
+// D = far near - cross^2 and f(a) = 1 + a t - a^2 D, which is positive as long as A is definite, the new
+// difference is f'(a) / f(a). It falls with a, the bound rises, and where they meet
+//
+//	(2/gamma + 1) D b a^2 - (t b (1/gamma + 1) + 2 D) a + t - b = 0
+func (s *state) double(k int, far, near, cross float64) (a float64) {
+	b, t, d := s.Bounds[k], far-near, max(0, far*near-cross*cross)
+	c2, c1, c0 := (2*s.inverse+1)*d*b, t*b*(s.inverse+1)+2*d, t-b
+	inside := func(a float64) bool { return 1+a*t-a*a*d > 0 && 1-a*b*s.inverse > 0 }
+	root := math.Sqrt(max(0, c1*c1-4*c2*c0))
+	if c1 < 0 {
+		root = -root
+	}
+	best := math.Inf(1)
+	for _, x := range []float64{2 * c0 / (c1 + root), (c1 + root) / (2 * c2)} {
+		if x-x == 0 && inside(x) && math.Abs(x) < math.Abs(best) {
+			best = x
+		}
+	}
+	if math.IsInf(best, 1) {
+		return 0
+	}
+	a = min(s.Multipliers[k], best)
+	s.move(k, a)
+	return a
+}
+
+// weights returns those of v v', v u' + u v' and u u' in the change of A, for double's a.
+func weights(a, far, near, cross float64) (vv, vu, uu float64) {
+	f := 1 + a*(far-near) - a*a*(far*near-cross*cross)
+	return a * (a*near - 1) / f, -a * a * cross / f, a * (1 + a*far) / f
+}
