@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/itml"
 	"github.com/mustlink/mustlink/algorithms/baseline/npk"
 	"github.com/mustlink/mustlink/algorithms/baseline/sdplr"
 	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
@@ -45,11 +46,10 @@ func huNPKL(loss npkl.Loss) huSystem {
 }
 
 // huSimple is SimpleNPKL with one of its losses.
-func huSimple(name string, set func(p *simplenpkl.Params)) huSystem {
+func huSimple(name string, loss npkl.Loss) huSystem {
 	return huSystem{"SimpleNPKL, " + name, false, func(g npkl.Neighbourhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
 		p := simplenpkl.DefaultParams()
-		p.C, p.Delta, p.Neighbourhood = c, huDelta(c), g
-		set(&p)
+		p.Loss, p.C, p.Delta, p.Neighbourhood = loss, c, huDelta(c), g
 		return simplenpkl.Learner{Params: p, Kernel: k, Seed: seed}
 	}}
 }
@@ -72,8 +72,11 @@ func huBaselines() []huSystem {
 			p.C, p.Delta, p.Neighbourhood, p.Tol = c, huDelta(c), g, 1e-4
 			return sdplr.Learner{Params: p, Kernel: k, Seed: seed}
 		}},
-		huSimple("linear", func(p *simplenpkl.Params) { p.Loss = simplenpkl.Linear }),
-		huSimple("squared hinge", func(*simplenpkl.Params) {}),
+		{"ITML", false, func(_ npkl.Neighbourhood, k kernel.Spec, _ float64, seed uint64) algorithms.Learner {
+			return itml.Learner{Params: itml.DefaultParams(), Kernel: k, Seed: seed}
+		}},
+		huSimple("linear", simplenpkl.Linear),
+		huSimple("squared hinge", simplenpkl.SquaredHinge),
 	}
 }
 
@@ -83,7 +86,10 @@ func huPlaces(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x p
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return m.(interface{ Places() blas.Matrix }).Places(), nil
+	if places, ok := m.(interface{ Places() blas.Matrix }); ok { // those of Embed, without another search for neighbours
+		return places.Places(), nil
+	}
+	return m.Embed(ctx, eng, x)
 }
 
 // huRestarts is the number of starts of k-means; the one of least inertia counts.
@@ -129,13 +135,13 @@ func hu3() Table {
 			"Graph: 5 nearest neighbours, either way, all edges alike; delta = C/2; rank as the certificate wants it.",
 			fmt.Sprintf("k-means with as many clusters as classes on the places of the kernel matrix, the best of %d starts from random points, the same for all systems.", huRestarts),
 			"Best C: the best of .1 .2 .4 .6 .8 1 2 4 6 8 10, which the paper tunes for every set. It is chosen by the labels, in every repetition, so it is a bound on what a choice of C can bring and not a fair figure.",
-			"NPK: the semidefinite program with the hinge, by an interior-point method; SDPLR: the same by a low-rank augmented Lagrangian; SimpleNPKL: a Frobenius norm of at most 0.3 n. All with C = 1.",
+			"NPK: the semidefinite program with the hinge, by an interior-point method; SDPLR: the same by a low-rank augmented Lagrangian; SimpleNPKL: a Frobenius norm of at most 0.1 n. All with C = 1. ITML: linear, gamma = 1, bounds at the 5th and the 95th percentile.",
 			"Measure: the share of all pairs of points on which clusters and classes agree (the plain Rand index).",
 		},
 		Deviations: []string{
-			"The printed figures are not at hand. The column of ITML is left out: mustlink has not got it yet.",
+			"The printed figures are not at hand.",
 		},
-		Revision: 2,
+		Revision: 3,
 		Prepare:  func(_ context.Context, _ *engine.Engine, t Trial) (any, error) { return loadHu(t) },
 		Trial:    huTrial,
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
 	"github.com/mustlink/mustlink/algorithms/npkl"
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
@@ -80,7 +81,7 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 		if n > h.simple {
 			continue
 		}
-		simple, err := job.run(ctx, eng, huBaselines()[3], all)
+		simple, err := job.run(ctx, eng, huSimple("squared hinge", simplenpkl.SquaredHinge), all)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ type Params struct {
 
 // DefaultParams returns the squared hinge on a graph of 5 neighbours.
 func DefaultParams() Params {
-	return Params{Settings: graphkernel.DefaultSettings(SquaredHinge), Size: 0.3, Tol: 1e-3, MaxIter: 500}
+	return Params{Settings: graphkernel.DefaultSettings(SquaredHinge), Size: 0.1, Tol: 1e-3, MaxIter: 500}
 }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.

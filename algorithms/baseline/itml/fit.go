@@ -1,0 +1,185 @@
+package itml
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/logdet"
+)
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	// Kernel is the kernel to start from, which may hold bandwidth rules; the zero Spec means linear mode.
+	Kernel   kernel.Spec
+	Params   Params
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "itml".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the links of l on the points x. The result has the type *[Model].
+//
+// Cost: 4 q^2 flops a link and sweep in linear mode, q the directions in which the points vary; 2 m^2 in kernel
+// mode, m the linked points.
+//
+// Errors: no links; linear mode with other than dense vectors; parameters that [Params.Validate] refuses;
+// a bound that is a percentile of 0; points with NaN or Inf; a request beyond the memory limit; ctx.Err(),
+// wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f := &fit{Learner: l, eng: eng, x: x, set: set, begin: time.Now()}
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	if err := input.Check(x, set); err != nil {
+		return nil, err
+	}
+	if set.Len() == 0 {
+		return nil, fault.Data("", "itml learns from links: want at least one, got none")
+	}
+	solve := f.linear
+	if l.Kernel != (kernel.Spec{}) {
+		solve = f.kernel
+	}
+	m, err := solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.params = l.Params
+	m.status = algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message(), Notices: f.notices, Elapsed: time.Since(f.begin)}
+	return m, ctx.Err()
+}
+
+// fit is a call of Fit under way.
+type fit struct {
+	Learner
+	eng          *engine.Engine
+	x            points.Points
+	set          *links.Set
+	begin        time.Time
+	upper, lower float64
+	result       *logdet.Result
+	notices      []string
+}
+
+func (f *fit) options() logdet.Options {
+	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter, Progress: func(sweep int, change float64) {
+		f.Progress.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter, Residual: change, Elapsed: time.Since(f.begin)})
+	}}
+}
+
+// linear learns a matrix over the features.
+func (f *fit) linear(ctx context.Context) (*Model, error) {
+	dense, err := linear.Vectors(Method, f.x)
+	if err != nil {
+		return nil, err
+	}
+	const constant = 1e-12
+	p, err := linear.NewPrincipal(ctx, f.eng, dense, constant)
+	if err != nil {
+		return nil, err
+	}
+	z := p.Z.Clone()
+	if f.Params.Prior == Covariance {
+		for i := range z.Rows {
+			for c, v := range p.Variances {
+				z.Set(i, c, z.At(i, c)/math.Sqrt(v))
+			}
+		}
+	}
+	if err := f.bounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
+		return nil, err
+	}
+	if f.result, err = logdet.Rows(ctx, f.eng, z, f.constraints(nil), f.options()); err != nil {
+		return nil, err
+	}
+	check := f.result.CheckRows(f.eng, z, f.constraints(nil), f.Params.Gamma)
+	axes, err := f.axes(ctx, f.result.A)
+	if err != nil {
+		return nil, err
+	}
+	if f.Params.Prior == Covariance {
+		for i := range axes.Rows {
+			for c, v := range p.Variances {
+				axes.Set(i, c, axes.At(i, c)/math.Sqrt(v))
+			}
+		}
+	}
+	flat := p.Map(f.eng, Method, axes)
+	return &Model{metric: &flat, about: f.about(check)}, nil
+}
+
+// axes returns the rows sqrt(w) u' for the eigenpairs of A, the largest first, as many as are asked for.
+func (f *fit) axes(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
+	n := a.Rows
+	w := make([]float64, n)
+	if err := f.eng.SymEig(ctx, a, w, true); err != nil {
+		return blas.Matrix{}, err
+	}
+	dims := n
+	if f.Params.Dims > 0 {
+		dims = min(dims, f.Params.Dims)
+	}
+	out := blas.NewMatrix(dims, n)
+	for k := range dims {
+		root := math.Sqrt(max(0, w[n-1-k]))
+		for c, v := range a.Row(n - 1 - k) {
+			out.Set(k, c, root*v)
+		}
+	}
+	return out, nil
+}
+
+// constraints are those of the links; place gives the rows their numbers, nil leaves them.
+func (f *fit) constraints(place map[int]int) []logdet.Constraint {
+	var out []logdet.Constraint
+	add := func(list []links.Link, kind logdet.Kind, otherwise float64) {
+		for _, l := range list {
+			c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound}
+			if math.IsNaN(l.Bound) {
+				c.Bound = otherwise
+			}
+			if place != nil {
+				c.I, c.J = place[l.I], place[l.J]
+			}
+			out = append(out, c)
+		}
+	}
+	add(f.set.Must(), logdet.AtMost, f.upper)
+	add(f.set.Cannot(), logdet.AtLeast, f.lower)
+	return out
+}
+
+func (f *fit) about(check logdet.KKT) about {
+	return about{Upper: f.upper, Lower: f.lower, Residual: check.Largest(), Skipped: len(f.result.Skipped)}
+}
+
+// message says how the fit ended.
+func (f *fit) message() string {
+	if !f.result.Converged {
+		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the last one changed %.2g: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.Change)
+	}
+	return ""
+}

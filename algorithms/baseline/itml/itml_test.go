@@ -1,0 +1,241 @@
+package itml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}
+
+// bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
+func bands(t fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		for j := range d {
+			x.Data[i*d+j] = 3 * rng.NormFloat64()
+		}
+		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
+	}
+	set, err := links.SampleByCount(labels, pairs, pairs, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, labels, set
+}
+
+func fitted(t fataler, l Learner, x points.Points, set *links.Set) *Model {
+	t.Helper()
+	m, err := l.Fit(context.Background(), enginetest.New(t.(testing.TB), 0), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+func distances(t fataler, m *Model, x points.Points, pairs [][2]int) []float64 {
+	t.Helper()
+	d, err := m.Distances(context.Background(), enginetest.New(t.(testing.TB), 0), x, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The kernel mode with a linear kernel learns the metric of the linear mode: also between new points.
+func TestModesAgree(t *testing.T) {
+	for _, gamma := range []float64{0.1, 1, 10} {
+		x, _, set := bands(t, 60, 4, 30, 1)
+		l := Learner{Params: DefaultParams()}
+		l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = gamma, 1e-12, 100000
+		flat := fitted(t, l, x, set)
+		var err error
+		if l.Kernel, err = kernel.Parse("linear"); err != nil {
+			t.Fatal(err)
+		}
+		curved := fitted(t, l, x, set)
+		if flat.Residual() > 1e-9 || curved.Residual() > 1e-9 {
+			t.Fatalf("residuals %g and %g", flat.Residual(), curved.Residual())
+		}
+		other, _, _ := bands(t, 10, 4, 2, 2)
+		pairs := [][2]int{{0, 1}, {2, 7}, {3, 9}, {4, 5}}
+		a, b := distances(t, flat, other, pairs), distances(t, curved, other, pairs)
+		for k := range a {
+			if math.Abs(a[k]-b[k]) > 1e-6*a[k] {
+				t.Fatalf("gamma %g: pair %d is %.12g apart, with the kernel %.12g", gamma, k, a[k], b[k])
+			}
+		}
+	}
+}
+
+// The inverse covariance as prior is the identity on whitened points.
+func TestCovariancePrior(t *testing.T) {
+	x, _, set := bands(t, 60, 3, 30, 3)
+	l := Learner{Params: DefaultParams()}
+	l.Params.Prior, l.Params.Tol, l.Params.MaxIter = Covariance, 1e-11, 100000
+	want := fitted(t, l, x, set)
+	// A linear change of all features changes nothing then.
+	mixed := &points.Dense{N: x.N, D: 3, Data: make([]float64, 3*x.N)}
+	for i := range x.N {
+		a := x.Row(i)
+		copy(mixed.Row(i), []float64{2*a[0] + a[1], 5*a[1] - a[2], a[2] + 0.1*a[0]})
+	}
+	got := fitted(t, l, mixed, set)
+	pairs := [][2]int{{0, 1}, {5, 17}, {8, 30}}
+	a, b := distances(t, want, x, pairs), distances(t, got, mixed, pairs)
+	for k := range a {
+		if math.Abs(a[k]-b[k]) > 1e-6*a[k] {
+			t.Fatalf("pair %d is %.12g apart, after a change of features %.12g", k, a[k], b[k])
+		}
+	}
+}
+
+// Links are met better than before, in both modes: must-links come together against cannot-links.
+func TestLearns(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		x, labels, set := bands(t, 90, 4, 60, rapid.Uint64().Draw(rt, "seed"))
+		l := Learner{Params: DefaultParams()}
+		if rapid.Bool().Draw(rt, "kernel") {
+			var err error
+			if l.Kernel, err = kernel.Parse("rbf:sigma=mean"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ratio := func(d func(i, j int) float64) float64 {
+			var sum [2]float64
+			for i := range x.N {
+				for j := range i {
+					k := 0
+					if labels[i] != labels[j] {
+						k = 1
+					}
+					sum[k] += d(i, j)
+				}
+			}
+			return sum[1] / sum[0]
+		}
+		y, err := fitted(t, l, x, set).Embed(context.Background(), enginetest.New(t, 0), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		squared := func(a blas.Matrix) func(i, j int) float64 {
+			return func(i, j int) float64 { return points.SquaredDistance(a.Row(i), a.Row(j)) }
+		}
+		raw := ratio(squared(blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}))
+		if got := ratio(squared(y)); got < 1.05*raw {
+			rt.Fatalf("distances between classes over those within are %g, %g before", got, raw)
+		}
+	})
+}
+
+func TestModelFile(t *testing.T) {
+	x, _, set := bands(t, 60, 4, 30, 5)
+	for _, text := range []string{"", "rbf:sigma=mean"} {
+		l := Learner{Params: DefaultParams()}
+		if text != "" {
+			var err error
+			if l.Kernel, err = kernel.Parse(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := fitted(t, l, x, set)
+		f := &model.File{}
+		if err := m.Encode(f); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Decode(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs := [][2]int{{0, 1}, {5, 17}}
+		if a, b := distances(t, m, x, pairs), distances(t, back, x, pairs); !slices.Equal(a, b) || back.Residual() != m.Residual() {
+			t.Errorf("%q: the model that was read is another one", text)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	x, _, set := bands(t, 60, 4, 10, 6)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	none, err := links.New(60, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(l *Learner)) algorithms.Learner {
+		l := Learner{Params: DefaultParams()}
+		change(&l)
+		return l
+	}
+	linear, err := kernel.Parse("linear")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := &points.Dense{N: 60, D: 4, Data: slices.Clone(x.Data)}
+	for i := range 50 {
+		copy(same.Row(i), same.Row(0))
+	}
+	for name, c := range map[string]struct {
+		l   algorithms.Learner
+		x   points.Points
+		set *links.Set
+	}{
+		"no links":   {with(func(*Learner) {}), x, none},
+		"gamma":      {with(func(l *Learner) { l.Params.Gamma = 0 }), x, set},
+		"upper":      {with(func(l *Learner) { l.Params.Upper = "five" }), x, set},
+		"lower":      {with(func(l *Learner) { l.Params.Lower = "p101" }), x, set},
+		"prior":      {with(func(l *Learner) { l.Params.Prior = "p" }), x, set},
+		"with":       {with(func(l *Learner) { l.Params.Prior, l.Kernel = Covariance, linear }), x, set},
+		"dims":       {with(func(l *Learner) { l.Params.Dims = -1 }), x, set},
+		"tol":        {with(func(l *Learner) { l.Params.Tol = math.Inf(1) }), x, set},
+		"max_iter":   {with(func(l *Learner) { l.Params.MaxIter = 0 }), x, set},
+		"percentile": {with(func(*Learner) {}), same, set},
+	} {
+		if _, err := c.l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	// Bounds the wrong way round, and a bound on the sweeps, are said.
+	m, err := with(func(l *Learner) { l.Params.Upper, l.Params.Lower, l.Params.MaxIter = "9", "2", 1 }).Fit(ctx, eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "1 sweeps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "9") {
+		t.Errorf("status %+v", s)
+	}
+	// Points in one place do not disturb: the links between them are counted.
+	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(50, 51, links.Must)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err = with(func(l *Learner) { l.Params.Upper, l.Params.Lower = "1", "9" }).Fit(ctx, eng, same, twins)
+	if err != nil || m.(*Model).about.Skipped != 2 {
+		t.Errorf("twins: error %v, %+v", err, m)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := with(func(*Learner) {}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}

@@ -1,0 +1,116 @@
+package itml
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// metric is the map of a model: linear, or an expansion in kernel values.
+type metric interface {
+	Dim() int
+	InputDim() int
+	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
+	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
+	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
+}
+
+// Model is a fitted metric. It is immutable and safe for concurrent use.
+type Model struct {
+	metric
+	params Params
+	status algorithms.Status
+	about  about
+}
+
+var (
+	_ algorithms.Model     = (*Model)(nil)
+	_ algorithms.Inputs    = (*Model)(nil)
+	_ algorithms.Describer = (*Model)(nil)
+)
+
+// about is what the header holds beside parameters and kernel.
+type about struct {
+	expansion.About
+	Upper    float64 `json:"upper"`
+	Lower    float64 `json:"lower"`
+	Residual float64 `json:"kkt"`
+	Skipped  int     `json:"skipped"`
+}
+
+// Method returns "itml".
+func (m *Model) Method() string { return Method }
+
+// Status says how the fit ended.
+func (m *Model) Status() algorithms.Status { return m.status }
+
+// Residual returns the largest residual of the conditions of the optimum.
+func (m *Model) Residual() float64 { return m.about.Residual }
+
+// Kernel returns the kernel that was started from, without bandwidth rules.
+func (m *Model) Kernel() kernel.Kernel {
+	if e, ok := m.metric.(*expansion.Map); ok {
+		return e.Kernel()
+	}
+	return kernel.Linear()
+}
+
+// Alphabet returns the letters of the sequences that it takes, "" for other points.
+func (m *Model) Alphabet() string {
+	if e, ok := m.metric.(*expansion.Map); ok {
+		return e.Alphabet()
+	}
+	return ""
+}
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	return []algorithms.Figure{
+		{Name: "kernel", Value: m.Kernel().String()},
+		{Name: "dim", Value: m.Dim()},
+		{Name: "bound of must-links", Value: m.about.Upper},
+		{Name: "bound of cannot-links", Value: m.about.Lower},
+		{Name: "residual of the optimum's conditions", Value: m.about.Residual},
+		{Name: "links between points in one place", Value: m.about.Skipped},
+	}
+}
+
+// Encode stores the model in f.
+func (m *Model) Encode(f *model.File) error {
+	head := m.about
+	switch t := m.metric.(type) {
+	case *expansion.Map:
+		head.About = t.Encode(f)
+	case *linear.Map:
+		t.Encode(f)
+	}
+	return stored.SetHeader(f, Method, m.params, m.status, head)
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot
+// be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	m := &Model{}
+	err := stored.Header(f, Method, &m.params, &m.status, &m.about)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.params.Validate(); err != nil {
+		return nil, stored.InHeader(err)
+	}
+	if f.Header.Kernel != "" {
+		m.metric, err = expansion.Decode(Method, f, m.about.About)
+		return m, err
+	}
+	flat, err := linear.Decode(Method, f)
+	m.metric = &flat
+	return m, err
+}
