@@ -3,12 +3,11 @@ package kbeta
 import (
 	"context"
 
+	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/lle"
 )
 
 // rowsEach is the number of points that are placed at a time.
@@ -46,7 +45,7 @@ func (m *Model) block(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err != nil {
 		return err
 	}
-	if err := m.reconstruct(ctx, eng, m.kernel, x, m.support, apart, same, y); err != nil {
+	if err := m.rule(m.kernel, apart).Reconstruct(ctx, eng, x, m.support, m.p, same, y); err != nil {
 		return err
 	}
 	if m.params.Iterations == 1 {
@@ -56,7 +55,7 @@ func (m *Model) block(ctx context.Context, eng *engine.Engine, x points.Points, 
 	for range m.params.Iterations - 1 {
 		now := &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data[:y.Rows*y.Cols]}
 		next := eng.GetMatrix(y.Rows, y.Cols)
-		err := m.reconstruct(ctx, eng, kernel.Linear(), now, learned, m.learnedApart, nil, next)
+		err := m.rule(kernel.Linear(), m.learnedApart).Reconstruct(ctx, eng, now, learned, m.p, nil, next)
 		if err == nil {
 			y.CopyFrom(next)
 		}
@@ -68,45 +67,10 @@ func (m *Model) block(ctx context.Context, eng *engine.Engine, x points.Points, 
 	return nil
 }
 
-// reconstruct writes W P to y, where row i of W reconstructs point i of x from its nearest
-// landmarks in the feature space of k; apart gives the squared distances of landmarks. A point that
-// is no farther from a landmark than same says, nil for 0, is that landmark.
-func (m *Model) reconstruct(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, support points.Points, apart func(a, b int) float64, same []float64, y blas.Matrix) error {
-	count := m.params.Neighbors
-	near, err := graph.NearestBetween(ctx, eng, k, x, support, count)
-	if err != nil {
-		return err
-	}
-	// <x - a, x - b> = (|x - a|^2 + |x - b|^2 - |a - b|^2) / 2
-	gram := func(i int, g []float64, stride int) {
-		index, squared := near.Of(i)
-		for a, j := range index {
-			g[(a*count+a)*stride] = squared[a]
-			for b := range a {
-				g[(a*count+b)*stride] = 0.5 * (squared[a] + squared[b] - apart(int(j), int(index[b])))
-			}
-		}
-	}
-	w, err := lle.Weights(ctx, eng, x.Len(), count, gram, m.params.RegG)
-	if err != nil {
-		return err
-	}
-	t := eng.Backend().Kernels()
-	return eng.For(ctx, x.Len(), 1024, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			index, squared := near.Of(i)
-			to := y.Row(i)
-			if squared[0] == 0 || same != nil && squared[0] <= same[i] {
-				copy(to, m.p.Row(int(index[0])))
-				continue
-			}
-			clear(to)
-			for a, j := range index {
-				t.Axpy(w.At(i, a), m.p.Row(int(j)), to)
-			}
-		}
-		return nil
-	})
+// rule says how points are reconstructed from landmarks of the given squared distances, in the feature space
+// of k.
+func (m *Model) rule(k kernel.Kernel, apart func(a, b int) float64) barycentric.Rule {
+	return barycentric.Rule{Kernel: k, Neighbors: m.params.Neighbors, Reg: m.params.RegG, Apart: apart}
 }
 
 // sameness returns the squared distance from a landmark up to which each point differs from it by

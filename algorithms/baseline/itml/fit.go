@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -75,13 +76,13 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 // fit is a call of Fit under way.
 type fit struct {
 	Learner
-	eng          *engine.Engine
-	x            points.Points
-	set          *links.Set
-	begin        time.Time
-	upper, lower float64
-	result       *logdet.Result
-	notices      []string
+	eng     *engine.Engine
+	x       points.Points
+	set     *links.Set
+	begin   time.Time
+	bounds  logdetmetric.Bounds
+	result  *logdet.Result
+	notices []string
 }
 
 func (f *fit) options() logdet.Options {
@@ -109,13 +110,14 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 			}
 		}
 	}
-	if err := f.bounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
+	if err := f.findBounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
 		return nil, err
 	}
-	if f.result, err = logdet.Rows(ctx, f.eng, z, f.constraints(nil), f.options()); err != nil {
+	constraints := f.bounds.Constraints(f.set, nil)
+	if f.result, err = logdet.Rows(ctx, f.eng, z, constraints, f.options()); err != nil {
 		return nil, err
 	}
-	check := f.result.CheckRows(f.eng, z, f.constraints(nil), f.Params.Gamma)
+	check := f.result.CheckRows(f.eng, z, constraints, f.Params.Gamma)
 	axes, err := f.axes(ctx, f.result.A)
 	if err != nil {
 		return nil, err
@@ -152,28 +154,13 @@ func (f *fit) axes(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 	return out, nil
 }
 
-// constraints are those of the links; place gives the rows their numbers, nil leaves them.
-func (f *fit) constraints(place map[int]int) []logdet.Constraint {
-	var out []logdet.Constraint
-	add := func(list []links.Link, kind logdet.Kind, otherwise float64) {
-		for _, l := range list {
-			c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound}
-			if math.IsNaN(l.Bound) {
-				c.Bound = otherwise
-			}
-			if place != nil {
-				c.I, c.J = place[l.I], place[l.J]
-			}
-			out = append(out, c)
-		}
-	}
-	add(f.set.Must(), logdet.AtMost, f.upper)
-	add(f.set.Cannot(), logdet.AtLeast, f.lower)
-	return out
+func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) (err error) {
+	f.bounds, f.notices, err = f.Params.Bounds(ctx, f.eng, k, x, f.Seed)
+	return err
 }
 
 func (f *fit) about(check logdet.KKT) about {
-	return about{Upper: f.upper, Lower: f.lower, Residual: check.Largest(), Skipped: len(f.result.Skipped)}
+	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: len(f.result.Skipped)}
 }
 
 // message says how the fit ended.

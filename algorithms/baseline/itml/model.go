@@ -6,6 +6,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -40,8 +41,7 @@ var (
 // about is what the header holds beside parameters and kernel.
 type about struct {
 	expansion.About
-	Upper    float64 `json:"upper"`
-	Lower    float64 `json:"lower"`
+	logdetmetric.Bounds
 	Residual float64 `json:"kkt"`
 	Skipped  int     `json:"skipped"`
 }

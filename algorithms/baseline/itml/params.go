@@ -2,9 +2,8 @@ package itml
 
 import (
 	"math"
-	"strconv"
-	"strings"
 
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -25,10 +24,9 @@ type Params struct {
 	Prior Prior `json:"prior"`
 	// Gamma weighs the bounds against the prior, > 0; 0.1 to 10 are usual.
 	Gamma float64 `json:"gamma"`
-	// Upper and Lower are the bounds of squared distances, in units of the prior, > 0: "p5" is a percentile,
-	// "0.5" a value. A link's own bound comes first.
-	Upper string `json:"upper"`
-	Lower string `json:"lower"`
+	// Upper and Lower are the bounds of squared distances, in units of the prior. A link's own bound comes
+	// first.
+	logdetmetric.Target
 	// Dims is the number of columns of Embed, 0 for all.
 	Dims int `json:"dims"`
 	// Tol ends the sweeps over the links: the largest change of a multiplier times its distance, > 0.
@@ -39,16 +37,14 @@ type Params struct {
 
 // DefaultParams returns the usual ones: gamma = 1, the 5th and the 95th percentile.
 func DefaultParams() Params {
-	return Params{Prior: Identity, Gamma: 1, Upper: "p5", Lower: "p95", Tol: 1e-3, MaxIter: 1000}
+	return Params{Prior: Identity, Gamma: 1, Target: logdetmetric.DefaultTarget(), Tol: 1e-3, MaxIter: 1000}
 }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
-	for _, b := range []struct{ name, text string }{{"upper", p.Upper}, {"lower", p.Lower}} {
-		if _, _, err := bound(b.name, b.text); err != nil {
-			return err
-		}
+	if err := p.Check(); err != nil {
+		return err
 	}
 	switch {
 	case p.Prior != Identity && p.Prior != Covariance:
@@ -63,14 +59,4 @@ func (p Params) Validate() error {
 		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
 	}
 	return nil
-}
-
-// bound reads a bound: a percentile, or a value.
-func bound(name, text string) (v float64, percentile bool, err error) {
-	digits, percentile := strings.CutPrefix(text, "p")
-	v, err = strconv.ParseFloat(digits, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) || percentile && v > 100 {
-		return 0, false, &fault.ParamError{Param: name, Value: text, Want: "a finite number > 0, or p and a percentile up to 100, such as p5"}
-	}
-	return v, percentile, nil
 }

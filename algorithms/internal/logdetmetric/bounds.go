@@ -1,0 +1,146 @@
+// Package logdetmetric holds what methods share that learn a metric or a kernel by LogDet projections: bounds of
+// distances, the constraints of links, and kernels for all points from that of the linked ones.
+package logdetmetric
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/logdet"
+)
+
+// Target says what squared distances of linked points are to be: "p5" is a percentile of those of all
+// pairs, "0.5" a value.
+type Target struct {
+	Upper string `json:"upper"` // of must-links, at most
+	Lower string `json:"lower"` // of cannot-links, at least
+}
+
+// DefaultTarget returns the 5th and the 95th percentile.
+func DefaultTarget() Target { return Target{"p5", "p95"} }
+
+// Check returns a *fault.ParamError for the first bound that is none.
+func (t Target) Check() error {
+	for _, b := range t.both() {
+		if _, _, err := b.parse(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type namedBound struct{ name, text string }
+
+func (t Target) both() []namedBound { return []namedBound{{"upper", t.Upper}, {"lower", t.Lower}} }
+
+func (b namedBound) parse() (v float64, percentile bool, err error) {
+	digits, percentile := strings.CutPrefix(b.text, "p")
+	v, err = strconv.ParseFloat(digits, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) || percentile && v > 100 {
+		return 0, false, &fault.ParamError{Param: b.name, Value: b.text, Want: "a finite number > 0, or p and a percentile up to 100, such as p5"}
+	}
+	return v, percentile, nil
+}
+
+// Bounds are those of squared distances.
+type Bounds struct {
+	Upper float64 `json:"upper"`
+	Lower float64 `json:"lower"`
+}
+
+// sampled is the number of pairs of points that percentiles are taken of, at most.
+const sampled = 200_000
+
+// Bounds finds the bounds, of distances in the feature space of k between the points x, and what is odd about
+// them. A percentile of 0 is a *fault.DataError.
+func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) (out Bounds, notices []string, err error) {
+	var squared []float64 // ascending, once it is needed
+	for n, b := range t.both() {
+		v, percentile, err := b.parse()
+		if err != nil {
+			return out, nil, err
+		}
+		to := []*float64{&out.Upper, &out.Lower}[n]
+		if *to = v; !percentile {
+			continue
+		}
+		if squared == nil {
+			if squared, err = k.Squared().Pairs(ctx, eng, x, pairs(x.Len(), seed)); err != nil {
+				return out, nil, err
+			}
+			slices.Sort(squared)
+		}
+		if *to = at(squared, v/100); !(*to > 0) {
+			return out, nil, fault.Data("", "the percentile %s of the squared distances is 0, which is no bound: want %s as a value, or another percentile", b.text, b.name)
+		}
+	}
+	if out.Upper >= out.Lower {
+		notices = append(notices, fmt.Sprintf("the bound of must-links, %.4g, is not below that of cannot-links, %.4g: want upper < lower", out.Upper, out.Lower))
+	}
+	return out, notices, nil
+}
+
+// pairs returns all pairs of n points, or many of them drawn at random.
+func pairs(n int, seed uint64) [][2]int {
+	if all := n * (n - 1) / 2; n < 1000 && all <= sampled {
+		out := make([][2]int, 0, all)
+		for i := range n {
+			for j := range i {
+				out = append(out, [2]int{i, j})
+			}
+		}
+		return out
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x69746d6c))
+	out := make([][2]int, sampled)
+	for k := range out {
+		i, j := rng.IntN(n), rng.IntN(n-1)
+		if j >= i {
+			j++
+		}
+		out[k] = [2]int{i, j}
+	}
+	return out
+}
+
+// at returns the quantile q of ascending values, between neighbours linearly; 0 for none.
+func at(v []float64, q float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	place := q * float64(len(v)-1)
+	i := min(int(place), len(v)-1)
+	j := min(i+1, len(v)-1)
+	return v[i] + (place-float64(i))*(v[j]-v[i])
+}
+
+// Constraints are those of the links, at the bounds unless a link has its own; place gives rows their
+// numbers, nil leaves them.
+func (b Bounds) Constraints(set *links.Set, place map[int]int) []logdet.Constraint {
+	var out []logdet.Constraint
+	add := func(list []links.Link, kind logdet.Kind, otherwise float64) {
+		for _, l := range list {
+			c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound}
+			if math.IsNaN(l.Bound) {
+				c.Bound = otherwise
+			}
+			if place != nil {
+				c.I, c.J = place[l.I], place[l.J]
+			}
+			out = append(out, c)
+		}
+	}
+	add(set.Must(), logdet.AtMost, b.Upper)
+	add(set.Cannot(), logdet.AtLeast, b.Lower)
+	return out
+}
