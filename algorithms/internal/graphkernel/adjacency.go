@@ -119,3 +119,17 @@ func (a Adjacency) components() (label []int, count int) {
 	}
 	return label, count
 }
+
+// ToSparse returns the graph as a sparse matrix, which for that of all pairs is a copy.
+func (a Adjacency) ToSparse() *sparse.Matrix {
+	if a.Sparse != nil {
+		return a.Sparse
+	}
+	n := a.Full.Rows
+	out := &sparse.Matrix{Rows: n, Cols: n, Start: make([]int, 1, n+1)}
+	for i := range n {
+		a.Each(i, func(j int, w float64) { out.Col, out.Val = append(out.Col, int32(j)), append(out.Val, w) })
+		out.Start = append(out.Start, len(out.Col))
+	}
+	return out
+}

@@ -1,0 +1,31 @@
+// Package gml learns a kernel by LogDet projections whose prior is adapted to the data: geometry-aware metric
+// learning (Lu, Jain & Dhillon, "Geometry-aware metric learning", ICML 2009).
+//
+// # Problem
+//
+// Over positive semidefinite K and the matrices M of a family that describes the shape of the data, minimise
+//
+//	D(K, M) + gamma D(diag xi, diag xi0),   D(K, M) = tr(K M^+) - log det(K M^+) - rank
+//
+// such that the squared distances of K are at most xi for must-links and at least xi for cannot-links, with
+// xi0 the bounds upper and lower.
+//
+// # Method
+//
+// K and M in turn. For a given M, K is that of package itml: cyclic projections (solvers/logdet). For a given K, M is
+// the best one of its family:
+//
+//   - spectral (3): M = sum_i alpha_i v_i v_i', alpha falling, v_i the eigenvectors of the graph's Laplacian for the
+//     smallest eigenvalues mu_i, from alpha_i = exp(-t mu_i) on. In the coordinates of M, K is A, r x r, and the best
+//     alpha is the isotonic regression of alpha_i A_ii: a mean for every pooled block (solvers/isotonic).
+//   - rbf (6): M = alpha (R + ridge I), R a Gaussian kernel matrix of the linked points. For a given width alpha
+//     is tr(K R^-1) / m; the width minimises m log tr(K R^-1) + log det R, one dimension. The alternation moves
+//     the width slowly, so it is begun with several.
+//
+// The objective falls with every round; it is not convex in both, so rounds are few by default.
+//
+// # New points
+//
+// For rbf exact: the learned kernel is k0(x, y) - k0(x, .)' B k0(., y). For spectral a new point takes the place
+// that its nearest training points give it, with the weights that reconstruct it from them.
+package gml

@@ -1,0 +1,119 @@
+package gml
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/logdet"
+)
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	// Kernel says in which feature space neighbours are near, for the spectral prior; the zero Spec means
+	// "linear". The rbf prior has its own kernel and takes none.
+	Kernel kernel.Spec
+	Params Params
+	// Similarities, n x n, are those of the graph named "given", for the spectral prior.
+	Similarities blas.Matrix
+	Seed         uint64
+	Progress     algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "gml".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the links of l on the points x. The result has the type *[Model].
+//
+// Cost: for the spectral prior the nearest neighbours and r eigenvectors of their graph, then 4 r^2 flops a link and
+// sweep; for rbf 2 m^2 flops a link and sweep, m the linked points, and some dozen factorisations of order m a
+// round.
+//
+// Errors: no links; parameters that [Params.Validate] refuses, as many neighbours or eigenvectors as points; a
+// percentile of 0 as bound; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f := &fit{Learner: l, eng: eng, x: x, set: set, begin: time.Now()}
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	if err := input.Check(x, set); err != nil {
+		return nil, err
+	}
+	if set.Len() == 0 {
+		return nil, fault.Data("", "gml learns from links: want at least one, got none")
+	}
+	solve := f.rbf
+	if l.Params.Prior == Spectral {
+		solve = f.spectral
+	}
+	m, err := solve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.params, m.trace = l.Params, f.trace
+	m.status = algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message, Notices: f.notices, Elapsed: time.Since(f.begin)}
+	return m, ctx.Err()
+}
+
+// fit is a call of Fit under way.
+type fit struct {
+	Learner
+	eng       *engine.Engine
+	x         points.Points
+	set       *links.Set
+	begin     time.Time
+	bounds    logdetmetric.Bounds
+	trace     []float64 // objective after every round
+	converged bool
+	message   string
+	notices   []string
+}
+
+func (f *fit) options() logdet.Options {
+	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter}
+}
+
+// round ends a round with the objective that the projections have come to, and says whether it was the last.
+func (f *fit) round(objective float64, r *logdet.Result) (last bool) {
+	before := math.Inf(1)
+	if len(f.trace) > 0 {
+		before = f.trace[len(f.trace)-1]
+	}
+	f.trace = append(f.trace, objective)
+	f.Progress.Report(algorithms.Progress{Stage: "rounds", Done: len(f.trace), Total: f.Params.Outer, Objective: objective, Residual: r.Change, Elapsed: time.Since(f.begin)})
+	if f.message = ""; !r.Converged {
+		f.message = fmt.Sprintf("%d sweeps did not reach the tolerance %g in round %d: raise max_iter or tol", r.Sweeps, f.Params.Tol, len(f.trace))
+	}
+	f.converged = r.Converged
+	return len(f.trace) >= f.Params.Outer || before-objective < f.Params.Tol*math.Abs(before)
+}
+
+// slack returns gamma D(diag xi, diag xi0).
+func (f *fit) slack(r *logdet.Result, constraints []logdet.Constraint) float64 {
+	sum := 0.0
+	for k, c := range constraints {
+		q := r.Bounds[k] / c.Bound
+		sum += q - math.Log(q) - 1
+	}
+	return f.Params.Gamma * sum
+}

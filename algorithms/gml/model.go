@@ -1,0 +1,148 @@
+package gml
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// metric is the map of a model: an expansion in kernel values, or places among those of training points.
+type metric interface {
+	Dim() int
+	InputDim() int
+	Alphabet() string
+	Kernel() kernel.Kernel
+	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
+	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
+	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
+}
+
+// Model is a fitted metric. It is immutable and safe for concurrent use.
+type Model struct {
+	metric
+	params  Params
+	status  algorithms.Status
+	trace   []float64
+	weights []float64 // alpha of the spectral prior
+	about   about
+}
+
+var (
+	_ algorithms.Model     = (*Model)(nil)
+	_ algorithms.Inputs    = (*Model)(nil)
+	_ algorithms.Describer = (*Model)(nil)
+	_ algorithms.Objective = (*Model)(nil)
+	_ algorithms.Trace     = (*Model)(nil)
+	_ algorithms.Spectral  = (*Model)(nil)
+)
+
+// about is what the header holds beside parameters and kernel.
+type about struct {
+	barycentric.About
+	logdetmetric.Bounds
+	Residual float64 `json:"kkt"`
+	Skipped  int     `json:"skipped"`
+	Alpha    float64 `json:"alpha,omitempty"` // of the rbf prior
+}
+
+const (
+	tensorTrace   = "gml.trace"   // [rounds]
+	tensorWeights = "gml.weights" // [r], of the spectral prior
+)
+
+// Method returns "gml".
+func (m *Model) Method() string { return Method }
+
+// Status says how the fit ended.
+func (m *Model) Status() algorithms.Status { return m.status }
+
+// Trace returns the objective after every round; it falls.
+func (m *Model) Trace() []float64 { return slices.Clone(m.trace) }
+
+// Objective returns the last objective.
+func (m *Model) Objective() float64 { return m.trace[len(m.trace)-1] }
+
+// Residual returns the largest residual of the conditions of the optimum for the last prior.
+func (m *Model) Residual() float64 { return m.about.Residual }
+
+// Weights returns those of the eigenvectors of the spectral prior, which fall; nil for rbf.
+func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
+
+// Spectra returns the weights of the eigenvectors.
+func (m *Model) Spectra() []algorithms.Spectrum {
+	if m.weights == nil {
+		return nil
+	}
+	return []algorithms.Spectrum{{Name: "weights of the Laplacian's eigenvectors", Values: m.Weights()}}
+}
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	figures := []algorithms.Figure{
+		{Name: "prior", Value: string(m.params.Prior)},
+		{Name: "kernel", Value: m.Kernel().String()},
+		{Name: "dim", Value: m.Dim()},
+		{Name: "bound of must-links", Value: m.about.Upper},
+		{Name: "bound of cannot-links", Value: m.about.Lower},
+		{Name: "objective", Value: m.Objective()},
+		{Name: "residual of the optimum's conditions", Value: m.about.Residual},
+		{Name: "links between points in one place", Value: m.about.Skipped},
+	}
+	if m.weights != nil {
+		figures = append(figures, algorithms.Figure{Name: "weights of the eigenvectors", Value: m.weights})
+	}
+	return figures
+}
+
+// Encode stores the model in f.
+func (m *Model) Encode(f *model.File) error {
+	head := m.about
+	switch t := m.metric.(type) {
+	case *expansion.Map:
+		e := t.Encode(f)
+		head.InputDim, head.Alphabet = e.InputDim, e.Alphabet
+	case *barycentric.Extension:
+		head.About = t.Encode(f)
+		f.SetFloat64s(tensorWeights, m.weights)
+	}
+	f.SetFloat64s(tensorTrace, m.trace)
+	return stored.SetHeader(f, Method, m.params, m.status, head)
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot
+// be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	m := &Model{}
+	err := stored.Header(f, Method, &m.params, &m.status, &m.about)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.params.Validate(); err != nil {
+		return nil, stored.InHeader(err)
+	}
+	if m.trace, err = stored.Finite(f, tensorTrace, -1); err != nil {
+		return nil, err
+	}
+	if len(m.trace) == 0 {
+		return nil, stored.Empty(tensorTrace)
+	}
+	if m.params.Prior == RBF {
+		m.metric, err = expansion.Decode(Method, f, expansion.About{InputDim: m.about.InputDim, Alphabet: m.about.Alphabet})
+		return m, err
+	}
+	if m.weights, err = stored.Finite(f, tensorWeights, -1); err != nil {
+		return nil, err
+	}
+	m.metric, err = barycentric.Decode(Method, f, m.about.About)
+	return m, err
+}

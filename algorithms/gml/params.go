@@ -1,0 +1,98 @@
+package gml
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "gml"
+
+// Prior is the family of the matrix to stay near to.
+type Prior string
+
+// The priors.
+const (
+	RBF      Prior = "rbf"
+	Spectral Prior = "spectral"
+)
+
+// Laplacian is that of the graph.
+type Laplacian string
+
+// The Laplacians: D - S, and I - D^-1/2 S D^-1/2.
+const (
+	Unnormalized Laplacian = "unnormalized"
+	Normalized   Laplacian = "normalized"
+)
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Prior Prior `json:"prior"`
+	// Neighbourhood is the graph of the spectral prior: "knn", "eps" or "given".
+	graphkernel.Neighbourhood
+	Laplacian Laplacian `json:"laplacian"`
+	// Diffusion is t of the first alpha_i = exp(-t mu_i), > 0.
+	Diffusion float64 `json:"diffusion"`
+	// Rank is the number of eigenvectors of the spectral prior, at least 2; 0 for a tenth of the points, at most
+	// 40.
+	Rank int `json:"rank"`
+	// Gamma weighs the bounds against the prior, > 0.
+	Gamma float64 `json:"gamma"`
+	// Upper and Lower are the bounds of squared distances under the first M.
+	logdetmetric.Target
+	// Outer is the most rounds of K and M, at least 1.
+	Outer int `json:"outer"`
+	// Tol ends the projections of a round, as in package itml, and the rounds: a thousandth by default, > 0.
+	Tol float64 `json:"tol"`
+	// MaxIter is the most sweeps of a round, at least 1.
+	MaxIter int `json:"max_iter"`
+	// Dims is the number of columns of Embed for the rbf prior, 0 for all.
+	Dims int `json:"dims"`
+}
+
+// DefaultParams returns a Gaussian prior, gamma = 1, the 5th and the 95th percentile.
+func DefaultParams() Params {
+	return Params{
+		Prior: RBF, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 10}, Laplacian: Unnormalized,
+		Diffusion: 0.1, Gamma: 1, Target: logdetmetric.DefaultTarget(), Outer: 5, Tol: 1e-3, MaxIter: 1000,
+	}
+}
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error {
+	if err := p.Neighbourhood.Check(math.MaxInt); err != nil {
+		return err
+	}
+	if err := p.Target.Check(); err != nil {
+		return err
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"diffusion", p.Diffusion}, {"gamma", p.Gamma}, {"tol", p.Tol}} {
+		if err := graphkernel.Positive(v.name, v.value); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.Prior != RBF && p.Prior != Spectral:
+		return fault.Unknown("prior", string(p.Prior), []string{string(RBF), string(Spectral)})
+	case p.Prior == Spectral && p.Graph == graphkernel.Dense:
+		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for the spectral prior"}
+	case p.Laplacian != Unnormalized && p.Laplacian != Normalized:
+		return fault.Unknown("laplacian", string(p.Laplacian), []string{string(Unnormalized), string(Normalized)})
+	case p.Rank < 0 || p.Rank == 1:
+		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 2 (0: a tenth of the points, at most 40)"}
+	case p.Outer < 1:
+		return &fault.ParamError{Param: "outer", Value: p.Outer, Want: "an integer >= 1"}
+	case p.MaxIter < 1:
+		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
+	case p.Dims < 0:
+		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package gml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/solvers/logdet"
+)
+
+// ridge is added to the Gaussian kernel matrix, whose values are at most 1: it keeps wide ones definite.
+const ridge = 1e-6
+
+// starts are the widths to begin with, relative to the mean distance.
+func starts() []float64 { return []float64{0.25, 1, 4} }
+
+// rbf learns with the prior of a Gaussian kernel, from the start of least objective.
+func (f *fit) rbf(ctx context.Context) (*Model, error) {
+	if f.Kernel != (kernel.Spec{}) {
+		return nil, &fault.ParamError{Param: "kernel", Value: f.Kernel.String(), Want: "no kernel with prior=rbf, which learns the width of its own"}
+	}
+	linked := logdetmetric.Linked(f.set)
+	m := len(linked)
+	if err := f.eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links"); err != nil {
+		return nil, err
+	}
+	wide, err := kernel.Parse("rbf:sigma=mean")
+	if err != nil {
+		return nil, err
+	}
+	if wide, err = bandwidth.Resolve(ctx, f.eng, wide, f.x); err != nil {
+		return nil, err
+	}
+	w := &width{fit: f, linked: linked}
+	if w.mean, err = sigma(wide); err != nil {
+		return nil, err
+	}
+	block := f.x.Select(linked)
+	if w.squared, err = kernel.Linear().SquaredDistances(ctx, f.eng, block); err != nil {
+		return nil, err
+	}
+	var best *attempt
+	for _, s := range starts() {
+		a, err := w.alternate(ctx, s*w.mean)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || a.trace[len(a.trace)-1] < best.trace[len(best.trace)-1] {
+			best = a
+		}
+	}
+	return best.model(ctx, w)
+}
+
+// sigma returns the width of a Gaussian kernel without rules.
+func sigma(s kernel.Spec) (float64, error) {
+	var v float64
+	if _, err := fmt.Sscanf(s.String(), "rbf:sigma=%g", &v); err != nil || !(v > 0) {
+		return 0, fault.Data("", "the mean distance of the points is no width: want points that differ")
+	}
+	return v, nil
+}
+
+// width is the search for one.
+type width struct {
+	*fit
+	linked  []int
+	mean    float64
+	squared blas.Matrix // squared distances of the linked points
+}
+
+// attempt is what an alternation from one width has come to.
+type attempt struct {
+	sigma, alpha float64 // of the last M
+	result       *logdet.Result
+	constraints  []logdet.Constraint
+	check        logdet.KKT
+	bounds       logdetmetric.Bounds
+	trace        []float64
+	notices      []string
+	converged    bool
+	message      string
+}
+
+// gaussian returns R + ridge I for a width.
+func (w *width) gaussian(ctx context.Context, sigma float64) (blas.Matrix, error) {
+	out := w.squared.Clone()
+	t := w.eng.Backend().Kernels()
+	return out, w.eng.For(ctx, out.Rows, 64, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			row := out.Row(i)
+			t.Scale(-1/(2*sigma*sigma), row)
+			t.Exp(row, row)
+			row[i] = 1 + ridge
+		}
+		return nil
+	})
+}
+
+// alternate learns K and M in turn from a width on.
+func (w *width) alternate(ctx context.Context, sigma float64) (*attempt, error) {
+	a := &attempt{sigma: sigma, alpha: 1}
+	first, err := gaussianKernel(sigma)
+	if err != nil {
+		return nil, err
+	}
+	if a.bounds, a.notices, err = w.Params.Bounds(ctx, w.eng, first, w.x, w.Seed); err != nil {
+		return nil, err
+	}
+	a.constraints = a.bounds.Constraints(w.set, logdetmetric.Places(w.linked))
+	w.trace = nil
+	for {
+		m, err := w.gaussian(ctx, a.sigma)
+		if err != nil {
+			return nil, err
+		}
+		w.eng.Backend().Kernels().Scale(a.alpha, m.Data)
+		if a.result, err = logdet.Kernel(ctx, w.eng, m.Clone(), a.constraints, w.options()); err != nil {
+			return nil, err
+		}
+		divergence, err := w.apart(ctx, a.result.A, m)
+		if err != nil {
+			return nil, err
+		}
+		last := w.round(divergence+w.slack(a.result, a.constraints), a.result)
+		a.trace, a.converged, a.message = w.trace, w.converged, w.message
+		if last {
+			a.check, err = a.result.CheckKernel(ctx, w.eng, m, a.constraints, w.Params.Gamma)
+			return a, err
+		}
+		if err := w.improve(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func gaussianKernel(sigma float64) (kernel.Kernel, error) {
+	spec, err := kernel.Parse(fmt.Sprintf("rbf:sigma=%v", sigma))
+	if err != nil {
+		return kernel.Kernel{}, err
+	}
+	return kernel.New(spec)
+}
+
+// apart returns D(K, M), both positive definite.
+func (w *width) apart(ctx context.Context, k, m blas.Matrix) (float64, error) {
+	trace, det, err := w.against(ctx, k, m)
+	if err != nil {
+		return 0, err
+	}
+	l := k.Clone()
+	if err := w.eng.Cholesky(ctx, l); err != nil {
+		return 0, err
+	}
+	for i := range l.Rows {
+		det -= 2 * math.Log(l.At(i, i))
+	}
+	return trace + det - float64(k.Rows), nil
+}
+
+// against returns tr(K M^-1) and log det M.
+func (w *width) against(ctx context.Context, k, m blas.Matrix) (trace, det float64, err error) {
+	l := m.Clone()
+	if err := w.eng.Cholesky(ctx, l); err != nil {
+		return 0, 0, err
+	}
+	for i := range l.Rows {
+		det += 2 * math.Log(l.At(i, i))
+	}
+	// tr(K M^-1) = tr(L^-1 K L'^-1)
+	x := k.Clone()
+	w.eng.Backend().Trsm(true, false, l, x)
+	w.eng.Backend().Trsm(false, true, l, x)
+	for i := range x.Rows {
+		trace += x.At(i, i)
+	}
+	return trace, det, nil
+}
+
+// profile is the objective of a width with the best alpha, up to constants: m log tr(K R^-1) + log det R. A matrix
+// that is not definite to rounding has none: +Inf.
+func (w *width) profile(ctx context.Context, k blas.Matrix, sigma float64) (value, alpha float64, err error) {
+	r, err := w.gaussian(ctx, sigma)
+	if err != nil {
+		return 0, 0, err
+	}
+	trace, det, err := w.against(ctx, k, r)
+	if _, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
+		return math.Inf(1), 1, nil
+	}
+	m := float64(k.Rows)
+	return m*math.Log(trace) + det, trace / m, err
+}
+
+// golden is where a golden section cuts.
+var golden = (math.Sqrt(5) - 1) / 2
+
+// reach is the factor that the width may change by in a round, and fine how precisely it is found.
+const (
+	reach = 4.0
+	fine  = 1e-3
+)
+
+// improve replaces sigma and alpha by better ones for K: a golden section in the logarithm of sigma around the
+// present one.
+func (w *width) improve(ctx context.Context, a *attempt) error {
+	at := func(log float64) (float64, error) {
+		v, _, err := w.profile(ctx, a.result.A, math.Exp(log))
+		return v, err
+	}
+	now := math.Log(a.sigma)
+	before, err := at(now)
+	if err != nil {
+		return err
+	}
+	lo, hi := now-math.Log(reach), now+math.Log(reach)
+	x, y := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fx, err := at(x)
+	if err != nil {
+		return err
+	}
+	fy, err := at(y)
+	if err != nil {
+		return err
+	}
+	for hi-lo > fine {
+		if fx <= fy {
+			hi, y, fy = y, x, fx
+			x = hi - golden*(hi-lo)
+			fx, err = at(x)
+		} else {
+			lo, x, fx = x, y, fy
+			y = lo + golden*(hi-lo)
+			fy, err = at(y)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	best := now
+	for _, c := range []struct{ log, f float64 }{{x, fx}, {y, fy}} {
+		if c.f < before {
+			best, before = c.log, c.f
+		}
+	}
+	a.sigma = math.Exp(best)
+	_, a.alpha, err = w.profile(ctx, a.result.A, a.sigma)
+	return err
+}
+
+// model returns what was learned from the best width.
+func (a *attempt) model(ctx context.Context, w *width) (*Model, error) {
+	k, err := gaussianKernel(a.sigma)
+	if err != nil {
+		return nil, err
+	}
+	b := logdetmetric.Change(w.eng, a.result, a.constraints)
+	learned, err := logdetmetric.Learned(ctx, w.eng, Method, k, a.alpha, w.x, w.linked, b, w.Params.Dims, w.Seed)
+	if err != nil {
+		return nil, err
+	}
+	w.trace, w.converged, w.message, w.bounds = a.trace, a.converged, a.message, a.bounds
+	w.notices = append(w.notices, a.notices...)
+	return &Model{metric: learned, about: about{Bounds: a.bounds, Residual: a.check.Largest(), Skipped: len(a.result.Skipped), Alpha: a.alpha}}, nil
+}
