@@ -94,7 +94,7 @@ func TestMonotone(t *testing.T) {
 func TestObjective(t *testing.T) {
 	x, _, set := rings(t, 60, 15, 2)
 	l := of(Spectral)
-	l.Params.Rank, l.Params.Outer, l.Params.Gamma, l.Params.Tol = 6, 3, 2, 1e-9
+	l.Params.Rank, l.Params.Outer, l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = 6, 3, 2, 1e-9, 10000
 	m := fitted(t, l, x, set)
 	y := m.metric.(interface{ Places() blas.Matrix }).Places()
 	alpha := m.Weights()

@@ -58,7 +58,7 @@ type Params struct {
 func DefaultParams() Params {
 	return Params{
 		Prior: RBF, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 10}, Laplacian: Unnormalized,
-		Diffusion: 0.1, Gamma: 1, Target: logdetmetric.DefaultTarget(), Outer: 5, Tol: 1e-3, MaxIter: 1000,
+		Diffusion: 0.1, Gamma: 1, Target: logdetmetric.DefaultTarget(), Outer: 5, Tol: 1e-3, MaxIter: 20,
 	}
 }
 

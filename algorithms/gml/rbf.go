@@ -18,7 +18,7 @@ import (
 // ridge is added to the Gaussian kernel matrix, whose values are at most 1: it keeps wide ones definite.
 const ridge = 1e-6
 
-// starts are the widths to begin with, relative to the mean distance.
+// starts are the widths to begin with: the one of least objective after a round goes on, relative to the mean distance.
 func starts() []float64 { return []float64{0.25, 1, 4} }
 
 // rbf learns with the prior of a Gaussian kernel, from the start of least objective.
@@ -48,12 +48,23 @@ func (f *fit) rbf(ctx context.Context) (*Model, error) {
 	}
 	var best *attempt
 	for _, s := range starts() {
-		a, err := w.alternate(ctx, s*w.mean)
-		if err != nil {
+		a := &attempt{sigma: s * w.mean, alpha: 1}
+		if err := w.begin(ctx, a); err != nil {
 			return nil, err
 		}
-		if best == nil || a.trace[len(a.trace)-1] < best.trace[len(best.trace)-1] {
+		if err := w.project(ctx, a); err != nil {
+			return nil, err
+		}
+		if best == nil || a.objective < best.objective {
 			best = a
+		}
+	}
+	for !f.round(best.objective, best.result) {
+		if err := w.improve(ctx, best); err != nil {
+			return nil, err
+		}
+		if err := w.project(ctx, best); err != nil {
+			return nil, err
 		}
 	}
 	return best.model(ctx, w)
@@ -79,14 +90,12 @@ type width struct {
 // attempt is what an alternation from one width has come to.
 type attempt struct {
 	sigma, alpha float64 // of the last M
+	prior        blas.Matrix
 	result       *logdet.Result
+	objective    float64
 	constraints  []logdet.Constraint
-	check        logdet.KKT
 	bounds       logdetmetric.Bounds
-	trace        []float64
 	notices      []string
-	converged    bool
-	message      string
 }
 
 // gaussian returns R + ridge I for a width.
@@ -104,41 +113,31 @@ func (w *width) gaussian(ctx context.Context, sigma float64) (blas.Matrix, error
 	})
 }
 
-// alternate learns K and M in turn from a width on.
-func (w *width) alternate(ctx context.Context, sigma float64) (*attempt, error) {
-	a := &attempt{sigma: sigma, alpha: 1}
-	first, err := gaussianKernel(sigma)
+// begin finds the bounds for the first width, which stay.
+func (w *width) begin(ctx context.Context, a *attempt) error {
+	first, err := gaussianKernel(a.sigma)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if a.bounds, a.notices, err = w.Params.Bounds(ctx, w.eng, first, w.x, w.Seed); err != nil {
-		return nil, err
+		return err
 	}
 	a.constraints = a.bounds.Constraints(w.set, logdetmetric.Places(w.linked))
-	w.trace = nil
-	for {
-		m, err := w.gaussian(ctx, a.sigma)
-		if err != nil {
-			return nil, err
-		}
-		w.eng.Backend().Kernels().Scale(a.alpha, m.Data)
-		if a.result, err = logdet.Kernel(ctx, w.eng, m.Clone(), a.constraints, w.options()); err != nil {
-			return nil, err
-		}
-		divergence, err := w.apart(ctx, a.result.A, m)
-		if err != nil {
-			return nil, err
-		}
-		last := w.round(divergence+w.slack(a.result, a.constraints), a.result)
-		a.trace, a.converged, a.message = w.trace, w.converged, w.message
-		if last {
-			a.check, err = a.result.CheckKernel(ctx, w.eng, m, a.constraints, w.Params.Gamma)
-			return a, err
-		}
-		if err := w.improve(ctx, a); err != nil {
-			return nil, err
-		}
+	return nil
+}
+
+// project learns K for the present M.
+func (w *width) project(ctx context.Context, a *attempt) (err error) {
+	if a.prior, err = w.gaussian(ctx, a.sigma); err != nil {
+		return err
 	}
+	w.eng.Backend().Kernels().Scale(a.alpha, a.prior.Data)
+	if a.result, err = logdet.Kernel(ctx, w.eng, a.prior.Clone(), a.constraints, w.options()); err != nil {
+		return err
+	}
+	divergence, err := w.apart(ctx, a.result.A, a.prior)
+	a.objective = divergence + w.slack(a.result, a.constraints)
+	return err
 }
 
 func gaussianKernel(sigma float64) (kernel.Kernel, error) {
@@ -266,7 +265,10 @@ func (a *attempt) model(ctx context.Context, w *width) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.trace, w.converged, w.message, w.bounds = a.trace, a.converged, a.message, a.bounds
+	check, err := a.result.CheckKernel(ctx, w.eng, a.prior, a.constraints, w.Params.Gamma)
+	if err != nil {
+		return nil, err
+	}
 	w.notices = append(w.notices, a.notices...)
-	return &Model{metric: learned, about: about{Bounds: a.bounds, Residual: a.check.Largest(), Skipped: len(a.result.Skipped), Alpha: a.alpha}}, nil
+	return &Model{metric: learned, about: about{Bounds: a.bounds, Residual: check.Largest(), Skipped: len(a.result.Skipped), Alpha: a.alpha}}, nil
 }
