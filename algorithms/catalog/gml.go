@@ -6,7 +6,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/gml"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -16,6 +15,7 @@ func gmlMethod() Method {
 		Name:            gml.Method,
 		Summary:         "geometry-aware metric learning: LogDet projections whose prior, a Gaussian kernel or a graph's spectrum, is learned",
 		Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
+		DefaultKernel:   gml.DefaultKernel,
 		UsesCannotLinks: true,
 		Parameters: slices.Concat([]Parameter{
 			{"prior", string(d.Prior), "rbf (a Gaussian kernel of learned width) or spectral (eigenvectors of the Laplacian of a graph)"},
@@ -60,8 +60,6 @@ func newGML(m Method, c Config) (algorithms.Learner, error) {
 		return nil, err
 	}
 	l.Similarities = g.given
-	if l.Kernel, err = c.metric(g.metric); err == nil && p.Prior == gml.RBF && l.Kernel != (kernel.Spec{}) {
-		err = c.noKernel("prior=rbf of gml")
-	}
+	l.Kernel, err = c.metric(g.metric)
 	return l, err
 }

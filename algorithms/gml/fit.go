@@ -20,8 +20,9 @@ import (
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel says in which feature space neighbours are near, for the spectral prior; the zero Spec means
-	// "linear". The rbf prior has its own kernel and takes none.
+	// Kernel says in which feature space points are near each other: neighbours for the spectral prior, and
+	// those that the Gaussian kernel of rbf is on top of. The zero Spec means "linear", and spectrum:k=3 for
+	// sequences.
 	Kernel kernel.Spec
 	Params Params
 	// Similarities, n x n, are those of the graph named "given", for the spectral prior.

@@ -218,7 +218,7 @@ func TestBadInput(t *testing.T) {
 	}
 	nothing := func(*Learner) {}
 	same := &points.Dense{N: 60, D: 2, Data: make([]float64, 120)}
-	linear, err := kernel.Parse("linear")
+	letters, err := kernel.Parse("spectrum:k=3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestBadInput(t *testing.T) {
 		"outer":     {with(RBF, func(l *Learner) { l.Params.Outer = 0 }), x, set},
 		"upper":     {with(RBF, func(l *Learner) { l.Params.Upper = "p" }), x, set},
 		"tol":       {with(RBF, func(l *Learner) { l.Params.Tol = 0 }), x, set},
-		"kernel":    {with(RBF, func(l *Learner) { l.Kernel = linear }), x, set},
+		"kernel":    {with(RBF, func(l *Learner) { l.Kernel = letters }), x, set},
 		"one place": {with(RBF, nothing), same, set},
 		"no shape":  {with(Spectral, func(l *Learner) { l.Params.Graph = graphkernel.Given }), x, set},
 	} {

@@ -11,6 +11,9 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "gml"
 
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for points near each other.
+const DefaultKernel = graphkernel.DefaultKernel
+
 // Prior is the family of the matrix to stay near to.
 type Prior string
 

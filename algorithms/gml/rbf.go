@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -23,27 +25,20 @@ func starts() []float64 { return []float64{0.25, 1, 4} }
 
 // rbf learns with the prior of a Gaussian kernel, from the start of least objective.
 func (f *fit) rbf(ctx context.Context) (*Model, error) {
-	if f.Kernel != (kernel.Spec{}) {
-		return nil, &fault.ParamError{Param: "kernel", Value: f.Kernel.String(), Want: "no kernel with prior=rbf, which learns the width of its own"}
+	base, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, graphkernel.DefaultKernel)
+	if err != nil {
+		return nil, err
 	}
 	linked := logdetmetric.Linked(f.set)
 	m := len(linked)
 	if err := f.eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links"); err != nil {
 		return nil, err
 	}
-	wide, err := kernel.Parse("rbf:sigma=mean")
-	if err != nil {
+	w := &width{fit: f, linked: linked, base: base}
+	if w.mean, err = w.meanDistance(ctx); err != nil {
 		return nil, err
 	}
-	if wide, err = bandwidth.Resolve(ctx, f.eng, wide, f.x); err != nil {
-		return nil, err
-	}
-	w := &width{fit: f, linked: linked}
-	if w.mean, err = sigma(wide); err != nil {
-		return nil, err
-	}
-	block := f.x.Select(linked)
-	if w.squared, err = kernel.Linear().SquaredDistances(ctx, f.eng, block); err != nil {
+	if w.squared, err = base.SquaredDistances(ctx, f.eng, f.x.Select(linked)); err != nil {
 		return nil, err
 	}
 	var best *attempt
@@ -70,19 +65,11 @@ func (f *fit) rbf(ctx context.Context) (*Model, error) {
 	return best.model(ctx, w)
 }
 
-// sigma returns the width of a Gaussian kernel without rules.
-func sigma(s kernel.Spec) (float64, error) {
-	var v float64
-	if _, err := fmt.Sscanf(s.String(), "rbf:sigma=%g", &v); err != nil || !(v > 0) {
-		return 0, fault.Data("", "the mean distance of the points is no width: want points that differ")
-	}
-	return v, nil
-}
-
 // width is the search for one.
 type width struct {
 	*fit
 	linked  []int
+	base    kernel.Kernel // in whose feature space distances are
 	mean    float64
 	squared blas.Matrix // squared distances of the linked points
 }
@@ -115,7 +102,7 @@ func (w *width) gaussian(ctx context.Context, sigma float64) (blas.Matrix, error
 
 // begin finds the bounds for the first width, which stay.
 func (w *width) begin(ctx context.Context, a *attempt) error {
-	first, err := gaussianKernel(a.sigma)
+	first, err := w.kernel(a.sigma)
 	if err != nil {
 		return err
 	}
@@ -140,12 +127,37 @@ func (w *width) project(ctx context.Context, a *attempt) (err error) {
 	return err
 }
 
-func gaussianKernel(sigma float64) (kernel.Kernel, error) {
-	spec, err := kernel.Parse(fmt.Sprintf("rbf:sigma=%v", sigma))
+// spec returns the Gaussian kernel of a width, a number or a rule.
+func (w *width) spec(sigma any) (kernel.Spec, error) {
+	text := fmt.Sprintf("rbf:sigma=%v", sigma)
+	if w.base.String() != "linear" {
+		text += "@" + w.base.String()
+	}
+	return kernel.Parse(text)
+}
+
+func (w *width) kernel(sigma float64) (kernel.Kernel, error) {
+	spec, err := w.spec(sigma)
 	if err != nil {
 		return kernel.Kernel{}, err
 	}
 	return kernel.New(spec)
+}
+
+// meanDistance returns the mean distance of two points.
+func (w *width) meanDistance(ctx context.Context) (float64, error) {
+	spec, err := w.spec("mean")
+	if err != nil {
+		return 0, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, w.eng, spec, w.x); err != nil {
+		return 0, err
+	}
+	var v float64
+	if _, err := fmt.Sscanf(spec.String(), "rbf:sigma=%g", &v); err != nil || !(v > 0) {
+		return 0, fault.Data("", "the mean distance of the points is no width: want points that differ")
+	}
+	return v, nil
 }
 
 // apart returns D(K, M), both positive definite.
@@ -256,7 +268,7 @@ func (w *width) improve(ctx context.Context, a *attempt) error {
 
 // model returns what was learned from the best width.
 func (a *attempt) model(ctx context.Context, w *width) (*Model, error) {
-	k, err := gaussianKernel(a.sigma)
+	k, err := w.kernel(a.sigma)
 	if err != nil {
 		return nil, err
 	}

@@ -147,6 +147,9 @@ func (s *search) multiply() float64 {
 // memory is the number of steps that directions of descent look back on.
 const memory = 8
 
+// rounding is the part of the Lagrangian that a step gains at least.
+const rounding = 1e-15
+
 // minimise takes steps until the gradient is below tol, relative to 1 + |V|.
 func (s *search) minimise(tol float64) error {
 	t := s.eng.Backend().Kernels()
@@ -154,6 +157,7 @@ func (s *search) minimise(tol float64) error {
 	direction := make([]float64, len(s.v.Data))
 	history := lbfgs.New(t, memory)
 	value, err := s.evaluate(s.v, g)
+	stuck := 0 // steps in a row that gained nothing
 	for err == nil && s.steps < s.params.MaxIter {
 		if math.Sqrt(t.Dot(g.Data, g.Data)) <= tol*(1+math.Sqrt(t.Dot(s.v.Data, s.v.Data))) {
 			return nil
@@ -175,10 +179,13 @@ func (s *search) minimise(tol float64) error {
 				return err
 			}
 			if lower = v <= value+1e-4*step*slope; lower {
+				if stuck++; value-v > rounding*math.Abs(value) {
+					stuck = 0
+				}
 				value = v
 			}
 		}
-		if !lower {
+		if !lower || stuck > memory {
 			return nil // rounding: nothing lower is near
 		}
 		t.Scale(2*step, direction) // the step taken: the loop has halved it once more

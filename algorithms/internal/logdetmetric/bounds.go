@@ -61,6 +61,9 @@ type Bounds struct {
 // sampled is the number of pairs of points that percentiles are taken of, at most.
 const sampled = 200_000
 
+// rounding is the part of the largest squared distance up to which one is as good as 0.
+const rounding = 1e-12
+
 // Bounds finds the bounds, of distances in the feature space of k between the points x, and what is odd about
 // them. A percentile of 0 is a *fault.DataError.
 func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) (out Bounds, notices []string, err error) {
@@ -80,8 +83,8 @@ func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 			}
 			slices.Sort(squared)
 		}
-		if *to = at(squared, v/100); !(*to > 0) {
-			return out, nil, fault.Data("", "the percentile %s of the squared distances is 0, which is no bound: want %s as a value, or another percentile", b.text, b.name)
+		if *to = at(squared, v/100); !(*to > rounding*at(squared, 1)) {
+			return out, nil, fault.Data("", "the percentile %s of the squared distances is 0 to rounding, which is no bound: want %s as a value, or another percentile", b.text, b.name)
 		}
 	}
 	if out.Upper >= out.Lower {
