@@ -18,7 +18,7 @@ func gmlMethod() Method {
 		DefaultKernel:   gml.DefaultKernel,
 		UsesCannotLinks: true,
 		Parameters: slices.Concat([]Parameter{
-			{"prior", string(d.Prior), "rbf (a Gaussian kernel of learned width) or spectral (eigenvectors of the Laplacian of a graph)"},
+			{"prior", string(d.Prior), "rbf (a Gaussian kernel of learned width), spectral (eigenvectors of the Laplacian of a graph) or datadep (a kernel that they deform)"},
 		}, graphParameters(d.Neighbourhood), []Parameter{
 			{"laplacian", string(d.Laplacian), "of the graph: unnormalized or normalized"},
 			{"diffusion", text(d.Diffusion), "t of the first weights exp(-t mu) of the eigenvectors, > 0"},
@@ -29,7 +29,7 @@ func gmlMethod() Method {
 			{"outer", strconv.Itoa(d.Outer), "most rounds of kernel and prior, >= 1"},
 			{"tol", text(d.Tol), "change that ends the projections of a round, and the rounds, > 0"},
 			{"max_iter", strconv.Itoa(d.MaxIter), "most sweeps of a round, >= 1"},
-			{"dims", strconv.Itoa(d.Dims), "columns of the embedding, of prior=rbf; 0: all"},
+			{"dims", strconv.Itoa(d.Dims), "columns of the embedding but for prior=spectral; 0: all"},
 		}),
 		decode: func(f *model.File) (algorithms.Model, error) { return decoded(gml.Decode(f)) },
 	}

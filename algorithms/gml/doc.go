@@ -18,6 +18,9 @@
 //   - spectral (3): M = sum_i alpha_i v_i v_i', alpha falling, v_i the eigenvectors of the graph's Laplacian for the
 //     smallest eigenvalues mu_i, from alpha_i = exp(-t mu_i) on. In the coordinates of M, K is A, r x r, and the best
 //     alpha is the isotonic regression of alpha_i A_ii: a mean for every pooled block (solvers/isotonic).
+//   - datadep (5): M = (S^-1 + V diag(theta) V')^-1, a kernel matrix S that these eigenvectors deform, 0 <= theta_1 <= theta_2
+//     and so on. The best theta solves a convex problem of r unknowns, by projected gradients whose projections
+//     are isotonic regressions.
 //   - rbf (6): M = alpha (R + ridge I), R a Gaussian kernel matrix of the linked points. For a given width alpha
 //     is tr(K R^-1) / m; the width minimises m log tr(K R^-1) + log det R, one dimension. The alternation moves
 //     the width slowly, so it is begun with several.
@@ -26,6 +29,7 @@
 //
 // # New points
 //
-// For rbf exact: the learned kernel is k0(x, y) - k0(x, .)' B k0(., y). For spectral a new point takes the place
+// For rbf and datadep exact: the learned kernel is k0(x, y) - k0(x, .)' B k0(., y), with M(x, y) = s(x, y) - s_x' T' s_y for k0
+// in the second. For spectral a new point takes the place
 // that its nearest training points give it, with the weights that reconstruct it from them.
 package gml

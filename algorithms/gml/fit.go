@@ -21,11 +21,11 @@ import (
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	// Kernel says in which feature space points are near each other: neighbours for the spectral prior, and
-	// those that the Gaussian kernel of rbf is on top of. The zero Spec means "linear", and spectrum:k=3 for
-	// sequences.
+	// those that the Gaussian kernel of rbf is on top of; for datadep it is the kernel that is deformed. The zero
+	// Spec means "linear" ("rbf:sigma=mean" for datadep), and spectrum:k=3 for sequences.
 	Kernel kernel.Spec
 	Params Params
-	// Similarities, n x n, are those of the graph named "given", for the spectral prior.
+	// Similarities, n x n, are those of the graph named "given".
 	Similarities blas.Matrix
 	Seed         uint64
 	Progress     algorithms.ProgressFunc
@@ -64,8 +64,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, fault.Data("", "gml learns from links: want at least one, got none")
 	}
 	solve := f.rbf
-	if l.Params.Prior == Spectral {
+	switch l.Params.Prior {
+	case Spectral:
 		solve = f.spectral
+	case DataDep:
+		solve = f.datadep
 	}
 	m, err := solve(ctx)
 	if err != nil {

@@ -33,7 +33,7 @@ type Model struct {
 	params  Params
 	status  algorithms.Status
 	trace   []float64
-	weights []float64 // alpha of the spectral prior
+	weights []float64 // alpha of the spectral prior, theta of the data-dependent one
 	about   about
 }
 
@@ -57,7 +57,7 @@ type about struct {
 
 const (
 	tensorTrace   = "gml.trace"   // [rounds]
-	tensorWeights = "gml.weights" // [r], of the spectral prior
+	tensorWeights = "gml.weights" // [r], of priors with eigenvectors
 )
 
 // Method returns "gml".
@@ -75,7 +75,8 @@ func (m *Model) Objective() float64 { return m.trace[len(m.trace)-1] }
 // Residual returns the largest residual of the conditions of the optimum for the last prior.
 func (m *Model) Residual() float64 { return m.about.Residual }
 
-// Weights returns those of the eigenvectors of the spectral prior, which fall; nil for rbf.
+// Weights returns those of the eigenvectors: alpha of the spectral prior, which falls, theta of the data-dependent
+// one, which rises; nil for rbf.
 func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
 
 // Spectra returns the weights of the eigenvectors.
@@ -113,6 +114,8 @@ func (m *Model) Encode(f *model.File) error {
 		head.InputDim, head.Alphabet = e.InputDim, e.Alphabet
 	case *barycentric.Extension:
 		head.About = t.Encode(f)
+	}
+	if m.weights != nil {
 		f.SetFloat64s(tensorWeights, m.weights)
 	}
 	f.SetFloat64s(tensorTrace, m.trace)
@@ -136,12 +139,14 @@ func Decode(f *model.File) (*Model, error) {
 	if len(m.trace) == 0 {
 		return nil, stored.Empty(tensorTrace)
 	}
-	if m.params.Prior == RBF {
+	if m.params.Prior != RBF {
+		if m.weights, err = stored.Finite(f, tensorWeights, -1); err != nil {
+			return nil, err
+		}
+	}
+	if m.params.Prior != Spectral {
 		m.metric, err = expansion.Decode(Method, f, expansion.About{InputDim: m.about.InputDim, Alphabet: m.about.Alphabet})
 		return m, err
-	}
-	if m.weights, err = stored.Finite(f, tensorWeights, -1); err != nil {
-		return nil, err
 	}
 	m.metric, err = barycentric.Decode(Method, f, m.about.About)
 	return m, err

@@ -21,6 +21,7 @@ type Prior string
 const (
 	RBF      Prior = "rbf"
 	Spectral Prior = "spectral"
+	DataDep  Prior = "datadep"
 )
 
 // Laplacian is that of the graph.
@@ -35,13 +36,12 @@ const (
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
 	Prior Prior `json:"prior"`
-	// Neighbourhood is the graph of the spectral prior: "knn", "eps" or "given".
+	// Neighbourhood is the graph of the spectral and the data-dependent prior: "knn", "eps" or "given".
 	graphkernel.Neighbourhood
 	Laplacian Laplacian `json:"laplacian"`
 	// Diffusion is t of the first alpha_i = exp(-t mu_i), > 0.
 	Diffusion float64 `json:"diffusion"`
-	// Rank is the number of eigenvectors of the spectral prior, at least 2; 0 for a tenth of the points, at most
-	// 40.
+	// Rank is the number of eigenvectors of the graph, at least 2; 0 for a tenth of the points, at most 40.
 	Rank int `json:"rank"`
 	// Gamma weighs the bounds against the prior, > 0.
 	Gamma float64 `json:"gamma"`
@@ -53,7 +53,7 @@ type Params struct {
 	Tol float64 `json:"tol"`
 	// MaxIter is the most sweeps of a round, at least 1.
 	MaxIter int `json:"max_iter"`
-	// Dims is the number of columns of Embed for the rbf prior, 0 for all.
+	// Dims is the number of columns of Embed but for the spectral prior, 0 for all.
 	Dims int `json:"dims"`
 }
 
@@ -82,10 +82,10 @@ func (p Params) Validate() error {
 		}
 	}
 	switch {
-	case p.Prior != RBF && p.Prior != Spectral:
-		return fault.Unknown("prior", string(p.Prior), []string{string(RBF), string(Spectral)})
-	case p.Prior == Spectral && p.Graph == graphkernel.Dense:
-		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for the spectral prior"}
+	case p.Prior != RBF && p.Prior != Spectral && p.Prior != DataDep:
+		return fault.Unknown("prior", string(p.Prior), []string{string(RBF), string(Spectral), string(DataDep)})
+	case p.Prior != RBF && p.Graph == graphkernel.Dense:
+		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for priors of a graph"}
 	case p.Laplacian != Unnormalized && p.Laplacian != Normalized:
 		return fault.Unknown("laplacian", string(p.Laplacian), []string{string(Unnormalized), string(Normalized)})
 	case p.Rank < 0 || p.Rank == 1:

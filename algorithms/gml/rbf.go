@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// ridge is added to the Gaussian kernel matrix, whose values are at most 1: it keeps wide ones definite.
+// ridge is added to the diagonal of kernel matrices, relative to its mean: it keeps smooth ones definite.
 const ridge = 1e-6
 
 // starts are the widths to begin with: the one of least objective after a round goes on, relative to the mean distance.
@@ -122,7 +122,7 @@ func (w *width) project(ctx context.Context, a *attempt) (err error) {
 	if a.result, err = logdet.Kernel(ctx, w.eng, a.prior.Clone(), a.constraints, w.options()); err != nil {
 		return err
 	}
-	divergence, err := w.apart(ctx, a.result.A, a.prior)
+	divergence, err := apart(ctx, w.eng, a.result.A, a.prior)
 	a.objective = divergence + w.slack(a.result, a.constraints)
 	return err
 }
@@ -161,13 +161,13 @@ func (w *width) meanDistance(ctx context.Context) (float64, error) {
 }
 
 // apart returns D(K, M), both positive definite.
-func (w *width) apart(ctx context.Context, k, m blas.Matrix) (float64, error) {
-	trace, det, err := w.against(ctx, k, m)
+func apart(ctx context.Context, eng *engine.Engine, k, m blas.Matrix) (float64, error) {
+	trace, det, err := against(ctx, eng, k, m)
 	if err != nil {
 		return 0, err
 	}
 	l := k.Clone()
-	if err := w.eng.Cholesky(ctx, l); err != nil {
+	if err := eng.Cholesky(ctx, l); err != nil {
 		return 0, err
 	}
 	for i := range l.Rows {
@@ -177,9 +177,9 @@ func (w *width) apart(ctx context.Context, k, m blas.Matrix) (float64, error) {
 }
 
 // against returns tr(K M^-1) and log det M.
-func (w *width) against(ctx context.Context, k, m blas.Matrix) (trace, det float64, err error) {
+func against(ctx context.Context, eng *engine.Engine, k, m blas.Matrix) (trace, det float64, err error) {
 	l := m.Clone()
-	if err := w.eng.Cholesky(ctx, l); err != nil {
+	if err := eng.Cholesky(ctx, l); err != nil {
 		return 0, 0, err
 	}
 	for i := range l.Rows {
@@ -187,8 +187,8 @@ func (w *width) against(ctx context.Context, k, m blas.Matrix) (trace, det float
 	}
 	// tr(K M^-1) = tr(L^-1 K L'^-1)
 	x := k.Clone()
-	w.eng.Backend().Trsm(true, false, l, x)
-	w.eng.Backend().Trsm(false, true, l, x)
+	eng.Backend().Trsm(true, false, l, x)
+	eng.Backend().Trsm(false, true, l, x)
 	for i := range x.Rows {
 		trace += x.At(i, i)
 	}
@@ -202,7 +202,7 @@ func (w *width) profile(ctx context.Context, k blas.Matrix, sigma float64) (valu
 	if err != nil {
 		return 0, 0, err
 	}
-	trace, det, err := w.against(ctx, k, r)
+	trace, det, err := against(ctx, w.eng, k, r)
 	if _, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
 		return math.Inf(1), 1, nil
 	}

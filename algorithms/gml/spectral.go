@@ -25,16 +25,25 @@ const least = 1e-12
 
 // spectral learns with the prior of a graph.
 func (f *fit) spectral(ctx context.Context) (*Model, error) {
+	k, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, DefaultKernel)
+	if err != nil {
+		return nil, err
+	}
+	basis, err := f.basis(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	return f.alternate(ctx, k, basis)
+}
+
+// basis returns the eigenvectors of the graph of the points in the feature space of k.
+func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*eigen.Result, error) {
 	r := f.Params.Rank
 	if r == 0 {
 		r = max(2, min(40, f.x.Len()/10))
 	}
 	if r >= f.x.Len() {
 		return nil, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number below %d, the number of points", f.x.Len())}
-	}
-	k, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, graphkernel.DefaultKernel)
-	if err != nil {
-		return nil, err
 	}
 	adjacency, err := f.graph(ctx, k)
 	if err != nil {
@@ -43,11 +52,7 @@ func (f *fit) spectral(ctx context.Context) (*Model, error) {
 	if _, parts := graph.Components(adjacency); parts > 1 {
 		f.notices = append(f.notices, fmt.Sprintf("the graph has %d parts: as many eigenvalues are 0, and their eigenvectors are the parts'; more neighbors join them", parts))
 	}
-	basis, err := eigen.Laplacian(ctx, f.eng, adjacency, f.Params.Laplacian == Normalized, r, eigen.Options{Tolerance: 1e-8, Seed: f.Seed})
-	if err != nil {
-		return nil, err
-	}
-	return f.alternate(ctx, k, basis)
+	return eigen.Laplacian(ctx, f.eng, adjacency, f.Params.Laplacian == Normalized, r, eigen.Options{Tolerance: 1e-8, Seed: f.Seed})
 }
 
 // graph returns the adjacency matrix.
@@ -84,7 +89,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, basis *eigen.Resul
 	}
 	coordinates()
 	var err error
-	if f.bounds, f.notices, err = f.findBounds(ctx, g); err != nil {
+	if f.bounds, f.notices, err = f.more(f.Params.Bounds(ctx, f.eng, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}, f.Seed)); err != nil {
 		return nil, err
 	}
 	constraints := f.bounds.Constraints(f.set, nil)
@@ -111,8 +116,8 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, basis *eigen.Resul
 	}
 }
 
-func (f *fit) findBounds(ctx context.Context, g blas.Matrix) (b logdetmetric.Bounds, notices []string, err error) {
-	b, notices, err = f.Params.Bounds(ctx, f.eng, kernel.Linear(), &points.Dense{N: g.Rows, D: g.Cols, Data: g.Data}, f.Seed)
+// more adds notices to those that there are.
+func (f *fit) more(b logdetmetric.Bounds, notices []string, err error) (logdetmetric.Bounds, []string, error) {
 	return b, append(f.notices, notices...), err
 }
 

@@ -65,8 +65,8 @@ func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constrain
 // carriers is the number of points that carry an embedding, at least as many as are linked.
 const carriers = 2000
 
-// carry returns the linked points and others drawn at random, ascending.
-func carry(linked []int, n int, seed uint64) []int {
+// Carry returns the linked points and others drawn at random, ascending.
+func Carry(linked []int, n int, seed uint64) []int {
 	rows := slices.Clone(linked)
 	rng := rand.New(rand.NewPCG(seed, 0x6b65726e))
 	for _, i := range rng.Perm(n) {
@@ -90,7 +90,7 @@ const rankTol = 1e-10
 //
 // on up to 2000 of the points x, the linked ones l among them: dims directions, 0 for all.
 func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*expansion.Map, error) {
-	rows := carry(linked, x.Len(), seed)
+	rows := Carry(linked, x.Len(), seed)
 	n := len(rows)
 	if err := eng.Check("learned kernel matrix", 4*engine.MatrixBytes(n, n), "use fewer links or points"); err != nil {
 		return nil, err
@@ -127,6 +127,25 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 	eng.Backend().Gemm(false, false, 1, columns, b, 0, change)
 	learned := k0.Clone()
 	eng.Backend().Gemm(false, true, -1, change, columns, 1, learned)
+	v, err := Axes(ctx, eng, learned, most)
+	if err != nil {
+		return v, err
+	}
+	dims := v.Rows
+	on := blas.NewMatrix(dims, m) // of the linked points
+	eng.Backend().Gemm(false, false, 1, v, change, 0, on)
+	for k := range dims {
+		for a, j := range among {
+			v.Set(k, j, v.At(k, j)-on.At(k, a))
+		}
+	}
+	return v, nil
+}
+
+// Axes returns the rows u' / sqrt(w) for the eigenpairs of a learned kernel matrix, the largest first, most of
+// them, 0 for all. The matrix is overwritten.
+func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, most int) (blas.Matrix, error) {
+	n := learned.Rows
 	w := make([]float64, n)
 	if err := eng.SymEig(ctx, learned, w, true); err != nil {
 		return blas.Matrix{}, err
@@ -143,13 +162,6 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 		root := 1 / math.Sqrt(w[n-1-k])
 		for i, u := range learned.Row(n - 1 - k) {
 			v.Set(k, i, root*u)
-		}
-	}
-	on := blas.NewMatrix(dims, m) // of the linked points
-	eng.Backend().Gemm(false, false, 1, v, change, 0, on)
-	for k := range dims {
-		for a, j := range among {
-			v.Set(k, j, v.At(k, j)-on.At(k, a))
 		}
 	}
 	return v, nil

@@ -1,0 +1,202 @@
+package gml
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/solvers/logdet"
+)
+
+// baseKernel is S of the data-dependent prior, without another.
+const baseKernel = "rbf:sigma=mean"
+
+// deformed is the family M = (S^-1 + V diag(theta) V')^-1, theta rising from 0 or more: a kernel matrix S that the
+// eigenvectors V of a graph's Laplacian deform, the more the less smooth they are.
+type deformed struct {
+	*fit
+	s      blas.Matrix // n x n, both triangles
+	v      blas.Matrix // n x r
+	w      blas.Matrix // S V, n x r
+	c      blas.Matrix // V' S V, r x r
+	theta  []float64
+	f      blas.Matrix // (Theta^-1 + C)^-1: M = S - W F W'
+	linked []int
+}
+
+// datadep learns with the prior of a deformed kernel.
+func (f *fit) datadep(ctx context.Context) (*Model, error) {
+	k, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, baseKernel)
+	if err != nil {
+		return nil, err
+	}
+	basis, err := f.basis(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	n, r := f.x.Len(), len(basis.Values)
+	if err := f.eng.Check(fmt.Sprintf("deformed kernel matrix of %d points", n), 4*engine.MatrixBytes(n, n), "use fewer points, or prior=rbf"); err != nil {
+		return nil, err
+	}
+	d := &deformed{fit: f, theta: make([]float64, r), linked: logdetmetric.Linked(f.set)}
+	if d.s, err = k.Gram(ctx, f.eng, f.x); err != nil {
+		return nil, err
+	}
+	mean := 0.0
+	for i := range n {
+		mean += d.s.At(i, i) / float64(n)
+	}
+	for i := range n {
+		d.s.Set(i, i, d.s.At(i, i)+ridge*mean)
+	}
+	d.v, d.w, d.c = blas.NewMatrix(n, r), blas.NewMatrix(n, r), blas.NewMatrix(r, r)
+	for c := range r {
+		for i, v := range basis.Vectors.Row(c) {
+			d.v.Set(i, c, v)
+		}
+	}
+	f.eng.Backend().Gemm(false, false, 1, d.s, d.v, 0, d.w)
+	f.eng.Backend().Gemm(true, false, 1, d.v, d.w, 0, d.c)
+	if f.bounds, f.notices, err = f.more(f.Params.Bounds(ctx, f.eng, k, f.x, f.Seed)); err != nil {
+		return nil, err
+	}
+	return d.alternate(ctx, k)
+}
+
+// alternate learns K on the linked points and theta in turn.
+func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, error) {
+	constraints := d.bounds.Constraints(d.set, logdetmetric.Places(d.linked))
+	for {
+		if err := d.factor(); err != nil {
+			return nil, err
+		}
+		m := d.among(d.linked, d.linked)
+		res, err := logdet.Kernel(ctx, d.eng, m.Clone(), constraints, d.options())
+		if err != nil {
+			return nil, err
+		}
+		divergence, err := apart(ctx, d.eng, res.A, m) // of the whole K and M, too: elsewhere K follows M
+		if err != nil {
+			return nil, err
+		}
+		b := logdetmetric.Change(d.eng, res, constraints)
+		if d.round(divergence+d.slack(res, constraints), res) {
+			check, err := res.CheckKernel(ctx, d.eng, m, constraints, d.Params.Gamma)
+			if err != nil {
+				return nil, err
+			}
+			learned, err := d.learned(ctx, k, b)
+			if err != nil {
+				return nil, err
+			}
+			return &Model{metric: learned, weights: d.theta, about: about{Bounds: d.bounds, Residual: check.Largest(), Skipped: len(res.Skipped)}}, nil
+		}
+		if d.theta, err = minimiseTheta(d.eng, d.c, d.energies(b), d.theta); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// factor computes F = (I + Theta C)^-1 Theta, as R (I + R C R)^-1 R for R = Theta^1/2.
+func (d *deformed) factor() error {
+	f, err := resolvent(d.eng, d.c, d.theta)
+	d.f = f
+	return err
+}
+
+// resolvent returns R (I + R C R)^-1 R for R = diag(theta)^1/2, both triangles.
+func resolvent(eng *engine.Engine, c blas.Matrix, theta []float64) (blas.Matrix, error) {
+	r := len(theta)
+	l, x := blas.NewMatrix(r, r), blas.NewMatrix(r, r)
+	for i := range r {
+		for j := range r {
+			l.Set(i, j, math.Sqrt(theta[i]*theta[j])*c.At(i, j))
+		}
+		l.Set(i, i, 1+l.At(i, i))
+		x.Set(i, i, math.Sqrt(theta[i]))
+	}
+	if err := eng.Backend().Cholesky(l); err != nil {
+		return x, err
+	}
+	eng.Backend().Trsm(true, false, l, x) // L^-1 R
+	out := blas.NewMatrix(r, r)
+	eng.Backend().Gemm(true, false, 1, x, x, 0, out)
+	return out, nil
+}
+
+// among returns M between two sets of training points.
+func (d *deformed) among(rows, cols []int) blas.Matrix {
+	out := blas.NewMatrix(len(rows), len(cols))
+	for a, i := range rows {
+		row := d.s.Row(i)
+		for b, j := range cols {
+			out.Set(a, b, row[j])
+		}
+	}
+	left, right := d.w.Select(rows), d.w.Select(cols)
+	half := blas.NewMatrix(len(rows), d.f.Cols)
+	d.eng.Backend().Gemm(false, false, 1, left, d.f, 0, half)
+	d.eng.Backend().Gemm(false, true, -1, half, right, 1, out)
+	return out
+}
+
+// energies returns v_i' K v_i for K = M - M_L B M_L': the diagonals of V'M V = C - C F C and of
+// (V'M_L) B (V'M_L)' with V'M_L = (I - C F) W_L'.
+func (d *deformed) energies(b blas.Matrix) []float64 {
+	r, m := len(d.theta), len(d.linked)
+	change := blas.NewMatrix(r, r) // I - C F
+	d.eng.Backend().Gemm(false, false, -1, d.c, d.f, 0, change)
+	for i := range r {
+		change.Set(i, i, 1+change.At(i, i))
+	}
+	across, half := blas.NewMatrix(r, m), blas.NewMatrix(r, m)
+	d.eng.Backend().Gemm(false, true, 1, change, d.w.Select(d.linked), 0, across)
+	d.eng.Backend().Gemm(false, false, 1, across, b, 0, half)
+	smooth := blas.NewMatrix(r, r)
+	d.eng.Backend().Gemm(false, false, 1, change, d.c, 0, smooth)
+	t, out := d.eng.Backend().Kernels(), make([]float64, r)
+	for i := range out {
+		out[i] = max(0, smooth.At(i, i)-t.Dot(half.Row(i), across.Row(i)))
+	}
+	return out
+}
+
+// learned returns the map into the directions of the learned kernel, on up to 2000 of the points: with
+// E - W F V' =: H, which turns kernel values of S with all training points into those of M with some,
+// K(c, .) = (H_c - M_cL B H_L) s(.).
+func (d *deformed) learned(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*expansion.Map, error) {
+	n := d.x.Len()
+	rows := logdetmetric.Carry(d.linked, n, d.Seed)
+	turn := func(rows []int) blas.Matrix { // H of some points, |rows| x n
+		half, out := blas.NewMatrix(len(rows), d.f.Cols), d.eng.NewMatrix(len(rows), n)
+		d.eng.Backend().Gemm(false, false, 1, d.w.Select(rows), d.f, 0, half)
+		d.eng.Backend().Gemm(false, true, -1, half, d.v, 0, out)
+		for a, i := range rows {
+			out.Set(a, i, out.At(a, i)+1)
+		}
+		return out
+	}
+	if err := d.eng.Check("learned kernel matrix", 3*engine.MatrixBytes(len(rows), n), "use fewer points"); err != nil {
+		return nil, err
+	}
+	across := d.among(rows, d.linked)
+	change := blas.NewMatrix(len(rows), len(d.linked)) // M_cL B
+	d.eng.Backend().Gemm(false, false, 1, across, b, 0, change)
+	gram := d.among(rows, rows)
+	d.eng.Backend().Gemm(false, true, -1, change, across, 1, gram)
+	axes, err := logdetmetric.Axes(ctx, d.eng, gram, d.Params.Dims)
+	if err != nil {
+		return nil, err
+	}
+	values := turn(rows)
+	d.eng.Backend().Gemm(false, false, -1, change, turn(d.linked), 1, values)
+	v := d.eng.NewMatrix(axes.Rows, n)
+	d.eng.Backend().Gemm(false, false, 1, axes, values, 0, v)
+	return expansion.New(Method, k, d.x, v), nil
+}

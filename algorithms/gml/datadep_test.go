@@ -1,0 +1,194 @@
+package gml
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+func random(rng *rand.Rand, rows, cols int) blas.Matrix {
+	m := blas.NewMatrix(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = rng.NormFloat64()
+	}
+	return m
+}
+
+// inverted is the inverse by Gauss and Jordan.
+func inverted(a blas.Matrix) blas.Matrix {
+	n := a.Rows
+	a, out := a.Clone(), blas.NewMatrix(n, n)
+	for i := range n {
+		out.Set(i, i, 1)
+	}
+	for p := range n {
+		f := 1 / a.At(p, p)
+		for j := range n {
+			a.Set(p, j, a.At(p, j)*f)
+			out.Set(p, j, out.At(p, j)*f)
+		}
+		for i := range n {
+			if g := a.At(i, p); i != p {
+				for j := range n {
+					a.Set(i, j, a.At(i, j)-g*a.At(p, j))
+					out.Set(i, j, out.At(i, j)-g*out.At(p, j))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// theta is the best: the gradient is that of differences, and no way within the cone goes down.
+func TestTheta(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		r := rapid.IntRange(1, 6).Draw(t, "r")
+		eng := enginetest.New(t, 0)
+		g, c := random(rng, r, r+3), blas.NewMatrix(r, r)
+		eng.Backend().Gemm(false, true, 1, g, g, 0, c)
+		k := make([]float64, r)
+		for i := range k {
+			k[i] = c.At(i, i) * math.Exp(rng.NormFloat64())
+		}
+		theta, err := minimiseTheta(eng, c, k, make([]float64, r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := func(theta []float64) thetaPoint {
+			p, err := evaluateTheta(eng, c, k, theta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		best := value(theta)
+		for i := range r {
+			if theta[i] < 0 || i > 0 && theta[i] < theta[i-1] {
+				t.Fatalf("theta is %v", theta)
+			}
+			up, down := slices.Clone(theta), slices.Clone(theta)
+			h := 1e-5 * (1e-2 + theta[i])
+			up[i] += h
+			down[i] = max(0, down[i]-h)
+			if want := (value(up).value - value(down).value) / (up[i] - down[i]); math.Abs(best.slope[i]-want) > 1e-3*(1+math.Abs(want)) {
+				t.Fatalf("slope %d is %g, differences give %g", i, best.slope[i], want)
+			}
+		}
+		for range 100 { // other places of the cone, near and far
+			other, sum := slices.Clone(theta), 0.0
+			size := math.Pow(10, -5*rng.Float64())
+			for i := range other {
+				other[i] = max(0, other[i]+size*rng.NormFloat64())
+				sum = max(sum, other[i])
+				other[i] = sum // rises
+			}
+			if v := value(other).value; v < best.value-1e-7*(1+math.Abs(best.value)) {
+				t.Fatalf("%v gives %.12g, %v gives %.12g", theta, best.value, other, v)
+			}
+		}
+	})
+}
+
+// The family is the inverse of S^-1 + V diag(theta) V', and the learned kernel follows its definition between
+// new points, too: there T is 0.
+func TestDeformed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n, others, r = 14, 5, 3
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	spec, err := kernel.Parse("rbf:sigma=1.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := &points.Dense{N: n + others, D: 2, Data: random(rng, n+others, 2).Data}
+	train := points.Slice(all, 0, n)
+	d := &deformed{fit: &fit{Learner: of(DataDep), eng: eng, x: train}, theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
+	if d.s, err = k.Gram(ctx, eng, train); err != nil {
+		t.Fatal(err)
+	}
+	d.v, d.w, d.c = random(rng, n, r), blas.NewMatrix(n, r), blas.NewMatrix(r, r)
+	eng.Backend().Gemm(false, false, 1, d.s, d.v, 0, d.w)
+	eng.Backend().Gemm(true, false, 1, d.v, d.w, 0, d.c)
+	if err := d.factor(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := k.Gram(ctx, eng, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inverse := inverted(whole)
+	for i := range n {
+		for j := range n {
+			for c, v := range d.theta {
+				inverse.Set(i, j, inverse.At(i, j)+v*d.v.At(i, c)*d.v.At(j, c))
+			}
+		}
+	}
+	m := inverted(inverse) // of training and new points
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	for i, v := range d.among(rows, rows).Data {
+		if want := m.At(i/n, i%n); math.Abs(v-want) > 1e-8 {
+			t.Fatalf("M is %g at (%d, %d), want %g", v, i/n, i%n, want)
+		}
+	}
+	b := blas.NewMatrix(4, 4)
+	half := random(rng, 4, 4)
+	eng.Backend().Gemm(false, true, 0.02, half, half, 0, b)
+	learned, err := d.learned(ctx, k, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition := func(i, j int) float64 {
+		sum := m.At(i, j)
+		for a, p := range d.linked {
+			for c, q := range d.linked {
+				sum -= m.At(i, p) * b.At(a, c) * m.At(q, j)
+			}
+		}
+		return sum
+	}
+	y, err := learned.Embed(ctx, eng, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Training points span the map, so products with them are exact.
+	for i := range n {
+		for j := range n + others {
+			sum := 0.0
+			for c := range y.Cols {
+				sum += y.At(i, c) * y.At(j, c)
+			}
+			if want := definition(i, j); math.Abs(sum-want) > 1e-6 {
+				t.Fatalf("the learned kernel is %g at (%d, %d), want %g", sum, i, j, want)
+			}
+		}
+	}
+	// v' K v
+	for c, got := range d.energies(b) {
+		want := 0.0
+		for i := range n {
+			for j := range n {
+				want += d.v.At(i, c) * definition(i, j) * d.v.At(j, c)
+			}
+		}
+		if math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+			t.Fatalf("energy %d is %g, want %g", c, got, want)
+		}
+	}
+}
