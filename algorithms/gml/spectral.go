@@ -57,13 +57,7 @@ func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*eigen.Result, error)
 
 // graph returns the adjacency matrix.
 func (f *fit) graph(ctx context.Context, k kernel.Kernel) (*sparse.Matrix, error) {
-	var a graphkernel.Adjacency
-	var err error
-	if f.Params.Graph == graphkernel.Given {
-		a, err = graphkernel.Take(f.Similarities, f.x.Len())
-	} else {
-		a, _, err = f.Params.Similarities(ctx, f.eng, k, f.x)
-	}
+	a, _, err := f.Params.Make(ctx, f.eng, k, f.x, f.Similarities)
 	if err != nil {
 		return nil, err
 	}

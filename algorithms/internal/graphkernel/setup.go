@@ -42,7 +42,7 @@ func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if t.kernel, err = input.Kernel(ctx, eng, s.Kernel, x, s.Fallback); err != nil {
 		return nil, err
 	}
-	around, weights, err := s.graph(ctx, eng, t.kernel, x)
+	around, weights, err := s.Around.Make(ctx, eng, t.kernel, x, s.Given)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +51,14 @@ func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return t, nil
 }
 
-func (s Setup) graph(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
-	if s.Around.Graph == Given {
-		a, err := Take(s.Given, x.Len())
+// Make returns the graph of the points, of the given similarities if it is that of these, and how its edges are
+// weighted.
+func (o Neighbourhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, given blas.Matrix) (Adjacency, Similarity, error) {
+	if o.Graph == Given {
+		a, err := Take(given, x.Len())
 		return a, Similarity{}, err
 	}
-	return s.Around.Similarities(ctx, eng, k, x)
+	return o.Similarities(ctx, eng, k, x)
 }
 
 // Extension makes the places of a solution Z = V V', n x r, without the eigenvalues of Z that are at most

@@ -1,0 +1,80 @@
+package spectral
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/solvers/boxqp"
+)
+
+// aligned returns the alpha >= 0 for which sum alpha_c v_c v_c' is nearest to the targets on the links and the
+// linked points: the first free ones in any order, the others falling. O(links r^2 + r^3).
+func aligned(v blas.Matrix, set *links.Set, free int) []float64 {
+	h, g := targets(v, set)
+	r := v.Rows
+	// alpha = U beta, beta >= 0: alpha_c is beta_c if free, else the sum of the beta from c on.
+	if free < r {
+		sums(h, g, free)
+	}
+	trace := 0.0
+	for c := range r {
+		trace += h[c*r+c]
+	}
+	for c := range r {
+		h[c*r+c] += 1e-12 * trace
+	}
+	beta := make([]float64, r)
+	(&boxqp.Solver{}).Solve(h, g, math.Inf(1), beta)
+	for c := r - 2; c >= free; c-- {
+		beta[c] += beta[c+1]
+	}
+	return beta
+}
+
+// targets returns H = sum w f f' and g = sum w t f, with f_c = v_c(i) v_c(j), over the links twice and the linked
+// points once.
+func targets(v blas.Matrix, set *links.Set) (h, g []float64) {
+	r := v.Rows
+	h, g = make([]float64, r*r), make([]float64, r)
+	f, seen := make([]float64, r), map[int]bool{}
+	add := func(i, j int, t, w float64) {
+		for c := range f {
+			f[c] = v.At(c, i) * v.At(c, j)
+			g[c] += w * t * f[c]
+		}
+		for c, x := range f {
+			for d, y := range f {
+				h[c*r+d] += w * x * y
+			}
+		}
+	}
+	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
+		for _, l := range list {
+			add(l.I, l.J, float64(l.Sign), 2*l.Weight)
+			for _, i := range []int{l.I, l.J} {
+				if !seen[i] {
+					seen[i] = true
+					add(i, i, 1, 1)
+				}
+			}
+		}
+	}
+	return h, g
+}
+
+// sums turns H and g to the coordinates beta: columns, and rows, become the sums of those from free up to them.
+func sums(h, g []float64, free int) {
+	r := len(g)
+	for c := free + 1; c < r; c++ {
+		g[c] += g[c-1]
+		for d := range r {
+			h[d*r+c] += h[d*r+c-1]
+		}
+	}
+	for c := free + 1; c < r; c++ {
+		for d := range r {
+			h[c*r+d] += h[(c-1)*r+d]
+		}
+	}
+}

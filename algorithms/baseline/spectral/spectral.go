@@ -1,0 +1,276 @@
+package spectral
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/eigen"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "spectral"
+
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
+const DefaultKernel = graphkernel.DefaultKernel
+
+// Kind says how the eigenvectors are weighted.
+type Kind string
+
+// The kinds.
+const (
+	Diffusion   Kind = "diffusion"
+	Regularized Kind = "regularized"
+	Eigenmaps   Kind = "eigenmaps"
+	Alignment   Kind = "alignment"
+	Order       Kind = "order"
+)
+
+func kinds() []string {
+	return []string{string(Diffusion), string(Regularized), string(Eigenmaps), string(Alignment), string(Order)}
+}
+
+// learns says whether a kind learns from links.
+func (k Kind) learns() bool { return k == Alignment || k == Order }
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Kind Kind `json:"kind"`
+	// Neighbourhood is the graph: "knn", "eps" or "given".
+	graphkernel.Neighbourhood
+	Normalized bool `json:"normalized"` // the Laplacian I - D^-1/2 S D^-1/2 in place of D - S
+	// Time is t of the diffusion and of the regularised Laplacian, > 0.
+	Time float64 `json:"time"`
+	// Rank is the number of eigenvectors, 0 for a tenth of the points, at most 200.
+	Rank int `json:"rank"`
+}
+
+// DefaultParams returns the diffusion kernel on a graph of 10 neighbours.
+func DefaultParams() Params {
+	return Params{Kind: Diffusion, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 10}, Time: 1}
+}
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error {
+	if err := p.Check(math.MaxInt); err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(kinds(), string(p.Kind)):
+		return fault.Unknown("kind", string(p.Kind), kinds())
+	case p.Graph == graphkernel.Dense:
+		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE"}
+	case p.Rank < 0:
+		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: a tenth of the points, at most 200)"}
+	}
+	return graphkernel.Positive("time", p.Time)
+}
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	// Kernel says in which feature space neighbours are near; the zero Spec means DefaultKernel.
+	Kernel kernel.Spec
+	Params Params
+	// Similarities, n x n, are those of the graph named "given".
+	Similarities blas.Matrix
+	Seed         uint64
+	Progress     algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "spectral".
+func (Learner) Method() string { return Method }
+
+// Fit makes the kernel of the points x, for alignment and order with the links of l. The result has the type
+// *[Model]. Cost: the nearest neighbours and r eigenvectors of their graph.
+//
+// Errors: no links where they are learned from; parameters that [Params.Validate] refuses; as many
+// eigenvectors as points; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	if err := input.Check(x, set); err != nil {
+		return nil, err
+	}
+	if l.Params.Kind.learns() && set.Len() == 0 {
+		return nil, graphkernel.NoLinks(Method + " (" + string(l.Params.Kind) + ")")
+	}
+	r := l.Params.Rank
+	if r == 0 {
+		r = max(2, min(200, x.Len()/10))
+	}
+	if r >= x.Len() {
+		return nil, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
+	}
+	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	if err != nil {
+		return nil, err
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "graph", Elapsed: time.Since(begin)})
+	a, _, err := l.Params.Make(ctx, eng, k, x, l.Similarities)
+	if err != nil {
+		return nil, err
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "eigenvectors", Elapsed: time.Since(begin)})
+	basis, err := eigen.Laplacian(ctx, eng, a.ToSparse(), l.Params.Normalized, r, eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
+	if err != nil {
+		return nil, err
+	}
+	alpha, err := l.Params.weights(basis, set)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Extension: barycentric.New(Method, k, min(l.Params.near(), x.Len()), x, placed(basis, alpha)), params: l.Params, weights: alpha}
+	m.status = algorithms.Status{Converged: true, Iterations: 1, Elapsed: time.Since(begin)}
+	return m, ctx.Err()
+}
+
+// near is the number of neighbours that new points are reconstructed from.
+func (p Params) near() int {
+	if p.Graph == graphkernel.KNN {
+		return p.Neighbors
+	}
+	return DefaultParams().Neighbors
+}
+
+// constant is the eigenvalue up to which an eigenvector is constant on the parts of the graph.
+const constant = 1e-10
+
+// weights returns alpha.
+func (p Params) weights(basis *eigen.Result, set *links.Set) ([]float64, error) {
+	alpha := make([]float64, len(basis.Values))
+	for i, mu := range basis.Values {
+		switch p.Kind {
+		case Diffusion:
+			alpha[i] = math.Exp(-p.Time * mu)
+		case Regularized:
+			alpha[i] = 1 / (1 + p.Time*mu)
+		case Eigenmaps:
+			if mu > constant {
+				alpha[i] = 1
+			}
+		}
+	}
+	if p.Kind.learns() {
+		free := 0
+		for free < len(alpha) && (p.Kind == Alignment || basis.Values[free] <= constant) {
+			free++
+		}
+		return aligned(basis.Vectors, set, free), nil
+	}
+	return alpha, nil
+}
+
+// placed returns the rows of V diag(alpha)^1/2 without columns of 0, one at least.
+func placed(basis *eigen.Result, alpha []float64) blas.Matrix {
+	var kept []int
+	for c, a := range alpha {
+		if a > 0 {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 {
+		kept = []int{0}
+	}
+	y := blas.NewMatrix(basis.Vectors.Cols, len(kept))
+	for at, c := range kept {
+		root := math.Sqrt(max(0, alpha[c]))
+		for i, v := range basis.Vectors.Row(c) {
+			y.Set(i, at, root*v)
+		}
+	}
+	return y
+}
+
+// Model is a kernel of a graph and its extension to new points. It is immutable and safe for concurrent use.
+type Model struct {
+	*barycentric.Extension
+	params  Params
+	status  algorithms.Status
+	weights []float64
+}
+
+var (
+	_ algorithms.Model     = (*Model)(nil)
+	_ algorithms.Inputs    = (*Model)(nil)
+	_ algorithms.Describer = (*Model)(nil)
+	_ algorithms.Spectral  = (*Model)(nil)
+)
+
+const tensorWeights = "spectral.weights" // [r]
+
+// Method returns "spectral".
+func (m *Model) Method() string { return Method }
+
+// Status says how the fit ended.
+func (m *Model) Status() algorithms.Status { return m.status }
+
+// Weights returns alpha.
+func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
+
+// Spectra returns the weights of the eigenvectors.
+func (m *Model) Spectra() []algorithms.Spectrum {
+	return []algorithms.Spectrum{{Name: "weights of the Laplacian's eigenvectors", Values: m.Weights()}}
+}
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	return []algorithms.Figure{
+		{Name: "kind", Value: string(m.params.Kind)},
+		{Name: "graph", Value: string(m.params.Graph)},
+		{Name: "kernel", Value: m.Kernel().String()},
+		{Name: "points", Value: m.Places().Rows},
+		{Name: "dim", Value: m.Dim()},
+		{Name: "weights of the eigenvectors", Value: m.weights},
+	}
+}
+
+// Encode stores the model in f.
+func (m *Model) Encode(f *model.File) error {
+	about := m.Extension.Encode(f)
+	f.SetFloat64s(tensorWeights, m.weights)
+	return stored.SetHeader(f, Method, m.params, m.status, about)
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
+// a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	m, about := &Model{}, barycentric.About{}
+	err := stored.Header(f, Method, &m.params, &m.status, &about)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.params.Validate(); err != nil {
+		return nil, stored.InHeader(err)
+	}
+	if m.weights, err = stored.Finite(f, tensorWeights, -1); err != nil {
+		return nil, err
+	}
+	m.Extension, err = barycentric.Decode(Method, f, about)
+	return m, err
+}

@@ -1,0 +1,260 @@
+package spectral
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}
+
+// rings returns points on two circles, one around the other, with links.
+func rings(t fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 2)
+		a, r := 2*math.Pi*rng.Float64(), float64(1+2*(i%2))+0.1*rng.NormFloat64()
+		copy(x.Row(i), []float64{r * math.Cos(a), r * math.Sin(a)})
+	}
+	set, err := links.SampleByCount(labels, pairs, pairs, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, labels, set
+}
+
+func of(kind Kind) Learner {
+	l := Learner{Params: DefaultParams()}
+	l.Params.Kind = kind
+	return l
+}
+
+func fitted(t testing.TB, l Learner, x points.Points, set *links.Set) *Model {
+	t.Helper()
+	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+// With all eigenvectors the diffusion kernel is exp(-t L), by its power series, and the regularised Laplacian the
+// inverse of I + t L.
+func TestFunctionsOfTheLaplacian(t *testing.T) {
+	x, _, set := rings(t, 30, 2, 1)
+	l := of(Diffusion)
+	l.Params.Rank, l.Params.Neighbors, l.Params.Time = 29, 4, 0.3
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	m := fitted(t, l, x, set)
+	a, _, err := l.Params.Make(ctx, eng, m.Kernel(), x, l.Similarities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	laplacian, degrees := blas.NewMatrix(30, 30), a.Degrees()
+	for i := range 30 {
+		a.Each(i, func(j int, w float64) { laplacian.Set(i, j, -w) })
+		laplacian.Set(i, i, degrees[i])
+	}
+	top := 0.0 // of the eigenvector that is left out
+	gram := func(m *Model) blas.Matrix {
+		g, err := m.Gram(ctx, eng, x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	series, term := blas.NewMatrix(30, 30), blas.NewMatrix(30, 30)
+	for i := range 30 {
+		series.Set(i, i, 1)
+		term.Set(i, i, 1)
+		top = max(top, degrees[i])
+	}
+	for k := 1; k < 80; k++ {
+		next := blas.NewMatrix(30, 30)
+		eng.Backend().Gemm(false, false, -0.3/float64(k), laplacian, term, 0, next)
+		term = next
+		for i, v := range term.Data {
+			series.Data[i] += v
+		}
+	}
+	got := gram(m)
+	for i, v := range got.Data {
+		if math.Abs(v-series.Data[i]) > math.Exp(-0.3*top)+1e-8 { // the largest eigenvalue is above the largest degree
+			t.Fatalf("element %d of the diffusion kernel is %g, want %g", i, v, series.Data[i])
+		}
+	}
+	l.Params.Kind = Regularized
+	got = gram(fitted(t, l, x, set))
+	product := got.Clone()
+	eng.Backend().Gemm(false, false, 0.3, laplacian, got, 1, product) // (I + t L) K = I, but for one direction
+	off := 0.0
+	for i := range 30 {
+		for j := range 30 {
+			v := product.At(i, j)
+			if i == j {
+				v--
+			}
+			off += v * v
+		}
+	}
+	if math.Abs(off-1) > 1e-6 {
+		t.Fatalf("(I + t L) K differs from I by %g squared, want 1: one eigenvector is left out", off)
+	}
+}
+
+// No alpha of the cone is nearer to the targets: for any, and for falling ones.
+func TestAligned(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+		n, r := rapid.IntRange(6, 20).Draw(t, "n"), rapid.IntRange(1, 6).Draw(t, "r")
+		free := rapid.SampledFrom([]int{0, 1, r}).Draw(t, "free")
+		v := blas.NewMatrix(r, n)
+		for i := range v.Data {
+			v.Data[i] = rng.NormFloat64()
+		}
+		labels := make([]string, n)
+		for i := range labels {
+			labels[i] = fmt.Sprint(i % 2)
+		}
+		set, err := links.SampleByCount(labels, 4, 4, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		linked := map[int]bool{}
+		distance := func(alpha []float64) float64 {
+			k := func(i, j int) float64 {
+				sum := 0.0
+				for c, a := range alpha {
+					sum += a * v.At(c, i) * v.At(c, j)
+				}
+				return sum
+			}
+			sum := 0.0
+			for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+				d := k(l.I, l.J) - float64(l.Sign)
+				sum += 2 * d * d
+				linked[l.I], linked[l.J] = true, true
+			}
+			for i := range linked {
+				sum += (k(i, i) - 1) * (k(i, i) - 1)
+			}
+			return sum
+		}
+		alpha := aligned(v, set, free)
+		best := distance(alpha)
+		for c, a := range alpha {
+			if a < 0 || c > free && a > alpha[c-1] {
+				t.Fatalf("alpha %v with %d free", alpha, free)
+			}
+		}
+		for range 200 {
+			other, size := slices.Clone(alpha), math.Pow(10, -5*rng.Float64())
+			for c := range other {
+				other[c] = max(0, other[c]+size*rng.NormFloat64())
+			}
+			if free < r {
+				slices.SortFunc(other[free:], func(a, b float64) int {
+					if a > b {
+						return -1
+					}
+					return 1
+				})
+			}
+			if d := distance(other); d < best-1e-8*(1+best) {
+				t.Fatalf("%v is at %.12g, %v at %.12g", alpha, best, other, d)
+			}
+		}
+	})
+}
+
+// Learned weights tell the rings apart better than the raw points do, for new points, too.
+func TestLearns(t *testing.T) {
+	for _, kind := range []Kind{Diffusion, Regularized, Eigenmaps, Alignment, Order} {
+		x, labels, set := rings(t, 200, 60, 3)
+		l := of(kind)
+		l.Params.Rank = 12
+		m := fitted(t, l, x, set)
+		other, classes, _ := rings(t, 100, 5, 4)
+		ctx, eng := context.Background(), enginetest.New(t, 0)
+		y, err := m.Embed(ctx, eng, other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right, train := 0, m.Places()
+		for i := range y.Rows {
+			best, at := math.Inf(1), 0
+			for j := range train.Rows {
+				if d := points.SquaredDistance(y.Row(i), train.Row(j)); d < best {
+					best, at = d, j
+				}
+			}
+			if labels[at] == classes[i] {
+				right++
+			}
+		}
+		if right < 95 {
+			t.Errorf("%s: %d of 100 new points are nearest to one of their class", kind, right)
+		}
+		f := &model.File{}
+		if err := m.Encode(f); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Decode(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if z, err := back.Embed(ctx, eng, other); err != nil || !slices.Equal(y.Data, z.Data) || !slices.Equal(back.Weights(), m.Weights()) {
+			t.Errorf("%s: the model that was read is another one (%v)", kind, err)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	x, _, set := rings(t, 60, 10, 6)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	none, err := links.New(60, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(p *Params){
+		"kind": func(p *Params) { p.Kind = "k" }, "graph": func(p *Params) { p.Graph = graphkernel.Dense }, "rank": func(p *Params) { p.Rank = 60 },
+		"negative": func(p *Params) { p.Rank = -1 }, "time": func(p *Params) { p.Time = 0 }, "neighbors": func(p *Params) { p.Neighbors = 60 },
+		"given": func(p *Params) { p.Graph = graphkernel.Given },
+	} {
+		l := of(Diffusion)
+		change(&l.Params)
+		if _, err := l.Fit(ctx, eng, x, set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	if _, err := of(Order).Fit(ctx, eng, x, none); !fault.IsInput(err) {
+		t.Errorf("no links for order: error %v", err)
+	}
+	if _, err := of(Diffusion).Fit(ctx, eng, x, none); err != nil {
+		t.Errorf("no links for diffusion: error %v", err)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := of(Diffusion).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
