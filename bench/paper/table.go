@@ -119,6 +119,7 @@ func Tables() []Table {
 		soleymaniFigure3(),
 		hu3(),
 		hu4(),
+		luFigure2(),
 	}
 }
 

@@ -1,0 +1,42 @@
+package paper
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// A trial gives a percentage for every system and set, the same ones again, and chooses labelled points of
+// more than one class.
+func TestLuTrial(t *testing.T) {
+	table, eng := luFigure2(), scopEngine(t)
+	trial := Trial{Number: 3, Data: realData(t), seed: 5}
+	shared, err := table.Prepare(context.Background(), eng, trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial.Shared = shared
+	first, err := table.Trial(context.Background(), eng, trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := table.Trial(context.Background(), eng, trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.check(first); err != nil {
+		t.Fatal(err)
+	}
+	for r, row := range first {
+		if !slices.Equal(row, second[r]) || slices.Min(row) < 0 || slices.Max(row) > 75 {
+			t.Errorf("%s: errors %v, again %v", table.Rows[r].Name, row, second[r])
+		}
+	}
+	c, err := newLuCase(shared.([]*labelled)[0], trial.Rand(1), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if must, cannot := c.set.Count(); must+cannot != luTrain*(luTrain-1)/2 || cannot == 0 {
+		t.Errorf("%d must-links and %d cannot-links of %d points", must, cannot, luTrain)
+	}
+}
