@@ -1,16 +1,14 @@
 package gml
 
 import (
-	"context"
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
-	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -18,13 +16,9 @@ import (
 
 // metric is the map of a model: an expansion in kernel values, or places among those of training points.
 type metric interface {
-	Dim() int
-	InputDim() int
+	places.Map
 	Alphabet() string
 	Kernel() kernel.Kernel
-	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
-	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
-	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
 }
 
 // Model is a fitted metric. It is immutable and safe for concurrent use.

@@ -1,7 +1,6 @@
 package lleratio
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,9 +9,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
-	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
@@ -20,13 +18,7 @@ import (
 )
 
 // metric is the map of a model: linear, or an expansion in kernel values.
-type metric interface {
-	Dim() int
-	InputDim() int
-	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
-	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
-	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
-}
+type metric = places.Map
 
 // Model is a fitted metric. It is immutable and safe for concurrent use.
 type Model struct {

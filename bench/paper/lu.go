@@ -110,6 +110,9 @@ func newLuCase(d *labelled, r *rand.Rand, seed uint64) (*luCase, error) {
 			continue
 		}
 		set, err := links.FromLabels(labels)
+		if err == nil {
+			set, err = set.Closure() // all pairs
+		}
 		return &luCase{d.x.Select(known), d.x.Select(others), labels, pick(d.labels, others), set, seed}, err
 	}
 }

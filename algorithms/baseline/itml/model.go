@@ -1,28 +1,19 @@
 package itml
 
 import (
-	"context"
-
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
-	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
 // metric is the map of a model: linear, or an expansion in kernel values.
-type metric interface {
-	Dim() int
-	InputDim() int
-	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
-	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
-	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
-}
+type metric = places.Map
 
 // Model is a fitted metric. It is immutable and safe for concurrent use.
 type Model struct {

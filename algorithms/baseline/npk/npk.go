@@ -7,7 +7,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -71,57 +70,27 @@ func (Learner) Method() string { return Method }
 // Errors: no links, more than 500 points; parameters that [Params.Validate] refuses; points with NaN or
 // Inf; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
-}
-
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.check(x, set); err != nil {
-		return nil, err
-	}
-	p, err := l.Params.Setup(Method, l.Kernel, l.Similarities).Start(ctx, eng, x, set)
-	if err != nil {
-		return nil, err
-	}
-	res, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{Tolerance: l.Params.Tol, Progress: func(step int, objective, gap float64) {
-		l.Progress.Report(algorithms.Progress{Stage: "interior point", Done: step, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
-	}})
-	if err != nil {
-		return nil, err
-	}
-	e, err := p.Extension(ctx, eng, res.Factor, rankTol)
-	if err != nil {
-		return nil, err
-	}
-	status := algorithms.Status{Converged: res.Converged, Iterations: res.Steps, Notices: p.Notices, Elapsed: time.Since(begin)}
-	if status.Message = fmt.Sprintf("at most %.2g above the optimum", res.Gap); !res.Converged {
-		status.Message = graphkernel.NotReached(res.Steps, res.Gap)
-	}
-	return graphkernel.NewFitted(e, l.Params, status, graphkernel.Result{Objective: res.Objective, Gap: res.Gap}), ctx.Err()
+	job := graphkernel.Job[Params]{Method: Method, Params: l.Params, Kernel: l.Kernel, Similarities: l.Similarities, Most: most, RankTol: rankTol}
+	return graphkernel.Learn(ctx, eng, job, x, set, func(p *graphkernel.Problem, begin time.Time) (graphkernel.Solution, error) {
+		res, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{Tolerance: l.Params.Tol, Progress: func(step int, objective, gap float64) {
+			l.Progress.Report(algorithms.Progress{Stage: "interior point", Done: step, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
+		}})
+		if err != nil {
+			return graphkernel.Solution{}, err
+		}
+		message := fmt.Sprintf("at most %.2g above the optimum", res.Gap)
+		if !res.Converged {
+			message = graphkernel.NotReached(res.Steps, res.Gap)
+		}
+		return graphkernel.Solution{
+			V: res.Factor, Result: graphkernel.Result{Objective: res.Objective, Gap: res.Gap},
+			Converged: res.Converged, Steps: res.Steps, Message: message,
+		}, nil
+	})
 }
 
 // rankTol drops what the barrier keeps from 0.
 const rankTol = 1e-6
-
-func (l Learner) check(x points.Points, set *links.Set) error {
-	if err := l.Params.Validate(); err != nil {
-		return err
-	}
-	if err := input.Check(x, set); err != nil {
-		return err
-	}
-	switch {
-	case set.Len() == 0:
-		return graphkernel.NoLinks(Method)
-	case x.Len() > most:
-		return graphkernel.TooMany(Method, most, x.Len())
-	}
-	return l.Params.Check(x.Len())
-}
 
 // Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be
 // used is a *fault.DataError.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -41,57 +40,28 @@ func (Learner) Method() string { return Method }
 // Errors: no links; parameters that [Params.Validate] refuses; points with NaN or Inf; a request beyond
 // the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
-}
-
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.check(x, set); err != nil {
-		return nil, err
-	}
-	task, err := l.Params.Setup(Method, l.Kernel, l.Similarities).Start(ctx, eng, x, set)
-	if err != nil {
-		return nil, err
-	}
-	s := newSearch(ctx, eng, task.Problem, l.Params, l.Seed)
-	s.report = func() {
-		l.Progress.Report(algorithms.Progress{Stage: "eigendecompositions", Done: s.steps, Total: l.Params.MaxIter, Objective: s.primal, Residual: s.primal - s.dual, Elapsed: time.Since(begin)})
-	}
-	solve := s.ascend
-	if l.Params.Loss == Linear {
-		solve = s.linear
-	}
-	if err := solve(); err != nil {
-		return nil, err
-	}
-	e, err := task.Extension(ctx, eng, s.factor(), rankTol)
-	if err != nil {
-		return nil, err
-	}
-	status := algorithms.Status{Converged: s.converged, Iterations: s.steps, Notices: task.Notices, Elapsed: time.Since(begin)}
-	status.Message = s.message()
-	return graphkernel.NewFitted(e, l.Params, status, graphkernel.Result{Objective: s.primal, Gap: s.gap()}), ctx.Err()
+	job := graphkernel.Job[Params]{Method: Method, Params: l.Params, Kernel: l.Kernel, Similarities: l.Similarities, RankTol: rankTol}
+	return graphkernel.Learn(ctx, eng, job, x, set, func(p *graphkernel.Problem, begin time.Time) (graphkernel.Solution, error) {
+		s := newSearch(ctx, eng, p, l.Params, l.Seed)
+		s.report = func() {
+			l.Progress.Report(algorithms.Progress{Stage: "eigendecompositions", Done: s.steps, Total: l.Params.MaxIter, Objective: s.primal, Residual: s.primal - s.dual, Elapsed: time.Since(begin)})
+		}
+		solve := s.ascend
+		if l.Params.Loss == Linear {
+			solve = s.linear
+		}
+		if err := solve(); err != nil {
+			return graphkernel.Solution{}, err
+		}
+		return graphkernel.Solution{
+			V: s.factor(), Result: graphkernel.Result{Objective: s.primal, Gap: s.gap()},
+			Converged: s.converged, Steps: s.steps, Message: s.message(),
+		}, nil
+	})
 }
 
 // rankTol drops eigenvalues that are rounding.
 const rankTol = 1e-12
-
-func (l Learner) check(x points.Points, set *links.Set) error {
-	if err := l.Params.Validate(); err != nil {
-		return err
-	}
-	if err := input.Check(x, set); err != nil {
-		return err
-	}
-	if set.Len() == 0 {
-		return graphkernel.NoLinks(Method)
-	}
-	return l.Params.Check(x.Len())
-}
 
 // message says how the search ended.
 func (s *search) message() string {

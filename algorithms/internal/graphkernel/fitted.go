@@ -27,11 +27,6 @@ type Result struct {
 	Gap       float64 `json:"gap"` // to the optimum, at most; -1 for unknown
 }
 
-// NewFitted returns a model.
-func NewFitted[P Parameters](e *Extension, params P, status algorithms.Status, r Result) *Fitted[P] {
-	return &Fitted[P]{e, params, status, r}
-}
-
 type header struct {
 	About
 	Result

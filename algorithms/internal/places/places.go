@@ -68,3 +68,12 @@ func Gram(ctx context.Context, eng *engine.Engine, x, y points.Points, dims int,
 	}
 	return kernel.Linear().Cross(ctx, eng, left, &points.Dense{N: cols, D: b.Cols, Data: b.Data})
 }
+
+// Map is what a model does with points: linear, an expansion in kernel values, or places among others.
+type Map interface {
+	Dim() int
+	InputDim() int
+	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
+	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
+	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
+}
