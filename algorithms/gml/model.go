@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // metric is the map of a model: an expansion in kernel values, or places among those of training points.

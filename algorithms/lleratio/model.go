@@ -14,7 +14,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // metric is the map of a model: linear, or an expansion in kernel values.
