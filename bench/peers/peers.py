@@ -168,8 +168,37 @@ def laplacian(n, d):
     return None, lambda _: call()
 
 
+def itml(n, d):
+    """Information-theoretic metric learning as the usual Python package has it: a loop over the pairs."""
+    x = matrix(1, n, d)
+    u = uniform(3, 2 * PAIRS)
+    i = (u[::2] * n).astype(int)
+    j = (u[1::2] * (n - 1)).astype(int)
+    j += j >= i
+    differences = x[i] - x[j]
+    gamma = 1.0
+
+    def run(_):
+        a = numpy.eye(d)
+        multipliers = numpy.zeros(PAIRS)
+        bounds = numpy.where(numpy.arange(PAIRS) < PAIRS // 2, 0.08 * d, 0.25 * d)
+        for _ in range(SWEEPS):
+            for k, v in enumerate(differences):
+                sign = 1 if k < PAIRS // 2 else -1
+                p = v.dot(a).dot(v)
+                alpha = min(multipliers[k], sign * gamma / (gamma + 1) * (1 / p - 1 / bounds[k]))
+                multipliers[k] -= alpha
+                bounds[k] = 1 / (1 / bounds[k] + sign * alpha / gamma)
+                image = a.dot(v)
+                a += numpy.outer(image, image * (sign * alpha / (1 - sign * alpha * p)))
+        return a
+
+    return None, run
+
+
+PAIRS, SWEEPS = 1000, 10
 LANDMARKS = 500
-CASES = {f.__name__: f for f in (gemm, syrk, cholesky, trsm, exp, rbf, nystroem, knn, knn_adult, lle, eigentop, laplacian)}
+CASES = {f.__name__: f for f in (gemm, syrk, cholesky, trsm, exp, rbf, nystroem, knn, knn_adult, lle, itml, eigentop, laplacian)}
 CASES["rbf_reused"] = rbf
 CHECKING = False
 
