@@ -27,8 +27,7 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 	if err := eng.Check(fmt.Sprintf("LogDet projections of a kernel matrix of order %d", n), 3*engine.MatrixBytes(delay, n), "use fewer points"); err != nil {
 		return nil, err
 	}
-	f := &delayed{state: s, b: eng.Backend(), t: eng.Backend().Kernels(), k: k}
-	f.images, f.scaled = eng.NewMatrix(delay, n), eng.NewMatrix(delay, n)
+	f := &delayed{state: s, backlog: newBacklog(eng, k), t: eng.Backend().Kernels()}
 	f.q, f.q2 = make([]float64, n), make([]float64, n)
 	total := 0.0
 	for i := range n {
@@ -47,29 +46,23 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 	return s.Result, nil
 }
 
-// delay is the number of changes that are made at once.
-const delay = 64
-
 // delayed is the form on a whole kernel matrix.
 type delayed struct {
 	*state
-	b      blas.Backend
-	t      *asm.Table
-	k      blas.Matrix // lower triangle
-	images blas.Matrix // of the changes that are kept back, as rows
-	beta   []float64   // and their weights
-	scaled blas.Matrix // for flush
-	q, q2  []float64
+	backlog // of the kernel matrix
+	t       *asm.Table
+	q, q2   []float64
 }
 
 // image writes K (e_i - e_j) to q.
 func (f *delayed) image(i, j int, q []float64) {
 	f.column(1, i, q, true)
 	f.column(-1, j, q, false)
-	for c, beta := range f.beta {
+	for c := range f.beta {
 		row := f.images.Row(c)
-		f.t.Axpy(beta*(row[i]-row[j]), row, q)
+		f.part[c] = row[i] - row[j]
 	}
+	f.correct(q)
 }
 
 // column adds a multiple of a column of K to q, or overwrites q with it.
@@ -77,9 +70,9 @@ func (f *delayed) column(alpha float64, i int, q []float64, first bool) {
 	if first {
 		clear(q)
 	}
-	f.t.Axpy(alpha, f.k.Row(i)[:i+1], q[:i+1])
-	for at, j := (i+1)*f.k.Stride+i, i+1; j < f.k.Rows; at, j = at+f.k.Stride, j+1 {
-		q[j] += alpha * f.k.Data[at]
+	f.t.Axpy(alpha, f.a.Row(i)[:i+1], q[:i+1])
+	for at, j := (i+1)*f.a.Stride+i, i+1; j < f.a.Rows; at, j = at+f.a.Stride, j+1 {
+		q[j] += alpha * f.a.Data[at]
 	}
 }
 
@@ -115,32 +108,6 @@ func (f *delayed) nearer(k int, near float64) float64 {
 	if a == 0 {
 		return 0
 	}
-	addPair(f.t, f, a, far, near, cross, f.q2, f.q)
+	addPair(f.t, &f.backlog, a, far, near, cross, f.q2, f.q)
 	return math.Abs(a) * max(far, near)
-}
-
-// add keeps beta q q' back.
-func (f *delayed) add(beta float64, q []float64) {
-	if len(f.beta) == delay {
-		f.flush()
-	}
-	copy(f.images.Row(len(f.beta)), q)
-	f.beta = append(f.beta, beta)
-}
-
-// flush makes the changes: those that add, and those that take away.
-func (f *delayed) flush() {
-	for _, sign := range []float64{1, -1} {
-		count := 0
-		for c, beta := range f.beta {
-			if beta*sign > 0 {
-				to := f.scaled.Row(count)
-				copy(to, f.images.Row(c))
-				f.t.Scale(math.Sqrt(beta*sign), to)
-				count++
-			}
-		}
-		f.b.Syrk(true, sign, f.scaled.View(0, count, 0, f.scaled.Cols), 1, f.k)
-	}
-	f.beta = f.beta[:0]
 }

@@ -61,8 +61,8 @@ type quadratic interface {
 	set(a blas.Matrix)    // from both triangles
 }
 
-// crossover is the order from which on a matrix is left to the backend: half of it is read then, and in
-// OpenBLAS on several threads.
+// crossover is the order from which on a matrix is left to the backend: half of it is read for an image, and its
+// changes are products.
 const crossover = 192
 
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
@@ -156,7 +156,7 @@ func addPair(t *asm.Table, m changed, a, far, near, cross float64, v, u []float6
 // newQuadratic returns the identity.
 func newQuadratic(eng *engine.Engine, r, row int) quadratic {
 	if r >= crossover {
-		m := &lower{eng.Backend(), blas.NewMatrix(r, r)}
+		m := &lower{newBacklog(eng, blas.NewMatrix(r, r))}
 		for i := range r {
 			m.a.Set(i, i, 1)
 		}
@@ -198,16 +198,22 @@ func (m *whole) set(a blas.Matrix) {
 	}
 }
 
-// lower leaves a large matrix, in its lower triangle, to the backend.
-type lower struct {
-	b blas.Backend
-	a blas.Matrix
+// lower leaves a large matrix, in its lower triangle, to the backend, and its changes to a backlog.
+type lower struct{ backlog }
+
+func (m *lower) image(w, q []float64) {
+	n, count := m.a.Rows, len(m.beta)
+	m.b.Symv(1, m.a, w[:n], 0, q[:n])
+	if count > 0 {
+		m.b.Gemv(false, 1, m.images.View(0, count, 0, n), w[:n], 0, m.part[:count])
+		m.correct(q[:n])
+	}
 }
 
-func (m *lower) image(w, q []float64)          { m.b.Symv(1, m.a, w[:m.a.Rows], 0, q[:m.a.Rows]) }
-func (m *lower) add(beta float64, q []float64) { m.b.Syr(beta, q[:m.a.Rows], m.a) }
+func (m *lower) add(beta float64, q []float64) { m.backlog.add(beta, q[:m.a.Rows]) }
 func (m *lower) set(a blas.Matrix)             { m.a.CopyFrom(a) }
 func (m *lower) matrix() blas.Matrix {
+	m.flush()
 	out := m.a.Clone()
 	out.Mirror()
 	return out

@@ -1,0 +1,66 @@
+package logdet
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+)
+
+// delay is the number of changes that are made at once.
+const delay = 64
+
+// backlog holds rank-one changes beta q q' of a matrix, lower triangle, that are not made yet: some dozens at
+// once run at the speed of products of matrices.
+type backlog struct {
+	b      blas.Backend
+	a      blas.Matrix
+	images blas.Matrix // the q, as rows
+	beta   []float64
+	scaled blas.Matrix // for flush
+	part   []float64   // one number a change
+}
+
+func newBacklog(eng *engine.Engine, a blas.Matrix) backlog {
+	n := a.Rows
+	return backlog{b: eng.Backend(), a: a, images: eng.NewMatrix(delay, n), scaled: eng.NewMatrix(delay, n), part: make([]float64, delay)}
+}
+
+// add keeps beta q q' back.
+func (l *backlog) add(beta float64, q []float64) {
+	if len(l.beta) == delay {
+		l.flush()
+	}
+	copy(l.images.Row(len(l.beta)), q)
+	l.beta = append(l.beta, beta)
+}
+
+// correct adds to q what the changes make of the image of a vector, whose products with the q are in part.
+func (l *backlog) correct(q []float64) {
+	count := len(l.beta)
+	if count == 0 {
+		return
+	}
+	for c, beta := range l.beta {
+		l.part[c] *= beta
+	}
+	l.b.Gemv(true, 1, l.images.View(0, count, 0, l.images.Cols), l.part[:count], 1, q)
+}
+
+// flush makes the changes: those that add, and those that take away.
+func (l *backlog) flush() {
+	t := l.b.Kernels()
+	for _, sign := range []float64{1, -1} {
+		count := 0
+		for c, beta := range l.beta {
+			if beta*sign > 0 {
+				to := l.scaled.Row(count)
+				copy(to, l.images.Row(c))
+				t.Scale(math.Sqrt(beta*sign), to)
+				count++
+			}
+		}
+		l.b.Syrk(true, sign, l.scaled.View(0, count, 0, l.scaled.Cols), 1, l.a)
+	}
+	l.beta = l.beta[:0]
+}
