@@ -57,12 +57,37 @@ func (b *backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, 
 	if alpha == 0 {
 		return
 	}
-	// Each row of the triangle is read once and used twice, as a row and as a column.
-	for i, v := range x {
-		row := a.Row(i)[:i+1]
-		b.t.Axpy(alpha*v, row[:i], y)
-		y[i] += float64(alpha * b.t.Dot(row, x))
+	// Each row of the triangle is read once and used twice, as a row and as a column: four at a time, and then
+	// their part of the diagonal.
+	const rows = 4
+	i := 0
+	memory := b.nest.Borrow(2 * rows)
+	defer b.nest.Return(memory)
+	multiples, dots := (*[rows]float64)((*memory)[:rows]), (*[rows]float64)((*memory)[rows:])
+	for ; i+rows <= len(x); i += rows {
+		for r := range rows {
+			multiples[r] = alpha * x[i+r]
+		}
+		b.t.Sweep(i, a.Data[i*a.Stride:], a.Stride, x, y, multiples, dots)
+		for r := range rows {
+			y[i+r] += float64(alpha * dots[r])
+			symvRow(alpha, a.Row(i+r)[i:i+r+1], x[i:], y[i:])
+		}
 	}
+	for ; i < len(x); i++ {
+		symvRow(alpha, a.Row(i)[:i+1], x, y)
+	}
+}
+
+// symvRow is Symv for the last row of a triangle.
+func symvRow(alpha float64, row, x, y []float64) {
+	i := len(row) - 1
+	sum, v := 0.0, alpha*x[i]
+	for j, e := range row[:i] {
+		sum += float64(e * x[j])
+		y[j] += float64(v * e)
+	}
+	y[i] += float64(alpha * (sum + float64(row[i]*x[i])))
 }
 
 func (b *backend) Syr(alpha float64, x []float64, a blas.Matrix) {
