@@ -71,7 +71,7 @@ func (b *backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, 
 		b.t.Sweep(i, a.Data[i*a.Stride:], a.Stride, x, y, multiples, dots)
 		for r := range rows {
 			y[i+r] += float64(alpha * dots[r])
-			symvRow(alpha, a.Row(i+r)[i:i+r+1], x[i:], y[i:])
+			symvRow(alpha, a.Row(i + r)[i:i+r+1], x[i:], y[i:])
 		}
 	}
 	for ; i < len(x); i++ {
