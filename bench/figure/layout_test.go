@@ -27,7 +27,7 @@ func TestRoundTicks(t *testing.T) {
 		if lead := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9)); math.Abs(lead-1)*math.Abs(lead-2)*math.Abs(lead-5) > 1e-6 {
 			rt.Fatalf("step %v: want 1, 2 or 5 times a power of ten", step)
 		}
-		rounding := 1e-9 * step // of the sums below
+		rounding := 1e-9*step + 0x1p-50*max(math.Abs(lo), math.Abs(hi)) // of the sums below
 		if ticks[0].Value-step >= lo+rounding || ticks[len(ticks)-1].Value+step <= hi-rounding {
 			rt.Fatalf("ticks %v leave out one from %v to %v", ticks, lo, hi)
 		}

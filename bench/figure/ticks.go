@@ -16,7 +16,7 @@ func (roundTicks) Ticks(lo, hi float64) []plot.Tick {
 	step, exponent := roundStep((hi - lo) / 7)
 	var ticks []plot.Tick
 	for k := math.Ceil(lo / step); k*step <= hi && len(ticks) < 10; k++ {
-		v := k * step
+		v := max(k*step, lo) // of a rounded k it may be a little outside
 		if v == 0 {
 			v = 0 // not -0
 		}
