@@ -110,19 +110,28 @@ func (d *deformed) factor() error {
 	return err
 }
 
-// resolvent returns R (I + R C R)^-1 R for R = diag(theta)^1/2, both triangles.
-func resolvent(eng *engine.Engine, c blas.Matrix, theta []float64) (blas.Matrix, error) {
-	r := len(theta)
-	l, x := blas.NewMatrix(r, r), blas.NewMatrix(r, r)
-	for i := range r {
-		for j := range r {
+// deformation returns the Cholesky factor of I + R C R for R = diag(theta)^1/2, lower triangle.
+func deformation(eng *engine.Engine, c blas.Matrix, theta []float64) (blas.Matrix, error) {
+	l := blas.NewMatrix(len(theta), len(theta))
+	for i := range theta {
+		for j := range i + 1 {
 			l.Set(i, j, math.Sqrt(theta[i]*theta[j])*c.At(i, j))
 		}
 		l.Set(i, i, 1+l.At(i, i))
-		x.Set(i, i, math.Sqrt(theta[i]))
 	}
-	if err := eng.Backend().Cholesky(l); err != nil {
-		return x, err
+	return l, eng.Backend().Cholesky(l)
+}
+
+// resolvent returns R (I + R C R)^-1 R for R = diag(theta)^1/2, both triangles.
+func resolvent(eng *engine.Engine, c blas.Matrix, theta []float64) (blas.Matrix, error) {
+	r := len(theta)
+	l, err := deformation(eng, c, theta)
+	if err != nil {
+		return l, err
+	}
+	x := blas.NewMatrix(r, r)
+	for i, v := range theta {
+		x.Set(i, i, math.Sqrt(v))
 	}
 	eng.Backend().Trsm(true, false, l, x) // L^-1 R
 	out := blas.NewMatrix(r, r)

@@ -23,31 +23,6 @@ func random(rng *rand.Rand, rows, cols int) blas.Matrix {
 	return m
 }
 
-// inverted is the inverse by Gauss and Jordan.
-func inverted(a blas.Matrix) blas.Matrix {
-	n := a.Rows
-	a, out := a.Clone(), blas.NewMatrix(n, n)
-	for i := range n {
-		out.Set(i, i, 1)
-	}
-	for p := range n {
-		f := 1 / a.At(p, p)
-		for j := range n {
-			a.Set(p, j, a.At(p, j)*f)
-			out.Set(p, j, out.At(p, j)*f)
-		}
-		for i := range n {
-			if g := a.At(i, p); i != p {
-				for j := range n {
-					a.Set(i, j, a.At(i, j)-g*a.At(p, j))
-					out.Set(i, j, out.At(i, j)-g*out.At(p, j))
-				}
-			}
-		}
-	}
-	return out
-}
-
 // theta is the best: the gradient is that of differences, and no way within the cone goes down.
 func TestTheta(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -129,7 +104,7 @@ func TestDeformed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inverse := inverted(whole)
+	inverse := enginetest.Inverse(t, whole)
 	for i := range n {
 		for j := range n {
 			for c, v := range d.theta {
@@ -137,7 +112,7 @@ func TestDeformed(t *testing.T) {
 			}
 		}
 	}
-	m := inverted(inverse) // of training and new points
+	m := enginetest.Inverse(t, inverse) // of training and new points
 	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = i

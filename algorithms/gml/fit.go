@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -61,7 +60,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	if set.Len() == 0 {
-		return nil, fault.Data("", "gml learns from links: want at least one, got none")
+		return nil, input.NoLinks(Method)
 	}
 	solve := f.rbf
 	switch l.Params.Prior {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -77,7 +78,7 @@ func (p Params) Validate() error {
 		name  string
 		value float64
 	}{{"diffusion", p.Diffusion}, {"gamma", p.Gamma}, {"tol", p.Tol}} {
-		if err := graphkernel.Positive(v.name, v.value); err != nil {
+		if err := input.Positive(v.name, v.value); err != nil {
 			return err
 		}
 	}

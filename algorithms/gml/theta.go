@@ -8,10 +8,10 @@ import (
 	"github.com/mustlink/mustlink/solvers/isotonic"
 )
 
-// thetaSteps is the most steps of minimiseTheta, and thetaTol what they end at, relative to the slopes.
+// thetaSteps is the most steps of minimiseTheta, and thetaTol what one gains at least, relative to 1 + |objective|.
 const (
 	thetaSteps = 2000
-	thetaTol   = 1e-9
+	thetaTol   = 1e-15
 )
 
 // minimiseTheta minimises sum theta_i k_i - log det(I + C diag(theta)) over 0 <= theta_1 <= ... <= theta_r, which is
@@ -32,7 +32,7 @@ func minimiseTheta(eng *engine.Engine, c blas.Matrix, k, theta []float64) ([]flo
 		if err != nil {
 			return nil, err
 		}
-		if !(next.value < now.value-thetaTol*(1+math.Abs(now.value))*1e-6) || moved == 0 {
+		if !(next.value < now.value-thetaTol*(1+math.Abs(now.value))) || moved == 0 {
 			break
 		}
 		turned := 0.0
@@ -80,16 +80,11 @@ func stepTheta(eng *engine.Engine, c blas.Matrix, k []float64, from thetaPoint, 
 func evaluateTheta(eng *engine.Engine, c blas.Matrix, k, theta []float64) (thetaPoint, error) {
 	r := len(theta)
 	p := thetaPoint{theta: theta, slope: make([]float64, r)}
-	l, x := blas.NewMatrix(r, r), c.Clone() // I + R C R; R^-1 of V'M V is not needed: V'M V = C - C F C
-	for i := range r {
-		for j := range i + 1 {
-			l.Set(i, j, math.Sqrt(theta[i]*theta[j])*c.At(i, j))
-		}
-		l.Set(i, i, 1+l.At(i, i))
-	}
-	if err := eng.Backend().Cholesky(l); err != nil {
+	l, err := deformation(eng, c, theta)
+	if err != nil {
 		return p, err
 	}
+	x := c.Clone()
 	for i := range r {
 		p.value += theta[i]*k[i] - 2*math.Log(l.At(i, i))
 		root := math.Sqrt(theta[i])

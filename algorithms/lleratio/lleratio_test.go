@@ -24,14 +24,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-type fataler interface {
-	Helper()
-	Fatal(...any)
-}
-
 // problem returns points of two classes on noisy half circles in d dimensions, with links of both
 // kinds.
-func problem(t fataler, n, d, pairs int, seed uint64) (*points.Dense, *links.Set) {
+func problem(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
 	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
@@ -57,7 +52,7 @@ func problem(t fataler, n, d, pairs int, seed uint64) (*points.Dense, *links.Set
 	return x, set
 }
 
-func parse(t fataler, text string) kernel.Spec {
+func parse(t enginetest.Fataler, text string) kernel.Spec {
 	t.Helper()
 	spec, err := kernel.Parse(text)
 	if err != nil {
@@ -66,7 +61,7 @@ func parse(t fataler, text string) kernel.Spec {
 	return spec
 }
 
-func fit(t fataler, l lleratio.Learner, x points.Points, set *links.Set) *lleratio.Model {
+func fit(t enginetest.Fataler, l lleratio.Learner, x points.Points, set *links.Set) *lleratio.Model {
 	t.Helper()
 	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
@@ -75,7 +70,7 @@ func fit(t fataler, l lleratio.Learner, x points.Points, set *links.Set) *llerat
 	return m.(*lleratio.Model)
 }
 
-func embed(t fataler, m algorithms.Model, x points.Points) blas.Matrix {
+func embed(t enginetest.Fataler, m algorithms.Model, x points.Points) blas.Matrix {
 	t.Helper()
 	y, err := m.Embed(context.Background(), enginetest.New(t, 0), x)
 	if err != nil {
@@ -84,7 +79,7 @@ func embed(t fataler, m algorithms.Model, x points.Points) blas.Matrix {
 	return y
 }
 
-func distances(t fataler, m algorithms.Model, x points.Points) []float64 {
+func distances(t enginetest.Fataler, m algorithms.Model, x points.Points) []float64 {
 	t.Helper()
 	var pairs [][2]int
 	for i := range x.Len() {

@@ -2,7 +2,6 @@ package npkl
 
 import (
 	"context"
-	"errors"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
@@ -31,10 +30,7 @@ type bottom struct {
 // least finds the smallest eigenvalue beside the subspace that the rows of null span, to within tol times
 // the norm. If that is not quite invariant, the error says by how much.
 func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
-	found, err := eigen.Bottom(ctx, eng, op, 1, eigen.Options{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
-	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {
-		found, err = rough.Best, nil
-	}
+	found, err := graphkernel.Lowest(ctx, eng, op, 1, eigen.Options{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
 	if err != nil {
 		return bottom{}, err
 	}

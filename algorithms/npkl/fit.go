@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -119,7 +118,7 @@ func (f *fit) check(x points.Points, set *links.Set) error {
 		return err
 	}
 	if set.Len() == 0 {
-		return fault.Data("", "npkl learns from links: want at least one, got none")
+		return input.NoLinks(Method)
 	}
 	return f.Params.Check(x.Len())
 }

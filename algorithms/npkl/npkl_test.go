@@ -24,13 +24,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
-type fataler interface {
-	Helper()
-	Fatal(...any)
-}
-
 // blobs returns points of three overlapping blobs, with links.
-func blobs(t fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+func blobs(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 8))
 	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
@@ -51,7 +46,7 @@ func blobs(t fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *l
 	return x, labels, set
 }
 
-func fitted(t fataler, l Learner, x points.Points, set *links.Set) *Model {
+func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
 	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -68,22 +69,23 @@ func DefaultParams() Params {
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
-	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 	if err := p.Loss.Check(); err != nil {
 		return err
 	}
 	if err := p.Check(math.MaxInt); err != nil {
 		return err
 	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"C", p.C}, {"delta", p.Delta}, {"tol", p.Tol}} {
+		if err := input.Positive(v.name, v.value); err != nil {
+			return err
+		}
+	}
 	switch {
-	case !positive(p.C):
-		return &fault.ParamError{Param: "C", Value: p.C, Want: "a finite number > 0"}
-	case !positive(p.Delta):
-		return &fault.ParamError{Param: "delta", Value: p.Delta, Want: "a finite number > 0"}
 	case p.Rank < 0:
 		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: as many as the optimum wants)"}
-	case !positive(p.Tol):
-		return &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a finite number > 0"}
 	case p.Plan != Cheapest && p.Plan != Whole && p.Plan != Boundary:
 		return fault.Unknown("plan", string(p.Plan), []string{string(Cheapest), string(Whole), string(Boundary)})
 	case p.MaxIter < 1:

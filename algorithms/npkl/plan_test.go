@@ -86,14 +86,14 @@ func TestReduction(t *testing.T) {
 			t.Fatal(err)
 		}
 		energy, boundary := task.Energy(), task.Boundary()
-		inverse := inverted(t, energy)
+		inverse := enginetest.Inverse(t, energy)
 		small := blas.NewMatrix(len(boundary), len(boundary))
 		for a, i := range boundary {
 			for b, j := range boundary {
 				small.Set(a, b, inverse.At(i, j))
 			}
 		}
-		want, got := inverted(t, small), r.Energy()
+		want, got := enginetest.Inverse(t, small), r.Energy()
 		for i := range boundary {
 			for j := range boundary {
 				if math.Abs(got.At(i, j)-want.At(i, j)) > 1e-11 {
@@ -135,35 +135,6 @@ func TestReduction(t *testing.T) {
 			}
 		}
 	})
-}
-
-// inverted is the inverse by Gauss and Jordan.
-func inverted(t fataler, a blas.Matrix) blas.Matrix {
-	t.Helper()
-	n := a.Rows
-	a, out := a.Clone(), blas.NewMatrix(n, n)
-	for i := range n {
-		out.Set(i, i, 1)
-	}
-	for p := range n {
-		if a.At(p, p) == 0 {
-			t.Fatal("a pivot of 0 in a definite matrix")
-		}
-		f := 1 / a.At(p, p)
-		for j := range n {
-			a.Set(p, j, a.At(p, j)*f)
-			out.Set(p, j, out.At(p, j)*f)
-		}
-		for i := range n {
-			if g := a.At(i, p); i != p && g != 0 {
-				for j := range n {
-					a.Set(i, j, a.At(i, j)-g*a.At(p, j))
-					out.Set(i, j, out.At(i, j)-g*out.At(p, j))
-				}
-			}
-		}
-	}
-	return out
 }
 
 // The places do not depend on the number of workers, to the bit, on sparse and on full graphs.

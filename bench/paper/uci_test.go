@@ -134,10 +134,7 @@ func TestUCISharesStarts(t *testing.T) {
 
 // TestUCIData checks what the set-up says about the data sets: sizes, classes and scale.
 func TestUCIData(t *testing.T) {
-	dir := os.Getenv("MUSTLINK_DATA")
-	if dir == "" {
-		t.Skip("MUSTLINK_DATA is not set")
-	}
+	dir := realData(t)
 	want := map[string][3]int{ // rows, features, classes
 		"ionosphere": {351, 34, 2}, "breast-w": {683, 9, 2}, "pima-diabetes": {768, 8, 2}, "german": {1000, 20, 2},
 		"glass": {214, 9, 6}, "heart": {270, 13, 2}, "image": {2310, 19, 7}, "letter": {2600, 16, 26},

@@ -6,12 +6,15 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// New returns an engine of the build's own backend that shares the work among workers, 0 for all
-// processors. OpenBLAS, whose bits depend on its number of threads, has two of them whatever the workers.
-func New(t interface {
+// Fataler is a test, of the testing package or one with drawn inputs.
+type Fataler interface {
 	Helper()
 	Fatal(...any)
-}, workers int) *engine.Engine {
+}
+
+// New returns an engine of the build's own backend that shares the work among workers, 0 for all
+// processors. OpenBLAS, whose bits depend on its number of threads, has two of them whatever the workers.
+func New(t Fataler, workers int) *engine.Engine {
 	t.Helper()
 	threads := workers
 	if backends.Default() == "netlib" {

@@ -22,13 +22,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-type fataler interface {
-	Helper()
-	Fatal(...any)
-}
-
 // bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
-func bands(t fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+func bands(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
 	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
@@ -46,7 +41,7 @@ func bands(t fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *l
 	return x, labels, set
 }
 
-func fitted(t fataler, l Learner, x points.Points, set *links.Set) *Model {
+func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
 	m, err := l.Fit(context.Background(), enginetest.New(t.(testing.TB), 0), x, set)
 	if err != nil {
@@ -55,7 +50,7 @@ func fitted(t fataler, l Learner, x points.Points, set *links.Set) *Model {
 	return m.(*Model)
 }
 
-func distances(t fataler, m *Model, x points.Points, pairs [][2]int) []float64 {
+func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) []float64 {
 	t.Helper()
 	d, err := m.Distances(context.Background(), enginetest.New(t.(testing.TB), 0), x, pairs)
 	if err != nil {

@@ -1,8 +1,7 @@
 package itml
 
 import (
-	"math"
-
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -42,21 +41,19 @@ func DefaultParams() Params {
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
-	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 	if err := p.Check(); err != nil {
 		return err
 	}
 	switch {
 	case p.Prior != Identity && p.Prior != Covariance:
 		return fault.Unknown("prior", string(p.Prior), []string{string(Identity), string(Covariance)})
-	case !positive(p.Gamma):
-		return &fault.ParamError{Param: "gamma", Value: p.Gamma, Want: "a finite number > 0"}
 	case p.Dims < 0:
 		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
-	case !positive(p.Tol):
-		return &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a finite number > 0"}
 	case p.MaxIter < 1:
 		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
 	}
-	return nil
+	if err := input.Positive("gamma", p.Gamma); err != nil {
+		return err
+	}
+	return input.Positive("tol", p.Tol)
 }

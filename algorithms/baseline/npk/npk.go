@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -43,7 +44,7 @@ func (p Params) Validate() error {
 	if err := p.CheckWith(graphkernel.Hinge, graphkernel.SquaredHinge, graphkernel.Square); err != nil {
 		return err
 	}
-	return graphkernel.Positive("tol", p.Tol)
+	return input.Positive("tol", p.Tol)
 }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].

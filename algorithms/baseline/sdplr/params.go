@@ -2,6 +2,7 @@ package sdplr
 
 import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -40,5 +41,5 @@ func (p Params) Validate() error {
 	case p.MaxIter < 1:
 		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
 	}
-	return graphkernel.Positive("tol", p.Tol)
+	return input.Positive("tol", p.Tol)
 }

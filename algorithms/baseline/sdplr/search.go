@@ -2,7 +2,6 @@ package sdplr
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 
@@ -205,10 +204,7 @@ func (s *search) gap(objective float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	found, err := eigen.Bottom(s.ctx, s.eng, a, 1, eigen.Options{Tolerance: 1e-8, Seed: s.seed})
-	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {
-		found, err = rough.Best, nil
-	}
+	found, err := graphkernel.Lowest(s.ctx, s.eng, a, 1, eigen.Options{Tolerance: 1e-8, Seed: s.seed})
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package simplenpkl
 
 import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -41,7 +42,7 @@ func (p Params) Validate() error {
 	if err := p.CheckWith(Linear, SquaredHinge); err != nil {
 		return err
 	}
-	if err := graphkernel.Positive("size", p.Size); err != nil {
+	if err := input.Positive("size", p.Size); err != nil {
 		return err
 	}
 	switch {
@@ -50,5 +51,5 @@ func (p Params) Validate() error {
 	case p.MaxIter < 1:
 		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
 	}
-	return graphkernel.Positive("tol", p.Tol)
+	return input.Positive("tol", p.Tol)
 }

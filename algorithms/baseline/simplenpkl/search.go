@@ -2,7 +2,6 @@ package simplenpkl
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -53,10 +52,7 @@ func (s *search) decompose(a []float64) error {
 		return err
 	}
 	s.steps++
-	found, err := eigen.Bottom(s.ctx, s.eng, negative, most, eigen.Options{Tolerance: 1e-8, Seed: s.seed, Start: s.start})
-	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {
-		found, err = rough.Best, nil
-	}
+	found, err := graphkernel.Lowest(s.ctx, s.eng, negative, most, eigen.Options{Tolerance: 1e-8, Seed: s.seed, Start: s.start})
 	if err != nil {
 		return err
 	}

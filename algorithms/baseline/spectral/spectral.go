@@ -77,7 +77,7 @@ func (p Params) Validate() error {
 	case p.Rank < 0:
 		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: a tenth of the points, at most 200)"}
 	}
-	return graphkernel.Positive("time", p.Time)
+	return input.Positive("time", p.Time)
 }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
@@ -118,7 +118,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	if l.Params.Kind.learns() && set.Len() == 0 {
-		return nil, graphkernel.NoLinks(Method + " (" + string(l.Params.Kind) + ")")
+		return nil, input.NoLinks(Method + " (" + string(l.Params.Kind) + ")")
 	}
 	r := l.Params.Rank
 	if r == 0 {

@@ -20,13 +20,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-type fataler interface {
-	Helper()
-	Fatal(...any)
-}
-
 // rings returns points on two circles, one around the other, with links.
-func rings(t fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+func rings(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
 	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)

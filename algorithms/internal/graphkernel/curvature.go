@@ -2,16 +2,27 @@ package graphkernel
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/sparse"
+	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Combined returns Delta less the matrix that has f(i, e) at the places of the links e of point i, and what
-// a product with it costs beside.
+// Lowest returns the k smallest eigenpairs of an operator, or the best that the search has come to when it
+// reaches its bound: their residuals say how good they are.
+func Lowest(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o eigen.Options) (*eigen.Result, error) {
+	found, err := eigen.Bottom(ctx, eng, a, k, o)
+	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {
+		return rough.Best, nil
+	}
+	return found, err
+}
+
+// Combined returns Delta less the matrix that has f(i, e) at the places of the links e of point i.
 func (p *Problem) Combined(f func(i, e int) float64) (operator.Operator, error) {
 	if p.N.Sparse != nil {
 		return operator.Sparse(p.merged(p.N.Sparse, f))

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/places"
+	"github.com/mustlink/mustlink/algorithms/internal/placed"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -18,87 +17,46 @@ import (
 )
 
 // Extension is the places of training points, whose inner products are the kernel matrix, and those
-// that the energy of the graph gives to new points. It is immutable and safe for concurrent use.
+// that the energy of the graph gives to new points: training points keep their places, and new points get
+// those of least energy on the graph which their neighbours join them to. It is immutable and safe for
+// concurrent use. Cost of embedding for n training points: n kernel values a point.
 type Extension struct {
-	method  string
+	*placed.Table
 	around  Neighbourhood
 	diag    float64 // 1 + delta
-	kernel  kernel.Kernel
-	support points.Points
 	weights Similarity
 	degrees []float64   // of the graph, length n
-	places  blas.Matrix // n x Dim
 	joined  blas.Matrix // n x (Dim + 1): D^-1/2 places, and 1
 }
 
 // prepare makes what embedding needs.
 func (e *Extension) prepare() {
-	e.joined = blas.NewMatrix(e.places.Rows, e.places.Cols+1)
-	for i := range e.places.Rows {
+	p := e.Places()
+	e.joined = blas.NewMatrix(p.Rows, p.Cols+1)
+	for i := range p.Rows {
 		to := e.joined.Row(i)
 		if d := e.degrees[i]; d > 0 {
-			for c, v := range e.places.Row(i) {
+			for c, v := range p.Row(i) {
 				to[c] = v / math.Sqrt(d)
 			}
 		}
-		to[e.places.Cols] = 1
+		to[p.Cols] = 1
+	}
+	e.Begin = func(ctx context.Context, eng *engine.Engine) (placed.Block, error) {
+		return func(x points.Points, to blas.Matrix) error { return e.join(ctx, eng, x, to) }, nil
 	}
 }
 
-// Kernel returns the kernel in whose feature space neighbours are near, without bandwidth rules.
-func (e *Extension) Kernel() kernel.Kernel { return e.kernel }
-
-// Dim returns the number of columns of Embed: the rank of the kernel matrix.
-func (e *Extension) Dim() int { return e.places.Cols }
-
-// InputDim returns the number of features (or reference objects) of the points that it takes.
-func (e *Extension) InputDim() int { return e.support.Dim() }
-
-// Alphabet returns the letters of the sequences that it takes, "" for other points.
-func (e *Extension) Alphabet() string { return stored.Alphabet(e.support) }
-
-// Places returns the training points' places, n x Dim: the kernel matrix is their inner products. They
-// are shared: do not change them.
-func (e *Extension) Places() blas.Matrix { return e.places }
-
 // Eigenvalues returns those of the kernel matrix, for places along its axes.
 func (e *Extension) Eigenvalues() []float64 {
-	out := make([]float64, e.places.Cols)
-	for i := range e.places.Rows {
-		for c, v := range e.places.Row(i) {
+	p := e.Places()
+	out := make([]float64, p.Cols)
+	for i := range p.Rows {
+		for c, v := range p.Row(i) {
 			out[c] += v * v
 		}
 	}
 	return out
-}
-
-// embedRows is the number of points that are joined to the graph at a time.
-const embedRows = 16384
-
-// Embed gives training points their places and new points those that minimise the energy of the graph
-// which their neighbours join them to. Cost for n training points: n kernel values a point.
-func (e *Extension) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	if err := e.check(x); err != nil {
-		return blas.Matrix{}, err
-	}
-	if err := eng.Check("embedding", engine.MatrixBytes(x.Len(), e.Dim()), "embed fewer points at a time"); err != nil {
-		return blas.Matrix{}, err
-	}
-	out := eng.NewMatrix(x.Len(), e.Dim())
-	for lo := 0; lo < x.Len(); lo += embedRows {
-		hi := min(lo+embedRows, x.Len())
-		if err := e.join(ctx, eng, points.Slice(x, lo, hi), out.View(lo, hi, 0, out.Cols)); err != nil {
-			return blas.Matrix{}, input.Cancelled(ctx, e.method+":", err)
-		}
-	}
-	return out, nil
-}
-
-func (e *Extension) check(x points.Points) error {
-	if err := stored.Check(x, e.support); err != nil {
-		return err
-	}
-	return x.Validate()
 }
 
 // join writes the places of some points.
@@ -107,7 +65,7 @@ func (e *Extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 	if e.around.Graph == KNN {
 		count = e.around.Neighbors
 	}
-	near, err := graph.NearestBetween(ctx, eng, e.kernel, x, e.support, count)
+	near, err := graph.NearestBetween(ctx, eng, e.Kernel(), x, e.Support(), count)
 	if err != nil {
 		return err
 	}
@@ -128,13 +86,13 @@ func (e *Extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 		index, squared := near.Of(i)
 		row, sum := to.Row(i), sums.Row(i)
 		if squared[0] == 0 {
-			copy(row, e.places.Row(int(index[0])))
+			copy(row, e.Places().Row(int(index[0])))
 			continue
 		}
 		clear(row)
 		if degree := sum[len(row)]; degree > 0 {
 			for c := range row {
-				row[c] = sum[c] / (math.Sqrt(degree) * (e.diag))
+				row[c] = sum[c] / (math.Sqrt(degree) * e.diag)
 			}
 		}
 	}
@@ -168,11 +126,11 @@ func (e *Extension) known(near *graph.Neighbors) error {
 
 // all adds up all training points by their distances.
 func (e *Extension) all(ctx context.Context, eng *engine.Engine, x points.Points, sums blas.Matrix) error {
-	d, limit := e.kernel.Squared(), math.Inf(1)
+	d, limit := e.Kernel().Squared(), math.Inf(1)
 	if e.around.Graph == Within {
 		limit = e.around.Radius * e.around.Radius
 	}
-	return d.CrossRows(ctx, eng, x, e.support, 0, func(b kernel.Block) error {
+	return d.CrossRows(ctx, eng, x, e.Support(), 0, func(b kernel.Block) error {
 		for k := range b.Matrix.Rows {
 			row := sums.Row(b.Row + k)
 			clear(row)
@@ -190,67 +148,34 @@ func (e *Extension) all(ctx context.Context, eng *engine.Engine, x points.Points
 	})
 }
 
-// Gram returns the inner products of places, |x| x |y|. A nil y means x.
-func (e *Extension) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
-	if err := e.check(x); err != nil {
-		return blas.Matrix{}, err
-	}
-	return places.Gram(ctx, eng, x, y, e.Dim(), func(x points.Points) (blas.Matrix, error) { return e.Embed(ctx, eng, x) })
-}
-
-// Distances returns the squared distance of the places of each pair of rows of x. A row out of range is
-// a *fault.DataError whose Row is the number of the pair.
-func (e *Extension) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
-	if err := e.check(x); err != nil {
-		return nil, err
-	}
-	return places.Distances(eng, x, pairs, func(x points.Points) (blas.Matrix, error) { return e.Embed(ctx, eng, x) })
-}
-
 // About is what the header has to hold to read an extension.
 type About struct {
 	Similarity
-	InputDim int    `json:"input_dim"`
-	Alphabet string `json:"alphabet,omitempty"`
+	placed.About
 }
 
 // Encode stores the extension in f, in tensors named after the method, and returns what the header has to
 // hold.
 func (e *Extension) Encode(f *model.File) About {
-	f.Header.Kernel = e.kernel.String()
-	stored.Encode(f, e.support)
-	stored.SetMatrix(f, e.method+".places", e.places)
-	f.SetFloat64s(e.method+".degrees", e.degrees)
-	return About{e.weights, e.InputDim(), e.Alphabet()}
+	f.SetFloat64s(e.Method()+".degrees", e.degrees)
+	return About{e.weights, e.Table.Encode(f)}
 }
 
 // Decode returns the extension that [Extension.Encode] stored. A tensor or a part of the header that
 // cannot be used is a *fault.DataError.
 func Decode(method string, f *model.File, about About, around Neighbourhood, diag float64) (*Extension, error) {
-	e := &Extension{method: method, around: around, diag: diag, weights: about.Similarity}
+	e := &Extension{around: around, diag: diag, weights: about.Similarity}
 	if s := about.Sigma; !(s >= 0) || math.IsInf(s, 0) {
 		return nil, stored.InHeader(fault.Data("", "sigma is %v: want a finite number >= 0", s))
 	}
 	var err error
-	if e.kernel, err = stored.Kernel(f); err != nil {
+	if e.Table, err = placed.Decode(method, f, about.About); err != nil {
 		return nil, err
 	}
-	if e.support, err = stored.Decode(f, about.InputDim, about.Alphabet); err != nil {
-		return nil, err
-	}
-	count := e.support.Len()
+	count := e.Places().Rows
 	if err := around.Check(count); err != nil {
 		return nil, stored.InHeader(err)
 	}
-	data, err := stored.Finite(f, method+".places", count, -1)
-	if err != nil {
-		return nil, err
-	}
-	if len(data) == 0 {
-		return nil, stored.Empty(method + ".places")
-	}
-	dim := len(data) / count
-	e.places = blas.Matrix{Rows: count, Cols: dim, Stride: dim, Data: data}
 	if e.degrees, err = stored.Finite(f, method+".degrees", count); err != nil {
 		return nil, err
 	}

@@ -32,9 +32,6 @@ type header struct {
 	Result
 }
 
-// Method returns the name of the method.
-func (m *Fitted[P]) Method() string { return m.method }
-
 // Status says how the fit ended.
 func (m *Fitted[P]) Status() algorithms.Status { return m.status }
 
@@ -69,7 +66,7 @@ func (m *Fitted[P]) Describe() []algorithms.Figure {
 
 // Encode stores the model in f.
 func (m *Fitted[P]) Encode(f *model.File) error {
-	return stored.SetHeader(f, m.method, m.params, m.status, header{m.Extension.Encode(f), m.result})
+	return stored.SetHeader(f, m.Method(), m.params, m.status, header{m.Extension.Encode(f), m.result})
 }
 
 // DecodeFitted rebuilds the model that [Fitted.Encode] stored. A tensor or a part of the header that cannot

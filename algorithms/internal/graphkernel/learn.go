@@ -71,7 +71,7 @@ func (j Job[P]) check(x points.Points, set *links.Set) error {
 	}
 	switch {
 	case set.Len() == 0:
-		return NoLinks(j.Method)
+		return input.NoLinks(j.Method)
 	case j.Most > 0 && x.Len() > j.Most:
 		return TooMany(j.Method, j.Most, x.Len())
 	}

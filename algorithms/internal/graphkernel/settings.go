@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -35,21 +36,13 @@ func (s Settings) CheckWith(losses ...Loss) error {
 		}
 		return fault.Unknown("loss", string(s.Loss), names)
 	}
-	if err := Positive("C", s.C); err != nil {
+	if err := input.Positive("C", s.C); err != nil {
 		return err
 	}
-	if err := Positive("delta", s.Delta); err != nil {
+	if err := input.Positive("delta", s.Delta); err != nil {
 		return err
 	}
 	return s.Check(math.MaxInt)
-}
-
-// Positive returns a *fault.ParamError for a value that is not positive and finite.
-func Positive(name string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return &fault.ParamError{Param: name, Value: v, Want: "a finite number > 0"}
-	}
-	return nil
 }
 
 // Setup returns the problem of a method, for a kernel or, without one, linear, and given similarities if
@@ -63,11 +56,6 @@ func (s Settings) Common() Settings { return s }
 
 // DefaultKernel is the kernel in whose feature space neighbours are looked for without another.
 const DefaultKernel = "linear"
-
-// NoLinks says that a method has nothing to learn from.
-func NoLinks(method string) error {
-	return fault.Data("", "%s learns from links: want at least one, got none", method)
-}
 
 // TooMany says that a method is for fewer points.
 func TooMany(method string, most, got int) error {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/placed"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -69,8 +69,8 @@ func (t *Task) Extension(ctx context.Context, eng *engine.Engine, v blas.Matrix,
 		return nil, err
 	}
 	e := &Extension{
-		method: t.setup.Method, around: t.setup.Around, diag: 1 + t.setup.Delta, kernel: t.kernel, support: stored.Strip(t.x),
-		weights: t.weights, degrees: t.degrees, places: places,
+		Table: placed.New(t.setup.Method, t.kernel, t.x, places), around: t.setup.Around, diag: 1 + t.setup.Delta,
+		weights: t.weights, degrees: t.degrees,
 	}
 	e.prepare()
 	return e, nil

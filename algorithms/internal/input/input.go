@@ -5,6 +5,7 @@ package input
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine"
@@ -73,4 +74,17 @@ func Cancelled(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%s cancelled: %w", doing, ctx.Err())
 	}
 	return err
+}
+
+// NoLinks says that a method has nothing to learn from.
+func NoLinks(method string) error {
+	return fault.Data("", "%s learns from links: want at least one, got none", method)
+}
+
+// Positive returns a *fault.ParamError for a value that is not positive and finite.
+func Positive(name string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return &fault.ParamError{Param: name, Value: v, Want: "a finite number > 0"}
+	}
+	return nil
 }
