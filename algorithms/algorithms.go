@@ -49,6 +49,13 @@ type Model interface {
 	Encode(f *model.File) error
 }
 
+// Triplets is implemented by learners that also learn from triplets.
+type Triplets interface {
+	Learner
+	// WithTriplets returns the learner that learns from these beside links.
+	WithTriplets(list []links.Triplet) Learner
+}
+
 // Status says how a fit ended.
 type Status struct {
 	Converged  bool

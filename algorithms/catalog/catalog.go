@@ -16,6 +16,8 @@ type Method struct {
 	Parameters    []Parameter
 	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
 	UsesCannotLinks bool
+	// UsesTriplets is true for a method whose learners are algorithms.Triplets.
+	UsesTriplets bool
 	// Small is true for a method that takes few points, to compare others with.
 	Small bool
 	// New makes a learner. Unknown parameters, values that do not parse or are out of

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
+	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -20,6 +21,7 @@ func spectralMethod() Method {
 		Parameters: slices.Concat([]Parameter{
 			{"kind", string(d.Kind), "diffusion, regularized or eigenmaps, which use no links, or alignment or order, which learn from them"},
 		}, graphParameters(d.Neighbourhood), []Parameter{
+			{"basis", string(d.Basis), "whose eigenvectors: laplacian, lle (locally linear embedding) or isomap"},
 			{"normalized", "false", "true takes the normalised Laplacian"},
 			{"time", text(d.Time), "t of exp(-t mu) and of 1 / (1 + t mu), > 0"},
 			{"rank", strconv.Itoa(d.Rank), "eigenvectors; 0: a tenth of the points, at most 200"},
@@ -35,6 +37,7 @@ func newSpectral(m Method, c Config) (algorithms.Learner, error) {
 	p, g := &l.Params, graphChoice{}
 	err := g.with(setters{
 		"kind":       func(text string) error { p.Kind = spectral.Kind(text); return nil },
+		"basis":      func(text string) error { p.Basis = basis.Kind(text); return nil },
 		"normalized": flag("normalized", &p.Normalized),
 		"time":       positive("time", &p.Time),
 		"rank":       count("rank", &p.Rank),

@@ -44,7 +44,7 @@ func (f *fit) datadep(ctx context.Context) (*Model, error) {
 	if err := f.eng.Check(fmt.Sprintf("deformed kernel matrix of %d points", n), 4*engine.MatrixBytes(n, n), "use fewer points, or prior=rbf"); err != nil {
 		return nil, err
 	}
-	d := &deformed{fit: f, theta: make([]float64, r), linked: logdetmetric.Linked(f.set)}
+	d := &deformed{fit: f, theta: make([]float64, r), linked: f.wishes.Linked()}
 	if d.s, err = k.Gram(ctx, f.eng, f.x); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (f *fit) datadep(ctx context.Context) (*Model, error) {
 	}
 	f.eng.Backend().Gemm(false, false, 1, d.s, d.v, 0, d.w)
 	f.eng.Backend().Gemm(true, false, 1, d.v, d.w, 0, d.c)
-	if f.bounds, f.notices, err = f.more(f.Params.Bounds(ctx, f.eng, k, f.x, f.Seed)); err != nil {
+	if f.bounds, f.notices, err = f.more(f.Params.Bounds(ctx, f.eng, k, f.x, len(f.Triplets) > 0, f.Seed)); err != nil {
 		return nil, err
 	}
 	return d.alternate(ctx, k)
@@ -71,7 +71,7 @@ func (f *fit) datadep(ctx context.Context) (*Model, error) {
 
 // alternate learns K on the linked points and theta in turn.
 func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, error) {
-	constraints := d.bounds.Constraints(d.set, logdetmetric.Places(d.linked))
+	constraints := d.bounds.Constraints(d.wishes, logdetmetric.Places(d.linked))
 	for {
 		if err := d.factor(); err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
@@ -26,22 +27,27 @@ type Learner struct {
 	Params Params
 	// Similarities, n x n, are those of the graph named "given".
 	Similarities blas.Matrix
-	Seed         uint64
-	Progress     algorithms.ProgressFunc
+	// Basis holds orthonormal vectors, and values that rise with their roughness, to weigh in place of those that the
+	// Params name; nil for these.
+	Basis *eigen.Result
+	// Triplets are learned from beside the links.
+	Triplets []links.Triplet
+	Seed     uint64
+	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
+var _ algorithms.Triplets = Learner{}
 
 // Method returns "gml".
 func (Learner) Method() string { return Method }
 
-// Fit learns from the links of l on the points x. The result has the type *[Model].
+// Fit learns from the links of l on the points x, and from the triplets of the learner. The result has the type *[Model].
 //
 // Cost: for the spectral prior the nearest neighbours and r eigenvectors of their graph, then 4 r^2 flops a link and
 // sweep; for rbf 2 m^2 flops a link and sweep, m the linked points, and some dozen factorisations of order m a
 // round.
 //
-// Errors: no links; parameters that [Params.Validate] refuses, as many neighbours or eigenvectors as points; a
+// Errors: neither links nor triplets, triplets of rows that there are not; parameters that [Params.Validate] refuses, as many neighbours or eigenvectors as points; a
 // percentile of 0 as bound; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
@@ -51,16 +57,22 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return m, nil
 }
 
+// WithTriplets returns the learner that learns from these triplets beside links.
+func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
+	l.Triplets = list
+	return l
+}
+
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: l, eng: eng, x: x, set: set, begin: time.Now()}
+	f := &fit{Learner: l, eng: eng, x: x, wishes: logdetmetric.Wishes{Links: set, Triplets: l.Triplets}, begin: time.Now()}
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
 	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
-	if set.Len() == 0 {
-		return nil, input.NoLinks(Method)
+	if err := f.wishes.Check(Method, x.Len()); err != nil {
+		return nil, err
 	}
 	solve := f.rbf
 	switch l.Params.Prior {
@@ -83,7 +95,7 @@ type fit struct {
 	Learner
 	eng       *engine.Engine
 	x         points.Points
-	set       *links.Set
+	wishes    logdetmetric.Wishes
 	begin     time.Time
 	bounds    logdetmetric.Bounds
 	trace     []float64 // objective after every round

@@ -1,6 +1,7 @@
 package gml
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,20 @@ func of(prior Prior) Learner {
 	return l
 }
 
+// variants are learners of all kinds, but for Isomap's basis: between the rings there are no paths.
+func variants() map[string]Learner {
+	all := map[string]Learner{"rbf": of(RBF), "spectral": of(Spectral), "datadep": of(DataDep)}
+	l := of(Spectral)
+	l.Params.Basis = FromLLE
+	all["lle"] = l
+	l = of(Spectral)
+	l.Params.Extension = Nystrom
+	all["nystrom"] = l
+	l.Params.Laplacian, l.Params.Heat = Normalized, true
+	all["normalized nystrom"] = l
+	return all
+}
+
 // The objective falls with every round, for both priors and all gamma; the weights of eigenvectors fall; the
 // projections of the last round have the conditions of the optimum.
 func TestMonotone(t *testing.T) {
@@ -97,19 +112,14 @@ func TestObjective(t *testing.T) {
 	y := m.metric.(interface{ Places() blas.Matrix }).Places()
 	alpha := m.Weights()
 	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L: M's part is found from the eigenvectors again.
-	task := &fit{Learner: l, eng: enginetest.New(t, 0), x: x, set: set}
+	task := &fit{Learner: l, eng: enginetest.New(t, 0), x: x}
 	ctx := context.Background()
-	a, err := task.graph(ctx, kernel.Linear())
+	found, err := task.basis(ctx, kernel.Linear())
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := eigen.Laplacian(ctx, task.eng, a, false, 6, eigen.Options{Tolerance: 1e-8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	basis := found.Vectors
 	inner := blas.NewMatrix(6, 6) // diag(1/sqrt(alpha)) V' Y: a factor of A
-	task.eng.Backend().Gemm(false, false, 1, basis, y, 0, inner)
+	task.eng.Backend().Gemm(false, false, 1, found.Vectors, y, 0, inner)
 	trace := 0.0
 	for i := range 6 {
 		for c := range 6 {
@@ -145,45 +155,56 @@ func TestObjective(t *testing.T) {
 
 // With both priors the learned distances tell the rings apart, of training and of new points.
 func TestLearns(t *testing.T) {
-	for _, prior := range []Prior{RBF, Spectral, DataDep} {
+	for name, l := range variants() {
 		x, labels, set := rings(t, 200, 60, 3)
-		m := fitted(t, of(prior), x, set)
+		m := fitted(t, l, x, set)
 		other, classes, _ := rings(t, 100, 5, 4)
+		right := nearest(t, m, x, labels, other, classes)
+		if right < 95 {
+			t.Errorf("%s: %d of 100 new points are nearest to one of their class", name, right)
+		}
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		train, err := m.Embed(ctx, eng, x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := m.Embed(ctx, eng, other)
-		if err != nil {
-			t.Fatal(err)
-		}
-		right := 0
-		for i := range y.Rows {
-			best, at := math.Inf(1), 0
-			for j := range train.Rows {
-				if d := points.SquaredDistance(y.Row(i), train.Row(j)); d < best {
-					best, at = d, j
-				}
-			}
-			if labels[at] == classes[i] {
-				right++
-			}
-		}
-		if right < 95 {
-			t.Errorf("%s: %d of 100 new points are nearest to one of their class", prior, right)
-		}
 		same := x.Select([]int{5, 17}).(*points.Dense)
 		if z, err := m.Embed(ctx, eng, same); err != nil || math.Abs(z.At(0, 0)-train.At(5, 0)) > 1e-9 || math.Abs(z.At(1, 0)-train.At(17, 0)) > 1e-9 {
-			t.Errorf("%s: training points have other places alone (%v)", prior, err)
+			t.Errorf("%s: training points have other places alone (%v)", name, err)
 		}
 	}
 }
 
+// nearest returns how many of the other points are nearest to a point of x of their own class.
+func nearest(t *testing.T, m *Model, x *points.Dense, labels []string, other *points.Dense, classes []string) (right int) {
+	t.Helper()
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	train, err := m.Embed(ctx, eng, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := m.Embed(ctx, eng, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range y.Rows {
+		best, at := math.Inf(1), 0
+		for j := range train.Rows {
+			if d := points.SquaredDistance(y.Row(i), train.Row(j)); d < best {
+				best, at = d, j
+			}
+		}
+		if labels[at] == classes[i] {
+			right++
+		}
+	}
+	return right
+}
+
 func TestModelFile(t *testing.T) {
 	x, _, set := rings(t, 60, 20, 5)
-	for _, prior := range []Prior{RBF, Spectral, DataDep} {
-		m := fitted(t, of(prior), x, set)
+	for name, l := range variants() {
+		m := fitted(t, l, x, set)
 		f := &model.File{}
 		if err := m.Encode(f); err != nil {
 			t.Fatal(err)
@@ -197,7 +218,140 @@ func TestModelFile(t *testing.T) {
 		a, errA := m.Embed(ctx, eng, other)
 		b, errB := back.Embed(ctx, eng, other)
 		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || !slices.Equal(m.Weights(), back.Weights()) {
-			t.Errorf("%s: the model that was read is another one (%v, %v)", prior, errA, errB)
+			t.Errorf("%s: the model that was read is another one (%v, %v)", name, errA, errB)
+		}
+	}
+}
+
+// axes returns the first unit vectors of n elements, with values.
+func axes(n int, values ...float64) *eigen.Result {
+	v := blas.NewMatrix(len(values), n)
+	for i := range values {
+		v.Set(i, i, 1)
+	}
+	return &eigen.Result{Vectors: v, Values: values}
+}
+
+// On a spiral, whose turns are close, Isomap's vectors unroll it: a few links tell its halves apart, of new points
+// too, and the model comes back from its file.
+func TestIsomap(t *testing.T) {
+	spiral := func(n int, seed uint64) (*points.Dense, []string) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
+		for i := range n {
+			a := 2 + 10*rng.Float64()
+			labels[i] = fmt.Sprint(a < 7)
+			copy(x.Row(i), []float64{a * math.Cos(a), a * math.Sin(a)})
+		}
+		return x, labels
+	}
+	x, labels := spiral(300, 1)
+	other, classes := spiral(100, 2)
+	set, err := links.SampleByCount(labels, 30, 30, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := of(Spectral)
+	l.Params.Basis, l.Params.Neighbors = FromIsomap, 6
+	m := fitted(t, l, x, set)
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if right := nearest(t, back, x, labels, other, classes); right < 97 {
+		t.Errorf("%d of 100 new points are nearest to one of their half", right)
+	}
+}
+
+// A basis that is given counts as the one that the parameters name, if it is that.
+func TestGivenBasis(t *testing.T) {
+	x, _, set := rings(t, 60, 15, 7)
+	for _, name := range []Basis{FromLaplacian, FromIsomap} {
+		l := of(Spectral)
+		l.Params.Rank, l.Params.Basis, l.Params.Neighbors = 6, name, 40
+		want := fitted(t, l, x, set)
+		task := &fit{Learner: l, eng: enginetest.New(t, 0), x: x}
+		b, err := task.basis(context.Background(), kernel.Linear())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Params.Basis, l.Basis = FromLLE, &eigen.Result{Vectors: b.Vectors, Values: b.Values}
+		if got := fitted(t, l, x, set); !slices.Equal(got.Trace(), want.Trace()) || !slices.Equal(got.Weights(), want.Weights()) {
+			t.Errorf("%s: with the basis given %v, %v, without %v, %v", name, got.Trace(), got.Weights(), want.Trace(), want.Weights())
+		}
+	}
+}
+
+// Without the constant eigenvector in the order the others' weights may rise above its own; with it they do not.
+func TestFreeConstant(t *testing.T) {
+	above := false
+	for seed := range uint64(5) {
+		x, _, set := rings(t, 80, 40, seed)
+		l := of(Spectral)
+		l.Params.Rank, l.Params.MaxIter, l.Params.Outer, l.Params.Lower = 8, 2000, 8, "5" // far beyond all distances
+		with := fitted(t, l, x, set)
+		l.Params.FreeConstant = true
+		free := fitted(t, l, x, set)
+		w := free.Weights()
+		if !slices.IsSortedFunc(w[1:], func(a, b float64) int { return cmp.Compare(b, a) }) {
+			t.Errorf("weights %v do not fall", w[1:])
+		}
+		if math.Abs(w[0]-1) > 1e-12 {
+			t.Errorf("the weight of the constant vector, which is in no distance, went from 1 to %v", w[0])
+		}
+		if o := with.Weights(); o[1] > o[0] {
+			t.Errorf("weights %v do not fall", o)
+		}
+		above = above || w[1] > w[0]
+	}
+	if !above {
+		t.Error("no weight rose above that of the constant vector")
+	}
+}
+
+// Triplets alone teach what is near: those that were not shown hold more often than before.
+func TestTriplets(t *testing.T) {
+	for name, l := range variants() {
+		x, labels, _ := rings(t, 120, 10, 8)
+		none, err := links.New(x.N, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		draw := func(count int, seed uint64) []links.Triplet {
+			rng := rand.New(rand.NewPCG(seed, 9))
+			var list []links.Triplet
+			for len(list) < count {
+				t := links.Triplet{I: rng.IntN(x.N), J: rng.IntN(x.N), K: rng.IntN(x.N)}
+				if t.I != t.J && labels[t.I] == labels[t.J] && labels[t.I] != labels[t.K] {
+					list = append(list, t)
+				}
+			}
+			return list
+		}
+		ctx, eng := context.Background(), enginetest.New(t, 0)
+		held := func(d func(i, j int) float64) int {
+			count := 0
+			for _, t := range draw(1000, 2) {
+				if d(t.I, t.J) < d(t.I, t.K) {
+					count++
+				}
+			}
+			return count
+		}
+		before := held(func(i, j int) float64 { return points.SquaredDistance(x.Row(i), x.Row(j)) })
+		l.Triplets = draw(150, 1)
+		m := fitted(t, l, x, none)
+		y, err := m.Embed(ctx, eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := held(func(i, j int) float64 { return points.SquaredDistance(y.Row(i), y.Row(j)) })
+		if after < before+100 || m.about.Margin <= 0 {
+			t.Errorf("%s: of 1000 triplets %d hold, %d before (margin %g)", name, after, before, m.about.Margin)
 		}
 	}
 }
@@ -239,6 +393,22 @@ func TestBadInput(t *testing.T) {
 		"tol":       {with(RBF, func(l *Learner) { l.Params.Tol = 0 }), x, set},
 		"kernel":    {with(RBF, func(l *Learner) { l.Kernel = letters }), x, set},
 		"one place": {with(RBF, nothing), same, set},
+		"basis":     {with(Spectral, func(l *Learner) { l.Params.Basis = "b" }), x, set},
+		"extension": {with(Spectral, func(l *Learner) { l.Params.Extension = "e" }), x, set},
+		"nystrom":   {with(RBF, func(l *Learner) { l.Params.Extension = Nystrom }), x, set},
+		"given": {with(Spectral, func(l *Learner) {
+			l.Params.Extension, l.Params.Rank, l.Basis = Nystrom, 2, axes(60, 0, 1)
+		}), x, set},
+		"few given":    {with(Spectral, func(l *Learner) { l.Params.Rank, l.Basis = 3, axes(60, 0, 1) }), x, set},
+		"falling":      {with(Spectral, func(l *Learner) { l.Params.Rank, l.Basis = 2, axes(60, 1, 0) }), x, set},
+		"not a number": {with(Spectral, func(l *Learner) { l.Params.Rank, l.Basis = 2, axes(60, 1, math.NaN()) }), x, set},
+		"oblique": {with(Spectral, func(l *Learner) {
+			l.Params.Rank, l.Basis = 2, axes(60, 0, 1)
+			l.Basis.Vectors.Set(0, 1, 0.1)
+		}), x, set},
+		"lle graph": {with(Spectral, func(l *Learner) { l.Params.Basis, l.Params.Graph, l.Params.Radius = FromLLE, graphkernel.Within, 1 }), x, set},
+		"triplets":  {with(RBF, func(l *Learner) { l.Triplets = []links.Triplet{{I: 0, J: 1, K: 60}} }), x, none},
+		"margin":    {with(RBF, func(l *Learner) { l.Params.Margin = "0" }), x, set},
 		"no shape":  {with(Spectral, func(l *Learner) { l.Params.Graph = graphkernel.Given }), x, set},
 	} {
 		if _, err := c.l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
@@ -262,9 +432,9 @@ func TestBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, prior := range []Prior{RBF, Spectral, DataDep} {
-		if _, err := of(prior).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, cancelled: error %v", prior, err)
+	for name, l := range variants() {
+		if _, err := l.Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, cancelled: error %v", name, err)
 		}
 	}
 }

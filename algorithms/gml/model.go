@@ -7,6 +7,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
 	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -42,6 +43,7 @@ var (
 // about is what the header holds beside parameters and kernel.
 type about struct {
 	barycentric.About
+	Nystrom *nystrom.About `json:"nystrom,omitempty"`
 	logdetmetric.Bounds
 	Residual float64 `json:"kkt"`
 	Skipped  int     `json:"skipped"`
@@ -107,6 +109,9 @@ func (m *Model) Encode(f *model.File) error {
 		head.InputDim, head.Alphabet = e.InputDim, e.Alphabet
 	case *barycentric.Extension:
 		head.About = t.Encode(f)
+	case *nystrom.Extension:
+		e := t.Encode(f)
+		head.Nystrom = &e
 	}
 	if m.weights != nil {
 		f.SetFloat64s(tensorWeights, m.weights)
@@ -139,6 +144,10 @@ func Decode(f *model.File) (*Model, error) {
 	}
 	if m.params.Prior != Spectral {
 		m.metric, err = expansion.Decode(Method, f, expansion.About{InputDim: m.about.InputDim, Alphabet: m.about.Alphabet})
+		return m, err
+	}
+	if m.about.Nystrom != nil {
+		m.metric, err = nystrom.Decode(Method, f, *m.about.Nystrom)
 		return m, err
 	}
 	m.metric, err = barycentric.Decode(Method, f, m.about.About)

@@ -2,7 +2,9 @@ package gml
 
 import (
 	"math"
+	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
@@ -34,12 +36,37 @@ const (
 	Normalized   Laplacian = "normalized"
 )
 
+// Basis says whose vectors the spectral and the data-dependent prior weigh.
+type Basis = basis.Kind
+
+// The bases: the eigenvectors of the graph's Laplacian, those of locally linear embedding and of Isomap.
+const (
+	FromLaplacian Basis = basis.Laplacian
+	FromLLE       Basis = basis.LLE
+	FromIsomap    Basis = basis.Isomap
+)
+
+// Extension says how the spectral prior places new points.
+type Extension string
+
+// The extensions: by the weights that reconstruct a point from its neighbours, and by the formula of Nystrom for the
+// eigenvectors of the Laplacian.
+const (
+	Barycentric Extension = "barycentric"
+	Nystrom     Extension = "nystrom"
+)
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
 	Prior Prior `json:"prior"`
 	// Neighbourhood is the graph of the spectral and the data-dependent prior: "knn", "eps" or "given".
 	graphkernel.Neighbourhood
 	Laplacian Laplacian `json:"laplacian"`
+	Basis     Basis     `json:"basis"`
+	// Extension is that of the spectral prior; Nystrom's is for graphs of nearest neighbours and their Laplacians.
+	Extension Extension `json:"extension"`
+	// FreeConstant leaves the weights of constant eigenvectors, which enter no distance, out of the order of alpha.
+	FreeConstant bool `json:"free_constant"`
 	// Diffusion is t of the first alpha_i = exp(-t mu_i), > 0.
 	Diffusion float64 `json:"diffusion"`
 	// Rank is the number of eigenvectors of the graph, at least 2; 0 for a tenth of the points, at most 40.
@@ -62,7 +89,7 @@ type Params struct {
 func DefaultParams() Params {
 	return Params{
 		Prior: RBF, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 10}, Laplacian: Unnormalized,
-		Diffusion: 0.1, Gamma: 1, Target: logdetmetric.DefaultTarget(), Outer: 5, Tol: 1e-3, MaxIter: 20,
+		Basis: FromLaplacian, Extension: Barycentric, Diffusion: 0.1, Gamma: 1, Target: logdetmetric.DefaultTarget(), Outer: 5, Tol: 1e-3, MaxIter: 20,
 	}
 }
 
@@ -89,6 +116,12 @@ func (p Params) Validate() error {
 		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for priors of a graph"}
 	case p.Laplacian != Unnormalized && p.Laplacian != Normalized:
 		return fault.Unknown("laplacian", string(p.Laplacian), []string{string(Unnormalized), string(Normalized)})
+	case !slices.Contains(basis.Kinds(), string(p.Basis)):
+		return fault.Unknown("basis", string(p.Basis), basis.Kinds())
+	case p.Extension != Barycentric && p.Extension != Nystrom:
+		return fault.Unknown("extension", string(p.Extension), []string{string(Barycentric), string(Nystrom)})
+	case p.Extension == Nystrom && (p.Prior != Spectral || p.Basis != FromLaplacian || p.Graph != graphkernel.KNN):
+		return &fault.ParamError{Param: "extension", Value: string(p.Extension), Want: "barycentric but for prior=spectral, basis=laplacian, graph=knn"}
 	case p.Rank < 0 || p.Rank == 1:
 		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 2 (0: a tenth of the points, at most 40)"}
 	case p.Outer < 1:

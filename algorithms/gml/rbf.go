@@ -29,7 +29,7 @@ func (f *fit) rbf(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	linked := logdetmetric.Linked(f.set)
+	linked := f.wishes.Linked()
 	m := len(linked)
 	if err := f.eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links"); err != nil {
 		return nil, err
@@ -106,10 +106,10 @@ func (w *width) begin(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	if a.bounds, a.notices, err = w.Params.Bounds(ctx, w.eng, first, w.x, w.Seed); err != nil {
+	if a.bounds, a.notices, err = w.Params.Bounds(ctx, w.eng, first, w.x, len(w.Triplets) > 0, w.Seed); err != nil {
 		return err
 	}
-	a.constraints = a.bounds.Constraints(w.set, logdetmetric.Places(w.linked))
+	a.constraints = a.bounds.Constraints(w.wishes, logdetmetric.Places(w.linked))
 	return nil
 }
 

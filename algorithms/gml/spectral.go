@@ -2,20 +2,18 @@ package gml
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/engine/sparse"
-	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/isotonic"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
@@ -29,64 +27,60 @@ func (f *fit) spectral(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	basis, err := f.basis(ctx, k)
+	b, err := f.basis(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	return f.alternate(ctx, k, basis)
+	return f.alternate(ctx, k, b)
 }
 
-// basis returns the eigenvectors of the graph of the points in the feature space of k.
-func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*eigen.Result, error) {
+// basis returns the vectors to weigh: those that are given, or those of the points in the feature space of k.
+func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) {
+	if f.Learner.Basis != nil {
+		return basis.Given(f.eng, f.Learner.Basis, f.x.Len(), f.Params.Rank)
+	}
 	r := f.Params.Rank
 	if r == 0 {
 		r = max(2, min(40, f.x.Len()/10))
 	}
-	if r >= f.x.Len() {
-		return nil, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number below %d, the number of points", f.x.Len())}
-	}
-	adjacency, err := f.graph(ctx, k)
+	b, err := basis.Choice{
+		Kind: f.Params.Basis, Normalized: f.Params.Laplacian == Normalized, Neighbourhood: f.Params.Neighbourhood,
+		Rank: r, Similarities: f.Similarities, Seed: f.Seed,
+	}.Make(ctx, f.eng, k, f.x)
 	if err != nil {
 		return nil, err
 	}
-	if _, parts := graph.Components(adjacency); parts > 1 {
-		f.notices = append(f.notices, fmt.Sprintf("the graph has %d parts: as many eigenvalues are 0, and their eigenvectors are the parts'; more neighbors join them", parts))
-	}
-	return eigen.Laplacian(ctx, f.eng, adjacency, f.Params.Laplacian == Normalized, r, eigen.Options{Tolerance: 1e-8, Seed: f.Seed})
-}
-
-// graph returns the adjacency matrix.
-func (f *fit) graph(ctx context.Context, k kernel.Kernel) (*sparse.Matrix, error) {
-	a, _, err := f.Params.Make(ctx, f.eng, k, f.x, f.Similarities)
-	if err != nil {
-		return nil, err
-	}
-	return a.ToSparse(), nil
+	f.notices = append(f.notices, b.Notices...)
+	return b, nil
 }
 
 // alternate learns K and alpha in turn.
-func (f *fit) alternate(ctx context.Context, k kernel.Kernel, basis *eigen.Result) (*Model, error) {
-	r, n := len(basis.Values), f.x.Len()
+func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*Model, error) {
+	r, n := len(b.Values), f.x.Len()
 	alpha := make([]float64, r)
-	for i, mu := range basis.Values {
+	for i, mu := range b.Values {
 		alpha[i] = math.Exp(-f.Params.Diffusion * mu)
+	}
+	free := 0 // weights outside the order
+	if f.Params.FreeConstant {
+		free = b.Constant()
 	}
 	g := blas.NewMatrix(n, r)
 	coordinates := func() {
 		for c := range alpha {
 			alpha[c] = max(alpha[c], least*alpha[0])
 			root := math.Sqrt(alpha[c])
-			for i, v := range basis.Vectors.Row(c) {
+			for i, v := range b.Vectors.Row(c) {
 				g.Set(i, c, root*v)
 			}
 		}
 	}
 	coordinates()
 	var err error
-	if f.bounds, f.notices, err = f.more(f.Params.Bounds(ctx, f.eng, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}, f.Seed)); err != nil {
+	if f.bounds, f.notices, err = f.more(f.Params.Bounds(ctx, f.eng, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}, len(f.Triplets) > 0, f.Seed)); err != nil {
 		return nil, err
 	}
-	constraints := f.bounds.Constraints(f.set, nil)
+	constraints := f.bounds.Constraints(f.wishes, nil)
 	for {
 		res, err := logdet.Rows(ctx, f.eng, g, constraints, f.options())
 		if err != nil {
@@ -98,14 +92,16 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, basis *eigen.Resul
 		}
 		if f.round(divergence+f.slack(res, constraints), res) {
 			check := res.CheckRows(f.eng, g, constraints, f.Params.Gamma)
-			return f.placed(ctx, k, g, res, check, alpha)
+			return f.placed(ctx, k, b, g, res, check, alpha)
 		}
 		for i := range alpha {
 			alpha[i] *= res.A.At(i, i)
 		}
-		if alpha, err = isotonic.Falling(alpha, nil); err != nil {
+		ordered, err := isotonic.Falling(alpha[free:], nil)
+		if err != nil {
 			return nil, err
 		}
+		copy(alpha[free:], ordered)
 		coordinates()
 	}
 }
@@ -129,10 +125,26 @@ func (f *fit) divergence(ctx context.Context, a blas.Matrix) (float64, error) {
 }
 
 // placed returns the model whose places are the rows of G L, A = L L'.
-func (f *fit) placed(ctx context.Context, k kernel.Kernel, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*Model, error) {
+func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*Model, error) {
 	l := res.A.Clone()
 	if err := f.eng.Cholesky(ctx, l); err != nil {
 		return nil, err
+	}
+	m := &Model{weights: alpha, about: about{Bounds: f.bounds, Residual: check.Largest(), Skipped: len(res.Skipped)}}
+	if f.Params.Extension == Nystrom {
+		if b.Degrees == nil {
+			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom), Want: "barycentric for a basis that is given"}
+		}
+		turn := blas.NewMatrix(l.Rows, l.Rows) // diag(alpha)^1/2 L
+		for i := range turn.Rows {
+			copy(turn.Row(i)[:i+1], l.Row(i)[:i+1])
+			f.eng.Backend().Kernels().Scale(math.Sqrt(alpha[i]), turn.Row(i))
+		}
+		m.metric = nystrom.New(f.eng, Method, k, f.x, nystrom.Map{
+			Vectors: b.Vectors, Values: b.Values, Turn: turn, Degrees: b.Degrees, Neighbors: min(f.Params.Neighbors, f.x.Len()),
+			Similarity: b.Similarity, Normalized: f.Params.Laplacian == Normalized,
+		})
+		return m, nil
 	}
 	y := g.Clone()
 	f.eng.Backend().Trmm(false, false, l, y)
@@ -140,5 +152,6 @@ func (f *fit) placed(ctx context.Context, k kernel.Kernel, g blas.Matrix, res *l
 	if f.Params.Graph != graphkernel.KNN {
 		neighbors = min(DefaultParams().Neighbors, f.x.Len())
 	}
-	return &Model{metric: barycentric.New(Method, k, neighbors, f.x, y), weights: alpha, about: about{Bounds: f.bounds, Residual: check.Largest(), Skipped: len(res.Skipped)}}, nil
+	m.metric = barycentric.New(Method, k, neighbors, f.x, y)
+	return m, nil
 }

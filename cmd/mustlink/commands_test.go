@@ -199,6 +199,26 @@ func TestFlow(t *testing.T) {
 }
 
 // TestStreams: "-" is standard input and output, and compressed files are read and written.
+// Triplets teach alone, by id, and beside links; the summary counts them.
+func TestTriplets(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "data.csv", blobs(60, 4, true))
+	var text strings.Builder
+	text.WriteString("i,j,k\n")
+	for i := range 20 { // the two classes take turns
+		fmt.Fprintf(&text, "p%d,p%d,p%d\n", i, i+2, i+1)
+	}
+	write(t, dir, "triplets.csv", text.String())
+	for _, method := range []string{"gml", "itml"} {
+		o := runOK(t, dir, "fit -m "+method+" -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
+		if !strings.Contains(o.stdout, "20") || !strings.Contains(o.stdout, "triplets") {
+			t.Errorf("%s: summary\n%s", method, o.stdout)
+		}
+		runOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
+	}
+	runWith(t, dir, text.String(), "fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
+}
+
 func TestStreams(t *testing.T) {
 	dir := t.TempDir()
 	data := blobs(40, 3, false)

@@ -25,6 +25,7 @@ type fitFlags struct {
 	method     string
 	data       dataFlags
 	links      linkFlags
+	triplets   tripletFlags
 	fromLabels string
 	kernel     string
 	params     []string
@@ -37,14 +38,15 @@ type fitFlags struct {
 func newFit(a *app) *cobra.Command {
 	var fl fitFlags
 	cmd := &cobra.Command{
-		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N) -o MODEL",
+		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE) -o MODEL",
 		Short: "learn a metric from points and links, and write the model",
 		Long: `Learn a metric from points and the links between them, and write the model.
 
 LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot), or one
 with the columns i, chunklet (rows that belong together). --links-from-labels draws N
 must-links (and N cannot-links, where the method uses them) from the labels of DATA; "all"
-takes every pair that they imply.
+takes every pair that they imply. Some methods learn from triplets too (--triplets),
+beside links or alone.
 
 A warning does not stop the fit; with --strict it does.
 
@@ -65,6 +67,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	fl.data.addLabels(cmd)
 	fl.links.add(cmd)
 	f.StringVar(&fl.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, in place of -c")
+	fl.triplets.add(cmd)
 	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	fl.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
@@ -83,6 +86,7 @@ type fitReport struct {
 	D          int      `json:"d"`
 	MustLinks  int      `json:"must_links"`
 	Cannot     int      `json:"cannot_links"`
+	Triplets   int      `json:"triplets,omitempty"`
 	Chunklets  int      `json:"chunklets"`
 	Dim        int      `json:"dim"`
 	Converged  bool     `json:"converged"`
@@ -103,11 +107,11 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 	if err != nil {
 		return err
 	}
-	d, set, err := a.readForFit(cmd.Context(), fl)
+	d, set, triplets, err := a.readForFit(cmd.Context(), fl)
 	if err != nil {
 		return err
 	}
-	fitted, r, err := a.fit(cmd.Context(), eng, fl, learn, d, set)
+	fitted, r, err := a.fit(cmd.Context(), eng, fl, learn, d, set, triplets)
 	if err != nil {
 		return err
 	}
@@ -143,6 +147,9 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 	if err := fl.checkLinks(cmd); err != nil {
 		return nil, err
 	}
+	if err := fl.triplets.check(method); err != nil {
+		return nil, err
+	}
 	if err := fl.scaling.check(false, fl.data.gram); err != nil {
 		return nil, err
 	}
@@ -151,6 +158,11 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 	}
 	if fl.links.path != "" {
 		if err := a.useInput("-c, --links", fl.links.path); err != nil {
+			return nil, err
+		}
+	}
+	if fl.triplets.path != "" {
+		if err := a.useInput("--triplets", fl.triplets.path); err != nil {
 			return nil, err
 		}
 	}
@@ -164,10 +176,11 @@ func (fl *fitFlags) checkLinks(cmd *cobra.Command) error {
 	if err := exclusive(cmd, "links", "links-from-labels"); err != nil {
 		return err
 	}
+	drawn := cmd.Flags().Changed("links-from-labels")
 	switch {
-	case fl.links.path == "" && !cmd.Flags().Changed("links-from-labels"):
+	case fl.links.path == "" && !drawn && fl.triplets.path == "":
 		return usagef("the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(cmd))
-	case fl.links.path == "" && fl.fromLabels != allLabels && fl.drawn() < 1:
+	case drawn && fl.fromLabels != allLabels && fl.drawn() < 1:
 		return usagef("--links-from-labels is %q: want a number >= 1, or all", fl.fromLabels)
 	}
 	return fl.links.check()
@@ -213,18 +226,22 @@ func methodError(err error, params map[string]string) error {
 	return renameParams(err, "kernel", "-k, --kernel")
 }
 
-// readForFit reads data and links and warns about what is odd in them.
-func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *links.Set, error) {
+// readForFit reads data, links and triplets and warns about what is odd in them.
+func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *links.Set, []links.Triplet, error) {
 	d, err := a.readData(ctx, &fl.data)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := d.AtLeast(2); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	set, err := a.linksForFit(ctx, fl, d)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	triplets, err := a.readTriplets(ctx, &fl.triplets, &fl.links, d)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	for _, w := range set.Warnings() {
 		if fl.links.path != "" {
@@ -232,7 +249,7 @@ func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *lin
 		}
 		a.warn("%s", w)
 	}
-	return d, set, nil
+	return d, set, triplets, nil
 }
 
 func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*links.Set, error) {
@@ -246,6 +263,9 @@ func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*
 			return nil, err
 		}
 		return set, needLinks(fl.links.path, set, method)
+	}
+	if fl.fromLabels == "" {
+		return links.New(d.Points.Len(), nil) // triplets alone
 	}
 	if err := needLabels(d); err != nil {
 		return nil, err
@@ -275,7 +295,7 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 
 // fit scales, learns and reports.
 func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
-	d *dataset.Data, set *links.Set) (*catalog.Fitted, *fitReport, error) {
+	d *dataset.Data, set *links.Set, triplets []links.Triplet) (*catalog.Fitted, *fitReport, error) {
 	begin := time.Now()
 	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), Build: buildText(eng)}
 	var err error
@@ -291,14 +311,14 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn f
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := learner.Fit(ctx, eng, d.Points, set)
+	m, err := withTriplets(learner, triplets).Fit(ctx, eng, d.Points, set)
 	if err != nil {
 		return nil, nil, inFile(d.Name, err)
 	}
 	bar.done()
 	fitted.Model = m
 	r := fitSummary(m, d, set, time.Since(begin))
-	r.Model = fl.out
+	r.Model, r.Triplets = fl.out, len(triplets)
 	for _, notice := range m.Status().Notices {
 		a.warn("%s", notice)
 	}
@@ -359,6 +379,9 @@ func (r *fitReport) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "points\t%s\n", r.shape)
 	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, plural(r.Chunklets, "chunklet"))
+	if r.Triplets > 0 {
+		fmt.Fprintf(w, "triplets\t%d\n", r.Triplets)
+	}
 	fmt.Fprintf(w, "embedding\t%s\n", plural(r.Dim, "dimension"))
 	status := "converged"
 	if !r.Converged {

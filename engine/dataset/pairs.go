@@ -282,11 +282,21 @@ func DecodePairs(r io.Reader, name string, gz bool, c LinkContext) ([][2]int, er
 }
 
 func decodePairs(src *source, c LinkContext) ([][2]int, error) {
-	rep := &report{file: src.name, max: 1}
 	var pairs [][2]int
-	find, err := c.finder()
+	err := decodeRows(src, c, []string{"i", "j"}, func(rows []int, _ int) { pairs = append(pairs, [2]int(rows)) })
 	if err != nil {
 		return nil, err
+	}
+	return pairs, nil
+}
+
+// decodeRows reads a file whose named columns name rows, and passes those of every line on; what it passes is used
+// again. Other columns are passed over.
+func decodeRows(src *source, c LinkContext, columns []string, take func(rows []int, line int)) error {
+	rep := &report{file: src.name, max: 1}
+	find, err := c.finder()
+	if err != nil {
+		return err
 	}
 	err = func() error {
 		r, err := openRecords(src, ReadOptions{MaxLine: c.MaxLine}.maxLine(), rep)
@@ -294,25 +304,24 @@ func decodePairs(src *source, c LinkContext) ([][2]int, error) {
 			return err
 		}
 		r.pairs = true
-		at := [2]int{r.column("i"), r.column("j")}
-		if at[0] < 0 || at[1] < 0 {
-			return rep.fatal("correct the header", "the header is %s: want the columns i and j", quote(strings.Join(r.columns, ",")))
+		at := make([]int, len(columns))
+		for k, name := range columns {
+			if at[k] = r.column(name); at[k] < 0 {
+				return rep.fatal("correct the header", "the header is %s: want the columns %s", quote(strings.Join(r.columns, ",")), strings.Join(columns, ", "))
+			}
 		}
+		rows := make([]int, len(columns))
 		return r.each(func(fields []string, line int) error {
-			var pair [2]int
-			for k := range pair {
+			for k := range rows {
 				i, what, mend := find(fields[at[k]])
 				if what != "" {
 					return r.problem(line, r.columns[at[k]], mend, "%s", what)
 				}
-				pair[k] = i
+				rows[k] = i
 			}
-			pairs = append(pairs, pair)
+			take(rows, line)
 			return nil
 		})
 	}()
-	if err := rep.outcome(err); err != nil {
-		return nil, err
-	}
-	return pairs, nil
+	return rep.outcome(err)
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -250,6 +251,32 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+func TestTriplets(t *testing.T) {
+	want := []links.Triplet{{I: 0, J: 1, K: 4, Line: 2}, {I: 4, J: 3, K: 0, Line: 3}}
+	got, err := DecodeTriplets(strings.NewReader("i,k,why,j\n0,4,x,1\n4,0,,3\n"), "-", false, fiveRows)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("triplets %v, %v, want %v", got, err, want)
+	}
+	ids := byID(fiveRows)
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	name := ids.IDs
+	if err := w.WriteAll([][]string{{"i", "j", "k"}, {name[0], name[1], name[4]}, {name[4], name[3], name[0]}}); err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "t.csv", text.Bytes())
+	if got, err = ReadTriplets(path, ids); err != nil || !slices.Equal(got, want) {
+		t.Errorf("triplets by id %v, %v, want %v", got, err, want)
+	}
+	for text, at := range map[string]place{"i,j,k\n0,1,5\n": {2, -1, "k"}, "i,j\n0,1\n": {0, -1, ""}, "i,j,k\n0,1,2\n1,2,1\n": {3, -1, "k"}} {
+		_, err := DecodeTriplets(strings.NewReader(text), "t.csv", false, fiveRows)
+		wantData(t, err, "t.csv", at, "")
+	}
+	if _, err := ReadTriplets(filepath.Join(t.TempDir(), "no"), fiveRows); !fault.IsInput(err) {
+		t.Errorf("missing file: error %v", err)
+	}
+}
+
 func TestLabels(t *testing.T) {
 	labels, ids := []string{"a", "b,c", " d", "a"}, []string{"1", "2", "3", "4"}
 	for _, name := range []string{"l.csv", "l.csv.gz"} {
@@ -297,16 +324,23 @@ func TestLabelsBesideData(t *testing.T) {
 	}
 }
 
-// FuzzLinks covers links, chunklets and pairs: an error of input, or links that survive
+// FuzzLinks covers links, chunklets, pairs and triplets: an error of input, or links that survive
 // writing and reading.
 func FuzzLinks(f *testing.F) {
-	fuzzSeeds(f, "i,j,link,bound,weight\n0,1,must,,\n2,3,-1,0.5,2\n", "i,chunklet\n0,a\n1,a\n2,b\n", "i,j\n0,1\n", "i,j,link\n0,1,1\n1,0,-1\n",
+	fuzzSeeds(f, "i,j,link,bound,weight\n0,1,must,,\n2,3,-1,0.5,2\n", "i,chunklet\n0,a\n1,a\n2,b\n", "i,j\n0,1\n", "k,j,i\n0,1,2\n", "i,j,link\n0,1,1\n1,0,-1\n",
 		"i,j,link\n-1,99999999999999999999,x\n", "i,j,link\na,b,must\n")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range []LinkContext{fiveRows, byID(fiveRows)} {
 			c.MaxLine = 1 << 16
 			if _, err := DecodePairs(bytes.NewReader(b), "f", false, c); err != nil && !fault.IsInput(err) {
 				t.Fatalf("pairs: error %v is no input fault", err)
+			}
+			triplets, err := DecodeTriplets(bytes.NewReader(b), "f", false, c)
+			if err != nil && !fault.IsInput(err) {
+				t.Fatalf("triplets: error %v is no input fault", err)
+			}
+			if err := links.CheckTriplets(c.N, triplets); err != nil {
+				t.Fatalf("triplets that are read: %v", err)
 			}
 			set, err := DecodeLinks(bytes.NewReader(b), "f", false, c)
 			if err != nil {

@@ -21,23 +21,25 @@ import (
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	// Kernel is the kernel to start from, which may hold bandwidth rules; the zero Spec means linear mode.
-	Kernel   kernel.Spec
-	Params   Params
+	Kernel kernel.Spec
+	Params Params
+	// Triplets are learned from beside the links.
+	Triplets []links.Triplet
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
+var _ algorithms.Triplets = Learner{}
 
 // Method returns "itml".
 func (Learner) Method() string { return Method }
 
-// Fit learns from the links of l on the points x. The result has the type *[Model].
+// Fit learns from the links of l on the points x, and from the triplets of the learner. The result has the type *[Model].
 //
 // Cost: 4 q^2 flops a link and sweep in linear mode, q the directions in which the points vary; 2 m^2 in kernel
 // mode, m the linked points.
 //
-// Errors: no links; linear mode with other than dense vectors; parameters that [Params.Validate] refuses;
+// Errors: neither links nor triplets, triplets of rows that there are not; linear mode with other than dense vectors; parameters that [Params.Validate] refuses;
 // a bound that is a percentile of 0; points with NaN or Inf; a request beyond the memory limit; ctx.Err(),
 // wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
@@ -48,16 +50,22 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return m, nil
 }
 
+// WithTriplets returns the learner that learns from these triplets beside links.
+func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
+	l.Triplets = list
+	return l
+}
+
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: l, eng: eng, x: x, set: set, begin: time.Now()}
+	f := &fit{Learner: l, eng: eng, x: x, wishes: logdetmetric.Wishes{Links: set, Triplets: l.Triplets}, begin: time.Now()}
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
 	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
-	if set.Len() == 0 {
-		return nil, input.NoLinks(Method)
+	if err := f.wishes.Check(Method, x.Len()); err != nil {
+		return nil, err
 	}
 	solve := f.linear
 	if l.Kernel != (kernel.Spec{}) {
@@ -77,7 +85,7 @@ type fit struct {
 	Learner
 	eng     *engine.Engine
 	x       points.Points
-	set     *links.Set
+	wishes  logdetmetric.Wishes
 	begin   time.Time
 	bounds  logdetmetric.Bounds
 	result  *logdet.Result
@@ -112,7 +120,7 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 	if err := f.findBounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
 		return nil, err
 	}
-	constraints := f.bounds.Constraints(f.set, nil)
+	constraints := f.bounds.Constraints(f.wishes, nil)
 	if f.result, err = logdet.Rows(ctx, f.eng, z, constraints, f.options()); err != nil {
 		return nil, err
 	}
@@ -154,7 +162,7 @@ func (f *fit) axes(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 }
 
 func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) (err error) {
-	f.bounds, f.notices, err = f.Params.Bounds(ctx, f.eng, k, x, f.Seed)
+	f.bounds, f.notices, err = f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
 	return err
 }
 

@@ -63,7 +63,7 @@ func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) 
 func TestModesAgree(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1, 10} {
 		x, _, set := bands(t, 60, 4, 30, 1)
-		l := Learner{Params: DefaultParams()}
+		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 3, K: 1}, {I: 50, J: 20, K: 51}, {I: 4, J: 7, K: 30}}}
 		l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = gamma, 1e-12, 100000
 		flat := fitted(t, l, x, set)
 		var err error
@@ -81,6 +81,35 @@ func TestModesAgree(t *testing.T) {
 			if math.Abs(a[k]-b[k]) > 1e-6*a[k] {
 				t.Fatalf("gamma %g: pair %d is %.12g apart, with the kernel %.12g", gamma, k, a[k], b[k])
 			}
+		}
+	}
+}
+
+// A triplet that cannot be taken for granted holds after the fit, by the margin as the slack has moved it.
+func TestTriplet(t *testing.T) {
+	x, _, _ := bands(t, 60, 3, 5, 7)
+	none, err := links.New(60, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := func(a, b int) float64 { return points.SquaredDistance(x.Row(a), x.Row(b)) }
+	w := links.Triplet{I: 0, J: 1, K: 2}
+	for k := range 60 { // the nearest of all is to be farther away than the next row
+		if k != w.I && k != w.J && far(w.I, k) < far(w.I, w.K) {
+			w.K = k
+		}
+	}
+	if far(w.I, w.J) < far(w.I, w.K) {
+		t.Fatal("the triplet holds before")
+	}
+	for _, gamma := range []float64{1, 100, math.MaxFloat64} {
+		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{w}}
+		l.Params.Gamma, l.Params.Margin, l.Params.Tol = gamma, "0.25", 1e-12
+		m := fitted(t, l, x, none)
+		d := distances(t, m, x, [][2]int{{w.I, w.J}, {w.I, w.K}})
+		gap := d[1] - d[0]
+		if gap <= 0 || gamma >= 100 && math.Abs(gap-0.25) > 1e-2 || gamma > 100 && math.Abs(gap-0.25) > 1e-8 || m.Residual() > 1e-9 {
+			t.Errorf("gamma %g: distances %v, %g apart, want 0.25 for a large gamma (residual %g)", gamma, d, gap, m.Residual())
 		}
 	}
 }
@@ -196,6 +225,8 @@ func TestBadInput(t *testing.T) {
 		x   points.Points
 		set *links.Set
 	}{
+		"triplet":    {with(func(l *Learner) { l.Triplets = []links.Triplet{{I: 1, J: 1, K: 2}} }), x, set},
+		"margin":     {with(func(l *Learner) { l.Params.Margin = "p" }), x, set},
 		"no links":   {with(func(*Learner) {}), x, none},
 		"gamma":      {with(func(l *Learner) { l.Params.Gamma = 0 }), x, set},
 		"upper":      {with(func(l *Learner) { l.Params.Upper = "five" }), x, set},

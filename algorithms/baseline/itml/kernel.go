@@ -22,7 +22,7 @@ func (f *fit) kernel(ctx context.Context) (*Model, error) {
 	if err := f.findBounds(ctx, k, f.x); err != nil {
 		return nil, err
 	}
-	linked := logdetmetric.Linked(f.set)
+	linked := f.wishes.Linked()
 	if err := f.eng.Check("kernel matrix of linked points", 4*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (f *fit) kernel(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k0, constraints := block.Clone(), f.bounds.Constraints(f.set, logdetmetric.Places(linked))
+	k0, constraints := block.Clone(), f.bounds.Constraints(f.wishes, logdetmetric.Places(linked))
 	if f.result, err = logdet.Kernel(ctx, f.eng, block, constraints, f.options()); err != nil {
 		return nil, err
 	}

@@ -2,13 +2,13 @@ package spectral
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
@@ -53,6 +53,8 @@ type Params struct {
 	// Neighbourhood is the graph: "knn", "eps" or "given".
 	graphkernel.Neighbourhood
 	Normalized bool `json:"normalized"` // the Laplacian I - D^-1/2 S D^-1/2 in place of D - S
+	// Basis says whose eigenvectors: "laplacian", "lle" or "isomap".
+	Basis basis.Kind `json:"basis"`
 	// Time is t of the diffusion and of the regularised Laplacian, > 0.
 	Time float64 `json:"time"`
 	// Rank is the number of eigenvectors, 0 for a tenth of the points, at most 200.
@@ -61,7 +63,7 @@ type Params struct {
 
 // DefaultParams returns the diffusion kernel on a graph of 10 neighbours.
 func DefaultParams() Params {
-	return Params{Kind: Diffusion, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 10}, Time: 1}
+	return Params{Kind: Diffusion, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 10}, Basis: basis.Laplacian, Time: 1}
 }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
@@ -74,6 +76,8 @@ func (p Params) Validate() error {
 		return fault.Unknown("kind", string(p.Kind), kinds())
 	case p.Graph == graphkernel.Dense:
 		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE"}
+	case !slices.Contains(basis.Kinds(), string(p.Basis)):
+		return fault.Unknown("basis", string(p.Basis), basis.Kinds())
 	case p.Rank < 0:
 		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: a tenth of the points, at most 200)"}
 	}
@@ -87,8 +91,11 @@ type Learner struct {
 	Params Params
 	// Similarities, n x n, are those of the graph named "given".
 	Similarities blas.Matrix
-	Seed         uint64
-	Progress     algorithms.ProgressFunc
+	// Basis holds orthonormal vectors, and values that rise with their roughness, to weigh in place of those that the
+	// Params name; nil for these.
+	Basis    *eigen.Result
+	Seed     uint64
+	Progress algorithms.ProgressFunc
 }
 
 var _ algorithms.Learner = Learner{}
@@ -120,34 +127,37 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if l.Params.Kind.learns() && set.Len() == 0 {
 		return nil, input.NoLinks(Method + " (" + string(l.Params.Kind) + ")")
 	}
-	r := l.Params.Rank
-	if r == 0 {
-		r = max(2, min(200, x.Len()/10))
-	}
-	if r >= x.Len() {
-		return nil, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
-	}
 	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "graph", Elapsed: time.Since(begin)})
-	a, _, err := l.Params.Make(ctx, eng, k, x, l.Similarities)
+	l.Progress.Report(algorithms.Progress{Stage: "eigenvectors of the graph", Elapsed: time.Since(begin)})
+	b, err := l.basis(ctx, eng, k, x)
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "eigenvectors", Elapsed: time.Since(begin)})
-	basis, err := eigen.Laplacian(ctx, eng, a.ToSparse(), l.Params.Normalized, r, eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
+	alpha, err := l.Params.weights(b, set)
 	if err != nil {
 		return nil, err
 	}
-	alpha, err := l.Params.weights(basis, set)
-	if err != nil {
-		return nil, err
-	}
-	m := &Model{Extension: barycentric.New(Method, k, min(l.Params.near(), x.Len()), x, placed(basis, alpha)), params: l.Params, weights: alpha}
-	m.status = algorithms.Status{Converged: true, Iterations: 1, Elapsed: time.Since(begin)}
+	m := &Model{Extension: barycentric.New(Method, k, min(l.Params.near(), x.Len()), x, placed(b, alpha)), params: l.Params, weights: alpha}
+	m.status = algorithms.Status{Converged: true, Iterations: 1, Notices: b.Notices, Elapsed: time.Since(begin)}
 	return m, ctx.Err()
+}
+
+// basis returns the vectors to weigh.
+func (l Learner) basis(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*basis.Basis, error) {
+	if l.Basis != nil {
+		return basis.Given(eng, l.Basis, x.Len(), l.Params.Rank)
+	}
+	r := l.Params.Rank
+	if r == 0 {
+		r = max(2, min(200, x.Len()/10))
+	}
+	return basis.Choice{
+		Kind: l.Params.Basis, Normalized: l.Params.Normalized, Neighbourhood: l.Params.Neighbourhood,
+		Rank: r, Similarities: l.Similarities, Seed: l.Seed,
+	}.Make(ctx, eng, k, x)
 }
 
 // near is the number of neighbours that new points are reconstructed from.
@@ -158,36 +168,33 @@ func (p Params) near() int {
 	return DefaultParams().Neighbors
 }
 
-// constant is the eigenvalue up to which an eigenvector is constant on the parts of the graph.
-const constant = 1e-10
-
 // weights returns alpha.
-func (p Params) weights(basis *eigen.Result, set *links.Set) ([]float64, error) {
-	alpha := make([]float64, len(basis.Values))
-	for i, mu := range basis.Values {
+func (p Params) weights(b *basis.Basis, set *links.Set) ([]float64, error) {
+	alpha := make([]float64, len(b.Values))
+	for i, mu := range b.Values {
 		switch p.Kind {
 		case Diffusion:
 			alpha[i] = math.Exp(-p.Time * mu)
 		case Regularized:
 			alpha[i] = 1 / (1 + p.Time*mu)
 		case Eigenmaps:
-			if mu > constant {
+			if i >= b.Constant() {
 				alpha[i] = 1
 			}
 		}
 	}
 	if p.Kind.learns() {
-		free := 0
-		for free < len(alpha) && (p.Kind == Alignment || basis.Values[free] <= constant) {
-			free++
+		free := len(alpha)
+		if p.Kind == Order {
+			free = b.Constant()
 		}
-		return aligned(basis.Vectors, set, free), nil
+		return aligned(b.Vectors, set, free), nil
 	}
 	return alpha, nil
 }
 
 // placed returns the rows of V diag(alpha)^1/2 without columns of 0, one at least.
-func placed(basis *eigen.Result, alpha []float64) blas.Matrix {
+func placed(b *basis.Basis, alpha []float64) blas.Matrix {
 	var kept []int
 	for c, a := range alpha {
 		if a > 0 {
@@ -197,10 +204,10 @@ func placed(basis *eigen.Result, alpha []float64) blas.Matrix {
 	if len(kept) == 0 {
 		kept = []int{0}
 	}
-	y := blas.NewMatrix(basis.Vectors.Cols, len(kept))
+	y := blas.NewMatrix(b.Vectors.Cols, len(kept))
 	for at, c := range kept {
 		root := math.Sqrt(max(0, alpha[c]))
-		for i, v := range basis.Vectors.Row(c) {
+		for i, v := range b.Vectors.Row(c) {
 			y.Set(i, at, root*v)
 		}
 	}

@@ -5,12 +5,14 @@ package logdetmetric
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -24,14 +26,16 @@ import (
 type Target struct {
 	Upper string `json:"upper"` // of must-links, at most
 	Lower string `json:"lower"` // of cannot-links, at least
+	// Margin is how much larger the second of a triplet's squared distances is to be.
+	Margin string `json:"margin"`
 }
 
-// DefaultTarget returns the 5th and the 95th percentile.
-func DefaultTarget() Target { return Target{"p5", "p95"} }
+// DefaultTarget returns the 5th and the 95th percentile, and a margin of the 5th.
+func DefaultTarget() Target { return Target{"p5", "p95", "p5"} }
 
 // Check returns a *fault.ParamError for the first bound that is none.
 func (t Target) Check() error {
-	for _, b := range t.both() {
+	for _, b := range t.all() {
 		if _, _, err := b.parse(); err != nil {
 			return err
 		}
@@ -41,7 +45,9 @@ func (t Target) Check() error {
 
 type namedBound struct{ name, text string }
 
-func (t Target) both() []namedBound { return []namedBound{{"upper", t.Upper}, {"lower", t.Lower}} }
+func (t Target) all() []namedBound {
+	return []namedBound{{"upper", t.Upper}, {"lower", t.Lower}, {"margin", t.Margin}}
+}
 
 func (b namedBound) parse() (v float64, percentile bool, err error) {
 	digits, percentile := strings.CutPrefix(b.text, "p")
@@ -56,6 +62,8 @@ func (b namedBound) parse() (v float64, percentile bool, err error) {
 type Bounds struct {
 	Upper float64 `json:"upper"`
 	Lower float64 `json:"lower"`
+	// Margin is that of triplets, 0 where there are none.
+	Margin float64 `json:"margin,omitempty"`
 }
 
 // sampled is the number of pairs of points that percentiles are taken of, at most.
@@ -65,15 +73,18 @@ const sampled = 200_000
 const rounding = 1e-12
 
 // Bounds finds the bounds, of distances in the feature space of k between the points x, and what is odd about
-// them. A percentile of 0 is a *fault.DataError.
-func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) (out Bounds, notices []string, err error) {
+// them; the margin only with triplets. A percentile of 0 is a *fault.DataError.
+func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
 	var squared []float64 // ascending, once it is needed
-	for n, b := range t.both() {
+	for n, b := range t.all() {
 		v, percentile, err := b.parse()
 		if err != nil {
 			return out, nil, err
 		}
-		to := []*float64{&out.Upper, &out.Lower}[n]
+		to := []*float64{&out.Upper, &out.Lower, &out.Margin}[n]
+		if to == &out.Margin && !triplets {
+			continue
+		}
 		if *to = v; !percentile {
 			continue
 		}
@@ -127,9 +138,38 @@ func at(v []float64, q float64) float64 {
 	return v[i] + (place-float64(i))*(v[j]-v[i])
 }
 
-// Constraints are those of the links, at the bounds unless a link has its own; place gives rows their
-// numbers, nil leaves them.
-func (b Bounds) Constraints(set *links.Set, place map[int]int) []logdet.Constraint {
+// Wishes are what is asked of distances.
+type Wishes struct {
+	Links    *links.Set
+	Triplets []links.Triplet
+}
+
+// Check returns what is wrong with the wishes of a method for n points: none at all, or triplets of rows that there are
+// not.
+func (w Wishes) Check(method string, n int) error {
+	if w.Links.Len() == 0 && len(w.Triplets) == 0 {
+		return input.NoLinks(method)
+	}
+	return links.CheckTriplets(n, w.Triplets)
+}
+
+// Linked returns the points that are named, ascending.
+func (w Wishes) Linked() []int {
+	seen := map[int]bool{}
+	for _, list := range [][]links.Link{w.Links.Must(), w.Links.Cannot()} {
+		for _, l := range list {
+			seen[l.I], seen[l.J] = true, true
+		}
+	}
+	for _, t := range w.Triplets {
+		seen[t.I], seen[t.J], seen[t.K] = true, true, true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// Constraints are those of the links, at the bounds unless a link has its own, and of the triplets; place gives rows
+// their numbers, nil leaves them.
+func (b Bounds) Constraints(w Wishes, place map[int]int) []logdet.Constraint {
 	var out []logdet.Constraint
 	add := func(list []links.Link, kind logdet.Kind, otherwise float64) {
 		for _, l := range list {
@@ -137,13 +177,18 @@ func (b Bounds) Constraints(set *links.Set, place map[int]int) []logdet.Constrai
 			if math.IsNaN(l.Bound) {
 				c.Bound = otherwise
 			}
-			if place != nil {
-				c.I, c.J = place[l.I], place[l.J]
-			}
 			out = append(out, c)
 		}
 	}
-	add(set.Must(), logdet.AtMost, b.Upper)
-	add(set.Cannot(), logdet.AtLeast, b.Lower)
+	add(w.Links.Must(), logdet.AtMost, b.Upper)
+	add(w.Links.Cannot(), logdet.AtLeast, b.Lower)
+	for _, t := range w.Triplets {
+		out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin})
+	}
+	for n := range out {
+		if c := &out[n]; place != nil {
+			c.I, c.J, c.K = place[c.I], place[c.J], place[c.K]
+		}
+	}
 	return out
 }

@@ -11,26 +11,9 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
-
-// Linked returns the points that have links, ascending.
-func Linked(set *links.Set) []int {
-	seen := map[int]bool{}
-	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
-		for _, l := range list {
-			seen[l.I], seen[l.J] = true, true
-		}
-	}
-	out := make([]int, 0, len(seen))
-	for i := range seen {
-		out = append(out, i)
-	}
-	slices.Sort(out)
-	return out
-}
 
 // Places numbers rows.
 func Places(rows []int) map[int]int {
@@ -46,15 +29,23 @@ func Places(rows []int) map[int]int {
 func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constraint) blas.Matrix {
 	n := r.A.Rows
 	p := blas.NewMatrix(n, n)
+	add := func(i, j int, w float64) {
+		p.Set(i, i, p.At(i, i)+w)
+		p.Set(j, j, p.At(j, j)+w)
+		p.Set(i, j, p.At(i, j)-w)
+		p.Set(j, i, p.At(j, i)-w)
+	}
 	for k, c := range constraints {
 		w := r.Multipliers[k]
-		if c.Kind != logdet.AtMost {
-			w = -w
+		switch c.Kind {
+		case logdet.AtMost:
+			add(c.I, c.J, w)
+		case logdet.AtLeast:
+			add(c.I, c.J, -w)
+		case logdet.Nearer:
+			add(c.I, c.J, w)
+			add(c.I, c.K, -w)
 		}
-		p.Set(c.I, c.I, p.At(c.I, c.I)+w)
-		p.Set(c.J, c.J, p.At(c.J, c.J)+w)
-		p.Set(c.I, c.J, p.At(c.I, c.J)-w)
-		p.Set(c.J, c.I, p.At(c.J, c.I)-w)
 	}
 	half, b := blas.NewMatrix(n, n), p.Clone()
 	eng.Backend().Gemm(false, false, 1, p, r.A, 0, half)

@@ -1,0 +1,33 @@
+package links_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+func TestCheckTriplets(t *testing.T) {
+	sound := links.Triplet{I: 0, J: 1, K: 2}
+	if err := links.CheckTriplets(3, []links.Triplet{sound, {I: 2, J: 0, K: 1}}); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		bad          links.Triplet
+		column, text string
+		line         int
+	}{
+		{links.Triplet{I: 3, J: 1, K: 2}, "i", "triplet 1 of the list: row 3 does not exist", 0},
+		{links.Triplet{I: 0, J: -1, K: 2, Line: 7}, "j", "row -1 does not exist", 7},
+		{links.Triplet{I: 0, J: 1, K: 1}, "k", "row 1 is j and k", 0},
+		{links.Triplet{I: 0, J: 0, K: 1}, "j", "row 0 is i and j", 0},
+	} {
+		err := links.CheckTriplets(3, []links.Triplet{sound, c.bad})
+		de, ok := errors.AsType[*fault.DataError](err)
+		if !ok || de.Column != c.column || de.Line != c.line || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%v: %v, want column %s, line %d, %q", c.bad, err, c.column, c.line, c.text)
+		}
+	}
+}
