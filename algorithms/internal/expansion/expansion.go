@@ -1,5 +1,5 @@
 // Package expansion holds what kernel metrics share whose map is an expansion over stored points:
-// y = V k(l, x), with everything that a model does with it.
+// y = V k(l, x) - c, with everything that a model does with it.
 package expansion
 
 import (
@@ -18,19 +18,27 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Map is y = V k(l, x) for m stored points l.
+// Map is y = V k(l, x) - c for m stored points l.
 type Map struct {
 	method  string
 	kernel  kernel.Kernel
 	support points.Points
 	v       blas.Matrix // dims x m
 	turned  blas.Matrix // m x dims: V'
+	centre  []float64   // c, nil for 0
 }
 
 // New returns the map of the named method over the given points; v, dims x m, is kept.
 func New(method string, k kernel.Kernel, support points.Points, v blas.Matrix) *Map {
 	m := &Map{method: method, kernel: k, support: stored.Strip(support), v: v}
 	m.turn()
+	return m
+}
+
+// NewCentred is New with a centre, of dims values, that is taken off.
+func NewCentred(method string, k kernel.Kernel, support points.Points, v blas.Matrix, centre []float64) *Map {
+	m := New(method, k, support, v)
+	m.centre = centre
 	return m
 }
 
@@ -71,6 +79,9 @@ func (m *Map) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (b
 		return blas.Matrix{}, input.Cancelled(ctx, m.method+":", err)
 	}
 	for i := range out.Rows {
+		for c, shift := range m.centre {
+			out.Set(i, c, out.At(i, c)-shift)
+		}
 		for _, v := range out.Row(i) {
 			if v-v != 0 {
 				return blas.Matrix{}, &fault.DataError{Row: i, Err: errors.New("the place of this point is not representable: want smaller values (scale the data)")}
@@ -119,8 +130,14 @@ func (m *Map) Encode(f *model.File) About {
 	f.Header.Kernel = m.kernel.String()
 	stored.Encode(f, m.support)
 	stored.SetMatrix(f, m.method+".expansion", m.v)
+	if m.centre != nil {
+		f.SetFloat64s(m.method+centre, m.centre)
+	}
 	return About{m.InputDim(), m.Alphabet()}
 }
+
+// centre ends the name of the tensor that holds one.
+const centre = ".centre"
 
 // Decode returns the map that [Map.Encode] stored. A tensor or a kernel that cannot be used is a
 // *fault.DataError.
@@ -143,5 +160,8 @@ func Decode(method string, f *model.File, about About) (*Map, error) {
 	}
 	m.v = blas.Matrix{Rows: len(data) / count, Cols: count, Stride: count, Data: data}
 	m.turn()
-	return m, nil
+	if _, has := f.Tensors[method+centre]; has {
+		m.centre, err = stored.Finite(f, method+centre, m.v.Rows)
+	}
+	return m, err
 }

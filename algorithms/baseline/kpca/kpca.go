@@ -1,0 +1,248 @@
+// Package kpca embeds points in the directions of largest variance in the feature space of a kernel: kernel principal
+// component analysis (Schoelkopf, Smola & Mueller, Neural Computation 10, 1998). It learns nothing from links, and is what
+// methods that do are compared with.
+//
+// With K = U W U' the centred kernel matrix of the n training points, a point has the place
+//
+//	y(x) = W^-1/2 U' (k(l, x) - K 1 / n)
+//
+// up to the centring of U, so that training points have the mean 0 and the variances W / n.
+package kpca
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "kpca"
+
+// DefaultKernel is that of a Learner without one.
+const DefaultKernel = "rbf:sigma=mean"
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	// Dims is the number of directions, 0 for all that have variance.
+	Dims int `json:"dims"`
+	// RankTol is the variance, relative to the largest, up to which a direction has none, 0 to 1.
+	RankTol float64 `json:"rank_tol"`
+}
+
+// DefaultParams returns 20 directions.
+func DefaultParams() Params { return Params{Dims: 20, RankTol: 1e-10} }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error {
+	switch {
+	case p.Dims < 0:
+		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
+	case !(p.RankTol >= 0 && p.RankTol < 1):
+		return &fault.ParamError{Param: "rank_tol", Value: p.RankTol, Want: "a number >= 0 and < 1"}
+	}
+	return nil
+}
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Kernel   kernel.Spec // the zero Spec means DefaultKernel, and spectrum:k=3 for sequences
+	Params   Params
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "kpca".
+func (Learner) Method() string { return Method }
+
+// Fit finds the directions of the points x; links are not looked at. The result has the type *[Model].
+//
+// Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
+//
+// Errors: parameters that [Params.Validate] refuses; points with NaN or Inf, or all in one place; a request beyond the
+// memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	if err := input.Check(x, set); err != nil {
+		return nil, err
+	}
+	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	if err != nil {
+		return nil, err
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "kernel matrix", Total: 2, Elapsed: time.Since(begin)})
+	gram, err := k.Gram(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	means := centre(gram)
+	l.Progress.Report(algorithms.Progress{Stage: "directions", Done: 1, Total: 2, Elapsed: time.Since(begin)})
+	w, u, err := l.directions(ctx, eng, gram)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Map: mapped(k, x, w, u, means), params: l.Params, variances: w}
+	for i := range w {
+		w[i] /= float64(x.Len())
+	}
+	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
+	return m, ctx.Err()
+}
+
+// centre replaces K by H K H and returns the means of its columns.
+func centre(k blas.Matrix) []float64 {
+	n := k.Rows
+	means, mean := make([]float64, n), 0.0
+	for i := range n {
+		for _, v := range k.Row(i) {
+			means[i] += v / float64(n)
+		}
+		mean += means[i] / float64(n)
+	}
+	for i := range n {
+		row := k.Row(i)
+		for j := range row {
+			row[j] -= means[i] + means[j] - mean
+		}
+	}
+	return means
+}
+
+// directions returns the leading eigenvalues of the centred kernel matrix, and eigenvectors as rows.
+func (l Learner) directions(ctx context.Context, eng *engine.Engine, k blas.Matrix) (w []float64, u blas.Matrix, err error) {
+	n := k.Rows
+	if d := l.Params.Dims; d > 0 && d < n/4 {
+		a, err := operator.Dense(k)
+		if err != nil {
+			return nil, u, err
+		}
+		found, err := eigen.Top(ctx, eng, a, d, eigen.Options{Seed: l.Seed})
+		if err != nil {
+			return nil, u, err
+		}
+		w, u = found.Values, found.Vectors
+	} else {
+		rising := make([]float64, n)
+		if err := eng.SymEig(ctx, k, rising, true); err != nil {
+			return nil, u, err
+		}
+		w, u = make([]float64, n), eng.NewMatrix(n, n)
+		for i := range n {
+			w[i] = rising[n-1-i]
+			copy(u.Row(i), k.Row(n-1-i))
+		}
+	}
+	keep := 0
+	for keep < len(w) && (l.Params.Dims == 0 || keep < l.Params.Dims) && w[keep] > 0 && w[keep] > l.Params.RankTol*w[0] {
+		keep++
+	}
+	if keep == 0 {
+		return nil, u, fault.Data("", "the points have no variance under the kernel: want points that differ")
+	}
+	return w[:keep], u.View(0, keep, 0, n), nil
+}
+
+// mapped returns the map V = W^-1/2 U' H with its centre V K 1/n.
+func mapped(k kernel.Kernel, x points.Points, w []float64, u blas.Matrix, means []float64) *expansion.Map {
+	v, shift := blas.NewMatrix(len(w), u.Cols), make([]float64, len(w))
+	for r := range w {
+		from, to, mean := u.Row(r), v.Row(r), 0.0
+		for _, a := range from {
+			mean += a / float64(len(from))
+		}
+		for i, a := range from {
+			to[i] = (a - mean) / math.Sqrt(w[r])
+			shift[r] += to[i] * means[i]
+		}
+	}
+	return expansion.NewCentred(Method, k, x, v, shift)
+}
+
+// Model is a map into the directions. It is immutable and safe for concurrent use.
+type Model struct {
+	*expansion.Map
+	params    Params
+	status    algorithms.Status
+	variances []float64
+}
+
+var (
+	_ algorithms.Model     = (*Model)(nil)
+	_ algorithms.Inputs    = (*Model)(nil)
+	_ algorithms.Describer = (*Model)(nil)
+	_ algorithms.Spectral  = (*Model)(nil)
+)
+
+const tensorVariances = "kpca.variances" // [dims]
+
+// Method returns "kpca".
+func (m *Model) Method() string { return Method }
+
+// Status says how the fit ended.
+func (m *Model) Status() algorithms.Status { return m.status }
+
+// Spectra returns the variances of the directions.
+func (m *Model) Spectra() []algorithms.Spectrum {
+	return []algorithms.Spectrum{{Name: "variances of the directions", Values: append([]float64(nil), m.variances...)}}
+}
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	return []algorithms.Figure{
+		{Name: "kernel", Value: m.Kernel().String()},
+		{Name: "points", Value: m.Support()},
+		{Name: "dim", Value: m.Dim()},
+		{Name: "variances of the directions", Value: m.variances},
+	}
+}
+
+// Encode stores the model in f.
+func (m *Model) Encode(f *model.File) error {
+	about := m.Map.Encode(f)
+	f.SetFloat64s(tensorVariances, m.variances)
+	return stored.SetHeader(f, Method, m.params, m.status, about)
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
+// a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	m, about := &Model{}, expansion.About{}
+	err := stored.Header(f, Method, &m.params, &m.status, &about)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.params.Validate(); err != nil {
+		return nil, stored.InHeader(err)
+	}
+	if m.variances, err = stored.Finite(f, tensorVariances, -1); err != nil {
+		return nil, err
+	}
+	m.Map, err = expansion.Decode(Method, f, about)
+	return m, err
+}

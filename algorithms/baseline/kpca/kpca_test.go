@@ -1,0 +1,192 @@
+package kpca
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+func cloud(n, d int, seed uint64) *points.Dense {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64() * float64(1+i%d)
+	}
+	return x
+}
+
+func fitted(t enginetest.Fataler, kernelText string, dims int, x points.Points) *Model {
+	t.Helper()
+	l := Learner{Params: DefaultParams()}
+	l.Params.Dims = dims
+	var err error
+	if l.Kernel, err = kernel.Parse(kernelText); err != nil {
+		t.Fatal(err)
+	}
+	none, err := links.New(x.Len(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+func embedded(t enginetest.Fataler, m *Model, x points.Points) blas.Matrix {
+	t.Helper()
+	y, err := m.Embed(context.Background(), enginetest.New(t, 0), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+// With all directions the products of places are the centred kernel, of training points with new ones too; places of
+// training points have the mean 0 and a diagonal covariance matrix, the variances.
+func TestPlaces(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(5, 40).Draw(rt, "n")
+		seed := rapid.Uint64().Draw(rt, "seed")
+		x, other := cloud(n, 3, seed), cloud(7, 3, seed+1)
+		text := rapid.SampledFrom([]string{"linear", "rbf:sigma=3", "poly:degree=2,coef=1,scale=1"}).Draw(rt, "kernel")
+		m := fitted(rt, text, 0, x)
+		y, z := embedded(rt, m, x), embedded(rt, m, other)
+		spread := m.variances[0]
+		for a := range y.Cols {
+			mean := 0.0
+			for i := range n {
+				mean += y.At(i, a) / float64(n)
+			}
+			if math.Abs(mean) > 1e-7*math.Sqrt(spread) {
+				rt.Fatalf("direction %d has mean %g", a, mean)
+			}
+			for b := range y.Cols {
+				sum := 0.0
+				for i := range n {
+					sum += y.At(i, a) * y.At(i, b) / float64(n)
+				}
+				if a == b {
+					sum -= m.variances[a]
+				}
+				if math.Abs(sum) > 1e-7*spread {
+					rt.Fatalf("covariance of %d and %d is off by %g", a, b, sum)
+				}
+			}
+		}
+		k := kernel.Kernel(m.Kernel())
+		inner, err := k.Gram(context.Background(), enginetest.New(t, 0), x)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		all := append(slices.Clone(x.Data), other.Data...)
+		whole, err := k.Gram(context.Background(), enginetest.New(t, 0), &points.Dense{N: n + 7, D: 3, Data: all})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		mean := func(p int) float64 { // of the kernel values of point p with the training points
+			sum := 0.0
+			for i := range n {
+				sum += whole.At(p, i) / float64(n)
+			}
+			return sum
+		}
+		grand := 0.0
+		for i := range n {
+			for j := range n {
+				grand += inner.At(i, j) / float64(n*n)
+			}
+		}
+		for i := range n {
+			for j := range 7 {
+				sum := 0.0
+				for c := range y.Cols {
+					sum += y.At(i, c) * z.At(j, c)
+				}
+				if want := whole.At(i, n+j) - mean(i) - mean(n+j) + grand; math.Abs(sum-want) > 1e-5*spread*float64(n) {
+					rt.Fatalf("product of %d and new point %d is %g, want %g", i, j, sum, want)
+				}
+			}
+		}
+	})
+}
+
+// Few directions, by products, are the first of all, by a decomposition.
+func TestFewDirections(t *testing.T) {
+	x := cloud(400, 6, 3)
+	few, all := fitted(t, "rbf:sigma=5", 4, x), fitted(t, "rbf:sigma=5", 0, x)
+	a, b := embedded(t, few, x), embedded(t, all, x)
+	for c := range 4 {
+		if d := math.Abs(few.variances[c]/all.variances[c] - 1); d > 1e-9 {
+			t.Errorf("variance %d differs by %g", c, d)
+		}
+		sign := 1.0
+		if a.At(0, c)*b.At(0, c) < 0 {
+			sign = -1
+		}
+		for i := range x.N {
+			if d := math.Abs(a.At(i, c) - sign*b.At(i, c)); d > 1e-6 {
+				t.Fatalf("direction %d differs by %g at %d", c, d, i)
+			}
+		}
+	}
+}
+
+func TestModelFile(t *testing.T) {
+	x := cloud(30, 3, 4)
+	m := fitted(t, "rbf:sigma=2", 5, x)
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := cloud(9, 3, 5)
+	if a, b := embedded(t, m, other), embedded(t, back, other); !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Spectra()[0].Values, back.Spectra()[0].Values) {
+		t.Error("the model that was read is another one")
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	none, err := links.New(20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(p *Params)
+		x      points.Points
+	}{
+		"dims":      {func(p *Params) { p.Dims = -1 }, cloud(20, 2, 1)},
+		"rank_tol":  {func(p *Params) { p.RankTol = 1 }, cloud(20, 2, 1)},
+		"one place": {func(*Params) {}, &points.Dense{N: 20, D: 2, Data: make([]float64, 40)}},
+		"rows":      {func(*Params) {}, cloud(19, 2, 1)},
+	} {
+		l := Learner{Params: DefaultParams()}
+		c.change(&l.Params)
+		if _, err := l.Fit(ctx, eng, c.x, none); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, cloud(20, 2, 1), none); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
