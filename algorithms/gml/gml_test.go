@@ -109,7 +109,7 @@ func TestObjective(t *testing.T) {
 	l := of(Spectral)
 	l.Params.Rank, l.Params.Outer, l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = 6, 3, 2, 1e-9, 10000
 	m := fitted(t, l, x, set)
-	y := m.metric.(interface{ Places() blas.Matrix }).Places()
+	y := m.Places()
 	alpha := m.Weights()
 	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L: M's part is found from the eigenvectors again.
 	task := &fit{Learner: l, eng: enginetest.New(t, 0), x: x}

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
 	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -73,6 +74,15 @@ func (m *Model) Residual() float64 { return m.about.Residual }
 // Weights returns those of the eigenvectors: alpha of the spectral prior, which falls, theta of the data-dependent
 // one, which rises; nil for rbf.
 func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
+
+// Places returns those of the training points for the spectral prior, n x Dim; they are shared: do not change them. An empty
+// matrix for other priors.
+func (m *Model) Places() blas.Matrix {
+	if t, ok := m.metric.(interface{ Places() blas.Matrix }); ok {
+		return t.Places()
+	}
+	return blas.Matrix{}
+}
 
 // Spectra returns the weights of the eigenvectors.
 func (m *Model) Spectra() []algorithms.Spectrum {

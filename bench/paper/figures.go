@@ -50,7 +50,7 @@ type Drawing struct {
 
 // Figures returns all figures, in the order in which they are listed.
 func Figures() []Figure {
-	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2(), soleymaniFigure1(), huFigure1(), huTable5(), huFigureGrowth()}
+	return []Figure{tsangFigure1(), tsangFigure2(), tsangFigure3(), yeungFigure1(), yeungFigure2(), soleymaniFigure1(), huFigure1(), huTable5(), huFigureGrowth(), luFigure4(), luFigure5()}
 }
 
 // LookupFigure returns the figure of that name, or a *fault.ParamError with the nearest one.

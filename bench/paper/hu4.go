@@ -33,20 +33,22 @@ func huLargeSets() []huLarge {
 		}
 		return ""
 	}
-	odd := func(label string) string {
-		if digit, err := strconv.Atoi(label); err == nil && digit%2 == 1 {
-			return "odd"
-		}
-		return "even"
-	}
 	return []huLarge{
 		{"baseball-hockey", "text-baseball-hockey.svm.gz", true, 10, 0, nil},
 		{"pc-mac", "text-pc-mac.svm.gz", true, 10, 0, nil},
 		{"USPS one-two", "usps.csv.gz", false, 10, 0, oneTwo},
-		{"USPS odd-even", "usps.csv.gz", false, 10, 4000, odd},
+		{"USPS odd-even", "usps.csv.gz", false, 10, 4000, oddEven},
 		{"USPS ten digits", "usps.csv.gz", false, 10, 4000, nil},
 		{"Isolet", "isolet-1560.csv.gz", false, 100, 0, nil},
 	}
+}
+
+// oddEven tells digits apart by whether they are odd.
+func oddEven(label string) string {
+	if digit, err := strconv.Atoi(label); err == nil && digit%2 == 1 {
+		return "odd"
+	}
+	return "even"
 }
 
 // hu4 is clustering of larger sets.
@@ -67,7 +69,7 @@ func hu4() Table {
 			"Isolet has 1560 of 7797 rows: those of 30 of the 150 speakers.",
 		},
 		Revision: 1,
-		Prepare:  func(_ context.Context, _ *engine.Engine, t Trial) (any, error) { return loadHuLarge(t) },
+		Prepare:  func(_ context.Context, _ *engine.Engine, t Trial) (any, error) { return loadHuLarge(t, huLargeSets()) },
 		Trial:    huLargeTrial,
 	}
 	for _, set := range huLargeSets() {
@@ -94,9 +96,10 @@ type huLoaded struct {
 	classes int
 }
 
-func loadHuLarge(t Trial) ([]*huLoaded, error) {
+// loadHuLarge reads the sets.
+func loadHuLarge(t Trial, sets []huLarge) ([]*huLoaded, error) {
 	var out []*huLoaded
-	for k, set := range huLargeSets() {
+	for k, set := range sets {
 		d, err := dataset.Read(t.Path(set.file), dataset.ReadOptions{})
 		if err != nil {
 			return nil, err

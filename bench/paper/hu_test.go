@@ -59,7 +59,7 @@ func TestRate(t *testing.T) {
 
 // The sets of Table 4 have the sizes that its page states, texts in rows of unit length.
 func TestHuLargeSets(t *testing.T) {
-	sets, err := loadHuLarge(Trial{Number: -1, Data: realData(t), seed: 1})
+	sets, err := loadHuLarge(Trial{Number: -1, Data: realData(t), seed: 1}, huLargeSets())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -52,9 +53,14 @@ type Table struct {
 	// values[row][column], all finite. It takes its randomness from t alone, and is called
 	// from several goroutines at once.
 	Trial func(ctx context.Context, eng *engine.Engine, t Trial) (values [][]float64, err error) `json:"-"`
+	// Draw, if not nil, returns the panels of the table's picture; with Quartiles there is one without it.
+	Draw func(r *Result) []figure.Panel `json:"-"`
 	// Notes, if not nil, returns sentences about the figures for the report.
 	Notes func(r *Result) []string `json:"-"`
 }
+
+// Drawn says whether there is a picture of the table.
+func (t Table) Drawn() bool { return t.Quartiles || t.Draw != nil }
 
 // Row is one system of a table with the figures that the paper printed for it.
 type Row struct {
@@ -120,6 +126,8 @@ func Tables() []Table {
 		hu3(),
 		hu4(),
 		luFigure2(),
+		luFigure3(),
+		luFigure6(),
 	}
 }
 

@@ -83,16 +83,21 @@ func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int,
 }
 
 // resolve finds the width of the Gaussian kernel.
-func (d *labelled) resolve(ctx context.Context, eng *engine.Engine, rule string) error {
-	spec, err := kernel.Parse("rbf:sigma=" + rule)
-	if err != nil {
-		return err
-	}
-	if spec, err = bandwidth.Resolve(ctx, eng, spec, d.x); err != nil {
-		return err
-	}
-	d.gaussian, err = kernel.New(spec)
+func (d *labelled) resolve(ctx context.Context, eng *engine.Engine, rule string) (err error) {
+	d.gaussian, err = resolved(ctx, eng, "rbf:sigma="+rule, d.x)
 	return err
+}
+
+// resolved returns the kernel of a text, whose bandwidth rules look at the points x.
+func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Points) (kernel.Kernel, error) {
+	spec, err := kernel.Parse(text)
+	if err != nil {
+		return kernel.Kernel{}, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
+		return kernel.Kernel{}, err
+	}
+	return kernel.New(spec)
 }
 
 // classRows returns the rows of each class, classes in the order of their first row.

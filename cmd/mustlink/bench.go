@@ -202,9 +202,9 @@ func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags, table paper.Tab
 	_, notPicture := figure.FormatOf(p.out)
 	switch {
 	case p.out == stream || isJSON(p.out) || strings.HasSuffix(strings.ToLower(p.out), ".md"):
-	case notPicture != nil && table.Quartiles:
+	case notPicture != nil && table.Drawn():
 		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md, .json, ." + strings.Join(figure.Formats(), ", .") + ", or \"-\""}
-	case !table.Quartiles:
+	case !table.Drawn():
 		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md or .json, or \"-\""}
 	}
 	return a.checkOutput("-o, --output", p.out)

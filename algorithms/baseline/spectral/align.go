@@ -4,14 +4,15 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/solvers/boxqp"
 )
 
 // aligned returns the alpha >= 0 for which sum alpha_c v_c v_c' is nearest to the targets on the links and the
 // linked points: the first free ones in any order, the others falling. O(links r^2 + r^3).
-func aligned(v blas.Matrix, set *links.Set, free int) []float64 {
-	h, g := targets(v, set)
+func aligned(eng *engine.Engine, v blas.Matrix, set *links.Set, free int) []float64 {
+	h, g := targets(eng, v, set)
 	r := v.Rows
 	// alpha = U beta, beta >= 0: alpha_c is beta_c if free, else the sum of the beta from c on.
 	if free < r {
@@ -32,21 +33,31 @@ func aligned(v blas.Matrix, set *links.Set, free int) []float64 {
 	return beta
 }
 
+// block is the number of links whose terms are added at a time.
+const block = 1024
+
 // targets returns H = sum w f f' and g = sum w t f, with f_c = v_c(i) v_c(j), over the links twice and the linked
 // points once.
-func targets(v blas.Matrix, set *links.Set) (h, g []float64) {
+func targets(eng *engine.Engine, v blas.Matrix, set *links.Set) (h, g []float64) {
 	r := v.Rows
-	h, g = make([]float64, r*r), make([]float64, r)
-	f, seen := make([]float64, r), map[int]bool{}
-	add := func(i, j int, t, w float64) {
-		for c := range f {
-			f[c] = v.At(c, i) * v.At(c, j)
-			g[c] += w * t * f[c]
+	whole := blas.NewMatrix(r, r)
+	f, t := blas.NewMatrix(block, r), make([]float64, 0, block) // sqrt(w) f, sqrt(w) t
+	g = make([]float64, r)
+	flush := func() {
+		part := f.View(0, len(t), 0, r)
+		eng.Backend().Gemm(true, false, 1, part, part, 1, whole)
+		eng.Backend().Gemv(true, 1, part, t, 1, g)
+		t = t[:0]
+	}
+	seen := map[int]bool{}
+	add := func(i, j int, target, w float64) {
+		w = math.Sqrt(w)
+		row := f.Row(len(t))
+		for c := range row {
+			row[c] = w * v.At(c, i) * v.At(c, j)
 		}
-		for c, x := range f {
-			for d, y := range f {
-				h[c*r+d] += w * x * y
-			}
+		if t = append(t, w*target); len(t) == block {
+			flush()
 		}
 	}
 	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
@@ -60,7 +71,10 @@ func targets(v blas.Matrix, set *links.Set) (h, g []float64) {
 			}
 		}
 	}
-	return h, g
+	if len(t) > 0 {
+		flush()
+	}
+	return whole.Data, g
 }
 
 // sums turns H and g to the coordinates beta: columns, and rows, become the sums of those from free up to them.

@@ -136,7 +136,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	alpha, err := l.Params.weights(b, set)
+	alpha, err := l.Params.weights(eng, b, set)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (p Params) near() int {
 }
 
 // weights returns alpha.
-func (p Params) weights(b *basis.Basis, set *links.Set) ([]float64, error) {
+func (p Params) weights(eng *engine.Engine, b *basis.Basis, set *links.Set) ([]float64, error) {
 	alpha := make([]float64, len(b.Values))
 	for i, mu := range b.Values {
 		switch p.Kind {
@@ -188,7 +188,7 @@ func (p Params) weights(b *basis.Basis, set *links.Set) ([]float64, error) {
 		if p.Kind == Order {
 			free = b.Constant()
 		}
-		return aligned(b.Vectors, set, free), nil
+		return aligned(eng, b.Vectors, set, free), nil
 	}
 	return alpha, nil
 }

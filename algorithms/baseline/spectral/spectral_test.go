@@ -118,6 +118,7 @@ func TestFunctionsOfTheLaplacian(t *testing.T) {
 
 // No alpha of the cone is nearer to the targets: for any, and for falling ones.
 func TestAligned(t *testing.T) {
+	eng := enginetest.New(t, 0)
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		n, r := rapid.IntRange(6, 20).Draw(t, "n"), rapid.IntRange(1, 6).Draw(t, "r")
@@ -154,7 +155,7 @@ func TestAligned(t *testing.T) {
 			}
 			return sum
 		}
-		alpha := aligned(v, set, free)
+		alpha := aligned(eng, v, set, free)
 		best := distance(alpha)
 		for c, a := range alpha {
 			if a < 0 || c > free && a > alpha[c-1] {

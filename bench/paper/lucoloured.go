@@ -1,0 +1,199 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/cmvu"
+	"github.com/mustlink/mustlink/algorithms/baseline/itml"
+	"github.com/mustlink/mustlink/algorithms/gml"
+	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/solvers/eigen"
+)
+
+const (
+	luDigits     = "usps.csv.gz"
+	luTestDigits = 2007 // the last rows
+	luKnown      = 200  // rows whose labels are known
+)
+
+func luFigure4() Figure {
+	return Figure{
+		Name: "lu-fig4", Paper: luPaper, Label: "Figure 4",
+		Caption: "handwritten digits in the plane, by four methods",
+		Data:    []string{luDigits},
+		Setup: []string{
+			fmt.Sprintf("Data: the last %d rows of USPS, its test split, values from -1 to 1. gml and ITML know the labels of %d of them, drawn at random, and learn from all their pairs; colored MVU knows all labels; Laplacian eigenmaps none.", luTestDigits, luKnown),
+			fmt.Sprintf("Graph: %d nearest neighbours, either way, all edges alike. gml: spectral prior, %d eigenvectors, gamma = 1, bounds at the 5th and the 95th percentile, %d rounds. ITML: linear, the same bounds and gamma. Colored MVU: %d eigenvectors. Each of them in the plane of its largest variance; eigenmaps: the two smoothest eigenvectors that are not constant, of the normalised Laplacian.", luNear, luRank, luRounds, luRank),
+			"1-NN: the share of the digits whose nearest other one in the plane has their label, also of those whose labels are not known to gml and ITML. J: mean distance between classes over that within.",
+		},
+		Deviations: []string{"The paper shows pictures without numbers; its draw of the 200 digits, and what it weighs in colored MVU, are not known to us."},
+		Draw:       drawLuDigits,
+	}
+}
+
+// luDigitsCase is the digits with what is known of them.
+type luDigitsCase struct {
+	x      *points.Dense
+	labels []string
+	known  []int
+	pairs  *links.Set // of the known ones
+	all    *links.Set // what all labels say
+	seed   uint64
+}
+
+func newLuDigits(path string, seed uint64) (*luDigitsCase, error) {
+	d, err := dataset.Read(path, dataset.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	x, ok := d.Points.(*points.Dense)
+	if !ok || d.Labels == nil || x.N < luTestDigits {
+		return nil, fault.Data(path, "want %d labelled rows of numbers at least", luTestDigits)
+	}
+	c := &luDigitsCase{x: points.Slice(x, x.N-luTestDigits, x.N).(*points.Dense), labels: d.Labels[x.N-luTestDigits:], seed: seed}
+	c.known = rand.New(rand.NewPCG(seed, 4)).Perm(luTestDigits)[:luKnown]
+	slices.Sort(c.known)
+	some := make([]string, luTestDigits)
+	for _, i := range c.known {
+		some[i] = c.labels[i]
+	}
+	if c.pairs, err = links.FromLabels(some); err != nil {
+		return nil, err
+	}
+	if c.pairs, err = c.pairs.Closure(); err != nil {
+		return nil, err
+	}
+	c.all, err = links.FromLabels(c.labels)
+	return c, err
+}
+
+func drawLuDigits(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawing, error) {
+	c, err := newLuDigits(Trial{Data: sketch.Data}.Path(luDigits), sketch.Seed)
+	if err != nil {
+		return nil, err
+	}
+	others := make([]int, 0, luTestDigits)
+	for i := range luTestDigits {
+		if _, known := slices.BinarySearch(c.known, i); !known {
+			others = append(others, i)
+		}
+	}
+	systems := []struct {
+		name  string
+		place func(context.Context, *engine.Engine) (blas.Matrix, error)
+	}{{"gml", c.gml}, {"ITML", c.itml}, {"Laplacian eigenmaps", c.eigenmaps}, {"colored MVU", c.coloured}}
+	d, begin := &Drawing{Across: 2, Columns: []string{"system", "1-NN", "1-NN, labels not known", "J"}}, time.Now()
+	for k, s := range systems {
+		sketch.Progress.Report(algorithms.Progress{Stage: s.name, Done: k, Total: len(systems), Elapsed: time.Since(begin)})
+		y, err := s.place(ctx, eng)
+		if err != nil {
+			return nil, err
+		}
+		right, err := score.NeighborAccuracy(y.Data, y.Rows, y.Cols, c.labels)
+		if err != nil {
+			return nil, err
+		}
+		unseen := nearestRight(y, c.labels, others)
+		j, err := score.JRatio(y.Data, y.Rows, y.Cols, c.labels)
+		if err != nil {
+			return nil, err
+		}
+		d.Rows = append(d.Rows, []float64{float64(k), right, unseen, j})
+		d.Notes = append(d.Notes, fmt.Sprintf("%s (%d): 1-NN %.1f %%, of digits whose labels were not known %.1f %%, J %.2f.", s.name, k, 100*right, 100*unseen, j))
+		d.Panels = append(d.Panels, c.scatter(y, fmt.Sprintf("%s: 1-NN %.1f %%, J %.2f", s.name, 100*right, j), k > 0))
+	}
+	return d, nil
+}
+
+// nearestRight returns the share of the rows whose nearest other point has their label.
+func nearestRight(y blas.Matrix, labels []string, rows []int) float64 {
+	right := 0
+	for _, i := range rows {
+		best := -1
+		for j := range y.Rows {
+			if j != i && (best < 0 || points.SquaredDistance(y.Row(i), y.Row(j)) < points.SquaredDistance(y.Row(i), y.Row(best))) {
+				best = j
+			}
+		}
+		if labels[best] == labels[i] {
+			right++
+		}
+	}
+	return float64(right) / float64(len(rows))
+}
+
+func (c *luDigitsCase) scatter(y blas.Matrix, title string, noLegend bool) figure.Scatter {
+	first, second := make([]float64, y.Rows), make([]float64, y.Rows)
+	for i := range y.Rows {
+		first[i], second[i] = y.At(i, 0), y.At(i, 1)
+	}
+	return figure.Scatter{Title: title, X: first, Y: second, Groups: c.labels, NoLegend: noLegend}
+}
+
+func (c *luDigitsCase) gml(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
+	p := luSpectral(luRounds)
+	p.Rank = luRank
+	m, err := gml.Learner{Params: p, Seed: c.seed}.Fit(ctx, eng, c.x, c.pairs)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return leading(ctx, eng, m.(*gml.Model).Places(), 2)
+}
+
+func (c *luDigitsCase) itml(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
+	linear, err := kernel.Parse("linear") // the same metric as without a kernel, on the known points alone
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	y, err := learnedPlaces(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: linear, Seed: c.seed}, c.x, c.pairs)
+	if err != nil {
+		return y, err
+	}
+	return leading(ctx, eng, y, 2)
+}
+
+// eigenmaps returns the coordinates v / sqrt(degree) of the normalised Laplacian (Belkin & Niyogi 2003).
+func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
+	near, err := graph.Nearest(ctx, eng, kernel.Linear(), c.x, luNear)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	a := near.Adjacency(graph.Union, graph.Binary)
+	_, parts := graph.Components(a)
+	found, err := eigen.Laplacian(ctx, eng, a, true, parts+2, eigen.Options{Tolerance: 1e-8, Seed: c.seed})
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	y := blas.NewMatrix(c.x.N, 2)
+	for i, degree := range graph.Degrees(a) { // every point has neighbours
+		for k := range y.Cols {
+			y.Set(i, k, found.Vectors.At(parts+k, i)/math.Sqrt(degree))
+		}
+	}
+	return y, nil
+}
+
+func (c *luDigitsCase) coloured(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
+	p := cmvu.DefaultParams()
+	p.Neighbors, p.Rank, p.Dims = luNear, luRank, 2
+	m, err := cmvu.Learner{Params: p, Seed: c.seed}.Fit(ctx, eng, c.x, c.all)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return m.(*cmvu.Model).Places(), nil
+}

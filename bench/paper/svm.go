@@ -1,0 +1,54 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/solvers/boxqp"
+)
+
+// supportVectors classifies by support vector machines of one class against the others: k holds the kernel values of the
+// labelled points among each other, across those of the others with them, others x labelled. Kernels count in units of
+// the labelled points' mean k(x, x); 1 is added, which stands for a bias.
+func supportVectors(k, across blas.Matrix, labels []string, cost float64) ([]string, error) {
+	m, unit := k.Rows, 0.0
+	for i := range m {
+		unit += k.At(i, i) / float64(m)
+	}
+	if !(unit > 0) {
+		return nil, fmt.Errorf("the kernel of labelled points has the mean diagonal %g: want a positive one", unit)
+	}
+	classes := classRows(labels)
+	best, found := make([]float64, across.Rows), make([]string, across.Rows)
+	for i := range best {
+		best[i] = math.Inf(-1)
+	}
+	p, q, alpha, y := make([]float64, m*m), make([]float64, m), make([]float64, m), make([]float64, m)
+	var solver boxqp.Solver
+	for _, rows := range classes {
+		for i := range m {
+			y[i], q[i], alpha[i] = -1, 1, 0
+		}
+		for _, i := range rows {
+			y[i] = 1
+		}
+		for i := range m {
+			for j, v := range k.Row(i) {
+				p[i*m+j] = y[i] * y[j] * (v/unit + 1)
+			}
+			p[i*m+i] += 1e-10 // twins
+		}
+		solver.Solve(p, q, cost, alpha)
+		for i := range best {
+			sum := 0.0
+			for j, v := range across.Row(i) {
+				sum += alpha[j] * y[j] * (v/unit + 1)
+			}
+			if sum > best[i] {
+				best[i], found[i] = sum, labels[rows[0]]
+			}
+		}
+	}
+	return found, nil
+}
