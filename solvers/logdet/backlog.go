@@ -26,13 +26,15 @@ func newBacklog(eng *engine.Engine, a blas.Matrix) backlog {
 	return backlog{b: eng.Backend(), a: a, images: eng.NewMatrix(delay, n), scaled: eng.NewMatrix(delay, n), part: make([]float64, delay)}
 }
 
-// add keeps beta q q' back.
-func (l *backlog) add(beta float64, q []float64) {
+// add keeps beta q q' back, and says whether those before it were made.
+func (l *backlog) add(beta float64, q []float64) (made bool) {
 	if len(l.beta) == delay {
 		l.flush()
+		made = true
 	}
 	copy(l.images.Row(len(l.beta)), q)
 	l.beta = append(l.beta, beta)
+	return made
 }
 
 // correct adds to q what the changes make of the image of a vector, whose products with the q are in part.
@@ -49,6 +51,9 @@ func (l *backlog) correct(q []float64) {
 
 // flush makes the changes: those that add, and those that take away.
 func (l *backlog) flush() {
+	if len(l.beta) == 0 {
+		return
+	}
 	t := l.b.Kernels()
 	for _, sign := range []float64{1, -1} {
 		count := 0

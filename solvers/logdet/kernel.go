@@ -76,6 +76,8 @@ func (f *delayed) column(alpha float64, i int, q []float64, first bool) {
 	}
 }
 
+func (f *delayed) add(beta float64, q []float64) { f.backlog.add(beta, q) }
+
 func (f *delayed) project(k int) float64 {
 	c := f.constraints[k]
 	f.image(c.I, c.J, f.q)
@@ -108,6 +110,6 @@ func (f *delayed) nearer(k int, near float64) float64 {
 	if a == 0 {
 		return 0
 	}
-	addPair(f.t, &f.backlog, a, far, near, cross, f.q2, f.q)
+	addPair(f.t, f, a, far, near, cross, f.q2, f.q)
 	return math.Abs(a) * max(far, near)
 }

@@ -39,13 +39,12 @@ func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []
 // rows is the form in the coordinates of g.
 type rows struct {
 	*state
-	t      *asm.Table
-	r, row int         // coordinates, and padded ones
-	w      []float64   // the vectors of the constraints, row apart: I - J, and for Nearer I - K
-	at     []int       // where those of a constraint begin in w
-	a      quadratic   // A
-	q, q2  []float64   // A w
-	g      blas.Matrix // the points
+	t     *asm.Table
+	w     blas.Matrix // the vectors of the constraints, rows padded to r: I - J, and for Nearer I - K
+	at    []int       // the first vector of each constraint
+	a     quadratic   // A
+	q, q2 []float64   // A w, padded
+	g     blas.Matrix // the points
 }
 
 // changed is a symmetric matrix that takes A += beta q q'.
@@ -53,40 +52,42 @@ type changed interface {
 	add(beta float64, q []float64)
 }
 
-// quadratic is a symmetric matrix.
+// quadratic is a symmetric matrix A, and vectors w whose products with it are asked for, most often one after the other.
 type quadratic interface {
 	changed
-	image(w, q []float64) // q = A w
-	matrix() blas.Matrix  // a copy, both triangles
-	set(a blas.Matrix)    // from both triangles
+	// square returns w'A w for vector number v and begins its image q = A w, which finish ends before another begins.
+	square(v int, q []float64) float64
+	finish(q []float64)
+	matrix() blas.Matrix // a copy, both triangles
+	set(a blas.Matrix)   // from both triangles
 }
 
-// crossover is the order from which on a matrix is left to the backend: half of it is read for an image, and its
-// changes are products.
+// crossover is the order from which on a matrix is left to the backend: images of many vectors are a product of
+// matrices, and so are many changes.
 const crossover = 192
 
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	t := eng.Backend().Kernels()
-	f := &rows{state: s, t: t, r: g.Cols, row: (g.Cols + t.Lanes - 1) / t.Lanes * t.Lanes, g: g}
-	count := 0
+	f := &rows{state: s, t: t, g: g}
+	count, row := 0, (g.Cols+t.Lanes-1)/t.Lanes*t.Lanes
 	for _, c := range s.constraints {
-		if f.at = append(f.at, count*f.row); c.Kind == Nearer {
+		if f.at = append(f.at, count); c.Kind == Nearer {
 			count++
 		}
 		count++
 	}
-	if err := eng.Check(fmt.Sprintf("LogDet projections on %d constraints in %d dimensions", len(s.constraints), f.r), engine.MatrixBytes(count, f.row)+engine.MatrixBytes(f.row, f.row), "use fewer constraints or dimensions"); err != nil {
+	if err := eng.Check(fmt.Sprintf("LogDet projections on %d constraints in %d dimensions", len(s.constraints), g.Cols), engine.MatrixBytes(count, row)+engine.MatrixBytes(row, row), "use fewer constraints or dimensions"); err != nil {
 		return nil, err
 	}
-	f.w = make([]float64, count*f.row)
+	f.w = blas.Matrix{Rows: count, Cols: g.Cols, Stride: row, Data: make([]float64, count*row)}
 	for k, c := range s.constraints {
 		f.difference(f.at[k], c.I, c.J)
 		if c.Kind == Nearer {
-			f.difference(f.at[k]+f.row, c.I, c.K)
+			f.difference(f.at[k]+1, c.I, c.K)
 		}
 	}
-	f.q, f.q2 = make([]float64, f.row), make([]float64, f.row)
-	f.a = newQuadratic(eng, f.r, f.row)
+	f.q, f.q2 = make([]float64, row), make([]float64, row)
+	f.a = newQuadratic(eng, f.w)
 	total := 0.0
 	for i := range g.Rows {
 		for _, v := range g.Row(i) {
@@ -100,8 +101,8 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	return f, nil
 }
 
-func (f *rows) difference(at, i, j int) {
-	w, other := f.w[at:at+f.r], f.g.Row(j)
+func (f *rows) difference(v, i, j int) {
+	w, other := f.w.Row(v), f.g.Row(j)
 	for c, v := range f.g.Row(i) {
 		w[c] = v - other[c]
 	}
@@ -109,11 +110,9 @@ func (f *rows) difference(at, i, j int) {
 
 // project meets one constraint.
 func (f *rows) project(k int) (change float64) {
-	w := f.w[f.at[k]:][:f.row:f.row]
-	f.a.image(w, f.q)
-	p := f.t.Dot(w, f.q)
+	p := f.a.square(f.at[k], f.q)
 	if f.constraints[k].Kind == Nearer {
-		return f.nearer(k, w, p)
+		return f.nearer(k, p)
 	}
 	if p <= f.nothing {
 		f.skipped[k] = true
@@ -123,15 +122,17 @@ func (f *rows) project(k int) (change float64) {
 	if a == 0 {
 		return 0
 	}
+	f.a.finish(f.q)
 	b := f.constraints[k].sign() * a
 	f.a.add(b/(1-b*p), f.q)
 	return math.Abs(a) * p
 }
 
-func (f *rows) nearer(k int, u []float64, near float64) float64 {
-	v := f.w[f.at[k]+f.row:][:f.row:f.row]
-	f.a.image(v, f.q2)
-	far, cross := f.t.Dot(v, f.q2), f.t.Dot(u, f.q2)
+func (f *rows) nearer(k int, near float64) float64 {
+	f.a.finish(f.q)
+	far := f.a.square(f.at[k]+1, f.q2)
+	f.a.finish(f.q2)
+	cross := f.t.Dot(f.w.Row(f.at[k]), f.q2[:f.w.Cols])
 	if far <= f.nothing {
 		f.skipped[k] = true
 		return 0
@@ -153,65 +154,93 @@ func addPair(t *asm.Table, m changed, a, far, near, cross float64, v, u []float6
 	m.add(vu, u)
 }
 
-// newQuadratic returns the identity.
-func newQuadratic(eng *engine.Engine, r, row int) quadratic {
+// newQuadratic returns the identity with its vectors, the rows of w.
+func newQuadratic(eng *engine.Engine, w blas.Matrix) quadratic {
+	r := w.Cols
 	if r >= crossover {
-		m := &lower{newBacklog(eng, blas.NewMatrix(r, r))}
+		m := &lower{backlog: newBacklog(eng, blas.NewMatrix(r, r)), w: w, products: eng.NewMatrix(delay, r)}
 		for i := range r {
 			m.a.Set(i, i, 1)
 		}
 		return m
 	}
-	m := &whole{t: eng.Backend().Kernels(), r: r, row: row, a: make([]float64, r*row), start: []int{0, r}, index: make([]int32, r)}
+	m := &whole{t: eng.Backend().Kernels(), w: w, a: make([]float64, r*w.Stride), start: []int{0, r}, index: make([]int32, r)}
 	for i := range r {
-		m.a[i*row+i], m.index[i] = 1, int32(i)
+		m.a[i*w.Stride+i], m.index[i] = 1, int32(i)
 	}
 	return m
 }
 
 // whole holds both triangles in padded rows, for matrices that fit the nearest caches.
 type whole struct {
-	t      *asm.Table
-	r, row int
-	a      []float64
-	start  []int
-	index  []int32
+	t     *asm.Table
+	w     blas.Matrix
+	a     []float64 // r rows, as far apart as those of w
+	start []int
+	index []int32
 }
 
-func (m *whole) image(w, q []float64) {
-	m.t.SparseRows(m.start, m.index, w, m.a, m.row, m.row, q, m.row)
+func (m *whole) square(v int, q []float64) float64 {
+	row := m.w.Stride
+	w := m.w.Data[v*row:][:row:row]
+	m.t.SparseRows(m.start, m.index, w, m.a, row, row, q, row)
+	return m.t.Dot(w, q)
 }
+
+func (m *whole) finish([]float64) {}
 
 func (m *whole) add(beta float64, q []float64) {
-	for i := range m.r {
-		m.t.Axpy(beta*q[i], q, m.a[i*m.row:(i+1)*m.row])
+	for i := range m.w.Cols {
+		m.t.Axpy(beta*q[i], q, m.a[i*m.w.Stride:(i+1)*m.w.Stride])
 	}
 }
 
 func (m *whole) matrix() blas.Matrix {
-	return blas.Matrix{Rows: m.r, Cols: m.r, Stride: m.row, Data: m.a}.Clone()
+	return blas.Matrix{Rows: m.w.Cols, Cols: m.w.Cols, Stride: m.w.Stride, Data: m.a}.Clone()
 }
 
 func (m *whole) set(a blas.Matrix) {
-	for i := range m.r {
-		copy(m.a[i*m.row:], a.Row(i))
+	for i := range m.w.Cols {
+		copy(m.a[i*m.w.Stride:], a.Row(i))
 	}
 }
 
-// lower leaves a large matrix, in its lower triangle, to the backend, and its changes to a backlog.
-type lower struct{ backlog }
+// lower leaves a large matrix, in its lower triangle, to the backend. The products of the next few dozen vectors are
+// made at once, and corrected by the changes that come meanwhile, which are made at once too.
+type lower struct {
+	backlog
+	w           blas.Matrix
+	products    blas.Matrix // W A, of as many rows of w as are left, from first on
+	first, left int
+}
 
-func (m *lower) image(w, q []float64) {
-	n, count := m.a.Rows, len(m.beta)
-	m.b.Symv(1, m.a, w[:n], 0, q[:n])
+func (m *lower) square(v int, q []float64) float64 {
+	if v < m.first || v >= m.first+m.left {
+		m.flush()
+		m.first, m.left = v, min(delay, m.w.Rows-v)
+		m.b.Symm(false, 1, m.a, m.w.View(v, v+m.left, 0, m.w.Cols), 0, m.products.View(0, m.left, 0, m.w.Cols))
+	}
+	w, product := m.w.Row(v), m.products.Row(v-m.first)
+	copy(q, product)
+	p, count := m.b.Kernels().Dot(w, product), len(m.beta)
 	if count > 0 {
-		m.b.Gemv(false, 1, m.images.View(0, count, 0, n), w[:n], 0, m.part[:count])
-		m.correct(q[:n])
+		m.b.Gemv(false, 1, m.images.View(0, count, 0, len(w)), w, 0, m.part[:count])
+	}
+	for c, beta := range m.beta {
+		p += beta * m.part[c] * m.part[c]
+	}
+	return p
+}
+
+func (m *lower) finish(q []float64) { m.correct(q[:m.w.Cols]) }
+
+func (m *lower) add(beta float64, q []float64) {
+	if m.backlog.add(beta, q[:m.w.Cols]) {
+		m.left = 0 // the products are those of another matrix
 	}
 }
 
-func (m *lower) add(beta float64, q []float64) { m.backlog.add(beta, q[:m.a.Rows]) }
-func (m *lower) set(a blas.Matrix)             { m.a.CopyFrom(a) }
+func (m *lower) set(a blas.Matrix) { m.a.CopyFrom(a) }
 func (m *lower) matrix() blas.Matrix {
 	m.flush()
 	out := m.a.Clone()
