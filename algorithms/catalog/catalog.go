@@ -16,6 +16,9 @@ type Method struct {
 	Parameters    []Parameter
 	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
 	UsesCannotLinks bool
+	// Pairwise is true for a method that learns from every link by itself, to which what links imply is news; false for
+	// one that learns from the components of must-links.
+	Pairwise bool
 	// UsesTriplets is true for a method whose learners are algorithms.Triplets.
 	UsesTriplets bool
 	// Small is true for a method that takes few points, to compare others with.

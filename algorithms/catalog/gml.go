@@ -17,6 +17,7 @@ func gmlMethod() Method {
 		Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
 		DefaultKernel:   gml.DefaultKernel,
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		UsesTriplets:    true,
 		Parameters: slices.Concat([]Parameter{
 			{"prior", string(d.Prior), "rbf (a Gaussian kernel of learned width), spectral (eigenvectors of the Laplacian of a graph) or datadep (a kernel that they deform)"},

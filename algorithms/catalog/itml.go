@@ -15,6 +15,7 @@ func itmlMethod() Method {
 		Summary:         "information-theoretic metric learning, linear or with a kernel (-k): the base of geometry-aware metrics",
 		Paper:           "Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007",
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		UsesTriplets:    true,
 		Parameters: []Parameter{
 			{"prior", string(d.Prior), "metric to stay near to: identity or covariance (its inverse; not with a kernel)"},

@@ -21,6 +21,7 @@ func kbetaMethod() Method {
 		Paper:           "Yeung, Chang & Dai, A scalable kernel-based semi-supervised metric learning algorithm with out-of-sample generalization ability, Neural Computation 20, 2008",
 		DefaultKernel:   kbeta.DefaultKernel,
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		Parameters: []Parameter{
 			{"landmarks", strconv.Itoa(d.Landmarks), "points that carry the metric, those of must-links included; 0: all points; @FILE: their row numbers, one a line"},
 			{"rule", d.Rule, "how other landmarks are chosen: uniform, kmeans++, farthest or leverage"},

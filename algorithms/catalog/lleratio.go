@@ -16,6 +16,7 @@ func lleratioMethod() Method {
 		Paper:           "Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using pairwise constraints, IJCAI 2009",
 		DefaultKernel:   lleratio.DefaultKernel,
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		Parameters: []Parameter{
 			{"mode", string(d.Mode), "kernel (expansion in the must-linked points), full (in all points) or linear"},
 			{"orthogonality", string(d.Orthogonality), "feature (orthonormal directions) or coefficient (the paper's orthonormal coefficients)"},

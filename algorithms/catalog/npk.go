@@ -14,6 +14,7 @@ func npkMethod() Method {
 		Paper:           "Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, ICML 2007",
 		DefaultKernel:   npk.DefaultKernel,
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		Small:           true,
 		Parameters: append(settingsParameters(d.Settings, "hl (hinge), shl (squared hinge) or sl (square)"), []Parameter{
 			{"tol", text(d.Tol), "duality gap that ends the fit, relative to the objective, > 0"},

@@ -17,6 +17,7 @@ func npklMethod() Method {
 		Paper:           "Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block coordinate descent, ICML 2011",
 		DefaultKernel:   npkl.DefaultKernel,
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		Parameters: slices.Concat([]Parameter{
 			{"loss", string(d.Loss), "of links that are not met: sl (square), shl (squared hinge) or hl (hinge)"},
 			{"C", text(d.C), "weight of the links, > 0"},

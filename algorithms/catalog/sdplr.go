@@ -16,6 +16,7 @@ func sdplrMethod() Method {
 		Paper:           "Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank factorization, Mathematical Programming 95, 2003",
 		DefaultKernel:   sdplr.DefaultKernel,
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		Small:           true,
 		Parameters: append(settingsParameters(d.Settings, "hl (hinge), shl (squared hinge) or sl (square)"), []Parameter{
 			{"rank", strconv.Itoa(d.Rank), "dimensions; 0: as many as the number of links asks for"},

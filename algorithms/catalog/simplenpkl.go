@@ -16,6 +16,7 @@ func simplenpklMethod() Method {
 		Paper:           "Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12, 2011",
 		DefaultKernel:   simplenpkl.DefaultKernel,
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		Small:           true,
 		Parameters: append(settingsParameters(d.Settings, "linear or shl (squared hinge)"), []Parameter{
 			{"size", text(d.Size), "most Frobenius norm of the kernel matrix, relative to the number of points, > 0"},

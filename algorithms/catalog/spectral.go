@@ -18,6 +18,7 @@ func spectralMethod() Method {
 		Paper:           "Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order)",
 		DefaultKernel:   spectral.DefaultKernel,
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		Parameters: slices.Concat([]Parameter{
 			{"kind", string(d.Kind), "diffusion, regularized or eigenmaps, which use no links, or alignment or order, which learn from them"},
 		}, graphParameters(d.Neighbourhood), []Parameter{

@@ -12,6 +12,7 @@ func xiangMethod() Method {
 		Summary:         "trace-ratio metric of the links alone, linear: the baseline of lleratio",
 		Paper:           "Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and classification, Pattern Recognition 41, 2008",
 		UsesCannotLinks: true,
+		Pairwise:        true,
 		Parameters:      []Parameter{{"dims", "0", "columns of the embedding; 0: half of the directions in which the points vary"}},
 		decode:          func(f *model.File) (algorithms.Model, error) { return decoded(xiang.Decode(f)) },
 	}

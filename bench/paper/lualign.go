@@ -225,9 +225,12 @@ func (a *alignment) recall(y blas.Matrix, all bool) []float64 {
 		})
 		for c, k := range luCutoffs() {
 			for _, o := range others[:k] {
-				out[c] += float64(o.matches) / float64((a.objects-1)*y.Rows)
+				out[c] += float64(o.matches)
 			}
 		}
+	}
+	for c := range out {
+		out[c] /= float64((a.objects - 1) * y.Rows)
 	}
 	return out
 }

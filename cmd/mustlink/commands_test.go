@@ -216,6 +216,12 @@ func TestTriplets(t *testing.T) {
 		}
 		runOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
 	}
+	// All labels are every pair to a method that learns from pairs, and classes to one that does not.
+	for method, want := range map[string]string{"itml": "870 must, 900 cannot", "lmnn": "870 must, 1 cannot"} {
+		if o := runOK(t, dir, "fit -m "+method+" -i data.csv --links-from-labels all -o model.mlk"); !strings.Contains(o.stdout, want) {
+			t.Errorf("%s: want %q in\n%s", method, want, o.stdout)
+		}
+	}
 	runWith(t, dir, text.String(), "fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
 }
 

@@ -271,7 +271,7 @@ func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*
 		return nil, err
 	}
 	if fl.fromLabels == allLabels {
-		return links.FromLabels(d.Labels)
+		return linksOfAll(d, method)
 	}
 	must, cannot := fl.drawn(), 0
 	if method.UsesCannotLinks {
@@ -279,6 +279,19 @@ func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*
 	}
 	set, err := links.SampleByCount(d.Labels, must, cannot, fl.seed)
 	return set, renameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
+}
+
+// linksOfAll returns what all labels say: every pair for a method that learns from pairs, classes for others.
+func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
+	set, err := links.FromLabels(d.Labels)
+	if err != nil || !method.Pairwise {
+		return set, err
+	}
+	set, err = set.Closure()
+	if _, tooMany := errors.AsType[*fault.MemoryError](err); tooMany {
+		return nil, usagef("--links-from-labels all: the pairs of %d rows are too many for %s, which learns from every one: want a number of links", d.Points.Len(), method.Name)
+	}
+	return set, err
 }
 
 // needLinks reports a file without a link that the method can learn from.

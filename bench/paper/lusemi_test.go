@@ -1,0 +1,173 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// The machines decide as slow ones do whose dual variables are found one by one, again and again (Hsieh et al. 2008).
+func TestSupportVectors(t *testing.T) {
+	const m, others, cost = 24, 40, 3.0
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := blas.NewMatrix(m+others, 3)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	labels := make([]string, m)
+	for i := range labels {
+		labels[i] = fmt.Sprint(i % 3)
+		x.Set(i, i%3, x.At(i, i%3)+1)
+	}
+	value := func(i, j int) float64 { return math.Exp(-points.SquaredDistance(x.Row(i), x.Row(j)) / 4) }
+	k, across := blas.NewMatrix(m, m), blas.NewMatrix(others, m)
+	for j := range m {
+		for i := range m {
+			k.Set(i, j, value(i, j))
+		}
+		for i := range others {
+			across.Set(i, j, value(m+i, j))
+		}
+	}
+	got, err := supportVectors(k, across, labels, cost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, want, close := make([]float64, others), make([]string, others), make([]bool, others)
+	for c := range 3 {
+		alpha, y := make([]float64, m), make([]float64, m)
+		for i := range y {
+			if y[i] = -1; i%3 == c {
+				y[i] = 1
+			}
+		}
+		for range 20000 {
+			for i := range m {
+				slope := -1.0
+				for j := range m {
+					slope += alpha[j] * y[i] * y[j] * (k.At(i, j) + 1)
+				}
+				alpha[i] = min(max(0, alpha[i]-slope/2), cost)
+			}
+		}
+		for i := range others {
+			sum := 0.0
+			for j := range m {
+				sum += alpha[j] * y[j] * (across.At(i, j) + 1)
+			}
+			if close[i] = close[i] && sum < best[i] || math.Abs(sum-best[i]) < 1e-6; c == 0 || sum > best[i] {
+				best[i], want[i] = sum, fmt.Sprint(c)
+			}
+		}
+	}
+	for i := range others {
+		if got[i] != want[i] && !close[i] {
+			t.Errorf("point %d is in class %s, want %s", i, got[i], want[i])
+		}
+	}
+}
+
+// A split labels points of all classes, its errors are percentages of the others, and the same again.
+func TestLuSplit(t *testing.T) {
+	ctx, eng := context.Background(), scopEngine(t)
+	trial := Trial{Number: 2, Data: realData(t), seed: 3}
+	set := luSemiSets()[3]
+	loaded, err := loadHuLarge(trial, []huLarge{set.huLarge})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &luSemi{huLoaded: loaded[0], labelled: set.labelled}
+	if s.basis, err = s.eigenvectors(ctx, eng, 1); err != nil {
+		t.Fatal(err)
+	}
+	if s.kernels, err = s.plain(ctx, eng); err != nil {
+		t.Fatal(err)
+	}
+	c, err := newLuSplit(s, 30, trial, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if must, cannot := c.set.Count(); must+cannot != 30*29/2 || cannot == 0 || len(c.known)+len(c.others) != s.x.Len() {
+		t.Errorf("%d must-links and %d cannot-links of %d points, %d others", must, cannot, len(c.known), len(c.others))
+	}
+	first, err := c.errors(ctx, eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.errors(ctx, eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(first, again) || len(first) != luRounds+1+len(luRivals()) || slices.Min(first) < 5 || slices.Max(first) > 50 {
+		t.Errorf("errors %v, again %v", first, again)
+	}
+}
+
+// Images in one place with those that match are found; those that are beaten by k others are not.
+func TestRecall(t *testing.T) {
+	const images = 12
+	y := blas.NewMatrix(2*images, 1)
+	for i := range images {
+		y.Set(i, 0, float64(i))
+		y.Set(images+i, 0, float64(i)+0.1)
+	}
+	a := &alignment{objects: 2, images: images}
+	if got := a.recall(y, false); !slices.Equal(got, []float64{1, 1, 1, 1}) {
+		t.Errorf("recall %v of pairs in one place", got)
+	}
+	for i := range images {
+		y.Set(images+i, 0, float64((i+2)%images)+0.1) // two places on: four others are as near or nearer, but for ends
+	}
+	if got := a.recall(y, false); got[0] > 0 || got[3] < 0.5 || got[1] > got[2] {
+		t.Errorf("recall %v of pairs that are apart", got)
+	}
+	for i := range 2 * images {
+		y.Set(i, 0, 7)
+	}
+	if got := a.recall(y, true); !slices.Equal(got, []float64{0, 0, 0, 0}) {
+		t.Errorf("recall %v where all are in one place: a tie counts as a miss", got)
+	}
+}
+
+// A repetition of the poses is a share for every system and cutoff, larger cutoffs find more, and the same again.
+func TestLuPoses(t *testing.T) {
+	table, eng := luFigure6(), scopEngine(t)
+	trial := Trial{Number: 1, Data: realData(t), seed: 5}
+	shared, err := table.Prepare(context.Background(), eng, trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial.Shared = shared
+	first, err := table.Trial(context.Background(), eng, trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := table.Trial(context.Background(), eng, trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.check(first); err != nil {
+		t.Fatal(err)
+	}
+	for r, row := range first {
+		if !slices.Equal(row, second[r]) || slices.Min(row) < 0 || slices.Max(row) > 1+1e-12 {
+			t.Errorf("%s: %v, again %v", table.Rows[r].Name, row, second[r])
+		}
+		for c := range row {
+			if c%len(luCutoffs()) > 0 && row[c] < row[c-1] {
+				t.Errorf("%s: recall falls with the cutoff: %v", table.Rows[r].Name, row)
+			}
+		}
+	}
+	d := shared.(*dataset.Data)
+	if _, err := ofObjects(context.Background(), eng, d, []string{"3", "none"}, 1); err == nil {
+		t.Error("an object without images was taken")
+	}
+}
