@@ -63,7 +63,7 @@ func (f *fit) datadep(ctx context.Context) (*Model, error) {
 	}
 	f.eng.Backend().Gemm(false, false, 1, d.s, d.v, 0, d.w)
 	f.eng.Backend().Gemm(true, false, 1, d.v, d.w, 0, d.c)
-	if f.bounds, f.notices, err = f.more(f.Params.Bounds(ctx, f.eng, k, f.x, len(f.Triplets) > 0, f.Seed)); err != nil {
+	if err := f.find(ctx, k, f.x); err != nil {
 		return nil, err
 	}
 	return d.alternate(ctx, k)
@@ -95,7 +95,7 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, erro
 			if err != nil {
 				return nil, err
 			}
-			return &Model{metric: learned, weights: d.theta, about: about{Bounds: d.bounds, Residual: check.Largest(), Skipped: len(res.Skipped)}}, nil
+			return &Model{metric: learned, weights: d.theta, about: d.about(res, check)}, nil
 		}
 		if d.theta, err = minimiseTheta(d.eng, d.c, d.energies(b), d.theta); err != nil {
 			return nil, err

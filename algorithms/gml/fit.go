@@ -108,6 +108,22 @@ func (f *fit) options() logdet.Options {
 	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter}
 }
 
+// find finds the bounds, in the feature space of the first prior, and leaves hopeless wishes out.
+func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error {
+	hopeless, err := f.wishes.Drop(ctx, f.eng, k, x)
+	if err != nil {
+		return err
+	}
+	bounds, odd, err := f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
+	f.bounds, f.notices = bounds, append(append(f.notices, odd...), hopeless...)
+	return err
+}
+
+// about returns what the header of the model holds, for the last projections and how far they are from the optimum.
+func (f *fit) about(r *logdet.Result, check logdet.KKT) about {
+	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.wishes.Dropped() + len(r.Skipped)}
+}
+
 // round ends a round with the objective that the projections have come to, and says whether it was the last.
 func (f *fit) round(objective float64, r *logdet.Result) (last bool) {
 	before := math.Inf(1)

@@ -430,6 +430,30 @@ func TestBadInput(t *testing.T) {
 	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "sweeps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "parts") {
 		t.Errorf("status %+v", s)
 	}
+	// Points in one place do not disturb; those that are to be apart are named.
+	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(10, 12, links.Must), links.NewLink(10, 13, links.Cannot)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := &points.Dense{N: 60, D: 2, Data: slices.Clone(x.Data)}
+	for i := range 2 {
+		copy(pairs.Row(2*i+1), pairs.Row(2*i))
+	}
+	for name, l := range variants() {
+		m, err := l.Fit(ctx, eng, pairs, twins)
+		if err != nil {
+			t.Errorf("%s, twins: %v", name, err)
+			continue
+		}
+		about := m.(*Model).about
+		// In the places of a graph's eigenvectors twins are apart, as far as their neighbours' ties put them.
+		if inSpace := l.Params.Prior != Spectral; inSpace && (about.Skipped < 1 || !strings.Contains(strings.Join(m.Status().Notices, ""), "2 and 3")) {
+			t.Errorf("%s, twins: %d left out, notices %q", name, about.Skipped, m.Status().Notices)
+		}
+		if math.IsNaN(m.(*Model).Objective()) || !(about.Residual < 1e-2) {
+			t.Errorf("%s, twins: objective %g, residual %g", name, m.(*Model).Objective(), about.Residual)
+		}
+	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	for name, l := range variants() {

@@ -29,6 +29,11 @@ func (f *fit) rbf(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	hopeless, err := f.wishes.Drop(ctx, f.eng, base, f.x)
+	if err != nil {
+		return nil, err
+	}
+	f.notices = append(f.notices, hopeless...)
 	linked := f.wishes.Linked()
 	m := len(linked)
 	if err := f.eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links"); err != nil {
@@ -282,5 +287,8 @@ func (a *attempt) model(ctx context.Context, w *width) (*Model, error) {
 		return nil, err
 	}
 	w.notices = append(w.notices, a.notices...)
-	return &Model{metric: learned, about: about{Bounds: a.bounds, Residual: check.Largest(), Skipped: len(a.result.Skipped), Alpha: a.alpha}}, nil
+	w.bounds = a.bounds
+	head := w.about(a.result, check)
+	head.Alpha = a.alpha
+	return &Model{metric: learned, about: head}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -76,8 +75,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		}
 	}
 	coordinates()
-	var err error
-	if f.bounds, f.notices, err = f.more(f.Params.Bounds(ctx, f.eng, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}, len(f.Triplets) > 0, f.Seed)); err != nil {
+	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}); err != nil {
 		return nil, err
 	}
 	constraints := f.bounds.Constraints(f.wishes, nil)
@@ -106,11 +104,6 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 	}
 }
 
-// more adds notices to those that there are.
-func (f *fit) more(b logdetmetric.Bounds, notices []string, err error) (logdetmetric.Bounds, []string, error) {
-	return b, append(f.notices, notices...), err
-}
-
 // divergence returns tr A - log det A - r.
 func (f *fit) divergence(ctx context.Context, a blas.Matrix) (float64, error) {
 	l := a.Clone()
@@ -130,7 +123,7 @@ func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g bla
 	if err := f.eng.Cholesky(ctx, l); err != nil {
 		return nil, err
 	}
-	m := &Model{weights: alpha, about: about{Bounds: f.bounds, Residual: check.Largest(), Skipped: len(res.Skipped)}}
+	m := &Model{weights: alpha, about: f.about(res, check)}
 	if f.Params.Extension == Nystrom {
 		if b.Degrees == nil {
 			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom), Want: "barycentric for a basis that is given"}

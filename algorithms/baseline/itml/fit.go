@@ -161,13 +161,18 @@ func (f *fit) axes(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 	return out, nil
 }
 
-func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) (err error) {
+func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) error {
+	hopeless, err := f.wishes.Drop(ctx, f.eng, k, x)
+	if err != nil {
+		return err
+	}
 	f.bounds, f.notices, err = f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
+	f.notices = append(f.notices, hopeless...)
 	return err
 }
 
 func (f *fit) about(check logdet.KKT) about {
-	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: len(f.result.Skipped)}
+	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.wishes.Dropped() + len(f.result.Skipped)}
 }
 
 // message says how the fit ended.

@@ -250,13 +250,13 @@ func TestBadInput(t *testing.T) {
 	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "1 sweeps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "9") {
 		t.Errorf("status %+v", s)
 	}
-	// Points in one place do not disturb: the links between them are counted.
+	// Points in one place do not disturb: the links between them are counted, and those named that cannot be met.
 	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(50, 51, links.Must)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err = with(func(l *Learner) { l.Params.Upper, l.Params.Lower = "1", "9" }).Fit(ctx, eng, same, twins)
-	if err != nil || m.(*Model).about.Skipped != 2 {
+	if err != nil || m.(*Model).about.Skipped != 2 || !slices.ContainsFunc(m.Status().Notices, func(s string) bool { return strings.Contains(s, "2 and 3") }) {
 		t.Errorf("twins: error %v, %+v", err, m)
 	}
 	done, cancel := context.WithCancel(ctx)

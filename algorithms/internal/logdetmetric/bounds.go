@@ -5,20 +5,16 @@ package logdetmetric
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
 // Target says what squared distances of linked points are to be: "p5" is a percentile of those of all
@@ -136,59 +132,4 @@ func at(v []float64, q float64) float64 {
 	i := min(int(place), len(v)-1)
 	j := min(i+1, len(v)-1)
 	return v[i] + (place-float64(i))*(v[j]-v[i])
-}
-
-// Wishes are what is asked of distances.
-type Wishes struct {
-	Links    *links.Set
-	Triplets []links.Triplet
-}
-
-// Check returns what is wrong with the wishes of a method for n points: none at all, or triplets of rows that there are
-// not.
-func (w Wishes) Check(method string, n int) error {
-	if w.Links.Len() == 0 && len(w.Triplets) == 0 {
-		return input.NoLinks(method)
-	}
-	return links.CheckTriplets(n, w.Triplets)
-}
-
-// Linked returns the points that are named, ascending.
-func (w Wishes) Linked() []int {
-	seen := map[int]bool{}
-	for _, list := range [][]links.Link{w.Links.Must(), w.Links.Cannot()} {
-		for _, l := range list {
-			seen[l.I], seen[l.J] = true, true
-		}
-	}
-	for _, t := range w.Triplets {
-		seen[t.I], seen[t.J], seen[t.K] = true, true, true
-	}
-	return slices.Sorted(maps.Keys(seen))
-}
-
-// Constraints are those of the links, at the bounds unless a link has its own, and of the triplets; place gives rows
-// their numbers, nil leaves them.
-func (b Bounds) Constraints(w Wishes, place map[int]int) []logdet.Constraint {
-	var out []logdet.Constraint
-	add := func(list []links.Link, kind logdet.Kind, otherwise float64) {
-		for _, l := range list {
-			c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound}
-			if math.IsNaN(l.Bound) {
-				c.Bound = otherwise
-			}
-			out = append(out, c)
-		}
-	}
-	add(w.Links.Must(), logdet.AtMost, b.Upper)
-	add(w.Links.Cannot(), logdet.AtLeast, b.Lower)
-	for _, t := range w.Triplets {
-		out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin})
-	}
-	for n := range out {
-		if c := &out[n]; place != nil {
-			c.I, c.J, c.K = place[c.I], place[c.J], place[c.K]
-		}
-	}
-	return out
 }
