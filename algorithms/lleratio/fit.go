@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -74,7 +75,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	m := &Model{params: l.Params, about: about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}, trace: res.Trace}
-	m.metric = f.metric(res.W)
+	m.Map = f.metric(res.W)
 	m.status = algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1), Elapsed: time.Since(f.begin)}
 	if math.IsInf(res.Ratio, 1) {
 		m.status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions must-links and neighbourhoods can be met exactly; of these the ones that move cannot-links farthest apart are kept (fewer dimensions or a larger alpha avoid it)", d)
@@ -230,7 +231,7 @@ func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
 }
 
 // metric makes the map of the best basis.
-func (f *fit) metric(w blas.Matrix) metric {
+func (f *fit) metric(w blas.Matrix) places.Map {
 	if f.Params.Mode == Linear {
 		m := f.principal.Map(f.eng, Method, w)
 		return &m

@@ -8,20 +8,15 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
-	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/places"
+	"github.com/mustlink/mustlink/algorithms/internal/mapped"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// metric is the map of a model: linear, or an expansion in kernel values.
-type metric = places.Map
-
 // Model is a fitted metric. It is immutable and safe for concurrent use.
 type Model struct {
-	metric
+	mapped.Metric
 	params Params
 	status algorithms.Status
 	about  about
@@ -78,26 +73,10 @@ func (m *Model) Trace() []float64 { return slices.Clone(m.trace) }
 // largest: the metric is unique if it is above 0.
 func (m *Model) Gap() float64 { return float64(m.about.Gap) }
 
-// Kernel returns the kernel, without bandwidth rules; the linear kernel in linear mode.
-func (m *Model) Kernel() kernel.Kernel {
-	if e, ok := m.metric.(*expansion.Map); ok {
-		return e.Kernel()
-	}
-	return kernel.Linear()
-}
-
-// Alphabet returns the letters of the sequences that it takes, "" for other points.
-func (m *Model) Alphabet() string {
-	if e, ok := m.metric.(*expansion.Map); ok {
-		return e.Alphabet()
-	}
-	return ""
-}
-
 // Describe returns the figures of the model.
 func (m *Model) Describe() []algorithms.Figure {
 	figures := []algorithms.Figure{{Name: "mode", Value: string(m.params.Mode)}}
-	if e, ok := m.metric.(*expansion.Map); ok {
+	if e, ok := m.Map.(*expansion.Map); ok {
 		figures = append(figures,
 			algorithms.Figure{Name: "kernel", Value: e.Kernel().String()},
 			algorithms.Figure{Name: "points of the expansion", Value: e.Support()},
@@ -122,12 +101,7 @@ func shown(v number) any {
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
 	head := m.about
-	switch t := m.metric.(type) {
-	case *expansion.Map:
-		head.About = t.Encode(f)
-	case *linear.Map:
-		t.Encode(f)
-	}
+	head.About = m.EncodeMap(f)
 	if !math.IsInf(float64(head.Ratio), 1) {
 		f.SetFloat64s(tensorTrace, m.trace)
 	}
@@ -154,11 +128,11 @@ func Decode(f *model.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	if m.params.Mode != Linear {
-		m.metric, err = expansion.Decode(Method, f, m.about.About)
-		return m, err
+	if m.Metric, err = mapped.DecodeMap(Method, f, m.about.About); err != nil {
+		return nil, err
 	}
-	flat, err := linear.Decode(Method, f)
-	m.metric = &flat
-	return m, err
+	if is, want := m.Linear(), m.params.Mode == Linear; is != want {
+		return nil, stored.InHeader(fault.Data("", "mode is %s, but the map is another one", m.params.Mode))
+	}
+	return m, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/mapped"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -137,7 +138,7 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 		}
 	}
 	flat := p.Map(f.eng, Method, axes)
-	return &Model{metric: &flat, about: f.about(check)}, nil
+	return &Model{Metric: mapped.Metric{Map: &flat}, about: f.about(check)}, nil
 }
 
 // axes returns the rows sqrt(w) u' for the eigenpairs of A, the largest first, as many as are asked for.

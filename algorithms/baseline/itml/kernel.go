@@ -5,6 +5,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/mapped"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/solvers/logdet"
@@ -43,5 +44,5 @@ func (f *fit) kernel(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{metric: learned, about: f.about(check)}, nil
+	return &Model{Metric: mapped.Metric{Map: learned}, about: f.about(check)}, nil
 }

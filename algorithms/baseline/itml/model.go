@@ -3,20 +3,15 @@ package itml
 import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
-	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/places"
+	"github.com/mustlink/mustlink/algorithms/internal/mapped"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// metric is the map of a model: linear, or an expansion in kernel values.
-type metric = places.Map
-
 // Model is a fitted metric. It is immutable and safe for concurrent use.
 type Model struct {
-	metric
+	mapped.Metric
 	params Params
 	status algorithms.Status
 	about  about
@@ -45,22 +40,6 @@ func (m *Model) Status() algorithms.Status { return m.status }
 // Residual returns the largest residual of the conditions of the optimum.
 func (m *Model) Residual() float64 { return m.about.Residual }
 
-// Kernel returns the kernel that was started from, without bandwidth rules.
-func (m *Model) Kernel() kernel.Kernel {
-	if e, ok := m.metric.(*expansion.Map); ok {
-		return e.Kernel()
-	}
-	return kernel.Linear()
-}
-
-// Alphabet returns the letters of the sequences that it takes, "" for other points.
-func (m *Model) Alphabet() string {
-	if e, ok := m.metric.(*expansion.Map); ok {
-		return e.Alphabet()
-	}
-	return ""
-}
-
 // Describe returns the figures of the model.
 func (m *Model) Describe() []algorithms.Figure {
 	return []algorithms.Figure{
@@ -76,12 +55,7 @@ func (m *Model) Describe() []algorithms.Figure {
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
 	head := m.about
-	switch t := m.metric.(type) {
-	case *expansion.Map:
-		head.About = t.Encode(f)
-	case *linear.Map:
-		t.Encode(f)
-	}
+	head.About = m.EncodeMap(f)
 	return stored.SetHeader(f, Method, m.params, m.status, head)
 }
 
@@ -96,11 +70,6 @@ func Decode(f *model.File) (*Model, error) {
 	if err := m.params.Validate(); err != nil {
 		return nil, stored.InHeader(err)
 	}
-	if f.Header.Kernel != "" {
-		m.metric, err = expansion.Decode(Method, f, m.about.About)
-		return m, err
-	}
-	flat, err := linear.Decode(Method, f)
-	m.metric = &flat
+	m.Metric, err = mapped.DecodeMap(Method, f, m.about.About)
 	return m, err
 }

@@ -11,22 +11,19 @@ package kpca
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
-	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -96,92 +93,14 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "kernel matrix", Total: 2, Elapsed: time.Since(begin)})
-	gram, err := k.Gram(ctx, eng, x)
+	l.Progress.Report(algorithms.Progress{Stage: "kernel matrix and its directions", Total: 1, Elapsed: time.Since(begin)})
+	axes, err := kernelprincipal.New(ctx, eng, k, x, l.Params.Dims, l.Params.RankTol, l.Seed)
 	if err != nil {
 		return nil, err
 	}
-	means := centre(gram)
-	l.Progress.Report(algorithms.Progress{Stage: "directions", Done: 1, Total: 2, Elapsed: time.Since(begin)})
-	w, u, err := l.directions(ctx, eng, gram)
-	if err != nil {
-		return nil, err
-	}
-	m := &Model{Map: mapped(k, x, w, u, means), params: l.Params, variances: w}
-	for i := range w {
-		w[i] /= float64(x.Len())
-	}
+	m := &Model{Map: axes.Map(Method), params: l.Params, variances: axes.Variances}
 	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
 	return m, ctx.Err()
-}
-
-// centre replaces K by H K H and returns the means of its columns.
-func centre(k blas.Matrix) []float64 {
-	n := k.Rows
-	means, mean := make([]float64, n), 0.0
-	for i := range n {
-		for _, v := range k.Row(i) {
-			means[i] += v / float64(n)
-		}
-		mean += means[i] / float64(n)
-	}
-	for i := range n {
-		row := k.Row(i)
-		for j := range row {
-			row[j] -= means[i] + means[j] - mean
-		}
-	}
-	return means
-}
-
-// directions returns the leading eigenvalues of the centred kernel matrix, and eigenvectors as rows.
-func (l Learner) directions(ctx context.Context, eng *engine.Engine, k blas.Matrix) (w []float64, u blas.Matrix, err error) {
-	n := k.Rows
-	if d := l.Params.Dims; d > 0 && d < n/4 {
-		a, err := operator.Dense(k)
-		if err != nil {
-			return nil, u, err
-		}
-		found, err := eigen.Top(ctx, eng, a, d, eigen.Options{Seed: l.Seed})
-		if err != nil {
-			return nil, u, err
-		}
-		w, u = found.Values, found.Vectors
-	} else {
-		rising := make([]float64, n)
-		if err := eng.SymEig(ctx, k, rising, true); err != nil {
-			return nil, u, err
-		}
-		w, u = make([]float64, n), eng.NewMatrix(n, n)
-		for i := range n {
-			w[i] = rising[n-1-i]
-			copy(u.Row(i), k.Row(n-1-i))
-		}
-	}
-	keep := 0
-	for keep < len(w) && (l.Params.Dims == 0 || keep < l.Params.Dims) && w[keep] > 0 && w[keep] > l.Params.RankTol*w[0] {
-		keep++
-	}
-	if keep == 0 {
-		return nil, u, fault.Data("", "the points have no variance under the kernel: want points that differ")
-	}
-	return w[:keep], u.View(0, keep, 0, n), nil
-}
-
-// mapped returns the map V = W^-1/2 U' H with its centre V K 1/n.
-func mapped(k kernel.Kernel, x points.Points, w []float64, u blas.Matrix, means []float64) *expansion.Map {
-	v, shift := blas.NewMatrix(len(w), u.Cols), make([]float64, len(w))
-	for r := range w {
-		from, to, mean := u.Row(r), v.Row(r), 0.0
-		for _, a := range from {
-			mean += a / float64(len(from))
-		}
-		for i, a := range from {
-			to[i] = (a - mean) / math.Sqrt(w[r])
-			shift[r] += to[i] * means[i]
-		}
-	}
-	return expansion.NewCentred(Method, k, x, v, shift)
 }
 
 // Model is a map into the directions. It is immutable and safe for concurrent use.

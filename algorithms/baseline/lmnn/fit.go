@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine"
@@ -61,18 +62,18 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	c := newClasses(set)
+	c := classes.New(set)
 	switch l.Params.Rank {
 	case 0:
 	case RankEighth:
-		p.Keep((len(c.rows) + 7) / 8)
+		p.Keep((len(c.Rows) + 7) / 8)
 	default:
 		p.Keep(l.Params.Rank)
 	}
 	if q := p.Z.Cols; l.Params.Dims > q {
 		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions that are learned in", q)}
 	}
-	problem, err := newProblem(ctx, eng, l.Params, p.Z.Select(c.rows), p.Variances, c)
+	problem, err := newProblem(ctx, eng, l.Params, p.Z.Select(c.Rows), p.Variances, c)
 	if err != nil {
 		return nil, err
 	}

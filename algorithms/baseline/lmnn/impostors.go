@@ -65,7 +65,7 @@ func (p *problem) search(ctx context.Context, y blas.Matrix) (*nearby, error) {
 			}
 			list = list[:0]
 			for l, d := range b.Matrix.Row(k) {
-				if d <= limit && p.classes.apart(i, l) {
+				if d <= limit && p.classes.Apart(i, l) {
 					list = append(list, int32(l))
 				}
 			}

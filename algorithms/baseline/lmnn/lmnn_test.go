@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -197,7 +198,7 @@ func TestGradient(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	set := fromLabels(t, labels)
 	p := wholeSpace()
-	pr, err := newProblem(ctx, eng, p, blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: slices.Clone(x.Data)}, nil, newClasses(set))
+	pr, err := newProblem(ctx, eng, p, blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: slices.Clone(x.Data)}, nil, classes.New(set))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 )
@@ -20,12 +21,12 @@ type problem struct {
 	params    Params
 	z         blas.Matrix // m x q
 	deviation []float64   // length q
-	classes   *classes
+	classes   *classes.Classes
 	targets   graph // from each point to its target neighbours
 }
 
 // newProblem keeps the principal coordinates z, whose variances are given, and divides them.
-func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix, variances []float64, c *classes) (*problem, error) {
+func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix, variances []float64, c *classes.Classes) (*problem, error) {
 	pr := &problem{eng: eng, params: p, z: z, classes: c, deviation: make([]float64, z.Cols)}
 	lists := make([][]int32, z.Rows)
 	t := eng.Backend().Kernels()
@@ -37,7 +38,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix
 		var near []neighbour
 		for i := lo; i < hi; i++ {
 			near = near[:0]
-			for _, j := range c.members[c.of[i]] {
+			for _, j := range c.Members[c.Of[i]] {
 				if j != i {
 					near = append(near, neighbour{t.SquaredDistance(z.Row(i), z.Row(j)), int32(j)})
 				}

@@ -85,7 +85,7 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 
 // whitening returns (C + eps I)^-1/2, q x q, of the projected points.
 func (l *Learner) whitening(ctx context.Context, eng *engine.Engine, projected blas.Matrix, chunklets [][]int) (blas.Matrix, error) {
-	within := withinChunklets(projected, chunklets)
+	within := linear.Within(projected, chunklets)
 	u, values, err := linear.Eigen(ctx, eng, within, true, within.Rows)
 	if err != nil {
 		return blas.Matrix{}, err
@@ -126,23 +126,4 @@ func (l *Learner) discriminant(ctx context.Context, eng *engine.Engine, projecte
 	out := blas.NewMatrix(t.Rows, white.Cols)
 	eng.Backend().Gemm(false, false, 1, t, white, 0, out)
 	return out, nil
-}
-
-// withinChunklets returns the points in chunklets, each minus the mean of its chunklet.
-func withinChunklets(x blas.Matrix, chunklets [][]int) blas.Matrix {
-	n := 0
-	for _, c := range chunklets {
-		n += len(c)
-	}
-	out := blas.NewMatrix(n, x.Cols)
-	next := 0
-	for _, c := range chunklets {
-		first := next
-		for _, i := range c {
-			copy(out.Row(next), x.Row(i))
-			next++
-		}
-		linear.Centre(out.View(first, next, 0, x.Cols))
-	}
-	return out
 }

@@ -1,0 +1,224 @@
+package dca
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/mapped"
+	"github.com/mustlink/mustlink/algorithms/internal/places"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "dca"
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	// Dims is the number of directions, 0 for all of C_b.
+	Dims int `json:"dims"`
+	// EpsRel is added to C_w, in units of its mean eigenvalue among the directions, > 0.
+	EpsRel float64 `json:"eps_rel"`
+	// RankTol is the variance, or the eigenvalue of C_b, relative to the largest, up to which a direction counts as
+	// constant, 0 to 1.
+	RankTol float64 `json:"rank_tol"`
+}
+
+// DefaultParams returns all directions.
+func DefaultParams() Params { return Params{EpsRel: 1e-2, RankTol: 1e-10} }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error {
+	switch {
+	case p.Dims < 0:
+		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
+	case !(p.RankTol >= 0 && p.RankTol < 1):
+		return &fault.ParamError{Param: "rank_tol", Value: p.RankTol, Want: "a number >= 0 and < 1"}
+	}
+	return input.Positive("eps_rel", p.EpsRel)
+}
+
+// Model is a fitted metric. It is immutable and safe for concurrent use.
+type Model = mapped.Model[Params]
+
+var (
+	_ algorithms.Model     = (*Model)(nil)
+	_ algorithms.Inputs    = (*Model)(nil)
+	_ algorithms.Describer = (*Model)(nil)
+)
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return mapped.Decode[Params](Method, f) }
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	// Kernel, which may hold bandwidth rules, is that of kernel mode; the zero Spec means linear mode.
+	Kernel   kernel.Spec
+	Params   Params
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "dca".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the links of l on the points x, of both kinds. The result has the type *[Model].
+//
+// Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the kernel matrix, n^3, and
+// q^2 flops a linked point and a pair of chunklets that differ.
+//
+// Errors: no must-links or no cannot-links between chunklets; linear mode with other than dense vectors; parameters that
+// [Params.Validate] refuses; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	if err := input.Check(x, set); err != nil {
+		return nil, err
+	}
+	if must, cannot := set.Count(); must == 0 || cannot == 0 {
+		return nil, fault.Data("", "%s learns from both: want must-links and cannot-links, got %d and %d", Method, must, cannot)
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "principal directions", Total: 2, Elapsed: time.Since(begin)})
+	z, turned, err := l.coordinates(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "discriminative directions", Done: 1, Total: 2, Elapsed: time.Since(begin)})
+	a, err := l.directions(ctx, eng, z, set)
+	if err != nil {
+		return nil, err
+	}
+	return mapped.New(Method, turned(a), l.Params, algorithms.Status{Converged: true, Elapsed: time.Since(begin)}), ctx.Err()
+}
+
+// coordinates returns those of the points in principal directions, and what makes a map of directions in them.
+func (l Learner) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, func(blas.Matrix) places.Map, error) {
+	if l.Kernel == (kernel.Spec{}) {
+		dense, err := linear.Vectors(Method, x)
+		if err != nil {
+			return blas.Matrix{}, nil, err
+		}
+		p, err := linear.NewPrincipal(ctx, eng, dense, l.Params.RankTol)
+		if err != nil {
+			return blas.Matrix{}, nil, err
+		}
+		return p.Z, func(t blas.Matrix) places.Map { m := p.Map(eng, Method, t); return &m }, nil
+	}
+	k, err := input.Kernel(ctx, eng, l.Kernel, x, "linear")
+	if err != nil {
+		return blas.Matrix{}, nil, err
+	}
+	a, err := kernelprincipal.New(ctx, eng, k, x, 0, l.Params.RankTol, l.Seed)
+	if err != nil {
+		return blas.Matrix{}, nil, err
+	}
+	return a.Z, func(t blas.Matrix) places.Map { return a.Turned(eng, Method, t) }, nil
+}
+
+// directions returns A', the rows of which are the directions.
+func (l Learner) directions(ctx context.Context, eng *engine.Engine, z blas.Matrix, set *links.Set) (blas.Matrix, error) {
+	between, within, err := scatters(eng, z, classes.New(set))
+	if err != nil {
+		return z, err
+	}
+	u, err := linear.Whiten(ctx, eng, between, 0, l.Params.RankTol) // k x q
+	if err != nil {
+		return u, err
+	}
+	half, among := blas.NewMatrix(u.Rows, z.Cols), blas.NewMatrix(u.Rows, u.Rows)
+	eng.Backend().Gemm(false, false, 1, u, within, 0, half)
+	eng.Backend().Gemm(false, true, 1, half, u, 0, among)
+	trace := 0.0
+	for i := range among.Rows {
+		trace += among.At(i, i)
+	}
+	if !(trace > 0) {
+		return u, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
+	}
+	v, err := linear.Whiten(ctx, eng, among, l.Params.EpsRel, 0) // the least of C_w first
+	if err != nil {
+		return v, err
+	}
+	if l.Params.Dims > 0 && l.Params.Dims < v.Rows {
+		v = v.View(0, l.Params.Dims, 0, v.Cols)
+	}
+	out := blas.NewMatrix(v.Rows, z.Cols)
+	eng.Backend().Gemm(false, false, 1, v, u, 0, out)
+	return out, nil
+}
+
+// scatters returns C_b and C_w, both triangles.
+func scatters(eng *engine.Engine, z blas.Matrix, c *classes.Classes) (between, within blas.Matrix, err error) {
+	q := z.Cols
+	between, within = blas.NewMatrix(q, q), blas.NewMatrix(q, q)
+	means := blas.NewMatrix(len(c.Members), q)
+	var rows [][]float64 // differences within, over the roots of the sizes
+	for j, members := range c.Members {
+		for _, i := range members {
+			eng.Backend().Kernels().Axpy(1/float64(len(members)), z.Row(c.Rows[i]), means.Row(j))
+		}
+		for _, i := range members {
+			row := make([]float64, q)
+			for k, v := range z.Row(c.Rows[i]) {
+				row[k] = (v - means.At(j, k)) / math.Sqrt(float64(len(members)))
+			}
+			rows = append(rows, row)
+		}
+	}
+	pairs := 0
+	for j := range c.Members {
+		for _, i := range c.Rivals(j) {
+			if i > j {
+				pairs++
+			}
+		}
+	}
+	if pairs == 0 {
+		return between, within, fault.Data("", "all cannot-links are within must-link components: want some between them")
+	}
+	apart := blas.NewMatrix(pairs, q)
+	at := 0
+	for j := range c.Members {
+		for _, i := range c.Rivals(j) {
+			if i > j {
+				for k, v := range means.Row(j) {
+					apart.Set(at, k, v-means.At(i, k))
+				}
+				at++
+			}
+		}
+	}
+	inner := blas.NewMatrix(len(rows), q)
+	for i, row := range rows {
+		copy(inner.Row(i), row)
+	}
+	eng.Backend().Gemm(true, false, 1/float64(pairs), apart, apart, 0, between)
+	eng.Backend().Gemm(true, false, 1/float64(len(c.Members)), inner, inner, 0, within)
+	if err := linear.CheckCovariance(between); err != nil {
+		return between, within, err
+	}
+	return between, within, linear.CheckCovariance(within)
+}

@@ -1,0 +1,332 @@
+package mmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
+func bands(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		for j := range d {
+			x.Data[i*d+j] = 3 * rng.NormFloat64()
+		}
+		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
+	}
+	set, err := links.SampleByCount(labels, pairs, pairs, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, labels, set
+}
+
+func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
+	t.Helper()
+	l := Learner{Params: DefaultParams()}
+	change(&l.Params)
+	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+// The gradient is that of differences, of both forms.
+func TestGradient(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		x, _, set := bands(rt, 40, 4, 20, rapid.Uint64().Draw(rt, "seed"))
+		l := Learner{Params: DefaultParams()}
+		l.Params.Diagonal = rapid.Bool().Draw(rt, "diagonal")
+		p, _, err := l.frame(context.Background(), enginetest.New(rt, 0), x, set)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "place"), 1))
+		at, gradient, other := slices.Clone(p.start), make([]float64, len(p.start)), make([]float64, len(p.start))
+		for i := range at {
+			at[i] += 0.5 * rng.NormFloat64()
+		}
+		if _, err := p.at(at, gradient); err != nil {
+			rt.Fatal(err)
+		}
+		const h = 1e-6
+		for i := range at {
+			was := at[i]
+			at[i] = was + h
+			up, _ := p.at(at, other)
+			at[i] = was - h
+			down, _ := p.at(at, other)
+			at[i] = was
+			if d := (up - down) / (2 * h); math.Abs(d-gradient[i]) > 1e-6*(1+math.Abs(d)) {
+				rt.Fatalf("gradient %d is %g, by differences %g", i, gradient[i], d)
+			}
+		}
+	})
+}
+
+// objective returns the sum of cannot-linked distances over the root of that of squared must-linked ones, with eps in the
+// directions in which points vary, under the metric of the model.
+func objective(t enginetest.Fataler, m *Model, x *points.Dense, set *links.Set) float64 {
+	t.Helper()
+	var pairs [][2]int
+	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+		pairs = append(pairs, [2]int{l.I, l.J})
+	}
+	d, err := m.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := 0.0, 0.0
+	for k, v := range d {
+		if k < len(set.Must()) {
+			near += v
+		} else {
+			far += math.Sqrt(v)
+		}
+	}
+	return far / math.Sqrt(near)
+}
+
+// A slower way finds the same optimum: gradients in A = L L', each step projected to the matrices (diagonals) of trace 1
+// that are positive semidefinite, in whitened coordinates. Without eps the objective is that of the linked points'
+// distances, and it rises.
+func TestOptimum(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		const q = 3
+		ctx, eng := context.Background(), enginetest.New(rt, 0)
+		x, _, set := bands(rt, 40, q, 25, rapid.Uint64().Draw(rt, "seed"))
+		change := func(p *Params) {
+			p.EpsRel, p.Tol, p.Diagonal = 0, 1e-7, rapid.Bool().Draw(rt, "diagonal")
+		}
+		l := Learner{Params: DefaultParams()}
+		change(&l.Params)
+		m := fitted(rt, func(p *Params) { *p = l.Params }, x, set)
+		if got := objective(rt, m, x, set); math.Abs(got-m.Objective()) > 1e-9*got {
+			rt.Fatalf("objective %.12g, by definition %.12g", m.Objective(), got)
+		}
+		if trace := m.Trace(); !slices.IsSorted(trace) {
+			rt.Fatalf("the objective does not rise: %v", trace)
+		}
+		p, _, err := l.frame(ctx, eng, x, set)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		value := func(b blas.Matrix) (float64, blas.Matrix) { // z'B z, and the gradient
+			sum, g := 0.0, blas.NewMatrix(q, q)
+			for k := range p.z.Rows {
+				z := p.z.Row(k)
+				s := 0.0
+				for i := range q {
+					for j := range q {
+						if p.diagonal && i == j {
+							s += z[i] * b.At(i, i)
+						} else if !p.diagonal {
+							s += z[i] * z[j] * b.At(i, j)
+						}
+					}
+				}
+				s = math.Sqrt(max(s, 1e-18))
+				sum += s
+				for i := range q {
+					for j := range q {
+						if p.diagonal && i == j {
+							g.Set(i, i, g.At(i, i)+z[i]/(2*s))
+						} else if !p.diagonal {
+							g.Set(i, j, g.At(i, j)+z[i]*z[j]/(2*s))
+						}
+					}
+				}
+			}
+			return sum, g
+		}
+		b := blas.NewMatrix(q, q)
+		for i := range q {
+			b.Set(i, i, 1.0/q)
+		}
+		best, g := value(b)
+		for step := 1 / best; step > 1e-12/best; {
+			next := b.Clone()
+			for i, v := range g.Data {
+				next.Data[i] += step * v
+			}
+			w := make([]float64, q)
+			if err := eng.SymEig(ctx, next, w, true); err != nil {
+				rt.Fatal(err)
+			}
+			w = simplex(w)
+			to := blas.NewMatrix(q, q)
+			for k, v := range w {
+				for i := range q {
+					for j := range q {
+						to.Set(i, j, to.At(i, j)+v*next.At(k, i)*next.At(k, j))
+					}
+				}
+			}
+			reached, slope := value(to)
+			if reached <= best*(1+1e-13) {
+				step /= 2
+				continue
+			}
+			best, b, g = reached, to, slope
+			step *= 1.5
+		}
+		if math.Abs(best-m.Objective()) > 1e-5*best {
+			rt.Fatalf("objective %.10g, by projected gradients %.10g", m.Objective(), best)
+		}
+	})
+}
+
+// simplex projects to the values that are not negative and have the sum 1.
+func simplex(v []float64) []float64 {
+	s := slices.Clone(v)
+	slices.Sort(s)
+	slices.Reverse(s)
+	sum, shift := 0.0, 0.0
+	for k, x := range s {
+		sum += x
+		if t := (sum - 1) / float64(k+1); x > t {
+			shift = t
+		}
+	}
+	out := make([]float64, len(v))
+	for k, x := range v {
+		out[k] = max(0, x-shift)
+	}
+	return out
+}
+
+// The loud directions get small weights, in both forms.
+func TestLearns(t *testing.T) {
+	x, labels, set := bands(t, 90, 5, 60, 3)
+	for _, diagonal := range []bool{false, true} {
+		m := fitted(t, func(p *Params) { p.Diagonal = diagonal }, x, set)
+		y, err := m.Embed(context.Background(), enginetest.New(t, 0), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := 0
+		for i := range x.N {
+			best := -1
+			for j := range x.N {
+				if j != i && (best < 0 || points.SquaredDistance(y.Row(i), y.Row(j)) < points.SquaredDistance(y.Row(i), y.Row(best))) {
+					best = j
+				}
+			}
+			if labels[i] == labels[best] {
+				right++
+			}
+		}
+		if right < 81 || !m.Status().Converged {
+			t.Errorf("diagonal %v: %d of 90 points are nearest to one of their class, %+v", diagonal, right, m.Status())
+		}
+	}
+}
+
+func TestModelFile(t *testing.T) {
+	x, _, set := bands(t, 60, 4, 30, 5)
+	m := fitted(t, func(*Params) {}, x, set)
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := [][2]int{{0, 1}, {5, 17}}
+	a, errA := m.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
+	b, errB := back.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
+	if errA != nil || errB != nil || !slices.Equal(a, b) || !slices.Equal(m.Trace(), back.Trace()) {
+		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	x, _, set := bands(t, 60, 4, 30, 6)
+	none, err := links.New(60, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := &points.Dense{N: 60, D: 4, Data: slices.Clone(x.Data)}
+	copy(pairs.Row(3), pairs.Row(2))
+	same := &points.Dense{N: 60, D: 4, Data: make([]float64, 240)}
+	nothing := func(*Params) {}
+	for name, c := range map[string]struct {
+		change func(p *Params)
+		x      points.Points
+		set    *links.Set
+	}{
+		"no links":     {nothing, x, none},
+		"no cannot":    {nothing, x, must},
+		"eps_rel":      {func(p *Params) { p.EpsRel = -1 }, x, set},
+		"rank_tol":     {func(p *Params) { p.RankTol = 1 }, x, set},
+		"tol":          {func(p *Params) { p.Tol = 0 }, x, set},
+		"max_iter":     {func(p *Params) { p.MaxIter = 0 }, x, set},
+		"few must":     {func(p *Params) { p.EpsRel = 0 }, pairs, twins},
+		"only twins":   {nothing, pairs, twins},
+		"one place":    {nothing, same, set},
+		"diagonal too": {func(p *Params) { p.Diagonal = true }, same, set},
+		"rows":         {nothing, x.Select([]int{1, 2}), set},
+	} {
+		l := Learner{Params: DefaultParams()}
+		c.change(&l.Params)
+		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	// A constant column, an identical pair and a bound on the steps disturb nothing; they are said or have no weight.
+	for i := range 60 {
+		pairs.Row(i)[2] = 7
+	}
+	more, err := links.Union(set, twins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, diagonal := range []bool{false, true} {
+		m := fitted(t, func(p *Params) { p.Diagonal, p.MaxIter = diagonal, 1 }, pairs, more)
+		if s := m.Status(); s.Converged || !strings.Contains(s.Message, "max_iter") || len(s.Notices) != 1 {
+			t.Errorf("diagonal %v: status %+v", diagonal, s)
+		}
+		if v := m.Objective(); v-v != 0 {
+			t.Errorf("diagonal %v: objective %v", diagonal, v)
+		}
+	}
+	// Ten thousand features of a hundred points are at most 99 directions.
+	wide, _, few := bands(t, 100, 10000, 50, 7)
+	if m := fitted(t, nothing, wide, few); m.Dim() > 99 {
+		t.Errorf("%d dimensions of 100 points", m.Dim())
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}

@@ -1,0 +1,248 @@
+package mmc
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// problem is the minimisation of -log sum |L'z| + log |L| over the rows z of the differences, in coordinates in which the
+// must-links' scatter is the identity.
+type problem struct {
+	eng      *engine.Engine
+	z        blas.Matrix // cannot-links x q
+	diagonal bool        // L is; z holds squares
+	start    []float64   // L, q x q, or its diagonal
+	twins    int         // cannot-links between equal points
+	last     float64     // gap
+	y, w     blas.Matrix // cannot-links x q: L'z, and weighted
+	lengths  []float64
+}
+
+// full is the problem for a matrix, in whitened principal coordinates.
+func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) linear.Map, error) {
+	pc, err := linear.NewPrincipal(ctx, eng, x, l.Params.RankTol)
+	if err != nil {
+		return nil, nil, err
+	}
+	must, q := differences(pc.Z, set.Must()), pc.Z.Cols
+	scatter := blas.NewMatrix(q, q)
+	eng.Backend().Syrk(true, 1, must, 0, scatter)
+	if err := linear.CheckCovariance(scatter); err != nil {
+		return nil, nil, err
+	}
+	trace := 0.0
+	for i := range q {
+		trace += scatter.At(i, i)
+	}
+	if !(trace > 0) {
+		return nil, nil, noScatter()
+	}
+	for i := range q {
+		scatter.Set(i, i, scatter.At(i, i)+l.Params.EpsRel*trace/float64(q))
+	}
+	if err := eng.Cholesky(ctx, scatter); err != nil {
+		return nil, nil, noScatter()
+	}
+	for i := range q { // singular to rounding
+		if !(scatter.At(i, i)*scatter.At(i, i) > 1e-14*trace) {
+			return nil, nil, noScatter()
+		}
+	}
+	z := differences(pc.Z, set.Cannot())
+	eng.Backend().Trsm(false, true, scatter, z) // rows z' = d' C'^-1
+	p := &problem{eng: eng, start: make([]float64, q*q)}
+	for i := range q {
+		p.start[i*q+i] = 1
+	}
+	if err := p.take(z); err != nil {
+		return nil, nil, err
+	}
+	return p, func(at []float64) linear.Map { // y = L' C^-1 x
+		t := blas.NewMatrix(q, q)
+		scale := 1 / math.Sqrt(eng.Backend().Kernels().Dot(at, at))
+		for i := range q {
+			for j := range q {
+				t.Set(i, j, scale*at[j*q+i])
+			}
+		}
+		eng.Backend().Trsm(false, false, scatter, t)
+		return pc.Map(eng, Method, t)
+	}, nil
+}
+
+// diagonal is the problem for one weight a feature, features divided by the root of their scatter.
+func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) linear.Map, error) {
+	rows := blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}
+	must := differences(rows, set.Must())
+	scatter, trace := make([]float64, x.D), 0.0
+	for k := range must.Rows {
+		for c, v := range must.Row(k) {
+			scatter[c] += v * v
+			trace += v * v
+		}
+	}
+	if !(trace > 0) {
+		return nil, nil, noScatter()
+	}
+	z := differences(rows, set.Cannot())
+	p := &problem{eng: eng, diagonal: true, start: make([]float64, x.D)}
+	for c := range scatter {
+		p.start[c] = 1
+		varies := false
+		for k := range z.Rows {
+			varies = varies || z.At(k, c) != 0
+		}
+		scatter[c] += l.Params.EpsRel * trace / float64(x.D)
+		switch {
+		case scatter[c] > 0:
+			for k := range z.Rows {
+				z.Set(k, c, z.At(k, c)*z.At(k, c)/scatter[c])
+			}
+		case varies:
+			return nil, nil, noScatter()
+		default: // constant
+			scatter[c] = 1
+		}
+	}
+	if err := p.take(z); err != nil {
+		return nil, nil, err
+	}
+	return p, func(at []float64) linear.Map {
+		scale := 1 / math.Sqrt(eng.Backend().Kernels().Dot(at, at))
+		var kept []int
+		for c, v := range at {
+			if v != 0 {
+				kept = append(kept, c)
+			}
+		}
+		t := blas.NewMatrix(len(kept), x.D)
+		for r, c := range kept {
+			t.Set(r, c, scale*math.Abs(at[c])/math.Sqrt(scatter[c]))
+		}
+		return linear.New(Method, linear.Centre(rows.Clone()), t)
+	}, nil
+}
+
+// take keeps the differences that are not 0.
+func (p *problem) take(z blas.Matrix) error {
+	var kept []int
+	for k := range z.Rows {
+		sum := 0.0
+		for _, v := range z.Row(k) {
+			sum += math.Abs(v)
+		}
+		if sum-sum != 0 {
+			return fault.Data("", "the difference of the points of cannot-link %d is not representable: want smaller values (standardize the data)", k)
+		}
+		if sum > 0 {
+			kept = append(kept, k)
+		}
+	}
+	p.twins = z.Rows - len(kept)
+	if len(kept) == 0 {
+		return linear.NoDifference()
+	}
+	p.z = z.Select(kept)
+	p.lengths = make([]float64, len(kept))
+	if !p.diagonal {
+		p.y, p.w = p.eng.NewMatrix(p.z.Rows, p.z.Cols), p.eng.NewMatrix(p.z.Rows, p.z.Cols)
+	}
+	return nil
+}
+
+// square returns a vector of q^2 values as a matrix.
+func square(v []float64, q int) blas.Matrix {
+	return blas.Matrix{Rows: q, Cols: q, Stride: q, Data: v}
+}
+
+// evaluate writes the lengths |L'z| and returns their sum.
+func (p *problem) evaluate(at []float64) float64 {
+	t, sum := p.eng.Backend().Kernels(), 0.0
+	if p.diagonal {
+		squared := make([]float64, len(at))
+		for c, v := range at {
+			squared[c] = v * v
+		}
+		p.eng.Backend().Gemv(false, 1, p.z, squared, 0, p.lengths)
+	} else {
+		p.eng.Backend().Gemm(false, false, 1, p.z, square(at, p.z.Cols), 0, p.y)
+		for k := range p.lengths {
+			p.lengths[k] = t.Dot(p.y.Row(k), p.y.Row(k))
+		}
+	}
+	for k, v := range p.lengths {
+		p.lengths[k] = math.Sqrt(max(0, v))
+		sum += p.lengths[k]
+	}
+	return sum
+}
+
+// inverse returns 1 / |L'z|, bounded where it is next to 0.
+func (p *problem) inverse(k int, sum float64) float64 {
+	return 1 / max(p.lengths[k], 1e-9*sum/float64(len(p.lengths)))
+}
+
+// at returns -log sum |L'z| + log |L| and its gradient with respect to L.
+func (p *problem) at(at, gradient []float64) (float64, error) {
+	t, sum := p.eng.Backend().Kernels(), p.evaluate(at)
+	norm := t.Dot(at, at)
+	if p.diagonal {
+		weights := make([]float64, len(p.lengths))
+		for k := range weights {
+			weights[k] = -p.inverse(k, sum) / sum
+		}
+		p.eng.Backend().Gemv(true, 1, p.z, weights, 0, gradient)
+		for c, v := range at {
+			gradient[c] *= v
+		}
+	} else {
+		for k := range p.lengths {
+			to := p.w.Row(k)
+			copy(to, p.y.Row(k))
+			t.Scale(-p.inverse(k, sum)/sum, to)
+		}
+		p.eng.Backend().Gemm(true, false, 1, p.z, p.w, 0, square(gradient, p.z.Cols))
+	}
+	t.Axpy(1/norm, at, gradient)
+	return -math.Log(sum) + math.Log(norm)/2, nil
+}
+
+// gap returns how far the sum is below the optimum where |L| = 1, at most, relative to it: the sum is concave in B = L L',
+// its gradient is M = sum zz' / (2 |L'z|), and the largest tr(M B) is the largest eigenvalue (element).
+func (p *problem) gap(ctx context.Context, at []float64) (float64, error) {
+	sum := p.evaluate(at)
+	norm := math.Sqrt(p.eng.Backend().Kernels().Dot(at, at))
+	best := 0.0
+	if p.diagonal {
+		m, weights := make([]float64, len(at)), make([]float64, len(p.lengths))
+		for k := range weights {
+			weights[k] = p.inverse(k, sum) / 2
+		}
+		p.eng.Backend().Gemv(true, 1, p.z, weights, 0, m)
+		for _, v := range m {
+			best = max(best, v)
+		}
+	} else {
+		m, w := blas.NewMatrix(p.z.Cols, p.z.Cols), make([]float64, p.z.Cols)
+		for k := range p.lengths {
+			to := p.w.Row(k)
+			copy(to, p.z.Row(k))
+			p.eng.Backend().Kernels().Scale(math.Sqrt(p.inverse(k, sum)/2), to)
+		}
+		p.eng.Backend().Syrk(true, 1, p.w, 0, m)
+		if err := p.eng.SymEig(ctx, m, w, false); err != nil {
+			return 0, err
+		}
+		best = w[len(w)-1]
+	}
+	// Lengths are those of L with its norm: with |L| = 1 they are sum / norm, and M is norm times as large.
+	p.last = (best*norm - sum/norm/2) / (sum / norm)
+	return p.last, nil
+}

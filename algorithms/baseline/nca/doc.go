@@ -1,0 +1,15 @@
+// Package nca learns a linear metric for nearest neighbours: neighbourhood components analysis (Goldberger, Roweis, Hinton
+// & Salakhutdinov, NIPS 17, 2005).
+//
+// Points of one must-link component are of one class; two classes are different where a cannot-link joins them, so labels
+// become links by links.FromLabels. A point chooses another one, known to be of its class or of another, with probability
+//
+//	p_ij = exp(-|A(x_i - x_j)|^2) / sum_k exp(-|A(x_i - x_k)|^2)
+//
+// and A, the matrix of the map, maximises the mean probability of choosing one of its own class: what leave-one-out
+// classification gets right, in expectation. The objective is not concave; it rises from a multiple of the identity (of the
+// leading principal directions, for fewer dimensions) by limited memory BFGS.
+//
+// An evaluation takes 4 n^2 r flops and n^2 exponentials for n linked points in r dimensions, in products of blocks of
+// rows: memory for 256 rows of probabilities, not for n^2 differences.
+package nca

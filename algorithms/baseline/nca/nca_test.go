@@ -1,0 +1,251 @@
+package nca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
+func bands(t enginetest.Fataler, n, d int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		for j := range d {
+			x.Data[i*d+j] = 3 * rng.NormFloat64()
+		}
+		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
+	}
+	set, err := links.FromLabels(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, labels, set
+}
+
+func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
+	t.Helper()
+	l := Learner{Params: DefaultParams()}
+	change(&l.Params)
+	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+// The value is that of its definition, over points known to be of the same class or of others, and the gradient that of
+// differences; with more points than a block, and with classes of which some are not known to differ.
+func TestGradient(t *testing.T) {
+	for _, n := range []int{24, block + 20} {
+		x, labels, whole := bands(t, n, 3, 1)
+		half := slices.Clone(labels)
+		for i := range half {
+			if i%4 == 3 {
+				half[i] = ""
+			}
+		}
+		some, err := links.FromLabels(half)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []links.Link // two of the three cannot-links
+		kept = append(append(kept, some.Must()...), some.Cannot()[:2]...)
+		partly, err := links.New(n, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range []*links.Set{whole, partly} {
+			ctx, eng := context.Background(), enginetest.New(t, 0)
+			pc, err := linear.NewPrincipal(ctx, eng, x, 1e-10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := classes.New(set)
+			p, err := newProblem(ctx, eng, pc, c, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(7, 1))
+			a, gradient, other := slices.Clone(p.start), make([]float64, len(p.start)), make([]float64, len(p.start))
+			for i := range a {
+				a[i] += 0.3 * rng.NormFloat64()
+			}
+			value, err := p.at(a, gradient)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 0.0
+			for i := range c.Rows {
+				same, all := 0.0, 0.0
+				for j := range c.Rows {
+					if i == j || c.Of[i] != c.Of[j] && !c.Apart(i, j) {
+						continue
+					}
+					squared := 0.0
+					for r := range 2 {
+						v := 0.0
+						for k := range p.z.Cols {
+							v += a[r*p.z.Cols+k] * (p.z.At(i, k) - p.z.At(j, k))
+						}
+						squared += v * v
+					}
+					if all += math.Exp(-squared); c.Of[i] == c.Of[j] {
+						same += math.Exp(-squared)
+					}
+				}
+				want -= same / all / float64(len(c.Rows))
+			}
+			if math.Abs(value-want) > 1e-12 {
+				t.Errorf("value %.15g, by definition %.15g", value, want)
+			}
+			const h = 1e-6
+			for i := range a {
+				was := a[i]
+				a[i] = was + h
+				up, _ := p.at(a, other)
+				a[i] = was - h
+				down, _ := p.at(a, other)
+				a[i] = was
+				if d := (up - down) / (2 * h); math.Abs(d-gradient[i]) > 1e-8 {
+					t.Errorf("gradient %d is %g, by differences %g", i, gradient[i], d)
+				}
+			}
+		}
+	}
+}
+
+// The objective rises, is the mean probability under the map that is returned, and new points find their class.
+func TestLearns(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		x, labels, set := bands(rt, 60, 4, rapid.Uint64().Draw(rt, "seed"))
+		dims := rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(rt, "dims")
+		m := fitted(rt, func(p *Params) { p.Dims = dims }, x, set)
+		// In fewer dimensions it may end in a local maximum.
+		if trace := m.Trace(); !slices.IsSorted(trace) || m.Objective() > 1 || dims == 0 && m.Objective() < 0.75 {
+			rt.Fatalf("objectives %v", trace)
+		}
+		y, err := m.Embed(context.Background(), enginetest.New(rt, 0), x)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		mean := 0.0
+		for i := range y.Rows {
+			same, all := 0.0, 0.0
+			for j := range y.Rows {
+				if i != j {
+					v := math.Exp(-points.SquaredDistance(y.Row(i), y.Row(j)))
+					if all += v; labels[i] == labels[j] {
+						same += v
+					}
+				}
+			}
+			mean += same / all / float64(y.Rows)
+		}
+		if math.Abs(mean-m.Objective()) > 1e-6 {
+			rt.Fatalf("objective %.10g, under the map %.10g", m.Objective(), mean)
+		}
+	})
+}
+
+func TestModelFile(t *testing.T) {
+	x, _, set := bands(t, 40, 4, 5)
+	m := fitted(t, func(p *Params) { p.Dims = 2 }, x, set)
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := [][2]int{{0, 1}, {5, 17}}
+	a, errA := m.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
+	b, errB := back.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
+	if errA != nil || errB != nil || !slices.Equal(a, b) || !slices.Equal(m.Trace(), back.Trace()) {
+		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	x, _, set := bands(t, 40, 4, 6)
+	none, err := links.New(40, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cannot, err := links.New(40, []links.Link{links.NewLink(0, 1, links.Cannot)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(*Params) {}
+	for name, c := range map[string]struct {
+		change func(p *Params)
+		x      points.Points
+		set    *links.Set
+	}{
+		"no links":  {nothing, x, none},
+		"no must":   {nothing, x, cannot},
+		"dims":      {func(p *Params) { p.Dims = 5 }, x, set},
+		"less dims": {func(p *Params) { p.Dims = -1 }, x, set},
+		"rank":      {func(p *Params) { p.Rank = -1 }, x, set},
+		"rank_tol":  {func(p *Params) { p.RankTol = 1 }, x, set},
+		"tol":       {func(p *Params) { p.Tol = 0 }, x, set},
+		"max_iter":  {func(p *Params) { p.MaxIter = 0 }, x, set},
+		"one place": {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
+		"rows":      {nothing, x.Select([]int{1, 2}), set},
+	} {
+		l := Learner{Params: DefaultParams()}
+		c.change(&l.Params)
+		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	// Equal points, constant columns and few steps disturb nothing.
+	pairs := &points.Dense{N: 40, D: 4, Data: slices.Clone(x.Data)}
+	for i := range 40 {
+		pairs.Row(i)[2] = 7
+	}
+	for i := range 10 {
+		copy(pairs.Row(3*i+3), pairs.Row(0))
+		copy(pairs.Row(3*i+1), pairs.Row(0))
+	}
+	m := fitted(t, func(p *Params) { p.MaxIter = 1 }, pairs, set)
+	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "max_iter") || m.Objective()-m.Objective() != 0 {
+		t.Errorf("status %+v, objective %v", s, m.Objective())
+	}
+	// Far apart, where all exponentials vanish but the nearest.
+	far := &points.Dense{N: 40, D: 4, Data: slices.Clone(x.Data)}
+	for i := range far.Data {
+		far.Data[i] *= 1e8
+	}
+	if m := fitted(t, nothing, far, set); !(m.Objective() > 0.8) {
+		t.Errorf("objective %v of points that are far apart", m.Objective())
+	}
+	wide, _, few := bands(t, 60, 10000, 7)
+	if m := fitted(t, func(p *Params) { p.MaxIter = 3 }, wide, few); m.Dim() > 59 {
+		t.Errorf("%d dimensions of 60 points", m.Dim())
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}

@@ -1,0 +1,178 @@
+// Package xrca extends relevant component analysis to cannot-links (after Yeung & Chang, "Extending the relevant component
+// analysis algorithm for metric learning using both positive and negative equivalence constraints", Pattern Recognition 39,
+// 2006). A baseline, linear.
+//
+// With C the covariance of must-linked points within their chunklets, eps added, and S the mean of (x_i - x_j)(x_i - x_j)'
+// / 2 over the cannot-links, points are whitened by C as in package rca, which makes directions alike in which points that
+// belong together vary, and then stretched by the root of S there, which lets those count in which points that do not belong
+// together differ:
+//
+//	A = C^-1/2 (C^-1/2 S C^-1/2) C^-1/2
+//
+// is the matrix of the metric. It has the rank of S. Without the second step it is relevant component analysis.
+package xrca
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/scatter"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "xrca"
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	// EpsRel is added to the diagonal of C, in units of its mean, > 0.
+	EpsRel float64 `json:"eps_rel"`
+	// Dims is the number of directions, those of largest spread of cannot-links, 0 for all.
+	Dims int `json:"dims"`
+	// RankTol is the variance, relative to the largest, up to which a principal direction counts as constant, 0 to 1.
+	RankTol float64 `json:"rank_tol"`
+}
+
+// DefaultParams returns all directions.
+func DefaultParams() Params { return Params{EpsRel: 1e-2, RankTol: 1e-10} }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error {
+	switch {
+	case p.Dims < 0:
+		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
+	case !(p.RankTol >= 0 && p.RankTol < 1):
+		return &fault.ParamError{Param: "rank_tol", Value: p.RankTol, Want: "a number >= 0 and < 1"}
+	}
+	return input.Positive("eps_rel", p.EpsRel)
+}
+
+// Model is a fitted metric. It is immutable and safe for concurrent use.
+type Model = linear.Fitted[Params]
+
+var (
+	_ algorithms.Model     = (*Model)(nil)
+	_ algorithms.Inputs    = (*Model)(nil)
+	_ algorithms.Describer = (*Model)(nil)
+)
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return linear.DecodeFitted[Params](Method, f) }
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Params   Params
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "xrca".
+func (Learner) Method() string { return Method }
+
+// Fit learns from n dense points of d features and the links between them, of both kinds. The result has the type *[Model].
+//
+// Cost: eigendecompositions of order q, the directions in which points vary, and q^2 flops a link.
+//
+// Errors: no must-links or no cannot-links, or all of one kind between equal points; parameters that [Params.Validate]
+// refuses; other than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(),
+// wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	dense, err := linear.Vectors(Method, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := input.Check(x, set); err != nil {
+		return nil, err
+	}
+	if must, cannot := set.Count(); must == 0 || cannot == 0 {
+		return nil, fault.Data("", "%s learns from both: want must-links and cannot-links, got %d and %d", Method, must, cannot)
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "principal directions", Total: 2, Elapsed: time.Since(begin)})
+	p, err := linear.NewPrincipal(ctx, eng, dense, l.Params.RankTol)
+	if err != nil {
+		return nil, err
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "whitening", Done: 1, Total: 2, Elapsed: time.Since(begin)})
+	t, err := l.directions(ctx, eng, p.Z, set)
+	if err != nil {
+		return nil, err
+	}
+	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
+	return linear.NewFitted(p.Map(eng, Method, t), l.Params, status), ctx.Err()
+}
+
+// directions returns the matrix of the map in principal coordinates.
+func (l Learner) directions(ctx context.Context, eng *engine.Engine, z blas.Matrix, set *links.Set) (blas.Matrix, error) {
+	q, within := z.Cols, linear.Within(z, set.Chunklets())
+	c := blas.NewMatrix(q, q)
+	eng.Backend().Gemm(true, false, 1/float64(within.Rows), within, within, 0, c)
+	if largest(c) == 0 {
+		return c, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
+	}
+	white, err := linear.Whiten(ctx, eng, c, l.Params.EpsRel, 0)
+	if err != nil {
+		return white, err
+	}
+	s := blas.NewMatrix(q, q)
+	if err := scatter.Links(ctx, eng, z, set.Cannot(), s); err != nil {
+		return s, err
+	}
+	s.Mirror()
+	if largest(s) == 0 {
+		return s, linear.NoDifference()
+	}
+	eng.Backend().Kernels().Scale(0.5/float64(len(set.Cannot())), s.Data)
+	half, stretch := blas.NewMatrix(q, q), blas.NewMatrix(q, q)
+	eng.Backend().Gemm(false, false, 1, white, s, 0, half)
+	eng.Backend().Gemm(false, true, 1, half, white, 0, stretch)
+	w := make([]float64, q)
+	if err := eng.SymEig(ctx, stretch, w, true); err != nil {
+		return stretch, err
+	}
+	const nothing = 1e-12
+	dims := 0
+	for dims < q && w[q-1-dims] > nothing*w[q-1] && (l.Params.Dims == 0 || dims < l.Params.Dims) {
+		dims++
+	}
+	turn := blas.NewMatrix(dims, q)
+	for r := range dims {
+		root := math.Sqrt(w[q-1-r])
+		for j, v := range stretch.Row(q - 1 - r) {
+			turn.Set(r, j, root*v)
+		}
+	}
+	out := blas.NewMatrix(dims, q)
+	eng.Backend().Gemm(false, false, 1, turn, white, 0, out)
+	return out, nil
+}
+
+// largest returns the largest element of the diagonal.
+func largest(c blas.Matrix) float64 {
+	most := 0.0
+	for i := range c.Rows {
+		most = max(most, c.At(i, i))
+	}
+	return most
+}

@@ -1,0 +1,125 @@
+// Package kernelprincipal finds the principal directions of points in the feature space of a kernel, and the coordinates
+// along them.
+package kernelprincipal
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// Axes are principal directions of n points: the coordinates of x are V k(l, x) - Centre.
+type Axes struct {
+	kernel    kernel.Kernel
+	support   points.Points
+	V         blas.Matrix // q x n
+	Centre    []float64   // length q
+	Variances []float64   // length q, descending
+	Z         blas.Matrix // n x q: the coordinates of the points, of mean 0
+}
+
+// New returns the leading directions, dims of them or all for 0, without those whose variance is at most tol times the
+// largest.
+//
+// Errors: points all in one place in the feature space; those of the kernel matrix and its eigenpairs. Cost: n^2 kernel
+// values, and n^3 for all directions.
+func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, dims int, tol float64, seed uint64) (*Axes, error) {
+	gram, err := k.Gram(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	means := centre(gram)
+	w, u, err := directions(ctx, eng, gram, dims, tol, seed)
+	if err != nil {
+		return nil, err
+	}
+	n, q := x.Len(), len(w)
+	a := &Axes{kernel: k, support: x, V: blas.NewMatrix(q, n), Centre: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
+	for r := range q { // W^-1/2 U' H, and it times K 1 / n
+		from, to, mean, root := u.Row(r), a.V.Row(r), 0.0, math.Sqrt(w[r])
+		for _, v := range from {
+			mean += v / float64(n)
+		}
+		for i, v := range from {
+			to[i] = (v - mean) / root
+			a.Centre[r] += to[i] * means[i]
+			a.Z.Set(i, r, (v-mean)*root)
+		}
+		a.Variances[r] = w[r] / float64(n)
+	}
+	return a, nil
+}
+
+// Map returns the map into the coordinates.
+func (a *Axes) Map(method string) *expansion.Map {
+	return expansion.NewCentred(method, a.kernel, a.support, a.V, a.Centre)
+}
+
+// Turned returns the map into t, Dim x q, times the coordinates.
+func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *expansion.Map {
+	v, c := blas.NewMatrix(t.Rows, a.V.Cols), make([]float64, t.Rows)
+	eng.Backend().Gemm(false, false, 1, t, a.V, 0, v)
+	eng.Backend().Gemv(false, 1, t, a.Centre, 0, c)
+	return expansion.NewCentred(method, a.kernel, a.support, v, c)
+}
+
+// centre replaces K by H K H and returns the means of its columns.
+func centre(k blas.Matrix) []float64 {
+	n := k.Rows
+	means, mean := make([]float64, n), 0.0
+	for i := range n {
+		for _, v := range k.Row(i) {
+			means[i] += v / float64(n)
+		}
+		mean += means[i] / float64(n)
+	}
+	for i := range n {
+		row := k.Row(i)
+		for j := range row {
+			row[j] -= means[i] + means[j] - mean
+		}
+	}
+	return means
+}
+
+// directions returns the leading eigenvalues of the centred kernel matrix, and eigenvectors as rows.
+func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol float64, seed uint64) (w []float64, u blas.Matrix, err error) {
+	n := k.Rows
+	if dims > 0 && dims < n/4 {
+		a, err := operator.Dense(k)
+		if err != nil {
+			return nil, u, err
+		}
+		found, err := eigen.Top(ctx, eng, a, dims, eigen.Options{Seed: seed})
+		if err != nil {
+			return nil, u, err
+		}
+		w, u = found.Values, found.Vectors
+	} else {
+		rising := make([]float64, n)
+		if err := eng.SymEig(ctx, k, rising, true); err != nil {
+			return nil, u, err
+		}
+		w, u = make([]float64, n), eng.NewMatrix(n, n)
+		for i := range n {
+			w[i] = rising[n-1-i]
+			copy(u.Row(i), k.Row(n-1-i))
+		}
+	}
+	keep := 0
+	for keep < len(w) && (dims == 0 || keep < dims) && w[keep] > 0 && w[keep] > tol*w[0] {
+		keep++
+	}
+	if keep == 0 {
+		return nil, u, fault.Data("", "the points have no variance under the kernel: want points that differ")
+	}
+	return w[:keep], u.View(0, keep, 0, n), nil
+}
