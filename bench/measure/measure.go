@@ -206,6 +206,15 @@ func (w Work) figure(seconds [][]float64) Figure {
 	return f
 }
 
+// Compare returns the figure of seconds that were measured elsewhere, of every contender one a round.
+func Compare(name, size string, threads int, contenders []string, seconds [][]float64) Figure {
+	w := Work{Name: name, Size: size, Threads: threads}
+	for _, c := range contenders {
+		w.Contenders = append(w.Contenders, Contender{Name: c})
+	}
+	return w.figure(seconds)
+}
+
 // spread returns the median (of an even number the mean of the middle two) and the extremes
 // of at least one value.
 func spread(values []float64) Spread {

@@ -80,20 +80,23 @@ func Names() []string {
 	return names
 }
 
-// Select returns the cases of those names; for none all, without the one that needs a data set
-// if the folder of these is not known. An unknown name is an input error.
-func Select(names []string, data string) ([]Case, error) {
+// Select returns the cases and contests of those names; for none all cases, without the one that needs a data set if the
+// folder of these is not known, and no contests, which need more. An unknown name is an input error.
+func Select(names []string, data string) ([]Case, []Contest, error) {
+	known := slices.Concat(Names(), ContestNames())
 	for _, n := range names {
-		if !slices.Contains(Names(), n) {
-			return nil, fault.Unknown("case", n, Names())
+		if !slices.Contains(known, n) {
+			return nil, nil, fault.Unknown("case", n, known)
 		}
 	}
-	return slices.DeleteFunc(Cases(), func(c Case) bool {
+	cases := slices.DeleteFunc(Cases(), func(c Case) bool {
 		if len(names) == 0 {
 			return c.Name == adult && data == ""
 		}
 		return !slices.Contains(names, c.Name)
-	}), nil
+	})
+	contests := slices.DeleteFunc(Contests(), func(c Contest) bool { return !slices.Contains(names, c.Name) })
+	return cases, contests, nil
 }
 
 // agreement is the relative difference up to which two sums over results count as the same.

@@ -2,6 +2,8 @@
 
 Reads one JSON object a line from standard input and answers each with one line:
   {"prepare": case, "n": n, "d": d}  ->  {"check": sum over the result}
+  {"learn": method, "folder": data}  ->  {}: the method of metric-learn that the next calls fit
+  {"places": file}                   ->  {}: the points' places in the metric learned last are in the file
   {"calls": k}                       ->  {"seconds": time of k calls of the case prepared last}
   {"about": true}                    ->  {"about": versions and the BLAS library in use}
 An error is answered with {"error": text}.
@@ -196,6 +198,49 @@ def itml(n, d):
     return None, run
 
 
+class Lesson:
+    """A method of metric-learn, or of active-semi-supervised-clustering, each with its defaults, on the data that the other
+    side has left in a folder."""
+
+    def __init__(self, name, folder):
+        import warnings
+
+        warnings.filterwarnings("ignore")
+        if name == "mpck":
+            from active_semi_clustering.semi_supervised.pairwise_constraints import MPCKMeans
+        else:
+            import metric_learn
+
+        read = lambda part: numpy.load(os.path.join(folder, part + ".npy"))
+        self.x = numpy.ascontiguousarray(read("x"))
+        labels, chunklets = read("labels").ravel().astype(int), read("chunklets").ravel().astype(int)
+        pairs = read("pairs")
+        tuples = numpy.ascontiguousarray(self.x[pairs[:, :2].astype(int)])
+        signs = pairs[:, 2].astype(int)
+        make = {
+            "rca": lambda: metric_learn.RCA().fit(self.x, chunklets),
+            "mmc": lambda: metric_learn.MMC().fit(tuples, signs),
+            "mmc_diagonal": lambda: metric_learn.MMC(diagonal=True).fit(tuples, signs),
+            "lmnn": lambda: metric_learn.LMNN(n_neighbors=3).fit(self.x, labels),
+            "nca": lambda: metric_learn.NCA().fit(self.x, labels),
+            "mpck": lambda: MPCKMeans(n_clusters=len(set(labels))).fit(
+                self.x,
+                ml=[(int(i), int(j)) for i, j, sign in pairs if sign > 0],
+                cl=[(int(i), int(j)) for i, j, sign in pairs if sign < 0],
+            ),
+        }[name]
+        self.fit, self.model = make, None
+
+    def run(self, _):
+        self.model = self.fit()
+
+    def places(self, path):
+        if hasattr(self.model, "components_"):
+            numpy.save(path, self.x.dot(self.model.components_.T))
+        else:
+            numpy.save(path, self.model.labels_.astype(float).reshape(-1, 1))
+
+
 PAIRS, SWEEPS = 1000, 10
 LANDMARKS = 500
 CASES = {f.__name__: f for f in (gemm, syrk, cholesky, trsm, exp, rbf, nystroem, knn, knn_adult, lle, itml, eigentop, laplacian)}
@@ -226,17 +271,29 @@ def about():
         text += ", scikit-learn " + sklearn.__version__
     except ImportError:
         text += ", no scikit-learn"
+    try:
+        import metric_learn
+
+        text += ", metric-learn " + metric_learn.__version__
+    except ImportError:
+        pass
     return text + "; BLAS " + libraries()
 
 
 def main():
     global CHECKING
-    prepare = run = None
+    prepare = run = lesson = None
     for line in sys.stdin:
         try:
             request = json.loads(line)
             if "about" in request:
                 answer = {"about": about()}
+            elif "learn" in request:
+                prepare, lesson = None, Lesson(request["learn"], request["folder"])
+                run, answer = lesson.run, {}
+            elif "places" in request:
+                lesson.places(request["places"])
+                answer = {}
             elif "prepare" in request:
                 prepare = run = None  # frees what the case before held
                 prepare, run = CASES[request["prepare"]](request["n"], request["d"])

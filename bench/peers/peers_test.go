@@ -101,19 +101,25 @@ func TestStartFails(t *testing.T) {
 }
 
 func TestSelect(t *testing.T) {
-	if _, err := Select([]string{"gemm", "rfb"}, ""); !fault.IsInput(err) || !strings.Contains(err.Error(), "rbf") {
+	if _, _, err := Select([]string{"gemm", "rfb"}, ""); !fault.IsInput(err) || !strings.Contains(err.Error(), "rbf") {
 		t.Errorf("error %v: want one that names rbf", err)
 	}
-	cases, err := Select([]string{"rbf"}, "")
-	if err != nil || len(cases) != 4 {
-		t.Errorf("%d cases, error %v: want 4", len(cases), err)
+	cases, contests, err := Select([]string{"rbf"}, "")
+	if err != nil || len(cases) != 4 || len(contests) != 0 {
+		t.Errorf("%d cases, %d contests, error %v: want 4 and none", len(cases), len(contests), err)
 	}
-	all, err := Select(nil, "folder")
-	without, _ := Select(nil, "")
+	if cases, contests, err := Select([]string{"mmc"}, ""); err != nil || len(cases) != 0 || len(contests) != 3 {
+		t.Errorf("%d cases, %d contests, error %v: want none and 3", len(cases), len(contests), err)
+	}
+	all, contests, err := Select(nil, "folder")
+	if len(contests) != 0 {
+		t.Errorf("%d contests that are not named", len(contests))
+	}
+	without, _, _ := Select(nil, "")
 	if err != nil || len(all) != len(Cases()) || len(without) != len(all)-1 {
 		t.Errorf("%d cases with data and %d without, error %v: want %d and one less", len(all), len(without), err, len(Cases()))
 	}
-	named, err := Select([]string{adult}, "")
+	named, _, err := Select([]string{adult}, "")
 	if err != nil || len(named) != 1 {
 		t.Fatalf("%d cases, error %v: want the one that is named", len(named), err)
 	}

@@ -9,11 +9,15 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 //go:embed peers.py
@@ -77,6 +81,9 @@ type request struct {
 	D       int    `json:"d,omitempty"`
 	Calls   int    `json:"calls,omitempty"`
 	About   bool   `json:"about,omitempty"`
+	Learn   string `json:"learn,omitempty"`
+	Folder  string `json:"folder,omitempty"`
+	Places  string `json:"places,omitempty"`
 }
 
 type answer struct {
@@ -91,6 +98,28 @@ func (p *Process) prepare(name string, n, d int) (check float64, err error) {
 	var a answer
 	err = p.ask(request{Prepare: strings.ReplaceAll(name, "-", "_"), N: n, D: d}, &a)
 	return a.Check, err
+}
+
+// learn sets the method that the next calls fit to the data of a folder.
+func (p *Process) learn(name, folder string) error {
+	return p.ask(request{Learn: strings.ReplaceAll(name, "-", "_"), Folder: folder}, &answer{})
+}
+
+// places returns the points' places in the metric that was learned last.
+func (p *Process) places(folder string) (blas.Matrix, error) {
+	path := filepath.Join(folder, "places.npy")
+	if err := p.ask(request{Places: path}, &answer{}); err != nil {
+		return blas.Matrix{}, err
+	}
+	d, err := dataset.Read(path, dataset.ReadOptions{})
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	x, ok := d.Points.(*points.Dense)
+	if !ok {
+		return blas.Matrix{}, fmt.Errorf("the places are %T: want numbers", d.Points)
+	}
+	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, nil
 }
 
 // time runs the prepared case.

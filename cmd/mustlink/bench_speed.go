@@ -61,6 +61,7 @@ type speedReport struct {
 	Peak    float64          `json:"peak_gflops,omitempty"`  // of one core, measured in this run
 	Write   map[int]float64  `json:"write_gbytes,omitempty"` // GB/s by number of threads, likewise
 	Figures []measure.Figure `json:"figures"`
+	Scores  []peers.Score    `json:"objectives,omitempty"` // of methods that both sides fit
 }
 
 func (a *app) speedReport(rounds int) (speedReport, error) {
@@ -171,15 +172,21 @@ func newBenchPeers(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "peers",
-		Short: "time the same work here and in NumPy, SciPy and scikit-learn",
+		Short: "time the same work here and in NumPy, SciPy, scikit-learn and metric-learn",
 		Long: `Time the same work in this program and in NumPy, SciPy and scikit-learn, in turn, in one
 run. Both sides compute each case once first, and the sums over their results must agree.
+
+rca, mmc, mmc-diagonal, lmnn and nca, when they are named, are fits of metric-learn (which
+the interpreter must find, for instance by PYTHONPATH) with its defaults to the sets of
+MUSTLINK_DATA, beside ours; then the objectives of both metrics are printed, computed by one
+function.
 
 Python with the three packages must be installed; on Debian: apt-get install
 python3-sklearn libopenblas0-pthread. The BLAS library that NumPy has loaded is printed:
 without libopenblas0-pthread it is the slow reference BLAS.`,
 		Example: `  mustlink bench peers
-  mustlink bench peers --case rbf --threads 2 --json`,
+  mustlink bench peers --case rbf --threads 2 --json
+  MUSTLINK_DATA=DIR PYTHONPATH=metric-learn mustlink bench peers --case rca,mmc --rounds 3`,
 		Args: positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.check(); err != nil {
@@ -190,14 +197,14 @@ without libopenblas0-pthread it is the slow reference BLAS.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	s.add(f, peers.Names())
+	s.add(f, slices.Concat(peers.Names(), peers.ContestNames()))
 	f.StringVar(&python, "python", "python3", "`PROGRAM` that is the Python interpreter")
-	completeWith(cmd, "case", peers.Names()...)
+	completeWith(cmd, "case", slices.Concat(peers.Names(), peers.ContestNames())...)
 	return cmd
 }
 
 func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string) error {
-	cases, err := peers.Select(s.cases, a.getenv(dataVariable))
+	cases, contests, err := peers.Select(s.cases, a.getenv(dataVariable))
 	if err != nil {
 		return err
 	}
@@ -208,7 +215,7 @@ func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string) er
 	bar := a.progress()
 	defer bar.done()
 	for _, threads := range s.threads {
-		if err := a.comparePeers(ctx, &r, bar, cases, python, threads); err != nil {
+		if err := a.comparePeers(ctx, &r, bar, cases, contests, python, threads); err != nil {
 			return err
 		}
 	}
@@ -217,7 +224,7 @@ func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string) er
 }
 
 // comparePeers measures all cases with one number of threads.
-func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, cases []peers.Case, python string, threads int) (err error) {
+func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, cases []peers.Case, contests []peers.Contest, python string, threads int) (err error) {
 	subject, err := a.speedSubject(threads)
 	if err != nil {
 		return err
@@ -238,6 +245,14 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, c
 			return err
 		}
 		r.Figures = append(r.Figures, f)
+	}
+	for i, c := range contests {
+		bar.work(i, len(contests), measure.Work{Name: c.Name, Size: c.Set, Threads: threads})
+		f, score, err := c.Run(ctx, subject, p, threads, r.Rounds)
+		if err != nil {
+			return err
+		}
+		r.Figures, r.Scores = append(r.Figures, f), append(r.Scores, score)
 	}
 	return nil
 }
@@ -280,6 +295,22 @@ func (r speedReport) text(w io.Writer) {
 				e.Seconds.Median, rate(f, e), unlessZero(r.limit(f)/e.Seconds.Median, 2),
 				e.Ratio.Median, e.Ratio.Min, e.Ratio.Max)
 		}
+	}
+	r.objectives(w)
+}
+
+// objectives prints what the methods that both sides fit have come to.
+func (r speedReport) objectives(w io.Writer) {
+	if len(r.Scores) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nobjective\tset\tmustlink\tpeer\tbetter is")
+	for _, s := range r.Scores {
+		better := "lower"
+		if s.Higher {
+			better = "higher"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.8g\t%.8g\t%s\n", s.Name, s.Set, s.Ours, s.Theirs, better)
 	}
 }
 

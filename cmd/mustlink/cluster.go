@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +28,21 @@ const (
 	algKMeans      = "kmeans"
 	algKernel      = "kernel"
 	algConstrained = "constrained"
+	algPCK         = "pck"
+	algMPCK        = "mpck"
 )
+
+func algorithmNames() []string {
+	return []string{algKMeans, algKernel, algConstrained, algPCK, algMPCK}
+}
+
+// eachSuffix ends the metrics of which every cluster has its own.
+const eachSuffix = "-each"
+
+func mpckMetrics() []string {
+	d, f := string(cluster.MetricDiagonal), string(cluster.MetricFull)
+	return []string{d, f, d + eachSuffix, f + eachSuffix}
+}
 
 type clusterFlags struct {
 	data      dataFlags
@@ -35,10 +51,20 @@ type clusterFlags struct {
 	algorithm string
 	kernel    string
 	scaling   scalingFlags
+	metric    string
+	weight    float64
 	restarts  int
 	seed      uint64
 	out       string
 }
+
+// usesLinks says whether the algorithm does.
+func (c *clusterFlags) usesLinks() bool {
+	return c.algorithm == algConstrained || c.penalised()
+}
+
+// penalised says whether links may be broken at a price.
+func (c *clusterFlags) penalised() bool { return c.algorithm == algPCK || c.algorithm == algMPCK }
 
 func newCluster(a *app) *cobra.Command {
 	var c clusterFlags
@@ -49,8 +75,10 @@ func newCluster(a *app) *cobra.Command {
 
 With MODEL the metric is the learned one, without it that of the raw points: the baseline
 is one argument away. The algorithms (-a) are kmeans (k-means++ starts, the best of
---restarts), kernel (kernel k-means: on the learned kernel, or on -k) and constrained
-(k-means in which every link of -c holds; the default when -c is given).
+--restarts), kernel (kernel k-means: on the learned kernel, or on -k), constrained
+(k-means in which every link of -c holds; the default when -c is given), pck (PCK-means:
+links of -c may be broken at a price) and mpck (MPCK-means: as pck, and a metric is learned
+with the clusters).
 
 When DATA carries labels, the summary scores the clusters against them.`,
 		Example: `  mustlink cluster model.mlk -i data.csv -n 3 -o clusters.csv
@@ -64,14 +92,17 @@ When DATA carries labels, the summary scores the clusters against them.`,
 	c.data.add(cmd)
 	c.data.addLabels(cmd)
 	f.IntVarP(&c.k, "clusters", "n", 0, "number of clusters")
-	f.StringVarP(&c.algorithm, "algorithm", "a", "", "`kmeans|kernel|constrained` (default kmeans; constrained with -c)")
+	f.StringVarP(&c.algorithm, "algorithm", "a", "", "`"+strings.Join(algorithmNames(), "|")+"` (default kmeans; constrained with -c)")
 	c.links.add(cmd)
 	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
+	f.StringVar(&c.metric, "metric", mpckMetrics()[0], "`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (of every cluster its own)")
+	f.Float64Var(&c.weight, "weight", 1, "price of a broken link of weight 1, for -a pck in units of the points' variance")
 	c.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
 	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "starts, of which the best is kept")
 	seedFlag(f, &c.seed)
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
-	completeWith(cmd, "algorithm", algKMeans, algKernel, algConstrained)
+	completeWith(cmd, "algorithm", algorithmNames()...)
+	completeWith(cmd, "metric", mpckMetrics()...)
 	completeKernels(cmd)
 	return cmd
 }
@@ -84,6 +115,7 @@ type clusterReport struct {
 	Clusters   int           `json:"clusters"`
 	Sizes      []int         `json:"sizes"`
 	Inertia    float64       `json:"inertia"`
+	Broken     *int          `json:"broken_links,omitempty"`
 	Iterations int           `json:"iterations"`
 	Converged  bool          `json:"converged"`
 	Restart    int           `json:"restart"`
@@ -166,20 +198,27 @@ func (c *clusterFlags) check(cmd *cobra.Command, model bool) error {
 			c.algorithm = algConstrained
 		}
 	}
-	switch c.algorithm {
-	case algKMeans, algKernel, algConstrained:
-	default:
-		return fault.Unknown("-a, --algorithm", c.algorithm, []string{algKMeans, algKernel, algConstrained})
+	if !slices.Contains(algorithmNames(), c.algorithm) {
+		return fault.Unknown("-a, --algorithm", c.algorithm, algorithmNames())
+	}
+	if !slices.Contains(mpckMetrics(), c.metric) {
+		return fault.Unknown("--metric", c.metric, mpckMetrics())
 	}
 	switch {
 	case c.k < 1:
 		return usagef("-n, --clusters is %d: want a number >= 1", c.k)
 	case c.restarts < 1:
 		return usagef("--restarts is %d: want a number >= 1", c.restarts)
-	case c.algorithm == algConstrained && c.links.path == "":
-		return usagef("-a constrained needs links: want -c LINKS %s", helpHint(cmd))
-	case c.algorithm != algConstrained && c.links.path != "":
-		return usagef("-c is given, but -a %s uses no links: want -a constrained", c.algorithm)
+	case c.usesLinks() && c.links.path == "":
+		return usagef("-a %s needs links: want -c LINKS %s", c.algorithm, helpHint(cmd))
+	case !c.usesLinks() && c.links.path != "":
+		return usagef("-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
+	case cmd.Flags().Changed("metric") && c.algorithm != algMPCK:
+		return usagef("--metric is for -a mpck, not %s", c.algorithm)
+	case cmd.Flags().Changed("weight") && !c.penalised():
+		return usagef("--weight is for -a pck and mpck, not %s", c.algorithm)
+	case !(c.weight > 0):
+		return usagef("--weight is %v: want a number > 0", c.weight)
 	case c.kernel != "" && (model || c.algorithm != algKernel):
 		return usagef("-k is for -a kernel without MODEL: want no -k here")
 	}
@@ -196,10 +235,26 @@ func (c *clusterFlags) spec() (kernel.Spec, error) {
 	return kernel.Parse(nameOr(c.kernel, "linear"))
 }
 
+// penalties returns the parameters of pck and mpck.
+func (c *clusterFlags) penalties(p cluster.Params) cluster.PenalizedParams {
+	out := cluster.PenalizedParams{Params: p, Weight: c.weight, Metric: cluster.MetricNone}
+	if c.algorithm == algMPCK {
+		name, each := strings.CutSuffix(c.metric, eachSuffix)
+		out.Metric, out.Each = cluster.Metric(name), each
+	}
+	return out
+}
+
+// partition is a result, with the number of broken links where they may be.
+type partition struct {
+	*cluster.Result
+	broken *int
+}
+
 // cluster runs the algorithm on the learned metric, or on the raw points without a model.
-func (a *app) cluster(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data, c *clusterFlags) (*cluster.Result, error) {
+func (a *app) cluster(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data, c *clusterFlags) (*partition, error) {
 	var set *links.Set
-	if c.algorithm == algConstrained {
+	if c.usesLinks() {
 		var err error
 		if set, err = a.readLinks(ctx, &c.links, d); err != nil {
 			return nil, err
@@ -217,18 +272,25 @@ func (a *app) cluster(ctx context.Context, eng *engine.Engine, fitted *catalog.F
 			return nil, err
 		}
 		r, err := cluster.Kernel(ctx, eng, k, p)
-		return r, inFile(d.Name, err)
+		return &partition{Result: r}, inFile(d.Name, err)
 	}
 	x, err := coordinates(ctx, eng, fitted, d)
 	if err != nil {
 		return nil, err
 	}
-	if set != nil {
+	switch {
+	case c.penalised():
+		r, err := cluster.Penalized(ctx, eng, x, set, c.penalties(p))
+		if err != nil {
+			return nil, inFile(d.Name, err)
+		}
+		return &partition{&r.Result, &r.Violated}, nil
+	case set != nil:
 		r, err := cluster.Constrained(ctx, eng, x, set, p)
-		return r, inFile(c.links.path, renameParams(err, "number of clusters", "-n, --clusters"))
+		return &partition{Result: r}, inFile(c.links.path, renameParams(err, "number of clusters", "-n, --clusters"))
 	}
 	r, err := cluster.KMeans(ctx, eng, x, p)
-	return r, inFile(d.Name, err)
+	return &partition{Result: r}, inFile(d.Name, err)
 }
 
 // coordinates returns the embedding of d, or its raw points without a model.
@@ -273,7 +335,7 @@ func rawGram(ctx context.Context, eng *engine.Engine, parse func() (kernel.Spec,
 	return k.Gram(ctx, eng, x)
 }
 
-func (c *clusterFlags) report(fitted *catalog.Fitted, d *dataset.Data, result *cluster.Result, labels []string) *clusterReport {
+func (c *clusterFlags) report(fitted *catalog.Fitted, d *dataset.Data, result *partition, labels []string) *clusterReport {
 	r := &clusterReport{
 		Algorithm:  c.algorithm,
 		Metric:     metricName(fitted),
@@ -281,6 +343,7 @@ func (c *clusterFlags) report(fitted *catalog.Fitted, d *dataset.Data, result *c
 		Clusters:   c.k,
 		Sizes:      make([]int, c.k),
 		Inertia:    result.Inertia,
+		Broken:     result.broken,
 		Iterations: result.Iterations,
 		Converged:  result.Converged,
 		Restart:    result.Restart,
@@ -307,6 +370,9 @@ func (r *clusterReport) text(w io.Writer) {
 	fmt.Fprintf(w, "algorithm\t%s on the %s metric\n", r.Algorithm, r.Metric)
 	fmt.Fprintf(w, "sizes\t%s\n", joinInts(r.Sizes))
 	fmt.Fprintf(w, "inertia\t%.6g after %s (start %d)\n", r.Inertia, plural(r.Iterations, "iteration"), r.Restart)
+	if r.Broken != nil {
+		fmt.Fprintf(w, "broken links\t%d\n", *r.Broken)
+	}
 	scoresLine(w, r.Scores)
 	fmt.Fprintf(w, "clusters\t%s\n", r.Output)
 }

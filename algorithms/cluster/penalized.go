@@ -1,0 +1,450 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// Metric says what metric [Penalized] learns with the clusters.
+type Metric string
+
+// The metrics: none is that of the points, as PCK-means has it; with the others it is MPCK-means.
+const (
+	MetricNone     Metric = "none"
+	MetricDiagonal Metric = "diagonal" // one weight a feature
+	MetricFull     Metric = "full"
+)
+
+// Metrics returns all metrics.
+func Metrics() []string {
+	return []string{string(MetricNone), string(MetricDiagonal), string(MetricFull)}
+}
+
+// PenalizedParams are those of [Penalized]. Only K must be set.
+type PenalizedParams struct {
+	Params        // Init is not looked at, Tol neither
+	Metric Metric // "" means MetricNone
+	// Each learns a metric for every cluster, not one for all.
+	Each bool
+	// Weight is that of a link of weight 1, > 0; 0 means 1. Without metric it counts in units of the mean squared distance of
+	// the points to their mean.
+	Weight float64
+	// EpsRel is added to scatter matrices before they become metrics, in units of their mean diagonals, >= 0; 0 means 1e-3.
+	EpsRel float64
+}
+
+// PenalizedResult is a partition in which links are met as far as it pays.
+type PenalizedResult struct {
+	Result
+	// Objective is the sum that was minimised; Inertia is its first part, without logarithms, in the learned metric.
+	Objective float64
+	Trace     []float64 // objectives after every iteration of the start that was kept
+	Violated  int       // links that do not hold
+}
+
+// Penalized partitions the rows of x (n x d) by pairwise constrained k-means: links may be broken at a price (Basu, Banerjee
+// & Mooney, "Active semi-supervision for pairwise constrained clustering", SDM 2004: PCK-means), and with a metric that is
+// learned on the way (Bilenko, Basu & Mooney, "Integrating constraints and metric learning in semi-supervised clustering",
+// ICML 2004: MPCK-means). What is minimised is
+//
+//	sum_i (|x_i - m_c|^2_A - log det A) + w sum_must f_M [apart] + w sum_cannot f_C [together]
+//
+// for the centre m_c of the cluster of x_i and its metric A. A broken must-link costs the squared distance of its points, the
+// mean of that under both metrics; a broken cannot-link what that of the two points farthest from each other is larger
+// than its own: the nearer the worse. Without metric both cost 1.
+//
+// Must-link components give the first centres, the largest and then those far from each other; what is missing is drawn as
+// in k-means++. Then, in turn: points go where it costs least, linked ones one after the other and again until none moves;
+// centres are means; and metrics are the inverse scatters that minimise the sum for the partition. The sum falls but
+// where a broken cannot-link's farthest pair changes with the metric.
+//
+// Errors: those of KMeans; links of other rows, a weight or an eps that cannot be used. Cost: 3ndK flops an iteration, and nd^2
+// for a full metric, n d^2 K for one of each cluster.
+func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set, p PenalizedParams) (*PenalizedResult, error) {
+	p, err := p.resolve(x.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if l.N() != x.Rows {
+		return nil, &fault.ShapeError{What: "number of points that the links refer to", Got: l.N(), Want: fmt.Sprintf("%d, the number of points", x.Rows)}
+	}
+	if err := checkFinite(x); err != nil {
+		return nil, err
+	}
+	metrics := 1
+	if p.Each {
+		metrics = p.K
+	}
+	need := engine.MatrixBytes(x.Rows, p.K) + int64(metrics+1)*engine.MatrixBytes(x.Rows, x.Cols) + int64(metrics)*engine.MatrixBytes(x.Cols, x.Cols)
+	if err := eng.Check(fmt.Sprintf("penalised k-means of %d x %d values", x.Rows, x.Cols), need, "cluster a sample of the rows, or learn one metric for all clusters"); err != nil {
+		return nil, err
+	}
+	s := newPenalties(x, l, p)
+	if !(s.unit < math.Inf(1)) {
+		return nil, fault.Data("", "the squared distances of the points are not representable: want smaller values (standardize the data)")
+	}
+	var best *penalized
+	began := time.Now()
+	for restart := range p.Restarts {
+		r := &penalized{penalties: s, ctx: ctx, eng: eng, rng: rand.New(rand.NewPCG(p.Seed, uint64(restart))), restart: restart}
+		if err := r.run(); err != nil {
+			return nil, fmt.Errorf("cluster: penalised k-means: %w", err)
+		}
+		if best == nil || r.last() < best.last() {
+			best = r
+		}
+		p.Progress.Report(algorithms.Progress{Stage: "penalised k-means", Done: restart + 1, Total: p.Restarts, Objective: best.last(), Elapsed: time.Since(began)})
+	}
+	return best.result(), nil
+}
+
+func (p PenalizedParams) resolve(n int) (PenalizedParams, error) {
+	var err error
+	if p.Params, err = p.Params.resolve(n); err != nil {
+		return p, err
+	}
+	if p.Metric == "" {
+		p.Metric = MetricNone
+	}
+	if p.Weight == 0 {
+		p.Weight = 1
+	}
+	if p.EpsRel == 0 {
+		p.EpsRel = 1e-3
+	}
+	switch {
+	case p.Metric != MetricNone && p.Metric != MetricDiagonal && p.Metric != MetricFull:
+		return p, fault.Unknown("metric", string(p.Metric), Metrics())
+	case !(p.Weight > 0) || math.IsInf(p.Weight, 1):
+		return p, &fault.ParamError{Param: "weight", Value: p.Weight, Want: "a finite number > 0"}
+	case !(p.EpsRel > 0) || math.IsInf(p.EpsRel, 1):
+		return p, &fault.ParamError{Param: "eps_rel", Value: p.EpsRel, Want: "a finite number > 0"}
+	}
+	return p, nil
+}
+
+// penalties are the points with their links.
+type penalties struct {
+	x      blas.Matrix
+	p      PenalizedParams
+	links  []links.Link
+	of     [][]tie // of every point
+	linked []int   // points with links
+	groups [][]int // must-link components of more than one point, the largest first
+	unit   float64 // mean squared distance to the mean
+}
+
+// tie is a link seen from one of its points.
+type tie struct {
+	other  int
+	sign   links.Sign
+	weight float64
+}
+
+func newPenalties(x blas.Matrix, l *links.Set, p PenalizedParams) *penalties {
+	s := &penalties{x: x, p: p, of: make([][]tie, x.Rows)}
+	s.links = append(append(s.links, l.Must()...), l.Cannot()...)
+	for _, k := range s.links {
+		s.of[k.I] = append(s.of[k.I], tie{k.J, k.Sign, k.Weight * p.Weight})
+		s.of[k.J] = append(s.of[k.J], tie{k.I, k.Sign, k.Weight * p.Weight})
+	}
+	for i, ties := range s.of {
+		if len(ties) > 0 {
+			s.linked = append(s.linked, i)
+		}
+	}
+	for _, g := range l.Chunklets() {
+		if len(g) > 1 {
+			s.groups = append(s.groups, g)
+		}
+	}
+	mean := columnMeans(x)
+	for i := range x.Rows {
+		for c, v := range x.Row(i) {
+			s.unit += (v - mean[c]) * (v - mean[c]) / float64(x.Rows)
+		}
+	}
+	return s
+}
+
+// penalized is one start.
+type penalized struct {
+	*penalties
+	ctx        context.Context
+	eng        *engine.Engine
+	rng        *rand.Rand
+	restart    int
+	labels     []int
+	centers    blas.Matrix
+	metrics    []*form     // one, or one a cluster
+	distance   blas.Matrix // n x K: of every point to every centre, in the cluster's metric
+	trace      []float64
+	iterations int
+	converged  bool
+}
+
+func (r *penalized) last() float64 { return r.trace[len(r.trace)-1] }
+
+// metric returns that of a cluster.
+func (r *penalized) metric(c int) *form {
+	if len(r.metrics) == 1 {
+		return r.metrics[0]
+	}
+	return r.metrics[c]
+}
+
+func (r *penalized) run() error {
+	r.labels, r.centers, r.distance = make([]int, r.x.Rows), r.first(), r.eng.NewMatrix(r.x.Rows, r.p.K)
+	r.metrics = []*form{r.plain()}
+	if err := r.measure(); err != nil {
+		return err
+	}
+	for i := range r.labels {
+		r.labels[i] = r.nearest(i)
+	}
+	for r.iterations < r.p.MaxIter && !r.converged {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		r.iterations++
+		moved := r.assign()
+		if r.fill() {
+			moved = true
+		}
+		r.means()
+		if err := r.learn(); err != nil {
+			return err
+		}
+		if err := r.measure(); err != nil {
+			return err
+		}
+		r.trace = append(r.trace, r.objective())
+		r.converged = !moved
+	}
+	return nil
+}
+
+// measure computes the distances of all points to all centres.
+func (r *penalized) measure() error {
+	t, places := r.eng.Backend().Kernels(), make([]blas.Matrix, r.p.K)
+	for c := range places {
+		places[c] = r.metric(c).turn(r.eng, r.centers.View(c, c+1, 0, r.centers.Cols))
+	}
+	return r.eng.For(r.ctx, r.x.Rows, 128, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			for c := range r.p.K {
+				r.distance.Set(i, c, t.SquaredDistance(r.metric(c).y.Row(i), places[c].Row(0)))
+			}
+		}
+		return nil
+	})
+}
+
+// nearest returns the cluster that costs a point least, without links.
+func (r *penalized) nearest(i int) int {
+	best, least := 0, math.Inf(1)
+	for c, d := range r.distance.Row(i) {
+		if v := d - r.metric(c).logdet; v < least {
+			best, least = c, v
+		}
+	}
+	return best
+}
+
+// assign moves points to where they cost least, linked ones in turn until none moves, and says whether any has moved.
+func (r *penalized) assign() (moved bool) {
+	for i := range r.labels {
+		if len(r.of[i]) == 0 {
+			if c := r.nearest(i); c != r.labels[i] {
+				r.labels[i], moved = c, true
+			}
+		}
+	}
+	const sweeps = 50
+	for range sweeps {
+		still := true
+		for _, k := range r.rng.Perm(len(r.linked)) {
+			i := r.linked[k]
+			best, least := r.labels[i], r.cost(i, r.labels[i])
+			for c := range r.p.K {
+				if v := r.cost(i, c); v < least-1e-12*math.Abs(least) {
+					best, least = c, v
+				}
+			}
+			if best != r.labels[i] {
+				r.labels[i], still, moved = best, false, true
+			}
+		}
+		if still {
+			break
+		}
+	}
+	return moved
+}
+
+// cost is what a point adds to the objective in a cluster, its links included.
+func (r *penalized) cost(i, c int) float64 {
+	v := r.distance.At(i, c) - r.metric(c).logdet
+	for _, k := range r.of[i] {
+		v += r.penalty(i, k.other, c, r.labels[k.other], k.sign, k.weight)
+	}
+	return v
+}
+
+// penalty is what a link between points of two clusters costs.
+func (r *penalized) penalty(i, j, c, d int, sign links.Sign, weight float64) float64 {
+	switch {
+	case (sign == links.Must) == (c == d):
+		return 0
+	case r.p.Metric == MetricNone:
+		return weight * r.unit
+	case sign == links.Must:
+		return weight * (r.metric(c).apart(i, j) + r.metric(d).apart(i, j)) / 2
+	}
+	m := r.metric(c)
+	return weight * max(0, m.far-m.apart(i, j))
+}
+
+// objective returns the sum.
+func (r *penalized) objective() float64 {
+	sum := 0.0
+	for i, c := range r.labels {
+		sum += r.distance.At(i, c) - r.metric(c).logdet
+	}
+	for _, k := range r.links {
+		sum += r.penalty(k.I, k.J, r.labels[k.I], r.labels[k.J], k.Sign, k.Weight*r.p.Weight)
+	}
+	return sum
+}
+
+// fill gives every empty cluster the point that is farthest from its centre, of a cluster of more than one, and says
+// whether there was one.
+func (r *penalized) fill() (filled bool) {
+	count := make([]int, r.p.K)
+	for _, c := range r.labels {
+		count[c]++
+	}
+	for c := range count {
+		if count[c] > 0 {
+			continue
+		}
+		far, most := -1, -1.0
+		for i, own := range r.labels {
+			if d := r.distance.At(i, own); count[own] > 1 && d > most {
+				far, most = i, d
+			}
+		}
+		if far < 0 {
+			continue
+		}
+		count[r.labels[far]]--
+		r.labels[far], count[c], filled = c, 1, true
+		for k := range r.p.K { // it has been taken
+			r.distance.Set(far, k, 0)
+		}
+	}
+	return filled
+}
+
+// means moves the centres.
+func (r *penalized) means() {
+	count := make([]float64, r.p.K)
+	for _, c := range r.labels {
+		count[c]++
+	}
+	for c, n := range count {
+		if n > 0 {
+			clear(r.centers.Row(c))
+		}
+	}
+	for i, c := range r.labels {
+		to := r.centers.Row(c)
+		for k, v := range r.x.Row(i) {
+			to[k] += v / count[c]
+		}
+	}
+}
+
+// result returns the partition of the start.
+func (r *penalized) result() *PenalizedResult {
+	out := &PenalizedResult{Objective: r.last(), Trace: r.trace}
+	out.Result = Result{Labels: r.labels, Centers: r.centers, Iterations: r.iterations, Converged: r.converged, Restart: r.restart}
+	for i, c := range r.labels {
+		out.Inertia += r.distance.At(i, c)
+	}
+	for _, k := range r.links {
+		if (k.Sign == links.Must) != (r.labels[k.I] == r.labels[k.J]) {
+			out.Violated++
+		}
+	}
+	return out
+}
+
+// first returns the first centres: means of must-link components, the largest first (but in the first start it is drawn by
+// size) and then the one whose size times its squared distance to those so far is largest; and where these are too few,
+// points drawn by their squared distances.
+func (r *penalized) first() blas.Matrix {
+	centers, t := blas.NewMatrix(r.p.K, r.x.Cols), r.eng.Backend().Kernels()
+	means, weight := blas.NewMatrix(len(r.groups), r.x.Cols), make([]float64, len(r.groups))
+	for g, rows := range r.groups {
+		weight[g] = float64(len(rows))
+		for _, i := range rows {
+			t.Axpy(1/weight[g], r.x.Row(i), means.Row(g))
+		}
+	}
+	near, count := make([]float64, len(r.groups)), min(r.p.K, len(r.groups))
+	for c := range count {
+		best := 0
+		switch {
+		case c == 0 && r.restart > 0:
+			best = draw(weight, r.rng.Float64())
+		case c == 0:
+			for g, w := range weight {
+				if w > weight[best] {
+					best = g
+				}
+			}
+		default:
+			for g := range near {
+				if weight[g]*near[g] > weight[best]*near[best] {
+					best = g
+				}
+			}
+		}
+		copy(centers.Row(c), means.Row(best))
+		for g := range near {
+			if d := t.SquaredDistance(means.Row(g), means.Row(best)); c == 0 || d < near[g] {
+				near[g] = d
+			}
+		}
+	}
+	cost := make([]float64, r.x.Rows)
+	for i := range cost {
+		cost[i] = math.Inf(1)
+		if count == 0 {
+			cost[i] = 1
+		}
+		for c := range count {
+			cost[i] = min(cost[i], t.SquaredDistance(r.x.Row(i), centers.Row(c)))
+		}
+	}
+	for c := count; c < r.p.K; c++ {
+		chosen := r.x.Row(draw(cost, r.rng.Float64()))
+		copy(centers.Row(c), chosen)
+		for i := range cost {
+			if d := t.SquaredDistance(r.x.Row(i), chosen); c == 0 || d < cost[i] {
+				cost[i] = d
+			}
+		}
+	}
+	return centers
+}
