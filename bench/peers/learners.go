@@ -53,10 +53,7 @@ type Score struct {
 // Contests returns the contests. They need the data sets, and metric-learn where the interpreter finds it.
 func Contests() []Contest {
 	var all []Contest
-	for _, set := range []struct {
-		file string
-		rows int
-	}{{"wine.csv", 0}, {"image.csv", 0}, {"usps.csv.gz", 2000}} {
+	for _, set := range contestSets() {
 		for _, c := range []Contest{
 			{Name: "rca", Higher: false, job: fitting(rcaLearner), objective: whiteness},
 			{Name: "mmc", Higher: true, job: fitting(mmcLearner(false)), objective: separation},
@@ -70,6 +67,38 @@ func Contests() []Contest {
 		}
 	}
 	return all
+}
+
+type contestSet struct {
+	file string
+	rows int
+}
+
+func contestSets() []contestSet {
+	return []contestSet{{"wine.csv", 0}, {"image.csv", 0}, {"usps.csv.gz", 2000}}
+}
+
+// Sets returns the names of the data sets of contests.
+func Sets() []string {
+	var names []string
+	for _, set := range contestSets() {
+		names = append(names, setName(set.file))
+	}
+	return names
+}
+
+func setName(file string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(file, ".gz"), ".csv")
+}
+
+// On returns the contests on data sets of these names, all for none. An unknown name is an input error.
+func On(contests []Contest, sets []string) ([]Contest, error) {
+	for _, name := range sets {
+		if !slices.Contains(Sets(), name) {
+			return nil, fault.Unknown("set", name, Sets())
+		}
+	}
+	return slices.DeleteFunc(contests, func(c Contest) bool { return len(sets) > 0 && !slices.Contains(sets, setName(c.Set)) }), nil
 }
 
 // ContestNames returns the names of the contests, each once.
@@ -224,7 +253,7 @@ func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds
 		return measure.Figure{}, Score{}, err
 	}
 	score := Score{c.Name, c.Set, c.objective(l, mine), c.objective(l, theirs), c.Higher}
-	return measure.Compare(c.Name, fmt.Sprintf("%s n=%d d=%d", strings.TrimSuffix(strings.TrimSuffix(c.Set, ".gz"), ".csv"), l.x.N, l.x.D), threads, []string{"mustlink", "peer"}, seconds[:]), score, nil
+	return measure.Compare(c.Name, fmt.Sprintf("%s n=%d d=%d", setName(c.Set), l.x.N, l.x.D), threads, []string{"mustlink", "peer"}, seconds[:]), score, nil
 }
 
 // fitting is the job of a learner, whose outcome is the points' places.

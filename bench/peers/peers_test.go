@@ -111,6 +111,12 @@ func TestSelect(t *testing.T) {
 	if cases, contests, err := Select([]string{"mmc"}, ""); err != nil || len(cases) != 0 || len(contests) != 3 {
 		t.Errorf("%d cases, %d contests, error %v: want none and 3", len(cases), len(contests), err)
 	}
+	if some, err := On(Contests(), []string{"wine"}); err != nil || len(some) != len(ContestNames()) {
+		t.Errorf("%d contests on wine, error %v: want %d", len(some), err, len(ContestNames()))
+	}
+	if _, err := On(Contests(), []string{"wein"}); !fault.IsInput(err) || !strings.Contains(err.Error(), "wine") {
+		t.Errorf("error %v: want one that names wine", err)
+	}
 	all, contests, err := Select(nil, "folder")
 	if len(contests) != 0 {
 		t.Errorf("%d contests that are not named", len(contests))
@@ -144,7 +150,7 @@ func subject(t *testing.T) Subject {
 // cases returns those that can run here.
 func cases(t *testing.T, s Subject) []Case {
 	t.Helper()
-	all, err := Select(nil, s.Data)
+	all, _, err := Select(nil, s.Data)
 	if err != nil {
 		t.Fatal(err)
 	}

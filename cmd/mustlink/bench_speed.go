@@ -169,6 +169,7 @@ func newBenchPeers(a *app) *cobra.Command {
 	var (
 		s      speedFlags
 		python string
+		sets   []string
 	)
 	cmd := &cobra.Command{
 		Use:   "peers",
@@ -176,10 +177,10 @@ func newBenchPeers(a *app) *cobra.Command {
 		Long: `Time the same work in this program and in NumPy, SciPy and scikit-learn, in turn, in one
 run. Both sides compute each case once first, and the sums over their results must agree.
 
-rca, mmc, mmc-diagonal, lmnn and nca, when they are named, are fits of metric-learn (which
-the interpreter must find, for instance by PYTHONPATH) with its defaults to the sets of
-MUSTLINK_DATA, beside ours; then the objectives of both metrics are printed, computed by one
-function.
+rca, mmc, mmc-diagonal, lmnn and nca, when they are named, are fits of metric-learn with its
+defaults to the sets of MUSTLINK_DATA, beside ours, and mpck is MPCK-means of
+active-semi-supervised-clustering (the interpreter must find both, for instance by
+PYTHONPATH); then the objectives of both results are printed, computed by one function.
 
 Python with the three packages must be installed; on Debian: apt-get install
 python3-sklearn libopenblas0-pthread. The BLAS library that NumPy has loaded is printed:
@@ -192,21 +193,26 @@ without libopenblas0-pthread it is the slow reference BLAS.`,
 			if err := s.check(); err != nil {
 				return err
 			}
-			return a.runBenchPeers(cmd.Context(), s, python)
+			return a.runBenchPeers(cmd.Context(), s, python, sets)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	s.add(f, slices.Concat(peers.Names(), peers.ContestNames()))
+	f.StringSliceVar(&sets, "sets", nil, "data `SETS` of rca to mpck, of "+strings.Join(peers.Sets(), ", ")+" (default all)")
+	completeWith(cmd, "sets", peers.Sets()...)
 	f.StringVar(&python, "python", "python3", "`PROGRAM` that is the Python interpreter")
 	completeWith(cmd, "case", slices.Concat(peers.Names(), peers.ContestNames())...)
 	return cmd
 }
 
-func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string) error {
+func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string, sets []string) error {
 	cases, contests, err := peers.Select(s.cases, a.getenv(dataVariable))
 	if err != nil {
 		return err
+	}
+	if contests, err = peers.On(contests, sets); err != nil {
+		return renameParams(err, "set", "--sets")
 	}
 	r, err := a.speedReport(s.rounds)
 	if err != nil {
