@@ -108,7 +108,7 @@ func (s *search) step(fresh bool) (bool, error) {
 		}
 		steep := s.t.Dot(s.direction, s.ahead)
 		switch {
-		case !(value <= s.value+sufficient*length*slope) || steep-steep != 0:
+		case !(value < s.value && value <= s.value+sufficient*length*slope) || steep-steep != 0:
 			hi = length
 		case steep < curvature*slope:
 			lo = length
@@ -116,8 +116,12 @@ func (s *search) step(fresh bool) (bool, error) {
 			s.take(length, value)
 			return true, nil
 		}
-		if math.IsInf(hi, 1) {
-			length *= 2
+		if math.IsInf(hi, 1) { // on to where the slope would vanish, but not too far
+			ahead := 10.0
+			if steep > slope {
+				ahead = min(10, max(2, slope/(slope-steep)))
+			}
+			length *= ahead
 		} else {
 			length = (lo + hi) / 2
 		}

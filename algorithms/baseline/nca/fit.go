@@ -3,6 +3,7 @@ package nca
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -17,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/lbfgs"
 )
 
-// Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of the same class; it rises.
+// Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of the same class; its trace is the best so far.
 // It is immutable and safe for concurrent use.
 type Model = linear.Descended[Params]
 
@@ -85,23 +86,59 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	trace := []float64{}
-	out, err := lbfgs.Minimize(ctx, eng.Backend().Kernels(), p.at, p.start, lbfgs.Options{MaxIter: l.Params.MaxIter, Done: func(iteration int, value float64, _, _ []float64) (bool, error) {
-		trace = append(trace, -value)
-		l.Progress.Report(algorithms.Progress{Stage: "ascent", Done: iteration, Total: l.Params.MaxIter, Objective: -value, Elapsed: time.Since(begin)})
-		const window = 5
-		n := len(trace)
-		return n > window && trace[n-1]-trace[n-1-window] <= l.Params.Tol*trace[n-1], nil
-	}})
-	if err != nil {
+	run := &ascent{problem: p, params: l.Params, progress: l.Progress, begin: begin}
+	if err := run.climb(ctx); err != nil {
 		return nil, err
 	}
-	for i, v := range out.Trace {
-		trace[i] = -v
-	}
-	status := algorithms.Status{Converged: out.Converged, Iterations: len(out.Trace) - 1, Elapsed: time.Since(begin)}
-	if !out.Converged {
+	status := algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Elapsed: time.Since(begin)}
+	if !run.converged {
 		status.Message = fmt.Sprintf("%d iterations did not reach the tolerance %g: raise max_iter or tol", l.Params.MaxIter, l.Params.Tol)
 	}
-	return linear.NewDescended(pc.Map(eng, Method, p.undivided(p.start)), l.Params, status, trace[:len(out.Trace)]), ctx.Err()
+	return linear.NewDescended(pc.Map(eng, Method, p.undivided(run.best)), l.Params, status, run.trace), ctx.Err()
+}
+
+// ascent is the search for the map.
+type ascent struct {
+	*problem
+	params    Params
+	progress  algorithms.ProgressFunc
+	begin     time.Time
+	trace     []float64 // best objective so far, at the start and after every iteration
+	best      []float64 // the map that has it
+	converged bool      // of the ascent that found it
+}
+
+// climb ascends from the start, and from the halves of what it comes to.
+func (s *ascent) climb(ctx context.Context) error {
+	t, at := s.eng.Backend().Kernels(), s.start
+	for range 1 + s.params.Contractions {
+		before := 0.0
+		if len(s.trace) > 0 {
+			before = s.trace[len(s.trace)-1]
+		}
+		var own []float64
+		out, err := lbfgs.Minimize(ctx, t, s.at, at, lbfgs.Options{MaxIter: s.params.MaxIter, Done: func(_ int, value float64, _, _ []float64) (bool, error) {
+			own = append(own, -value)
+			s.trace = append(s.trace, max(before, -value))
+			s.progress.Report(algorithms.Progress{Stage: "ascent", Done: len(s.trace) - 1, Objective: -value, Elapsed: time.Since(s.begin)})
+			const window, nothing = 5, 1e-8
+			n := len(own)
+			return 1+value < nothing || n > window && own[n-1]-own[n-1-window] <= s.params.Tol*(1-own[n-1]), nil
+		}})
+		if err != nil {
+			return err
+		}
+		if reached := -out.Trace[len(out.Trace)-1]; s.best == nil || reached > before {
+			s.best, s.converged = slices.Clone(at), out.Converged
+			if last := len(s.trace) - 1; s.trace[last] < reached {
+				s.trace = append(s.trace, reached)
+			}
+		}
+		const little = 1e-6
+		if 1-s.trace[len(s.trace)-1] < little {
+			return nil // there is no more to gain
+		}
+		t.Scale(0.5, at)
+	}
+	return nil
 }

@@ -54,7 +54,7 @@ func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *
 // The value is that of its definition, over points known to be of the same class or of others, and the gradient that of
 // differences; with more points than a block, and with classes of which some are not known to differ.
 func TestGradient(t *testing.T) {
-	for _, n := range []int{24, block + 20} {
+	for _, n := range []int{24, 420} {
 		x, labels, whole := bands(t, n, 3, 1)
 		half := slices.Clone(labels)
 		for i := range half {
@@ -208,6 +208,7 @@ func TestBadInput(t *testing.T) {
 		"rank":      {func(p *Params) { p.Rank = -1 }, x, set},
 		"rank_tol":  {func(p *Params) { p.RankTol = 1 }, x, set},
 		"tol":       {func(p *Params) { p.Tol = 0 }, x, set},
+		"contract":  {func(p *Params) { p.Contractions = -1 }, x, set},
 		"max_iter":  {func(p *Params) { p.MaxIter = 0 }, x, set},
 		"one place": {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set},
 		"rows":      {nothing, x.Select([]int{1, 2}), set},
