@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/algorithms/internal/classical"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/eigen"
-	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // isomap returns the top eigenvectors of -H D H / 2, D the squared lengths of shortest paths between neighbours
@@ -30,12 +29,7 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	if err != nil {
 		return nil, err
 	}
-	centre(d)
-	gram, err := operator.Dense(d)
-	if err != nil {
-		return nil, err
-	}
-	found, err := eigen.Top(ctx, eng, gram, c.Rank, eigen.Options{Tolerance: tolerance, Seed: c.Seed})
+	found, err := classical.Axes(ctx, eng, d, c.Rank, eigen.Options{Tolerance: tolerance, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -47,24 +41,4 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 		b.Values[i] = math.Log(found.Values[0] / w)
 	}
 	return b, nil
-}
-
-// centre replaces distances by the inner products -H D^2 H / 2.
-func centre(d blas.Matrix) {
-	n := d.Rows
-	means, mean := make([]float64, n), 0.0
-	for i := range n {
-		row := d.Row(i)
-		for j, v := range row {
-			row[j] = v * v
-			means[i] += row[j] / float64(n)
-		}
-		mean += means[i] / float64(n)
-	}
-	for i := range n {
-		row := d.Row(i)
-		for j, v := range row {
-			row[j] = -0.5 * (v - (means[i] + means[j]) + mean)
-		}
-	}
 }

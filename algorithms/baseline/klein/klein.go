@@ -1,0 +1,307 @@
+// Package klein changes distances such that links hold, and everything else follows along shortest paths: Klein, Kamvar &
+// Manning, "From instance-level constraints to space-level constraints: making the most of prior knowledge in data
+// clustering" (ICML 2002). A baseline.
+//
+// Must-linked points are at distance 0, and all other distances become lengths of shortest paths, on which steps between
+// must-linked points cost nothing. Then points of two must-link components that a cannot-link joins are farther apart
+// than any others: the largest distance and the mean one together. The paper leaves the rest to complete-link clustering;
+// here the points get coordinates by classical scaling, the directions of largest variance, and new points the places that
+// their nearest training points give them.
+package klein
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/classical"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/eigen"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "klein"
+
+// DefaultKernel is the kernel in whose feature space a Learner without one takes distances.
+const DefaultKernel = "linear"
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	// Dims is the number of directions, at least 1.
+	Dims int `json:"dims"`
+	// Neighbors is the number of training points that place a new one, at least 1.
+	Neighbors int `json:"neighbors"`
+}
+
+// DefaultParams returns 20 directions.
+func DefaultParams() Params { return Params{Dims: 20, Neighbors: 10} }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error {
+	switch {
+	case p.Dims < 1:
+		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 1"}
+	case p.Neighbors < 1:
+		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: "an integer >= 1"}
+	}
+	return nil
+}
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Kernel   kernel.Spec // of the distances; the zero Spec means DefaultKernel, and spectrum:k=3 for sequences
+	Params   Params
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Learner = Learner{}
+
+// Method returns "klein".
+func (Learner) Method() string { return Method }
+
+// Fit learns from the links of l on the points x. The result has the type *[Model].
+//
+// Cost for n points and c must-link components: n^2 distances, n^2 c additions for the paths, and some eigenpairs of a matrix
+// of order n.
+//
+// Errors: no links; parameters that [Params.Validate] refuses; points with NaN or Inf, or all in one place; a request beyond
+// the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin, n := time.Now(), x.Len()
+	if err := l.Params.Validate(); err != nil {
+		return nil, err
+	}
+	if err := input.Check(x, set); err != nil {
+		return nil, err
+	}
+	if set.Len() == 0 {
+		return nil, input.NoLinks(Method)
+	}
+	if err := eng.Check(fmt.Sprintf("distances of %d points", n), 3*engine.MatrixBytes(n, n), "use fewer points"); err != nil {
+		return nil, err
+	}
+	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	if err != nil {
+		return nil, err
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "shortest paths", Total: 2, Elapsed: time.Since(begin)})
+	d, err := k.SquaredDistances(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := shorten(ctx, eng, d, set); err != nil {
+		return nil, err
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "coordinates", Done: 1, Total: 2, Elapsed: time.Since(begin)})
+	found, err := classical.Axes(ctx, eng, d, min(l.Params.Dims, n-1), eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
+	if err != nil {
+		return nil, err
+	}
+	y, err := places(found, n)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Extension: barycentric.New(Method, k, min(l.Params.Neighbors, n), x, y), params: l.Params}
+	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
+	return m, ctx.Err()
+}
+
+// shorten turns squared distances into the lengths of shortest paths on which steps within must-link components cost nothing,
+// and takes apart what cannot-links say.
+func shorten(ctx context.Context, eng *engine.Engine, d blas.Matrix, set *links.Set) error {
+	n := d.Rows
+	for i := range n {
+		for j, v := range d.Row(i) {
+			d.Set(i, j, math.Sqrt(v))
+		}
+	}
+	c := classes.New(set)
+	steps := len(c.Members)
+	to := blas.NewMatrix(n, steps) // from each point to each component
+	err := eng.For(ctx, n, 64, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			row := d.Row(i)
+			for g, members := range c.Members {
+				best := math.Inf(1)
+				for _, at := range members {
+					best = min(best, row[c.Rows[at]])
+				}
+				to.Set(i, g, best)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	through := between(to, c)
+	from := blas.NewMatrix(n, steps) // the same along shortest paths
+	err = eng.For(ctx, n, 16, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			for a := range steps {
+				best := math.Inf(1)
+				for b, v := range through.Row(a) {
+					best = min(best, to.At(i, b)+v)
+				}
+				from.Set(i, a, best)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = eng.For(ctx, n, 16, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			row, own := d.Row(i), from.Row(i)
+			for j := range i {
+				best := row[j]
+				for a, v := range to.Row(j) {
+					best = min(best, own[a]+v)
+				}
+				row[j] = best
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	d.Mirror()
+	separate(d, c)
+	return nil
+}
+
+// between returns the lengths of shortest paths between components (Floyd & Warshall).
+func between(to blas.Matrix, c *classes.Classes) blas.Matrix {
+	k := len(c.Members)
+	out := blas.NewMatrix(k, k)
+	for a, members := range c.Members {
+		for b := range k {
+			best := math.Inf(1)
+			for _, at := range members {
+				best = min(best, to.At(c.Rows[at], b))
+			}
+			out.Set(a, b, best)
+		}
+	}
+	for via := range k {
+		row := out.Row(via)
+		for a := range k {
+			first := out.At(a, via)
+			for b, v := range row {
+				if first+v < out.At(a, b) {
+					out.Set(a, b, first+v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// separate moves the points of components that differ farther apart than any others.
+func separate(d blas.Matrix, c *classes.Classes) {
+	most, mean := 0.0, 0.0
+	for i := range d.Rows {
+		for _, v := range d.Row(i) {
+			most, mean = max(most, v), mean+v/float64(d.Rows*d.Rows)
+		}
+	}
+	for a, members := range c.Members {
+		for _, b := range c.Rivals(a) {
+			for _, p := range members {
+				for _, q := range c.Members[b] {
+					d.Set(c.Rows[p], c.Rows[q], most+mean)
+				}
+			}
+		}
+	}
+}
+
+// places returns the points' coordinates in the directions of positive eigenvalue.
+func places(found *eigen.Result, n int) (blas.Matrix, error) {
+	dims := 0
+	for dims < len(found.Values) && found.Values[dims] > 1e-12*found.Values[0] && found.Values[dims] > 0 {
+		dims++
+	}
+	if dims == 0 {
+		return blas.Matrix{}, fault.Data("", "all points came to be in one place: want points that differ, and fewer must-links")
+	}
+	y := blas.NewMatrix(n, dims)
+	for c := range dims {
+		root := math.Sqrt(found.Values[c])
+		for i, v := range found.Vectors.Row(c) {
+			y.Set(i, c, root*v)
+		}
+	}
+	return y, nil
+}
+
+// Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use.
+type Model struct {
+	*barycentric.Extension
+	params Params
+	status algorithms.Status
+}
+
+var (
+	_ algorithms.Model     = (*Model)(nil)
+	_ algorithms.Inputs    = (*Model)(nil)
+	_ algorithms.Describer = (*Model)(nil)
+)
+
+// Method returns "klein".
+func (m *Model) Method() string { return Method }
+
+// Status says how the fit ended.
+func (m *Model) Status() algorithms.Status { return m.status }
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	return []algorithms.Figure{
+		{Name: "kernel", Value: m.Kernel().String()},
+		{Name: "points", Value: m.Places().Rows},
+		{Name: "dim", Value: m.Dim()},
+	}
+}
+
+// Encode stores the model in f.
+func (m *Model) Encode(f *model.File) error {
+	return stored.SetHeader(f, Method, m.params, m.status, m.Extension.Encode(f))
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
+// a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	m, about := &Model{}, barycentric.About{}
+	err := stored.Header(f, Method, &m.params, &m.status, &about)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.params.Validate(); err != nil {
+		return nil, stored.InHeader(err)
+	}
+	m.Extension, err = barycentric.Decode(Method, f, about)
+	return m, err
+}
