@@ -65,7 +65,7 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 		l.Progress.Report(algorithms.Progress{Stage: stage, Done: done, Total: 3, Elapsed: time.Since(begin)})
 	}
 	report("total covariance", 0)
-	p, err := linear.NewPrincipal(ctx, eng, x, l.Params.RankTol)
+	p, chunklets, err := l.principal(ctx, eng, x, chunklets)
 	if err != nil {
 		return linear.Map{}, err
 	}
@@ -81,6 +81,25 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 		}
 	}
 	return p.Map(eng, Method, white), ctx.Err()
+}
+
+// principal returns the principal coordinates, of all points where directions are chosen by their spread and else of those
+// in chunklets, and the chunklets' rows in them.
+func (l *Learner) principal(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (*linear.Principal, [][]int, error) {
+	if l.Params.Dims > 0 {
+		p, err := linear.NewPrincipal(ctx, eng, x, l.Params.RankTol)
+		return p, chunklets, err
+	}
+	var rows []int
+	there := make([][]int, len(chunklets))
+	for k, c := range chunklets {
+		for _, i := range c {
+			there[k] = append(there[k], len(rows))
+			rows = append(rows, i)
+		}
+	}
+	p, err := linear.NewPrincipalOf(ctx, eng, x, l.Params.RankTol, rows)
+	return p, there, err
 }
 
 // whitening returns (C + eps I)^-1/2, q x q, of the projected points.

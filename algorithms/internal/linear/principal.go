@@ -29,12 +29,26 @@ type Principal struct {
 // Errors: points that are all equal, or so large that their covariance overflows, are
 // *fault.DataError; a request beyond the memory limit.
 func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64) (*Principal, error) {
+	return newPrincipal(ctx, eng, x, tol, nil)
+}
+
+// NewPrincipalOf is NewPrincipal with the coordinates of some rows only, in their order, in Z. The directions are those of
+// all points.
+func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
+	if rows == nil {
+		rows = []int{}
+	}
+	return newPrincipal(ctx, eng, x, tol, rows)
+}
+
+func newPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
 	small := min(x.N, x.D)
 	need := 2*engine.MatrixBytes(x.N, x.D) + 2*engine.MatrixBytes(small, small)
 	if err := eng.Check(fmt.Sprintf("principal coordinates of %d points of %d features", x.N, x.D), need, "use fewer points or features"); err != nil {
 		return nil, err
 	}
-	centred := eng.NewMatrix(x.N, x.D)
+	centred := eng.GetMatrix(x.N, x.D)
+	defer eng.PutMatrix(centred)
 	for i := range x.N {
 		copy(centred.Row(i), x.Row(i))
 	}
@@ -59,7 +73,6 @@ func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol 
 	for r := range q {
 		copy(descending.Row(r), vectors.Row(last-r))
 	}
-	p.Z = eng.NewMatrix(x.N, q)
 	if x.D <= x.N {
 		p.Directions = descending
 	} else { // the eigenvectors are those of the inner products
@@ -68,7 +81,12 @@ func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol 
 			eng.Backend().Kernels().Scale(1/math.Sqrt(v*float64(x.N)), p.Directions.Row(r))
 		}
 	}
-	eng.Backend().Gemm(false, true, 1, centred, p.Directions, 0, p.Z)
+	from := centred
+	if rows != nil {
+		from = centred.Select(rows)
+	}
+	p.Z = eng.NewMatrix(from.Rows, q)
+	eng.Backend().Gemm(false, true, 1, from, p.Directions, 0, p.Z)
 	return p, ctx.Err()
 }
 
