@@ -64,7 +64,7 @@ func (c Config) noKernel(method string) error {
 
 // Methods returns all methods, in the order in which people should see them.
 func Methods() []Method {
-	return []Method{krcaMethod(), kbetaMethod(), npklMethod(), lleratioMethod(), gmlMethod(), rcaMethod(), xrcaMethod(), dcaMethod(), itmlMethod(), mmcMethod(), lmnnMethod(), ncaMethod(), xiangMethod(), kleinMethod(), spectralMethod(), kpcaMethod(), cmvuMethod(), npkMethod(), simplenpklMethod(), sdplrMethod()}
+	return []Method{krcaMethod(), kbetaMethod(), npklMethod(), lleratioMethod(), gmlMethod(), rcaMethod(), xrcaMethod(), dcaMethod(), itmlMethod(), mmcMethod(), lmnnMethod(), ncaMethod(), xiangMethod(), kleinMethod(), llmaMethod(), spectralMethod(), kpcaMethod(), cmvuMethod(), npkMethod(), simplenpklMethod(), sdplrMethod()}
 }
 
 // Lookup returns the method of that name. An unknown name is a *fault.ParamError that

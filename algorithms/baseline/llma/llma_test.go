@@ -1,0 +1,242 @@
+package llma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/lle"
+)
+
+// corners returns points in four blobs, of which opposite ones are of a class, with links.
+func corners(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
+	for i := range n {
+		a, b := i%2, i/2%2
+		labels[i] = fmt.Sprint((a + b) % 2)
+		copy(x.Row(i), []float64{float64(4*a) + 0.5*rng.NormFloat64(), float64(4*b) + 0.5*rng.NormFloat64()})
+	}
+	set, err := links.SampleByCount(labels, pairs, 0, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, labels, set
+}
+
+func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
+	t.Helper()
+	l := Learner{Params: DefaultParams()}
+	change(&l.Params)
+	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+// objective is that of the definition, of the places of the training points, with the mean square of each direction.
+func objective(t enginetest.Fataler, p Params, x *points.Dense, set *links.Set, y blas.Matrix) (energy, square []float64) {
+	t.Helper()
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	near, err := graph.Nearest(ctx, eng, kernel.Linear(), x, p.Neighbors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := lle.Weights(ctx, eng, x.N, near.K, lle.OfVectors(eng, x, near.Index, near.K), lle.DefaultRegularization)
+	if err != nil {
+		t.Fatal(err)
+	}
+	energy, square = make([]float64, y.Cols), make([]float64, y.Cols)
+	for c := range y.Cols {
+		for _, l := range set.Must() {
+			d := y.At(l.I, c) - y.At(l.J, c)
+			energy[c] += d * d / float64(len(set.Must()))
+		}
+		for i := range x.N {
+			index, _ := near.Of(i)
+			d := y.At(i, c)
+			for a, j := range index {
+				d -= w.At(i, a) * y.At(int(j), c)
+			}
+			energy[c] += p.Lambda * d * d / float64(x.N)
+			square[c] += y.At(i, c) * y.At(i, c) / float64(x.N)
+		}
+	}
+	return energy, square
+}
+
+// The training points have the mean 0; directions come by their energies, and no other map of the family has less energy for
+// its variance, ridge included: random ones, and those near the first direction.
+func TestDirections(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		ctx, eng := context.Background(), enginetest.New(rt, 0)
+		x, _, set := corners(rt, 60, 12, rapid.Uint64().Draw(rt, "seed"))
+		p := DefaultParams()
+		p.Lambda, p.Dims, p.Anchors = rapid.SampledFrom([]float64{0, 0.3, 3}).Draw(rt, "lambda"), 4, 15
+		m := fitted(rt, func(q *Params) { *q = p }, x, set)
+		y, err := m.Embed(ctx, eng, x)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for c := range y.Cols {
+			mean := 0.0
+			for i := range y.Rows {
+				mean += y.At(i, c) / float64(y.Rows)
+			}
+			if math.Abs(mean) > 1e-9 {
+				rt.Fatalf("direction %d has the mean %g", c, mean)
+			}
+		}
+		energy, square := objective(rt, p, x, set, y)
+		l := Learner{Params: p}
+		// The quotient with the ridge, of any coefficients: a'N a / a'(F'F / n + ridge) a.
+		f, _, err := l.family(ctx, eng, x, set)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		trace := 0.0
+		for _, v := range f.Data {
+			trace += v * v / float64(f.Rows)
+		}
+		ridge := p.Ridge * trace / float64(f.Cols)
+		quotient := func(a []float64) float64 {
+			z, size := blas.NewMatrix(f.Rows, 1), 0.0
+			for _, v := range a {
+				size += v * v
+			}
+			for i := range f.Rows {
+				for k, v := range a {
+					z.Set(i, 0, z.At(i, 0)+v*f.At(i, k))
+				}
+			}
+			e, s := objective(rt, p, x, set, z)
+			return e[0] / (s[0] + ridge*size)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		// The first direction has variance + ridge = 1, so its energy is its quotient.
+		for c := 1; c < y.Cols; c++ {
+			if energy[c] < energy[c-1]*(1-1e-6)-1e-12 {
+				rt.Fatalf("energies %v", energy)
+			}
+		}
+		if square[0] > 1+1e-9 {
+			rt.Fatalf("variance %g of the first direction", square[0])
+		}
+		for range 30 {
+			a := make([]float64, f.Cols)
+			for k := range a {
+				a[k] = rng.NormFloat64()
+			}
+			if v := quotient(a); v < energy[0]*(1-1e-9)-1e-12 {
+				rt.Fatalf("a map has the quotient %g, the first direction %g", v, energy[0])
+			}
+		}
+	})
+}
+
+// Opposite corners come together, which no linear map can do, for new points too.
+func TestLearns(t *testing.T) {
+	x, labels, set := corners(t, 200, 80, 3)
+	other, classes, _ := corners(t, 100, 5, 4)
+	m := fitted(t, func(p *Params) { p.Dims = 1 }, x, set)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	train, errA := m.Embed(ctx, eng, x)
+	y, errB := m.Embed(ctx, eng, other)
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	right := 0
+	for i := range y.Rows {
+		best := 0
+		for j := range x.N {
+			if math.Abs(y.At(i, 0)-train.At(j, 0)) < math.Abs(y.At(i, 0)-train.At(best, 0)) {
+				best = j
+			}
+		}
+		if labels[best] == classes[i] {
+			right++
+		}
+	}
+	if right < 95 {
+		t.Errorf("%d of 100 new points are nearest to one of their class along the first direction", right)
+	}
+}
+
+func TestModelFile(t *testing.T) {
+	x, _, set := corners(t, 60, 20, 5)
+	m := fitted(t, func(*Params) {}, x, set)
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _, _ := corners(t, 20, 2, 6)
+	a, errA := m.Embed(context.Background(), enginetest.New(t, 0), other)
+	b, errB := back.Embed(context.Background(), enginetest.New(t, 0), other)
+	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) {
+		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+	}
+	f.SetFloat64s("llma.expansion", make([]float64, 2*m.bent.Support()), 2, m.bent.Support())
+	f.SetFloat64s("llma.centre", make([]float64, 2))
+	if _, err := Decode(f); !fault.IsInput(err) {
+		t.Errorf("parts that do not fit: error %v, want one of the input", err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	x, _, set := corners(t, 40, 10, 6)
+	none, err := links.New(40, []links.Link{links.NewLink(0, 1, links.Cannot)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(*Params) {}
+	for name, c := range map[string]struct {
+		change func(p *Params)
+		x      points.Points
+		set    *links.Set
+	}{
+		"no must":   {nothing, x, none},
+		"sigma":     {func(p *Params) { p.Sigma = "-1" }, x, set},
+		"anchors":   {func(p *Params) { p.Anchors = 0 }, x, set},
+		"neighbors": {func(p *Params) { p.Neighbors = 40 }, x, set},
+		"few":       {func(p *Params) { p.Neighbors = 0 }, x, set},
+		"lambda":    {func(p *Params) { p.Lambda = -1 }, x, set},
+		"ridge":     {func(p *Params) { p.Ridge = 0 }, x, set},
+		"dims":      {func(p *Params) { p.Dims = 0 }, x, set},
+		"many dims": {func(p *Params) { p.Dims = 100 }, x, set},
+		"rank_tol":  {func(p *Params) { p.RankTol = 1 }, x, set},
+		"one place": {nothing, &points.Dense{N: 40, D: 2, Data: make([]float64, 80)}, set},
+		"rows":      {nothing, x.Select([]int{1, 2}), set},
+	} {
+		l := Learner{Params: DefaultParams()}
+		c.change(&l.Params)
+		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
