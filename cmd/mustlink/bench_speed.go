@@ -310,13 +310,13 @@ func (r speedReport) objectives(w io.Writer) {
 	if len(r.Scores) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nobjective\tset\tmustlink\tpeer\tbetter is")
+	fmt.Fprintln(w, "\nobjective\tset\tmustlink\tpeer\tbetter is\ts to the peer's\tratio")
 	for _, s := range r.Scores {
 		better := "lower"
 		if s.Higher {
 			better = "higher"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.8g\t%.8g\t%s\n", s.Name, s.Set, s.Ours, s.Theirs, better)
+		fmt.Fprintf(w, "%s\t%s\t%.8g\t%.8g\t%s\t%s\t%s\n", s.Name, s.Set, s.Ours, s.Theirs, better, unlessZero(s.Reached, 4), unlessZero(s.Ratio, 4))
 	}
 }
 

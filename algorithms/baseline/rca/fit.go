@@ -64,6 +64,9 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 	report := func(stage string, done int) {
 		l.Progress.Report(algorithms.Progress{Stage: stage, Done: done, Total: 3, Elapsed: time.Since(begin)})
 	}
+	if m, ok, err := l.direct(ctx, eng, x, chunklets); ok || err != nil {
+		return m, err
+	}
 	report("total covariance", 0)
 	p, chunklets, err := l.principal(ctx, eng, x, chunklets)
 	if err != nil {
@@ -81,6 +84,44 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 		}
 	}
 	return p.Map(eng, Method, white), ctx.Err()
+}
+
+// direct returns the map C^-1/2 of the features themselves if it can tell without their total covariance matrix T that no
+// direction counts as constant: the points vary in no direction less than within chunklets, so that the smallest eigenvalue of T
+// is at least that of C times the share of the rows in chunklets, and the largest at most the trace.
+func (l *Learner) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m linear.Map, ok bool, err error) {
+	rows := 0
+	for _, c := range chunklets {
+		rows += len(c)
+	}
+	if l.Params.Dims > 0 || rows < x.D+len(chunklets) {
+		return m, false, nil
+	}
+	mean, total := spread(x)
+	white, least, err := l.whiten(ctx, eng, linear.Within(blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, chunklets))
+	if err != nil || !(least*float64(rows)/float64(x.N) > max(l.Params.RankTol, 1e-12)*total) {
+		return m, false, nil // the longer way tells what is wrong
+	}
+	return linear.New(Method, mean, white), true, ctx.Err()
+}
+
+// spread returns the mean of the points and the trace of their covariance matrix.
+func spread(x *points.Dense) (mean []float64, trace float64) {
+	mean = make([]float64, x.D)
+	for i := range x.N {
+		for j, v := range x.Row(i) {
+			mean[j] += v
+		}
+	}
+	for j := range mean {
+		mean[j] /= float64(x.N)
+	}
+	for i := range x.N {
+		for j, v := range x.Row(i) {
+			trace += (v - mean[j]) * (v - mean[j])
+		}
+	}
+	return mean, trace / float64(x.N)
 }
 
 // principal returns the principal coordinates, of all points where directions are chosen by their spread and else of those
@@ -104,17 +145,22 @@ func (l *Learner) principal(ctx context.Context, eng *engine.Engine, x *points.D
 
 // whitening returns (C + eps I)^-1/2, q x q, of the projected points.
 func (l *Learner) whitening(ctx context.Context, eng *engine.Engine, projected blas.Matrix, chunklets [][]int) (blas.Matrix, error) {
-	within := linear.Within(projected, chunklets)
+	white, _, err := l.whiten(ctx, eng, linear.Within(projected, chunklets))
+	return white, err
+}
+
+// whiten returns (C + eps I)^-1/2 for the differences to the means of chunklets, and the smallest eigenvalue of C.
+func (l *Learner) whiten(ctx context.Context, eng *engine.Engine, within blas.Matrix) (white blas.Matrix, least float64, err error) {
 	u, values, err := linear.Eigen(ctx, eng, within, true, within.Rows)
 	if err != nil {
-		return blas.Matrix{}, err
+		return blas.Matrix{}, 0, err
 	}
 	q, trace := len(values), 0.0
 	for _, v := range values {
 		trace += max(0, v)
 	}
 	if !(trace > 0) {
-		return blas.Matrix{}, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
+		return blas.Matrix{}, 0, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
 	eps := l.Params.EpsRel * trace / float64(q)
 	scaled := blas.NewMatrix(q, q)
@@ -124,9 +170,9 @@ func (l *Learner) whitening(ctx context.Context, eng *engine.Engine, projected b
 			scaled.Set(i, j, factor*c)
 		}
 	}
-	white := blas.NewMatrix(q, q)
+	white = blas.NewMatrix(q, q)
 	eng.Backend().Gemm(true, false, 1, u, scaled, 0, white)
-	return white, ctx.Err()
+	return white, values[0], ctx.Err()
 }
 
 // discriminant returns the leading Dims rows of T times white.
