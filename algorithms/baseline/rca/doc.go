@@ -10,7 +10,8 @@
 //
 // P projects on the q principal directions of S above rank_tol times the largest, so that
 // constant and collinear columns drop out instead of making C singular. Without a reduced
-// dimension T is the identity. With one, the rows of T are the leading eigenvectors of the
+// dimension T is the identity; and where no direction can drop out P is left out too and the root is the inverse of the
+// triangular factor of C + eps I, which gives the same distances and takes no eigenvalues. With one, the rows of T are the leading eigenvectors of the
 // total covariance of the whitened points, which are the directions of largest total to
 // within-chunklet variance: the constrained Fisher discriminant of the same paper, section
 // 3. Directions in which no chunklet varies keep the finite weight 1/sqrt(eps).

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -86,9 +87,10 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 	return p.Map(eng, Method, white), ctx.Err()
 }
 
-// direct returns the map C^-1/2 of the features themselves if it can tell without their total covariance matrix T that no
-// direction counts as constant: the points vary in no direction less than within chunklets, so that the smallest eigenvalue of T
-// is at least that of C times the share of the rows in chunklets, and the largest at most the trace.
+// direct returns the map L^-1 of the features, C + eps I = L L', if it can tell without their total covariance matrix T that
+// no direction counts as constant: the points vary in no direction less than within chunklets, so that the smallest eigenvalue
+// of T is at least that of C times the share of the rows in chunklets, and the largest at most the trace; and that of C
+// + eps I is at least 1 / |L^-1|^2. d^3 / 3 flops for the factor and as many for its inverse, where eigenvalues take dozens of d^3.
 func (l *Learner) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m linear.Map, ok bool, err error) {
 	rows := 0
 	for _, c := range chunklets {
@@ -97,29 +99,38 @@ func (l *Learner) direct(ctx context.Context, eng *engine.Engine, x *points.Dens
 	if l.Params.Dims > 0 || rows < x.D+len(chunklets) {
 		return m, false, nil
 	}
-	mean, total := spread(x)
-	white, least, err := l.whiten(ctx, eng, linear.Within(blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, chunklets))
-	if err != nil || !(least*float64(rows)/float64(x.N) > max(l.Params.RankTol, 1e-12)*total) {
+	mean, total := spread(eng.Backend().Kernels(), x)
+	within := linear.Within(blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, chunklets)
+	c, trace := blas.NewMatrix(x.D, x.D), 0.0
+	eng.Backend().Syrk(true, 1/float64(within.Rows), within, 0, c)
+	for i := range x.D {
+		trace += c.At(i, i)
+	}
+	eps := l.Params.EpsRel * trace / float64(x.D)
+	for i := range x.D {
+		c.Set(i, i, c.At(i, i)+eps)
+		clear(c.Row(i)[i+1:])
+	}
+	if eng.Backend().Cholesky(c) != nil || eng.Backend().TriangularInverse(c) != nil {
 		return m, false, nil // the longer way tells what is wrong
 	}
-	return linear.New(Method, mean, white), true, ctx.Err()
+	size := eng.Backend().Kernels().Dot(c.Data, c.Data)
+	least := (1/size - eps) * float64(rows) / float64(x.N)
+	if !(least > max(l.Params.RankTol, 1e-12)*total) {
+		return m, false, nil
+	}
+	return linear.New(Method, mean, c), true, ctx.Err()
 }
 
 // spread returns the mean of the points and the trace of their covariance matrix.
-func spread(x *points.Dense) (mean []float64, trace float64) {
+func spread(t *asm.Table, x *points.Dense) (mean []float64, trace float64) {
 	mean = make([]float64, x.D)
 	for i := range x.N {
-		for j, v := range x.Row(i) {
-			mean[j] += v
-		}
+		t.Axpy(1, x.Row(i), mean)
 	}
-	for j := range mean {
-		mean[j] /= float64(x.N)
-	}
+	t.Scale(1/float64(x.N), mean)
 	for i := range x.N {
-		for j, v := range x.Row(i) {
-			trace += (v - mean[j]) * (v - mean[j])
-		}
+		trace += t.SquaredDistance(x.Row(i), mean)
 	}
 	return mean, trace / float64(x.N)
 }
@@ -145,22 +156,17 @@ func (l *Learner) principal(ctx context.Context, eng *engine.Engine, x *points.D
 
 // whitening returns (C + eps I)^-1/2, q x q, of the projected points.
 func (l *Learner) whitening(ctx context.Context, eng *engine.Engine, projected blas.Matrix, chunklets [][]int) (blas.Matrix, error) {
-	white, _, err := l.whiten(ctx, eng, linear.Within(projected, chunklets))
-	return white, err
-}
-
-// whiten returns (C + eps I)^-1/2 for the differences to the means of chunklets, and the smallest eigenvalue of C.
-func (l *Learner) whiten(ctx context.Context, eng *engine.Engine, within blas.Matrix) (white blas.Matrix, least float64, err error) {
+	within := linear.Within(projected, chunklets)
 	u, values, err := linear.Eigen(ctx, eng, within, true, within.Rows)
 	if err != nil {
-		return blas.Matrix{}, 0, err
+		return blas.Matrix{}, err
 	}
 	q, trace := len(values), 0.0
 	for _, v := range values {
 		trace += max(0, v)
 	}
 	if !(trace > 0) {
-		return blas.Matrix{}, 0, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
+		return blas.Matrix{}, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
 	eps := l.Params.EpsRel * trace / float64(q)
 	scaled := blas.NewMatrix(q, q)
@@ -170,9 +176,9 @@ func (l *Learner) whiten(ctx context.Context, eng *engine.Engine, within blas.Ma
 			scaled.Set(i, j, factor*c)
 		}
 	}
-	white = blas.NewMatrix(q, q)
+	white := blas.NewMatrix(q, q)
 	eng.Backend().Gemm(true, false, 1, u, scaled, 0, white)
-	return white, values[0], ctx.Err()
+	return white, ctx.Err()
 }
 
 // discriminant returns the leading Dims rows of T times white.
