@@ -336,6 +336,33 @@ func TestNeighboursGetBetter(t *testing.T) {
 }
 
 // The same bits come from any number of workers, and units do not matter.
+// Where no point of another class is ever near, the pull of the targets alone is minimised: towards 0, without margins to
+// keep.
+func TestNoImpostors(t *testing.T) {
+	x, labels := labelled(60, 3, 2, 0.1, 5)
+	for i, label := range labels {
+		if label == "1" {
+			x.Row(i)[0] += 1e3
+		}
+	}
+	m := fit(t, x, fromLabels(t, labels), wholeSpace())
+	trace := m.Trace()
+	if last := trace[len(trace)-1]; last-last != 0 || last < 0 || last >= trace[0] {
+		t.Errorf("objectives %v", trace)
+	}
+	y, err := m.Embed(context.Background(), enginetest.New(t, 0), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range y.Rows {
+		for j := range i {
+			if d := points.SquaredDistance(y.Row(i), y.Row(j)); labels[i] != labels[j] && d < 1 {
+				t.Fatalf("points %d and %d of different classes are %g apart: less than the margin", i, j, d)
+			}
+		}
+	}
+}
+
 func TestWorkersAndUnits(t *testing.T) {
 	x, labels := labelled(200, 9, 4, 1, 2)
 	set, p := fromLabels(t, labels), DefaultParams()
