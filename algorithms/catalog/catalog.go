@@ -21,6 +21,8 @@ type Method struct {
 	Pairwise bool
 	// UsesTriplets is true for a method whose learners are algorithms.Triplets.
 	UsesTriplets bool
+	// Baseline is true for a method that is here to compare others with.
+	Baseline bool
 	// Small is true for a method that takes few points, to compare others with.
 	Small bool
 	// New makes a learner. Unknown parameters, values that do not parse or are out of

@@ -13,6 +13,7 @@ func cmvuMethod() Method {
 	d := cmvu.DefaultParams()
 	m := Method{
 		Name:          cmvu.Method,
+		Baseline:      true,
 		Summary:       "colored maximum variance unfolding, low rank: pictures that keep the distances of neighbours, a baseline of gml",
 		Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
 		DefaultKernel: cmvu.DefaultKernel,

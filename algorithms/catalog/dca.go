@@ -12,6 +12,7 @@ func dcaMethod() Method {
 	d := dca.DefaultParams()
 	m := Method{
 		Name:            dca.Method,
+		Baseline:        true,
 		Summary:         "discriminative component analysis: chunklets that differ far apart, linear or with a kernel (-k)",
 		Paper:           "Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval, CVPR 2006",
 		UsesCannotLinks: true,

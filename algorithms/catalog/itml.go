@@ -12,6 +12,7 @@ func itmlMethod() Method {
 	d := itml.DefaultParams()
 	m := Method{
 		Name:            itml.Method,
+		Baseline:        true,
 		Summary:         "information-theoretic metric learning, linear or with a kernel (-k): the base of geometry-aware metrics",
 		Paper:           "Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007",
 		UsesCannotLinks: true,

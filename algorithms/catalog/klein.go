@@ -12,6 +12,7 @@ func kleinMethod() Method {
 	d := klein.DefaultParams()
 	m := Method{
 		Name:            klein.Method,
+		Baseline:        true,
 		Summary:         "distances along shortest paths on which must-links cost nothing, cannot-links beyond all others",
 		Paper:           "Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, ICML 2002",
 		DefaultKernel:   klein.DefaultKernel,

@@ -12,6 +12,7 @@ func kpcaMethod() Method {
 	d := kpca.DefaultParams()
 	m := Method{
 		Name:          kpca.Method,
+		Baseline:      true,
 		Summary:       "kernel principal component analysis, which learns nothing from links: what others are compared with",
 		Paper:         "Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10, 1998",
 		DefaultKernel: kpca.DefaultKernel,

@@ -11,9 +11,10 @@ import (
 func llmaMethod() Method {
 	d := llma.DefaultParams()
 	m := Method{
-		Name:    llma.Method,
-		Summary: "locally linear metric adaptation, spectral: a linear map that Gaussian windows around linked points bend",
-		Paper:   "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
+		Name:     llma.Method,
+		Baseline: true,
+		Summary:  "locally linear metric adaptation, spectral: a linear map that Gaussian windows around linked points bend",
+		Paper:    "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
 		Parameters: []Parameter{
 			{"sigma", d.Sigma, "width of the windows: a number or a rule"},
 			{"anchors", strconv.Itoa(d.Anchors), "most linked points with a window, >= 1"},

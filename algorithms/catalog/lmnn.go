@@ -12,6 +12,7 @@ func lmnnMethod() Method {
 	d := lmnn.DefaultParams()
 	m := Method{
 		Name:            lmnn.Method,
+		Baseline:        true,
 		Summary:         "large margin nearest neighbours, linear; learns from classes (--links-from-labels all)",
 		Paper:           "Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest neighbor classification, NIPS 18, 2006",
 		UsesCannotLinks: true,

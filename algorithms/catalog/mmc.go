@@ -12,6 +12,7 @@ func mmcMethod() Method {
 	d := mmc.DefaultParams()
 	m := Method{
 		Name:            mmc.Method,
+		Baseline:        true,
 		Summary:         "distances of cannot-links as large as those of must-links allow, linear: full or one weight a feature",
 		Paper:           "Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering with side-information, NIPS 15, 2002",
 		UsesCannotLinks: true,

@@ -12,6 +12,7 @@ func ncaMethod() Method {
 	d := nca.DefaultParams()
 	m := Method{
 		Name:            nca.Method,
+		Baseline:        true,
 		Summary:         "neighbourhood components analysis, linear: leave-one-out classification in expectation",
 		Paper:           "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS 17, 2005",
 		UsesCannotLinks: true,

@@ -10,6 +10,7 @@ func npkMethod() Method {
 	d := npk.DefaultParams()
 	m := Method{
 		Name:            npk.Method,
+		Baseline:        true,
 		Summary:         "the problem of npkl as a semidefinite program, for up to 500 points: its baseline",
 		Paper:           "Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, ICML 2007",
 		DefaultKernel:   npk.DefaultKernel,

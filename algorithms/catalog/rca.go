@@ -11,9 +11,10 @@ import (
 func rcaMethod() Method {
 	d := rca.DefaultParams()
 	m := Method{
-		Name:    rca.Method,
-		Summary: "relevant component analysis, linear: the baseline of krca",
-		Paper:   "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005",
+		Name:     rca.Method,
+		Baseline: true,
+		Summary:  "relevant component analysis, linear: the baseline of krca",
+		Paper:    "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005",
 		Parameters: []Parameter{
 			{"eps_rel", text(d.EpsRel), "regularisation relative to the mean within-group variance, > 0"},
 			{"dims", strconv.Itoa(d.Dims), "leading discriminant directions; 0: all"},

@@ -12,6 +12,7 @@ func sdplrMethod() Method {
 	d := sdplr.DefaultParams()
 	m := Method{
 		Name:            sdplr.Method,
+		Baseline:        true,
 		Summary:         "the problem of npkl by a low-rank augmented Lagrangian: its baseline",
 		Paper:           "Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank factorization, Mathematical Programming 95, 2003",
 		DefaultKernel:   sdplr.DefaultKernel,

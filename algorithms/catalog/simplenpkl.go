@@ -12,6 +12,7 @@ func simplenpklMethod() Method {
 	d := simplenpkl.DefaultParams()
 	m := Method{
 		Name:            simplenpkl.Method,
+		Baseline:        true,
 		Summary:         "non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl",
 		Paper:           "Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12, 2011",
 		DefaultKernel:   simplenpkl.DefaultKernel,

@@ -14,6 +14,7 @@ func spectralMethod() Method {
 	d := spectral.DefaultParams()
 	m := Method{
 		Name:            spectral.Method,
+		Baseline:        true,
 		Summary:         "kernels of a graph's Laplacian: diffusion and others, baselines of gml",
 		Paper:           "Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order)",
 		DefaultKernel:   spectral.DefaultKernel,

@@ -9,6 +9,7 @@ import (
 func xiangMethod() Method {
 	m := Method{
 		Name:            xiang.Method,
+		Baseline:        true,
 		Summary:         "trace-ratio metric of the links alone, linear: the baseline of lleratio",
 		Paper:           "Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and classification, Pattern Recognition 41, 2008",
 		UsesCannotLinks: true,

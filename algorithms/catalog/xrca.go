@@ -12,6 +12,7 @@ func xrcaMethod() Method {
 	d := xrca.DefaultParams()
 	m := Method{
 		Name:            xrca.Method,
+		Baseline:        true,
 		Summary:         "relevant component analysis extended to cannot-links, linear",
 		Paper:           "Yeung & Chang, Extending the relevant component analysis algorithm for metric learning using both positive and negative equivalence constraints, Pattern Recognition 39, 2006",
 		UsesCannotLinks: true,

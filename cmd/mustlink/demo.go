@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/rca"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
@@ -24,6 +25,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 )
+
+// rcaName is the linear method that the demo shows beside the five.
+const rcaName = rca.Method
 
 // demoSet is one generated set of the demo.
 type demoSet struct {
@@ -45,6 +49,7 @@ func demoSets() []demoSet {
 }
 
 type demoFlags struct {
+	baselines                  bool
 	points, links, repetitions int
 	seed                       uint64
 	out                        string
@@ -59,9 +64,10 @@ func newDemo(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo [xor|spiral|chessboard|rings]...",
 		Short: "see metrics learned from pairs make clustering better, on generated data",
-		Long: `Generate data, learn metrics from pairs with every method, and compare k-means without
-and with each learned metric: on the rows that the links are about, and on rows that the
-methods have never seen. Without an argument on all four sets.
+		Long: `Generate data, learn metrics from pairs with the five methods and a linear one (with
+--baselines with all), and compare k-means without and with each learned metric: on the rows
+that the links are about, and on rows that the methods have never seen. Without an argument
+on all four sets.
 
 Nothing is written, unless -o names a folder: it then receives the data, links and models
 of the first repetition, to try the other commands on.`,
@@ -76,6 +82,7 @@ of the first repetition, to try the other commands on.`,
 	f.SortFlags = false
 	f.IntVar(&d.points, "points", 800, "number of points; half of them are unseen")
 	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links where a method uses them")
+	f.BoolVar(&d.baselines, "baselines", false, "all baselines too, not only "+rcaName)
 	f.IntVar(&d.repetitions, "repetitions", 5, "data sets drawn, over which the figures are averaged")
 	seedFlag(f, &d.seed)
 	f.StringVarP(&d.out, "output", "o", "", "a `FOLDER` to write data, links and models to")
@@ -212,7 +219,7 @@ func (d *demoFlags) repetition(ctx context.Context, eng *engine.Engine, set demo
 		return err
 	}
 	for _, method := range catalog.Methods() {
-		if method.Small {
+		if method.Small || method.Baseline && !d.baselines && method.Name != rcaName {
 			continue
 		}
 		m, l, err := d.learn(ctx, eng, set, method, seen, seed)
