@@ -82,8 +82,8 @@ func (v vector) newExponential(name string, some bool) *exponential {
 	hi := math.Float64frombits(math.Float64bits(math.Ln2) &^ (1<<21 - 1))
 	e := &exponential{v: v, name: name}
 	keep := v.lanes == 8 || some
-	// Beyond the first two the result is +Inf or 0, and infinities would make NaN of r.
-	e.low, e.high = e.constant("Low", -746, keep), e.constant("High", 710, keep)
+	// Beyond the first two the result is 0 or +Inf, and infinities would make NaN of r.
+	e.low, e.high = e.constant("Low", -745.14, keep), e.constant("High", 710, keep)
 	e.log2e = e.constant("Log2e", math.Log2E, keep)
 	e.hi, e.lo = e.constant("Ln2Hi", hi, keep), e.constant("Ln2Lo", ln2Rest(hi), keep)
 	e.unit = e.constant("One", 1, keep)
@@ -112,15 +112,18 @@ func (e *exponential) constant(name string, value float64, keep bool) func() reg
 	return load
 }
 
-// of returns e^x, and overwrites x.
+// of returns e^x, and overwrites x. Elements below the low end are multiplied by 2^0 and then replaced by 0: scaling to
+// results that are not normal numbers takes processors dozens of times as long.
 func (e *exponential) of(x reg.VecVirtual) reg.VecVirtual {
 	v, m := e.v, e.v.new()
-	VMAXPD(x, e.low(), x) // a NaN stays
+	mask := v.notLess(x, e.low())
 	VMINPD(x, e.high(), x)
-	VMULPD(e.log2e(), x, m)
 	if v.lanes == 8 {
+		VMULPD_Z(e.log2e(), x, mask.(reg.OpmaskVirtual), m)
 		VRNDSCALEPD(U8(8), m, m)
 	} else {
+		VANDPD(mask.(reg.VecVirtual), x, x)
+		VMULPD(e.log2e(), x, m)
 		VROUNDPD(U8(8), m, m)
 	}
 	r := x
@@ -138,16 +141,30 @@ func (e *exponential) of(x reg.VecVirtual) reg.VecVirtual {
 	VMULPD(r, s, s)
 	VFMADD213PD(r, r, s) // r + r (r q)
 	VADDPD(e.unit(), s, s)
-	v.power2(s, m, e.bias)
+	if v.lanes == 8 {
+		VSCALEFPD_Z(m, s, mask.(reg.OpmaskVirtual), s)
+	} else {
+		v.power2(s, m, e.bias)
+		VANDPD(mask.(reg.VecVirtual), s, s)
+	}
 	return s
 }
 
-// power2 multiplies s by 2^m, m whole numbers, rounding once where the result is denormal.
-func (v vector) power2(s, m reg.VecVirtual, bias Mem) {
+// notLess returns a mask of the elements that are not less than limit; a NaN is not.
+func (v vector) notLess(x, limit reg.VecVirtual) any {
+	const notLess = 5
 	if v.lanes == 8 {
-		VSCALEFPD(m, s, s)
-		return
+		k := K()
+		VCMPPD(U8(notLess), limit, x, k)
+		return k
 	}
+	mask := v.new()
+	VCMPPD(U8(notLess), limit, x, mask)
+	return mask
+}
+
+// power2 multiplies s by 2^m, m whole numbers, rounding once where the result is denormal: AVX2 has no instruction for it.
+func (v vector) power2(s, m reg.VecVirtual, bias Mem) {
 	// 2^m = 2^h 2^(m-h), h = m/2 rounded down: both are normal numbers.
 	whole, h := XMM(), XMM()
 	VCVTPD2DQY(m, whole)
