@@ -25,23 +25,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
-// rings returns points on two circles, one around the other, with links.
-func rings(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 2)
-		a, r := 2*math.Pi*rng.Float64(), float64(1+2*(i%2))+0.1*rng.NormFloat64()
-		copy(x.Row(i), []float64{r * math.Cos(a), r * math.Sin(a)})
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, labels, set
-}
-
 func fitted(t testing.TB, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
 	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
@@ -75,7 +58,7 @@ func variants() map[string]Learner {
 // projections of the last round have the conditions of the optimum.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		x, _, set := rings(rt, rapid.IntRange(40, 90).Draw(rt, "n"), rapid.IntRange(5, 30).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Rings(rt, rapid.IntRange(40, 90).Draw(rt, "n"), rapid.IntRange(5, 30).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
 		l := of(rapid.SampledFrom([]Prior{RBF, Spectral, DataDep}).Draw(rt, "prior"))
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
 		l.Params.Laplacian = rapid.SampledFrom([]Laplacian{Unnormalized, Normalized}).Draw(rt, "laplacian")
@@ -105,7 +88,7 @@ func TestMonotone(t *testing.T) {
 // The objective that the trace ends with is that of its definition, for the spectral prior: K = Y Y' for the
 // places Y, M = V diag(alpha) V'.
 func TestObjective(t *testing.T) {
-	x, _, set := rings(t, 60, 15, 2)
+	x, _, set := enginetest.Rings(t, 60, 15, 2)
 	l := of(Spectral)
 	l.Params.Rank, l.Params.Outer, l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = 6, 3, 2, 1e-9, 10000
 	m := fitted(t, l, x, set)
@@ -156,9 +139,9 @@ func TestObjective(t *testing.T) {
 // With both priors the learned distances tell the rings apart, of training and of new points.
 func TestLearns(t *testing.T) {
 	for name, l := range variants() {
-		x, labels, set := rings(t, 200, 60, 3)
+		x, labels, set := enginetest.Rings(t, 200, 60, 3)
 		m := fitted(t, l, x, set)
-		other, classes, _ := rings(t, 100, 5, 4)
+		other, classes, _ := enginetest.Rings(t, 100, 5, 4)
 		right := nearest(t, m, x, labels, other, classes)
 		if right < 95 {
 			t.Errorf("%s: %d of 100 new points are nearest to one of their class", name, right)
@@ -202,7 +185,7 @@ func nearest(t *testing.T, m *Model, x *points.Dense, labels []string, other *po
 }
 
 func TestModelFile(t *testing.T) {
-	x, _, set := rings(t, 60, 20, 5)
+	x, _, set := enginetest.Rings(t, 60, 20, 5)
 	for name, l := range variants() {
 		m := fitted(t, l, x, set)
 		f := &model.File{}
@@ -214,7 +197,7 @@ func TestModelFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		other, _, _ := rings(t, 20, 2, 6)
+		other, _, _ := enginetest.Rings(t, 20, 2, 6)
 		a, errA := m.Embed(ctx, eng, other)
 		b, errB := back.Embed(ctx, eng, other)
 		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || !slices.Equal(m.Weights(), back.Weights()) {
@@ -269,7 +252,7 @@ func TestIsomap(t *testing.T) {
 
 // A basis that is given counts as the one that the parameters name, if it is that.
 func TestGivenBasis(t *testing.T) {
-	x, _, set := rings(t, 60, 15, 7)
+	x, _, set := enginetest.Rings(t, 60, 15, 7)
 	for _, name := range []Basis{FromLaplacian, FromIsomap} {
 		l := of(Spectral)
 		l.Params.Rank, l.Params.Basis, l.Params.Neighbors = 6, name, 40
@@ -290,7 +273,7 @@ func TestGivenBasis(t *testing.T) {
 func TestFreeConstant(t *testing.T) {
 	above := false
 	for seed := range uint64(5) {
-		x, _, set := rings(t, 80, 40, seed)
+		x, _, set := enginetest.Rings(t, 80, 40, seed)
 		l := of(Spectral)
 		l.Params.Rank, l.Params.MaxIter, l.Params.Outer, l.Params.Lower = 8, 2000, 8, "5" // far beyond all distances
 		with := fitted(t, l, x, set)
@@ -316,7 +299,7 @@ func TestFreeConstant(t *testing.T) {
 // Triplets alone teach what is near: those that were not shown hold more often than before.
 func TestTriplets(t *testing.T) {
 	for name, l := range variants() {
-		x, labels, _ := rings(t, 120, 10, 8)
+		x, labels, _ := enginetest.Rings(t, 120, 10, 8)
 		none, err := links.New(x.N, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -357,7 +340,7 @@ func TestTriplets(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	x, _, set := rings(t, 60, 10, 6)
+	x, _, set := enginetest.Rings(t, 60, 10, 6)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	none, err := links.New(60, nil)
 	if err != nil {

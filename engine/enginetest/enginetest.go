@@ -1,4 +1,4 @@
-// Package enginetest makes engines for tests.
+// Package enginetest makes engines, references and sets of points for tests.
 package enginetest
 
 import (

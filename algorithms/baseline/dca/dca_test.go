@@ -3,7 +3,6 @@ package dca
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,25 +18,6 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
-
-// bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
-func bands(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 3)
-		for j := range d {
-			x.Data[i*d+j] = 3 * rng.NormFloat64()
-		}
-		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, labels, set
-}
 
 func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
@@ -119,7 +99,7 @@ func form(m [][]float64, u, v []float64) float64 {
 // The directions diagonalise both matrices, C_w + eps C_b to 1; the first has the largest ratio of all.
 func TestDirections(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		x, _, set := bands(rt, 60, 4, 30, rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Bands(rt, 60, 4, 30, rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.EpsRel = rapid.SampledFrom([]float64{1e-9, 1e-2, 1}).Draw(rt, "eps")
 		m := fitted(rt, l, x, set)
@@ -160,8 +140,8 @@ func TestDirections(t *testing.T) {
 
 // With a linear kernel the kernel mode is the linear one, for new points too.
 func TestModesAgree(t *testing.T) {
-	x, _, set := bands(t, 50, 4, 30, 2)
-	other, _, _ := bands(t, 10, 4, 2, 3)
+	x, _, set := enginetest.Bands(t, 50, 4, 30, 2)
+	other, _, _ := enginetest.Bands(t, 10, 4, 2, 3)
 	l := Learner{Params: DefaultParams()}
 	flat := fitted(t, l, x, set)
 	var err error
@@ -184,7 +164,7 @@ func TestModesAgree(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	x, _, set := bands(t, 40, 4, 20, 5)
+	x, _, set := enginetest.Bands(t, 40, 4, 20, 5)
 	for _, text := range []string{"", "rbf:sigma=mean"} {
 		l := Learner{Params: DefaultParams()}
 		if text != "" {
@@ -212,7 +192,7 @@ func TestModelFile(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	x, _, set := bands(t, 40, 4, 20, 6)
+	x, _, set := enginetest.Bands(t, 40, 4, 20, 6)
 	list := func(l ...links.Link) *links.Set {
 		s, err := links.New(40, l)
 		if err != nil {
@@ -250,7 +230,7 @@ func TestBadInput(t *testing.T) {
 		twins.Row(i)[2] = 7
 	}
 	fitted(t, Learner{Params: DefaultParams()}, twins, set)
-	wide, _, few := bands(t, 60, 10000, 30, 7)
+	wide, _, few := enginetest.Bands(t, 60, 10000, 30, 7)
 	if m := fitted(t, Learner{Params: DefaultParams()}, wide, few); m.Dim() > 59 {
 		t.Errorf("%d dimensions of 60 points", m.Dim())
 	}

@@ -3,9 +3,7 @@ package itml
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -21,25 +19,6 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
-
-// bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
-func bands(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 3)
-		for j := range d {
-			x.Data[i*d+j] = 3 * rng.NormFloat64()
-		}
-		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, labels, set
-}
 
 func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
@@ -62,7 +41,7 @@ func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) 
 // The kernel mode with a linear kernel learns the metric of the linear mode: also between new points.
 func TestModesAgree(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1, 10} {
-		x, _, set := bands(t, 60, 4, 30, 1)
+		x, _, set := enginetest.Bands(t, 60, 4, 30, 1)
 		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 3, K: 1}, {I: 50, J: 20, K: 51}, {I: 4, J: 7, K: 30}}}
 		l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = gamma, 1e-12, 100000
 		flat := fitted(t, l, x, set)
@@ -74,7 +53,7 @@ func TestModesAgree(t *testing.T) {
 		if flat.Residual() > 1e-9 || curved.Residual() > 1e-9 {
 			t.Fatalf("residuals %g and %g", flat.Residual(), curved.Residual())
 		}
-		other, _, _ := bands(t, 10, 4, 2, 2)
+		other, _, _ := enginetest.Bands(t, 10, 4, 2, 2)
 		pairs := [][2]int{{0, 1}, {2, 7}, {3, 9}, {4, 5}}
 		a, b := distances(t, flat, other, pairs), distances(t, curved, other, pairs)
 		for k := range a {
@@ -87,7 +66,7 @@ func TestModesAgree(t *testing.T) {
 
 // A triplet that cannot be taken for granted holds after the fit, by the margin as the slack has moved it.
 func TestTriplet(t *testing.T) {
-	x, _, _ := bands(t, 60, 3, 5, 7)
+	x, _, _ := enginetest.Bands(t, 60, 3, 5, 7)
 	none, err := links.New(60, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +95,7 @@ func TestTriplet(t *testing.T) {
 
 // The inverse covariance as prior is the identity on whitened points.
 func TestCovariancePrior(t *testing.T) {
-	x, _, set := bands(t, 60, 3, 30, 3)
+	x, _, set := enginetest.Bands(t, 60, 3, 30, 3)
 	l := Learner{Params: DefaultParams()}
 	l.Params.Prior, l.Params.Tol, l.Params.MaxIter = Covariance, 1e-11, 100000
 	want := fitted(t, l, x, set)
@@ -139,7 +118,7 @@ func TestCovariancePrior(t *testing.T) {
 // Links are met better than before, in both modes: must-links come together against cannot-links.
 func TestLearns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		x, labels, set := bands(t, 90, 4, 60, rapid.Uint64().Draw(rt, "seed"))
+		x, labels, set := enginetest.Bands(t, 90, 4, 60, rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		if rapid.Bool().Draw(rt, "kernel") {
 			var err error
@@ -175,7 +154,7 @@ func TestLearns(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	x, _, set := bands(t, 60, 4, 30, 5)
+	x, _, set := enginetest.Bands(t, 60, 4, 30, 5)
 	for _, text := range []string{"", "rbf:sigma=mean"} {
 		l := Learner{Params: DefaultParams()}
 		if text != "" {
@@ -201,7 +180,7 @@ func TestModelFile(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	x, _, set := bands(t, 60, 4, 10, 6)
+	x, _, set := enginetest.Bands(t, 60, 4, 10, 6)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	none, err := links.New(60, nil)
 	if err != nil {

@@ -3,9 +3,7 @@ package klein
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -18,23 +16,6 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
-
-// rings returns points on two circles, one around the other, with links.
-func rings(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 2)
-		a, r := 2*math.Pi*rng.Float64(), float64(1+2*(i%2))+0.1*rng.NormFloat64()
-		copy(x.Row(i), []float64{r * math.Cos(a), r * math.Sin(a)})
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, labels, set
-}
 
 func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
@@ -51,7 +32,7 @@ func TestShortestPaths(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(8, 30).Draw(rt, "n")
 		pairs := rapid.IntRange(1, 6).Draw(rt, "pairs")
-		x, _, set := rings(rt, n, pairs, rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Rings(rt, n, pairs, rapid.Uint64().Draw(rt, "seed"))
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
 		d, err := kernel.Linear().SquaredDistances(ctx, eng, x)
 		if err != nil {
@@ -105,8 +86,8 @@ func TestShortestPaths(t *testing.T) {
 
 // Must-links bring whole arcs together, and new points follow.
 func TestLearns(t *testing.T) {
-	x, labels, set := rings(t, 200, 80, 3)
-	other, classes, _ := rings(t, 100, 5, 4)
+	x, labels, set := enginetest.Rings(t, 200, 80, 3)
+	other, classes, _ := enginetest.Rings(t, 100, 5, 4)
 	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
 	y, err := m.Embed(context.Background(), enginetest.New(t, 0), other)
 	if err != nil {
@@ -148,7 +129,7 @@ func TestLearns(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	x, _, set := rings(t, 60, 20, 5)
+	x, _, set := enginetest.Rings(t, 60, 20, 5)
 	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
@@ -158,7 +139,7 @@ func TestModelFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, _, _ := rings(t, 20, 2, 6)
+	other, _, _ := enginetest.Rings(t, 20, 2, 6)
 	a, errA := m.Embed(context.Background(), enginetest.New(t, 0), other)
 	b, errB := back.Embed(context.Background(), enginetest.New(t, 0), other)
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) {
@@ -168,7 +149,7 @@ func TestModelFile(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	x, _, set := rings(t, 40, 10, 6)
+	x, _, set := enginetest.Rings(t, 40, 10, 6)
 	none, err := links.New(40, nil)
 	if err != nil {
 		t.Fatal(err)

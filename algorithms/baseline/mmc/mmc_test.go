@@ -3,7 +3,6 @@ package mmc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,25 +19,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
-func bands(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 3)
-		for j := range d {
-			x.Data[i*d+j] = 3 * rng.NormFloat64()
-		}
-		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, labels, set
-}
-
 func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
 	t.Helper()
 	l := Learner{Params: DefaultParams()}
@@ -53,7 +33,7 @@ func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *
 // The gradient is that of differences, of both forms.
 func TestGradient(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		x, _, set := bands(rt, 40, 4, 20, rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Bands(rt, 40, 4, 20, rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Diagonal = rapid.Bool().Draw(rt, "diagonal")
 		p, _, err := l.frame(context.Background(), enginetest.New(rt, 0), x, set)
@@ -113,7 +93,7 @@ func TestOptimum(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const q = 3
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
-		x, _, set := bands(rt, 40, q, 25, rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Bands(rt, 40, q, 25, rapid.Uint64().Draw(rt, "seed"))
 		change := func(p *Params) {
 			p.EpsRel, p.Tol, p.Diagonal = 0, 1e-7, rapid.Bool().Draw(rt, "diagonal")
 		}
@@ -216,7 +196,7 @@ func simplex(v []float64) []float64 {
 
 // The loud directions get small weights, in both forms.
 func TestLearns(t *testing.T) {
-	x, labels, set := bands(t, 90, 5, 60, 3)
+	x, labels, set := enginetest.Bands(t, 90, 5, 60, 3)
 	for _, diagonal := range []bool{false, true} {
 		m := fitted(t, func(p *Params) { p.Diagonal = diagonal }, x, set)
 		y, err := m.Embed(context.Background(), enginetest.New(t, 0), x)
@@ -242,7 +222,7 @@ func TestLearns(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	x, _, set := bands(t, 60, 4, 30, 5)
+	x, _, set := enginetest.Bands(t, 60, 4, 30, 5)
 	m := fitted(t, func(*Params) {}, x, set)
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
@@ -262,7 +242,7 @@ func TestModelFile(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	x, _, set := bands(t, 60, 4, 30, 6)
+	x, _, set := enginetest.Bands(t, 60, 4, 30, 6)
 	none, err := links.New(60, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -320,7 +300,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	// Ten thousand features of a hundred points are at most 99 directions.
-	wide, _, few := bands(t, 100, 10000, 50, 7)
+	wide, _, few := enginetest.Bands(t, 100, 10000, 50, 7)
 	if m := fitted(t, nothing, wide, few); m.Dim() > 99 {
 		t.Errorf("%d dimensions of 100 points", m.Dim())
 	}

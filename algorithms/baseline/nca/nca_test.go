@@ -3,7 +3,6 @@ package nca
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,18 +20,10 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
+// bands returns points of three classes, and links that say all of them.
 func bands(t enginetest.Fataler, n, d int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 3)
-		for j := range d {
-			x.Data[i*d+j] = 3 * rng.NormFloat64()
-		}
-		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
-	}
+	x, labels, _ := enginetest.Bands(t, n, d, 1, seed)
 	set, err := links.FromLabels(labels)
 	if err != nil {
 		t.Fatal(err)

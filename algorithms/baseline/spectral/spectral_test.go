@@ -20,23 +20,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// rings returns points on two circles, one around the other, with links.
-func rings(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 2)
-		a, r := 2*math.Pi*rng.Float64(), float64(1+2*(i%2))+0.1*rng.NormFloat64()
-		copy(x.Row(i), []float64{r * math.Cos(a), r * math.Sin(a)})
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, labels, set
-}
-
 func of(kind Kind) Learner {
 	l := Learner{Params: DefaultParams()}
 	l.Params.Kind = kind
@@ -55,7 +38,7 @@ func fitted(t testing.TB, l Learner, x points.Points, set *links.Set) *Model {
 // With all eigenvectors the diffusion kernel is exp(-t L), by its power series, and the regularised Laplacian the
 // inverse of I + t L.
 func TestFunctionsOfTheLaplacian(t *testing.T) {
-	x, _, set := rings(t, 30, 2, 1)
+	x, _, set := enginetest.Rings(t, 30, 2, 1)
 	l := of(Diffusion)
 	l.Params.Rank, l.Params.Neighbors, l.Params.Time = 29, 4, 0.3
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -185,11 +168,11 @@ func TestAligned(t *testing.T) {
 // Learned weights tell the rings apart better than the raw points do, for new points, too.
 func TestLearns(t *testing.T) {
 	for _, kind := range []Kind{Diffusion, Regularized, Eigenmaps, Alignment, Order} {
-		x, labels, set := rings(t, 200, 60, 3)
+		x, labels, set := enginetest.Rings(t, 200, 60, 3)
 		l := of(kind)
 		l.Params.Rank = 12
 		m := fitted(t, l, x, set)
-		other, classes, _ := rings(t, 100, 5, 4)
+		other, classes, _ := enginetest.Rings(t, 100, 5, 4)
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		y, err := m.Embed(ctx, eng, other)
 		if err != nil {
@@ -225,7 +208,7 @@ func TestLearns(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	x, _, set := rings(t, 60, 10, 6)
+	x, _, set := enginetest.Rings(t, 60, 10, 6)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	none, err := links.New(60, nil)
 	if err != nil {

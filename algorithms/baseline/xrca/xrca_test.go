@@ -3,9 +3,7 @@ package xrca
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -18,25 +16,6 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
-
-// bands returns points whose first coordinate tells three classes apart, and whose others are louder noise.
-func bands(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 4))
-	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 3)
-		for j := range d {
-			x.Data[i*d+j] = 3 * rng.NormFloat64()
-		}
-		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, labels, set
-}
 
 func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
 	t.Helper()
@@ -53,7 +32,7 @@ func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *
 func TestMetric(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const d = 4
-		x, _, set := bands(rt, 60, d, 30, rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Bands(rt, 60, d, 30, rapid.Uint64().Draw(rt, "seed"))
 		eps := rapid.SampledFrom([]float64{1e-6, 1e-2, 1}).Draw(rt, "eps")
 		m := fitted(rt, func(p *Params) { p.EpsRel = eps }, x, set)
 		c, s, rows := blas.NewMatrix(d, d), blas.NewMatrix(d, d), 0
@@ -116,7 +95,7 @@ func TestMetric(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	x, _, set := bands(t, 40, 4, 20, 5)
+	x, _, set := enginetest.Bands(t, 40, 4, 20, 5)
 	m := fitted(t, func(*Params) {}, x, set)
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
@@ -135,7 +114,7 @@ func TestModelFile(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	x, _, set := bands(t, 40, 4, 20, 6)
+	x, _, set := enginetest.Bands(t, 40, 4, 20, 6)
 	list := func(l ...links.Link) *links.Set {
 		s, err := links.New(40, l)
 		if err != nil {
@@ -171,7 +150,7 @@ func TestBadInput(t *testing.T) {
 		twins.Row(i)[2] = 7
 	}
 	fitted(t, nothing, twins, set)
-	wide, _, few := bands(t, 60, 10000, 30, 7)
+	wide, _, few := enginetest.Bands(t, 60, 10000, 30, 7)
 	if m := fitted(t, nothing, wide, few); m.Dim() > 59 {
 		t.Errorf("%d dimensions of 60 points", m.Dim())
 	}

@@ -1,0 +1,48 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Bands returns n points of d features whose first one tells three classes apart, and whose others are louder noise, with so
+// many links of each kind.
+func Bands(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		for j := range d {
+			x.Data[i*d+j] = 3 * rng.NormFloat64()
+		}
+		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
+	}
+	return x, labels, drawn(t, labels, pairs, seed)
+}
+
+// Rings returns n points on two circles, one around the other, with so many links of each kind.
+func Rings(t Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 2)
+		a, r := 2*math.Pi*rng.Float64(), float64(1+2*(i%2))+0.1*rng.NormFloat64()
+		copy(x.Row(i), []float64{r * math.Cos(a), r * math.Sin(a)})
+	}
+	return x, labels, drawn(t, labels, pairs, seed)
+}
+
+func drawn(t Fataler, labels []string, pairs int, seed uint64) *links.Set {
+	t.Helper()
+	set, err := links.SampleByCount(labels, pairs, pairs, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
