@@ -15,10 +15,19 @@ import (
 //
 // Errors and cost: those of [Search], and *fault.ShapeError when len(labels) != n.
 func Classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, k int) ([]string, error) {
+	return classify(ctx, eng, train, labels, query, k, false)
+}
+
+// LeaveOneOut classifies every row of x (n x d) as [Classify] does, by the other rows.
+func LeaveOneOut(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []string, k int) ([]string, error) {
+	return classify(ctx, eng, x, labels, x, k, true)
+}
+
+func classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, k int, excludeSelf bool) ([]string, error) {
 	if len(labels) != train.Rows {
 		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels), Want: fmt.Sprintf("%d, one for each training row", train.Rows)}
 	}
-	index, _, err := Search(ctx, eng, query, train, k, false)
+	index, _, err := Search(ctx, eng, query, train, k, excludeSelf)
 	if err != nil {
 		return nil, err
 	}

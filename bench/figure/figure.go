@@ -71,7 +71,7 @@ func (s Size) fill(panels int) (Size, error) {
 	return s, nil
 }
 
-// Panel is one drawing of a figure: a [Scatter], [Lines] or [Boxes].
+// Panel is one drawing of a figure: a [Scatter], [Lines], [Boxes] or [Ranks].
 type Panel interface {
 	// plot returns the drawing without its legend.
 	plot() (*plot.Plot, error)

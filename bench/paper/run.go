@@ -315,19 +315,29 @@ func (r *run) result() *Result {
 	return res
 }
 
-// summarise returns the mean of n values and their standard deviation with divisor n-1.
+// summarise returns the mean of n values and their standard deviation with divisor n-1; values that are left out do not
+// count, and when all are there is neither.
 func summarise(n int, value func(i int) float64) Value {
-	var sum, squares float64
+	var given []float64
 	for i := range n {
-		sum += value(i)
+		if v := value(i); !math.IsNaN(v) {
+			given = append(given, v)
+		}
 	}
-	mean := sum / float64(n)
-	if n == 1 {
+	if len(given) == 0 {
+		return Value{math.NaN(), math.NaN()}
+	}
+	var sum, squares float64
+	for _, v := range given {
+		sum += v
+	}
+	mean := sum / float64(len(given))
+	if len(given) == 1 {
 		return Value{Mean: mean, SD: math.NaN()}
 	}
-	for i := range n {
-		d := value(i) - mean
+	for _, v := range given {
+		d := v - mean
 		squares += float64(d * d)
 	}
-	return Value{Mean: mean, SD: math.Sqrt(squares / float64(n-1))}
+	return Value{Mean: mean, SD: math.Sqrt(squares / float64(len(given)-1))}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"runtime"
 	"time"
@@ -27,10 +28,46 @@ import (
 // record is a line of the state file. Values are exact: JSON numbers are written with as
 // many digits as the float64 needs.
 type record struct {
-	Run     string      `json:"run"` // fingerprint; the first member, see recordStart
-	Trial   int         `json:"trial"`
-	Seconds float64     `json:"seconds"`
-	Values  [][]float64 `json:"values"`
+	Run     string   `json:"run"` // fingerprint; the first member, see recordStart
+	Trial   int      `json:"trial"`
+	Seconds float64  `json:"seconds"`
+	Values  recorded `json:"values"`
+}
+
+// recorded are figures; NaN, for one that is left out, is null in JSON.
+type recorded [][]float64
+
+// MarshalJSON writes the rows.
+func (r recorded) MarshalJSON() ([]byte, error) {
+	rows := make([][]*float64, len(r))
+	for i, row := range r {
+		rows[i] = make([]*float64, len(row))
+		for j, v := range row {
+			rows[i][j] = unlessNaN(v)
+		}
+	}
+	return json.Marshal(rows)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *recorded) UnmarshalJSON(text []byte) error {
+	var rows [][]*float64
+	if err := json.Unmarshal(text, &rows); err != nil {
+		return err
+	}
+	if *r = nil; rows != nil {
+		*r = make(recorded, len(rows))
+	}
+	for i, row := range rows {
+		(*r)[i] = make([]float64, len(row))
+		for j, v := range row {
+			(*r)[i][j] = math.NaN()
+			if v != nil {
+				(*r)[i][j] = *v
+			}
+		}
+	}
+	return nil
 }
 
 // recordStart begins every line of a state file. A last line that is neither whole nor

@@ -36,6 +36,8 @@ type Table struct {
 	Steps int `json:"-"`
 	// Decimals is how many the report prints; give the paper's own or one more.
 	Decimals int `json:"decimals"`
+	// Gaps lets trials leave figures out, as NaN, where a system fails; means are over the others.
+	Gaps bool `json:"gaps,omitempty"`
 	// Quartiles has the report print medians and quartiles over the trials in place of means, as a
 	// paper with box plots does; then the table can be drawn too.
 	Quartiles bool `json:"quartiles,omitempty"`
@@ -50,7 +52,7 @@ type Table struct {
 	// its randomness is that of no trial, and it may depend on nothing else.
 	Prepare func(ctx context.Context, eng *engine.Engine, t Trial) (shared any, err error) `json:"-"`
 	// Trial runs one repetition and returns one value for every row and column,
-	// values[row][column], all finite. It takes its randomness from t alone, and is called
+	// values[row][column], all finite but for Gaps. It takes its randomness from t alone, and is called
 	// from several goroutines at once.
 	Trial func(ctx context.Context, eng *engine.Engine, t Trial) (values [][]float64, err error) `json:"-"`
 	// Draw, if not nil, returns the panels of the table's picture; with Quartiles there is one without it.
@@ -214,7 +216,7 @@ func (t Table) check(values [][]float64) error {
 			return fmt.Errorf("row %q: %d values: want %d", t.Rows[i].Name, len(row), len(t.Columns))
 		}
 		for j, v := range row {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if math.IsNaN(v) && !t.Gaps || math.IsInf(v, 0) {
 				return fmt.Errorf("row %q, column %q: value is %v: want a finite number", t.Rows[i].Name, t.Columns[j], v)
 			}
 		}

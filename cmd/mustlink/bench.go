@@ -23,7 +23,7 @@ of the papers with our figures beside the printed ones.`,
 		Args:    cobra.ArbitraryArgs,
 		RunE:    unknownCommand,
 	}
-	cmd.AddCommand(newBenchPaper(a), newBenchMicro(a), newBenchPeers(a))
+	cmd.AddCommand(newBenchPaper(a), newBenchCross(a), newBenchCurves(a), newBenchMicro(a), newBenchPeers(a))
 	return cmd
 }
 
@@ -193,15 +193,12 @@ func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags, table paper.Tab
 	if p.repetitions < 0 || cmd.Flags().Changed("repetitions") && p.repetitions == 0 {
 		return &fault.ParamError{Param: "--repetitions", Value: p.repetitions, Want: "a number >= 1"}
 	}
-	if p.state == stream {
-		return usagef("--state is \"-\": want a file, as it is both read and written")
-	}
-	if p.state != "" {
-		a.inputs = append(a.inputs, p.state)
+	if err := p.checkState(a); err != nil {
+		return err
 	}
 	_, notPicture := figure.FormatOf(p.out)
 	switch {
-	case p.out == stream || isJSON(p.out) || strings.HasSuffix(strings.ToLower(p.out), ".md"):
+	case p.out == stream || isJSON(p.out) || isMarkdown(p.out):
 	case notPicture != nil && table.Drawn():
 		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md, .json, ." + strings.Join(figure.Formats(), ", .") + ", or \"-\""}
 	case !table.Drawn():
@@ -209,6 +206,19 @@ func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags, table paper.Tab
 	}
 	return a.checkOutput("-o, --output", p.out)
 }
+
+// checkState sees to it that the state file is a file of its own.
+func (p *paperFlags) checkState(a *app) error {
+	if p.state == stream {
+		return usagef("--state is \"-\": want a file, as it is both read and written")
+	}
+	if p.state != "" {
+		a.inputs = append(a.inputs, p.state)
+	}
+	return nil
+}
+
+func isMarkdown(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".md") }
 
 func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
 

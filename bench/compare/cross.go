@@ -1,0 +1,243 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/bench/paper"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Options says how to compare. The zero value takes all systems and all sets that are in the folder.
+type Options struct {
+	Sets        []string // names of sets; nil: all whose files are there
+	Systems     []string // names of systems; nil: all
+	Repetitions int      // 0: 20 of a cross table, 10 of curves
+	Seed        uint64
+	Data        string // folder of the data sets
+	State       string // path of the state file, "" for none
+	Progress    algorithms.ProgressFunc
+}
+
+// Cross is the cross table of systems and data sets.
+type Cross struct {
+	Systems  []string        `json:"systems"`
+	Measures []string        `json:"measures"`
+	Results  []*paper.Result `json:"results"` // one a data set: systems are rows, measures columns
+	Missing  []string        `json:"missing,omitempty"`
+	Failures []Failure       `json:"failures,omitempty"`
+	Build    paper.Build     `json:"build"`
+	Seconds  float64         `json:"seconds"`
+}
+
+// Failure is a system that could not learn from what it was given.
+type Failure struct {
+	Set        string `json:"set"`
+	System     string `json:"system"`
+	Repetition int    `json:"repetition"`
+	Error      string `json:"error"`
+}
+
+const crossRepetitions = 20
+
+// QuickRepetitions is the number of repetitions of a first look.
+const QuickRepetitions = 3
+
+// linksPerRow times the rows of a half is the number of links of the cross table, half of either kind.
+const linksPerRow = 1.2
+
+// Run makes the cross table. Errors: unknown sets and systems, no set in the folder, and those of [paper.Run].
+func Run(ctx context.Context, eng *engine.Engine, o Options) (*Cross, error) {
+	var failed failures
+	results, missing, err := o.run(ctx, eng, crossRepetitions, func(s Set, systems []string) paper.Table { return crossTable(s, systems, &failed) })
+	if err != nil {
+		return nil, err
+	}
+	c := &Cross{Systems: o.systems(), Measures: Measures(), Results: results, Missing: missing, Failures: failed.list, Build: results[0].Build}
+	for _, r := range results {
+		c.Seconds += r.Seconds
+	}
+	return c, nil
+}
+
+// run runs the tables of all sets, one after the other.
+func (o Options) run(ctx context.Context, eng *engine.Engine, repetitions int, table func(Set, []string) paper.Table) (results []*paper.Result, missing []string, err error) {
+	sets, missing, err := o.sets()
+	if err != nil {
+		return nil, nil, err
+	}
+	systems := o.systems()
+	for _, name := range systems {
+		if err := known(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	if o.Repetitions > 0 {
+		repetitions = o.Repetitions
+	}
+	done, total := 0, 0
+	var tables []paper.Table
+	for _, s := range sets {
+		t := table(s, systems)
+		tables = append(tables, t)
+		total += repetitions * t.Steps
+	}
+	for k, t := range tables {
+		r, err := paper.Run(ctx, eng, t, paper.Options{
+			Seed: o.Seed, State: o.State, Repetitions: repetitions, Data: o.Data,
+			Progress: func(p algorithms.Progress) {
+				p.Stage, p.Done, p.Total = sets[k].Name, done+p.Done, total
+				o.Progress.Report(p)
+			},
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		done += repetitions * t.Steps
+		results = append(results, r)
+	}
+	return results, missing, nil
+}
+
+// sets returns those that were asked for, or all that are there.
+func (o Options) sets() (sets []Set, missing []string, err error) {
+	if o.Sets != nil {
+		for _, name := range o.Sets {
+			s, err := LookupSet(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			sets = append(sets, s)
+		}
+		return sets, nil, nil
+	}
+	for _, s := range Sets() {
+		switch there, err := s.there(o.Data); {
+		case err != nil:
+			return nil, nil, err
+		case there:
+			sets = append(sets, s)
+		default:
+			missing = append(missing, s.Name)
+		}
+	}
+	if len(sets) == 0 {
+		return nil, nil, &fault.ParamError{Param: "folder of data sets", Value: o.Data, Want: "the folder that holds " + Sets()[0].Files[0] + " and others"}
+	}
+	return sets, missing, nil
+}
+
+// there says whether all files of the set are in the folder.
+func (s Set) there(folder string) (bool, error) {
+	for _, name := range s.Files {
+		_, err := os.Stat(filepath.Join(folder, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fault.Data(filepath.Join(folder, name), "%w", err)
+		}
+	}
+	return true, nil
+}
+
+func (o Options) systems() []string {
+	if o.Systems == nil {
+		return Systems()
+	}
+	return o.Systems
+}
+
+func known(system string) error {
+	if system == Raw {
+		return nil
+	}
+	_, err := catalog.Lookup(system)
+	return err
+}
+
+// failures collects failures from several trials.
+type failures struct {
+	mu   sync.Mutex
+	list []Failure
+}
+
+func (f *failures) add(set, system string, repetition int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list = append(f.list, Failure{set, system, repetition, err.Error()})
+}
+
+// crossTable is the part of the cross table that one set has.
+func crossTable(s Set, systems []string, failed *failures) paper.Table {
+	t := paper.Table{
+		Name: "cross-" + s.Name, Label: "Cross table", Caption: "all systems on " + s.Name, Columns: Measures(),
+		Data: s.Files, Steps: len(systems), Decimals: 3, Gaps: true, Repetitions: crossRepetitions, Setup: setup(systems), Revision: 1,
+		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
+		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
+			seen, unseen, err := t.Shared.(*rows).halves(ctx, eng, mostRows, t.Seed(0))
+			if err != nil {
+				return nil, err
+			}
+			set, err := drawLinks(seen.labels, int(linksPerRow*float64(seen.x.N)+0.5), 0, t.Seed(1))
+			if err != nil {
+				return nil, err
+			}
+			p := &problem{seen, unseen, set, t.Seed(2)}
+			var values [][]float64
+			for _, system := range systems {
+				v, err := p.figures(ctx, eng, system)
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				if err != nil {
+					failed.add(s.Name, system, t.Number, err)
+				}
+				values = append(values, v)
+				t.Step()
+			}
+			return values, nil
+		},
+	}
+	for _, name := range systems {
+		t.Rows = append(t.Rows, paper.Row{Name: name, Printed: paper.Unprinted(measures)})
+	}
+	return t
+}
+
+// setup says how the figures are obtained; the defaults of every method belong to it.
+func setup(systems []string) []string {
+	lines := []string{
+		fmt.Sprintf("Rows: at most %d of a set, drawn anew in every repetition, every class by its share; half of them are learned from (seen), the others are only embedded (unseen).", mostRows),
+		fmt.Sprintf("Features: standardised by the seen half where there are fewer than %d; words weighed by inverse document frequencies, rows of unit length; more features, and protein sequences (cosine of counts of words of three letters, superfamilies of %d and more), are replaced by the %d leading principal coordinates of the seen half, for all systems alike.", fewFeatures, familyRows, fewFeatures),
+		fmt.Sprintf("Links: %g of the number of seen rows, half must-links and half cannot-links, drawn among all pairs of seen rows; the same for all systems.", linksPerRow),
+		fmt.Sprintf("k-means on either half apart, as many clusters as classes, the best of %d k-means++ starts, the same seed for all systems; %d nearest neighbours among the seen rows, a seen row not being its own.", restarts, votes),
+		"Every method has its defaults, on one thread:",
+	}
+	for _, name := range systems {
+		m, err := catalog.Lookup(name)
+		if err != nil { // raw points
+			continue
+		}
+		var parts []string
+		if m.DefaultKernel != "" {
+			parts = append(parts, "kernel "+m.DefaultKernel)
+		}
+		for _, p := range m.Parameters {
+			if p.Default != "" {
+				parts = append(parts, p.Name+" "+p.Default)
+			}
+		}
+		lines = append(lines, name+": "+strings.Join(parts, ", ")+".")
+	}
+	return lines
+}

@@ -1,0 +1,112 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/bench/figure"
+)
+
+// column returns the column of a draw.
+func column(draw int, unseen bool) int {
+	if unseen {
+		return perDraw*draw + 1
+	}
+	return perDraw * draw
+}
+
+// Markdown returns the curves as a page of tables, balanced Rand index of seen and of unseen rows.
+func (c *Curves) Markdown() (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Learning curves: how many links, and how many may be wrong\n\n")
+	fmt.Fprintf(&b, "Balanced Rand index of k-means, mean of %d repetitions, rows that links were drawn from / rows that no method has seen. Where a set has fewer pairs than links are asked for, all of them are given.\n\n", c.Results[0].Repetitions)
+	c.averaged(&b)
+	for s := range c.Results {
+		fmt.Fprintf(&b, "## %s\n\n", c.set(s))
+		c.table(&b, func(system, col int) float64 { return c.Results[s].Ours[system][col].Mean })
+	}
+	provenance(&b, "curves", c.Results, c.Missing, c.Build, c.Seconds)
+	return b.String(), nil
+}
+
+func (c *Curves) set(k int) string { return strings.TrimPrefix(c.Results[k].Table.Name, "curves-") }
+
+// averaged writes the means over the sets.
+func (c *Curves) averaged(b *strings.Builder) {
+	fmt.Fprintf(b, "## Mean over the %d sets\n\n", len(c.Results))
+	c.table(b, c.overall)
+}
+
+// overall is the mean of a column over the sets, NaN if a system failed on one of them everywhere.
+func (c *Curves) overall(system, col int) float64 {
+	sum := 0.0
+	for _, r := range c.Results {
+		sum += r.Ours[system][col].Mean
+	}
+	return sum / float64(len(c.Results))
+}
+
+// table writes the draws as columns.
+func (c *Curves) table(b *strings.Builder, value func(system, col int) float64) {
+	for _, part := range [][]int{upTo(0, len(c.Counts)), upTo(len(c.Counts), len(c.Counts)+len(c.Wrong))} {
+		b.WriteString("| system |")
+		for _, k := range part {
+			fmt.Fprintf(b, " %s |", draws()[k].name)
+		}
+		b.WriteString("\n| --- |" + strings.Repeat(" ---: |", len(part)) + "\n")
+		for i, system := range c.Systems {
+			fmt.Fprintf(b, "| %s |", system)
+			for _, k := range part {
+				fmt.Fprintf(b, " %s / %s |", number(value(i, column(k, false)), false), number(value(i, column(k, true)), false))
+			}
+			b.WriteByte('\n')
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func upTo(from, to int) []int {
+	var out []int
+	for k := from; k < to; k++ {
+		out = append(out, k)
+	}
+	return out
+}
+
+// Panels draws the five methods and raw points: the mean over the sets against the number of links and against the share of
+// wrong ones, of seen and of unseen rows.
+func (c *Curves) Panels() ([]figure.Panel, error) {
+	var panels []figure.Panel
+	for _, unseen := range []bool{false, true} {
+		rows := "seen rows"
+		if unseen {
+			rows = "unseen rows"
+		}
+		links := figure.Lines{Title: "balanced Rand index, " + rows, XLabel: "links", LogX: true}
+		wrong := figure.Lines{Title: "balanced Rand index, " + rows, XLabel: "wrong links, %"}
+		for i, system := range c.Systems {
+			if m, err := catalog.Lookup(system); err == nil && m.Baseline {
+				continue
+			}
+			a, b := figure.Series{Name: system, Markers: true}, figure.Series{Name: system, Markers: true}
+			for k, n := range c.Counts {
+				add(&a, float64(n), c.overall(i, column(k, unseen)))
+			}
+			for k, w := range c.Wrong {
+				add(&b, 100*w, c.overall(i, column(len(c.Counts)+k, unseen)))
+			}
+			links.Series, wrong.Series = append(links.Series, a), append(wrong.Series, b)
+		}
+		panels = append(panels, links, wrong)
+	}
+	return panels, nil
+}
+
+// add adds a point to a line, unless there is none.
+func add(s *figure.Series, x, y float64) {
+	if !math.IsNaN(y) {
+		s.X, s.Y = append(s.X, x), append(s.Y, y)
+	}
+}

@@ -1,0 +1,130 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/bench/statistics"
+)
+
+// level is that of the intervals.
+const level = 0.95
+
+// Summary is what a system's figures come to over all sets.
+type Summary struct {
+	System string `json:"system"`
+	// Mean holds the mean of every measure over the sets, of times the median; NaN where the system failed everywhere.
+	Mean []float64 `json:"-"`
+	// Interval is that of every measure over the draws of rows and links, the sets being given.
+	Interval []statistics.Interval `json:"-"`
+	// Above counts the sets on which the mean of a measure is above that of raw points, and P is the probability of such
+	// differences over the sets if neither were better (Wilcoxon).
+	Above []int     `json:"-"`
+	P     []float64 `json:"-"`
+}
+
+// mean returns the mean of a measure over the repetitions, by set and system.
+func (c *Cross) mean(measure int) [][]float64 {
+	out := make([][]float64, len(c.Results))
+	for s, r := range c.Results {
+		for i := range c.Systems {
+			out[s] = append(out[s], r.Ours[i][measure].Mean)
+		}
+	}
+	return out
+}
+
+// Ranking ranks the systems by a measure over the sets; a system that fails on a set is last there.
+func (c *Cross) Ranking(measure int) (*statistics.Ranking, error) {
+	return statistics.Rank(c.mean(measure))
+}
+
+// Summaries returns one summary a system.
+func (c *Cross) Summaries() ([]Summary, error) {
+	out := make([]Summary, len(c.Systems))
+	raw := slices.Index(c.Systems, Raw)
+	for i, name := range c.Systems {
+		s := &out[i]
+		s.System = name
+		for m := range measures {
+			groups := c.groups(i, m)
+			s.Mean = append(s.Mean, middle(groups, m >= fitSeconds))
+			in := statistics.Interval{Low: math.NaN(), High: math.NaN()}
+			if len(groups) > 0 {
+				var err error
+				if in, err = statistics.BootstrapMean(groups, level, uint64(m)); err != nil {
+					return nil, err
+				}
+			}
+			s.Interval = append(s.Interval, in)
+			above, p := 0, math.NaN()
+			if raw >= 0 {
+				var err error
+				if above, p, err = c.against(i, raw, m); err != nil {
+					return nil, err
+				}
+			}
+			s.Above, s.P = append(s.Above, above), append(s.P, p)
+		}
+	}
+	return out, nil
+}
+
+// groups returns the figures of a system, those of a set together, without the ones that are left out.
+func (c *Cross) groups(system, measure int) [][]float64 {
+	var groups [][]float64
+	for _, r := range c.Results {
+		var values []float64
+		for _, trial := range r.Trials {
+			if v := trial[system][measure]; !math.IsNaN(v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 0 {
+			groups = append(groups, values)
+		}
+	}
+	return groups
+}
+
+// middle is the mean of the groups' means, or their median.
+func middle(groups [][]float64, median bool) float64 {
+	var means []float64
+	for _, g := range groups {
+		means = append(means, average(g))
+	}
+	if len(means) == 0 {
+		return math.NaN()
+	}
+	if !median {
+		return average(means)
+	}
+	slices.Sort(means)
+	return (means[(len(means)-1)/2] + means[len(means)/2]) / 2
+}
+
+func average(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// against compares two systems over the sets on which both have figures.
+func (c *Cross) against(system, other, measure int) (above int, p float64, err error) {
+	var a, b []float64
+	for _, row := range c.mean(measure) {
+		if x, y := row[system], row[other]; !math.IsNaN(x) && !math.IsNaN(y) {
+			a, b = append(a, x), append(b, y)
+			if x > y {
+				above++
+			}
+		}
+	}
+	if len(a) < 2 {
+		return above, math.NaN(), nil
+	}
+	_, p, err = statistics.Wilcoxon(a, b)
+	return above, p, err
+}

@@ -1,0 +1,160 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+// Raw is the system that learns nothing: the points as they are.
+const Raw = "raw points"
+
+// Systems returns the names of all systems: raw points, and every method of the catalog but those that take few points
+// only, which solve the problem of another method.
+func Systems() []string {
+	names := []string{Raw}
+	for _, m := range catalog.Methods() {
+		if !m.Small {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+const (
+	restarts = 10 // of k-means
+	votes    = 5  // of the nearest neighbours
+)
+
+// The figures of a system in a repetition, in the order of [Measures].
+const (
+	seenRand = iota
+	unseenRand
+	seenARI
+	unseenARI
+	seenNMI
+	unseenNMI
+	seenNeighbors
+	unseenNeighbors
+	fitSeconds
+	embedSeconds
+	measures
+)
+
+// Measures names the figures: of the rows that links were drawn from, and of rows that no method has seen.
+func Measures() []string {
+	return []string{
+		"balanced Rand, seen", "balanced Rand, unseen", "adjusted Rand, seen", "adjusted Rand, unseen", "NMI, seen", "NMI, unseen",
+		"5-NN accuracy, seen", "5-NN accuracy, unseen", "fit, s", "embed, s",
+	}
+}
+
+// problem is what all systems of a repetition are given.
+type problem struct {
+	seen, unseen half
+	links        *links.Set
+	seed         uint64
+}
+
+// figures returns those of a system; all are NaN for one that fails, with the error.
+func (p *problem) figures(ctx context.Context, eng *engine.Engine, system string) ([]float64, error) {
+	out := make([]float64, measures)
+	for k := range out {
+		out[k] = math.NaN()
+	}
+	places, err := p.places(ctx, eng, system, out)
+	if err != nil {
+		return out, err
+	}
+	for k, h := range []half{p.seen, p.unseen} {
+		if err := p.clustered(ctx, eng, places[k], h.labels, out[seenRand+k:]); err != nil {
+			return out, err
+		}
+		if out[seenNeighbors+k], err = neighbours(ctx, eng, places[0], p.seen.labels, places[k], h.labels, k == 0); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// places returns where a system puts the points of both halves, and notes what it takes.
+func (p *problem) places(ctx context.Context, eng *engine.Engine, system string, out []float64) ([2]blas.Matrix, error) {
+	var places [2]blas.Matrix
+	if system == Raw {
+		for k, h := range []half{p.seen, p.unseen} {
+			places[k] = blas.Matrix{Rows: h.x.N, Cols: h.x.D, Stride: h.x.D, Data: h.x.Data}
+		}
+		out[fitSeconds], out[embedSeconds] = 0, 0
+		return places, nil
+	}
+	learner, err := learner(system, p.seed)
+	if err != nil {
+		return places, err
+	}
+	start := time.Now()
+	m, err := learner.Fit(ctx, eng, p.seen.x, p.links)
+	if err != nil {
+		return places, err
+	}
+	fitted := time.Now()
+	for k, h := range []half{p.seen, p.unseen} {
+		if places[k], err = m.Embed(ctx, eng, h.x); err != nil {
+			return places, err
+		}
+	}
+	out[fitSeconds], out[embedSeconds] = fitted.Sub(start).Seconds(), time.Since(fitted).Seconds()
+	return places, nil
+}
+
+// learner returns a method with its defaults.
+func learner(method string, seed uint64) (algorithms.Learner, error) {
+	m, err := catalog.Lookup(method)
+	if err != nil {
+		return nil, err
+	}
+	return m.New(catalog.Config{Seed: seed})
+}
+
+// clustered writes balanced Rand index, adjusted Rand index and mutual information of k-means into every second of out.
+func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string, out []float64) error {
+	classes := map[string]bool{}
+	for _, l := range labels {
+		classes[l] = true
+	}
+	r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: len(classes), Restarts: restarts, Seed: p.seed})
+	if err != nil {
+		return err
+	}
+	for k, measure := range []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]} {
+		if out[2*k], err = measure(labels, r.Labels); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// neighbours is the share of query points whose nearest neighbours among the training points have their label; same says
+// that they are the training points, and no point is its own neighbour.
+func neighbours(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, truth []string, same bool) (float64, error) {
+	classify := neighbors.Classify
+	if same {
+		classify = func(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, _ blas.Matrix, k int) ([]string, error) {
+			return neighbors.LeaveOneOut(ctx, eng, train, labels, k)
+		}
+	}
+	found, err := classify(ctx, eng, train, labels, query, min(votes, train.Rows-1))
+	if err != nil {
+		return 0, fmt.Errorf("nearest neighbours: %w", err)
+	}
+	return score.Accuracy(truth, found)
+}
