@@ -21,6 +21,7 @@ func gmlMethod() Method {
 		UsesTriplets:    true,
 		Parameters: slices.Concat([]Parameter{
 			{"prior", string(d.Prior), "rbf (a Gaussian kernel of learned width), spectral (eigenvectors of the Laplacian of a graph) or datadep (a kernel that they deform)"},
+			{"width", text(d.Width), "width of the Gaussian kernel to begin with, relative to the mean distance of two points, > 0"},
 		}, graphParameters(d.Neighbourhood), []Parameter{
 			{"basis", string(d.Basis), "whose eigenvectors: laplacian, lle (locally linear embedding) or isomap"},
 			{"laplacian", string(d.Laplacian), "of the graph: unnormalized or normalized"},
@@ -53,6 +54,7 @@ func newGML(m Method, c Config) (algorithms.Learner, error) {
 		"extension":     func(text string) error { p.Extension = gml.Extension(text); return nil },
 		"free_constant": flag("free_constant", &p.FreeConstant),
 		"margin":        func(text string) error { p.Margin = text; return nil },
+		"width":         positive("width", &p.Width),
 		"diffusion":     positive("diffusion", &p.Diffusion),
 		"rank":          count("rank", &p.Rank),
 		"gamma":         positive("gamma", &p.Gamma),

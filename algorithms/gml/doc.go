@@ -23,7 +23,7 @@
 //     are isotonic regressions.
 //   - rbf (6): M = alpha (R + ridge I), R a Gaussian kernel matrix of the linked points. For a given width alpha
 //     is tr(K R^-1) / m; the width minimises m log tr(K R^-1) + log det R, one dimension. The alternation moves
-//     the width slowly, so it is begun with several.
+//     the width slowly, so what it is begun with counts.
 //
 // The objective falls with every round; it is not convex in both, so rounds are few by default.
 //

@@ -20,10 +20,7 @@ import (
 // ridge is added to the diagonal of kernel matrices, relative to its mean: it keeps smooth ones definite.
 const ridge = 1e-6
 
-// starts are the widths to begin with: the one of least objective after a round goes on, relative to the mean distance.
-func starts() []float64 { return []float64{0.25, 1, 4} }
-
-// rbf learns with the prior of a Gaussian kernel, from the start of least objective.
+// rbf learns with the prior of a Gaussian kernel.
 func (f *fit) rbf(ctx context.Context) (*Model, error) {
 	base, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, graphkernel.DefaultKernel)
 	if err != nil {
@@ -46,28 +43,22 @@ func (f *fit) rbf(ctx context.Context) (*Model, error) {
 	if w.squared, err = base.SquaredDistances(ctx, f.eng, f.x.Select(linked)); err != nil {
 		return nil, err
 	}
-	var best *attempt
-	for _, s := range starts() {
-		a := &attempt{sigma: s * w.mean, alpha: 1}
-		if err := w.begin(ctx, a); err != nil {
+	a := &attempt{sigma: f.Params.Width * w.mean, alpha: 1}
+	if err := w.begin(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := w.project(ctx, a); err != nil {
+		return nil, err
+	}
+	for !f.round(a.objective, a.result) {
+		if err := w.improve(ctx, a); err != nil {
 			return nil, err
 		}
 		if err := w.project(ctx, a); err != nil {
 			return nil, err
 		}
-		if best == nil || a.objective < best.objective {
-			best = a
-		}
 	}
-	for !f.round(best.objective, best.result) {
-		if err := w.improve(ctx, best); err != nil {
-			return nil, err
-		}
-		if err := w.project(ctx, best); err != nil {
-			return nil, err
-		}
-	}
-	return best.model(ctx, w)
+	return a.model(ctx, w)
 }
 
 // width is the search for one.
@@ -79,7 +70,7 @@ type width struct {
 	squared blas.Matrix // squared distances of the linked points
 }
 
-// attempt is what an alternation from one width has come to.
+// attempt is what the alternation has come to.
 type attempt struct {
 	sigma, alpha float64 // of the last M
 	prior        blas.Matrix
@@ -271,7 +262,7 @@ func (w *width) improve(ctx context.Context, a *attempt) error {
 	return err
 }
 
-// model returns what was learned from the best width.
+// model returns what was learned.
 func (a *attempt) model(ctx context.Context, w *width) (*Model, error) {
 	k, err := w.kernel(a.sigma)
 	if err != nil {

@@ -157,11 +157,12 @@ func (o Options) systems() []string {
 	return o.Systems
 }
 
+// known reports a system that there is not.
 func known(system string) error {
 	if system == Raw {
 		return nil
 	}
-	_, err := catalog.Lookup(system)
+	_, err := learner(system, 0)
 	return err
 }
 

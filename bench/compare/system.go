@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -12,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/score"
 )
@@ -116,13 +118,30 @@ func (p *problem) places(ctx context.Context, eng *engine.Engine, system string,
 	return places, nil
 }
 
-// learner returns a method with its defaults.
-func learner(method string, seed uint64) (algorithms.Learner, error) {
-	m, err := catalog.Lookup(method)
+// learner returns the method that the first word of a system names, with its defaults but for the parameters that the other
+// words set: "gml", "gml gamma=3 kernel=linear".
+func learner(system string, seed uint64) (algorithms.Learner, error) {
+	words := strings.Fields(system)
+	if len(words) == 0 {
+		return nil, &fault.ParamError{Param: "system", Value: system, Want: "a method, and NAME=VALUE of what differs from its defaults"}
+	}
+	m, err := catalog.Lookup(words[0])
 	if err != nil {
 		return nil, err
 	}
-	return m.New(catalog.Config{Seed: seed})
+	c := catalog.Config{Seed: seed, Params: map[string]string{}}
+	for _, word := range words[1:] {
+		name, value, ok := strings.Cut(word, "=")
+		switch {
+		case !ok:
+			return nil, &fault.ParamError{Param: "system", Value: system, Want: "NAME=VALUE after the method"}
+		case name == "kernel":
+			c.Kernel = value
+		default:
+			c.Params[name] = value
+		}
+	}
+	return m.New(c)
 }
 
 // clustered writes balanced Rand index, adjusted Rand index and mutual information of k-means into every second of out.

@@ -34,7 +34,8 @@ func (b Build) String() string {
 		b.Version, b.Go, b.OS, b.Arch, tags, b.Backend, b.Workers, b.CPUs, b.CPU)
 }
 
-func describeBuild(eng *engine.Engine, workers int) Build {
+// DescribeBuild describes this program on an engine, with so many trials at a time.
+func DescribeBuild(eng *engine.Engine, workers int) Build {
 	b := Build{
 		Version: "(unknown version)",
 		Go:      runtime.Version(),

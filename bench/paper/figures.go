@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/bench/figure"
@@ -24,6 +25,8 @@ type Figure struct {
 	Deviations []string `json:"deviations"`
 	// Data names the files that it reads from the folder of data sets.
 	Data []string `json:"data,omitempty"`
+	// Compared, if not nil, returns what the paper prints of it beside ours.
+	Compared func(d *Drawing) []Comparison `json:"-"`
 	// Draw computes the drawing. Its randomness is that of the seed alone; times are those of the
 	// machine.
 	Draw func(ctx context.Context, eng *engine.Engine, s Sketch) (*Drawing, error) `json:"-"`
@@ -44,6 +47,7 @@ type Drawing struct {
 	Rows    [][]float64    `json:"rows"`  // one value a column
 	Notes   []string       `json:"notes"` // what the numbers come to
 	Build   Build          `json:"build"`
+	Seconds float64        `json:"seconds"` // wall time
 	Panels  []figure.Panel `json:"-"`
 	Across  int            `json:"-"` // panels side by side, 0 for all of them
 }
@@ -70,11 +74,12 @@ func (f Figure) Make(ctx context.Context, eng *engine.Engine, s Sketch) (*Drawin
 	if err := checkData(f.Data, s.Data, "figure "+f.Name); err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	d, err := f.Draw(ctx, eng, s)
 	if err != nil {
 		return nil, err
 	}
-	d.Figure, d.Seed, d.Build = f, s.Seed, describeBuild(eng, 1)
+	d.Figure, d.Seed, d.Build, d.Seconds = f, s.Seed, DescribeBuild(eng, 1), time.Since(start).Seconds()
 	return d, nil
 }
 

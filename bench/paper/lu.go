@@ -58,6 +58,8 @@ func luFigure2() Table {
 			return out, nil
 		},
 		Trial: luTrial,
+		Own:   "gml", Good: Lower,
+		Why: "With 20 labelled points a metric of few numbers is hard to beat on sets whose classes are linear: linear ITML and, on iris and wine, plain distances are ahead of every Gaussian kernel here.",
 	}
 	for _, set := range sets {
 		t.Data = append(t.Data, set.file)

@@ -69,6 +69,8 @@ func luFigure3() Table {
 		Prepare:  prepareLuSemi,
 		Trial:    luSemiTrial,
 		Draw:     drawLuSemi,
+		Own:      fmt.Sprintf("gml, round %d", luRounds), Good: Lower,
+		Why: "The order-constrained kernel has 200 eigenvectors and a support vector machine, gml 20 and neighbours; machines on the words themselves (linear, quadratic) win on texts with 70 labels.",
 	}
 	for _, set := range sets {
 		if !slices.Contains(t.Data, set.file) {
@@ -79,7 +81,11 @@ func luFigure3() Table {
 		}
 	}
 	for r := range luRounds + 1 {
-		t.Rows = append(t.Rows, Row{fmt.Sprintf("gml, round %d", r), Unprinted(len(t.Columns))})
+		name := fmt.Sprintf("gml, round %d", r)
+		t.Rows = append(t.Rows, Row{name, Unprinted(len(t.Columns))})
+		if r > 0 { // round 0 is the first prior
+			t.Variants = append(t.Variants, name)
+		}
 	}
 	for _, name := range luRivals() {
 		t.Rows = append(t.Rows, Row{name, Unprinted(len(t.Columns))})

@@ -138,7 +138,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestBuildLine(t *testing.T) {
-	b := describeBuild(newEngine(t), 3)
+	b := DescribeBuild(newEngine(t), 3)
 	for _, want := range []string{b.Go, b.Backend, "3 trials at a time", "no tags"} {
 		if want == "no tags" && b.Tags != "" {
 			want = b.Tags

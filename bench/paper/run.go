@@ -81,7 +81,7 @@ func Run(ctx context.Context, eng *engine.Engine, table Table, o Options) (*Resu
 	}
 	result := r.result()
 	result.Resumed = resumed
-	result.Build = describeBuild(eng, o.Workers)
+	result.Build = DescribeBuild(eng, o.Workers)
 	if table.Notes != nil {
 		result.Notes = table.Notes(result)
 	}

@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/mustlink/mustlink/engine"
 )
@@ -34,7 +35,19 @@ func tsang2() Table {
 		"Words of 2 letters: 0.637 before, 0.641 and 0.641 after; of 4 letters: 0.584 before, 0.638 and 0.651 after, which is nearest to the paper's 0.568 and 0.687. Ranking only sequences without a label takes about 0.01 off every figure. Counts that are not normalised rank near chance and learn nothing (0.575 before, 0.540 and 0.534 after with words of 2; 0.474 before and after with words of 3; a Gaussian on them does no better), so the lower figures of the paper before learning are not those of raw counts here.",
 		"A normalised spectrum kernel and any Gaussian of it rank alike before learning, since one distance grows with the other: their rows differ after learning only. In the paper they differ before (0.568, 0.539), so its two kernels cannot both be these.",
 	}, t.Deviations...)
+	t.Compared = scopCompared
+	t.Why = "SCOP 1.75 in place of 1.65. Tried: words of 2, 3 and 4 letters (4: 0.584 before, 0.651 after, the nearest), eps from 1e-3 to 1e-1, counts that are not normalised, the query outside its chunklet, a Gaussian of other widths; none learns as much as the paper's."
 	return t
+}
+
+// scopCompared are the areas that the paper prints, beside ours with the most labelled neighbours.
+func scopCompared(r *Result) []Comparison {
+	last := len(r.Table.Columns) - 1
+	var out []Comparison
+	for i, printed := range []float64{0.568, 0.687, 0.539, 0.694} {
+		out = append(out, Compare(r.Table.Rows[i].Name+", "+r.Table.Columns[last], Value{printed, math.NaN()}, r.Ours[i][last], Higher, r.Table.Why))
+	}
+	return out
 }
 
 // tsang3 is the same on the subset of at most 95 % identity, for those who have the file.
@@ -49,9 +62,10 @@ func tsang3() Table {
 
 func scopTable(name, file, label, identity string) Table {
 	t := Table{
-		Name:    name,
-		Paper:   tsang1().Paper,
-		Label:   label,
+		Name:  name,
+		Paper: tsang1().Paper,
+		Label: label,
+		Own:   "spectrum kernel, learned", Variants: []string{"Gaussian on spectrum, learned"}, Good: Higher,
 		Caption: "retrieval of protein superfamilies from labelled neighbours, SCOP at most " + identity + " identical",
 		Data:    []string{file},
 		Rows: []Row{

@@ -54,6 +54,7 @@ func yeung1() Table {
 			"Landmarks that are not drawn uniformly, which the paper leaves for later, do not help here: with m = 100, 200 and 400 the same pairs give J = 3.17, 3.41 and 4.39 (uniform), 3.21, 3.93 and 3.91 (kmeans++), 3.15, 2.98 and 3.44 (farthest), 3.24, 2.89 and 2.86 (leverage).",
 		},
 		Revision: 1,
+		Good:     Higher,
 		Prepare:  func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) { return newYeungXOR(ctx, eng, t) },
 		Trial:    yeungTrial,
 	}

@@ -30,6 +30,7 @@ of the papers with our figures beside the printed ones.`,
 // paperFlags are the flags of `mustlink bench paper`.
 type paperFlags struct {
 	list        bool
+	quick       bool
 	repetitions int
 	seed        uint64
 	data        string
@@ -42,7 +43,7 @@ const dataVariable = "MUSTLINK_DATA"
 
 func newBenchPaper(a *app) *cobra.Command {
 	var p paperFlags
-	var names []string
+	names := []string{cobra.CompletionWithDesc("list", "list the tables and figures"), cobra.CompletionWithDesc("all", "run all of them")}
 	for _, t := range paper.Tables() {
 		names = append(names, cobra.CompletionWithDesc(t.Name, t.Caption))
 	}
@@ -50,29 +51,38 @@ func newBenchPaper(a *app) *cobra.Command {
 		names = append(names, cobra.CompletionWithDesc(f.Name, f.Caption))
 	}
 	cmd := &cobra.Command{
-		Use:   "paper [TABLE]",
-		Short: "repeat a table or a figure of a paper",
+		Use:   "paper [list|TABLE|all]",
+		Short: "repeat a table or a figure of a paper, or all of them",
 		Long: `Repeat one table of a paper and print it as Markdown, our figures beside the printed ones,
 with the set-up and what differs from the paper. A figure (tsang-fig3) is written as a
 picture, as the numbers behind it, or as a page about it; a figure of box plots
-(soleymani-fig3) is run like a table, and drawn if the output is a picture. Without TABLE,
-or with --list, list the tables and figures.
+(soleymani-fig3) is run like a table, and drawn if the output is a picture. Without TABLE, list
+the tables and figures. With all, run them one after the other into a folder: for each a page, its
+numbers as JSON and its picture, and reproduction.md, which sets what the papers print beside
+what came out. An interrupted run goes on where it was.
 
 Tables on real data read them from the folder DIR; --list names the files.
 
 Trials run in parallel; the figures do not depend on how many at a time. With --state
 finished trials are kept in a file, and an interrupted run goes on from there. The file may
 hold several runs: trials of another table, seed or definition in it are left alone.`,
-		Example: `  mustlink bench paper --list
+		Example: `  mustlink bench paper list
   mustlink bench paper tsang-1
+  mustlink bench paper all --quick --data DIR -o results
   mustlink bench paper tsang-4 --data DIR --state trials.jsonl -o tsang-4.md
   mustlink bench paper tsang-fig3 -o figure3.svg
   mustlink bench paper tsang-1 --repetitions 1000 --state trials.jsonl -o tsang-1.md`,
-		Args:              positional(0, 1, "one TABLE"),
+		Args:              positional(0, 1, "one of list, all or a TABLE"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if p.list || len(args) == 0 {
+			if p.list || len(args) == 0 || args[0] == "list" {
 				return a.listPaperTables(cmd, args)
+			}
+			if args[0] == "all" {
+				return a.runBenchAll(cmd, &p)
+			}
+			if p.quick {
+				return usagef("--quick is given with TABLE %q: want it with all, or --repetitions", args[0])
 			}
 			if figure, err := paper.LookupFigure(args[0]); err == nil {
 				return a.runBenchFigure(cmd, figure, &p)
@@ -83,11 +93,12 @@ hold several runs: trials of another table, seed or definition in it are left al
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVar(&p.list, "list", false, "list the tables and figures, and run nothing")
+	f.BoolVar(&p.quick, "quick", false, "with all: a tenth of the repetitions, but at least 6")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
 	seedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to go on after an interrupt")
-	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write, .md or .json; of a figure also .png, .svg, .pdf or, its numbers (not of box plots), .csv")
+	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write (with all the folder), .md or .json; of a figure also .png, .svg, .pdf or, its numbers (not of box plots), .csv")
 	return cmd
 }
 
@@ -104,10 +115,10 @@ type paperTable struct {
 // listPaperTables prints the tables; flags that only a run can use mean that TABLE was
 // forgotten.
 func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
+	if len(args) > 0 && args[0] != "list" {
 		return usagef("--list and TABLE %q cannot be given together: want one of them %s", args[0], helpHint(cmd))
 	}
-	for _, name := range []string{"repetitions", "seed", "data", "state", "output"} {
+	for _, name := range []string{"quick", "repetitions", "seed", "data", "state", "output"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			return usagef("%s is given, but no TABLE to run: want one of those that %s --list shows", flagName(f), cmd.CommandPath())
 		}

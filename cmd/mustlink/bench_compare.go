@@ -40,7 +40,7 @@ nearest neighbours on that half and on the half that no method has seen: means, 
 
 ` + compareOutput,
 		Example: `  mustlink bench cross --data DIR --quick
-  mustlink bench cross --data DIR --sets wine,iris --methods krca,itml
+  mustlink bench cross --data DIR --sets wine,iris --methods "krca,krca eps_rel=1e-2,itml"
   mustlink bench cross --data DIR --state cross.jsonl -o cross.md`,
 		Args: positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -91,7 +91,7 @@ func (p *compareFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringSliceVar(&p.sets, "sets", nil, "data `SETS` to compare on, of "+strings.Join(sets, ", ")+" (default all that are there)")
-	f.StringSliceVar(&p.systems, "methods", nil, "`METHODS` to compare; \""+compare.Raw+"\" are always among them (default all)")
+	f.StringSliceVar(&p.systems, "methods", nil, "`METHODS` to compare, each with parameters that differ from its defaults: \"gml,gml gamma=3\"; raw points are always among them (default all)")
 	f.BoolVar(&p.quick, "quick", false, fmt.Sprintf("%d repetitions only", compare.QuickRepetitions))
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of repetitions (default 20, of curves 10)")
 	seedFlag(f, &p.seed)

@@ -1,0 +1,176 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/bench/statistics"
+)
+
+// Verdict is what becomes of a figure or an order of a paper when it is computed again.
+type Verdict string
+
+// The verdicts. Of a printed figure: ours is at most one standard deviation away, beyond that on the good side or on the bad
+// one. Of an order: the paper's own method is ahead of another system on most columns and behind on none with certainty,
+// ahead on some, or ahead on no more than it is certainly behind.
+const (
+	Reproduced Verdict = "reproduced"
+	Better     Verdict = "better"
+	Worse      Verdict = "worse"
+	Mixed      Verdict = "mixed"
+)
+
+// Direction says which figures are good.
+type Direction int
+
+// The directions. Figures without one, such as those of data, can be reproduced or not.
+const (
+	Higher    Direction = 1
+	Lower     Direction = -1
+	Neither   Direction = 0
+	certainty           = 0.05
+)
+
+// Comparison is a printed figure beside ours.
+type Comparison struct {
+	What    string  `json:"what"`
+	Printed Value   `json:"printed"`
+	Ours    Value   `json:"ours"`
+	Units   float64 `json:"-"` // difference in standard deviations, the printed one or ours; NaN without one
+	Verdict Verdict `json:"verdict"`
+	// Why says what was tried, for a verdict that is not reproduced or better.
+	Why string `json:"why,omitempty"`
+}
+
+// near is how far, relative to itself, a figure without a standard deviation may be from a printed one.
+const near = 0.01
+
+// Compare compares a figure with a printed one.
+func Compare(what string, printed, ours Value, good Direction, why string) Comparison {
+	c := Comparison{What: what, Printed: printed, Ours: ours, Units: math.NaN(), Verdict: Reproduced}
+	unit := printed.SD
+	if math.IsNaN(unit) {
+		unit = ours.SD
+	}
+	difference := ours.Mean - printed.Mean
+	within := math.Abs(difference) <= near*math.Abs(printed.Mean)
+	if unit > 0 {
+		c.Units = difference / unit
+		within = within || math.Abs(c.Units) <= 1
+	}
+	switch {
+	case within:
+	case float64(good)*difference > 0:
+		c.Verdict = Better
+	default:
+		c.Verdict, c.Why = Worse, why
+	}
+	return c
+}
+
+// Order is the order of the paper's own method and another system over the columns of a table.
+type Order struct {
+	Own     string  `json:"own"`
+	Other   string  `json:"other"`
+	Columns int     `json:"columns"`
+	Ahead   int     `json:"ahead"`    // columns on which the mean of the own method is better, or as good
+	Surely  int     `json:"surely"`   // of these, with certainty
+	Behind  int     `json:"behind"`   // columns on which the other is better with certainty (paired Wilcoxon test, 0.05)
+	Student int     `json:"behind_t"` // the same by Student's paired test
+	Verdict Verdict `json:"verdict"`
+}
+
+// Orders compares the table's own method with its other systems, over the repetitions of every column. It returns none for
+// a table that names no own method, and for fewer repetitions than can be certain.
+func (r *Result) Orders() ([]Order, error) {
+	own := -1
+	for i, row := range r.Table.Rows {
+		if row.Name == r.Table.Own {
+			own = i
+		}
+	}
+	const fewest = 6 // of five signs even the likeliest has a probability above 0.05
+	if own < 0 || len(r.Trials) < fewest {
+		return nil, nil
+	}
+	var out []Order
+	for i, row := range r.Table.Rows {
+		if r.Table.rival(row.Name) {
+			o, err := r.order(own, i)
+			if err != nil {
+				return nil, fmt.Errorf("table %s: %s against %s: %w", r.Table.Name, r.Table.Own, row.Name, err)
+			}
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// rival says whether a system is one that the table's own method is compared with.
+func (t Table) rival(name string) bool {
+	for _, own := range t.Variants {
+		if name == own {
+			return false
+		}
+	}
+	return name != t.Own
+}
+
+func (r *Result) order(own, other int) (Order, error) {
+	o := Order{Own: r.Table.Own, Other: r.Table.Rows[other].Name, Columns: len(r.Table.Columns)}
+	for j := range r.Table.Columns {
+		a, b := r.column(own, j), r.column(other, j)
+		_, p, err := statistics.Wilcoxon(a, b)
+		if err != nil {
+			return o, err
+		}
+		_, student, err := statistics.PairedT(a, b)
+		if err != nil {
+			return o, err
+		}
+		gain := float64(r.Table.Good) * (r.Ours[own][j].Mean - r.Ours[other][j].Mean)
+		if gain >= 0 {
+			o.Ahead++
+			if p < certainty {
+				o.Surely++
+			}
+			continue
+		}
+		if p < certainty {
+			o.Behind++
+		}
+		if student < certainty {
+			o.Student++
+		}
+	}
+	switch {
+	case o.Behind == 0 && 2*o.Ahead >= o.Columns:
+		o.Verdict = Reproduced
+	case o.Ahead > o.Behind:
+		o.Verdict = Mixed
+	default:
+		o.Verdict = Worse
+	}
+	return o, nil
+}
+
+// Comparisons returns the printed figures of the table beside ours.
+func (r *Result) Comparisons() []Comparison {
+	var out []Comparison
+	for i, row := range r.Table.Rows {
+		for j, printed := range row.Printed {
+			if math.IsNaN(printed.Mean) {
+				continue
+			}
+			what := row.Name
+			if len(r.Table.Columns) > 1 {
+				what += ", " + r.Table.Columns[j]
+			}
+			out = append(out, Compare(what, printed, r.Ours[i][j], r.Table.Good, r.Table.Why))
+		}
+	}
+	if r.Table.Compared != nil {
+		out = append(out, r.Table.Compared(r)...)
+	}
+	return out
+}

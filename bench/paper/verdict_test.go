@@ -1,0 +1,139 @@
+package paper
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestCompare: the verdict follows the difference in standard deviations and the good direction.
+func TestCompare(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name          string
+		printed, ours Value
+		good          Direction
+		want          Verdict
+		units         float64
+	}{
+		{"within the printed deviation", Value{2, 0.5}, Value{1.6, 0.01}, Higher, Reproduced, -0.8},
+		{"above it", Value{2, 0.5}, Value{2.6, 3}, Higher, Better, 1.2},
+		{"below it", Value{2, 0.5}, Value{1.4, 3}, Higher, Worse, -1.2},
+		{"below where low is good", Value{2, 0.5}, Value{1.4, 3}, Lower, Better, -1.2},
+		{"off where nothing is good", Value{2, 0.5}, Value{2.6, 3}, Neither, Worse, 1.2},
+		{"our deviation, without a printed one", Value{2, nan}, Value{2.6, 0.5}, Higher, Better, 1.2},
+		{"one per cent, without any", Value{2, nan}, Value{1.985, nan}, Higher, Reproduced, nan},
+		{"more, without any", Value{2, nan}, Value{1.97, nan}, Higher, Worse, nan},
+		{"one per cent, of a deviation of 0", Value{2, nan}, Value{1.985, 0}, Higher, Reproduced, nan},
+	} {
+		got := Compare(c.name, c.printed, c.ours, c.good, "why")
+		if got.Verdict != c.want || !(math.Abs(got.Units-c.units) < 1e-9 || math.IsNaN(got.Units) && math.IsNaN(c.units)) {
+			t.Errorf("%s: %s at %g: want %s at %g", c.name, got.Verdict, got.Units, c.want, c.units)
+		}
+		if (got.Why != "") != (c.want == Worse) {
+			t.Errorf("%s: %s has the reason %q", c.name, got.Verdict, got.Why)
+		}
+	}
+}
+
+// resultOf returns a result of trials with two columns.
+func resultOf(trials int, value func(row, column, trial int) float64) *Result {
+	r := &Result{Table: Table{Name: "t", Columns: []string{"x", "y"}, Own: "own", Variants: []string{"own too"}, Good: Lower, Why: "why",
+		Rows: []Row{{"own", Unprinted(2)}, {"own too", Unprinted(2)}, {"other", Unprinted(2)}}}, Repetitions: trials, Ours: make([][]Value, 3)}
+	for k := range trials {
+		values := make([][]float64, 3)
+		for i := range values {
+			values[i] = []float64{value(i, 0, k), value(i, 1, k)}
+		}
+		r.Trials = append(r.Trials, values)
+	}
+	for i := range 3 {
+		for j := range 2 {
+			r.Ours[i] = append(r.Ours[i], summarise(trials, func(k int) float64 { return r.Trials[k][i][j] }))
+		}
+	}
+	return r
+}
+
+// TestOrders: ahead everywhere, ahead on one column and behind on the other, behind everywhere; low is good.
+func TestOrders(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		signs  [2]float64 // of other less own, by column
+		want   Verdict
+		ahead  int
+		behind int
+	}{
+		{"ahead", [2]float64{1, 1}, Reproduced, 2, 0},
+		{"one each", [2]float64{1, -1}, Worse, 1, 1},
+		{"behind", [2]float64{-1, -1}, Worse, 0, 2},
+		{"equal", [2]float64{0, 0}, Reproduced, 2, 0},
+	} {
+		r := resultOf(8, func(row, column, trial int) float64 {
+			v := math.Sin(float64(trial))
+			if row == 2 {
+				v += c.signs[column] * (1 + 0.1*math.Cos(float64(trial)))
+			}
+			return v
+		})
+		orders, err := r.Orders()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(orders) != 1 {
+			t.Fatalf("%s: %d orders: want one, against the one rival", c.name, len(orders))
+		}
+		if o := orders[0]; o.Verdict != c.want || o.Ahead != c.ahead || o.Behind != c.behind || o.Student != c.behind {
+			t.Errorf("%s: %+v", c.name, o)
+		}
+		if few, err := resultOf(5, func(int, int, int) float64 { return 0 }).Orders(); err != nil || few != nil {
+			t.Errorf("five repetitions: %v, %v", few, err)
+		}
+	}
+}
+
+// TestReproduction: the page has every entry once, with its verdict, and the reasons of those that are not reproduced.
+func TestReproduction(t *testing.T) {
+	r := resultOf(8, func(row, column, trial int) float64 { return float64(trial%3) + float64(2*row*(1-2*column)) })
+	r.Table.Rows[0].Printed = []Value{{1, 0.5}, {-9, 0.5}}
+	e, err := r.Entry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Drawing{Figure: Figure{Name: "f", Label: "Figure 9", Caption: "a curve"}, Notes: []string{"It grows."}}
+	entries := []Entry{e, d.Entry(), {Name: "gone", Label: "Table 9", Missing: []string{"no.csv"}}}
+	tally := Count(entries)
+	if tally != (Tally{Reproduced: 1, Worse: 1}) || tally.Share() != 0.5 {
+		t.Errorf("tally %+v", tally)
+	}
+	page := Reproduction(entries, "results", "make it")
+	for _, want := range []string{"[t](results/t.md) | own, x | 1 ± 0.5 | 0.875", "| worse |", "- t: why", "It grows.", "data not available (no.csv)", "make it", "| own | other | 1 of 2"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	if (Tally{}).Share() != 0 {
+		t.Error("the share of nothing is not 0")
+	}
+}
+
+// TestOwn: the names that tables give to their own methods are rows, and every table that has some says what is good.
+func TestOwn(t *testing.T) {
+	for _, table := range Tables() {
+		rows := map[string]bool{}
+		for _, row := range table.Rows {
+			rows[row.Name] = true
+		}
+		if table.Own == "" {
+			continue
+		}
+		for _, name := range append([]string{table.Own}, table.Variants...) {
+			if !rows[name] {
+				t.Errorf("%s: %q is no row", table.Name, name)
+			}
+		}
+		if table.Good == Neither || table.Why == "" && table.Name != "tsang-3" {
+			t.Errorf("%s: no direction, or nothing tried", table.Name)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/bench/paper"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+// What `bench paper all` writes into its folder.
+const (
+	reproductionPage = "reproduction.md"
+	resultsFolder    = "results"
+	stateFile        = "state.jsonl"
+)
+
+// quickRepetitions is the number of repetitions of a quick run: as few as tests of order can say something about.
+func quickRepetitions(t paper.Table) int {
+	const fewest, part = 6, 10
+	return min(t.Repetitions, max(fewest, t.Repetitions/part))
+}
+
+// allRun runs all tables and figures.
+type allRun struct {
+	*app
+	cmd     *cobra.Command
+	p       *paperFlags
+	eng     *engine.Engine
+	start   time.Time
+	entries []paper.Entry
+}
+
+func (a *app) runBenchAll(cmd *cobra.Command, p *paperFlags) error {
+	if p.out == stream {
+		return usagef("all writes a page a table: want a folder with -o %s", helpHint(cmd))
+	}
+	if p.repetitions != 0 {
+		return usagef("--repetitions is given, but all takes every table's own: want --quick for fewer")
+	}
+	if err := p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"}); err != nil {
+		return err
+	}
+	for _, folder := range []string{p.out, filepath.Join(p.out, resultsFolder)} {
+		if err := makeFolder(folder); err != nil {
+			return err
+		}
+	}
+	if p.state == "" {
+		p.state = filepath.Join(p.out, stateFile)
+	}
+	if err := p.checkState(a); err != nil {
+		return err
+	}
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	r := &allRun{app: a, cmd: cmd, p: p, eng: eng, start: time.Now()}
+	for _, t := range paper.Tables() {
+		if err := r.table(t); err != nil {
+			return err
+		}
+	}
+	for _, f := range paper.Figures() {
+		if err := r.figure(f); err != nil {
+			return err
+		}
+	}
+	return r.finish()
+}
+
+// missing returns the files that are not in the folder of data sets.
+func (r *allRun) missing(names []string) []string {
+	var out []string
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(r.p.data, name)); err != nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// table runs a table and writes its page, its figures and its picture.
+func (r *allRun) table(t paper.Table) error {
+	if missing := r.missing(t.Data); missing != nil {
+		r.entries = append(r.entries, paper.Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Missing: missing})
+		return nil
+	}
+	begin := time.Now()
+	repetitions := t.Repetitions
+	if r.p.quick {
+		repetitions = quickRepetitions(t)
+	}
+	bar := r.progress()
+	defer bar.done()
+	result, err := paper.Run(r.cmd.Context(), r.eng, t, paper.Options{
+		Seed: r.p.seed, State: r.p.state, Repetitions: repetitions, Data: r.p.data, Progress: bar.report,
+	})
+	if err != nil {
+		return err
+	}
+	bar.done()
+	e, err := result.Entry()
+	if err != nil {
+		return err
+	}
+	r.entries = append(r.entries, e)
+	var panels []figure.Panel
+	if t.Drawn() {
+		panels = result.Panels()
+	}
+	return r.write(t.Name, begin, result.Markdown(), result, panels, 4)
+}
+
+// figure makes a figure, unless an earlier run of this build left it, and writes its page, its numbers and its picture.
+func (r *allRun) figure(f paper.Figure) error {
+	if missing := r.missing(f.Data); missing != nil {
+		r.entries = append(r.entries, paper.Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Missing: missing})
+		return nil
+	}
+	if d, err := r.earlier(f); err != nil || d != nil {
+		if d != nil {
+			r.entries = append(r.entries, d.Entry())
+		}
+		return err
+	}
+	begin := time.Now()
+	bar := r.progress()
+	defer bar.done()
+	d, err := f.Make(r.cmd.Context(), r.eng, paper.Sketch{Seed: r.p.seed, Data: r.p.data, Progress: bar.report})
+	if err != nil {
+		return err
+	}
+	bar.done()
+	r.entries = append(r.entries, d.Entry())
+	return r.write(f.Name, begin, d.Markdown(), d, d.Panels, d.Across)
+}
+
+// earlier returns the figure that an interrupted run of the same build and seed has made, nil without one.
+func (r *allRun) earlier(f paper.Figure) (*paper.Drawing, error) {
+	text, err := os.ReadFile(r.path(f.Name, ".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var d paper.Drawing
+	if json.Unmarshal(text, &d) != nil || d.Seed != r.p.seed || d.Build != paper.DescribeBuild(r.eng, 1) || d.Figure.Name != f.Name {
+		return nil, nil // made by another one: made again
+	}
+	d.Figure = f
+	return &d, nil
+}
+
+func (r *allRun) path(name, extension string) string {
+	return filepath.Join(r.p.out, resultsFolder, name+extension)
+}
+
+// write writes the files of an entry: the numbers last, as they say that it is finished.
+func (r *allRun) write(name string, begin time.Time, page string, numbers any, panels []figure.Panel, across int) error {
+	err := dataset.Atomic(r.path(name, ".md"), func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
+	if err != nil {
+		return err
+	}
+	if len(panels) > 0 {
+		err := dataset.Atomic(r.path(name, ".svg"), func(w io.Writer) error {
+			return figure.Write(w, "svg", figure.Size{Columns: across}, panels...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := dataset.Atomic(r.path(name, ".json"), func(w io.Writer) error { return encodeJSON(w, numbers) }); err != nil {
+		return err
+	}
+	if !r.quiet && !r.json {
+		fmt.Fprintf(r.stderr, "%s: %s\n", name, time.Since(begin).Round(time.Second/10))
+	}
+	return nil
+}
+
+// finish writes what it comes to.
+func (r *allRun) finish() error {
+	command := "mustlink bench paper all --data DIR -o DIR"
+	if r.p.quick {
+		command += " --quick"
+	}
+	command += fmt.Sprintf(" --seed %d", r.p.seed)
+	page := filepath.Join(r.p.out, reproductionPage)
+	err := dataset.Atomic(page, func(w io.Writer) error {
+		_, err := io.WriteString(w, paper.Reproduction(r.entries, resultsFolder, command))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	tally := paper.Count(r.entries)
+	report := struct {
+		Entries []paper.Entry `json:"entries"`
+		Tally   paper.Tally   `json:"tally"`
+		Seconds float64       `json:"seconds"`
+	}{r.entries, tally, time.Since(r.start).Seconds()}
+	return r.summarise(page, report, func(w io.Writer) {
+		fmt.Fprintf(w, "printed figures\treproduced %d, better %d, worse %d\n", tally.Reproduced, tally.Better, tally.Worse)
+		fmt.Fprintf(w, "%s\twritten to %s\n", time.Since(r.start).Round(time.Second), page)
+	})
+}
