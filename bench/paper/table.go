@@ -131,6 +131,7 @@ func Tables() []Table {
 		yeung2(),
 		yeung3(),
 		yeung4(),
+		yeungFigure3(),
 		yeungFigure4(),
 		soleymaniFigure2(),
 		soleymaniFigure3(),

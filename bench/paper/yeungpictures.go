@@ -31,7 +31,7 @@ func yeungFigure2() Figure {
 			"Every panel shows the two leading principal components of the coordinates that the method gives; the first one the pairs too.",
 			"RCA and kbeta as in Table 1, kbeta in its basic form; LLMA as it is by default. krca is not of the paper: it whitens within chunklets in the feature space, where kbeta re-weights eigenvectors.",
 		},
-		Deviations: []string{"Which data the paper's Figures 2 and 3 show, and beside which other methods, is not known to us."},
+		Deviations: []string{"Which data the figure of the paper shows, and beside which other methods, is not known to us."},
 		Draw:       drawYeungXOR,
 	}
 }

@@ -79,7 +79,7 @@ hold several runs: trials of another table, seed or definition in it are left al
 				return a.listPaperTables(cmd, args)
 			}
 			if args[0] == "all" {
-				return a.runBenchAll(cmd, &p)
+				return a.runBenchAll(cmd, &p, paper.Tables(), paper.Figures())
 			}
 			if p.quick {
 				return usagef("--quick is given with TABLE %q: want it with all, or --repetitions", args[0])

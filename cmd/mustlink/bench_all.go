@@ -41,7 +41,7 @@ type allRun struct {
 	entries []paper.Entry
 }
 
-func (a *app) runBenchAll(cmd *cobra.Command, p *paperFlags) error {
+func (a *app) runBenchAll(cmd *cobra.Command, p *paperFlags, tables []paper.Table, figures []paper.Figure) error {
 	if p.out == stream {
 		return usagef("all writes a page a table: want a folder with -o %s", helpHint(cmd))
 	}
@@ -67,12 +67,12 @@ func (a *app) runBenchAll(cmd *cobra.Command, p *paperFlags) error {
 		return err
 	}
 	r := &allRun{app: a, cmd: cmd, p: p, eng: eng, start: time.Now()}
-	for _, t := range paper.Tables() {
+	for _, t := range tables {
 		if err := r.table(t); err != nil {
 			return err
 		}
 	}
-	for _, f := range paper.Figures() {
+	for _, f := range figures {
 		if err := r.figure(f); err != nil {
 			return err
 		}
