@@ -21,7 +21,7 @@ func llmaMethod() Method {
 			{"lambda", text(d.Lambda), "weight of the points' shape against the links, >= 0"},
 			{"neighbors", strconv.Itoa(d.Neighbors), "points that reconstruct each, >= 1"},
 			{"ridge", text(d.Ridge), "regularisation relative to the mean variance of the unknowns, > 0"},
-			{"dims", strconv.Itoa(d.Dims), "directions, >= 1"},
+			{"dims", strconv.Itoa(d.Dims), "most directions, >= 1"},
 			{"rank_tol", text(d.RankTol), "relative variance up to which a principal direction counts as constant, >= 0, < 1"},
 		},
 		decode: func(f *model.File) (algorithms.Model, error) { return decoded(llma.Decode(f)) },

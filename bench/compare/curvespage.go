@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/bench/statistics"
 )
 
 // column returns the column of a draw.
@@ -76,7 +77,7 @@ func upTo(from, to int) []int {
 }
 
 // Panels draws the five methods and raw points: the mean over the sets against the number of links and against the share of
-// wrong ones, of seen and of unseen rows.
+// wrong ones, of seen and of unseen rows, with the interval over draws of rows and links.
 func (c *Curves) Panels() ([]figure.Panel, error) {
 	var panels []figure.Panel
 	for _, unseen := range []bool{false, true} {
@@ -92,10 +93,14 @@ func (c *Curves) Panels() ([]figure.Panel, error) {
 			}
 			a, b := figure.Series{Name: system, Markers: true}, figure.Series{Name: system, Markers: true}
 			for k, n := range c.Counts {
-				add(&a, float64(n), c.overall(i, column(k, unseen)))
+				if err := c.add(&a, float64(n), i, column(k, unseen)); err != nil {
+					return nil, err
+				}
 			}
 			for k, w := range c.Wrong {
-				add(&b, 100*w, c.overall(i, column(len(c.Counts)+k, unseen)))
+				if err := c.add(&b, 100*w, i, column(len(c.Counts)+k, unseen)); err != nil {
+					return nil, err
+				}
 			}
 			links.Series, wrong.Series = append(links.Series, a), append(wrong.Series, b)
 		}
@@ -104,9 +109,16 @@ func (c *Curves) Panels() ([]figure.Panel, error) {
 	return panels, nil
 }
 
-// add adds a point to a line, unless there is none.
-func add(s *figure.Series, x, y float64) {
-	if !math.IsNaN(y) {
-		s.X, s.Y = append(s.X, x), append(s.Y, y)
+// add adds a column to a line, unless the system failed there.
+func (c *Curves) add(s *figure.Series, x float64, system, col int) error {
+	y := c.overall(system, col)
+	if math.IsNaN(y) {
+		return nil
 	}
+	in, err := statistics.BootstrapMean(groups(c.Results, system, col), level, uint64(col))
+	if err != nil {
+		return err
+	}
+	s.X, s.Y, s.Low, s.High = append(s.X, x), append(s.Y, y), append(s.Low, in.Low), append(s.High, in.High)
+	return nil
 }

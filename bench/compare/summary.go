@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/bench/statistics"
 )
 
@@ -47,12 +48,12 @@ func (c *Cross) Summaries() ([]Summary, error) {
 		s := &out[i]
 		s.System = name
 		for m := range measures {
-			groups := c.groups(i, m)
-			s.Mean = append(s.Mean, middle(groups, m >= fitSeconds))
+			values := groups(c.Results, i, m)
+			s.Mean = append(s.Mean, middle(values, m >= fitSeconds))
 			in := statistics.Interval{Low: math.NaN(), High: math.NaN()}
-			if len(groups) > 0 {
+			if len(values) > 0 {
 				var err error
-				if in, err = statistics.BootstrapMean(groups, level, uint64(m)); err != nil {
+				if in, err = statistics.BootstrapMean(values, level, uint64(m)); err != nil {
 					return nil, err
 				}
 			}
@@ -71,20 +72,20 @@ func (c *Cross) Summaries() ([]Summary, error) {
 }
 
 // groups returns the figures of a system, those of a set together, without the ones that are left out.
-func (c *Cross) groups(system, measure int) [][]float64 {
-	var groups [][]float64
-	for _, r := range c.Results {
+func groups(results []*paper.Result, system, column int) [][]float64 {
+	var out [][]float64
+	for _, r := range results {
 		var values []float64
 		for _, trial := range r.Trials {
-			if v := trial[system][measure]; !math.IsNaN(v) {
+			if v := trial[system][column]; !math.IsNaN(v) {
 				values = append(values, v)
 			}
 		}
 		if len(values) > 0 {
-			groups = append(groups, values)
+			out = append(out, values)
 		}
 	}
-	return groups
+	return out
 }
 
 // middle is the mean of the groups' means, or their median.

@@ -42,10 +42,10 @@ func luFigure2() Table {
 			"Data: every feature scaled to mean 0 and standard deviation 1; 20 points drawn afresh in every repetition are labelled and learned from, alone; the others are classified by a vote of the 4 nearest.",
 			"Links: all pairs of the labelled points. gamma = 1, bounds at the 5th and the 95th percentile of the squared distances of the labelled points under the first kernel.",
 			"ITML: linear, and with a Gaussian kernel; its width is the one of 1/8 1/4 1/2 1 2 4 times the mean distance with the fewest errors of the labelled points when each is classified by the others.",
-			"gml: Gaussian prior; the width is learned with the kernel, 5 rounds.",
+			"gml: Gaussian prior, begun with the mean distance as its width, which is learned with the kernel in 5 rounds.",
 		},
 		Deviations: []string{"The paper's curves are not at hand in numbers, nor how it scales its data."},
-		Revision:   1,
+		Revision:   2,
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			var out []*labelled
 			for k, set := range sets {
@@ -59,7 +59,7 @@ func luFigure2() Table {
 		},
 		Trial: luTrial,
 		Own:   "gml", Good: Lower,
-		Why: "With 20 labelled points a metric of few numbers is hard to beat on sets whose classes are linear: linear ITML and, on iris and wine, plain distances are ahead of every Gaussian kernel here.",
+		Why: "Classes of iris and balance-scale are linear, and a linear metric, of few numbers, is hard to beat with 20 labelled points. Tried: the width of least objective of three, which chooses narrow kernels (12.0, 14.2, 33.1 and 28.7), since bounds at percentiles cost them nothing.",
 	}
 	for _, set := range sets {
 		t.Data = append(t.Data, set.file)
@@ -157,7 +157,7 @@ func (c *luCase) errors(ctx context.Context, eng *engine.Engine) ([]float64, err
 // luGML are the parameters with projections to the end.
 func luGML() gml.Params {
 	p := gml.DefaultParams()
-	p.MaxIter = 1000
+	p.MaxIter, p.Gamma = 1000, 1
 	return p
 }
 

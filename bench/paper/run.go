@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/bench/statistics"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -34,7 +35,10 @@ type Result struct {
 	Repetitions int       `json:"repetitions"`
 	Resumed     int       `json:"resumed"` // trials taken from the state file
 	Ours        [][]Value `json:"ours"`    // [row][column]; SD is NaN for one repetition
-	Build       Build     `json:"build"`
+	// Intervals are those of 95 % for the means of Ours, by the bootstrap over the repetitions; nil for figures that are
+	// left out in all of them.
+	Intervals [][]*statistics.Interval `json:"intervals"`
+	Build     Build                    `json:"build"`
 	// Seconds is the wall time of this run; TrialSeconds adds up all trials, resumed ones
 	// included, as if they had run one after the other.
 	Seconds      float64 `json:"seconds"`
@@ -306,38 +310,53 @@ func (r *run) result() *Result {
 		res.TrialSeconds += rec.Seconds
 	}
 	for i := range r.table.Rows {
-		row := make([]Value, len(r.table.Columns))
+		row, intervals := make([]Value, len(r.table.Columns)), make([]*statistics.Interval, len(r.table.Columns))
 		for j := range row {
-			row[j] = summarise(n, func(trial int) float64 { return res.Trials[trial][i][j] })
+			values := given(n, func(trial int) float64 { return res.Trials[trial][i][j] })
+			row[j] = summarise(values)
+			if len(values) > 0 {
+				in, err := statistics.BootstrapMean([][]float64{values}, confidence, r.options.Seed)
+				if err != nil { // values are finite
+					panic(err)
+				}
+				intervals[j] = &in
+			}
 		}
-		res.Ours = append(res.Ours, row)
+		res.Ours, res.Intervals = append(res.Ours, row), append(res.Intervals, intervals)
 	}
 	return res
 }
 
-// summarise returns the mean of n values and their standard deviation with divisor n-1; values that are left out do not
-// count, and when all are there is neither.
-func summarise(n int, value func(i int) float64) Value {
-	var given []float64
+// confidence is that of the intervals.
+const confidence = 0.95
+
+// given returns the values that are not left out.
+func given(n int, value func(i int) float64) []float64 {
+	var out []float64
 	for i := range n {
 		if v := value(i); !math.IsNaN(v) {
-			given = append(given, v)
+			out = append(out, v)
 		}
 	}
-	if len(given) == 0 {
+	return out
+}
+
+// summarise returns the mean of values and their standard deviation with divisor n-1; of no values there is neither.
+func summarise(values []float64) Value {
+	if len(values) == 0 {
 		return Value{math.NaN(), math.NaN()}
 	}
 	var sum, squares float64
-	for _, v := range given {
+	for _, v := range values {
 		sum += v
 	}
-	mean := sum / float64(len(given))
-	if len(given) == 1 {
+	mean := sum / float64(len(values))
+	if len(values) == 1 {
 		return Value{Mean: mean, SD: math.NaN()}
 	}
-	for _, v := range given {
+	for _, v := range values {
 		d := v - mean
 		squares += float64(d * d)
 	}
-	return Value{Mean: mean, SD: math.Sqrt(squares / float64(len(given)-1))}
+	return Value{Mean: mean, SD: math.Sqrt(squares / float64(len(values)-1))}
 }

@@ -166,9 +166,9 @@ func uciNotes(r *Result) []string {
 	for j := 0; j+len(levels) <= len(r.Table.Columns); j += len(levels) {
 		line := ""
 		for level := range levels {
-			v := summarise(r.Repetitions, func(trial int) float64 {
+			v := summarise(given(r.Repetitions, func(trial int) float64 {
 				return r.Trials[trial][uciKernelRCA][j+level] - r.Trials[trial][uciGaussian][j+level]
-			})
+			}))
 			if v.Mean > 0 {
 				ahead[level]++
 			}

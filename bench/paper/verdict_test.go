@@ -49,7 +49,7 @@ func resultOf(trials int, value func(row, column, trial int) float64) *Result {
 	}
 	for i := range 3 {
 		for j := range 2 {
-			r.Ours[i] = append(r.Ours[i], summarise(trials, func(k int) float64 { return r.Trials[k][i][j] }))
+			r.Ours[i] = append(r.Ours[i], summarise(given(trials, func(k int) float64 { return r.Trials[k][i][j] })))
 		}
 	}
 	return r

@@ -38,15 +38,15 @@ type Params struct {
 	Neighbors int `json:"neighbors"`
 	// Ridge is added to the covariance matrix of the unknowns, in units of its mean diagonal, > 0.
 	Ridge float64 `json:"ridge"`
-	// Dims is the number of directions, at least 1.
+	// Dims is the most directions, at least 1; there are no more than directions of the points and anchors together.
 	Dims int `json:"dims"`
 	// RankTol is the variance, relative to the largest, up to which a principal direction counts as constant, 0 to 1.
 	RankTol float64 `json:"rank_tol"`
 }
 
-// DefaultParams returns windows of half the mean distance around up to 200 points.
+// DefaultParams returns windows of half the mean distance around up to 50 points, and 20 directions.
 func DefaultParams() Params {
-	return Params{Sigma: "0.5mean", Anchors: 200, Lambda: 1, Neighbors: 10, Ridge: 1e-3, Dims: 10, RankTol: 1e-10}
+	return Params{Sigma: "0.5mean", Anchors: 50, Lambda: 1, Neighbors: 10, Ridge: 1e-3, Dims: 20, RankTol: 1e-10}
 }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
@@ -122,9 +122,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	if l.Params.Dims > f.Cols {
-		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number up to %d, the number of directions and anchors", f.Cols)}
-	}
+	l.Params.Dims = min(l.Params.Dims, f.Cols)
 	l.Progress.Report(algorithms.Progress{Stage: "neighbours", Total: 2, Elapsed: time.Since(begin)})
 	n, err := l.energy(ctx, eng, dense, f, set)
 	if err != nil {

@@ -14,7 +14,8 @@ const Method = "mmc"
 type Params struct {
 	// Diagonal learns one weight a feature, in place of a matrix.
 	Diagonal bool `json:"diagonal"`
-	// EpsRel is eps in units of the mean diagonal of the must-links' scatter, >= 0.
+	// EpsRel is eps in units of the mean diagonal of the must-links' scatter, >= 0. The default suits features of one scale;
+	// where some are much larger than others, 1e-3 does not leave them as loud.
 	EpsRel float64 `json:"eps_rel"`
 	// RankTol is the variance, relative to the largest, up to which a principal direction counts as constant, 0 to 1.
 	RankTol float64 `json:"rank_tol"`
@@ -25,7 +26,7 @@ type Params struct {
 }
 
 // DefaultParams returns a full matrix.
-func DefaultParams() Params { return Params{EpsRel: 1e-3, RankTol: 1e-10, Tol: 1e-4, MaxIter: 1000} }
+func DefaultParams() Params { return Params{EpsRel: 0.1, RankTol: 1e-10, Tol: 1e-4, MaxIter: 1000} }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {

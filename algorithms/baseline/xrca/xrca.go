@@ -43,7 +43,7 @@ type Params struct {
 }
 
 // DefaultParams returns all directions.
-func DefaultParams() Params { return Params{EpsRel: 1e-2, RankTol: 1e-10} }
+func DefaultParams() Params { return Params{EpsRel: 0.3, RankTol: 1e-10} }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
