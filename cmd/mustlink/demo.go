@@ -36,15 +36,16 @@ type demoSet struct {
 	// kernel replaces a method's default where the parts of a class are much smaller than
 	// the whole set: the default width, about the spread of the data, would blur them.
 	kernel string
+	width  string // likewise, of a method that learns a width from one to begin with
 	about  string
 }
 
 func demoSets() []demoSet {
 	return []demoSet{
-		{"xor", "xor", "", "four blobs; the classes are the two diagonals"},
-		{"spiral", "double-spiral", "rbf:sigma=0.3msq", "two arms of a spiral"},
-		{"chessboard", "chessboard", "rbf:sigma=0.3msq", "4 x 4 squares; the classes are their colours"},
-		{"rings", "rings", "", "two circles, one around the other"},
+		{"xor", "xor", "", "", "four blobs; the classes are the two diagonals"},
+		{"spiral", "double-spiral", "rbf:sigma=0.3msq", "0.25", "two arms of a spiral"},
+		{"chessboard", "chessboard", "rbf:sigma=0.3msq", "0.25", "4 x 4 squares; the classes are their colours"},
+		{"rings", "rings", "", "", "two circles, one around the other"},
 	}
 }
 
@@ -278,7 +279,7 @@ func (d *demoFlags) learn(ctx context.Context, eng *engine.Engine, set demoSet, 
 	if err != nil {
 		return nil, nil, renameParams(err, "must", "--links", "cannot", "--links")
 	}
-	learner, err := method.New(catalog.Config{Seed: seed, Kernel: set.kernelOf(method)})
+	learner, err := method.New(catalog.Config{Seed: seed, Kernel: set.kernelOf(method), Params: set.paramsOf(method)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -295,8 +296,21 @@ func (s demoSet) kernelOf(method catalog.Method) string {
 	return s.kernel
 }
 
+// paramsOf returns the set's own width for methods that begin with one.
+func (s demoSet) paramsOf(method catalog.Method) map[string]string {
+	const width = "width"
+	if s.width == "" || !slices.ContainsFunc(method.Parameters, func(p catalog.Parameter) bool { return p.Name == width }) {
+		return nil
+	}
+	return map[string]string{width: s.width}
+}
+
 func kernelName(set demoSet, method catalog.Method) string {
-	return nameOr(set.kernelOf(method), method.DefaultKernel)
+	name := nameOr(set.kernelOf(method), method.DefaultKernel)
+	for param, value := range set.paramsOf(method) {
+		name += ", " + param + "=" + value
+	}
+	return name
 }
 
 func embeddedScores(ctx context.Context, eng *engine.Engine, m algorithms.Model, h demoHalf,
