@@ -15,9 +15,10 @@
 //
 //	h(L) = log sum sqrt(|L'd|^2) - log(tr L'W L) / 2,    W = sum dd' + eps I
 //
-// without constraints, in coordinates in which W is the identity; L is square (diagonal). The problem in A is concave, so
+// without constraints, in coordinates in which W is the identity; L is square. The problem in A is concave, so
 // for a square L no local maximum is another one (Burer & Monteiro 2005). Limited memory BFGS takes some dozens of
 // evaluations where alternating projections on a half-space and on the cone take thousands of eigendecompositions. The
 // gradient M of the first sum bounds how far the optimum is: at most lambda_max(M) - tr(M A) above (the largest element of
-// M's diagonal), which ends the search.
+// M's diagonal), which ends the search. A diagonal A is found by Newton steps among the weights that are not 0, which are
+// few.
 package mmc

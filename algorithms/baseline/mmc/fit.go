@@ -78,30 +78,44 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	out, err := lbfgs.Minimize(ctx, eng.Backend().Kernels(), p.at, p.start, lbfgs.Options{MaxIter: l.Params.MaxIter, Done: func(iteration int, value float64, at, gradient []float64) (bool, error) {
+	trace, converged, err := l.ascend(ctx, p, begin)
+	if err != nil {
+		return nil, err
+	}
+	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1, Elapsed: time.Since(begin)}
+	if p.twins > 0 {
+		status.Notices = append(status.Notices, fmt.Sprintf("%d cannot-links join equal points, which no metric can take apart, and are left out", p.twins))
+	}
+	if !converged {
+		status.Message = fmt.Sprintf("after %d iterations the optimum may be %.2g of the objective away: raise max_iter or tol", l.Params.MaxIter, p.last)
+	}
+	return linear.NewDescended(frame(p.start), l.Params, status, trace), ctx.Err()
+}
+
+// ascend solves the problem and leaves L in p.start.
+func (l Learner) ascend(ctx context.Context, p *problem, begin time.Time) (trace []float64, converged bool, err error) {
+	done := func(iteration int, objective, gap float64) bool {
+		l.Progress.Report(algorithms.Progress{Stage: "ascent", Done: iteration, Total: l.Params.MaxIter, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
+		return gap <= l.Params.Tol
+	}
+	if p.diagonal {
+		return p.newton(ctx, l.Params.MaxIter, done)
+	}
+	out, err := lbfgs.Minimize(ctx, p.eng.Backend().Kernels(), p.at, p.start, lbfgs.Options{MaxIter: l.Params.MaxIter, Done: func(iteration int, value float64, at, gradient []float64) (bool, error) {
 		const every = 5 // a gap costs as much as an evaluation
 		if iteration%every != 0 && iteration < l.Params.MaxIter {
 			return false, nil
 		}
 		gap, err := p.gap(ctx, at)
-		l.Progress.Report(algorithms.Progress{Stage: "ascent", Done: iteration, Total: l.Params.MaxIter, Objective: math.Exp(-value), Residual: gap, Elapsed: time.Since(begin)})
-		return gap <= l.Params.Tol, err
+		return done(iteration, math.Exp(-value), gap), err
 	}})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	trace := make([]float64, len(out.Trace))
-	for i, v := range out.Trace {
-		trace[i] = math.Exp(-v)
+	for _, v := range out.Trace {
+		trace = append(trace, math.Exp(-v))
 	}
-	status := algorithms.Status{Converged: out.Converged, Iterations: len(trace) - 1, Elapsed: time.Since(begin)}
-	if p.twins > 0 {
-		status.Notices = append(status.Notices, fmt.Sprintf("%d cannot-links join equal points, which no metric can take apart, and are left out", p.twins))
-	}
-	if !out.Converged {
-		status.Message = fmt.Sprintf("after %d iterations the optimum may be %.2g of the objective away: raise max_iter or tol", l.Params.MaxIter, p.last)
-	}
-	return linear.NewDescended(frame(p.start), l.Params, status, trace), ctx.Err()
+	return trace, out.Converged, nil
 }
 
 // frame returns the problem in coordinates in which the scatter of the must-links is the identity, and what makes a map of

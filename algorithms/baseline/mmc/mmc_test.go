@@ -30,13 +30,11 @@ func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *
 	return m.(*Model)
 }
 
-// The gradient is that of differences, of both forms.
+// The gradient is that of differences.
 func TestGradient(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 40, 4, 20, rapid.Uint64().Draw(rt, "seed"))
-		l := Learner{Params: DefaultParams()}
-		l.Params.Diagonal = rapid.Bool().Draw(rt, "diagonal")
-		p, _, err := l.frame(context.Background(), enginetest.New(rt, 0), x, set)
+		p, _, err := Learner{Params: DefaultParams()}.frame(context.Background(), enginetest.New(rt, 0), x, set)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -58,6 +56,71 @@ func TestGradient(t *testing.T) {
 			at[i] = was
 			if d := (up - down) / (2 * h); math.Abs(d-gradient[i]) > 1e-6*(1+math.Abs(d)) {
 				rt.Fatalf("gradient %d is %g, by differences %g", i, gradient[i], d)
+			}
+		}
+	})
+}
+
+// Of the problem of weights: the gradient is that of differences, the scale is the best one, and where no weight is 0 a
+// Newton direction solves the system of second differences.
+func TestWeights(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		const d = 4
+		x, _, set := enginetest.Bands(rt, 40, d, 20, rapid.Uint64().Draw(rt, "seed"))
+		l := Learner{Params: DefaultParams()}
+		l.Params.Diagonal = true
+		p, _, err := l.frame(context.Background(), enginetest.New(rt, 0), x, set)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		s := newWeights(p)
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "place"), 1))
+		for c := range s.w {
+			s.w[c] = 0.5 + rng.Float64()
+		}
+		s.settle()
+		value := func(change func(w []float64)) float64 {
+			w, h := slices.Clone(s.w), 0.0
+			change(w)
+			for k := range p.z.Rows {
+				sum := 0.0
+				for c, v := range p.z.Row(k) {
+					sum += v * w[c]
+				}
+				h += math.Sqrt(sum)
+			}
+			for _, v := range w {
+				h -= v
+			}
+			return h
+		}
+		here := value(func([]float64) {})
+		for _, scale := range []float64{0.99, 1.01} {
+			if value(func(w []float64) {
+				for c := range w {
+					w[c] *= scale
+				}
+			}) > here {
+				rt.Fatalf("%g times the weights are better", scale)
+			}
+		}
+		direction, err := s.direction(context.Background(), []int{0, 1, 2, 3})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		step := 1e-4 * s.total
+		for i := range d {
+			up, down := value(func(w []float64) { w[i] += step }), value(func(w []float64) { w[i] -= step })
+			if slope := (up - down) / (2 * step); math.Abs(slope-s.g[i]) > 1e-5*(1+math.Abs(slope)) {
+				rt.Fatalf("gradient %d is %g, by differences %g", i, s.g[i], slope)
+			}
+			product := 0.0 // of the second derivative with the direction, by differences
+			for j := range d {
+				product += direction[j] * (value(func(w []float64) { w[i] += step; w[j] += step }) - value(func(w []float64) { w[i] += step; w[j] -= step }) -
+					value(func(w []float64) { w[i] -= step; w[j] += step }) + value(func(w []float64) { w[i] -= step; w[j] -= step })) / (4 * step * step)
+			}
+			if math.Abs(product+s.g[i]) > 1e-3*(1+math.Abs(s.g[i])) {
+				rt.Fatalf("row %d of the Newton system is %g: want %g", i, product, -s.g[i])
 			}
 		}
 	})

@@ -13,7 +13,7 @@ import (
 )
 
 // problem is the minimisation of -log sum |L'z| + log |L| over the rows z of the differences, in coordinates in which the
-// must-links' scatter is the identity.
+// must-links' scatter is the identity; [weights] solves it for a diagonal L.
 type problem struct {
 	eng      *engine.Engine
 	z        blas.Matrix // cannot-links x q
@@ -80,35 +80,31 @@ func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, 
 // diagonal is the problem for one weight a feature, features divided by the root of their scatter.
 func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) linear.Map, error) {
 	rows := blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}
-	must := differences(rows, set.Must())
-	scatter, trace := make([]float64, x.D), 0.0
-	for k := range must.Rows {
-		for c, v := range must.Row(k) {
-			scatter[c] += v * v
-			trace += v * v
-		}
+	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
+	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
+	for _, v := range scatter {
+		trace += v
 	}
 	if !(trace > 0) {
 		return nil, nil, noScatter()
 	}
-	z := differences(rows, set.Cannot())
 	p := &problem{eng: eng, diagonal: true, start: make([]float64, x.D)}
+	inverse := make([]float64, x.D)
 	for c := range scatter {
 		p.start[c] = 1
-		varies := false
-		for k := range z.Rows {
-			varies = varies || z.At(k, c) != 0
-		}
 		scatter[c] += l.Params.EpsRel * trace / float64(x.D)
-		switch {
-		case scatter[c] > 0:
-			for k := range z.Rows {
-				z.Set(k, c, z.At(k, c)*z.At(k, c)/scatter[c])
+		if scatter[c] == 0 {
+			if spread[c] != 0 {
+				return nil, nil, noScatter()
 			}
-		case varies:
-			return nil, nil, noScatter()
-		default: // constant
-			scatter[c] = 1
+			scatter[c] = 1 // constant
+		}
+		inverse[c] = 1 / scatter[c]
+	}
+	for k := range z.Rows {
+		row := z.Row(k)
+		for c, v := range inverse {
+			row[c] *= v
 		}
 	}
 	if err := p.take(z); err != nil {
@@ -124,10 +120,29 @@ func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (
 		}
 		t := blas.NewMatrix(len(kept), x.D)
 		for r, c := range kept {
-			t.Set(r, c, scale*math.Abs(at[c])/math.Sqrt(scatter[c]))
+			t.Set(r, c, scale*at[c]/math.Sqrt(scatter[c]))
 		}
-		return linear.New(Method, linear.Centre(rows.Clone()), t)
+		return linear.New(Method, linear.Mean(rows), t)
 	}, nil
+}
+
+// squares returns the squared differences of linked rows.
+func squares(x blas.Matrix, list []links.Link) blas.Matrix {
+	out := differences(x, list)
+	for i, v := range out.Data {
+		out.Data[i] = v * v
+	}
+	return out
+}
+
+func columnSums(x blas.Matrix) []float64 {
+	sums := make([]float64, x.Cols)
+	for k := range x.Rows {
+		for c, v := range x.Row(k) {
+			sums[c] += v
+		}
+	}
+	return sums
 }
 
 // take keeps the differences that are not 0.
@@ -149,7 +164,9 @@ func (p *problem) take(z blas.Matrix) error {
 	if len(kept) == 0 {
 		return linear.NoDifference()
 	}
-	p.z = z.Select(kept)
+	if p.z = z; p.twins > 0 {
+		p.z = z.Select(kept)
+	}
 	p.lengths = make([]float64, len(kept))
 	if !p.diagonal {
 		p.y, p.w = p.eng.NewMatrix(p.z.Rows, p.z.Cols), p.eng.NewMatrix(p.z.Rows, p.z.Cols)
@@ -165,20 +182,9 @@ func square(v []float64, q int) blas.Matrix {
 // evaluate writes the lengths |L'z| and returns their sum.
 func (p *problem) evaluate(at []float64) float64 {
 	t, sum := p.eng.Backend().Kernels(), 0.0
-	if p.diagonal {
-		squared := make([]float64, len(at))
-		for c, v := range at {
-			squared[c] = v * v
-		}
-		p.eng.Backend().Gemv(false, 1, p.z, squared, 0, p.lengths)
-	} else {
-		p.eng.Backend().Gemm(false, false, 1, p.z, square(at, p.z.Cols), 0, p.y)
-		for k := range p.lengths {
-			p.lengths[k] = t.Dot(p.y.Row(k), p.y.Row(k))
-		}
-	}
-	for k, v := range p.lengths {
-		p.lengths[k] = math.Sqrt(max(0, v))
+	p.eng.Backend().Gemm(false, false, 1, p.z, square(at, p.z.Cols), 0, p.y)
+	for k := range p.lengths {
+		p.lengths[k] = math.Sqrt(t.Dot(p.y.Row(k), p.y.Row(k)))
 		sum += p.lengths[k]
 	}
 	return sum
@@ -193,55 +199,32 @@ func (p *problem) inverse(k int, sum float64) float64 {
 func (p *problem) at(at, gradient []float64) (float64, error) {
 	t, sum := p.eng.Backend().Kernels(), p.evaluate(at)
 	norm := t.Dot(at, at)
-	if p.diagonal {
-		weights := make([]float64, len(p.lengths))
-		for k := range weights {
-			weights[k] = -p.inverse(k, sum) / sum
-		}
-		p.eng.Backend().Gemv(true, 1, p.z, weights, 0, gradient)
-		for c, v := range at {
-			gradient[c] *= v
-		}
-	} else {
-		for k := range p.lengths {
-			to := p.w.Row(k)
-			copy(to, p.y.Row(k))
-			t.Scale(-p.inverse(k, sum)/sum, to)
-		}
-		p.eng.Backend().Gemm(true, false, 1, p.z, p.w, 0, square(gradient, p.z.Cols))
+	for k := range p.lengths {
+		to := p.w.Row(k)
+		copy(to, p.y.Row(k))
+		t.Scale(-p.inverse(k, sum)/sum, to)
 	}
+	p.eng.Backend().Gemm(true, false, 1, p.z, p.w, 0, square(gradient, p.z.Cols))
 	t.Axpy(1/norm, at, gradient)
 	return -math.Log(sum) + math.Log(norm)/2, nil
 }
 
 // gap returns how far the sum is below the optimum where |L| = 1, at most, relative to it: the sum is concave in B = L L',
-// its gradient is M = sum zz' / (2 |L'z|), and the largest tr(M B) is the largest eigenvalue (element).
+// its gradient is M = sum zz' / (2 |L'z|), and the largest tr(M B) is the largest eigenvalue.
 func (p *problem) gap(ctx context.Context, at []float64) (float64, error) {
 	sum := p.evaluate(at)
 	norm := math.Sqrt(p.eng.Backend().Kernels().Dot(at, at))
-	best := 0.0
-	if p.diagonal {
-		m, weights := make([]float64, len(at)), make([]float64, len(p.lengths))
-		for k := range weights {
-			weights[k] = p.inverse(k, sum) / 2
-		}
-		p.eng.Backend().Gemv(true, 1, p.z, weights, 0, m)
-		for _, v := range m {
-			best = max(best, v)
-		}
-	} else {
-		m, w := blas.NewMatrix(p.z.Cols, p.z.Cols), make([]float64, p.z.Cols)
-		for k := range p.lengths {
-			to := p.w.Row(k)
-			copy(to, p.z.Row(k))
-			p.eng.Backend().Kernels().Scale(math.Sqrt(p.inverse(k, sum)/2), to)
-		}
-		p.eng.Backend().Syrk(true, 1, p.w, 0, m)
-		if err := p.eng.SymEig(ctx, m, w, false); err != nil {
-			return 0, err
-		}
-		best = w[len(w)-1]
+	m, w := blas.NewMatrix(p.z.Cols, p.z.Cols), make([]float64, p.z.Cols)
+	for k := range p.lengths {
+		to := p.w.Row(k)
+		copy(to, p.z.Row(k))
+		p.eng.Backend().Kernels().Scale(math.Sqrt(p.inverse(k, sum)/2), to)
 	}
+	p.eng.Backend().Syrk(true, 1, p.w, 0, m)
+	if err := p.eng.SymEig(ctx, m, w, false); err != nil {
+		return 0, err
+	}
+	best := w[len(w)-1]
 	// Lengths are those of L with its norm: with |L| = 1 they are sum / norm, and M is norm times as large.
 	p.last = (best*norm - sum/norm/2) / (sum / norm)
 	return p.last, nil

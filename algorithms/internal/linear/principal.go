@@ -106,8 +106,8 @@ func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) Map {
 	return New(method, p.Mean, w)
 }
 
-// Centre subtracts the mean of its rows from each and returns it.
-func Centre(x blas.Matrix) []float64 {
+// Mean returns that of the rows.
+func Mean(x blas.Matrix) []float64 {
 	mean := make([]float64, x.Cols)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
@@ -117,6 +117,12 @@ func Centre(x blas.Matrix) []float64 {
 	for j := range mean {
 		mean[j] /= float64(x.Rows)
 	}
+	return mean
+}
+
+// Centre subtracts the mean of its rows from each and returns it.
+func Centre(x blas.Matrix) []float64 {
+	mean := Mean(x)
 	for i := range x.Rows {
 		row := x.Row(i)
 		for j, m := range mean {

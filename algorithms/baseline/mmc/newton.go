@@ -1,0 +1,193 @@
+package mmc
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+)
+
+// weights is the problem of one weight a feature: maximise h(w) = sum over z of sqrt(z'w) - sum w over w >= 0. The first sum
+// grows like the root of w, so its maximum is the one where sum w = 1, up to the scale of w.
+type weights struct {
+	*problem
+	columns     blas.Matrix // z transposed, so that vectors are long
+	w, g        []float64   // the weights, and the gradient of h
+	sum, total  float64     // sum sqrt(z'w), sum w
+	rows        blas.Matrix // scaled columns, of the weights that a step moves
+	trial, keep []float64
+}
+
+// warmUp is the number of cheap first steps, and small the weight, relative to the mean, below which one that falls is held
+// at 0 by a Newton step.
+const (
+	warmUp = 10
+	small  = 1e-2
+)
+
+func newWeights(p *problem) *weights {
+	n, d := p.z.Rows, p.z.Cols
+	s := &weights{problem: p, w: make([]float64, d), g: make([]float64, d), trial: make([]float64, d), keep: make([]float64, d),
+		columns: blas.NewMatrix(d, n), rows: blas.NewMatrix(d, n)}
+	for c := range s.w {
+		s.w[c] = 1
+		for k := range n {
+			s.columns.Set(c, k, p.z.At(k, c))
+		}
+	}
+	return s
+}
+
+// newton maximises over the weights: some steps w <- w (g + 1)^2, which never fall (Jensen's inequality for the root), then
+// projected Newton steps (Bertsekas 1982, SIAM J. Control Optim. 20). It leaves the roots of the weights in p.start and calls
+// done after every step. Cost of a step: two products with z, and n f^2 flops for f weights that are not 0.
+func (p *problem) newton(ctx context.Context, most int, done func(step int, objective, gap float64) bool) (trace []float64, converged bool, err error) {
+	s := newWeights(p)
+	s.settle()
+	for step := 0; ; step++ {
+		trace = append(trace, s.sum/math.Sqrt(s.total))
+		p.last = s.gap()
+		converged = done(step, trace[step], p.last)
+		if converged || step == most || ctx.Err() != nil {
+			break
+		}
+		if step < warmUp {
+			for c, g := range s.g {
+				s.w[c] *= (g + 1) * (g + 1)
+			}
+			s.settle()
+			continue
+		}
+		rose, err := s.step(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		if !rose { // to rounding
+			break
+		}
+	}
+	for c, v := range s.w {
+		p.start[c] = math.Sqrt(v)
+	}
+	return trace, converged, ctx.Err()
+}
+
+// value returns h, with the lengths sqrt(z'w) in s.lengths.
+func (s *weights) value(w []float64) (h, sum, total float64) {
+	t := s.eng.Backend().Kernels()
+	clear(s.lengths)
+	for c, v := range w {
+		if v > 0 {
+			t.Axpy(v, s.columns.Row(c), s.lengths)
+			total += v
+		}
+	}
+	for k, v := range s.lengths {
+		s.lengths[k] = math.Sqrt(v)
+		sum += s.lengths[k]
+	}
+	return sum - total, sum, total
+}
+
+// settle scales w to the best multiple, sum w = sum sqrt(z'w) / 2, and finds the gradient there.
+func (s *weights) settle() {
+	_, s.sum, s.total = s.value(s.w)
+	root := s.sum / (2 * s.total)
+	for c := range s.w {
+		s.w[c] *= root * root
+	}
+	s.sum, s.total = s.sum*root, s.total*root*root
+	for k := range s.lengths {
+		s.lengths[k] *= root
+	}
+	halves := make([]float64, len(s.lengths))
+	for k := range halves {
+		halves[k] = s.inverse(k, s.sum) / 2
+	}
+	for c := range s.g {
+		s.g[c] = s.eng.Backend().Kernels().Dot(s.columns.Row(c), halves) - 1
+	}
+}
+
+// gap is how far the objective is below the optimum, at most, relative to it: the first sum is concave in w.
+func (s *weights) gap() float64 {
+	most := math.Inf(-1)
+	for _, v := range s.g {
+		most = max(most, v+1)
+	}
+	return s.total*most/s.sum - 0.5
+}
+
+// step takes a Newton step among the weights that are not held at 0, and says whether h rose.
+func (s *weights) step(ctx context.Context) (bool, error) {
+	var free []int
+	for c, v := range s.w {
+		if v > small*s.total/float64(len(s.w)) || s.g[c] > 0 {
+			free = append(free, c)
+		}
+	}
+	direction, err := s.direction(ctx, free)
+	if err != nil {
+		return false, err
+	}
+	copy(s.keep, s.w)
+	before := s.sum - s.total
+	for t := 1.0; t > 1e-9; t /= 2 {
+		copy(s.trial, s.keep)
+		for c, v := range s.trial {
+			if v <= small*s.total/float64(len(s.w)) && s.g[c] <= 0 {
+				s.trial[c] = 0
+			}
+		}
+		for i, c := range free {
+			s.trial[c] = max(0, s.keep[c]+t*direction[i])
+		}
+		promised := 0.0
+		for c, v := range s.trial {
+			promised += s.g[c] * (v - s.keep[c])
+		}
+		const part = 1e-4
+		if h, _, _ := s.value(s.trial); h > before && h >= before+part*promised {
+			s.w, s.trial = s.trial, s.w
+			s.settle()
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// direction solves H d = g, H = sum zz' / (4 |z|^3) the negative second derivative, over the free weights.
+func (s *weights) direction(ctx context.Context, free []int) ([]float64, error) {
+	f := len(free)
+	curvature := make([]float64, len(s.lengths))
+	for k := range curvature {
+		v := s.inverse(k, s.sum)
+		curvature[k] = math.Sqrt(v*v*v) / 2
+	}
+	rows := s.rows.View(0, f, 0, len(curvature))
+	for i, c := range free {
+		to := rows.Row(i)
+		for k, v := range s.columns.Row(c) {
+			to[k] = v * curvature[k]
+		}
+	}
+	h, trace := blas.NewMatrix(f, f), 0.0
+	s.eng.Backend().Syrk(false, 1, rows, 0, h)
+	for i := range f {
+		trace += h.At(i, i)
+	}
+	d := blas.NewMatrix(1, f)
+	for i, c := range free {
+		d.Set(0, i, s.g[c])
+	}
+	const ridge = 1e-10
+	for i := range f {
+		h.Set(i, i, h.At(i, i)*(1+ridge)+ridge*trace/float64(f))
+	}
+	if err := s.eng.Cholesky(ctx, h); err != nil {
+		return nil, err
+	}
+	s.eng.Backend().Trsm(false, true, h, d)
+	s.eng.Backend().Trsm(false, false, h, d)
+	return d.Row(0), nil
+}
