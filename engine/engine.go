@@ -61,6 +61,22 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
+// Share returns an engine for each of several jobs at a time: the same backend, an equal part of the workers and of the
+// memory limit. One part is the engine itself; fewer are a *fault.ParamError.
+func (e *Engine) Share(parts int) (*Engine, error) {
+	if parts < 1 {
+		return nil, &fault.ParamError{Param: "parts", Value: parts, Want: "a number >= 1"}
+	}
+	if parts == 1 {
+		return e, nil
+	}
+	limit := e.limit
+	if limit > 0 { // 0 is no limit, so a part must not become 0
+		limit = max(1, limit/int64(parts))
+	}
+	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit, Logger: e.logger})
+}
+
 // Backend returns the linear algebra.
 func (e *Engine) Backend() blas.Backend { return e.backend }
 

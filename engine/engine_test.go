@@ -358,3 +358,28 @@ func BenchmarkFirstTouch(b *testing.B) {
 		})
 	}
 }
+
+// TestShare: parts have equal workers and memory, at least one of each, and one part is the whole.
+func TestShare(t *testing.T) {
+	e, err := engine.New(engine.Options{Workers: 4, MemoryLimit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for parts, want := range map[int]struct {
+		workers int
+		limit   int64
+	}{1: {4, 1000}, 2: {2, 500}, 3: {1, 333}, 2000: {1, 1}} {
+		part, err := e.Share(parts)
+		if err != nil || part.Workers() != want.workers || part.MemoryLimit() != want.limit || part.Backend() != e.Backend() {
+			t.Errorf("%d parts: %d workers, limit %d, error %v", parts, part.Workers(), part.MemoryLimit(), err)
+		}
+	}
+	if unlimited, err := engine.New(engine.Options{Workers: 2}); err != nil {
+		t.Error(err)
+	} else if part, err := unlimited.Share(2); err != nil || part.MemoryLimit() != 0 {
+		t.Errorf("a part of no limit has the limit %d, error %v", part.MemoryLimit(), err)
+	}
+	if _, err := e.Share(0); !fault.IsInput(err) {
+		t.Errorf("no part: error %v", err)
+	}
+}

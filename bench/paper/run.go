@@ -171,7 +171,7 @@ func (r *run) trials(ctx context.Context, eng *engine.Engine) error {
 		}
 	}
 	workers := min(r.options.Workers, len(pending))
-	part, err := share(eng, workers)
+	part, err := eng.Share(max(1, workers))
 	if err != nil {
 		return err
 	}
@@ -280,24 +280,6 @@ func (r *run) trial(ctx context.Context, eng *engine.Engine, number int) outcome
 	}
 	left := int(last + 1 - min(taken.Load(), last))
 	return outcome{record{Trial: number, Seconds: time.Since(start).Seconds(), Values: values}, left, err}
-}
-
-// share returns an engine for each of several trials at a time: the same backend with an
-// equal part of the workers and of the memory limit.
-func share(eng *engine.Engine, parts int) (*engine.Engine, error) {
-	if parts <= 1 {
-		return eng, nil
-	}
-	limit := eng.MemoryLimit()
-	if limit > 0 { // 0 is no limit, so a part must not become 0
-		limit = max(1, limit/int64(parts))
-	}
-	return engine.New(engine.Options{
-		Backend:     eng.Backend(),
-		Workers:     max(1, eng.Workers()/parts),
-		MemoryLimit: limit,
-		Logger:      eng.Logger(),
-	})
 }
 
 // result averages over the trials in ascending order.

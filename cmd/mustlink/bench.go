@@ -204,7 +204,7 @@ func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags, table paper.Tab
 	if p.repetitions < 0 || cmd.Flags().Changed("repetitions") && p.repetitions == 0 {
 		return &fault.ParamError{Param: "--repetitions", Value: p.repetitions, Want: "a number >= 1"}
 	}
-	if err := p.checkState(a); err != nil {
+	if err := a.useState(p.state); err != nil {
 		return err
 	}
 	_, notPicture := figure.FormatOf(p.out)
@@ -218,13 +218,13 @@ func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags, table paper.Tab
 	return a.checkOutput("-o, --output", p.out)
 }
 
-// checkState sees to it that the state file is a file of its own.
-func (p *paperFlags) checkState(a *app) error {
-	if p.state == stream {
+// useState sees to it that a state file is a file of its own.
+func (a *app) useState(path string) error {
+	if path == stream {
 		return usagef("--state is \"-\": want a file, as it is both read and written")
 	}
-	if p.state != "" {
-		a.inputs = append(a.inputs, p.state)
+	if path != "" {
+		a.inputs = append(a.inputs, path)
 	}
 	return nil
 }

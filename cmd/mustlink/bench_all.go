@@ -59,7 +59,7 @@ func (a *app) runBenchAll(cmd *cobra.Command, p *paperFlags, tables []paper.Tabl
 	if p.state == "" {
 		p.state = filepath.Join(p.out, stateFile)
 	}
-	if err := p.checkState(a); err != nil {
+	if err := a.useState(p.state); err != nil {
 		return err
 	}
 	eng, err := a.engine()

@@ -118,7 +118,7 @@ func (p *compareFlags) options(a *app, cmd *cobra.Command) (compare.Options, err
 		return o, err
 	}
 	o.Data = p.data
-	if err := p.checkState(a); err != nil {
+	if err := a.useState(p.state); err != nil {
 		return o, err
 	}
 	if _, err := figure.FormatOf(p.out); err != nil && p.out != stream && !isJSON(p.out) && !isMarkdown(p.out) {

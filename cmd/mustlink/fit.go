@@ -309,24 +309,37 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 // fit scales, learns and reports.
 func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
 	d *dataset.Data, set *links.Set, triplets []links.Triplet) (*catalog.Fitted, *fitReport, error) {
-	begin := time.Now()
+	fitted, err := a.scaled(eng, fl, d)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := a.learned(ctx, eng, fl, learn, fitted, d, set, triplets)
+	return fitted, r, err
+}
+
+// scaled changes the features of d and returns a model without its metric.
+func (a *app) scaled(eng *engine.Engine, fl *fitFlags, d *dataset.Data) (*catalog.Fitted, error) {
 	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), Build: buildText(eng)}
 	var err error
 	if fitted.Scaling, err = fl.scaling.apply(a, d); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := a.stopIfStrict(fl.strict); err != nil {
-		return nil, nil, err
-	}
+	return fitted, a.stopIfStrict(fl.strict)
+}
+
+// learned fits the metric of a model to points that are scaled, and reports.
+func (a *app) learned(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
+	fitted *catalog.Fitted, d *dataset.Data, set *links.Set, triplets []links.Triplet) (*fitReport, error) {
+	begin := time.Now()
 	bar := a.progress()
 	defer bar.done()
 	learner, err := learn(bar.report)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := withTriplets(learner, triplets).Fit(ctx, eng, d.Points, set)
 	if err != nil {
-		return nil, nil, inFile(d.Name, err)
+		return nil, inFile(d.Name, err)
 	}
 	bar.done()
 	fitted.Model = m
@@ -339,10 +352,10 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn f
 		a.warn("%s did not converge: %s", r.Method, r.Message)
 	}
 	if err := a.stopIfStrict(fl.strict); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r.Warnings = a.allWarnings()
-	return fitted, r, nil
+	return r, nil
 }
 
 // stopIfStrict makes an error of the warnings so far.

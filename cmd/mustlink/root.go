@@ -51,7 +51,7 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 		&cobra.Group{ID: groupApply, Title: "Apply:"},
 		&cobra.Group{ID: groupFiles, Title: "Files and figures:"},
 	)
-	addGroup(root, groupLearn, newFit(a), newUpdate(a), newDemo(a))
+	addGroup(root, groupLearn, newFit(a), newSelect(a), newUpdate(a), newDemo(a))
 	addGroup(root, groupApply, newEmbed(a), newGram(a), newDistance(a), newCluster(a), newClassify(a))
 	addGroup(root, groupFiles, newLinks(a), newCheck(a), newInspect(a), newScore(a), newPlot(a), newBench(a))
 	root.AddCommand(newInfo(a))

@@ -148,7 +148,9 @@ func checkAlgorithms(pkg, target string) string {
 		return "the contract imports no method"
 	case target == "algorithms" || method(pkg) == method(target) || method(target) == "internal":
 		return ""
-	case method(target) == "catalog":
+	case method(pkg) == "selection":
+		return ""
+	case method(target) == "catalog" || method(target) == "selection":
 		return "the catalog is above the methods"
 	case method(pkg) == "catalog":
 		return ""

@@ -1,0 +1,185 @@
+package selection
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Candidate is a method with what differs from its defaults.
+type Candidate struct {
+	Method string            `json:"method"`
+	Kernel string            `json:"kernel,omitempty"`
+	Params map[string]string `json:"params,omitempty"`
+}
+
+// String returns the candidate as one line: "krca kernel=rbf:sigma=mean eps_rel=1e-2".
+func (c Candidate) String() string {
+	words := []string{c.Method}
+	if c.Kernel != "" {
+		words = append(words, "kernel="+c.Kernel)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Params)) {
+		words = append(words, name+"="+c.Params[name])
+	}
+	return strings.Join(words, " ")
+}
+
+// Learner returns what fits the candidate. Errors are those of the catalog, *fault.ParamError.
+func (c Candidate) Learner(seed uint64, progress algorithms.ProgressFunc) (algorithms.Learner, error) {
+	m, err := catalog.Lookup(c.Method)
+	if err != nil {
+		return nil, err
+	}
+	return m.New(catalog.Config{Kernel: c.Kernel, Params: c.Params, Seed: seed, Progress: progress})
+}
+
+// Axis is a parameter of a grid, or "kernel", with the values that it takes.
+type Axis struct {
+	Name   string
+	Values []string
+}
+
+const kernelAxis = "kernel"
+
+// Grid returns the candidates of some methods: all combinations of the values of the axes that a method has, an axis that it
+// has not being passed over. An axis that none of the methods has, one without values and an unknown method are a
+// *fault.ParamError.
+func Grid(methods []string, axes []Axis) ([]Candidate, error) {
+	used := make([]bool, len(axes))
+	var out []Candidate
+	for _, name := range methods {
+		m, err := catalog.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		list := []Candidate{{Method: name}}
+		for k, axis := range axes {
+			if len(axis.Values) == 0 {
+				return nil, &fault.ParamError{Param: axis.Name, Value: "", Want: "at least one value"}
+			}
+			if takes(m, axis.Name) {
+				used[k] = true
+				list = times(list, axis)
+			}
+		}
+		out = append(out, list...)
+	}
+	for k, axis := range axes {
+		if !used[k] {
+			return nil, &fault.ParamError{Param: "grid", Value: axis.Name, Want: "a parameter, or kernel, that one of " + strings.Join(methods, ", ") + " has"}
+		}
+	}
+	return out, nil
+}
+
+func takes(m catalog.Method, axis string) bool {
+	if axis == kernelAxis {
+		return m.DefaultKernel != ""
+	}
+	return slices.ContainsFunc(m.Parameters, func(p catalog.Parameter) bool { return p.Name == axis })
+}
+
+// times returns every candidate with every value of the axis.
+func times(list []Candidate, axis Axis) []Candidate {
+	var out []Candidate
+	for _, c := range list {
+		for _, v := range axis.Values {
+			next := Candidate{Method: c.Method, Kernel: c.Kernel, Params: maps.Clone(c.Params)}
+			if axis.Name == kernelAxis {
+				next.Kernel = v
+			} else {
+				if next.Params == nil {
+					next.Params = map[string]string{}
+				}
+				next.Params[axis.Name] = v
+			}
+			out = append(out, next)
+		}
+	}
+	return out
+}
+
+// DefaultGrid returns the axes that matter most for a method, with values around its defaults, which are among them; none
+// for a method that has nothing to tune. The values are those that the cross table of docs/choosing.md was drawn up with.
+func DefaultGrid(method string) []Axis {
+	switch method {
+	case "krca":
+		return []Axis{{kernelAxis, []string{"rbf:sigma=0.5msq", "rbf:sigma=msq", "rbf:sigma=2msq", "exp:lle"}}, {"eps_rel", []string{"1e-3", "3e-3", "1e-2", "3e-2"}}}
+	case "kbeta":
+		return []Axis{{kernelAxis, []string{"rbf:sigma=0.5mean", "rbf:sigma=mean", "rbf:sigma=2mean"}}, {"dims", []string{"0", "10"}}}
+	case "npkl":
+		return []Axis{{"delta", []string{"0.1", "0.2", "0.5"}}, {"neighbors", []string{"5", "10"}}}
+	case "lleratio":
+		return []Axis{{kernelAxis, []string{"exp:lle", "rbf:sigma=msq"}}, {"alpha", []string{"0.02", "0.05", "0.2", "1"}}}
+	case "gml":
+		return []Axis{{"width", []string{"0.25", "0.5", "1", "2"}}, {"gamma", []string{"1", "3", "10"}}}
+	case "itml":
+		return []Axis{{"gamma", []string{"0.3", "1", "3", "10"}}}
+	case "rca":
+		return []Axis{{"eps_rel", []string{"1e-6", "1e-3", "1e-2", "0.1"}}}
+	case "xrca":
+		return []Axis{{"eps_rel", []string{"1e-3", "1e-2", "0.1", "0.3"}}}
+	case "dca":
+		return []Axis{{"eps_rel", []string{"1e-6", "1e-3", "1e-2"}}}
+	case "mmc":
+		return []Axis{{"eps_rel", []string{"1e-3", "1e-2", "0.1"}}, {"diagonal", []string{"false", "true"}}}
+	case "lmnn":
+		return []Axis{{"rank", []string{"eighth", "0"}}, {"mu", []string{"0.2", "0.5"}}}
+	}
+	return nil
+}
+
+// Methods returns those to choose from when nobody says which: the five methods and itml.
+func Methods() []string { return []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml"} }
+
+// Defaults returns the candidates of the default grids of some methods, of [Methods] without any.
+func Defaults(methods []string) ([]Candidate, error) {
+	if len(methods) == 0 {
+		methods = Methods()
+	}
+	var out []Candidate
+	for _, name := range methods {
+		list, err := Grid([]string{name}, DefaultGrid(name))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// streamSample is the stream of [Sample].
+const streamSample = 0x73616d706c65
+
+// Sample returns count candidates without replacement, in their order; all when there are no more.
+func Sample(list []Candidate, count int, seed uint64) []Candidate {
+	if count >= len(list) {
+		return list
+	}
+	rows := rand.New(rand.NewPCG(seed, streamSample)).Perm(len(list))[:count]
+	slices.Sort(rows)
+	var out []Candidate
+	for _, i := range rows {
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// duplicate reports a candidate that is there twice.
+func duplicate(list []Candidate) error {
+	seen := map[string]bool{}
+	for _, c := range list {
+		if seen[c.String()] {
+			return &fault.ParamError{Param: "candidates", Value: c.String(), Want: fmt.Sprintf("each of the %d once", len(list))}
+		}
+		seen[c.String()] = true
+	}
+	return nil
+}

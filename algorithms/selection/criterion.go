@@ -1,0 +1,211 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+// Criterion says what makes a model good.
+type Criterion string
+
+// The criteria. All are larger for better models and at most 1.
+const (
+	// Ranking is the probability that a held-out must-link is shorter than a held-out cannot-link (AUC).
+	Ranking Criterion = "ranking"
+	// Agreement is the balanced share of held-out links that k-means meets, as many clusters as Options.Clusters.
+	Agreement Criterion = "agreement"
+	// Labels is the accuracy of nearest labelled neighbours, for labelled points that no link of the fit touches.
+	Labels Criterion = "labels"
+	// Stability is the adjusted Rand index of the clusters of two models that are fitted on disjoint halves of the links.
+	Stability Criterion = "stability"
+)
+
+// Criteria returns all criteria.
+func Criteria() []string {
+	return []string{string(Ranking), string(Agreement), string(Labels), string(Stability)}
+}
+
+const (
+	restarts = 10 // of k-means
+	votes    = 5  // of the nearest neighbours
+)
+
+// judge is what the candidates are judged by.
+type judge struct {
+	x      points.Points
+	o      *Options
+	folds  []fold
+	halves [][2]*links.Set // of stability
+}
+
+// newJudge divides the links.
+func newJudge(x points.Points, set *links.Set, o *Options) (*judge, error) {
+	j := &judge{x: x, o: o}
+	var err error
+	if o.Criterion != Stability {
+		j.folds, err = deal(set, o.Folds, o.Seed)
+		return j, err
+	}
+	for f := range o.Folds {
+		two, err := deal(set, 2, o.Seed+uint64(f))
+		if err != nil {
+			return nil, err
+		}
+		j.halves = append(j.halves, [2]*links.Set{two[0].fit, two[1].fit})
+	}
+	return j, nil
+}
+
+// score fits a candidate on fold f and judges it.
+func (j *judge) score(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
+	if j.o.Criterion == Stability {
+		return j.stability(ctx, eng, c, f)
+	}
+	m, err := j.fit(ctx, eng, c, j.folds[f].fit)
+	if err != nil {
+		return 0, err
+	}
+	switch j.o.Criterion {
+	case Agreement:
+		return j.agreement(ctx, eng, m, f)
+	case Labels:
+		return j.labels(ctx, eng, m, f)
+	}
+	return j.ranking(ctx, eng, m, f)
+}
+
+func (j *judge) fit(ctx context.Context, eng *engine.Engine, c Candidate, set *links.Set) (algorithms.Model, error) {
+	l, err := c.Learner(j.o.Seed, nil)
+	if err != nil {
+		return nil, err
+	}
+	return l.Fit(ctx, eng, j.x, set)
+}
+
+// ranking is the AUC of the held-out links by their distances.
+func (j *judge) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+	held := j.folds[f]
+	d, err := m.Distances(ctx, eng, j.x, held.pairs)
+	if err != nil {
+		return 0, err
+	}
+	must := make([]bool, len(d))
+	for k := range d {
+		d[k], must[k] = -d[k], k < held.must
+	}
+	return score.AUC(d, must)
+}
+
+// clusters are those of all points.
+func (j *judge) clusters(ctx context.Context, eng *engine.Engine, m algorithms.Model) ([]int, error) {
+	y, err := m.Embed(ctx, eng, j.x)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: j.o.Clusters, Restarts: restarts, Seed: j.o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	return r.Labels, nil
+}
+
+// agreement is the mean of the shares of must-links within clusters and of cannot-links between them.
+func (j *judge) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+	of, err := j.clusters(ctx, eng, m)
+	if err != nil {
+		return 0, err
+	}
+	held := j.folds[f]
+	var met [2]float64
+	for k, p := range held.pairs {
+		switch same := of[p[0]] == of[p[1]]; {
+		case k < held.must && same:
+			met[0]++
+		case k >= held.must && !same:
+			met[1]++
+		}
+	}
+	return met[0]/float64(held.must)/2 + met[1]/float64(len(held.pairs)-held.must)/2, nil
+}
+
+// labels is the accuracy of the neighbours of the fold's labelled points among the other labelled points.
+func (j *judge) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+	held := map[int]bool{}
+	for _, i := range j.folds[f].points {
+		held[i] = true
+	}
+	var known, asked []int
+	var of, truth []string
+	for i, l := range j.o.Labels {
+		switch {
+		case l == "":
+		case held[i]:
+			asked, truth = append(asked, i), append(truth, l)
+		default:
+			known, of = append(known, i), append(of, l)
+		}
+	}
+	if len(asked) == 0 || len(known) == 0 {
+		return 0, fault.Data("", "fold %d has %d labelled points and leaves %d: want at least one of each; give more labels, or fewer folds", f+1, len(asked), len(known))
+	}
+	y, err := m.Embed(ctx, eng, j.x)
+	if err != nil {
+		return 0, err
+	}
+	found, err := neighbors.Classify(ctx, eng, y.Select(known), of, y.Select(asked), min(votes, len(known)))
+	if err != nil {
+		return 0, err
+	}
+	return score.Accuracy(truth, found)
+}
+
+// stability compares the clusters of models of two halves.
+func (j *judge) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
+	var of [2][]int
+	for k, set := range j.halves[f] {
+		m, err := j.fit(ctx, eng, c, set)
+		if err != nil {
+			return 0, err
+		}
+		if of[k], err = j.clusters(ctx, eng, m); err != nil {
+			return 0, err
+		}
+	}
+	return score.AdjustedRand(of[0], of[1])
+}
+
+// check reports what the criterion lacks.
+func (o *Options) check(n int) error {
+	switch o.Criterion {
+	case Ranking:
+	case Agreement, Stability:
+		if o.Clusters < 2 || o.Clusters > n {
+			return &fault.ParamError{Param: "clusters", Value: o.Clusters, Want: fmt.Sprintf("the number of clusters, 2 to %d, for the criterion %s", n, o.Criterion)}
+		}
+	case Labels:
+		if len(o.Labels) != n {
+			return &fault.ShapeError{What: "number of labels", Got: len(o.Labels), Want: fmt.Sprintf("%d, one for each point, for the criterion labels", n)}
+		}
+	default:
+		return fault.Unknown("criterion", string(o.Criterion), Criteria())
+	}
+	return nil
+}
+
+// finite turns what is no score into an error.
+func finite(v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("the score is %v: want a finite number", v)
+	}
+	return nil
+}

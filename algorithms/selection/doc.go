@@ -1,0 +1,3 @@
+// Package selection chooses a method, its kernel and its parameters for given points and links: candidates are fitted on a
+// part of the links and judged by how well they predict the others.
+package selection

@@ -1,0 +1,160 @@
+package selection
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// streamFolds is the stream of the random numbers that deal points to folds, streamRandom that of pairs of no link.
+const (
+	streamFolds  = 0x666f6c6473
+	streamRandom = 0x70616972
+)
+
+// fold is a part of the links to fit on, and pairs to judge by.
+type fold struct {
+	fit    *links.Set
+	points []int    // that no link of fit touches, ascending
+	pairs  [][2]int // held out, must-links first
+	must   int      // of the pairs
+}
+
+// deal divides the linked points into count folds: points that must-links join stay together, unless they are more than a
+// fold has room for. A link is held out in every fold that holds one of its points, so nothing that links imply of each
+// other can say anything about a held-out one: the links that a model is fitted on leave one of its points alone.
+//
+// Without cannot-links pairs without a link stand in for them, as many as there are must-links. Every fold must hold out a
+// must-link and another pair, and leave a must-link to fit on.
+func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
+	if count < 2 {
+		return nil, &fault.ParamError{Param: "folds", Value: count, Want: "a number >= 2"}
+	}
+	of := assign(set, count, rand.New(rand.NewPCG(seed, streamFolds)))
+	must, cannot := set.Must(), set.Cannot()
+	if len(cannot) == 0 {
+		cannot = strangers(set, rand.New(rand.NewPCG(seed, streamRandom)))
+	}
+	out := make([]fold, count)
+	for f := range out {
+		var err error
+		if out[f], err = split(set, of, f, must, cannot); err != nil {
+			return nil, err
+		}
+		if left, _ := out[f].fit.Count(); left == 0 || out[f].must == 0 || out[f].must == len(out[f].pairs) {
+			return nil, fault.Data("", "%d links are too few for %d folds: fold %d holds out %d must-links and %d other pairs and leaves %d must-links to fit on, want at least one of each; give more links, or fewer folds",
+				set.Len(), count, f+1, out[f].must, len(out[f].pairs)-out[f].must, left)
+		}
+	}
+	return out, nil
+}
+
+// assign returns the fold of every linked point.
+func assign(set *links.Set, count int, r *rand.Rand) map[int]int {
+	groups := set.Chunklets()
+	in := map[int]bool{}
+	for _, g := range groups {
+		for _, i := range g {
+			in[i] = true
+		}
+	}
+	for _, l := range set.Cannot() {
+		for _, i := range []int{l.I, l.J} {
+			if !in[i] {
+				in[i] = true
+				groups = append(groups, []int{i})
+			}
+		}
+	}
+	room := (len(in) + count - 1) / count
+	var parts [][]int
+	for _, g := range groups {
+		size := len(g)
+		if size > room {
+			g = slices.Clone(g)
+			r.Shuffle(len(g), func(i, j int) { g[i], g[j] = g[j], g[i] })
+			size = (len(g) + count - 1) / count
+		}
+		parts = slices.AppendSeq(parts, slices.Chunk(g, size))
+	}
+	r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+	slices.SortStableFunc(parts, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
+	of, load := map[int]int{}, make([]int, count)
+	for _, part := range parts { // the largest first, each to the emptiest fold
+		f := 0
+		for k, n := range load {
+			if n < load[f] {
+				f = k
+			}
+		}
+		load[f] += len(part)
+		for _, i := range part {
+			of[i] = f
+		}
+	}
+	return of
+}
+
+// split returns fold f.
+func split(set *links.Set, of map[int]int, f int, must, cannot []links.Link) (fold, error) {
+	var out fold
+	var kept []links.Link
+	for k, list := range [][]links.Link{must, cannot} {
+		for _, l := range list {
+			held := false
+			for _, i := range []int{l.I, l.J} {
+				if fold, linked := of[i]; linked && fold == f {
+					held = true
+				}
+			}
+			switch {
+			case held:
+				out.pairs = append(out.pairs, [2]int{l.I, l.J})
+			case k == 0 || len(set.Cannot()) > 0:
+				kept = append(kept, l)
+			}
+		}
+		if k == 0 {
+			out.must = len(out.pairs)
+		}
+	}
+	for i, fold := range of {
+		if fold == f {
+			out.points = append(out.points, i)
+		}
+	}
+	slices.Sort(out.points)
+	var err error
+	if out.fit, err = links.New(set.N(), kept); err != nil {
+		return out, fmt.Errorf("fold %d: %w", f+1, err)
+	}
+	return out, nil
+}
+
+// strangers draws as many pairs of linked points as there are must-links, of points that no must-links join.
+func strangers(set *links.Set, r *rand.Rand) []links.Link {
+	groups := set.Chunklets()
+	group := map[int]int{}
+	var linked []int
+	for g, rows := range groups {
+		for _, i := range rows {
+			group[i] = g
+			linked = append(linked, i)
+		}
+	}
+	var out []links.Link
+	if len(groups) < 2 {
+		return nil
+	}
+	for range set.Must() {
+		i, j := linked[r.IntN(len(linked))], linked[r.IntN(len(linked))]
+		if group[i] != group[j] {
+			out = append(out, links.NewLink(i, j, links.Cannot))
+		}
+	}
+	return out
+}

@@ -1,0 +1,300 @@
+package selection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Options says how to choose. Make them with [DefaultOptions].
+type Options struct {
+	Candidates []Candidate
+	Criterion  Criterion
+	Folds      int      // parts of the links, each held out once, >= 2
+	Clusters   int      // for Agreement and Stability
+	Labels     []string // for Labels: one for each point, "" where it is not known
+	// Halving judges all candidates on one fold, the better third on two more, and so on: with k folds about 1 + log3 of the
+	// fits that all would take.
+	Halving bool
+	Seed    uint64
+	// State, if not "", is the path of a file that keeps finished fits, to go on from after an interrupt.
+	State    string
+	Progress algorithms.ProgressFunc // fits done, of those of all rounds
+}
+
+// DefaultOptions returns five folds, held-out links ranked by distance.
+func DefaultOptions() Options { return Options{Criterion: Ranking, Folds: 5, Seed: 1} }
+
+// Trial is a candidate with what became of it.
+type Trial struct {
+	Candidate Candidate `json:"candidate"`
+	// Scores are those of the folds that it was judged on, in their order.
+	Scores  []float64 `json:"scores"`
+	Mean    float64   `json:"mean"` // 0 for a candidate that failed
+	SD      float64   `json:"sd"`   // divisor n - 1; 0 for one score
+	Seconds float64   `json:"seconds"`
+	Error   string    `json:"error,omitempty"` // why it failed
+}
+
+// Result is the choice.
+type Result struct {
+	Best   Candidate `json:"best"`
+	Trials []Trial   `json:"trials"` // best first: those of most folds, of these by mean; failed ones last
+	Fits   int       `json:"fits"`
+	// Resumed is how many of the fits were in the state file.
+	Resumed int     `json:"resumed"`
+	Seconds float64 `json:"seconds"`
+}
+
+// keep is the part of the candidates that a round of halving leaves.
+const keep = 3
+
+// Select judges the candidates on points x and their links and returns them in order. The result is the same for any number
+// of workers, times apart. A candidate that fails is listed with its error; when all do, that is an error.
+//
+// Errors: no candidate, one that is there twice or that the catalog refuses, options out of range (*fault.ParamError); too
+// few links for the folds (*fault.DataError, which says what is missing); ctx.Err(), wrapped. Cost: a fit for every candidate
+// and fold.
+func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
+	start := time.Now()
+	if err := o.validate(x, set); err != nil {
+		return nil, err
+	}
+	j, err := newJudge(x, set, &o)
+	if err != nil {
+		return nil, err
+	}
+	store, err := openStore(o.State, x, set, &o)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{judge: j, store: store, start: start, trials: make([]Trial, len(o.Candidates))}
+	for i, c := range o.Candidates {
+		s.trials[i].Candidate = c
+	}
+	err = s.run(ctx, eng)
+	if closeErr := store.close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.result()
+}
+
+func (o *Options) validate(x points.Points, set *links.Set) error {
+	if set.N() != x.Len() {
+		return &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
+	}
+	if len(o.Candidates) == 0 {
+		return &fault.ParamError{Param: "candidates", Value: 0, Want: "at least one"}
+	}
+	if err := duplicate(o.Candidates); err != nil {
+		return err
+	}
+	for _, c := range o.Candidates {
+		if _, err := c.Learner(o.Seed, nil); err != nil {
+			return fmt.Errorf("candidate %q: %w", c, err)
+		}
+	}
+	return o.check(x.Len())
+}
+
+// search is a run of Select.
+type search struct {
+	*judge
+	store  *store
+	start  time.Time
+	trials []Trial
+
+	mu      sync.Mutex
+	done    int
+	total   int
+	resumed int
+}
+
+// job is a candidate on a fold.
+type job struct{ candidate, fold int }
+
+// run judges the candidates in rounds.
+func (s *search) run(ctx context.Context, eng *engine.Engine) error {
+	alive := make([]int, len(s.trials))
+	for i := range alive {
+		alive[i] = i
+	}
+	rounds := s.rounds()
+	left := len(alive)
+	for _, folds := range rounds {
+		s.total += left * len(folds)
+		left = (left + keep - 1) / keep
+	}
+	for _, folds := range rounds {
+		var jobs []job
+		for _, i := range alive {
+			for _, f := range folds {
+				jobs = append(jobs, job{i, f})
+			}
+		}
+		if err := s.all(ctx, eng, jobs); err != nil {
+			return err
+		}
+		s.order(alive)
+		alive = slices.DeleteFunc(alive[:(len(alive)+keep-1)/keep], func(i int) bool { return s.trials[i].Error != "" })
+		if len(alive) == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// rounds returns the folds of every round.
+func (s *search) rounds() [][]int {
+	var all []int
+	for f := range s.o.Folds {
+		all = append(all, f)
+	}
+	if !s.o.Halving {
+		return [][]int{all}
+	}
+	rounds := [][]int{all[:1]}
+	for first, count := 1, 2; first < len(all); first, count = first+count, count*2 {
+		rounds = append(rounds, all[first:min(first+count, len(all))])
+	}
+	return rounds
+}
+
+// all runs jobs, some at a time on a part of the engine each, and adds their scores in the order of the jobs.
+func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error {
+	type outcome struct {
+		score, seconds float64
+		err            error
+	}
+	outcomes := make([]outcome, len(jobs))
+	workers := min(eng.Workers(), len(jobs))
+	part, err := eng.Share(workers)
+	if err != nil {
+		return err
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				k := int(next.Add(1)) - 1
+				if k >= len(jobs) {
+					return
+				}
+				begin := time.Now()
+				v, err := s.one(ctx, part, jobs[k])
+				outcomes[k] = outcome{v, time.Since(begin).Seconds(), err}
+				s.advance()
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("selection: stopped after %d of %d fits: %w", s.done, s.total, err)
+	}
+	for k, o := range outcomes {
+		t := &s.trials[jobs[k].candidate]
+		t.Seconds += o.seconds
+		if broken, is := errors.AsType[*storeError](o.err); is {
+			return broken
+		}
+		if o.err != nil {
+			if t.Error == "" {
+				t.Error = o.err.Error()
+			}
+			continue
+		}
+		t.Scores = append(t.Scores, o.score)
+		t.Mean, t.SD = spread(t.Scores)
+	}
+	return nil
+}
+
+// one returns the score of a job, from the state file if it is there.
+func (s *search) one(ctx context.Context, eng *engine.Engine, j job) (float64, error) {
+	c := s.trials[j.candidate].Candidate
+	if v, ok := s.store.find(c, j.fold); ok {
+		s.mu.Lock()
+		s.resumed++
+		s.mu.Unlock()
+		return v, nil
+	}
+	v, err := s.score(ctx, eng, c, j.fold)
+	if err == nil {
+		err = finite(v)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return v, s.store.add(c, j.fold, v)
+}
+
+func (s *search) advance() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done++
+	s.o.Progress.Report(algorithms.Progress{Stage: "fits", Done: s.done, Total: s.total, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(s.start)})
+}
+
+// order sorts candidates, the best first; equal ones stay in their order.
+func (s *search) order(list []int) {
+	slices.SortStableFunc(list, func(a, b int) int {
+		p, q := s.trials[a], s.trials[b]
+		if (p.Error == "") != (q.Error == "") {
+			if p.Error == "" {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(len(q.Scores), len(p.Scores)), cmp.Compare(q.Mean, p.Mean))
+	})
+}
+
+func (s *search) result() (*Result, error) {
+	order := make([]int, len(s.trials))
+	for i := range order {
+		order[i] = i
+	}
+	s.order(order)
+	r := &Result{Best: s.trials[order[0]].Candidate, Fits: s.done, Resumed: s.resumed, Seconds: time.Since(s.start).Seconds()}
+	for _, i := range order {
+		t := s.trials[i]
+		if t.Error != "" {
+			t.Mean, t.SD = 0, 0
+		}
+		r.Trials = append(r.Trials, t)
+	}
+	if first := r.Trials[0]; first.Error != "" {
+		return nil, fmt.Errorf("all %d candidates fail, the first: %q: %s", len(r.Trials), first.Candidate, first.Error)
+	}
+	return r, nil
+}
+
+// spread returns mean and standard deviation.
+func spread(values []float64) (mean, sd float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	if len(values) < 2 {
+		return mean, 0
+	}
+	for _, v := range values {
+		sd += (v - mean) * (v - mean) / float64(len(values)-1)
+	}
+	return mean, math.Sqrt(sd)
+}

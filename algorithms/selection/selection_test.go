@@ -1,0 +1,361 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// TestDeal: every linked point is in one fold, a link is held out where one of its points is and fitted on elsewhere, no link
+// that is fitted on touches a point of the fold, and what the fitted ones imply says nothing of those held out.
+func TestDeal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, count := rapid.IntRange(20, 60).Draw(t, "points"), rapid.IntRange(2, 5).Draw(t, "folds")
+		labels := make([]string, n)
+		for i := range labels {
+			labels[i] = string(rune('a' + i%rapid.IntRange(2, 4).Draw(t, "classes")))
+		}
+		labels[0], labels[1], labels[2] = "a", "a", "b"
+		must, cannot := rapid.IntRange(1, 30).Draw(t, "must"), rapid.IntRange(0, 30).Draw(t, "cannot")
+		set, err := links.SampleByCount(labels, must, cannot, rapid.Uint64().Draw(t, "seed"))
+		if err != nil {
+			t.Skip("fewer pairs")
+		}
+		folds, err := deal(set, count, 1)
+		if fault.IsInput(err) {
+			return // too few links
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := map[int]int{}
+		for f, d := range folds {
+			held := map[int]bool{}
+			for _, i := range d.points {
+				held[i] = true
+				if _, twice := in[i]; twice {
+					t.Fatalf("point %d is in two folds", i)
+				}
+				in[i] = f
+			}
+			closed, err := d.fit.Closure()
+			if err != nil {
+				t.Fatal(err)
+			}
+			implied := map[[2]int]bool{}
+			for _, l := range slices.Concat(closed.Must(), closed.Cannot()) {
+				if held[l.I] || held[l.J] {
+					t.Fatalf("fold %d: link %v says something of a point that is held out", f, l)
+				}
+				implied[[2]int{l.I, l.J}] = true
+			}
+			for k, p := range d.pairs {
+				if !held[p[0]] && !held[p[1]] {
+					t.Fatalf("fold %d holds out %v, of whose points it has none", f, p)
+				}
+				if implied[p] {
+					t.Fatalf("fold %d: what is fitted on implies %v", f, p)
+				}
+				if k < d.must && labels[p[0]] != labels[p[1]] {
+					t.Fatalf("pair %v is no must-link", p)
+				}
+			}
+			if len(set.Cannot()) > 0 && d.fit.Len()+len(d.pairs) != set.Len() {
+				t.Fatalf("fold %d: %d fitted and %d held out of %d", f, d.fit.Len(), len(d.pairs), set.Len())
+			}
+		}
+		for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+			for _, i := range []int{l.I, l.J} {
+				if _, there := in[i]; !there {
+					t.Fatalf("point %d is in no fold", i)
+				}
+			}
+		}
+	})
+}
+
+// rings returns points that only nonlinear methods tell apart, with their links.
+func rings(t testing.TB) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	x, labels, _ := enginetest.Rings(t, 80, 5, 3)
+	set, err := links.SampleByCount(labels, 60, 60, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, labels, set
+}
+
+func candidates(lines ...string) []Candidate {
+	var out []Candidate
+	for _, line := range lines {
+		words := strings.Fields(line)
+		c := Candidate{Method: words[0], Params: map[string]string{}}
+		for _, w := range words[1:] {
+			name, value, _ := strings.Cut(w, "=")
+			if name == kernelAxis {
+				c.Kernel = value
+			} else {
+				c.Params[name] = value
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// TestSelect: on rings every criterion prefers a kernel to a line, for any number of workers, and the halves of a state file
+// and of halving lead to the same.
+func TestSelect(t *testing.T) {
+	ctx := context.Background()
+	x, labels, set := rings(t)
+	for _, criterion := range Criteria() {
+		o := DefaultOptions()
+		o.Candidates = candidates("rca", "krca", "krca kernel=linear eps_rel=1e-2", "xiang")
+		o.Criterion, o.Clusters, o.Folds, o.Labels = Criterion(criterion), 2, 3, labels
+		r, err := Select(ctx, enginetest.New(t, 1), x, set, o)
+		if err != nil {
+			t.Fatalf("%s: %v", criterion, err)
+		}
+		if r.Best.String() != "krca" || r.Fits != 12 || len(r.Trials) != 4 || r.Trials[0].Mean < r.Trials[1].Mean {
+			t.Errorf("%s: best is %s of %+v", criterion, r.Best, r.Trials)
+		}
+		o.State = filepath.Join(t.TempDir(), "state")
+		for _, workers := range []int{3, 2} {
+			again, err := Select(ctx, enginetest.New(t, workers), x, set, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range r.Trials {
+				if !slices.Equal(r.Trials[k].Scores, again.Trials[k].Scores) || r.Trials[k].Candidate.String() != again.Trials[k].Candidate.String() {
+					t.Errorf("%s, %d workers: %+v, by one %+v", criterion, workers, again.Trials[k], r.Trials[k])
+				}
+			}
+			if want := map[int]int{3: 0, 2: 12}[workers]; again.Resumed != want {
+				t.Errorf("%s: %d fits from the state file: want %d", criterion, again.Resumed, want)
+			}
+		}
+		o.State, o.Halving = "", true
+		half, err := Select(ctx, enginetest.New(t, 2), x, set, o)
+		if err != nil || half.Best.String() != "krca" || half.Fits >= r.Fits || len(half.Trials) != 4 {
+			t.Errorf("%s, halving: %+v, error %v", criterion, half, err)
+		}
+	}
+}
+
+// TestFailing: candidates that cannot fit are listed last with their reason, and all failing is an error.
+func TestFailing(t *testing.T) {
+	x, _, set := rings(t)
+	o := DefaultOptions()
+	o.Candidates = candidates("npkl neighbors=500", "krca")
+	r, err := Select(context.Background(), enginetest.New(t, 2), x, set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := r.Trials[1]; r.Best.Method != "krca" || last.Candidate.Method != "npkl" || !strings.Contains(last.Error, "neighbors") || last.Mean != 0 {
+		t.Errorf("%+v", r.Trials)
+	}
+	o.Halving = true
+	if r, err = Select(context.Background(), enginetest.New(t, 2), x, set, o); err != nil || r.Best.Method != "krca" || len(r.Trials[0].Scores) != 5 {
+		t.Errorf("halving: %+v, error %v", r, err)
+	}
+	o.Candidates = o.Candidates[:1]
+	if _, err := Select(context.Background(), enginetest.New(t, 2), x, set, o); err == nil || !strings.Contains(err.Error(), "all 1 candidates fail") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestMustLinksAlone: without cannot-links pairs of no link are what must-links are compared with.
+func TestMustLinksAlone(t *testing.T) {
+	x, labels, _ := rings(t)
+	set, err := links.SampleByCount(labels, 40, 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := DefaultOptions()
+	o.Candidates = candidates("rca", "krca")
+	r, err := Select(context.Background(), enginetest.New(t, 1), x, set, o)
+	if err != nil || r.Best.Method != "krca" {
+		t.Errorf("%+v, error %v", r, err)
+	}
+}
+
+// TestEveryMethod: every method of the catalog can be a candidate, with its defaults.
+func TestEveryMethod(t *testing.T) {
+	x, _, set := rings(t)
+	o := DefaultOptions()
+	o.Folds = 2
+	for _, m := range catalog.Methods() {
+		o.Candidates = append(o.Candidates, Candidate{Method: m.Name})
+	}
+	r, err := Select(context.Background(), enginetest.New(t, 2), x, set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range r.Trials {
+		if trial.Error != "" {
+			t.Errorf("%s: %s", trial.Candidate, trial.Error)
+		}
+	}
+}
+
+// TestGrid: all combinations of what a method has, in order.
+func TestGrid(t *testing.T) {
+	list, err := Grid([]string{"krca", "rca"}, []Axis{{"eps_rel", []string{"1", "2"}}, {"kernel", []string{"linear", "exp:lle"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range list {
+		got = append(got, c.String())
+	}
+	want := []string{"krca kernel=linear eps_rel=1", "krca kernel=exp:lle eps_rel=1", "krca kernel=linear eps_rel=2", "krca kernel=exp:lle eps_rel=2", "rca eps_rel=1", "rca eps_rel=2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q: want %q", got, want)
+	}
+	if few := Sample(list, 3, 1); len(few) != 3 || !slices.IsSortedFunc(few, func(a, b Candidate) int {
+		return slices.Index(got, a.String()) - slices.Index(got, b.String())
+	}) {
+		t.Errorf("%v is no sample in order", few)
+	}
+	if all := Sample(list, 100, 1); len(all) != len(list) {
+		t.Errorf("a sample of %d of %d", len(all), len(list))
+	}
+	for name, f := range map[string]func() error{
+		"unknown method":    func() error { _, err := Grid([]string{"krac"}, nil); return err },
+		"unknown parameter": func() error { _, err := Grid([]string{"rca"}, []Axis{{"gamma", []string{"1"}}}); return err },
+		"no value":          func() error { _, err := Grid([]string{"rca"}, []Axis{{"eps_rel", nil}}); return err },
+	} {
+		if err := f(); !fault.IsInput(err) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// TestDefaults: every default grid holds candidates that the catalog takes, and the method's own defaults.
+func TestDefaults(t *testing.T) {
+	list, err := Defaults(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		if _, err := c.Learner(1, nil); err != nil {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+	for _, name := range []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml", "rca", "xrca", "dca", "mmc", "lmnn"} {
+		for _, axis := range DefaultGrid(name) {
+			if !hasDefault(t, name, axis) {
+				t.Errorf("%s: the default of %s is not among %v", name, axis.Name, axis.Values)
+			}
+		}
+	}
+}
+
+// hasDefault says whether the default of a parameter is among the values.
+func hasDefault(t *testing.T, name string, axis Axis) bool {
+	t.Helper()
+	m, err := catalog.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if axis.Name == kernelAxis {
+		return slices.Contains(axis.Values, m.DefaultKernel)
+	}
+	for _, p := range m.Parameters {
+		if p.Name != axis.Name {
+			continue
+		}
+		want, numberErr := strconv.ParseFloat(p.Default, 64)
+		for _, v := range axis.Values {
+			if got, err := strconv.ParseFloat(v, 64); v == p.Default || numberErr == nil && err == nil && got == want {
+				return true
+			}
+		}
+		return p.Default == "auto" && slices.Contains(axis.Values, "0.2")
+	}
+	return false
+}
+
+func TestMistakes(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 1)
+	x, labels, set := rings(t)
+	few, err := links.SampleByCount(labels, 1, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := filepath.Join(t.TempDir(), "torn")
+	if err := os.WriteFile(torn, []byte("not a state file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(o *Options) *links.Set{
+		"no candidate":       func(o *Options) *links.Set { o.Candidates = nil; return set },
+		"one twice":          func(o *Options) *links.Set { o.Candidates = candidates("rca", "rca"); return set },
+		"unknown method":     func(o *Options) *links.Set { o.Candidates = candidates("krac"); return set },
+		"unknown parameter":  func(o *Options) *links.Set { o.Candidates = candidates("rca eps=1"); return set },
+		"one fold":           func(o *Options) *links.Set { o.Folds = 1; return set },
+		"too few links":      func(*Options) *links.Set { return few },
+		"unknown criterion":  func(o *Options) *links.Set { o.Criterion = "luck"; return set },
+		"no clusters":        func(o *Options) *links.Set { o.Criterion = Agreement; return set },
+		"no labels":          func(o *Options) *links.Set { o.Criterion = Labels; return set },
+		"labels of nothing":  func(o *Options) *links.Set { o.Criterion = Labels; o.Labels = make([]string, x.N); return set },
+		"another state file": func(o *Options) *links.Set { o.State = torn; return set },
+	} {
+		o := DefaultOptions()
+		o.Candidates = candidates("rca", "krca")
+		with := change(&o)
+		if _, err := Select(ctx, eng, x, with, o); !fault.IsInput(err) && name != "labels of nothing" || err == nil {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	stopped, stop := context.WithCancel(ctx)
+	o := DefaultOptions()
+	o.Candidates = candidates("rca", "krca")
+	o.Progress = func(algorithms.Progress) { stop() }
+	if _, err := Select(stopped, eng, x, set, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// TestTornState: a line that a crash cut short is taken off, and its fit done again.
+func TestTornState(t *testing.T) {
+	x, _, set := rings(t)
+	o := DefaultOptions()
+	o.Candidates, o.State = candidates("rca", "krca"), filepath.Join(t.TempDir(), "state")
+	first, err := Select(context.Background(), enginetest.New(t, 1), x, set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(o.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := len(text) - 1; cut > len(text)-40; cut -= 13 {
+		if err := os.WriteFile(o.State, text[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Select(context.Background(), enginetest.New(t, 1), x, set, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Resumed != 9 || again.Best.String() != first.Best.String() {
+			t.Errorf("cut at %d of %d: %d fits from the file, best %s", cut, len(text), again.Resumed, again.Best)
+		}
+		if now, _ := os.ReadFile(o.State); len(now) != len(text) {
+			t.Errorf("cut at %d: the file has %d bytes: want %d", cut, len(now), len(text))
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package selection
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// store keeps the scores of finished fits: JSON lines, each naming the run that it belongs to, so that a file may serve
+// several. A nil *store keeps nothing.
+type store struct {
+	run   string
+	path  string
+	found map[string]float64
+
+	mu   sync.Mutex
+	file *os.File
+}
+
+// entry is a line.
+type entry struct {
+	Run       string  `json:"run"` // fingerprint of points, links and what is judged
+	Candidate string  `json:"candidate"`
+	Fold      int     `json:"fold"`
+	Score     float64 `json:"score"`
+}
+
+// storeError is a state file that cannot be written, which ends the run.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return "state file: " + e.err.Error() }
+func (e *storeError) Unwrap() error { return e.err }
+
+// openStore reads what is there and opens the file to go on. A file of something else is a *fault.DataError.
+func openStore(path string, x points.Points, set *links.Set, o *Options) (*store, error) {
+	if path == "" {
+		return nil, nil
+	}
+	s := &store{run: fingerprint(x, set, o), path: path, found: map[string]float64{}}
+	whole, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	if s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
+		return nil, fault.Data(path, "opening the state file: %w", err)
+	}
+	if err := s.file.Truncate(whole); err != nil { // a line cut short by a crash
+		return nil, errors.Join(fault.Data(path, "opening the state file: %w", err), s.file.Close())
+	}
+	if _, err := s.file.Seek(whole, 0); err != nil {
+		return nil, errors.Join(fault.Data(path, "opening the state file: %w", err), s.file.Close())
+	}
+	return s, nil
+}
+
+// read takes over the entries of this run and returns the length of the lines that are whole.
+func (s *store) read() (whole int64, err error) {
+	text, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fault.Data(s.path, "reading the state file: %w", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, len(text)+1)
+	for number := 1; lines.Scan(); number++ {
+		var e entry
+		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		d.DisallowUnknownFields()
+		end := whole + int64(len(lines.Bytes())) + 1
+		if err := d.Decode(&e); err != nil || e.Run == "" || end > int64(len(text)) {
+			if end >= int64(len(text)) && bytes.HasPrefix(lines.Bytes(), []byte(`{"run":`)) {
+				return whole, nil
+			}
+			return 0, &fault.DataError{File: s.path, Line: number, Row: -1, Err: errors.New("it is no line of a state file of a selection: want one finished fit a line in JSON, or a new file")}
+		}
+		if e.Run == s.run {
+			s.found[key(e.Candidate, e.Fold)] = e.Score
+		}
+		whole = end
+	}
+	return whole, nil
+}
+
+// fingerprint identifies what a score depends on but for candidate and fold.
+func fingerprint(x points.Points, set *links.Set, o *Options) string {
+	h := sha256.New()
+	fmt.Fprintln(h, dataset.Fingerprint(x), set.N(), o.Criterion, o.Folds, o.Clusters, o.Seed, o.Labels)
+	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
+		fmt.Fprintln(h, len(list))
+		for _, l := range list {
+			fmt.Fprintln(h, l)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func key(candidate string, fold int) string { return fmt.Sprintf("%d %s", fold, candidate) }
+
+func (s *store) find(c Candidate, fold int) (float64, bool) {
+	if s == nil {
+		return 0, false
+	}
+	v, ok := s.found[key(c.String(), fold)]
+	return v, ok
+}
+
+func (s *store) add(c Candidate, fold int, v float64) error {
+	if s == nil {
+		return nil
+	}
+	line, err := json.Marshal(entry{s.run, c.String(), fold, v})
+	if err != nil {
+		return &storeError{err}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.file.Write(append(line, '\n')); err != nil {
+		return &storeError{err}
+	}
+	return nil
+}
+
+func (s *store) close() error {
+	if s == nil {
+		return nil
+	}
+	if err := errors.Join(s.file.Sync(), s.file.Close()); err != nil {
+		return &storeError{err}
+	}
+	return nil
+}

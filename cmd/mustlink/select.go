@@ -1,0 +1,286 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/selection"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+type selectFlags struct {
+	fitFlags
+	methods   []string
+	kernels   []string
+	grid      []string
+	trials    int
+	criterion string
+	folds     int
+	clusters  int
+	halving   bool
+	state     string
+	report    string
+}
+
+func newSelect(a *app) *cobra.Command {
+	var s selectFlags
+	cmd := &cobra.Command{
+		Use:   "select -i DATA (-c LINKS | --links-from-labels N) -o MODEL",
+		Short: "choose method, kernel and parameters by links that are held out",
+		Long: `Fit candidates on a part of the links, judge them by the links that were held out, and write the model of
+the best one, fitted on all links.
+
+Candidates are the methods of --methods with all combinations of --grid and -k that they have, or without
+those with values around their defaults. The linked points are divided into --folds parts, points that
+must-links join together where there is room; a fold holds out every link of its points, so nothing that
+the others imply can give it away. Criteria: ranking (held-out must-links are shorter than held-out
+cannot-links: the area under the ROC curve), agreement (k-means with -n clusters meets held-out links),
+labels (nearest labelled neighbours of points whose links are held out), stability (k-means finds the same
+clusters from halves of the links).
+
+With --halving all candidates are judged on one fold, the better third on two more, and so on.`,
+		Example: `  mustlink select -i data.csv -c links.csv --standardize -o model.mlk
+  mustlink select -i data.csv -c links.csv --methods krca,itml --grid eps_rel=1e-4:1e-1:4 --grid gamma=0.3,1,3 -o model.mlk
+  mustlink select -i data.csv -c links.csv --criterion agreement -n 3 --halving --state fits.jsonl --report trials.json -o model.mlk`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runSelect(cmd, &s) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	s.data.add(cmd)
+	s.data.addLabels(cmd)
+	s.links.add(cmd)
+	f.StringVar(&s.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, in place of -c")
+	f.StringSliceVar(&s.methods, "methods", nil, "`METHODS` to choose from (default krca,kbeta,npkl,lleratio,gml,itml)")
+	f.StringArrayVarP(&s.kernels, "kernel", "k", nil, "a `KERNEL` to try, of methods that have one; repeatable")
+	f.StringArrayVar(&s.grid, "grid", nil, "values of a parameter as `name=a,b,c` or name=from:to:count, evenly in logarithms; repeatable")
+	f.IntVar(&s.trials, "trials", 0, "try so many of the candidates, drawn at random (default all)")
+	f.StringVar(&s.criterion, "criterion", string(selection.Ranking), "what makes a model good: "+strings.Join(selection.Criteria(), ", "))
+	f.IntVar(&s.folds, "folds", selection.DefaultOptions().Folds, "parts of the links, each held out once")
+	f.IntVarP(&s.clusters, "clusters", "n", 0, "number of clusters, for the criteria agreement and stability")
+	f.BoolVar(&s.halving, "halving", false, "judge fewer and fewer candidates on more and more folds")
+	f.StringVar(&s.state, "state", "", "`FILE` that keeps finished fits, to go on after an interrupt")
+	f.StringVar(&s.report, "report", "", "a `FILE` for all trials, .json")
+	s.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
+	seedFlag(f, &s.seed)
+	f.BoolVar(&s.strict, "strict", false, "take warnings about data and links as errors")
+	f.StringVarP(&s.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
+	completeWith(cmd, "methods", methodNames()...)
+	completeWith(cmd, "criterion", selection.Criteria()...)
+	return cmd
+}
+
+// selectReport is what `mustlink select` prints.
+type selectReport struct {
+	*selection.Result
+	Criterion string     `json:"criterion"`
+	Folds     int        `json:"folds"`
+	Model     *fitReport `json:"model"`
+}
+
+func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
+	o, err := a.checkSelect(cmd, s)
+	if err != nil {
+		return err
+	}
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	d, set, err := a.readForSelect(cmd, s)
+	if err != nil {
+		return err
+	}
+	fitted, err := a.scaled(eng, &s.fitFlags, d)
+	if err != nil {
+		return err
+	}
+	if o.Criterion == selection.Labels {
+		if err := needLabels(d); err != nil {
+			return err
+		}
+		o.Labels = d.Labels
+	}
+	bar := a.progress()
+	defer bar.done()
+	o.Progress = bar.report
+	chosen, err := selection.Select(cmd.Context(), eng, d.Points, set, o)
+	if err != nil {
+		return inFile(d.Name, renameParams(err, "clusters", "-n, --clusters", "folds", "--folds"))
+	}
+	bar.done()
+	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
+	learn := func(p algorithms.ProgressFunc) (algorithms.Learner, error) { return chosen.Best.Learner(s.seed, p) }
+	if r.Model, err = a.learned(cmd.Context(), eng, &s.fitFlags, learn, fitted, d, set, nil); err != nil {
+		return err
+	}
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if err := a.saveModel(s.out, fitted); err != nil {
+		return err
+	}
+	if s.report != "" {
+		if err := dataset.Atomic(s.report, func(w io.Writer) error { return encodeJSON(w, r) }); err != nil {
+			return err
+		}
+	}
+	return a.summarise(s.out, r, r.text)
+}
+
+// checkSelect finds every mistake that shows before data are read.
+func (a *app) checkSelect(cmd *cobra.Command, s *selectFlags) (selection.Options, error) {
+	o := selection.DefaultOptions()
+	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(s.criterion), s.folds, s.clusters, s.halving, s.seed, s.state
+	if err := required(cmd, "input", "output"); err != nil {
+		return o, err
+	}
+	if s.trials < 0 || cmd.Flags().Changed("trials") && s.trials == 0 {
+		return o, &fault.ParamError{Param: "--trials", Value: s.trials, Want: "a number >= 1"}
+	}
+	if s.fromLabels == allLabels {
+		return o, usagef("--links-from-labels is %q: want a number, as all links of a class leave nothing to hold out", s.fromLabels)
+	}
+	var err error
+	if o.Candidates, err = s.candidates(); err != nil {
+		return o, renameParams(err, "method", "--methods", "grid", "--grid")
+	}
+	if s.trials > 0 {
+		o.Candidates = selection.Sample(o.Candidates, s.trials, s.seed)
+	}
+	if err := s.checkLinks(cmd); err != nil {
+		return o, err
+	}
+	if err := s.scaling.check(false, s.data.gram); err != nil {
+		return o, err
+	}
+	if err := a.useData(&s.data); err != nil {
+		return o, err
+	}
+	if s.links.path != "" {
+		if err := a.useInput("-c, --links", s.links.path); err != nil {
+			return o, err
+		}
+	}
+	if err := a.useState(s.state); err != nil {
+		return o, err
+	}
+	if s.report != "" {
+		if !isJSON(s.report) {
+			return o, &fault.ParamError{Param: "--report", Value: s.report, Want: "a name that ends in .json"}
+		}
+		if err := a.checkOutput("--report", s.report); err != nil {
+			return o, err
+		}
+	}
+	if s.out == stream && isTerminal(a.stdout) {
+		return o, usagef("-o, --output is \"-\", but a model is binary and standard output is a terminal: want a file or a pipe")
+	}
+	return o, a.checkOutput("-o, --output", s.out)
+}
+
+// candidates are those of the grid that is given, or of the methods' own.
+func (s *selectFlags) candidates() ([]selection.Candidate, error) {
+	if len(s.grid) == 0 && len(s.kernels) == 0 {
+		return selection.Defaults(s.methods)
+	}
+	var axes []selection.Axis
+	if len(s.kernels) > 0 {
+		axes = append(axes, selection.Axis{Name: "kernel", Values: s.kernels})
+	}
+	for _, text := range s.grid {
+		axis, err := parseAxis(text)
+		if err != nil {
+			return nil, err
+		}
+		axes = append(axes, axis)
+	}
+	methods := s.methods
+	if len(methods) == 0 {
+		methods = selection.Methods()
+	}
+	return selection.Grid(methods, axes)
+}
+
+// parseAxis reads name=a,b,c and name=from:to:count.
+func parseAxis(text string) (selection.Axis, error) {
+	bad := func(want string) error { return &fault.ParamError{Param: "--grid", Value: text, Want: want} }
+	name, values, ok := strings.Cut(text, "=")
+	if !ok || name == "" || values == "" {
+		return selection.Axis{}, bad("name=a,b,c or name=from:to:count")
+	}
+	parts := strings.Split(values, ":")
+	if len(parts) == 1 {
+		return selection.Axis{Name: name, Values: strings.Split(values, ",")}, nil
+	}
+	const range3 = "from:to:count with 0 < from < to and a count of 2 to 1000"
+	if len(parts) != 3 {
+		return selection.Axis{}, bad(range3)
+	}
+	from, err1 := strconv.ParseFloat(parts[0], 64)
+	to, err2 := strconv.ParseFloat(parts[1], 64)
+	count, err3 := strconv.Atoi(parts[2])
+	const most = 1000
+	if errors.Join(err1, err2, err3) != nil || !(from > 0 && from < to && to <= math.MaxFloat64) || count < 2 || count > most {
+		return selection.Axis{}, bad(range3)
+	}
+	axis := selection.Axis{Name: name}
+	for k := range count {
+		v := from * math.Pow(to/from, float64(k)/float64(count-1))
+		axis.Values = append(axis.Values, strconv.FormatFloat(v, 'g', 4, 64))
+	}
+	return axis, nil
+}
+
+// readForSelect reads data and links and warns about what is odd in them.
+func (a *app) readForSelect(cmd *cobra.Command, s *selectFlags) (*dataset.Data, *links.Set, error) {
+	d, err := a.readData(cmd.Context(), &s.data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := d.AtLeast(2); err != nil {
+		return nil, nil, err
+	}
+	var set *links.Set
+	if s.links.path != "" {
+		set, err = a.readLinks(cmd.Context(), &s.links, d)
+	} else if err = needLabels(d); err == nil {
+		set, err = links.SampleByCount(d.Labels, s.drawn(), s.drawn(), s.seed)
+		err = renameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range set.Warnings() {
+		a.warn("%s", w)
+	}
+	return d, set, nil
+}
+
+// text writes the candidates, best first, and the model.
+func (r *selectReport) text(w io.Writer) {
+	fmt.Fprintf(w, "candidate\t%s\tfolds\ttime\n", r.Criterion)
+	const most = 20
+	for k, t := range r.Trials {
+		if k == most && len(r.Trials) > most+1 {
+			fmt.Fprintf(w, "... and %d more\n", len(r.Trials)-most)
+			break
+		}
+		if t.Error != "" {
+			fmt.Fprintf(w, "%s\tfailed: %s\t\t\n", t.Candidate, t.Error)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%.4f ± %.4f\t%d\t%s\n", t.Candidate, t.Mean, t.SD, len(t.Scores), shortTime(t.Seconds))
+	}
+	fmt.Fprintf(w, "%s in %s\n\n", plural(r.Fits, "fit"), shortTime(r.Seconds))
+	r.Model.text(w)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// ringsFile writes two rings and links between their points.
+func ringsFile(t *testing.T, dir string) {
+	t.Helper()
+	var data, pairs strings.Builder
+	data.WriteString("x,y,label\n")
+	pairs.WriteString("i,j,link\n")
+	const n = 60
+	for i := range n {
+		radius := 1 + 2*float64(i%2)
+		angle := float64(i) * 0.7
+		fmt.Fprintf(&data, "%g,%g,%c\n", radius*math.Cos(angle), radius*math.Sin(angle), 'a'+rune(i%2))
+	}
+	write(t, dir, "rings.csv", data.String())
+	for i := range n {
+		for step := 1; step <= 2; step++ { // a point of the same ring, and one of the other
+			if j := (i + 7*step) % n; j != i && i < j {
+				fmt.Fprintf(&pairs, "%d,%d,%s\n", i, j, map[bool]string{true: "must", false: "cannot"}[i%2 == j%2])
+			}
+		}
+	}
+	write(t, dir, "links.csv", pairs.String())
+}
+
+// TestSelectCommand: a method that can bend is chosen, its model is that of fit, trials are written, and the state file holds
+// the fits.
+func TestSelectCommand(t *testing.T) {
+	dir := t.TempDir()
+	ringsFile(t, dir)
+	line := "select -i rings.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 --state fits --report trials.json -o model"
+	o := runOK(t, dir, line)
+	if !strings.Contains(o.stdout, "krca eps_rel=0.001") || !strings.Contains(o.stdout, "20 fits") {
+		t.Errorf("%s", o.stdout)
+	}
+	r := parse(t, read(t, dir, "trials.json"))
+	if best := r["best"].(map[string]any); best["method"] != "krca" {
+		t.Errorf("best %v", best)
+	}
+	again := parse(t, runOK(t, dir, line+" --json").stdout)
+	if again["resumed"] != 20.0 {
+		t.Errorf("%v fits from the state file: want 20", again["resumed"])
+	}
+	eps := again["best"].(map[string]any)["params"].(map[string]any)["eps_rel"]
+	runOK(t, dir, fmt.Sprintf("fit -q -m krca -p eps_rel=%s -i rings.csv -c links.csv -o fitted", eps))
+	if a, b := runOK(t, dir, "embed model -q -i rings.csv -o -").stdout, runOK(t, dir, "embed fitted -q -i rings.csv -o -").stdout; a != b {
+		t.Error("the model is not the one that fit makes")
+	}
+	for _, criterion := range []string{"agreement -n 2", "labels", "stability -n 2"} {
+		runOK(t, dir, "select -q -i rings.csv -c links.csv --standardize --methods rca,krca --halving --folds 3 --criterion "+criterion+" -o m2")
+	}
+	runOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
+	before := names(t, dir)
+	for line, words := range map[string][]string{
+		"select -i rings.csv -o m":                                              {"-c LINKS"},
+		"select -i rings.csv -c links.csv":                                      {"output"},
+		"select -i rings.csv -c links.csv -o m --methods krac":                  {"krac", "krca"},
+		"select -i rings.csv -c links.csv -o m --methods rca -k linear":         {"kernel"},
+		"select -i rings.csv -c links.csv -o m --grid eps_rel":                  {"--grid", "name=a,b,c"},
+		"select -i rings.csv -c links.csv -o m --grid eps_rel=1:0:3":            {"from:to:count"},
+		"select -i rings.csv -c links.csv -o m --grid epsrel=1":                 {"epsrel"},
+		"select -i rings.csv -c links.csv -o m --criterion luck":                {"luck", "ranking"},
+		"select -i rings.csv -c links.csv -o m --criterion agreement":           {"clusters", "-n"},
+		"select -i rings.csv -c links.csv -o m --folds 1":                       {"--folds"},
+		"select -i rings.csv -c links.csv -o m --folds 90":                      {"too few", "folds"},
+		"select -i rings.csv -c links.csv -o m --trials 0":                      {"--trials"},
+		"select -i rings.csv -c links.csv -o m --report x.csv":                  {"--report", ".json"},
+		"select -i rings.csv --links-from-labels all -o m":                      {"--links-from-labels"},
+		"select -i rings.csv -c links.csv --methods rca --state rings.csv -o m": {"state file"},
+	} {
+		wantInputError(t, dir, run(t, dir, line), before, words...)
+	}
+}
