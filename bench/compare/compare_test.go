@@ -279,6 +279,19 @@ func TestFailure(t *testing.T) {
 	}
 }
 
+// TestChooser: the system that chooses is as good as the best of its candidates on sets where the others cannot bend.
+func TestChooser(t *testing.T) {
+	o := Options{Sets: []string{"iris"}, Systems: []string{"rca", "krca", "select methods=krca+rca"}, Repetitions: 2, Seed: 4, Data: folder(t)}
+	c, err := Run(context.Background(), newEngine(t, 2), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := c.Results[0].Ours
+	if line, bent, chosen := of[0][seenRand].Mean, of[1][seenRand].Mean, of[2][seenRand].Mean; chosen < line+0.2 || chosen < bent-0.05 {
+		t.Errorf("balanced Rand %.3f and %.3f, of the choice %.3f", line, bent, chosen)
+	}
+}
+
 // TestSummaries: means, counts and ranks of figures made by hand.
 func TestSummaries(t *testing.T) {
 	c := &Cross{Systems: []string{Raw, "a", "b"}}
@@ -363,6 +376,8 @@ func TestMistakes(t *testing.T) {
 		"unknown parameter": {Systems: []string{"krca esp=1"}, Data: folder(t)},
 		"no value":          {Systems: []string{"krca eps"}, Data: folder(t)},
 		"no words":          {Systems: []string{" "}, Data: folder(t)},
+		"a choice of none":  {Systems: []string{"select methods=krac"}, Data: folder(t)},
+		"a choice by luck":  {Systems: []string{"select by=luck"}, Data: folder(t)},
 		"an empty folder":   {Data: t.TempDir()},
 		"a set not there":   {Sets: []string{"usps"}, Data: folder(t)},
 	} {

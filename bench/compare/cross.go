@@ -162,7 +162,7 @@ func known(system string) error {
 	if system == Raw {
 		return nil
 	}
-	_, err := learner(system, 0)
+	_, err := learner(system, 0, 2)
 	return err
 }
 

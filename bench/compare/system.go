@@ -99,7 +99,7 @@ func (p *problem) places(ctx context.Context, eng *engine.Engine, system string,
 		out[fitSeconds], out[embedSeconds] = 0, 0
 		return places, nil
 	}
-	learner, err := learner(system, p.seed)
+	learner, err := learner(system, p.seed, classes(p.seen.labels))
 	if err != nil {
 		return places, err
 	}
@@ -119,38 +119,44 @@ func (p *problem) places(ctx context.Context, eng *engine.Engine, system string,
 }
 
 // learner returns the method that the first word of a system names, with its defaults but for the parameters that the other
-// words set: "gml", "gml gamma=3 kernel=linear".
-func learner(system string, seed uint64) (algorithms.Learner, error) {
+// words set: "gml", "gml gamma=3 kernel=linear". The method "select" chooses one by held-out links, in a quick search; its
+// parameters are criterion and methods (joined by +). It may know the number of classes.
+func learner(system string, seed uint64, classes int) (algorithms.Learner, error) {
 	words := strings.Fields(system)
 	if len(words) == 0 {
 		return nil, &fault.ParamError{Param: "system", Value: system, Want: "a method, and NAME=VALUE of what differs from its defaults"}
+	}
+	params := map[string]string{}
+	for _, word := range words[1:] {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return nil, &fault.ParamError{Param: "system", Value: system, Want: "NAME=VALUE after the method"}
+		}
+		params[name] = value
+	}
+	if words[0] == selects {
+		return newChooser(params, seed, classes)
 	}
 	m, err := catalog.Lookup(words[0])
 	if err != nil {
 		return nil, err
 	}
-	c := catalog.Config{Seed: seed, Params: map[string]string{}}
-	for _, word := range words[1:] {
-		name, value, ok := strings.Cut(word, "=")
-		switch {
-		case !ok:
-			return nil, &fault.ParamError{Param: "system", Value: system, Want: "NAME=VALUE after the method"}
-		case name == "kernel":
-			c.Kernel = value
-		default:
-			c.Params[name] = value
-		}
+	kernel := params["kernel"]
+	delete(params, "kernel")
+	return m.New(catalog.Config{Seed: seed, Kernel: kernel, Params: params})
+}
+
+func classes(labels []string) int {
+	seen := map[string]bool{}
+	for _, l := range labels {
+		seen[l] = true
 	}
-	return m.New(c)
+	return len(seen)
 }
 
 // clustered writes balanced Rand index, adjusted Rand index and mutual information of k-means into every second of out.
 func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string, out []float64) error {
-	classes := map[string]bool{}
-	for _, l := range labels {
-		classes[l] = true
-	}
-	r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: len(classes), Restarts: restarts, Seed: p.seed})
+	r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: classes(labels), Restarts: restarts, Seed: p.seed})
 	if err != nil {
 		return err
 	}

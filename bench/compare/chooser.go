@@ -1,0 +1,54 @@
+package compare
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/selection"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// selects is the system that chooses its method for every set.
+const selects = "select"
+
+// chooser is a learner that chooses among candidates before it fits.
+type chooser struct{ options selection.Options }
+
+func newChooser(params map[string]string, seed uint64, classes int) (algorithms.Learner, error) {
+	c := chooser{selection.DefaultOptions()}
+	c.options.Halving, c.options.Seed, c.options.Clusters = true, seed, classes
+	var methods []string
+	for name, value := range params {
+		switch name {
+		case "criterion":
+			c.options.Criterion = selection.Criterion(value)
+		case "methods":
+			methods = strings.Split(value, "+")
+		default:
+			return nil, fault.Unknown("parameter of select", name, []string{"criterion", "methods"})
+		}
+	}
+	var err error
+	c.options.Candidates, err = selection.Defaults(methods)
+	return c, err
+}
+
+// Method returns "select".
+func (chooser) Method() string { return selects }
+
+// Fit chooses, and fits the choice on all links.
+func (c chooser) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	r, err := selection.Select(ctx, eng, x, set, c.options)
+	if err != nil {
+		return nil, err
+	}
+	l, err := r.Best.Learner(c.options.Seed, nil)
+	if err != nil {
+		return nil, err
+	}
+	return l.Fit(ctx, eng, x, set)
+}
