@@ -64,7 +64,7 @@ type Result struct {
 	Norm      float64     // estimate of |A|, from below
 	Products  int         // with a vector
 	Converged bool        // the residuals of the first K pass; otherwise these are the best so far
-	// The smallest Ritz value, and its residual: their difference is a bound on all eigenvalues,
+	// The smallest Ritz value of the search, and its residual: their difference is a bound on all eigenvalues,
 	// in practice (Zhou & Li 2011).
 	Least, LeastResidual float64
 }
@@ -116,10 +116,13 @@ type search struct {
 	ritz     ritz
 	least    int       // vectors to process before Ritz values are looked at
 	before   []float64 // values that a confirmation should leave
+
+	// The smallest Ritz value so far with its residual: what a restart keeps does not hold it.
+	smallest, smallestResidual float64
 }
 
 func newSearch(p *Problem) *search {
-	s := &search{Problem: p, rng: rand.New(rand.NewPCG(p.Seed, uint64(p.N)))}
+	s := &search{Problem: p, rng: rand.New(rand.NewPCG(p.Seed, uint64(p.N))), smallest: math.Inf(1)}
 	s.basis = newBasis(p)
 	s.t = blas.NewMatrix(p.Basis, p.Basis)
 	s.x, s.y, s.z = blas.NewMatrix(p.N, p.Block), blas.NewMatrix(p.N, p.Block), blas.NewMatrix(p.N, p.Block)

@@ -28,6 +28,9 @@ func (s *search) findRitz() error {
 	for i := range s.ritz.residuals {
 		s.ritz.residuals[i] = s.residual(s.ritz.vectors.Row(i))
 	}
+	if w[m-1] < s.smallest {
+		s.smallest, s.smallestResidual = w[m-1], s.residual(s.ritz.vectors.Row(m-1))
+	}
 	return nil
 }
 
@@ -68,7 +71,7 @@ func (s *search) result(converged bool) (*Result, error) {
 	all := s.K + s.Extra
 	res := &Result{
 		Values: append([]float64(nil), s.ritz.values[:all]...), Norm: s.norm, Products: s.products, Converged: converged,
-		Least: s.ritz.values[s.m-1], LeastResidual: s.residual(s.ritz.vectors.Row(s.m - 1)),
+		Least: s.smallest, LeastResidual: s.smallestResidual,
 	}
 	err := s.compress(s.ritz.vectors, all, s.m)
 	res.Vectors = s.columns(0, all)

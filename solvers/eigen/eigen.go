@@ -3,6 +3,7 @@ package eigen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -18,7 +19,8 @@ type Options struct {
 	// Tolerance is the largest residual |A v - w v| that passes, relative to |A|; 0 for 1e-10.
 	// Below n eps it is n eps.
 	Tolerance float64
-	// Products is the most products of A with a vector, 0 for 100,000 + 1000 k.
+	// Products is the most products of A with a vector, 0 for 100,000 + 1000 k; with 0 orders up to 4096 whose search fails
+	// are decomposed.
 	Products int
 	// Seed chooses the random vectors to start with.
 	Seed uint64
@@ -75,6 +77,10 @@ const (
 	// decomposed.
 	wholeOrder = 256
 	wholeShare = 8
+	// Up to this order a search without a bound of its own that fails, or takes so many products a row, ends in a
+	// decomposition.
+	rescueOrder    = 4096
+	rescueProducts = 40
 	// An operator of lower cost is filtered: a product costs less than keeping vectors orthogonal.
 	cheap = 500
 )
@@ -129,8 +135,12 @@ func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o
 		o.Tolerance = defaultTolerance
 	}
 	o.Tolerance = max(o.Tolerance, float64(n)*0x1p-52)
+	rescue := o.Products == 0 && n <= rescueOrder
 	if o.Products == 0 {
 		o.Products = 100000 + 1000*k
+	}
+	if rescue {
+		o.Products = min(o.Products, rescueProducts*n)
 	}
 	if k == 0 {
 		return &Result{Values: []float64{}, Vectors: blas.NewMatrix(0, n), Residuals: []float64{}, Method: "none", Converged: true}, ctx.Err()
@@ -154,10 +164,18 @@ func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o
 	default:
 		res, err = s.krylov()
 	}
-	if err != nil {
+	if err == nil {
+		err = s.judge(res)
+	}
+	if _, failed := errors.AsType[*NoConvergenceError](err); failed && rescue {
+		if res, err = s.decompose(); err == nil {
+			err = s.judge(res)
+		}
+	}
+	if _, failed := errors.AsType[*NoConvergenceError](err); err != nil && !failed {
 		return nil, err
 	}
-	return res, s.judge(res)
+	return res, err
 }
 
 // search is a call of Top or Bottom.

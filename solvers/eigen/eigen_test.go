@@ -1,6 +1,7 @@
 package eigen_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -317,6 +318,70 @@ func rings(sizes ...int) *sparse.Matrix {
 
 // The smallest eigenvalues of Laplacians are known for circles: a null vector for every part, and
 // each other one twice, or four times for two circles of the same size.
+// A graph of points with few neighbours of which some are neighbours of hundreds: the far end of its Laplacian's spectrum
+// lies alone and far out, and must not be taken for where the unwanted part ends. The search has a bound of its own, so that
+// no decomposition comes to its help.
+func TestLaplacianWithHubs(t *testing.T) {
+	const n, r = 500, 22
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		var pairs [][2]int
+		for i := range n {
+			for range 10 {
+				j := rng.IntN(n)
+				if hub := rng.IntN(60); rng.Float64() < 0.6 { // the first hubs have the most neighbours
+					j = rng.IntN(hub + 1)
+				}
+				if j != i {
+					pairs = append(pairs, [2]int{min(i, j), max(i, j)})
+				}
+			}
+		}
+		a := graphOf(n, pairs)
+		l, err := graph.Laplacian(a, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op, err := operator.Sparse(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng := newEngine(t, 2)
+		res, err := eigen.Laplacian(context.Background(), eng, a, false, r, eigen.Options{Tolerance: 1e-8, Products: 20000, Seed: seed})
+		if err != nil {
+			t.Fatal(seed, err)
+		}
+		check(t, eng, op, res, 1e-8)
+		all, err := eigen.Laplacian(context.Background(), eng, a, false, n/2, eigen.Options{})
+		if err != nil || all.Method != "decomposition" {
+			t.Fatal(all.Method, err)
+		}
+		for i, v := range res.Values {
+			if !(math.Abs(v-all.Values[i]) <= 1e-6) {
+				t.Errorf("seed %d: value %d is %v: want %v", seed, i, v, all.Values[i])
+			}
+		}
+	}
+}
+
+// graphOf returns the adjacency matrix of a graph with these edges.
+func graphOf(n int, pairs [][2]int) *sparse.Matrix {
+	slices.SortFunc(pairs, func(p, q [2]int) int { return cmp.Or(p[0]-q[0], p[1]-q[1]) })
+	pairs = slices.Compact(pairs)
+	near := make([][]int32, n)
+	for _, p := range pairs {
+		near[p[0]], near[p[1]] = append(near[p[0]], int32(p[1])), append(near[p[1]], int32(p[0]))
+	}
+	m := &sparse.Matrix{Rows: n, Cols: n, Start: []int{0}}
+	for _, list := range near {
+		slices.Sort(list)
+		m.Col = append(m.Col, list...)
+		m.Start = append(m.Start, len(m.Col))
+	}
+	m.Val = slices.Repeat([]float64{1}, len(m.Col))
+	return m
+}
+
 func TestLaplacianOfRings(t *testing.T) {
 	for _, sizes := range [][]int{{5}, {1, 1, 1}, {700}, {400, 1, 400, 3}, {1000, 900}} {
 		var want []float64
