@@ -489,7 +489,7 @@ func TestBenchPaperData(t *testing.T) {
 // TestHelp: every command has a long help, an example and documented flags.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range strings.Split("fit,select,embed,gram,distance,cluster,classify,score,plot,update,links make,links close,check,inspect,demo,bench paper,bench cross,bench curves,bench micro,bench peers,info", ",") {
+	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,score,plot,update,links make,links close,check,inspect,demo,bench paper,bench cross,bench curves,bench micro,bench peers,info", ",") {
 		o := runOK(t, dir, name+" --help")
 		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
 			if !strings.Contains(o.stdout, w) {

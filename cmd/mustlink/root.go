@@ -53,7 +53,7 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 	)
 	addGroup(root, groupLearn, newFit(a), newSelect(a), newUpdate(a), newDemo(a))
 	addGroup(root, groupApply, newEmbed(a), newGram(a), newDistance(a), newCluster(a), newClassify(a))
-	addGroup(root, groupFiles, newLinks(a), newCheck(a), newInspect(a), newScore(a), newPlot(a), newBench(a))
+	addGroup(root, groupFiles, newLinks(a), newCheck(a), newInspect(a), newScore(a), newPlot(a), newPage(a), newBench(a))
 	root.AddCommand(newInfo(a))
 	return root
 }

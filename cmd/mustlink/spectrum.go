@@ -18,18 +18,10 @@ type spectrumReport struct {
 	Warnings []string `json:"warnings"`
 }
 
-// plotSpectrum draws the curves of a model over its directions, each relative to its largest value
+// spectrumLines draws the curves of a model over its directions, each relative to its largest value
 // so that they share an axis. Zeros, which a logarithmic axis does not have, are left out.
-func (a *app) plotSpectrum(path string, fitted *catalog.Fitted, p *plotFlags) error {
-	m, ok := fitted.Model.(algorithms.Spectral)
-	if !ok {
-		return fault.Data(path, "a model of %s has no spectrum to draw: want one of kbeta", fitted.Model.Method())
-	}
-	l := figure.Lines{Title: p.title, XLabel: "direction", YLabel: "relative to the largest", LogY: true, NoLegend: p.noLegend}
-	if l.Title == "" {
-		l.Title = fmt.Sprintf("spectrum of the %s model", fitted.Model.Method())
-	}
-	r := spectrumReport{Output: p.out, Warnings: a.allWarnings()}
+func spectrumLines(m algorithms.Spectral) (l figure.Lines, curves []string) {
+	l = figure.Lines{XLabel: "direction", YLabel: "relative to the largest", LogY: true}
 	for _, c := range m.Spectra() {
 		s, most := figure.Series{Name: c.Name, Markers: len(c.Values) <= 60}, slices.Max(c.Values)
 		for i, v := range c.Values {
@@ -38,9 +30,21 @@ func (a *app) plotSpectrum(path string, fitted *catalog.Fitted, p *plotFlags) er
 			}
 		}
 		if len(s.X) > 0 {
-			l.Series, r.Curves = append(l.Series, s), append(r.Curves, c.Name)
+			l.Series, curves = append(l.Series, s), append(curves, c.Name)
 		}
 	}
+	return l, curves
+}
+
+// plotSpectrum draws the curves of a model.
+func (a *app) plotSpectrum(path string, fitted *catalog.Fitted, p *plotFlags) error {
+	m, ok := fitted.Model.(algorithms.Spectral)
+	if !ok {
+		return fault.Data(path, "a model of %s has no spectrum to draw: want one of kbeta", fitted.Model.Method())
+	}
+	l, curves := spectrumLines(m)
+	l.Title, l.NoLegend = nameOr(p.title, fmt.Sprintf("spectrum of the %s model", fitted.Model.Method())), p.noLegend
+	r := spectrumReport{Curves: curves, Output: p.out, Warnings: a.allWarnings()}
 	if err := a.writePicture(p, l); err != nil {
 		return err
 	}

@@ -1,0 +1,624 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/bench/report"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+// pageFlags are the flags of `mustlink report`.
+type pageFlags struct {
+	data     dataFlags
+	links    linkFlags
+	scaling  scalingFlags
+	clusters int
+	seeds    int
+	features int
+	seed     uint64
+	title    string
+	out      string
+}
+
+func newPage(a *app) *cobra.Command {
+	var p pageFlags
+	cmd := &cobra.Command{
+		Use:   "report [MODEL]... -i DATA [-c LINKS] -o FILE.html",
+		Short: "write one page to look at: data, links and models, before and after",
+		Long: `Write one HTML file about data, links and learned metrics. It needs nothing else: no network, no other
+file. It shows scores without and with each metric, the points in the plane of each (coloured by label,
+cluster or feature, rows named under the pointer, links shown or hidden), the links that look wrong as a
+table to sort and filter, traces and spectra, parameters, warnings, and the command that makes it again.
+
+Clusters are those of k-means with -n clusters (default: as many as there are labels), scores are means over
+--seeds runs. All points are drawn; links are drawn when the page is asked to.`,
+		Example: `  mustlink report model.mlk -i data.csv -c links.csv -o report.html
+  mustlink report krca.mlk itml.mlk -i data.csv -c links.csv -n 3 --title "two metrics" -o report.html
+  mustlink report -i data.csv -c links.csv --standardize -o before.html`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runPage(cmd, args, &p) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	p.data.add(cmd)
+	p.data.addLabels(cmd)
+	p.links.add(cmd)
+	p.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
+	f.IntVarP(&p.clusters, "clusters", "n", 0, "number of clusters (default: as many as there are labels)")
+	f.IntVar(&p.seeds, "seeds", 5, "runs of k-means that scores are averaged over")
+	f.IntVar(&p.features, "max-features", 64, "carry at most so many features of the points")
+	seedFlag(f, &p.seed)
+	f.StringVar(&p.title, "title", "", "`TEXT` at the head (default the name of the data)")
+	f.StringVarP(&p.out, "output", "o", "", "the `FILE` to write, .html; - for standard output")
+	return cmd
+}
+
+// pageReport is what `mustlink report` prints.
+type pageReport struct {
+	Points   int      `json:"points"`
+	Metrics  []string `json:"metrics"`
+	Suspects int      `json:"suspicious_links"`
+	Bytes    int      `json:"bytes"`
+	Output   string   `json:"output"`
+	Warnings []string `json:"warnings"`
+}
+
+func (r pageReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.FormatBytes(int64(r.Bytes)), plural(r.Points, "point"), strings.Join(r.Metrics, ", "))
+}
+
+// metric is the points under one metric.
+type metric struct {
+	name   string
+	fitted *catalog.Fitted // nil for the points as they are
+	x      points.Points   // as the model takes them
+	y      blas.Matrix
+}
+
+func (a *app) runPage(cmd *cobra.Command, args []string, p *pageFlags) error {
+	if err := a.checkPage(cmd, args, p); err != nil {
+		return err
+	}
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	page := &pageRun{app: a, ctx: cmd.Context(), eng: eng, p: p, out: &report.Report{}}
+	if err := page.read(args); err != nil {
+		return err
+	}
+	for _, step := range []func() error{page.describe, page.measure, page.points, page.suspects, page.models} {
+		if err := errors.Join(page.ctx.Err(), step()); err != nil {
+			return inFile(page.d.Name, err)
+		}
+	}
+	page.out.Command = page.command(args)
+	var b bytes.Buffer
+	if err := report.Write(&b, page.out); err != nil {
+		return err
+	}
+	r := pageReport{Points: page.out.Points.Count, Suspects: len(page.out.Suspects), Bytes: b.Len(), Output: p.out, Warnings: a.allWarnings()}
+	for _, m := range page.metrics {
+		r.Metrics = append(r.Metrics, m.name)
+	}
+	write := func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }
+	if p.out == stream {
+		err = write(a.stdout)
+	} else {
+		err = dataset.Atomic(p.out, write)
+	}
+	if err != nil {
+		return err
+	}
+	return a.summarise(p.out, r, r.text)
+}
+
+// checkPage finds every mistake that shows before data are read.
+func (a *app) checkPage(cmd *cobra.Command, args []string, p *pageFlags) error {
+	if err := required(cmd, "input", "output"); err != nil {
+		return err
+	}
+	switch {
+	case p.seeds < 1:
+		return usagef("--seeds is %d: want a number >= 1", p.seeds)
+	case p.features < 0:
+		return usagef("--max-features is %d: want a number >= 0", p.features)
+	case p.clusters < 0 || p.clusters == 1:
+		return usagef("-n, --clusters is %d: want a number >= 2", p.clusters)
+	case p.out != stream && !strings.HasSuffix(strings.ToLower(p.out), ".html"):
+		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .html, or \"-\""}
+	case len(args) == 0 && p.data.gram:
+		return usagef("--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	}
+	if err := p.scaling.check(len(args) > 0, false); err != nil {
+		return err
+	}
+	if err := p.links.check(); err != nil {
+		return err
+	}
+	for _, path := range args {
+		if err := a.useModel(path); err != nil {
+			return err
+		}
+	}
+	if err := a.useData(&p.data); err != nil {
+		return err
+	}
+	if p.links.path != "" {
+		if err := a.useInput("-c, --links", p.links.path); err != nil {
+			return err
+		}
+	}
+	return a.checkOutput("-o, --output", p.out)
+}
+
+// pageRun makes a page.
+type pageRun struct {
+	*app
+	ctx     context.Context
+	eng     *engine.Engine
+	p       *pageFlags
+	d       *dataset.Data
+	raw     points.Points // before any scaling
+	set     *links.Set    // nil without links
+	metrics []metric
+	k       int // clusters, 0 for none
+	out     *report.Report
+}
+
+// read reads models, data and links.
+func (r *pageRun) read(paths []string) error {
+	var models []*catalog.Fitted
+	var first *catalog.Fitted
+	for _, path := range paths {
+		fitted, err := r.loadModel(r.ctx, path)
+		if err != nil {
+			return err
+		}
+		models = append(models, fitted)
+		first = models[0]
+	}
+	var err error
+	if r.d, err = r.readData(r.ctx, r.p.data.forModel(first)); err != nil {
+		return err
+	}
+	if err := r.d.AtLeast(2); err != nil {
+		return err
+	}
+	r.raw = r.d.Points
+	if r.p.links.path != "" {
+		if r.set, err = r.readLinks(r.ctx, &r.p.links, r.d); err != nil {
+			return err
+		}
+		for _, w := range r.set.Warnings() {
+			r.warn("%s: %s", r.p.links.path, w)
+		}
+	}
+	for k, fitted := range models {
+		x, err := fitted.Prepare(r.d)
+		if err != nil {
+			return inFile(r.d.Name, err)
+		}
+		y, err := fitted.Model.Embed(r.ctx, r.eng, x)
+		if err != nil {
+			return inFile(r.d.Name, err)
+		}
+		r.metrics = append(r.metrics, metric{nameOfMetric(models, paths, k), fitted, x, y})
+	}
+	return r.before(first)
+}
+
+// nameOfMetric is the method of a model, with its file where another model has the same.
+func nameOfMetric(models []*catalog.Fitted, paths []string, k int) string {
+	name := models[k].Model.Method()
+	for i, other := range models {
+		if i != k && other.Model.Method() == name {
+			return name + " (" + filepath.Base(paths[k]) + ")"
+		}
+	}
+	return name
+}
+
+// before puts the points as they are first, scaled as the first model does; objects without coordinates are left out.
+func (r *pageRun) before(first *catalog.Fitted) error {
+	name := "raw points"
+	d := *r.d
+	if first != nil {
+		d.Points = r.metrics[0].x
+	} else if _, err := r.p.scaling.apply(r.app, &d); err != nil {
+		return err
+	}
+	switch d.Points.(type) {
+	case *points.Dense, *points.CSR:
+	default:
+		return nil
+	}
+	y, err := rawMatrix(r.eng, &d)
+	if err != nil {
+		return err
+	}
+	r.metrics = append([]metric{{name, nil, d.Points, y}}, r.metrics...)
+	return nil
+}
+
+// describe writes what data and links are.
+func (r *pageRun) describe() error {
+	r.out.Title = nameOr(r.p.title, filepath.Base(r.d.Name))
+	fact := func(name, format string, v ...any) report.Fact {
+		return report.Fact{Name: name, Value: fmt.Sprintf(format, v...)}
+	}
+	r.out.Data = append(r.out.Data, fact("file", "%s", r.d.Name), fact("points", "%s", shapeOf(r.raw)), fact("fingerprint", "%s", dataset.Fingerprint(r.raw)))
+	classes := map[string]int{}
+	for _, l := range r.d.Labels {
+		classes[l]++
+	}
+	if r.k = r.p.clusters; r.k == 0 {
+		r.k = len(classes)
+	}
+	if r.k > r.raw.Len() {
+		return &fault.ParamError{Param: "-n, --clusters", Value: r.k, Want: fmt.Sprintf("at most %d, the number of points", r.raw.Len())}
+	}
+	if len(classes) > 0 {
+		r.out.Data = append(r.out.Data, fact("labels", "%d different ones", len(classes)))
+	}
+	if r.set == nil {
+		return nil
+	}
+	must, cannot := r.set.Count()
+	largest := 0
+	groups := r.set.Chunklets()
+	for _, g := range groups {
+		largest = max(largest, len(g))
+	}
+	r.out.Links = append(r.out.Links, fact("file", "%s", r.p.links.path), fact("must-links", "%d, joining points in %s, the largest of %d", must, plural(len(groups), "component"), largest),
+		fact("cannot-links", "%d", cannot), fact("given twice", "%d", r.set.Duplicates()))
+	if conflicts := r.set.Conflicts(); len(conflicts) > 0 {
+		r.out.Links = append(r.out.Links, fact("contradictions", "%d, the first: %s", len(conflicts), conflicts[0]))
+		r.warn("%d cannot-links join points that must-links join, the first: %s", len(conflicts), conflicts[0])
+	}
+	return nil
+}
+
+// mostNeighbors is how many points the accuracy of neighbours looks at.
+const mostNeighbors = 10_000
+
+// measure scores every metric.
+func (r *pageRun) measure() error {
+	s := &r.out.Scores
+	labelled := r.d.Labels != nil && r.k >= 2
+	if labelled {
+		s.Columns = append(s.Columns, "balanced Rand", "adjusted Rand", "NMI", "5-NN accuracy")
+	}
+	ranked := false
+	if r.set != nil {
+		must, cannot := r.set.Count()
+		ranked = must > 0 && cannot > 0
+	}
+	if ranked {
+		s.Columns = append(s.Columns, "links in order (AUC)")
+	}
+	if len(s.Columns) == 0 {
+		return nil
+	}
+	if labelled {
+		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", r.k, plural(restartsFor(r.raw.Len()), "start"), r.p.seeds)
+	}
+	if ranked {
+		s.Note += " Links in order: how likely a must-link is shorter than a cannot-link; links that a model was fitted on are no test of it."
+	}
+	for _, m := range r.metrics {
+		row := report.Row{Name: m.name}
+		if labelled {
+			scores, err := r.clusterScores(m.y)
+			if err != nil {
+				return err
+			}
+			accuracy, err := r.neighborScore(m.y)
+			if err != nil {
+				return err
+			}
+			row.Scores = append(scores, accuracy)
+		}
+		if ranked {
+			auc, err := r.linkScore(m)
+			if err != nil {
+				return err
+			}
+			row.Scores = append(row.Scores, auc)
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	return nil
+}
+
+// clusterScores are balanced and adjusted Rand index and mutual information over several starts.
+func (r *pageRun) clusterScores(y blas.Matrix) ([]report.Score, error) {
+	measures := []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]}
+	values := make([][]float64, len(measures))
+	for start := range r.p.seeds {
+		c, err := cluster.KMeans(r.ctx, r.eng, y, cluster.Params{K: r.k, Restarts: restartsFor(y.Rows), Seed: r.p.seed + uint64(start)*1000})
+		if err != nil {
+			return nil, err
+		}
+		for k, measure := range measures {
+			v, err := measure(r.d.Labels, c.Labels)
+			if err != nil {
+				return nil, err
+			}
+			values[k] = append(values[k], v)
+		}
+	}
+	var out []report.Score
+	for _, v := range values {
+		out = append(out, spreadOf(v))
+	}
+	return out, nil
+}
+
+// restartsFor is the number of starts of which k-means keeps the best; of many rows one has to do.
+func restartsFor(rows int) int {
+	const few = 5000
+	if rows > few {
+		return 1
+	}
+	return 10
+}
+
+func spreadOf(values []float64) report.Score {
+	mean, squares := 0.0, 0.0
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	if len(values) == 1 {
+		return report.Score{Mean: mean, SD: math.NaN()}
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean) / float64(len(values)-1)
+	}
+	return report.Score{Mean: mean, SD: math.Sqrt(squares)}
+}
+
+// neighborScore is the accuracy of the nearest other points, of a part of the rows where there are many.
+func (r *pageRun) neighborScore(y blas.Matrix) (report.Score, error) {
+	labels := r.d.Labels
+	if y.Rows > mostNeighbors {
+		rows := make([]int, mostNeighbors)
+		labels = nil
+		for k := range rows {
+			rows[k] = k * y.Rows / mostNeighbors
+			labels = append(labels, r.d.Labels[rows[k]])
+		}
+		y = y.Select(rows)
+	}
+	const votes = 5
+	found, err := neighbors.LeaveOneOut(r.ctx, r.eng, y, labels, min(votes, y.Rows-1))
+	if err != nil {
+		return report.Score{}, err
+	}
+	v, err := score.Accuracy(labels, found)
+	return report.Score{Mean: v, SD: math.NaN()}, err
+}
+
+// linkScore is the probability that a must-link is shorter than a cannot-link.
+func (r *pageRun) linkScore(m metric) (report.Score, error) {
+	var lengths []float64
+	var must []bool
+	for _, list := range [][]links.Link{r.set.Must(), r.set.Cannot()} {
+		for _, l := range list {
+			lengths = append(lengths, -points.SquaredDistance(m.y.Row(l.I), m.y.Row(l.J)))
+			must = append(must, l.Sign == links.Must)
+		}
+	}
+	v, err := score.AUC(lengths, must)
+	return report.Score{Mean: v, SD: math.NaN()}, err
+}
+
+// points places the points, clusters them and carries their features.
+func (r *pageRun) points() error {
+	p := &r.out.Points
+	p.Count, p.IDs, p.Labels = r.raw.Len(), r.d.IDs, r.d.Labels
+	for _, m := range r.metrics {
+		var s figure.Scatter
+		if err := place(r.ctx, r.eng, &s, m.y, nil, func(j int) string { return fmt.Sprintf("coordinate %d", j) }); err != nil {
+			return err
+		}
+		v := report.View{Name: m.name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
+		if r.k >= 2 {
+			c, err := cluster.KMeans(r.ctx, r.eng, m.y, cluster.Params{K: r.k, Restarts: restartsFor(m.y.Rows), Seed: r.p.seed})
+			if err != nil {
+				return err
+			}
+			v.Clusters = c.Labels
+		}
+		p.Views = append(p.Views, v)
+	}
+	if x, ok := r.raw.(*points.Dense); ok {
+		for j := range min(x.D, r.p.features) {
+			f := report.Feature{Name: "feature " + strconv.Itoa(j), Values: make([]float64, x.N)}
+			if j < len(r.d.Features) {
+				f.Name = r.d.Features[j]
+			}
+			for i := range f.Values {
+				f.Values[i] = x.Row(i)[j]
+			}
+			p.Features = append(p.Features, f)
+		}
+	}
+	if r.set == nil {
+		return nil
+	}
+	if err := r.eng.Check("all pairs of the chunklets", r.set.Bytes(), "give links in place of chunklets"); err != nil {
+		return err
+	}
+	for _, l := range r.set.Must() {
+		p.Must = append(p.Must, [2]int{l.I, l.J})
+	}
+	for _, l := range r.set.Cannot() {
+		p.Cannot = append(p.Cannot, [2]int{l.I, l.J})
+	}
+	return nil
+}
+
+// mostSuspects is how many suspicious links of a metric the page holds, the worst ones.
+const mostSuspects = 5000
+
+// suspects lists the links that the learned metrics do not respect.
+func (r *pageRun) suspects() error {
+	if r.set == nil || r.set.Len() == 0 {
+		return nil
+	}
+	for _, m := range r.metrics {
+		if m.fitted == nil {
+			continue
+		}
+		var fit linkFit
+		if err := fit.measure(r.ctx, r.eng, m.fitted.Model, m.x, r.set); err != nil {
+			return err
+		}
+		if len(fit.Violated) > mostSuspects {
+			r.warn("%d of the %d links that look wrong under %s are in the page", mostSuspects, len(fit.Violated), m.name)
+			fit.Violated = fit.Violated[:mostSuspects]
+		}
+		for _, w := range fit.Violated {
+			r.out.Suspects = append(r.out.Suspects, report.Suspect{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: m.name, Distance: w.Distance, Expected: w.Bound, Excess: times(w)})
+		}
+	}
+	return nil
+}
+
+// times says how many times too long a must-link is, or too short a cannot-link; a million stands for more.
+func times(w wrongLink) float64 {
+	const most = 1e6
+	v := w.Distance / w.Bound
+	if w.Link == links.Cannot.String() {
+		v = w.Bound / w.Distance
+	}
+	if !(v <= most) {
+		return most
+	}
+	return v
+}
+
+// models describes the models and draws what they keep.
+func (r *pageRun) models() error {
+	for _, m := range r.metrics {
+		if m.fitted == nil {
+			continue
+		}
+		file, err := catalog.Encode(m.fitted)
+		if err != nil {
+			return err
+		}
+		status := m.fitted.Model.Status()
+		info := report.Model{Name: m.name, Notices: status.Notices}
+		add := func(name, value string) {
+			if value != "" {
+				info.Facts = append(info.Facts, report.Fact{Name: name, Value: value})
+			}
+		}
+		add("method", m.fitted.Model.Method())
+		add("parameters", compact(file.Header.Params))
+		add("scaling", scalingName(m.fitted.Scaling))
+		add("embedding", plural(m.fitted.Model.Dim(), "dimension"))
+		converged := "converged"
+		if !status.Converged {
+			converged = "not converged"
+		}
+		if status.Message != "" {
+			converged += "; " + status.Message
+		}
+		add("status", converged)
+		add("time of the fit", shortTime(status.Elapsed.Seconds()))
+		add("made by", "mustlink "+file.Header.LibraryVersion+", "+file.Header.Build)
+		if m.fitted.Fingerprint != dataset.Fingerprint(r.raw) {
+			add("fitted on", "other data than these")
+		}
+		figures := []algorithms.Figure{{Name: "kernel", Value: file.Header.Kernel}}
+		if d, ok := m.fitted.Model.(algorithms.Describer); ok {
+			figures = d.Describe()
+		}
+		for _, f := range figures {
+			add(f.Name, fmt.Sprint(f.Value))
+		}
+		r.out.Models = append(r.out.Models, info)
+		if err := r.pictures(m); err != nil {
+			return err
+		}
+	}
+	r.out.Warnings = r.allWarnings()
+	r.out.Versions = []report.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: buildText(r.eng)}}
+	return nil
+}
+
+// pictures draws the trace and the spectra of a model.
+func (r *pageRun) pictures(m metric) error {
+	add := func(title string, l figure.Lines) error {
+		var b bytes.Buffer
+		if err := figure.Write(&b, "svg", figure.Size{Width: 6, Height: 3.5}, l); err != nil {
+			return err
+		}
+		r.out.Pictures = append(r.out.Pictures, report.Picture{Title: title, SVG: b.Bytes()})
+		return nil
+	}
+	if t, ok := m.fitted.Model.(algorithms.Trace); ok && len(t.Trace()) > 1 {
+		s := figure.Series{Name: "objective"}
+		for k, v := range t.Trace() {
+			s.X, s.Y = append(s.X, float64(k)), append(s.Y, v)
+		}
+		if err := add(m.name+": objective", figure.Lines{XLabel: "iteration", YLabel: "objective", Series: []figure.Series{s}, NoLegend: true}); err != nil {
+			return err
+		}
+	}
+	if s, ok := m.fitted.Model.(algorithms.Spectral); ok {
+		lines, _ := spectrumLines(s)
+		return add(m.name+": spectrum", lines)
+	}
+	return nil
+}
+
+// command is what makes the page again.
+func (r *pageRun) command(models []string) string {
+	words := append([]string{"mustlink", "report"}, models...)
+	words = append(words, "-i", r.p.data.path)
+	if r.p.links.path != "" {
+		words = append(words, "-c", r.p.links.path)
+	}
+	if r.p.scaling.any() {
+		words = append(words, r.p.scaling.name())
+	}
+	if r.p.clusters > 0 {
+		words = append(words, "-n", strconv.Itoa(r.p.clusters))
+	}
+	words = append(words, "--seeds", strconv.Itoa(r.p.seeds), "--seed", strconv.FormatUint(r.p.seed, 10))
+	if r.p.title != "" {
+		words = append(words, "--title", r.p.title)
+	}
+	words = append(words, "-o", r.p.out)
+	for i, w := range words {
+		if strings.ContainsAny(w, " \t\n\"'\\$&|;<>(){}*?#~`") || w == "" {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
