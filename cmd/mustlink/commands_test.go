@@ -434,6 +434,9 @@ func TestDemo(t *testing.T) {
 	sub := filepath.Join(dir, "out")
 	runOK(t, sub, "cluster xor-krca.mlk -i xor-unseen.csv -n 2 -o clusters.csv")
 	runOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
+	if page := read(t, sub, "xor-report.html"); !strings.Contains(page, "raw points") || !strings.Contains(page, "lleratio") {
+		t.Error("the page does not hold the metrics")
+	}
 }
 
 // TestBenchPaper: a table runs, goes on from its state file and lands in files.

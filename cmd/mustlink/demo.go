@@ -71,7 +71,7 @@ that the links are about, and on rows that the methods have never seen. Without 
 on all four sets.
 
 Nothing is written, unless -o names a folder: it then receives the data, links and models
-of the first repetition, to try the other commands on.`,
+of the first repetition, to try the other commands on, and a page about them to look at.`,
 		Example: `  mustlink demo
   mustlink demo xor rings --links 50
   mustlink demo xor -o demo-output`,
@@ -142,6 +142,13 @@ func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 	}
 	bar.done()
 	r.Seconds = time.Since(begin).Seconds()
+	if d.out != "" {
+		for _, set := range sets {
+			if err := a.demoPage(cmd.Context(), eng, d, set); err != nil {
+				return err
+			}
+		}
+	}
 	if err := a.print(r, func(w io.Writer) { r.text(w, sets) }); err != nil {
 		return err
 	}
@@ -391,11 +398,29 @@ func (d *demoFlags) write(set demoSet, method catalog.Method, data *dataset.Data
 	})
 }
 
+// demoPage writes the report about the five methods on the seen rows of a set, with the links of one that uses both kinds.
+func (a *app) demoPage(ctx context.Context, eng *engine.Engine, d *demoFlags, set demoSet) error {
+	at := func(name string) string { return filepath.Join(d.out, set.name+"-"+name) }
+	p := &pageFlags{data: dataFlags{path: at("seen.csv")}, links: linkFlags{by: dataset.ByRow}, seeds: 5, features: 2, seed: d.seed,
+		title: set.name + ": " + set.about, out: at("report.html")}
+	var models []string
+	for _, m := range catalog.Methods() {
+		if !m.Baseline {
+			models = append(models, at(m.Name+".mlk"))
+			if m.UsesCannotLinks {
+				p.links.path = at(m.Name + "-links.csv")
+			}
+		}
+	}
+	_, err := a.makePage(ctx, eng, p, models)
+	return err
+}
+
 // nextSteps shows commands for the files just written.
 func (d *demoFlags) nextSteps(w io.Writer, set demoSet) {
 	method := catalog.Methods()[0].Name
 	at := func(name string) string { return filepath.Join(d.out, set.name+"-"+name) }
-	fmt.Fprintf(w, "\nWritten to %s. Try:\n", d.out)
+	fmt.Fprintf(w, "\nWritten to %s. Open %s in a browser, and try:\n", d.out, at("report.html"))
 	fmt.Fprintf(w, "  mustlink inspect %s -i %s -c %s\n", at(method+".mlk"), at("seen.csv"), at(method+"-links.csv"))
 	fmt.Fprintf(w, "  mustlink cluster %s -i %s -n 2 -o clusters.csv\n", at(method+".mlk"), at("unseen.csv"))
 }

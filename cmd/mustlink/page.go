@@ -104,34 +104,38 @@ func (a *app) runPage(cmd *cobra.Command, args []string, p *pageFlags) error {
 	if err != nil {
 		return err
 	}
-	page := &pageRun{app: a, ctx: cmd.Context(), eng: eng, p: p, out: &report.Report{}}
-	if err := page.read(args); err != nil {
+	r, err := a.makePage(cmd.Context(), eng, p, args)
+	if err != nil {
 		return err
+	}
+	return a.summarise(p.out, r, r.text)
+}
+
+// makePage writes the page about models and data.
+func (a *app) makePage(ctx context.Context, eng *engine.Engine, p *pageFlags, models []string) (*pageReport, error) {
+	page := &pageRun{app: a, ctx: ctx, eng: eng, p: p, out: &report.Report{}}
+	if err := page.read(models); err != nil {
+		return nil, err
 	}
 	for _, step := range []func() error{page.describe, page.measure, page.points, page.suspects, page.models} {
-		if err := errors.Join(page.ctx.Err(), step()); err != nil {
-			return inFile(page.d.Name, err)
+		if err := errors.Join(ctx.Err(), step()); err != nil {
+			return nil, inFile(page.d.Name, err)
 		}
 	}
-	page.out.Command = page.command(args)
+	page.out.Command = page.command(models)
 	var b bytes.Buffer
 	if err := report.Write(&b, page.out); err != nil {
-		return err
+		return nil, err
 	}
-	r := pageReport{Points: page.out.Points.Count, Suspects: len(page.out.Suspects), Bytes: b.Len(), Output: p.out, Warnings: a.allWarnings()}
+	r := &pageReport{Points: page.out.Points.Count, Suspects: len(page.out.Suspects), Bytes: b.Len(), Output: p.out, Warnings: a.allWarnings()}
 	for _, m := range page.metrics {
 		r.Metrics = append(r.Metrics, m.name)
 	}
 	write := func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }
 	if p.out == stream {
-		err = write(a.stdout)
-	} else {
-		err = dataset.Atomic(p.out, write)
+		return r, write(a.stdout)
 	}
-	if err != nil {
-		return err
-	}
-	return a.summarise(p.out, r, r.text)
+	return r, dataset.Atomic(p.out, write)
 }
 
 // checkPage finds every mistake that shows before data are read.
