@@ -444,7 +444,11 @@ func (r *pageRun) points() error {
 	p.Count, p.IDs, p.Labels = r.raw.Len(), r.d.IDs, r.d.Labels
 	for _, m := range r.metrics {
 		var s figure.Scatter
-		if err := place(r.ctx, r.eng, &s, m.y, nil, func(j int) string { return fmt.Sprintf("coordinate %d", j) }); err != nil {
+		name := func(j int) string { return fmt.Sprintf("coordinate %d", j) }
+		if m.fitted == nil {
+			name = r.feature
+		}
+		if err := place(r.ctx, r.eng, &s, m.y, nil, name); err != nil {
 			return err
 		}
 		v := report.View{Name: m.name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
@@ -459,10 +463,7 @@ func (r *pageRun) points() error {
 	}
 	if x, ok := r.raw.(*points.Dense); ok {
 		for j := range min(x.D, r.p.features) {
-			f := report.Feature{Name: "feature " + strconv.Itoa(j), Values: make([]float64, x.N)}
-			if j < len(r.d.Features) {
-				f.Name = r.d.Features[j]
-			}
+			f := report.Feature{Name: r.feature(j), Values: make([]float64, x.N)}
 			for i := range f.Values {
 				f.Values[i] = x.Row(i)[j]
 			}
@@ -482,6 +483,14 @@ func (r *pageRun) points() error {
 		p.Cannot = append(p.Cannot, [2]int{l.I, l.J})
 	}
 	return nil
+}
+
+// feature is the name of a column of the data.
+func (r *pageRun) feature(j int) string {
+	if j < len(r.d.Features) {
+		return r.d.Features[j]
+	}
+	return "feature " + strconv.Itoa(j)
 }
 
 // mostSuspects is how many suspicious links of a metric the page holds, the worst ones.
@@ -579,7 +588,7 @@ func (r *pageRun) models() error {
 func (r *pageRun) pictures(m metric) error {
 	add := func(title string, l figure.Lines) error {
 		var b bytes.Buffer
-		if err := figure.Write(&b, "svg", figure.Size{Width: 6, Height: 3.5}, l); err != nil {
+		if err := figure.Write(&b, "svg", figure.Size{Width: 7, Height: 3.5}, l); err != nil {
 			return err
 		}
 		r.out.Pictures = append(r.out.Pictures, report.Picture{Title: title, SVG: b.Bytes()})
@@ -596,7 +605,9 @@ func (r *pageRun) pictures(m metric) error {
 	}
 	if s, ok := m.fitted.Model.(algorithms.Spectral); ok {
 		lines, _ := spectrumLines(s)
-		return add(m.name+": spectrum", lines)
+		if len(lines.Series) > 0 && len(lines.Series[0].X) > 1 {
+			return add(m.name+": spectrum", lines)
+		}
 	}
 	return nil
 }
