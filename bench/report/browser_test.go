@@ -3,6 +3,7 @@ package report_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +30,7 @@ type browser struct {
 }
 
 // open writes the report to a file and opens it. The test is passed over where there is no Chromium.
-func open(t *testing.T, r *report.Report) *browser {
+func open(t testing.TB, r *report.Report) *browser {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
@@ -71,7 +72,7 @@ func open(t *testing.T, r *report.Report) *browser {
 	return b
 }
 
-func (b *browser) do(t *testing.T, actions ...chromedp.Action) {
+func (b *browser) do(t testing.TB, actions ...chromedp.Action) {
 	t.Helper()
 	if err := chromedp.Run(b, actions...); err != nil {
 		b.mu.Lock()
@@ -81,7 +82,7 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action) {
 }
 
 // value evaluates an expression in the page.
-func value[T any](t *testing.T, b *browser, expression string) T {
+func value[T any](t testing.TB, b *browser, expression string) T {
 	t.Helper()
 	var out T
 	b.do(t, chromedp.Evaluate(expression, &out))
@@ -94,7 +95,7 @@ func enter(id, event, value string) chromedp.Action {
 }
 
 // settled waits until the canvas has been painted again.
-func (b *browser) settled(t *testing.T, change ...chromedp.Action) {
+func (b *browser) settled(t testing.TB, change ...chromedp.Action) {
 	t.Helper()
 	const painted = `document.getElementById("plot").dataset.painted || "0"`
 	before := value[string](t, b, painted)
@@ -236,5 +237,46 @@ func (b *browser) checkTable(t *testing.T, r *report.Report) {
 	b.settled(t, chromedp.Evaluate(`document.querySelector("#suspects tbody tr").click()`, nil))
 	if picked := value[int](t, b, `document.querySelectorAll('#suspects tr[aria-selected="true"]').length`); picked != 1 {
 		t.Errorf("%d rows are picked", picked)
+	}
+}
+
+// BenchmarkPage opens a page of 50,000 points with 64 features and moves and zooms its drawing: when the text and the points
+// are there after the page is asked for, and frames a second.
+func BenchmarkPage(b *testing.B) {
+	const n = 50_000
+	r := &report.Report{Title: "many points"}
+	r.Points.Count = n
+	rng := rand.New(rand.NewPCG(1, 2))
+	draw := func() []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = rng.NormFloat64()
+		}
+		return out
+	}
+	for i := range n {
+		r.Points.Labels = append(r.Points.Labels, fmt.Sprint("class ", i%10))
+	}
+	for j := range 64 {
+		r.Points.Features = append(r.Points.Features, report.Feature{Name: fmt.Sprint("feature ", j), Values: draw()})
+	}
+	r.Points.Views = []report.View{{Name: "raw", X: draw(), Y: draw()}, {Name: "learned", X: draw(), Y: draw()}}
+	for b.Loop() {
+		page := open(b, r)
+		page.do(b, chromedp.Poll(`performance.getEntriesByName("points").length > 0 && performance.getEntriesByName("first-contentful-paint").length > 0`, nil))
+		b.ReportMetric(value[float64](b, page, `performance.getEntriesByName("first-contentful-paint")[0].startTime`), "ms-first-paint")
+		b.ReportMetric(value[float64](b, page, `performance.getEntriesByName("points")[0].startTime`), "ms-points")
+		var rate float64
+		page.do(b, chromedp.Evaluate(`new Promise((done) => {
+			const canvas = document.getElementById("plot"), frames = 90, from = performance.now(), before = Number(canvas.dataset.painted);
+			let k = 0;
+			const step = () => {
+				canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: k % 30 < 15 ? -20 : 20, clientX: 300 + k, clientY: 300, cancelable: true }));
+				if (++k < frames) requestAnimationFrame(step);
+				else done(1000 * (Number(canvas.dataset.painted) - before) / (performance.now() - from));
+			};
+			requestAnimationFrame(step);
+		})`, &rate, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+		b.ReportMetric(rate, "frames/s")
 	}
 }

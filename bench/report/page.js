@@ -123,6 +123,7 @@
       context.fillStyle = ink; context.font = "12px system-ui, sans-serif";
       context.textAlign = "center"; context.fillText(short(v.xlabel), width / 2, height - 8);
       context.save(); context.translate(14, height / 2); context.rotate(-Math.PI / 2); context.fillText(short(v.ylabel), 0, 0); context.restore();
+      if (!canvas.dataset.painted) performance.mark("points");
       canvas.dataset.painted = String(Number(canvas.dataset.painted || 0) + 1);
       canvas.dataset.links = String((state.must ? links.must.length : 0) / 2 + (state.cannot ? links.cannot.length : 0) / 2);
     };

@@ -54,7 +54,7 @@ func sample(n int) *report.Report {
 	return r
 }
 
-func written(t *testing.T, r *report.Report) string {
+func written(t testing.TB, r *report.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := report.Write(&b, r); err != nil {
