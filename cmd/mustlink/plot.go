@@ -33,6 +33,7 @@ type plotFlags struct {
 	noLegend  bool
 	chunklets bool
 	spectrum  bool
+	before    bool
 	format    string // of the picture
 	out       string
 }
@@ -54,6 +55,7 @@ With MODEL and --spectrum, and no data, the picture shows what a model such as k
 for every direction: eigenvalues, weights, the spread of the must-links.`,
 		Example: `  mustlink plot model.mlk -i data.csv -c links.csv -o learned.png
   mustlink plot -i data.csv -c links.csv --standardize -o raw.svg
+  mustlink plot model.mlk -i data.csv -c links.csv --before -o both.svg
   mustlink plot model.mlk -i data.csv --dims 0,1 --title "the leading coordinates" -o more.pdf
   mustlink plot model.mlk --spectrum -o spectrum.png`,
 		Args: positional(0, 1, "one MODEL"),
@@ -67,6 +69,7 @@ for every direction: eigenvalues, weights, the spread of the must-links.`,
 	p.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
 	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default: principal components of more than two)")
 	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: a star for all the points that belong together")
+	f.BoolVar(&p.before, "before", false, "draw the points as they are beside those of the MODEL")
 	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum in place of points")
 	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, or chunklets, chosen by --seed")
 	seedFlag(f, &p.seed)
@@ -138,10 +141,18 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 			return inFile(p.links.path, err)
 		}
 	}
+	panels := []figure.Panel{s}
+	if p.before {
+		raw, err := a.scatterBefore(ctx, eng, fitted, d, p, s)
+		if err != nil {
+			return inFile(d.Name, err)
+		}
+		panels = []figure.Panel{raw, s}
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := a.writePicture(p, s); err != nil {
+	if err := a.writePicture(p, panels...); err != nil {
 		return err
 	}
 	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), len(s.Chunklets), []string{s.XLabel, s.YLabel}, p.out, a.allWarnings()}
@@ -160,6 +171,10 @@ func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 	switch {
 	case p.spectrum && (len(args) == 0 || p.data.path != "" || p.links.path != ""):
 		return usagef("--spectrum is that of a MODEL: want MODEL, and neither -i nor -c")
+	case p.before && (len(args) == 0 || p.spectrum || p.dims != nil):
+		return usagef("--before is beside a MODEL: want MODEL, and neither --spectrum nor --dims")
+	case p.before && (p.data.gram || p.data.formatName() == "fasta"):
+		return usagef("--before is given, but %s holds objects without coordinates", p.data.path)
 	case p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]):
 		return usagef("--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
 	case p.maxLinks < 0:
@@ -254,6 +269,18 @@ func (a *app) scatter(ctx context.Context, eng *engine.Engine, fitted *catalog.F
 	return s, err
 }
 
+// scatterBefore places the points as the model takes them, with the links of the learned picture.
+func (a *app) scatterBefore(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data, p *plotFlags, learned figure.Scatter) (figure.Scatter, error) {
+	s := learned
+	s.Title, s.NoLegend = nameOr(p.title, filepath.Base(d.Name))+", raw", true
+	before := *d
+	var err error
+	if before.Points, err = fitted.Prepare(d); err != nil {
+		return s, err
+	}
+	return s, a.placeRaw(ctx, eng, &before, p, &s)
+}
+
 // placeRaw takes the points' own coordinates.
 func (a *app) placeRaw(ctx context.Context, eng *engine.Engine, d *dataset.Data, p *plotFlags, s *figure.Scatter) error {
 	if _, err := p.scaling.apply(a, d); err != nil {
@@ -346,8 +373,10 @@ func sample[T any](a *app, kind string, all []T, p *plotFlags) []T {
 }
 
 // writePicture draws into the file, or to standard output.
-func (a *app) writePicture(p *plotFlags, s figure.Panel) error {
-	draw := func(w io.Writer) error { return figure.Write(w, p.format, p.size, s) }
+func (a *app) writePicture(p *plotFlags, panels ...figure.Panel) error {
+	size := p.size
+	size.Width *= float64(len(panels))
+	draw := func(w io.Writer) error { return figure.Write(w, p.format, size, panels...) }
 	if p.out == stream {
 		return draw(a.stdout)
 	}

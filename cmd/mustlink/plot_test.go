@@ -15,6 +15,7 @@ func TestPlot(t *testing.T) {
 	for _, line := range []string{
 		"plot model.mlk -i data.csv -c links.csv -o %",
 		"plot model.mlk -i data.csv --dims 1,0 --title learned --no-legend -o %",
+		"plot model.mlk -i data.csv -c links.csv --before -o %",
 		"plot -i data.csv -c links.csv --standardize --width 5 --height 3 -o %",
 		"plot -i data.csv --dims 0,2 -o %",
 	} {
@@ -38,6 +39,15 @@ func TestPlot(t *testing.T) {
 	defer f.Close()
 	if c, err := png.DecodeConfig(f); err != nil || c.Width != 300 || c.Height != 180 {
 		t.Errorf("%d x %d, error %v: want 300 x 180", c.Width, c.Height, err)
+	}
+	runOK(t, dir, "plot model.mlk -i data.csv --before --width 5 --height 3 --dpi 60 -o p.png")
+	both, err := os.Open(filepath.Join(dir, "p.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer both.Close()
+	if c, err := png.DecodeConfig(both); err != nil || c.Width != 600 || c.Height != 180 {
+		t.Errorf("both pictures: %d x %d, error %v: want 600 x 180", c.Width, c.Height, err)
 	}
 	r := parse(t, runOK(t, dir, "plot -i data.csv -c links.csv --max-links 2 -o p.svg --json").stdout)
 	if r["must_links_drawn"] != 2.0 || r["cannot_links_drawn"] != 1.0 || len(r["warnings"].([]any)) != 1 {
@@ -139,26 +149,29 @@ func TestPlotBadInput(t *testing.T) {
 	write(t, dir, "s.fasta", ">a\nACDE\n")
 	before := names(t, dir)
 	for line, words := range map[string][]string{
-		"plot -i data.csv -o p.gif":                              {"p.gif", ".png, .svg, .pdf"},
-		"plot -i data.csv":                                       {"--output"},
-		"plot -i data.csv --dims 0 -o p.png":                     {"--dims", "two"},
-		"plot -i data.csv --dims 0,7 -o p.png":                   {"coordinate 7", "0 to 2"},
-		"plot -i data.csv --width 0.1 -o p.png":                  {"--width", "0.1"},
-		"plot -i data.csv --dpi 1 -o p.png":                      {"--dpi"},
-		"plot -i data.csv --max-links -1 -o p.png":               {"--max-links"},
-		"plot -i data.csv --dims 1,1 -o p.png":                   {"--dims", "different"},
-		"plot -i data.csv --format gif -o -":                     {"--format", "gif", "png, svg, pdf"},
-		"plot -i data.csv --dpi 1200 --width 90 -o p.png":        {"--dpi", "at most"},
-		"plot -i data.csv --chunklets -o p.png":                  {"--chunklets", "-c"},
-		"plot -i s.fasta -o p.png":                               {"sequences", "fit a model and pass it"},
-		"plot -i gram.csv --gram -o p.png":                       {"--gram", "fit a model and pass it"},
-		"plot model.mlk -i data.csv --standardize -o p.png":      {"--standardize"},
-		"plot model.mlk -i gram.csv -o p.png":                    {"number of features", "3"},
-		"plot -i data.csv -c links.csv -o links.csv":             {"links.csv"},
-		"plot -i data.csv -o no/such/folder/p.png":               {"no/such/folder"},
-		"plot -i data.csv --point-size -2 -o p.png":              {"--point-size"},
-		"plot model.mlk -i data.csv -c missing.csv -o p.png":     {"missing.csv"},
-		"plot model.mlk -i data.csv --labels links.csv -o p.png": {"label"},
+		"plot -i data.csv -o p.gif":                               {"p.gif", ".png, .svg, .pdf"},
+		"plot -i data.csv":                                        {"--output"},
+		"plot -i data.csv --dims 0 -o p.png":                      {"--dims", "two"},
+		"plot -i data.csv --before -o p.png":                      {"--before", "MODEL"},
+		"plot model.mlk -i data.csv --before --dims 0,1 -o p.png": {"--before", "--dims"},
+		"plot model.mlk -i s.fasta --before -o p.png":             {"--before", "coordinates"},
+		"plot -i data.csv --dims 0,7 -o p.png":                    {"coordinate 7", "0 to 2"},
+		"plot -i data.csv --width 0.1 -o p.png":                   {"--width", "0.1"},
+		"plot -i data.csv --dpi 1 -o p.png":                       {"--dpi"},
+		"plot -i data.csv --max-links -1 -o p.png":                {"--max-links"},
+		"plot -i data.csv --dims 1,1 -o p.png":                    {"--dims", "different"},
+		"plot -i data.csv --format gif -o -":                      {"--format", "gif", "png, svg, pdf"},
+		"plot -i data.csv --dpi 1200 --width 90 -o p.png":         {"--dpi", "at most"},
+		"plot -i data.csv --chunklets -o p.png":                   {"--chunklets", "-c"},
+		"plot -i s.fasta -o p.png":                                {"sequences", "fit a model and pass it"},
+		"plot -i gram.csv --gram -o p.png":                        {"--gram", "fit a model and pass it"},
+		"plot model.mlk -i data.csv --standardize -o p.png":       {"--standardize"},
+		"plot model.mlk -i gram.csv -o p.png":                     {"number of features", "3"},
+		"plot -i data.csv -c links.csv -o links.csv":              {"links.csv"},
+		"plot -i data.csv -o no/such/folder/p.png":                {"no/such/folder"},
+		"plot -i data.csv --point-size -2 -o p.png":               {"--point-size"},
+		"plot model.mlk -i data.csv -c missing.csv -o p.png":      {"missing.csv"},
+		"plot model.mlk -i data.csv --labels links.csv -o p.png":  {"label"},
 	} {
 		wantInputError(t, dir, run(t, dir, line), before, words...)
 	}
