@@ -34,6 +34,7 @@ type plotFlags struct {
 	chunklets bool
 	spectrum  bool
 	before    bool
+	curve     string
 	format    string // of the picture
 	out       string
 }
@@ -41,7 +42,7 @@ type plotFlags struct {
 func newPlot(a *app) *cobra.Command {
 	var p plotFlags
 	cmd := &cobra.Command{
-		Use:   "plot [MODEL] [-i DATA | --spectrum] -o PICTURE",
+		Use:   "plot [MODEL]... [-i DATA | --spectrum] -o PICTURE",
 		Short: "draw points and their links in the plane, learned or raw",
 		Long: `Draw points in the plane as PNG, SVG or PDF, by the extension of PICTURE: coloured by
 label, with must-links as solid and cannot-links as dashed lines. Both axes have one scale,
@@ -52,14 +53,29 @@ than two the picture shows the two directions in which the points vary most (pri
 components), with their shares of the variance, or the coordinates that --dims names.
 
 With MODEL and --spectrum, and no data, the picture shows what a model such as kbeta's has
-for every direction: eigenvalues, weights, the spread of the must-links.`,
+for every direction: eigenvalues, weights, the spread of the must-links.
+
+With --curve there may be several MODELs: trace draws how their objectives came to their ends; roc and
+recall draw how well distances between the rows of DATA, raw and under each model, tell its labels apart.`,
 		Example: `  mustlink plot model.mlk -i data.csv -c links.csv -o learned.png
   mustlink plot -i data.csv -c links.csv --standardize -o raw.svg
   mustlink plot model.mlk -i data.csv -c links.csv --before -o both.svg
   mustlink plot model.mlk -i data.csv --dims 0,1 --title "the leading coordinates" -o more.pdf
-  mustlink plot model.mlk --spectrum -o spectrum.png`,
-		Args: positional(0, 1, "one MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runPlot(cmd, args, &p) },
+  mustlink plot model.mlk --spectrum -o spectrum.png
+  mustlink plot krca.mlk itml.mlk -i data.csv --curve roc -o roc.svg`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if p.curve != "" {
+				if err := required(cmd, "output"); err != nil {
+					return err
+				}
+				return a.plotCurve(cmd.Context(), args, &p)
+			}
+			if err := positional(0, 1, "one MODEL")(cmd, args); err != nil {
+				return err
+			}
+			return a.runPlot(cmd, args, &p)
+		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -69,6 +85,7 @@ for every direction: eigenvalues, weights, the spread of the must-links.`,
 	p.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
 	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default: principal components of more than two)")
 	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: a star for all the points that belong together")
+	f.StringVar(&p.curve, "curve", "", "draw a curve in place of points: trace (the objective of MODELs), roc or recall (how well distances tell labels apart)")
 	f.BoolVar(&p.before, "before", false, "draw the points as they are beside those of the MODEL")
 	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum in place of points")
 	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, or chunklets, chosen by --seed")
@@ -80,6 +97,7 @@ for every direction: eigenvalues, weights, the spread of the must-links.`,
 	f.Float64Var(&p.pointSize, "point-size", 0, "radius of points in 1/72 inch (default by their number)")
 	f.BoolVar(&p.noLegend, "no-legend", false, "leave out the legend")
 	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
+	completeWith(cmd, "curve", curveNames()...)
 	f.Lookup("format").Usage += "; png, svg or pdf is that of the PICTURE (default png)"
 	return cmd
 }

@@ -202,3 +202,37 @@ func TestPlotSpectrum(t *testing.T) {
 		}
 	}
 }
+
+// --curve draws objectives, ROC curves and recall, of several models and of raw points.
+func TestPlotCurve(t *testing.T) {
+	dir := t.TempDir()
+	ringsFile(t, dir)
+	runOK(t, dir, "fit -q -m krca -i rings.csv -c links.csv -o krca")
+	runOK(t, dir, "fit -q -m mmc -i rings.csv -c links.csv -o mmc")
+	runOK(t, dir, "fit -q -m npkl -i rings.csv -c links.csv -o npkl")
+	runOK(t, dir, "plot mmc npkl --curve trace -o t.svg")
+	for _, want := range []string{">mmc<", ">npkl<", ">iteration<"} {
+		if !strings.Contains(read(t, dir, "t.svg"), want) {
+			t.Errorf("no %s in the traces", want)
+		}
+	}
+	r := parse(t, runOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").stdout)
+	curves := r["curves"].([]any)
+	if len(curves) != 3 || !strings.HasPrefix(curves[1].(string), "krca (1.000)") {
+		t.Errorf("curves %v: want krca to tell all pairs apart", curves)
+	}
+	runOK(t, dir, "plot krca -i rings.csv --curve recall --title found -o k.png")
+	before := names(t, dir)
+	for line, words := range map[string][]string{
+		"plot krca --curve luck -o x.svg":                      {"luck", "roc"},
+		"plot krca --curve roc":                                {"output"},
+		"plot krca --curve roc -o x.svg":                       {"-i"},
+		"plot --curve trace -o x.svg":                          {"MODEL"},
+		"plot krca --curve trace -o x.svg":                     {"krca", "trace"},
+		"plot krca -i links.csv --curve roc -o x.svg":          {"links.csv"},
+		"plot krca -i rings.csv --before --curve roc -o x.svg": {"--curve"},
+		"plot krca mmc -i rings.csv -o x.svg":                  {"one MODEL"},
+	} {
+		wantInputError(t, dir, run(t, dir, line), before, words...)
+	}
+}
