@@ -17,7 +17,7 @@ import (
 
 // Scatter is points in the plane, drawn with one scale on both axes, so that distances on the
 // paper are distances of the points. The more points, the smaller and the more translucent
-// they are. The legend counts the points of each group and the links. From 65 groups on, markers
+// they are; of more than 20,000 the density is drawn. The legend counts the points of each group and the links. From 65 groups on, markers
 // repeat.
 type Scatter struct {
 	Title, XLabel, YLabel string
@@ -146,12 +146,19 @@ func (s Scatter) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 	markers := s.markers()
-	for i := range s.X {
-		name := ""
-		if s.Groups != nil {
-			name = s.Groups[i]
+	group := func(i int) marker {
+		if s.Groups == nil {
+			return markers[""]
 		}
-		markers[name].draw(c, at(i))
+		return markers[s.Groups[i]]
+	}
+	if len(s.X) > crowd {
+		cells, most := density(len(s.X), at, func(i int) color.NRGBA { return group(i).color })
+		drawDensity(c, cells, most)
+		return
+	}
+	for i := range s.X {
+		group(i).draw(c, at(i))
 	}
 }
 
