@@ -271,6 +271,7 @@
     }
     byId("reset").addEventListener("click", whole);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+    matchMedia("print").addEventListener("change", paint); // at once: the printer does not wait for a frame
     new ResizeObserver(resize).observe(canvas);
     choices(); colouring(); resize();
     return { show: (link) => { state.link = link; draw(); } };
