@@ -157,7 +157,7 @@ func (c *Cross) Panels() ([]figure.Panel, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := figure.Ranks{Title: Measures()[m] + " rows", XLabel: "mean rank over the data sets; bars that do not overlap differ", Critical: r.Critical}
+		p := figure.Ranks{Title: Measures()[m] + " rows", XLabel: "mean rank; bars apart differ", Critical: r.Critical}
 		for _, i := range byRank(r.Mean) {
 			method, err := catalog.Lookup(c.Systems[i])
 			p.Names, p.Mean = append(p.Names, c.Systems[i]), append(p.Mean, r.Mean[i])
