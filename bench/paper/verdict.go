@@ -42,6 +42,9 @@ type Comparison struct {
 	Why string `json:"why,omitempty"`
 }
 
+// rounding is the standard deviation, relative to the mean, of figures that do not vary.
+const rounding = 1e-9
+
 // near is how far, relative to itself, a figure without a standard deviation may be from a printed one.
 const near = 0.01
 
@@ -54,7 +57,7 @@ func Compare(what string, printed, ours Value, good Direction, why string) Compa
 	}
 	difference := ours.Mean - printed.Mean
 	within := math.Abs(difference) <= near*math.Abs(printed.Mean)
-	if unit > 0 {
+	if unit > rounding*math.Abs(printed.Mean) {
 		c.Units = difference / unit
 		within = within || math.Abs(c.Units) <= 1
 	}

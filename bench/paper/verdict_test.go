@@ -25,6 +25,7 @@ func TestCompare(t *testing.T) {
 		{"one per cent, without any", Value{2, nan}, Value{1.985, nan}, Higher, Reproduced, nan},
 		{"more, without any", Value{2, nan}, Value{1.97, nan}, Higher, Worse, nan},
 		{"one per cent, of a deviation of 0", Value{2, nan}, Value{1.985, 0}, Higher, Reproduced, nan},
+		{"one per cent, of a deviation that is rounding", Value{2, nan}, Value{1.985, 1e-15}, Higher, Reproduced, nan},
 	} {
 		got := Compare(c.name, c.printed, c.ours, c.good, "why")
 		if got.Verdict != c.want || !(math.Abs(got.Units-c.units) < 1e-9 || math.IsNaN(got.Units) && math.IsNaN(c.units)) {

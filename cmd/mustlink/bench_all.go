@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ func (r *allRun) table(t paper.Table) error {
 	return r.write(t.Name, begin, result.Markdown(), result, panels, 4)
 }
 
-// figure makes a figure, unless an earlier run of this build left it, and writes its page, its numbers and its picture.
+// figure makes a figure, unless an earlier run left it, and writes its page, its numbers and its picture.
 func (r *allRun) figure(f paper.Figure) error {
 	if missing := r.missing(f.Data); missing != nil {
 		r.entries = append(r.entries, paper.Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Missing: missing})
@@ -147,7 +148,15 @@ func (r *allRun) figure(f paper.Figure) error {
 	return r.write(f.Name, begin, d.Markdown(), d, d.Panels, d.Across)
 }
 
-// earlier returns the figure that an interrupted run of the same build and seed has made, nil without one.
+// sameFigure says whether two figures have the same definition, as it is written in their pages.
+func sameFigure(a, b paper.Figure) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// earlier returns the figure of the same definition and seed that an earlier run on this backend has made, nil without one: what the
+// state file is for tables.
 func (r *allRun) earlier(f paper.Figure) (*paper.Drawing, error) {
 	text, err := os.ReadFile(r.path(f.Name, ".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,8 +166,8 @@ func (r *allRun) earlier(f paper.Figure) (*paper.Drawing, error) {
 		return nil, err
 	}
 	var d paper.Drawing
-	if json.Unmarshal(text, &d) != nil || d.Seed != r.p.seed || d.Build != paper.DescribeBuild(r.eng, 1) || d.Figure.Name != f.Name {
-		return nil, nil // made by another one: made again
+	if json.Unmarshal(text, &d) != nil || d.Seed != r.p.seed || d.Build.Backend != r.eng.Backend().Describe() || !sameFigure(d.Figure, f) {
+		return nil, nil // another one, or made elsewhere: made again
 	}
 	d.Figure = f
 	return &d, nil
