@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -46,7 +47,7 @@ type Result struct {
 	// Notes are what the table's Notes function says about the figures.
 	Notes []string `json:"notes,omitempty"`
 	// Trials holds the values of every trial: Trials[trial][row][column].
-	Trials [][][]float64 `json:"-"`
+	Trials []Values `json:"trials"`
 }
 
 // Run repeats the table's trial and averages. Ours and Trials of the result depend on the
@@ -341,4 +342,40 @@ func summarise(values []float64) Value {
 		squares += float64(d * d)
 	}
 	return Value{Mean: mean, SD: math.Sqrt(squares / float64(len(values)-1))}
+}
+
+// Decode reads the JSON of a result of one of the tables, so that it can be drawn again. JSON of something else, or of a table
+// of another shape than the one of that name, is a *fault.DataError.
+func Decode(text []byte) (*Result, error) {
+	var r Result
+	if err := json.Unmarshal(text, &r); err != nil || r.Table.Name == "" {
+		return nil, fault.Data("", "it is no result of a table: want the JSON that bench paper TABLE writes")
+	}
+	t, err := Lookup(r.Table.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.fits(t); err != nil {
+		return nil, fault.Data("", "the result of table %s: %w", t.Name, err)
+	}
+	r.Table = t
+	return &r, nil
+}
+
+// fits reports figures that do not fit the table.
+func (r *Result) fits(t Table) error {
+	if len(r.Trials) == 0 || len(r.Ours) != len(t.Rows) {
+		return fmt.Errorf("%d trials of %d rows: want at least one of %d", len(r.Trials), len(r.Ours), len(t.Rows))
+	}
+	for _, row := range r.Ours {
+		if len(row) != len(t.Columns) {
+			return fmt.Errorf("%d columns: want %d", len(row), len(t.Columns))
+		}
+	}
+	for _, values := range r.Trials {
+		if err := t.check(values); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -28,17 +28,17 @@ import (
 // record is a line of the state file. Values are exact: JSON numbers are written with as
 // many digits as the float64 needs.
 type record struct {
-	Run     string   `json:"run"` // fingerprint; the first member, see recordStart
-	Trial   int      `json:"trial"`
-	Seconds float64  `json:"seconds"`
-	Values  recorded `json:"values"`
+	Run     string  `json:"run"` // fingerprint; the first member, see recordStart
+	Trial   int     `json:"trial"`
+	Seconds float64 `json:"seconds"`
+	Values  Values  `json:"values"`
 }
 
-// recorded are figures; NaN, for one that is left out, is null in JSON.
-type recorded [][]float64
+// Values are figures by row and column; NaN, for one that is left out, is null in JSON.
+type Values [][]float64
 
 // MarshalJSON writes the rows.
-func (r recorded) MarshalJSON() ([]byte, error) {
+func (r Values) MarshalJSON() ([]byte, error) {
 	rows := make([][]*float64, len(r))
 	for i, row := range r {
 		rows[i] = make([]*float64, len(row))
@@ -50,13 +50,13 @@ func (r recorded) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (r *recorded) UnmarshalJSON(text []byte) error {
+func (r *Values) UnmarshalJSON(text []byte) error {
 	var rows [][]*float64
 	if err := json.Unmarshal(text, &rows); err != nil {
 		return err
 	}
 	if *r = nil; rows != nil {
-		*r = make(recorded, len(rows))
+		*r = make(Values, len(rows))
 	}
 	for i, row := range rows {
 		(*r)[i] = make([]float64, len(row))

@@ -93,6 +93,25 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	}{unlessNaN(v.Mean), unlessNaN(v.SD)})
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	var in struct {
+		Mean *float64 `json:"mean"`
+		SD   *float64 `json:"sd"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*v = Value{math.NaN(), math.NaN()}
+	if in.Mean != nil {
+		v.Mean = *in.Mean
+	}
+	if in.SD != nil {
+		v.SD = *in.SD
+	}
+	return nil
+}
+
 func unlessNaN(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil

@@ -42,6 +42,18 @@ func TestBenchCompare(t *testing.T) {
 		t.Errorf("the page does not say that all repetitions were there: %s", text)
 	}
 	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.md")
+	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.json")
+	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.svg")
+	runOK(t, dir, "bench paper soleymani-fig2 --repetitions 2 -q --state s -o boxes.json")
+	runOK(t, dir, "bench paper soleymani-fig2 --repetitions 2 -q --state s -o boxes.svg")
+	runOK(t, dir, "bench paper tsang-1 --repetitions 2 -q -o flat.json")
+	for _, name := range []string{"c", "l", "boxes"} { // drawn again from the numbers
+		runOK(t, dir, "plot "+name+".json -q -o again.svg")
+		if read(t, dir, "again.svg") != read(t, dir, name+".svg") {
+			t.Errorf("%s.json gives another picture than bench does", name)
+		}
+	}
+	write(t, dir, "odd.json", "{}")
 	if text := read(t, dir, "l.md"); !strings.Contains(text, "5000 links") {
 		t.Errorf("the page is %s", text)
 	}
@@ -56,6 +68,10 @@ func TestBenchCompare(t *testing.T) {
 		"bench cross":                                   {"--data", "MUSTLINK_DATA"},
 		"bench curves --data .":                         {"image.csv"},
 		"bench paper tsang-1 --quick":                   {"--quick", "all"},
+		"plot odd.json -o x.svg":                        {"odd.json", "bench"},
+		"plot flat.json -o x.svg":                       {"tsang-1", "picture"},
+		"plot c.json -i iris.csv -o x.svg":              {"c.json"},
+		"plot missing.json -o x.svg":                    {"missing.json"},
 		"bench paper all --data .":                      {"-o"},
 		"bench paper all --data . -o r --repetitions 2": {"--repetitions", "--quick"},
 		"bench paper list --quick":                      {"--quick"},

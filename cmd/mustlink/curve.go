@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/bench/compare"
 	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
@@ -91,6 +95,59 @@ func (a *app) plotCurve(ctx context.Context, args []string, p *plotFlags) error 
 		r.Curves = append(r.Curves, s.Name)
 	}
 	return a.summarise(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, strings.Join(r.Curves, ", ")) })
+}
+
+// plotBench draws what bench has measured again: box plots and curves of tables of the papers, the ranks of the cross table,
+// learning curves.
+func (a *app) plotBench(ctx context.Context, path string, p *plotFlags) error {
+	if p.data.path != "" || p.links.path != "" || p.spectrum || p.before || p.dims != nil {
+		return usagef("%s holds results of bench, which are drawn alone: want no other flag than -o and its size", path)
+	}
+	if err := p.checkFormat(); err != nil {
+		return err
+	}
+	if err := a.useInput("MODEL", path); err != nil {
+		return err
+	}
+	if err := a.checkPicture(p); err != nil {
+		return err
+	}
+	text, err := await(ctx, func() ([]byte, error) { return os.ReadFile(path) })
+	if err != nil {
+		return fault.Data(path, "%w", err)
+	}
+	panels, across, err := benchPanels(text)
+	if err != nil {
+		return inFile(path, err)
+	}
+	size := figure.Size{Columns: across, DPI: p.size.DPI}
+	write := func(w io.Writer) error { return figure.Write(w, p.format, size, panels...) }
+	if p.out == stream {
+		err = write(a.stdout)
+	} else {
+		err = dataset.Atomic(p.out, write)
+	}
+	if err != nil {
+		return err
+	}
+	r := spectrumReport{Output: p.out, Warnings: a.allWarnings()}
+	return a.summarise(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, plural(len(panels), "panel")) })
+}
+
+// benchPanels returns the picture of results, with the number of panels side by side.
+func benchPanels(text []byte) (panels []figure.Panel, across int, err error) {
+	if c, err := compare.Decode(text); err == nil {
+		panels, err := c.Panels()
+		return panels, 2, err
+	}
+	r, err := paper.Decode(text)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !r.Table.Drawn() {
+		return nil, 0, fault.Data("", "table %s has no picture: want one of box plots or curves, or results of bench cross or bench curves", r.Table.Name)
+	}
+	return r.Panels(), 4, nil
 }
 
 // traces returns the objectives of models over their iterations, as shares of what they changed by.

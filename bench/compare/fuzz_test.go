@@ -1,0 +1,45 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"testing"
+
+	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// FuzzDecode: any bytes are a comparison that can be drawn, or an error of the input.
+func FuzzDecode(f *testing.F) {
+	o := Options{Systems: []string{Raw, "rca"}, Repetitions: 2, Seed: 4, Data: folder(f)}
+	c, err := Run(context.Background(), newEngine(f, 1), o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	o.Sets, o.Repetitions = []string{"iris"}, 1
+	l, err := RunCurves(context.Background(), newEngine(f, 1), o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, v := range []any{c, l, map[string]int{"links": 3}} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+		f.Add(text[:len(text)/2])
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := Decode(text)
+		if err == nil {
+			var panels []figure.Panel
+			if panels, err = d.Panels(); err == nil {
+				err = figure.Write(io.Discard, "svg", figure.Size{}, panels...)
+			}
+		}
+		if err != nil && !fault.IsInput(err) {
+			t.Errorf("error %v is not of the input", err)
+		}
+	})
+}
