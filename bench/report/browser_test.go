@@ -188,12 +188,28 @@ func TestPage(t *testing.T) {
 	if len(b.requests) != 1 || !strings.HasPrefix(b.requests[0], "file://") {
 		t.Errorf("the page asks for %q", b.requests)
 	}
-	if path := os.Getenv("MUSTLINK_SCREENSHOTS"); path != "" {
+}
+
+// TestScreenshots leaves pictures of a page in the folder MUSTLINK_SCREENSHOTS, for people to look at: on a screen, in the
+// dark, on paper.
+func TestScreenshots(t *testing.T) {
+	folder := os.Getenv("MUSTLINK_SCREENSHOTS")
+	if folder == "" {
+		t.Skip("MUSTLINK_SCREENSHOTS is not set")
+	}
+	b := open(t, sample(40))
+	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil), chromedp.Click("#must"))
+	feature := func(value string) []*emulation.MediaFeature {
+		return []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}
+	}
+	for name, media := range map[string]*emulation.SetEmulatedMediaParams{
+		"light.png": emulation.SetEmulatedMedia().WithFeatures(feature("light")),
+		"dark.png":  emulation.SetEmulatedMedia().WithFeatures(feature("dark")),
+		"print.png": emulation.SetEmulatedMedia().WithMedia("print").WithFeatures(feature("dark")),
+	} {
 		var picture []byte
-		b.mu.Unlock()
-		b.do(t, chromedp.FullScreenshot(&picture, 100))
-		b.mu.Lock()
-		if err := os.WriteFile(filepath.Join(path, "report.png"), picture, 0o600); err != nil {
+		b.do(t, media, chromedp.Sleep(300*time.Millisecond), chromedp.FullScreenshot(&picture, 100))
+		if err := os.WriteFile(filepath.Join(folder, name), picture, 0o600); err != nil {
 			t.Error(err)
 		}
 	}

@@ -303,7 +303,10 @@
       for (const s of rows.slice(0, most)) {
         const row = element("tr", undefined, body);
         row.tabIndex = 0;
-        for (const [, of, write] of columns) element("td", String((write || of)(s)), row).className = typeof of(s) === "number" ? "n" : "";
+        for (const [, of, write] of columns) {
+          const text = String((write || of)(s));
+          element("td", text, row).className = /^[≤≥]? ?-?[\d.]+(e[+-]?\d+)?$/.test(text) ? "n" : "";
+        }
         const pick = () => { for (const r of body.rows) r.setAttribute("aria-selected", String(r === row)); drawn.show(s); };
         row.addEventListener("click", pick);
         row.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { pick(); e.preventDefault(); } });
