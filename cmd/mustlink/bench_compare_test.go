@@ -18,6 +18,7 @@ import (
 
 // TestBenchCompare: cross table and curves become a page, JSON and a picture, from one state file.
 func TestBenchCompare(t *testing.T) {
+	t.Setenv(dataVariable, "") // the folder of real data, where there is one
 	dir := t.TempDir()
 	for _, name := range []string{"iris", "wine"} {
 		text := "x,y,label\n"
