@@ -150,11 +150,12 @@ func TestDirections(t *testing.T) {
 	})
 }
 
-// Opposite corners come together, which no linear map can do, for new points too.
+// Opposite corners come together, which no linear map can do, for new points too; with a window around every linked point, so
+// that the first direction is no matter of rounding.
 func TestLearns(t *testing.T) {
 	x, labels, set := corners(t, 200, 80, 3)
 	other, classes, _ := corners(t, 100, 5, 4)
-	m := fitted(t, func(p *Params) { p.Dims = 1 }, x, set)
+	m := fitted(t, func(p *Params) { p.Dims, p.Anchors = 1, 200 }, x, set)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	train, errA := m.Embed(ctx, eng, x)
 	y, errB := m.Embed(ctx, eng, other)
