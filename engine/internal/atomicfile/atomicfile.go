@@ -19,7 +19,7 @@ import (
 // a system call disappears beside copying.
 const bufferSize = 1 << 18
 
-// Write calls f with a buffered writer and makes what f wrote the content of path.
+// Write calls f with a buffered writer, which is an io.WriterAt too, and makes what f wrote the content of path.
 //
 // The bytes go to a temporary file in the same folder, which is flushed to disk and then
 // renamed, so that a reader sees the old file or the new one and never a part. When f
@@ -28,9 +28,17 @@ const bufferSize = 1 << 18
 // permission bits are kept; one without any write bit is not replaced. A device or a
 // pipe, such as /dev/null, cannot be replaced and is written to directly.
 //
+// A process that is killed leaves its temporary file, .NAME.tmp-RANDOM beside the target.
+// The next Write to the same target removes it: a writer holds a lock (flock) on its file,
+// which ends with the process, so that the file of a living writer is never removed. Where
+// there are no such locks (Windows, some network file systems) nothing is removed; on a
+// network file system whose locks bind one machine only, two machines must not write to
+// one target at a time: the slower may fail, with the target whole.
+//
 // When path cannot be written (folder missing or read-only, path is a folder) the error
 // is a *fault.DataError that names path and wraps the cause, for which errors.Is with
-// fs.ErrNotExist or fs.ErrPermission works.
+// fs.ErrNotExist or fs.ErrPermission works. What fails later, on a full disk, is a plain
+// error that names path.
 func Write(path string, f func(w io.Writer) error) error {
 	target, mode, direct, err := resolve(path)
 	if err != nil {
@@ -39,6 +47,7 @@ func Write(path string, f func(w io.Writer) error) error {
 	if direct {
 		return writeDirect(path, target, f)
 	}
+	removeStale(target)
 	tmp, err := createTemp(target, mode)
 	if err != nil {
 		return cannotWrite(path, err)
@@ -54,12 +63,9 @@ func Write(path string, f func(w io.Writer) error) error {
 		return err
 	}
 	if err := tmp.Sync(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return failed(path, err)
 	}
-	if err := tmp.Close(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err := os.Rename(tmp.Name(), target); err != nil {
+	if err := commit(tmp, target); err != nil {
 		return cannotWrite(path, err)
 	}
 	done = true
@@ -96,16 +102,19 @@ func resolve(path string) (target string, mode fs.FileMode, direct bool, err err
 // createTemp makes the temporary file beside target. os.CreateTemp would give it mode
 // 0600; this way a new file gets what the umask allows, like any other.
 func createTemp(target string, mode fs.FileMode) (*os.File, error) {
-	dir, base := filepath.Split(target)
-	if len(base) > 64 {
-		base = base[:64] // leaves room below the limit of 255 bytes on names
-	}
+	dir, prefix := temporaryPrefix(target)
 	for try := 0; ; try++ {
 		// The name only has to be unused: O_EXCL decides, chance merely saves tries.
-		name := filepath.Join(dir, "."+base+".tmp-"+strconv.FormatUint(rand.Uint64(), 36))
+		name := filepath.Join(dir, prefix+strconv.FormatUint(rand.Uint64(), 36))
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) && try < 100 {
 			continue
+		}
+		if err == nil && !claim(f) {
+			f.Close()
+			if err = errTaken; try < 100 {
+				continue
+			}
 		}
 		if err == nil && mode != 0 {
 			if err = f.Chmod(mode); err != nil {
@@ -127,32 +136,71 @@ func writeDirect(path, target string, f func(io.Writer) error) error {
 		return err
 	}
 	if err := out.Close(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return failed(path, err)
 	}
 	return nil
+}
+
+// sink is a file whose errors, such as that of a full disk, name the path that the user gave
+// and not the temporary file.
+type sink struct {
+	path string
+	file *os.File
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	if err != nil {
+		err = failed(s.path, err)
+	}
+	return n, err
 }
 
 // fill runs f over a buffer and flushes it.
 func fill(path string, out *os.File, f func(io.Writer) error) error {
-	w := bufio.NewWriterSize(out, bufferSize)
+	s := &sink{path, out}
+	w := buffered{bufio.NewWriterSize(s, bufferSize), s}
 	if err := f(w); err != nil {
 		return err
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+	return w.Flush()
+}
+
+// buffered is what f writes to. It is an io.WriterAt too, for formats that have the number of what follows in front.
+type buffered struct {
+	*bufio.Writer
+	sink *sink
+}
+
+// WriteAt writes over what was written before.
+func (b buffered) WriteAt(p []byte, at int64) (int, error) {
+	if err := b.Flush(); err != nil {
+		return 0, err
 	}
-	return nil
+	n, err := b.sink.file.WriteAt(p, at)
+	if err != nil {
+		err = failed(b.sink.path, err)
+	}
+	return n, err
+}
+
+// failed is the error of a file that could be opened but not written to its end.
+func failed(path string, err error) error { return fmt.Errorf("writing %s: %w", path, cause(err)) }
+
+// cause takes off the name of the temporary file, which means nothing to the reader.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
+		return le.Err
+	}
+	return err
 }
 
 // cannotWrite turns the error of an attempt to open or rename into one for the user.
 func cannotWrite(path string, err error) error {
-	cause := err
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		cause = pe.Err // the path of the temporary file means nothing to the reader
-	}
-	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		cause = le.Err
-	}
+	cause := cause(err)
 	dir := filepath.Dir(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -1,0 +1,150 @@
+//go:build darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd
+
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// put makes a file by hand.
+func put(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("part"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a killed writer left goes with the next write to its target, also with one that
+// fails; names that only look alike stay.
+func TestStaleIsRemoved(t *testing.T) {
+	long := strings.Repeat("n", 100)
+	for _, target := range []string{"out.csv", long} {
+		dir := t.TempDir()
+		_, prefix := temporaryPrefix(target)
+		stay := []string{".other.csv.tmp-abc", prefix, prefix + "ABC", prefix + "a.b", prefix + strings.Repeat("a", 14), "x" + prefix + "abc"}
+		for _, name := range stay {
+			put(t, filepath.Join(dir, name))
+		}
+		if err := os.Mkdir(filepath.Join(dir, prefix+"folder"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(prefix, filepath.Join(dir, prefix+"link")); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(dir, prefix+"pipe"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		want := entries(t, dir)
+		for _, f := range []func(io.Writer) error{text("new"), func(io.Writer) error { return errors.New("f") }} {
+			for _, name := range []string{prefix + "0", prefix + "3w5e11264sgsf"} {
+				put(t, filepath.Join(dir, name))
+			}
+			_ = Write(filepath.Join(dir, target), f)
+			os.Remove(filepath.Join(dir, target))
+			if got := entries(t, dir); got != want {
+				t.Errorf("the folder holds %s: want %s", got, want)
+			}
+		}
+	}
+}
+
+// A writer at work keeps its file whatever others write to the same target meanwhile.
+func TestLivingWriterKeepsItsFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	err := Write(path, func(w io.Writer) error {
+		for range 3 {
+			if err := Write(path, text("inner")); err != nil {
+				return err
+			}
+		}
+		if got := strings.Count(entries(t, dir), ".tmp-"); got != 1 {
+			t.Errorf("%d temporary files are there while their writer works: want 1", got)
+		}
+		return text("outer")(w)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, path); got != "outer" {
+		t.Errorf("content is %q: want that of the writer who ended last", got)
+	}
+	if got := entries(t, dir); got != "out" {
+		t.Errorf("the folder holds %s: want out alone", got)
+	}
+}
+
+// Many writers to one target, each cleaning up while others begin and end: all succeed.
+func TestWritersSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	whole := strings.Repeat("x", 1000)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				if err := Write(path, text(whole)); err != nil {
+					t.Errorf("a writer failed beside others: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := content(t, path); got != whole {
+		t.Errorf("content has %d bytes: want %d", len(got), len(whole))
+	}
+	if got := entries(t, dir); got != "out" {
+		t.Errorf("the folder holds %s: want out alone", got)
+	}
+}
+
+// A temporary file whose lock or name somebody took is not claimed.
+func TestClaim(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	open := func() *os.File {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	first := open()
+	if !claim(first) {
+		t.Fatal("a file of one's own cannot be claimed")
+	}
+	second := open()
+	defer second.Close()
+	if claim(second) {
+		t.Error("the file of another writer was claimed")
+	}
+	first.Close()
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if claim(second) {
+		t.Error("a file that has been removed was claimed")
+	}
+	defer open().Close()
+	if claim(second) {
+		t.Error("a file was claimed though another one has its name")
+	}
+}
+
+// The error of a device that takes nothing names the path, and not what lies between.
+func TestFullDevice(t *testing.T) {
+	const full = "/dev/full"
+	if _, err := os.Stat(full); err != nil {
+		t.Skip("no /dev/full on this system")
+	}
+	err := Write(full, text(strings.Repeat("x", 2*bufferSize)))
+	if !errors.Is(err, syscall.ENOSPC) || err.Error() != "writing /dev/full: no space left on device" {
+		t.Errorf("error %v: want one that names the path and the cause", err)
+	}
+}
