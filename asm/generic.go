@@ -120,7 +120,7 @@ func scale(alpha float64, x []float64) {
 func exp(dst, x []float64) {
 	dst = dst[:len(x)]
 	for i, v := range x {
-		dst[i] = math.Exp(v)
+		dst[i] = exponential(v)
 	}
 }
 
@@ -204,7 +204,7 @@ func gaussian(rows, cols int, dst []float64, dstStride int, dot []float64, dotSt
 		row := dst[r*dstStride:][:cols]
 		near = squaredDistances(row, dot[r*dotStride:][:cols], xx[r], yy, fraction) || near
 		for i, d := range row {
-			row[i] = math.Exp(scale * d)
+			row[i] = exponential(scale * d)
 		}
 	}
 	return near

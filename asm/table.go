@@ -74,8 +74,9 @@ type Table struct {
 	//		dst[j] = max(0, xx + yy[j] - 2*v)
 	//		near = near || dst[j] < fraction * (xx + yy[j])
 	//	}
-	// The doubling is exact, so fusing it changes nothing. NaN stays NaN, and makes near
-	// true or false. dst and dot are disjoint or the same; yy is disjoint from dst.
+	// The doubling is exact, so fusing it changes nothing. xx, yy and fraction are >= 0. NaN
+	// stays NaN; a dst[j] that is not finite makes near true or false. dst and dot are disjoint
+	// or the same; yy is disjoint from dst.
 	SquaredDistances func(dst, dot []float64, xx float64, yy []float64, fraction float64) (near bool)
 
 	// FirstBelow looks for an element that is small enough, by a bound for all or its own:
