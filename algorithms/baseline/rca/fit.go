@@ -65,10 +65,10 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 	report := func(stage string, done int) {
 		l.Progress.Report(algorithms.Progress{Stage: stage, Done: done, Total: 3, Elapsed: time.Since(begin)})
 	}
+	report("covariance", 0)
 	if m, ok, err := l.direct(ctx, eng, x, chunklets); ok || err != nil {
 		return m, err
 	}
-	report("total covariance", 0)
 	p, chunklets, err := l.principal(ctx, eng, x, chunklets)
 	if err != nil {
 		return linear.Map{}, err
