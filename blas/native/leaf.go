@@ -1,6 +1,8 @@
 package native
 
 import (
+	"math"
+
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/internal/form"
 	"github.com/mustlink/mustlink/blas/tile"
@@ -14,8 +16,9 @@ import (
 //
 //	solve:     P_r = M_rr^-1 (P_r - M_rs P_s ...)     multiply:  P_r = M_rr P_r + M_rs P_s ...
 //
-// both of them tile products, with the inverse of M_rr formed beforehand: blocks of MR rows
-// are small enough for that to cost no accuracy that substitution would keep.
+// both of them tile products, with the inverse of M_rr formed beforehand. The residual of a
+// solution grows with the condition of M_rr then, so a block whose condition is beyond
+// tameCondition is substituted row by row instead.
 type leaf struct {
 	operation
 	nest   *tile.Nest
@@ -25,8 +28,13 @@ type leaf struct {
 	memory *[]float64
 	panels []float64 // of M beside its diagonal blocks: block r at r*MR*blocks*MR
 	inner  []float64 // the diagonal blocks or their inverses, packed: MR*MR each
+	wild   []bool    // of each block: inner holds itself, for substitution
 	work   func(i int)
 }
+
+// tameCondition is that up to which a diagonal block is inverted: || |M^-1| |M| ||, after Bauer
+// and Skeel, a bound of what the residual loses against substitution.
+const tameCondition = 100
 
 // Lanes that one worker takes at a time, as panels; work from which workers share a leaf.
 const (
@@ -57,6 +65,7 @@ func (f *leaf) pack() {
 	size := f.blocks * mr
 	f.memory = f.nest.Borrow(size*size + size*mr + mr*mr)
 	f.panels, f.inner = (*f.memory)[:size*size], (*f.memory)[size*size:]
+	f.wild = f.wild[:0]
 	for r := range f.blocks {
 		i0, i1 := r*mr, min((r+1)*mr, f.n)
 		panel := f.panels[i0*size:]
@@ -66,24 +75,22 @@ func (f *leaf) pack() {
 			tile.Pack(f.t, panel, mr, size*mr, f.l, false, i0, i1, i1, f.n)
 			clear(panel[(f.n-i1)*mr : (size-i1)*mr])
 		}
-		f.packInner(f.inner[r*mr*mr:][:mr*mr], f.inner[size*mr:][:mr*mr], i0, i1)
+		f.wild = append(f.wild, f.packInner(f.inner[r*mr*mr:][:mr*mr], f.inner[size*mr:][:mr*mr], i0, i1))
 	}
 }
 
 // packInner packs a diagonal block of M, or its inverse, with the identity behind the end
-// of L. The block is built in d, row by row.
-func (f *leaf) packInner(dst, d []float64, i0, i1 int) {
+// of L. The block is built in d, row by row. wild says that an inverse was wanted and would
+// lose too much.
+func (f *leaf) packInner(dst, d []float64, i0, i1 int) (wild bool) {
 	mr := f.t.MR
-	clear(d)
-	for i := range mr {
-		d[i*mr+i] = 1
-	}
-	for i := i0; i < i1; i++ {
-		row := f.l.Row(i)
-		copy(d[(i-i0)*mr:], row[i0:i+1])
-	}
+	f.diagonalBlock(d, i0, i1)
 	if f.solve {
+		sizes := f.sums(dst[:mr], d)
 		invert(d, mr)
+		if wild = !(f.condition(sizes, d) <= tameCondition); wild { // NaN too
+			f.diagonalBlock(d, i0, i1)
+		}
 	}
 	for i := range mr {
 		for l := range mr {
@@ -94,6 +101,55 @@ func (f *leaf) packInner(dst, d []float64, i0, i1 int) {
 			}
 		}
 	}
+	return wild
+}
+
+// diagonalBlock copies a diagonal block of L, with the identity behind its end.
+func (f *leaf) diagonalBlock(d []float64, i0, i1 int) {
+	mr := f.t.MR
+	clear(d)
+	for i := range mr {
+		d[i*mr+i] = 1
+	}
+	for i := i0; i < i1; i++ {
+		copy(d[(i-i0)*mr:], f.l.Row(i)[i0:i+1])
+	}
+}
+
+// sums writes the sizes of the rows of M_rr, whose block of L is d: of rows, or of columns
+// where M is L'.
+func (f *leaf) sums(sizes, d []float64) []float64 {
+	n := len(sizes)
+	clear(sizes)
+	for i := range n {
+		for j, v := range d[i*n:][:i+1] {
+			if f.forward() {
+				sizes[i] += math.Abs(v)
+			} else {
+				sizes[j] += math.Abs(v)
+			}
+		}
+	}
+	return sizes
+}
+
+// condition returns the largest sum of a row of |M^-1| |M|, where d holds the inverse of the
+// block of L and sizes the sums of the rows of |M|.
+func (f *leaf) condition(sizes, d []float64) (largest float64) {
+	n := len(sizes)
+	for i := range n {
+		var sum float64
+		for j, size := range sizes {
+			switch {
+			case f.forward() && j <= i:
+				sum += math.Abs(d[i*n+j]) * size
+			case !f.forward() && j >= i:
+				sum += math.Abs(d[j*n+i]) * size
+			}
+		}
+		largest = max(largest, sum) // NaN stays
+	}
+	return largest
 }
 
 // invert overwrites the lower triangle d of order n with its inverse, row by row: row i is
@@ -154,10 +210,33 @@ func (f *leaf) apply(p, spare []float64) {
 		if f.solve && depth > 0 {
 			f.t.TileTo(depth, -1, 1, panel, others, block, nr)
 		}
-		copy(spare, block)
-		f.t.Tile(mr, inner, spare, block)
+		if f.wild[r] {
+			f.substitute(inner, block)
+		} else {
+			copy(spare, block)
+			f.t.Tile(mr, inner, spare, block)
+		}
 		if !f.solve && depth > 0 {
 			f.t.TileTo(depth, 1, 1, panel, others, block, nr)
+		}
+	}
+}
+
+// substitute solves M_rr X = P for a block of a panel, in place.
+func (f *leaf) substitute(inner, block []float64) {
+	mr, nr := f.t.MR, f.t.NR
+	for s := range mr {
+		i, lo, hi := s, 0, s
+		if !f.forward() {
+			i = mr - 1 - s
+			lo, hi = i+1, mr
+		}
+		row := block[i*nr:][:nr]
+		for l := lo; l < hi; l++ {
+			f.t.Axpy(-inner[l*mr+i], block[l*nr:][:nr], row)
+		}
+		for j := range row {
+			row[j] /= inner[i*mr+i]
 		}
 	}
 }
