@@ -1,8 +1,10 @@
 package figure
 
 import (
+	"fmt"
 	"image/color"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,6 +48,22 @@ func (p pdf) SetColor(c color.Color) { p.Canvas.SetColor(straight(c)) }
 
 func (p pdf) FillString(face font.Face, at vg.Point, s string) {
 	p.Canvas.FillString(face, at, windows1252(s))
+}
+
+// recoverTypefaces makes an error of the panic with which the PDF canvas answers when it cannot prepare its typefaces in
+// the folder for temporary files.
+func recoverTypefaces(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case string:
+		cause, ok := strings.CutPrefix(v, "vgpdf: could not generate font data for PDF: ")
+		if !ok {
+			panic(v)
+		}
+		*err = fmt.Errorf("preparing the typefaces of a PDF in the folder for temporary files: %s", cause)
+	default:
+		panic(v)
+	}
 }
 
 // straightColor is a colour whose parts are not multiplied by its opacity.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -21,6 +23,7 @@ const (
 )
 
 func main() {
+	log.SetOutput(io.Discard) // the plotting library logs what it also returns
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		// With the handler gone a second signal ends the process at once, as it does for
