@@ -359,3 +359,20 @@ func TestTornState(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignState: a whole line of another program is no line that a crash cut short, and stays.
+func TestForeignState(t *testing.T) {
+	x, _, set := rings(t)
+	o := DefaultOptions()
+	o.Candidates, o.State = candidates("rca"), filepath.Join(t.TempDir(), "state")
+	const foreign = `{"run":"r","trial":0,"seconds":1,"values":[[1]]}` + "\n"
+	if err := os.WriteFile(o.State, []byte(foreign), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Select(context.Background(), enginetest.New(t, 1), x, set, o); !fault.IsInput(err) {
+		t.Errorf("error %v: want one about the file", err)
+	}
+	if now, _ := os.ReadFile(o.State); string(now) != foreign {
+		t.Errorf("the file holds %q now", now)
+	}
+}

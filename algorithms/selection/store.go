@@ -25,8 +25,9 @@ type store struct {
 	path  string
 	found map[string]float64
 
-	mu   sync.Mutex
-	file *os.File
+	mu     sync.Mutex
+	file   *os.File
+	broken error // of the first line that could not be written
 }
 
 // entry is a line.
@@ -82,8 +83,8 @@ func (s *store) read() (whole int64, err error) {
 		d.DisallowUnknownFields()
 		end := whole + int64(len(lines.Bytes())) + 1
 		if err := d.Decode(&e); err != nil || e.Run == "" || end > int64(len(text)) {
-			if end >= int64(len(text)) && bytes.HasPrefix(lines.Bytes(), []byte(`{"run":`)) {
-				return whole, nil
+			if end > int64(len(text)) && bytes.HasPrefix(lines.Bytes(), []byte(`{"run":`)) {
+				return whole, nil // a line that is cut short has no end
 			}
 			return 0, &fault.DataError{File: s.path, Line: number, Row: -1, Err: errors.New("it is no line of a state file of a selection: want one finished fit a line in JSON, or a new file")}
 		}
@@ -128,10 +129,13 @@ func (s *store) add(c Candidate, fold int, v float64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.file.Write(append(line, '\n')); err != nil {
-		return &storeError{err}
+	// A line that the disk had no room for may be there in part: nothing must follow it.
+	if s.broken == nil {
+		if _, err := s.file.Write(append(line, '\n')); err != nil {
+			s.broken = &storeError{err}
+		}
 	}
-	return nil
+	return s.broken
 }
 
 func (s *store) close() error {

@@ -476,3 +476,18 @@ func TestLookup(t *testing.T) {
 		t.Errorf("error is %v: want one that offers tsang-1", err)
 	}
 }
+
+// TestStateForeign: a whole line of another program is no line that a crash cut short, and stays.
+func TestStateForeign(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state.jsonl")
+	const foreign = `{"run":"r","candidate":"rca","fold":0,"score":1}` + "\n"
+	if err := os.WriteFile(state, []byte(foreign), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(context.Background(), newEngine(t), toy(), Options{State: state}); !fault.IsInput(err) {
+		t.Errorf("error %v: want one about the file", err)
+	}
+	if now, _ := os.ReadFile(state); string(now) != foreign {
+		t.Errorf("the file holds %q now", now)
+	}
+}

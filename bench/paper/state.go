@@ -131,11 +131,10 @@ func openState(path, run string) (*stateFile, []record, error) {
 func parseState(text []byte, path, run string) (records []record, whole int, err error) {
 	seen := make(map[int]bool)
 	for line := 1; whole < len(text); line++ {
-		content, rest, ended := bytes.Cut(text[whole:], []byte("\n"))
+		content, _, ended := bytes.Cut(text[whole:], []byte("\n"))
 		rec, err := parseRecord(content)
-		last := len(rest) == 0
 		switch {
-		case last && (err != nil || !ended) && tornRecord(content):
+		case !ended && tornRecord(content):
 			return records, whole, nil
 		case err != nil || !ended:
 			if err == nil {
