@@ -74,6 +74,9 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if must, cannot := set.Count(); must == 0 || cannot == 0 {
 		return nil, fault.Data("", "%s learns from both: want must-links and cannot-links, got %d and %d", Method, must, cannot)
 	}
+	if err := eng.Check(fmt.Sprintf("mmc on %d links", set.Len()), 4*engine.MatrixBytes(set.Len(), dense.D), "use fewer links"); err != nil {
+		return nil, err // differences of linked points, and what is computed of each
+	}
 	p, frame, err := l.frame(ctx, eng, dense, set)
 	if err != nil {
 		return nil, err
