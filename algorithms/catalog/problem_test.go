@@ -127,11 +127,11 @@ func (p problem) ask(ctx context.Context, eng *engine.Engine, o *outcome, prefix
 	if err != nil {
 		return err
 	}
-	var buffer bytes.Buffer
-	if _, err := file.WriteTo(&buffer); err != nil {
+	data, err := enginetest.Timeless(file)
+	if err != nil {
 		return err
 	}
-	o.bytes(prefix+"model file", buffer.Bytes())
+	o.bytes(prefix+"model file", data)
 	if with, ok := m.(algorithms.Trace); ok {
 		o.values(prefix+"objective", with.Trace())
 	}

@@ -1,0 +1,20 @@
+package enginetest
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+// elapsed is the one thing in a model file that differs from fit to fit.
+var elapsed = regexp.MustCompile(`"Elapsed":[0-9]+`)
+
+// Timeless returns the bytes of a model file without the time that the fit took: equal fits have equal ones.
+func Timeless(file *model.File) ([]byte, error) {
+	without := *file
+	without.Header.Status = elapsed.ReplaceAll(file.Header.Status, []byte(`"Elapsed":0`))
+	var buffer bytes.Buffer
+	_, err := without.WriteTo(&buffer)
+	return buffer.Bytes(), err
+}
