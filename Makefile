@@ -2,6 +2,7 @@
 GO        ?= go
 BIN       ?= bin
 FUZZTIME  ?= 20s
+SOAKTIME  ?= 30m
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # The netlib build is taken when OpenBLAS and LAPACKE are found, the default build otherwise.
@@ -16,10 +17,10 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build test test-all test-netlib test-purego race lint vet fuzz bench bench-micro bench-peers generate cover demo clean
+.PHONY: help build test test-all test-netlib test-purego race lint vet fuzz bench bench-micro bench-peers generate cover soak builds-differ demo clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/mustlink: netlib when pkg-config finds openblas and lapacke, default otherwise
 	@echo "mustlink: $(if $(BUILD_TAGS),$(BUILD_TAGS) build (OpenBLAS and LAPACKE through pkg-config),default build (Go and assembly, no C library))"
@@ -73,9 +74,24 @@ bench-peers: build ## time the same work in NumPy, SciPy and scikit-learn, in tu
 generate: ## regenerate what is generated and committed
 	$(GO) generate ./...
 
-cover: ## coverage of the default build, by function
-	$(GO) test -coverprofile=cover.out -coverpkg=./... ./...
-	$(GO) tool cover -func=cover.out | tail -n 1
+# The library packages: what programs link.
+LIBRARY = ./asm/... ./blas/... ./engine/... ./solvers/... ./algorithms/...
+
+cover: ## coverage of the library packages by their own tests, default build: the least covered functions and the total
+	$(GO) test -coverprofile=cover.out -coverpkg=$$(echo $(LIBRARY) | tr ' ' ,) $(LIBRARY)
+	@$(GO) tool cover -func=cover.out | awk '$$1 != "total:" {print $$NF, $$1, $$2}' | sort -n | head -n 20
+	@$(GO) tool cover -func=cover.out | tail -n 1
+
+soak: build ## fit and embed at random for SOAKTIME (30m) and watch memory, goroutines and answers
+	$(BIN)/mustlink bench soak --for $(SOAKTIME)
+
+builds-differ: ## print how far the results of the three builds are from each other, as Markdown
+	@mkdir -p $(BIN)
+	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
+	$(GO) build -tags netlib -o $(BIN)/mustlink-netlib ./cmd/mustlink
+	$(PUREGO) build $(PURETAGS) -o $(BIN)/mustlink-purego ./cmd/mustlink
+	@for build in default netlib purego; do $(BIN)/mustlink-$$build bench builds -q > $(BIN)/$$build.json || exit 1; done
+	@$(BIN)/mustlink-default bench builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
 
 demo: ## learn a metric from pairs and see clustering improve (Go only, no C library)
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/mustlink ./cmd/mustlink

@@ -23,7 +23,7 @@ of the papers with our figures beside the printed ones.`,
 		Args:    cobra.ArbitraryArgs,
 		RunE:    unknownCommand,
 	}
-	cmd.AddCommand(newBenchPaper(a), newBenchCross(a), newBenchCurves(a), newBenchMicro(a), newBenchPeers(a))
+	cmd.AddCommand(newBenchPaper(a), newBenchCross(a), newBenchCurves(a), newBenchMicro(a), newBenchPeers(a), newBenchSoak(a), newBenchBuilds(a))
 	return cmd
 }
 

@@ -1,0 +1,109 @@
+package builds
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Row is the largest difference of one method on one problem between any two builds.
+type Row struct {
+	Method  string `json:"method"`
+	Problem string `json:"problem"`
+	// Distances is the largest difference of a squared distance, relative to the largest squared distance.
+	Distances float64 `json:"distances"`
+	// Objective is the relative difference of the objectives, nil for a method without.
+	Objective *float64 `json:"objective,omitempty"`
+	// Iterations are those of the builds, in their order.
+	Iterations []int `json:"iterations"`
+}
+
+// Compare sets the digests of two and more builds side by side. Digests of other methods or problems are a
+// *fault.DataError.
+func Compare(digests []*Digest) ([]Row, error) {
+	if len(digests) < 2 {
+		return nil, &fault.ParamError{Param: "digests", Value: len(digests), Want: "two and more"}
+	}
+	var rows []Row
+	for i, first := range digests[0].Results {
+		row := Row{Method: first.Method, Problem: first.Problem}
+		for k, d := range digests {
+			if len(d.Results) != len(digests[0].Results) || d.Results[i].Method != first.Method || d.Results[i].Problem != first.Problem ||
+				len(d.Results[i].Distances) != len(first.Distances) {
+				return nil, fault.Data("", "digest %d is of other methods or problems: want all of one version", k+1)
+			}
+			row.Iterations = append(row.Iterations, d.Results[i].Iterations)
+			for _, other := range digests[:k] {
+				row.add(d.Results[i], other.Results[i])
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// add raises the row to the differences of two results.
+func (r *Row) add(a, b Result) {
+	size, apart := 0.0, 0.0
+	for i := range a.Distances {
+		size = max(size, math.Abs(a.Distances[i]), math.Abs(b.Distances[i]))
+		apart = max(apart, math.Abs(a.Distances[i]-b.Distances[i]))
+	}
+	r.Distances = max(r.Distances, relative(apart, size))
+	if a.Objective == nil || b.Objective == nil {
+		return
+	}
+	v := relative(math.Abs(*a.Objective-*b.Objective), max(math.Abs(*a.Objective), math.Abs(*b.Objective)))
+	if r.Objective != nil {
+		v = max(v, *r.Objective)
+	}
+	r.Objective = &v
+}
+
+// relative returns apart / size, 0 where nothing differs.
+func relative(apart, size float64) float64 {
+	if apart == 0 {
+		return 0
+	}
+	return apart / size
+}
+
+// Markdown writes the rows as a table, in which iterations are one number where the builds agree.
+func Markdown(w io.Writer, rows []Row) error {
+	if _, err := fmt.Fprint(w, "| method | problem | squared distances | objective | iterations |\n|---|---|---|---|---|\n"); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		objective := "–"
+		if r.Objective != nil {
+			objective = number(*r.Objective)
+		}
+		if _, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", r.Method, r.Problem, number(r.Distances), objective, iterations(r.Iterations)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func number(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%.1e", v)
+}
+
+// iterations writes one number, or those of all builds where they differ.
+func iterations(list []int) string {
+	text := fmt.Sprint(list[0])
+	same := true
+	for _, n := range list[1:] {
+		same = same && n == list[0]
+		text += fmt.Sprintf(" / %d", n)
+	}
+	if same {
+		return fmt.Sprint(list[0])
+	}
+	return text
+}

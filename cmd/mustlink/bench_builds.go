@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/bench/builds"
+)
+
+func newBenchBuilds(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "builds [DIGEST DIGEST...]",
+		Short: "show how far the results of the builds are from each other",
+		Long: `Without DIGEST, fit every method to two fixed problems and print the learned distances and
+objectives as JSON: the digest of this build.
+
+With two digests and more, print the largest relative difference between any two of them, for every
+method, as Markdown. The squared distances are compared, which do not depend on how an
+embedding is turned, relative to the largest one.`,
+		Example: `  mustlink bench builds > default.json
+  mustlink bench builds default.json netlib.json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return usagef("%s: one digest alone: want none, or two and more %s", cmd.CommandPath(), helpHint(cmd))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.runBenchDigest(cmd.Context())
+			}
+			return a.runBenchBuilds(args)
+		},
+	}
+}
+
+// runBenchDigest prints what this build computes.
+func (a *app) runBenchDigest(ctx context.Context) error {
+	eng, err := a.engine()
+	if err != nil {
+		return err
+	}
+	bar := a.progress()
+	defer bar.done()
+	d, err := builds.Compute(ctx, eng, func(done, total int, method string) {
+		bar.report(algorithms.Progress{Stage: method, Done: done, Total: total, Objective: math.NaN(), Residual: math.NaN()})
+	})
+	if err != nil {
+		return err
+	}
+	bar.done()
+	return encodeJSON(a.stdout, d)
+}
+
+// runBenchBuilds prints how far the digests in the files are from each other.
+func (a *app) runBenchBuilds(paths []string) error {
+	var digests []*builds.Digest
+	for _, path := range paths {
+		d, err := builds.Read(path)
+		if err != nil {
+			return err
+		}
+		digests = append(digests, d)
+	}
+	rows, err := builds.Compare(digests)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return encodeJSON(a.stdout, rows)
+	}
+	for i, d := range digests {
+		if _, err := fmt.Fprintf(a.stdout, "%d. %s\n", i+1, d.Backend); err != nil {
+			return err
+		}
+	}
+	if _, err := io.WriteString(a.stdout, "\n"); err != nil {
+		return err
+	}
+	return builds.Markdown(a.stdout, rows)
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+// TestProcessesAgree: two runs of the command, with different numbers of workers, write the same bytes: the model
+// of every method but for the time that the fit took, and its embedding. Maps are walked in another
+// order in every process. (Bits of OpenBLAS depend on its threads, whose number is given.)
+func TestProcessesAgree(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "data.csv", blobs(30, 3, false))
+	runOK(t, dir, "links make -i data.csv --must 12 --cannot 12 --seed 2 -o links.csv -q")
+	for _, m := range catalog.Methods() {
+		t.Run(m.Name, func(t *testing.T) {
+			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv -c links.csv --seed 3 -o %s")
+			sameFiles(t, dir, "places.npy", "embed -q 1model -i data.csv -o %s")
+		})
+	}
+	sameFiles(t, dir, "links.csv", "links make -q -i data.csv --must 12 --cannot 12 --seed 2 -o %s")
+	sameFiles(t, dir, "clusters.csv", "cluster -q 1model -i data.csv -n 2 --seed 5 -o %s")
+	sameFiles(t, dir, "chosen", "select -q -i data.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 -o %s")
+}
+
+// sameFiles runs a command twice, which writes the file of that name, and compares what it wrote.
+func sameFiles(t *testing.T, dir, name, line string) {
+	t.Helper()
+	var written [2]string
+	for i, workers := range []int{1, 3} {
+		threads := workers
+		if backends.Default() == "netlib" {
+			threads = 2
+		}
+		path := fmt.Sprintf("%d%s", i+1, name)
+		runOK(t, dir, fmt.Sprintf(line, path)+fmt.Sprintf(" --workers %d --blas-threads %d", workers, threads))
+		written[i] = read(t, dir, path)
+		if file, err := model.ReadFile(filepath.Join(dir, path)); err == nil {
+			data, err := enginetest.Timeless(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			written[i] = string(data)
+		}
+	}
+	if written[0] != written[1] {
+		t.Errorf("%q wrote other bytes the second time", line)
+	}
+}
