@@ -235,7 +235,8 @@ func parseAxis(text string) (selection.Axis, error) {
 	}
 	axis := selection.Axis{Name: name}
 	for k := range count {
-		v := from * math.Pow(to/from, float64(k)/float64(count-1))
+		part := float64(k) / float64(count-1)
+		v := math.Pow(from, 1-part) * math.Pow(to, part) // to/from could overflow
 		axis.Values = append(axis.Values, strconv.FormatFloat(v, 'g', 4, 64))
 	}
 	return axis, nil
