@@ -215,5 +215,5 @@ func (m *Model) check(x points.Points) error {
 	if err := stored.Check(x, m.support); err != nil {
 		return err
 	}
-	return x.Validate()
+	return input.Points(x)
 }

@@ -146,15 +146,15 @@ func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.P
 	return u.change(ctx, eng, func() { u.plan(x, chunklets) })
 }
 
-// validRows returns the error of the first value that is not finite in the rows that chunklets
+// validRows returns the error of the first value that cannot be calculated with in the rows that chunklets
 // name. Others do not matter, and a stream's update should not cost a look at all of them.
 func validRows(x points.Points, chunklets []algorithms.Chunklet) error {
 	var rows []int
 	for _, c := range chunklets {
 		rows = append(rows, c.Rows...)
 	}
-	err := x.Select(rows).Validate()
-	if d, ok := errors.AsType[*fault.DataError](err); ok {
+	err := input.Points(x.Select(rows))
+	if d, ok := errors.AsType[*fault.DataError](err); ok && d.Row >= 0 {
 		moved := *d
 		moved.Row = rows[d.Row]
 		return &moved

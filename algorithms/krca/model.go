@@ -162,7 +162,7 @@ func (m *Model) check(x points.Points) error {
 	if err := stored.Check(x, m.embed.support); err != nil {
 		return err
 	}
-	return x.Validate()
+	return input.Points(x)
 }
 
 // finish turns the errors of an evaluation, and values that overflowed, into what callers

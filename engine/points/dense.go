@@ -2,7 +2,6 @@ package points
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -65,7 +64,7 @@ func checkRow(r, n int) {
 // finite returns a DataError for the first NaN or Inf in row-major rows of d values.
 func finite(data []float64, d int) error {
 	for k, v := range data {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if v-v != 0 {
 			return badValue(k/d, k%d, v)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
@@ -38,15 +39,12 @@ func (l *Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err != nil {
 		return nil, err
 	}
-	if err := dense.Validate(); err != nil {
+	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
 	chunklets := set.Chunklets()
-	switch {
-	case set.N() != dense.N:
-		return nil, &fault.ShapeError{What: "number of points that the links refer to", Got: set.N(), Want: fmt.Sprintf("%d, the number of points", dense.N)}
-	case len(chunklets) == 0:
-		return nil, fault.Data("", "there is no must-link: rca learns from must-linked pairs or chunklets")
+	if len(chunklets) == 0 {
+		return nil, fault.Data("", "rca learns from must-links: want at least one must-linked pair or chunklet, got none")
 	}
 	fitted, err := l.transform(ctx, eng, dense, chunklets, begin)
 	if err != nil {

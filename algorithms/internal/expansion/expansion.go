@@ -4,7 +4,6 @@ package expansion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -82,20 +81,15 @@ func (m *Map) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (b
 		for c, shift := range m.centre {
 			out.Set(i, c, out.At(i, c)-shift)
 		}
-		for _, v := range out.Row(i) {
-			if v-v != 0 {
-				return blas.Matrix{}, &fault.DataError{Row: i, Err: errors.New("the place of this point is not representable: want smaller values (scale the data)")}
-			}
-		}
 	}
-	return out, nil
+	return out, places.Finite(out, 0)
 }
 
 func (m *Map) check(x points.Points) error {
 	if err := stored.Check(x, m.support); err != nil {
 		return err
 	}
-	return x.Validate()
+	return input.Points(x)
 }
 
 func (m *Map) embed(ctx context.Context, eng *engine.Engine) places.Embed {

@@ -18,7 +18,16 @@ import (
 
 // Check validates the points of a fit, and that the links are about as many rows.
 func Check(x points.Points, set *links.Set) error {
-	if err := x.Validate(); err != nil {
+	if err := Points(x); err != nil {
+		return err
+	}
+	switch {
+	case x.Len() == 0:
+		return fault.Data("", "there are no points: want at least one")
+	case x.Dim() == 0:
+		return fault.Data("", "the points have no features: want at least one")
+	}
+	if err := distinguishable(x); err != nil {
 		return err
 	}
 	if set.N() != x.Len() {
@@ -38,7 +47,11 @@ func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points
 	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
 		return kernel.Kernel{}, err
 	}
-	return kernel.New(spec)
+	k, err := kernel.New(spec)
+	if err != nil {
+		return k, err
+	}
+	return k, moderate(ctx, eng, k, x)
 }
 
 func specFor(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, error) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
@@ -67,8 +68,9 @@ func (m *Map) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (b
 				row[j] = v - m.mean[j]
 			}
 		}
-		eng.Backend().Gemm(false, true, 1, rows, m.w, 0, out.View(lo, hi, 0, out.Cols))
-		return nil
+		block := out.View(lo, hi, 0, out.Cols)
+		eng.Backend().Gemm(false, true, 1, rows, m.w, 0, block)
+		return places.Finite(block, lo)
 	})
 	return out, err
 }
@@ -82,7 +84,7 @@ func (m *Map) check(x points.Points) (*points.Dense, error) {
 	if dense.D != len(m.mean) {
 		return nil, &fault.ShapeError{What: "number of features", Got: dense.D, Want: fmt.Sprintf("%d, as the model was fitted on", len(m.mean))}
 	}
-	return dense, dense.Validate()
+	return dense, input.Points(dense)
 }
 
 // Gram evaluates the learned kernel, the inner products of embedded points. A nil y means x.

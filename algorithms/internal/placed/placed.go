@@ -76,8 +76,12 @@ func (t *Table) Embed(ctx context.Context, eng *engine.Engine, x points.Points) 
 	out := eng.NewMatrix(x.Len(), t.Dim())
 	for lo := 0; lo < x.Len(); lo += rows {
 		hi := min(lo+rows, x.Len())
-		if err := block(points.Slice(x, lo, hi), out.View(lo, hi, 0, out.Cols)); err != nil {
+		to := out.View(lo, hi, 0, out.Cols)
+		if err := block(points.Slice(x, lo, hi), to); err != nil {
 			return blas.Matrix{}, input.Cancelled(ctx, t.method+":", err)
+		}
+		if err := places.Finite(to, lo); err != nil {
+			return blas.Matrix{}, err
 		}
 	}
 	return out, nil
@@ -87,7 +91,7 @@ func (t *Table) check(x points.Points) error {
 	if err := stored.Check(x, t.support); err != nil {
 		return err
 	}
-	return x.Validate()
+	return input.Points(x)
 }
 
 func (t *Table) embed(ctx context.Context, eng *engine.Engine) places.Embed {

@@ -4,11 +4,13 @@ package places
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -39,8 +41,23 @@ func Distances(eng *engine.Engine, x points.Points, pairs [][2]int, embed Embed)
 	t, out := eng.Backend().Kernels(), make([]float64, len(pairs))
 	for p, pair := range pairs {
 		out[p] = t.SquaredDistance(y.Row(place[pair[0]]), y.Row(place[pair[1]]))
+		if out[p]-out[p] != 0 {
+			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("the learned distance of points %d and %d is %v: want smaller values (standardize the data)", pair[0], pair[1], out[p])}
+		}
 	}
 	return out, nil
+}
+
+// Finite returns a *fault.DataError for the first row of y, row first of the whole, with a value that is not finite.
+func Finite(y blas.Matrix, first int) error {
+	for i := range y.Rows {
+		for _, v := range y.Row(i) {
+			if v-v != 0 {
+				return &fault.DataError{Row: first + i, Err: errors.New("the place of this point is not representable: want smaller values (standardize the data)")}
+			}
+		}
+	}
+	return nil
 }
 
 // Gram returns the inner products of the places of x and y, |x| x |y|. A nil y means x, and then the
