@@ -145,6 +145,7 @@ func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g bla
 	if f.Params.Graph != graphkernel.KNN {
 		neighbors = min(DefaultParams().Neighbors, f.x.Len())
 	}
-	m.metric = barycentric.New(Method, k, neighbors, f.x, y)
-	return m, nil
+	var err error
+	m.metric, err = barycentric.New(ctx, f.eng, Method, k, neighbors, f.x, y)
+	return m, err
 }

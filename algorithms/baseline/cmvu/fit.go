@@ -87,7 +87,10 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if l.Params.Graph == graphkernel.KNN {
 		near = l.Params.Neighbors
 	}
-	m := &Model{Extension: barycentric.New(Method, k, min(near, x.Len()), x, y), params: l.Params, variances: variances, result: result{found.objective, found.residual}}
+	m := &Model{params: l.Params, variances: variances, result: result{found.objective, found.residual}}
+	if m.Extension, err = barycentric.New(ctx, eng, Method, k, min(near, x.Len()), x, y); err != nil {
+		return nil, err
+	}
 	m.status = algorithms.Status{Converged: found.converged, Iterations: found.steps, Notices: notices, Elapsed: time.Since(begin)}
 	if _, cannot := set.Count(); cannot > 0 {
 		m.status.Notices = append(m.status.Notices, fmt.Sprintf("%s learns from must-links only: %d cannot-links are not used", Method, cannot))

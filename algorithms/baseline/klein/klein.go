@@ -122,7 +122,10 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Extension: barycentric.New(Method, k, min(l.Params.Neighbors, n), x, y), params: l.Params}
+	m := &Model{params: l.Params}
+	if m.Extension, err = barycentric.New(ctx, eng, Method, k, min(l.Params.Neighbors, n), x, y); err != nil {
+		return nil, err
+	}
 	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
 	return m, ctx.Err()
 }

@@ -140,7 +140,10 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Extension: barycentric.New(Method, k, min(l.Params.near(), x.Len()), x, placed(b, alpha)), params: l.Params, weights: alpha}
+	m := &Model{params: l.Params, weights: alpha}
+	if m.Extension, err = barycentric.New(ctx, eng, Method, k, min(l.Params.near(), x.Len()), x, placed(b, alpha)); err != nil {
+		return nil, err
+	}
 	m.status = algorithms.Status{Converged: true, Iterations: 1, Notices: b.Notices, Elapsed: time.Since(begin)}
 	return m, ctx.Err()
 }

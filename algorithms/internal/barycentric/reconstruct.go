@@ -29,9 +29,22 @@ func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support po
 	if err != nil {
 		return err
 	}
+	settled := func(i int) bool { // at a support point
+		_, squared := near.Of(i)
+		return squared[0] == 0 || same != nil && squared[0] <= same[i]
+	}
 	// <x - a, x - b> = (|x - a|^2 + |x - b|^2 - |a - b|^2) / 2
 	gram := func(i int, g []float64, stride int) {
 		index, squared := near.Of(i)
+		if settled(i) { // no weights are wanted, and there may be none: any definite matrix will do
+			for a := range index {
+				for b := range a {
+					g[(a*r.Neighbors+b)*stride] = 0
+				}
+				g[(a*r.Neighbors+a)*stride] = 1
+			}
+			return
+		}
 		for a, j := range index {
 			g[(a*r.Neighbors+a)*stride] = squared[a]
 			for b := range a {
@@ -46,9 +59,9 @@ func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support po
 	t := eng.Backend().Kernels()
 	return eng.For(ctx, x.Len(), 1024, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			index, squared := near.Of(i)
+			index, _ := near.Of(i)
 			to := y.Row(i)
-			if squared[0] == 0 || same != nil && squared[0] <= same[i] {
+			if settled(i) {
 				copy(to, p.Row(int(index[0])))
 				continue
 			}
