@@ -106,16 +106,21 @@ func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) Map {
 	return New(method, p.Mean, w)
 }
 
-// Mean returns that of the rows.
+// Mean returns that of the rows. It is taken relative to the first one, so that the mean of equal values is exactly this value:
+// a constant feature does not vary, wherever it lies.
 func Mean(x blas.Matrix) []float64 {
 	mean := make([]float64, x.Cols)
+	if x.Rows == 0 {
+		return mean
+	}
+	first := x.Row(0)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
-			mean[j] += v
+			mean[j] += v - first[j]
 		}
 	}
 	for j := range mean {
-		mean[j] /= float64(x.Rows)
+		mean[j] = first[j] + mean[j]/float64(x.Rows)
 	}
 	return mean
 }
