@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -67,9 +68,24 @@ func newProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u bla
 	if err := eng.SymEig(ctx, p.b.Clone(), w, false); err != nil {
 		return nil, err
 	}
-	p.gain = w[len(w)-1]
+	const nothing = 1e-24
+	if p.gain = w[len(w)-1]; !(p.gain > nothing*variance(u)) {
+		return nil, fault.Data("", "the means of all must-link components are in one place: want two components at least, with other means")
+	}
 	p.nu = penalty * p.gain
 	return p, nil
+}
+
+// variance returns the mean squared distance of the rows from their mean.
+func variance(u blas.Matrix) float64 {
+	x, sum := u.Clone(), 0.0
+	linear.Centre(x)
+	for i := range x.Rows {
+		for _, v := range x.Row(i) {
+			sum += v * v
+		}
+	}
+	return sum / float64(x.Rows)
 }
 
 // side returns U' H L H U / sum(L) for the components of the must-links.
