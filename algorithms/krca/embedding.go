@@ -2,6 +2,7 @@ package krca
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -89,6 +90,9 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.P
 	if i := firstNonFinite(g.kt); i >= 0 {
 		return nil, notRepresentable(refs[i])
 	}
+	if err := m.checkDefinite(ctx, eng, r, g.kt); err != nil {
+		return nil, err
+	}
 	stage("eigenvectors")
 	p, offset, err := projection(ctx, eng, g.kt, dims)
 	if err != nil {
@@ -101,6 +105,25 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.P
 		refs = nil
 	}
 	return m.spectralEmbedding(eng, x, rows, refs, g.c, p, offset), nil
+}
+
+// checkDefinite refuses a learned kernel matrix of x with an element on the diagonal that is negative by more than rounding.
+func (m *metric) checkDefinite(ctx context.Context, eng *engine.Engine, x points.Points, kt blas.Matrix) error {
+	diagonal, err := m.kernel.Diagonal(ctx, eng, x)
+	if err != nil {
+		return err
+	}
+	largest := 0.0
+	for _, v := range diagonal {
+		largest = max(largest, math.Abs(v))
+	}
+	const rounding = 1e-8 // of kernel values over eps, from which learned ones are left by subtraction
+	for i := range kt.Rows {
+		if v := kt.At(i, i); v < -rounding*largest/m.eps {
+			return &fault.DataError{Row: i, Err: fmt.Errorf("the learned kernel value of this point with itself is %.3g: kernel %s is not positive semidefinite: want one that is, such as rbf:sigma=median", v, m.kernel)}
+		}
+	}
+	return nil
 }
 
 // projection returns P = U Lam^-1/2 (m x dim) of the learned kernel matrix kt, which it
