@@ -2,6 +2,7 @@ package gml
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -51,6 +53,9 @@ func (Learner) Method() string { return Method }
 // percentile of 0 as bound; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
+	if singular, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
+		err = fault.Data("", "gml: a learned kernel matrix is singular to rounding (%w): want a smaller gamma, a narrower kernel, or no links between points that nearly coincide", singular)
+	}
 	if err != nil {
 		return nil, input.Cancelled(ctx, Method+": fit", err)
 	}
