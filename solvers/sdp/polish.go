@@ -104,8 +104,8 @@ func (s *search) newton(f blas.Matrix) (bool, error) {
 	for i := range size {
 		scale = max(scale, math.Abs(h.At(i, i)))
 	}
-	if !(scale > 0) {
-		return false, nil // nothing depends on F any more
+	if !(scale > 0) || math.IsInf(scale, 1) {
+		return false, nil // nothing depends on F any more, or too much
 	}
 	l := s.eng.GetMatrix(size, size)
 	defer s.eng.PutMatrix(l)

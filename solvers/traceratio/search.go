@@ -280,7 +280,9 @@ func (s *search) bisect() (*Result, error) {
 	}
 	hi := top / bottom
 	if !(bottom > 0) || math.IsInf(hi, 0) { // round-off in B: double until the sign changes
-		for hi = 2 * lo; ; hi *= 2 {
+		const doublings = 100
+		hi = 2 * lo
+		for range doublings {
 			_, sum, err := s.step(hi)
 			if err != nil {
 				return nil, err
@@ -288,6 +290,7 @@ func (s *search) bisect() (*Result, error) {
 			if sum <= 0 || math.IsInf(hi, 0) {
 				break
 			}
+			hi *= 2
 		}
 	}
 	const halvings = 120

@@ -120,7 +120,7 @@ func check(a, b blas.Matrix, d int, o *Options) error {
 		}
 	}
 	if !(trace(a) > 0) {
-		return fault.Data("", "the first matrix of a trace ratio is zero: every ratio is 0")
+		return fault.Data("", "the first matrix of a trace ratio is zero, and so is every ratio: want one that is not, such as the scatter of cannot-links between points that differ")
 	}
 	return nil
 }

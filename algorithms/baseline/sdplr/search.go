@@ -106,10 +106,14 @@ func (s *search) row(i int, v blas.Matrix, g []float64) float64 {
 	return sum
 }
 
+// rounds is the most changes of the multipliers: rho has grown beyond all use by then, and a round without a step would not
+// count against the steps.
+const rounds = 200
+
 // solve follows the multipliers until the slacks are the residuals.
 func (s *search) solve() (graphkernel.Result, error) {
 	before, tol := math.Inf(1), 0.1
-	for !s.converged && s.steps < s.params.MaxIter {
+	for round := 0; round < rounds && !s.converged && s.steps < s.params.MaxIter; round++ {
 		if err := s.minimise(max(tol, s.params.Tol)); err != nil {
 			return graphkernel.Result{}, err
 		}
