@@ -49,7 +49,7 @@ func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 			return kernel.Spec{}, err
 		}
 		if x.Len() < 2 {
-			return kernel.Spec{}, fault.Data("", "%s of kernel %s: rule %s needs at least 2 points, got %d", rule.Parameter, rule.Kernel, rule.Name, x.Len())
+			return kernel.Spec{}, fault.Data("", "%s of kernel %s: rule %s is measured on pairs: want at least 2 points, or a number in place of the rule, got %d", rule.Parameter, rule.Kernel, rule.Name, x.Len())
 		}
 		k, err := kernel.New(inner)
 		if err != nil {

@@ -113,7 +113,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	if must, _ := set.Count(); must == 0 {
-		return nil, fault.Data("", "there is no must-link: %s learns from them", Method)
+		return nil, fault.Data("", "%s learns from must-links: want at least one, got none", Method)
 	}
 	if l.Params.Neighbors >= x.Len() {
 		return nil, &fault.ParamError{Param: "neighbors", Value: l.Params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
