@@ -1,0 +1,161 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// FuzzNumber: the short way to read decimals gives the bits of the standard library's.
+func FuzzNumber(f *testing.F) {
+	for _, s := range []string{"1.5", "-0", "0.1234567890123456", "9007199254740993", ".", "-.5", "5.", "1e5", "+1", "0x1p3", "1_0", "Inf", "-", "00.10"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := parseFloat(s)
+		want, wantErr := strconv.ParseFloat(s, 64)
+		if (err == nil) != (wantErr == nil) || math.Float64bits(got) != math.Float64bits(want) {
+			t.Fatalf("%q is %v, error %v: want %v, error %v", s, got, err, want, wantErr)
+		}
+	})
+}
+
+// FuzzLabels: any bytes in any format are labels, none of them empty, or an error of the input;
+// those of CSV survive writing and reading with their ids, and writing again gives the same bytes.
+func FuzzLabels(f *testing.F) {
+	fuzzSeeds(f, "label\na\nb\n", "id,label\nr1,a\n\"r,2\",\"b\"\"c\"\n", "x,label,y\n1,\"a\nb\",2\n", "label\n\n", "id\na\n", "\ufefflabel\r\na\r\n",
+		"1 1:2 3:4\n-1 2:5\n", ">p1 a.1.1\nMKV\n>p2 b.2\nAA\n", "\x00\x00\x08\x01\x00\x00\x00\x02\x07\x01")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, format := range formats() {
+			if format.labels == nil {
+				continue
+			}
+			labels, ids, err := format.labels(newSource("f", bytes.NewReader(b), -1, false), 1<<16)
+			if err != nil {
+				if !fault.IsInput(err) {
+					t.Fatalf("%s: error %v is no input fault", format.name, err)
+				}
+				continue
+			}
+			if len(labels) == 0 || slices.Contains(labels, "") || ids != nil && len(ids) != len(labels) {
+				t.Fatalf("%s: labels %q, ids %q", format.name, labels, ids)
+			}
+			if format.name != "csv" {
+				continue
+			}
+			text := labelsText(t, labels, ids)
+			again, sameIDs, err := decodeLabels(newSource("f", bytes.NewReader(text), -1, false), 1<<20)
+			if err != nil || !slices.Equal(again, labels) || !slices.Equal(sameIDs, ids) {
+				t.Fatalf("labels %q of %q are %q of %q after writing and reading, error %v", labels, ids, again, sameIDs, err)
+			}
+			if !bytes.Equal(text, labelsText(t, again, sameIDs)) {
+				t.Fatal("writing again gives other bytes")
+			}
+		}
+	})
+}
+
+func written(t *testing.T, write func(WriteOptions) error) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := write(WriteOptions{Stdout: &out}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func labelsText(t *testing.T, labels, ids []string) []byte {
+	t.Helper()
+	return written(t, func(o WriteOptions) error { return WriteLabels("-", labels, ids, o) })
+}
+
+// FuzzChunklets: any bytes are chunklets of rows that exist, each under a name of its own, or an
+// error of the input. What they link is what the same file gives as links, and survives writing.
+func FuzzChunklets(f *testing.F) {
+	fuzzSeeds(f, "i,chunklet\n0,a\n1,a\n2,b\n", "chunklet,i\n\"a,b\",0\na,0\n", "i,chunklet\na,x\n\"d,e\",x\n7,y\n", "i,chunklet\n5,a\n", "i,chunklet\n0, \n", "i,chunklet\n")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, c := range []LinkContext{fiveRows, byID(fiveRows)} {
+			c.MaxLine = 1 << 16
+			list, err := DecodeChunklets(bytes.NewReader(b), "f", false, c)
+			if err != nil {
+				if !fault.IsInput(err) {
+					t.Fatalf("error %v is no input fault", err)
+				}
+				continue
+			}
+			var rows [][]int
+			seen, line := map[string]bool{}, 0
+			for _, k := range list {
+				if k.Name == "" || seen[k.Name] || len(k.Rows) == 0 || k.Line <= line {
+					t.Fatalf("chunklets %+v", list)
+				}
+				seen[k.Name], line, rows = true, k.Line, append(rows, k.Rows)
+			}
+			want, err := links.FromChunklets(c.N, rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameChunklets(t, b, c, want)
+			out := written(t, func(o WriteOptions) error { return WriteChunklets("-", want, nil, o) })
+			if len(want.Chunklets()) > 0 {
+				sameChunklets(t, out, fiveRows, want)
+			}
+		}
+	})
+}
+
+func sameChunklets(t *testing.T, b []byte, c LinkContext, want *links.Set) {
+	t.Helper()
+	set, err := DecodeLinks(bytes.NewReader(b), "f", false, c)
+	if err != nil || fmt.Sprint(set.Chunklets()) != fmt.Sprint(want.Chunklets()) {
+		t.Fatalf("links of the chunklets: %v, error %v: want %v", set, err, want.Chunklets())
+	}
+}
+
+// FuzzGram: any two files are a Gram matrix with its diagonal, sound and the same after writing
+// and reading, or an error of the input.
+func FuzzGram(f *testing.F) {
+	for _, s := range [][2]string{{"a,b\n2,1\n1,2\n", ""}, {"a,b\n2,1\n1,2\n", "d\n2\n2\n"}, {"a,b\n2,1\n", "d\n3\n"}, {"a\n-1\n", ""}, {"a,b\n2,1\n1.5,2\n", ""}, {"a,b\n2,1\n", ""}, {"a\n1\n", "d\n-1\n"},
+		{"a,b\n1e308,1e308\n1e308,1e308\n", "d\n1e308\n1e308\n"}} {
+		f.Add([]byte(s[0]), []byte(s[1]))
+	}
+	diagonal := filepath.Join(f.TempDir(), "diagonal.csv")
+	f.Fuzz(func(t *testing.T, matrix, d []byte) {
+		o := ReadOptions{Gram: true, MaxLine: 1 << 16}
+		if len(d) > 0 {
+			overwrite(t, diagonal, d)
+			o.GramDiagonal = diagonal
+		}
+		got, err := Decode(bytes.NewReader(matrix), "f.csv", "", o)
+		if err != nil {
+			if !fault.IsInput(err) {
+				t.Fatalf("error %v is no input fault", err)
+			}
+			return
+		}
+		x, ok := got.Points.(*points.Gram)
+		if !ok {
+			t.Fatalf("points are %T", got.Points)
+		}
+		if err := x.Validate(); err != nil {
+			t.Fatalf("what was read is not sound: %v", err)
+		}
+		out := written(t, func(w WriteOptions) error {
+			w.Format = "npy"
+			return WriteMatrix("-", x.N, x.M, x.Data, max(1, x.M), nil, w)
+		})
+		o.Format = "npy"
+		again, err := Decode(bytes.NewReader(out), "f.npy", "", o)
+		if err != nil || Fingerprint(again.Points) != Fingerprint(got.Points) {
+			t.Fatalf("the matrix changed by writing and reading: error %v", err)
+		}
+	})
+}
