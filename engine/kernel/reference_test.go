@@ -77,7 +77,7 @@ func scalarMap(stage string) func(d2, xy, xx, yy float64) float64 {
 			if xx == 0 || yy == 0 {
 				return 0
 			}
-			return xy / math.Sqrt(xx*yy)
+			return xy / (math.Sqrt(xx) * math.Sqrt(yy)) // their product could overflow
 		}
 	case "sigmoid:scale=0.5,coef=-1":
 		return func(_, xy, _, _ float64) float64 { return math.Tanh(0.5*xy - 1) }
