@@ -215,9 +215,10 @@ func TestIncrementalIsBatch(t *testing.T) {
 
 // TestIncrementalProperty: any sequence of operations, with some taken back, is the batch
 // fit of what is left.
-func TestIncrementalProperty(t *testing.T) {
-	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+func TestIncrementalProperty(t *testing.T) { rapid.Check(t, incrementalProperty(newEngine(t, 2))) }
+
+func incrementalProperty(eng *engine.Engine) func(t *rapid.T) {
+	return func(t *rapid.T) {
 		k := rapid.SampledFrom([]string{"rbf:sigma=1.5", "poly:degree=2,coef=1,scale=0.5", "exp:width=2"}).Draw(t, "kernel")
 		s := rapid.SampledFrom([]float64{0.01, 1, 20}).Draw(t, "s")
 		x := gaussian(120, rapid.IntRange(1, 5).Draw(t, "d"), rapid.Uint64().Draw(t, "seed"))
@@ -267,7 +268,7 @@ func TestIncrementalProperty(t *testing.T) {
 			}
 		}
 		within(t, "learned kernel", toMat(learned(t, eng, st.u, z)), toMat(gramOf(t, eng, st.batch(k, s), z, nil)), 1e-9)
-	})
+	}
 }
 
 func same(t testingTB, a, b blas.Matrix) {

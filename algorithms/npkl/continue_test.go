@@ -17,40 +17,40 @@ import (
 
 // Links that are added to a fitted model, read from its file, bring it to the optimum that a fit of all
 // links finds.
-func TestAddLinks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(20, 60).Draw(t, "n")
-		x, labels, set := blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
-		more, err := links.SampleByCount(labels, 3, 4, rapid.Uint64().Draw(t, "more"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := Learner{Params: DefaultParams()}
-		l.Params.Tol, l.Params.MaxIter = 1e-9, 20000
-		l.Params.Plan = rapid.SampledFrom([]Plan{Whole, Boundary}).Draw(t, "plan")
-		f := &model.File{}
-		if err := fitted(t, l, x, set).Encode(f); err != nil {
-			t.Fatal(err)
-		}
-		m, err := Decode(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, eng := context.Background(), enginetest.New(t, 0)
-		added, err := m.AddLinks(ctx, eng, x, more)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := added.(*Model)
-		all, err := (&fit{Learner: Learner{Start: m}}).merge(x, more)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := fitted(t, l, x, all)
-		if !got.Certified() || !want.Certified() || math.Abs(got.Objective()-want.Objective()) > 1e-7*want.Objective() {
-			t.Fatalf("objective %.12g, %q; of a fit with all links %.12g, %q", got.Objective(), got.Status().Message, want.Objective(), want.Status().Message)
-		}
-	})
+func TestAddLinks(t *testing.T) { rapid.Check(t, addLinksProperty) }
+
+func addLinksProperty(t *rapid.T) {
+	n := rapid.IntRange(20, 60).Draw(t, "n")
+	x, labels, set := blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+	more, err := links.SampleByCount(labels, 3, 4, rapid.Uint64().Draw(t, "more"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Learner{Params: DefaultParams()}
+	l.Params.Tol, l.Params.MaxIter = 1e-9, 20000
+	l.Params.Plan = rapid.SampledFrom([]Plan{Whole, Boundary}).Draw(t, "plan")
+	f := &model.File{}
+	if err := fitted(t, l, x, set).Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	added, err := m.AddLinks(ctx, eng, x, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := added.(*Model)
+	all, err := (&fit{Learner: Learner{Start: m}}).merge(x, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fitted(t, l, x, all)
+	if !got.Certified() || !want.Certified() || math.Abs(got.Objective()-want.Objective()) > 1e-7*want.Objective() {
+		t.Fatalf("objective %.12g, %q; of a fit with all links %.12g, %q", got.Objective(), got.Status().Message, want.Objective(), want.Status().Message)
+	}
 }
 
 // A few more links take fewer sweeps than all of them from the beginning.

@@ -81,56 +81,56 @@ func hops(n int, ls []Link) [][]int {
 
 const far = 1 << 20
 
-func TestComponentsMatchFloydWarshall(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n, ls := random(t)
-		s := mustSet(New(n, ls))
-		d, of := hops(n, ls), s.Components()
-		seen := -1
-		for i := range n {
-			for j := range n {
-				if (d[i][j] < far) != (of[i] == of[j]) {
-					t.Fatalf("rows %d and %d: %d hops, components %d and %d", i, j, d[i][j], of[i], of[j])
-				}
+func TestComponentsMatchFloydWarshall(t *testing.T) { rapid.Check(t, componentsProperty) }
+
+func componentsProperty(t *rapid.T) {
+	n, ls := random(t)
+	s := mustSet(New(n, ls))
+	d, of := hops(n, ls), s.Components()
+	seen := -1
+	for i := range n {
+		for j := range n {
+			if (d[i][j] < far) != (of[i] == of[j]) {
+				t.Fatalf("rows %d and %d: %d hops, components %d and %d", i, j, d[i][j], of[i], of[j])
 			}
-			if of[i] > seen+1 {
-				t.Fatalf("component numbers %v: want them in order of the smallest row", of)
-			}
-			seen = max(seen, of[i])
 		}
-		if s.NumComponents() != seen+1 {
-			t.Fatalf("%d components, numbers go to %d", s.NumComponents(), seen)
+		if of[i] > seen+1 {
+			t.Fatalf("component numbers %v: want them in order of the smallest row", of)
 		}
-	})
+		seen = max(seen, of[i])
+	}
+	if s.NumComponents() != seen+1 {
+		t.Fatalf("%d components, numbers go to %d", s.NumComponents(), seen)
+	}
 }
 
-func TestChunkletsPartition(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n, ls := random(t)
-		s := mustSet(New(n, ls))
-		of, size, last := s.Components(), make(map[int]int), -1
-		for _, c := range of {
-			size[c]++
+func TestChunkletsPartition(t *testing.T) { rapid.Check(t, chunkletsProperty) }
+
+func chunkletsProperty(t *rapid.T) {
+	n, ls := random(t)
+	s := mustSet(New(n, ls))
+	of, size, last := s.Components(), make(map[int]int), -1
+	for _, c := range of {
+		size[c]++
+	}
+	covered := make(map[int]bool)
+	for _, c := range s.Chunklets() {
+		if len(c) < 2 || !slices.IsSorted(c) || c[0] <= last || len(c) != size[of[c[0]]] {
+			t.Fatalf("chunklets %v of components %v: want whole components of 2 and more, sorted", s.Chunklets(), of)
 		}
-		covered := make(map[int]bool)
-		for _, c := range s.Chunklets() {
-			if len(c) < 2 || !slices.IsSorted(c) || c[0] <= last || len(c) != size[of[c[0]]] {
-				t.Fatalf("chunklets %v of components %v: want whole components of 2 and more, sorted", s.Chunklets(), of)
+		last = c[0]
+		for _, i := range c {
+			if of[i] != of[c[0]] || covered[i] {
+				t.Fatalf("chunklets %v of components %v: row %d is misplaced", s.Chunklets(), of, i)
 			}
-			last = c[0]
-			for _, i := range c {
-				if of[i] != of[c[0]] || covered[i] {
-					t.Fatalf("chunklets %v of components %v: row %d is misplaced", s.Chunklets(), of, i)
-				}
-				covered[i] = true
-			}
+			covered[i] = true
 		}
-		for i := range n {
-			if covered[i] != (size[of[i]] >= 2) {
-				t.Fatalf("chunklets %v of components %v: row %d", s.Chunklets(), of, i)
-			}
+	}
+	for i := range n {
+		if covered[i] != (size[of[i]] >= 2) {
+			t.Fatalf("chunklets %v of components %v: row %d", s.Chunklets(), of, i)
 		}
-	})
+	}
 }
 
 // The set must hold the first of every pair given, in canonical form and sorted.
@@ -174,91 +174,91 @@ func TestNewKeepsFirstOfEachPair(t *testing.T) {
 	})
 }
 
-func TestClosure(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n, ls := random(t)
-		s := mustSet(New(n, ls))
-		d := hops(n, ls)
-		consistent := true
-		want := make(map[[2]int]Sign)
+func TestClosure(t *testing.T) { rapid.Check(t, closureProperty) }
+
+func closureProperty(t *rapid.T) {
+	n, ls := random(t)
+	s := mustSet(New(n, ls))
+	d := hops(n, ls)
+	consistent := true
+	want := make(map[[2]int]Sign)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if d[i][j] < far {
+				want[[2]int{i, j}] = Must
+			}
+		}
+	}
+	for _, l := range ls {
+		if l.Sign != Cannot {
+			continue
+		}
+		consistent = consistent && d[l.I][l.J] == far
 		for i := range n {
-			for j := i + 1; j < n; j++ {
-				if d[i][j] < far {
-					want[[2]int{i, j}] = Must
+			for j := range n {
+				if d[l.I][i] < far && d[l.J][j] < far {
+					want[[2]int{min(i, j), max(i, j)}] = Cannot
 				}
 			}
 		}
-		for _, l := range ls {
-			if l.Sign != Cannot {
-				continue
-			}
-			consistent = consistent && d[l.I][l.J] == far
-			for i := range n {
-				for j := range n {
-					if d[l.I][i] < far && d[l.J][j] < far {
-						want[[2]int{min(i, j), max(i, j)}] = Cannot
-					}
-				}
-			}
+	}
+	closed, err := s.Closure()
+	if (err == nil) != consistent || (s.Consistent() == nil) != consistent {
+		t.Fatalf("closure error %v, Consistent %v, the links are consistent: %v", err, s.Consistent(), consistent)
+	}
+	if err != nil {
+		var conflict *ConflictError
+		if !errors.As(err, &conflict) || conflict.Count != len(s.Conflicts()) {
+			t.Fatalf("error %v, want a *ConflictError counting %d", err, len(s.Conflicts()))
 		}
-		closed, err := s.Closure()
-		if (err == nil) != consistent || (s.Consistent() == nil) != consistent {
-			t.Fatalf("closure error %v, Consistent %v, the links are consistent: %v", err, s.Consistent(), consistent)
+		return
+	}
+	got := make(map[[2]int]Sign)
+	for _, l := range append(slices.Clone(closed.Must()), closed.Cannot()...) {
+		got[[2]int{l.I, l.J}] = l.Sign
+	}
+	equal(t, "closure", got, want)
+	again := mustSet(closed.Closure())
+	equal(t, "must-links of the closure's closure", again.Must(), closed.Must())
+	equal(t, "cannot-links of the closure's closure", again.Cannot(), closed.Cannot())
+	equal(t, "components of the closure", closed.Components(), s.Components())
+	for _, l := range append(slices.Clone(s.Must()), s.Cannot()...) {
+		if !slices.ContainsFunc(append(slices.Clone(closed.Must()), closed.Cannot()...), func(m Link) bool {
+			return cmp.Equal(l, m, cmpopts.EquateNaNs())
+		}) {
+			t.Fatalf("given link %+v is not in the closure as it was", l)
 		}
-		if err != nil {
-			var conflict *ConflictError
-			if !errors.As(err, &conflict) || conflict.Count != len(s.Conflicts()) {
-				t.Fatalf("error %v, want a *ConflictError counting %d", err, len(s.Conflicts()))
-			}
-			return
-		}
-		got := make(map[[2]int]Sign)
-		for _, l := range append(slices.Clone(closed.Must()), closed.Cannot()...) {
-			got[[2]int{l.I, l.J}] = l.Sign
-		}
-		equal(t, "closure", got, want)
-		again := mustSet(closed.Closure())
-		equal(t, "must-links of the closure's closure", again.Must(), closed.Must())
-		equal(t, "cannot-links of the closure's closure", again.Cannot(), closed.Cannot())
-		equal(t, "components of the closure", closed.Components(), s.Components())
-		for _, l := range append(slices.Clone(s.Must()), s.Cannot()...) {
-			if !slices.ContainsFunc(append(slices.Clone(closed.Must()), closed.Cannot()...), func(m Link) bool {
-				return cmp.Equal(l, m, cmpopts.EquateNaNs())
-			}) {
-				t.Fatalf("given link %+v is not in the closure as it was", l)
-			}
-		}
-	})
+	}
 }
 
-func TestConflictsHaveShortestPaths(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n, ls := random(t)
-		s := mustSet(New(n, ls))
-		d := hops(n, ls)
-		var want []Link
-		for _, l := range s.Cannot() {
-			if d[l.I][l.J] < far {
-				want = append(want, l)
-			}
+func TestConflictsHaveShortestPaths(t *testing.T) { rapid.Check(t, conflictsProperty) }
+
+func conflictsProperty(t *rapid.T) {
+	n, ls := random(t)
+	s := mustSet(New(n, ls))
+	d := hops(n, ls)
+	var want []Link
+	for _, l := range s.Cannot() {
+		if d[l.I][l.J] < far {
+			want = append(want, l)
 		}
-		var got []Link
-		for _, c := range s.Conflicts() {
-			got = append(got, c.Link)
-			at := c.Link.I
-			for _, l := range c.Path {
-				if l.Sign != Must || (l.I != at && l.J != at) ||
-					!slices.ContainsFunc(s.Must(), func(m Link) bool { return m.Line == l.Line && comparePairs(m, l) == 0 }) {
-					t.Fatalf("path %v of %v: bad step %v", c.Path, c.Link, l)
-				}
-				at = l.I + l.J - at
+	}
+	var got []Link
+	for _, c := range s.Conflicts() {
+		got = append(got, c.Link)
+		at := c.Link.I
+		for _, l := range c.Path {
+			if l.Sign != Must || (l.I != at && l.J != at) ||
+				!slices.ContainsFunc(s.Must(), func(m Link) bool { return m.Line == l.Line && comparePairs(m, l) == 0 }) {
+				t.Fatalf("path %v of %v: bad step %v", c.Path, c.Link, l)
 			}
-			if at != c.Link.J || len(c.Path) != d[c.Link.I][c.Link.J] {
-				t.Fatalf("path %v of %v ends at %d after %d steps, want %d after %d", c.Path, c.Link, at, len(c.Path), c.Link.J, d[c.Link.I][c.Link.J])
-			}
+			at = l.I + l.J - at
 		}
-		equal(t, "conflicting links", got, want)
-	})
+		if at != c.Link.J || len(c.Path) != d[c.Link.I][c.Link.J] {
+			t.Fatalf("path %v of %v ends at %d after %d steps, want %d after %d", c.Path, c.Link, at, len(c.Path), c.Link.J, d[c.Link.I][c.Link.J])
+		}
+	}
+	equal(t, "conflicting links", got, want)
 }
 
 func TestConflictText(t *testing.T) {
