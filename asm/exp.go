@@ -5,13 +5,13 @@ import "math"
 // exponential is math.Exp, but for the end of its range: from 709.44 on, where the result is
 // above 2^1023.5, the standard library's assembly for amd64 gives +Inf.
 func exponential(x float64) float64 {
-	if x > 709 && x < 709.79 {
+	if x > 709.43 && x < 709.79 {
 		return lastOctave(x)
 	}
 	return math.Exp(x)
 }
 
-// lastOctave returns e^x = 2^1024 e^r, |r| < 0.7, for x beside 1024 ln 2. With t = r^2 and the
+// lastOctave returns e^x = 2^1024 e^r, -0.36 < r < 0.01, for x before 1024 ln 2. With t = r^2 and the
 // polynomial p in t of fdlibm, e^r = 1 + r + r c/(2 - c), c = r - t p(t).
 func lastOctave(x float64) float64 {
 	const (
