@@ -90,8 +90,12 @@ func Encode(f *Fitted) (*model.File, error) {
 // Load reads a model file of any method in the catalog. A file that cannot be used is a
 // *fault.DataError with the path; of a method that this version does not know, it wraps a
 // *fault.ParamError that lists the methods.
-func Load(path string) (*Fitted, error) {
-	file, err := model.ReadFile(path)
+func Load(path string) (*Fitted, error) { return LoadWithin(path, 0) }
+
+// LoadWithin is [Load] with a limit on the bytes of the file, 0 for none, for files that others can
+// write: the error of a larger one, before it is read, wraps a *fault.MemoryError.
+func LoadWithin(path string, limit int64) (*Fitted, error) {
+	file, err := model.ReadFileWithin(path, limit)
 	if err != nil {
 		return nil, err
 	}

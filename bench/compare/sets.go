@@ -84,7 +84,7 @@ func (s Set) read(path func(string) string) (*rows, error) {
 		return nil, err
 	}
 	if len(s.Files) > 1 {
-		if d.Labels, err = dataset.ReadLabels(path(s.Files[1])); err != nil {
+		if d.Labels, err = dataset.ReadLabels(path(s.Files[1]), 0); err != nil {
 			return nil, err
 		}
 	}

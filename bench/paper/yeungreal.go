@@ -255,7 +255,7 @@ func loadYeung(ctx context.Context, eng *engine.Engine, t Trial, sets, systems [
 	if err != nil {
 		return nil, err
 	}
-	digits, err := dataset.ReadLabels(t.Path(files[1]))
+	digits, err := dataset.ReadLabels(t.Path(files[1]), 0)
 	if err != nil {
 		return nil, err
 	}

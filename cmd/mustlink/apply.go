@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -25,7 +26,7 @@ func (a *app) loadModelFile(ctx context.Context, path string) (file *model.File,
 		path = "standard input"
 		file, err = await(ctx, a.readModel)
 	} else {
-		file, err = await(ctx, func() (*model.File, error) { return model.ReadFile(path) })
+		file, err = await(ctx, func() (*model.File, error) { return model.ReadFileWithin(path, int64(a.memoryLimit)) })
 	}
 	if err == nil {
 		fitted, err = catalog.Decode(file)
@@ -39,13 +40,16 @@ func (a *app) loadModelFile(ctx context.Context, path string) (file *model.File,
 // readModel reads a model file from standard input. Its tensors are found by their places,
 // so all of it is held.
 func (a *app) readModel() (*model.File, error) {
-	in := a.stdin
-	if a.memoryLimit > 0 {
-		in = io.LimitReader(in, int64(a.memoryLimit)) // what is cut off is an error to the reader
+	in, limit := a.stdin, int64(a.memoryLimit)
+	if limit > 0 {
+		in = io.LimitReader(in, limit+1)
 	}
 	b, err := io.ReadAll(in)
 	if err != nil {
 		return nil, err
+	}
+	if n := int64(len(b)); limit > 0 && n > limit {
+		return nil, &fault.MemoryError{What: "reading the model", Need: n, Limit: limit, Hint: "raise the limit if what sends it is to be trusted"}
 	}
 	return model.Read(bytes.NewReader(b), int64(len(b)))
 }

@@ -168,7 +168,7 @@ func (a *app) checkLinkFile(ctx context.Context, c *checkFlags, d *dataset.Data,
 	if err := c.links.needIDs(d); err != nil {
 		return err
 	}
-	links := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: c.links.by}
+	links := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: c.links.by, MemoryLimit: int64(a.memoryLimit)}
 	problems, err := await(ctx, func() ([]dataset.Problem, error) {
 		return dataset.CheckLinks(c.links.path, links, c.max)
 	})

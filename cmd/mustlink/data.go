@@ -211,7 +211,7 @@ func (a *app) readLinks(ctx context.Context, l *linkFlags, d *dataset.Data) (*li
 	if err := l.needIDs(d); err != nil {
 		return nil, err
 	}
-	return a.readLinksOf(ctx, l, dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by})
+	return a.readLinksOf(ctx, l, dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)})
 }
 
 func (a *app) readLinksOf(ctx context.Context, l *linkFlags, c dataset.LinkContext) (*links.Set, error) {
@@ -254,9 +254,9 @@ func (l *linkFlags) rowNames(d *dataset.Data) []string {
 func (a *app) readLabels(ctx context.Context, path string) ([]string, error) {
 	return await(ctx, func() ([]string, error) {
 		if path == stream {
-			return dataset.DecodeLabels(a.stdin, "standard input", false)
+			return dataset.DecodeLabels(a.stdin, "standard input", false, int64(a.memoryLimit))
 		}
-		return dataset.ReadLabels(path)
+		return dataset.ReadLabels(path, int64(a.memoryLimit))
 	})
 }
 

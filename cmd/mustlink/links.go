@@ -267,7 +267,7 @@ func (a *app) checkLinksClose(cmd *cobra.Command, l *linksCloseFlags) error {
 // readForClosure returns nil data when there is only a number of rows.
 func (a *app) readForClosure(ctx context.Context, l *linksCloseFlags) (*dataset.Data, *links.Set, error) {
 	if l.data.path == "" {
-		set, err := a.readLinksOf(ctx, &l.links, dataset.LinkContext{N: l.n, By: l.links.by})
+		set, err := a.readLinksOf(ctx, &l.links, dataset.LinkContext{N: l.n, By: l.links.by, MemoryLimit: int64(a.memoryLimit)})
 		return nil, set, err
 	}
 	d, err := a.readData(ctx, &l.data)

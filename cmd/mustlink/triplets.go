@@ -47,7 +47,7 @@ func (a *app) readTriplets(ctx context.Context, t *tripletFlags, l *linkFlags, d
 		return nil, err
 	}
 	return await(ctx, func() ([]links.Triplet, error) {
-		c := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by}
+		c := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)}
 		if t.path == stream {
 			return dataset.DecodeTriplets(a.stdin, "standard input", false, c)
 		}

@@ -268,7 +268,7 @@ func (a *app) readChunklets(ctx context.Context, l *linkFlags, d *dataset.Data) 
 	if err := l.needIDs(d); err != nil {
 		return nil, err
 	}
-	c := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by}
+	c := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)}
 	return await(ctx, func() ([]dataset.Chunklet, error) {
 		if l.path == stream {
 			return dataset.DecodeChunklets(a.stdin, "standard input", false, c)

@@ -49,7 +49,7 @@ func decodeNamed(src *source, c LinkContext) ([]Chunklet, error) {
 		if !slices.Equal(slices.Sorted(slices.Values(r.columns)), chunkletHeader) {
 			return rep.fatal("correct the header", "the header is %s: want i,chunklet", quote(strings.Join(r.columns, ",")))
 		}
-		list, err = eachChunklet(r, find)
+		list, err = eachChunklet(r, c, find)
 		return err
 	}()
 	if err := rep.outcome(err); err != nil {
@@ -59,11 +59,11 @@ func decodeNamed(src *source, c LinkContext) ([]Chunklet, error) {
 }
 
 // eachChunklet parses the lines of a chunklets file.
-func eachChunklet(r *records, find finder) ([]Chunklet, error) {
+func eachChunklet(r *records, c LinkContext, find finder) ([]Chunklet, error) {
 	at, name := r.column("i"), r.column("chunklet")
 	number := make(map[string]int)
 	var list []Chunklet
-	err := r.each(func(fields []string, line int) error {
+	err := r.eachWithin(c.MemoryLimit, linkBytes, func(fields []string, line int) error {
 		i, what, mend := find(fields[at])
 		if what != "" {
 			return r.problem(line, "i", mend, "%s", what)

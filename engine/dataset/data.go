@@ -181,7 +181,7 @@ func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error)
 	}
 	var err error
 	if o.Labels != "" {
-		if d.Labels, err = labelsFor(o.Labels, src.name, t.rows, t.ids, o.MaxLine); err != nil {
+		if d.Labels, err = labelsFor(o.Labels, src.name, t.rows, t.ids, o); err != nil {
 			return nil, err
 		}
 	}

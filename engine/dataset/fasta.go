@@ -65,7 +65,7 @@ func decodeFASTA(src *source, o ReadOptions, rep *report) (*table, error) {
 // labelsFASTA returns the second words of the headers.
 func labelsFASTA(src *source, maxLine int) (labels, ids []string, err error) {
 	rep := &report{file: src.name, max: 1}
-	f, err := readFASTA(src, "", true, ReadOptions{MaxLine: maxLine}, rep)
+	f, err := readFASTA(src, "", true, ReadOptions{MaxLine: maxLine, MemoryLimit: src.limit}, rep)
 	if err := rep.outcome(err); err != nil {
 		return nil, nil, err
 	}

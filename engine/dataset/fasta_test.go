@@ -68,7 +68,7 @@ func TestDecodeFASTA(t *testing.T) {
 		t.Errorf("labels %q, want those of the file", d.Labels)
 	}
 	from := write(t, "labels.fasta", []byte(text))
-	if labels, err := ReadLabels(from); err != nil || !slices.Equal(labels, []string{"fold.a", "fold.b"}) {
+	if labels, err := ReadLabels(from, 0); err != nil || !slices.Equal(labels, []string{"fold.a", "fold.b"}) {
 		t.Errorf("labels %q, error %v", labels, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestFASTAErrors(t *testing.T) {
 	_, err := decodeText(">a\nA\n", "a.fasta", ReadOptions{Labels: labels})
 	wantData(t, err, labels, place{0, 0, "id"}, `the id is "b"`)
 	one := write(t, "one.fasta", []byte(">a x\nA\n>b\nA\n"))
-	_, err = ReadLabels(one)
+	_, err = ReadLabels(one, 0)
 	wantData(t, err, one, place{3, 1, ""}, "one word")
 }
 

@@ -11,26 +11,29 @@ import (
 // a CSV file, the first words of an svmlight file, the second words of the headers of a
 // FASTA file, the whole numbers of an IDX vector. What is not known by its name is CSV.
 // Other columns are not looked at. A file without labels, or with an empty one, is a
-// *fault.DataError.
-func ReadLabels(path string) ([]string, error) {
-	labels, _, err := readLabels(path, 0)
+// *fault.DataError. Labels that take more than limit bytes, 0 for no limit, are a *fault.MemoryError.
+func ReadLabels(path string, limit int64) ([]string, error) {
+	labels, _, err := readLabels(path, ReadOptions{MemoryLimit: limit})
 	return labels, err
 }
 
 // DecodeLabels is [ReadLabels] for a stream of CSV that messages call name. gz says that it
 // is compressed.
-func DecodeLabels(r io.Reader, name string, gz bool) ([]string, error) {
-	labels, _, err := decodeLabels(newSource(name, r, -1, gz), 0)
+func DecodeLabels(r io.Reader, name string, gz bool, limit int64) ([]string, error) {
+	src := newSource(name, r, -1, gz)
+	src.limit = limit
+	labels, _, err := decodeLabels(src, 0)
 	return labels, err
 }
 
-func readLabels(path string, maxLine int) (labels, ids []string, err error) {
+func readLabels(path string, o ReadOptions) (labels, ids []string, err error) {
 	decode := decodeLabels
 	if f := formatNamed(path); f.labels != nil {
 		decode = f.labels
 	}
 	err = withText(path, func(src *source) error {
-		labels, ids, err = decode(src, maxLine)
+		src.limit = o.MemoryLimit
+		labels, ids, err = decode(src, o.MaxLine)
 		return err
 	})
 	return labels, ids, err
@@ -49,7 +52,7 @@ func decodeLabels(src *source, maxLine int) (labels, ids []string, err error) {
 			return rep.fatal("name the column of labels label", "the header is %s: want a column %s",
 				quote(strings.Join(r.columns, ",")), labelColumn)
 		}
-		err = r.each(func(fields []string, line int) error {
+		err = r.eachWithin(src.limit, labelBytes, func(fields []string, line int) error {
 			if err := label.add(r, fields, line); err != nil {
 				return err
 			}
@@ -66,8 +69,8 @@ func decodeLabels(src *source, maxLine int) (labels, ids []string, err error) {
 
 // labelsFor reads the labels of a data file of n rows from a file of their own. When both
 // files have ids these must agree row by row.
-func labelsFor(path, data string, n int, dataIDs []string, maxLine int) ([]string, error) {
-	labels, ids, err := readLabels(path, maxLine)
+func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]string, error) {
+	labels, ids, err := readLabels(path, o)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,9 @@ type LinkContext struct {
 	N   int      // number of rows
 	IDs []string // the rows' ids when By is ByID
 	By  string   // ByRow or ByID; "" is ByRow
-	// MaxLine is as in ReadOptions.
-	MaxLine int
+	// MaxLine and MemoryLimit are as in ReadOptions.
+	MaxLine     int
+	MemoryLimit int64
 }
 
 // ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of
@@ -114,7 +115,7 @@ type linkParser struct {
 }
 
 func (p *linkParser) decode(c LinkContext) (*links.Set, error) {
-	if err := p.r.each(p.add); err != nil {
+	if err := p.r.eachWithin(c.MemoryLimit, linkBytes, p.add); err != nil {
 		return nil, err
 	}
 	if len(p.r.rep.problems) == 0 {
@@ -201,7 +202,7 @@ func parsePositive(s string) (v float64, what string) {
 }
 
 func decodeChunklets(r *records, c LinkContext, find finder) (*links.Set, error) {
-	list, err := eachChunklet(r, find)
+	list, err := eachChunklet(r, c, find)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +312,7 @@ func decodeRows(src *source, c LinkContext, columns []string, take func(rows []i
 			}
 		}
 		rows := make([]int, len(columns))
-		return r.each(func(fields []string, line int) error {
+		return r.eachWithin(c.MemoryLimit, 2*8*(len(columns)+1), func(fields []string, line int) error {
 			for k := range rows {
 				i, what, mend := find(fields[at[k]])
 				if what != "" {

@@ -284,17 +284,17 @@ func TestLabels(t *testing.T) {
 		if err := WriteLabels(path, labels, ids, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadLabels(path)
+		got, err := ReadLabels(path, 0)
 		if err != nil || !slices.Equal(got, labels) {
 			t.Errorf("labels %q, %v, want %q", got, err, labels)
 		}
 	}
-	if got, err := DecodeLabels(strings.NewReader("x,label,y\n1,u,text\n2,v,\n"), "-", false); err != nil || !slices.Equal(got, []string{"u", "v"}) {
+	if got, err := DecodeLabels(strings.NewReader("x,label,y\n1,u,text\n2,v,\n"), "-", false, 0); err != nil || !slices.Equal(got, []string{"u", "v"}) {
 		t.Errorf("labels of data: %q, %v", got, err)
 	}
 	for text, at := range map[string]place{"class\na\n": {0, -1, ""}, "label\n": {0, -1, ""}, "label\na\n\nb\n": {3, 1, ""}, "label\n\"\"\n": {2, 0, "label"},
 		"id,label\nr,a\nr,b\n": {3, 1, "id"}} {
-		_, err := DecodeLabels(strings.NewReader(text), "l.csv", false)
+		_, err := DecodeLabels(strings.NewReader(text), "l.csv", false, 0)
 		wantData(t, err, "l.csv", at, "")
 	}
 	if err := WriteLabels("-", labels, ids[:2], WriteOptions{Stdout: &bytes.Buffer{}}); !fault.IsInput(err) {

@@ -27,6 +27,8 @@ type source struct {
 	// packed is the number of compressed bytes behind r, -1 when not known or when r is
 	// not compressed.
 	packed int64
+	// limit is that on the bytes of labels, 0 for none.
+	limit int64
 }
 
 // open opens a regular file, pipe or device for reading; size is -1 when not known.
@@ -66,9 +68,9 @@ func cannotRead(path string, err error) error {
 
 func newSource(name string, r io.Reader, size int64, gz bool) *source {
 	if gz {
-		return &source{name, bufio.NewReaderSize(&gzipReader{name: name, in: r}, bufferSize), -1, size}
+		return &source{name: name, r: bufio.NewReaderSize(&gzipReader{name: name, in: r}, bufferSize), size: -1, packed: size}
 	}
-	return &source{name, bufio.NewReaderSize(r, bufferSize), size, -1}
+	return &source{name: name, r: bufio.NewReaderSize(r, bufferSize), size: size, packed: -1}
 }
 
 // readError wraps an error from reading the source, unless it explains itself.

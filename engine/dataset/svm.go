@@ -67,7 +67,7 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 func labelsSVM(src *source, maxLine int) (labels, ids []string, err error) {
 	rep := &report{file: src.name, max: 1}
 	// With the largest number of features a file of labels alone is none too few.
-	t, err := decodeSVM(src, ReadOptions{MaxLine: maxLine, Features: math.MaxInt32}, rep)
+	t, err := decodeSVM(src, ReadOptions{MaxLine: maxLine, Features: math.MaxInt32, MemoryLimit: src.limit}, rep)
 	if err := rep.outcome(err); err != nil {
 		return nil, nil, err
 	}

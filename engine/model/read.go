@@ -21,7 +21,13 @@ import (
 
 // ReadFile reads the model file at path. See [Read] for its errors; a path that cannot be
 // opened is a *fault.DataError too.
-func ReadFile(path string) (*File, error) {
+func ReadFile(path string) (*File, error) { return ReadFileWithin(path, 0) }
+
+// ReadFileWithin is [ReadFile] with a limit on the size of the file, which is about what its
+// values take in memory: one of more bytes is a *fault.DataError that wraps a *fault.MemoryError, before it is
+// read. 0 is no limit.
+// A file with holes can claim more than the disk has.
+func ReadFileWithin(path string, limit int64) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, cannotRead(path, err)
@@ -33,6 +39,10 @@ func ReadFile(path string) (*File, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fault.Data(path, "it is a folder or a device: want a model file")
+	}
+	if limit > 0 && info.Size() > limit {
+		return nil, fault.Data(path, "%w", &fault.MemoryError{What: "reading the model", Need: info.Size(), Limit: limit,
+			Hint: "raise the limit if the file is to be trusted"})
 	}
 	f, err := Read(in, info.Size())
 	if de, ok := errors.AsType[*fault.DataError](err); ok {
@@ -96,6 +106,9 @@ func bad(kind error, format string, args ...any) error {
 func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	if size < 8 {
 		return nil, bad(ErrForeign, "it has %d bytes: want a safetensors file", size)
+	}
+	if size > addressable {
+		return nil, bad(ErrCorrupted, "it has %d bytes: more than memory can hold", size)
 	}
 	var prefix [9]byte // length and the first byte of the header
 	if err := readAt(r, prefix[:min(9, size)], 0); err != nil {

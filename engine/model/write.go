@@ -21,6 +21,7 @@ import (
 const (
 	maxHeader     = 16 << 20
 	maxDims       = 8
+	addressable   = 1 << 47 // bytes that a process can address on amd64 and arm64
 	metadataName  = "__metadata__"
 	keyHeader     = "mustlink"
 	keyData       = "sha256"
