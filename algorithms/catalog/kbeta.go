@@ -26,7 +26,7 @@ func kbetaMethod() Method {
 			{"landmarks", strconv.Itoa(d.Landmarks), "points that carry the metric, those of must-links included; 0: all points; @FILE: their row numbers, one a line"},
 			{"rule", d.Rule, "how other landmarks are chosen: uniform, kmeans++, farthest or leverage"},
 			{"neighbors", strconv.Itoa(d.Neighbors), "landmarks that reconstruct a point, >= 1"},
-			{"iterations", strconv.Itoa(d.Iterations), "iterations of the places of points that are no landmarks, >= 1; the paper's tables use 3"},
+			{"iterations", strconv.Itoa(d.Iterations), "iterations of the places of points that are no landmarks, 1 to 1000; the paper's tables use 3"},
 			{"rank", "root", "most directions that are kept: root for the square root of the landmarks, 0 for no cap"},
 			{"rank_tol", text(d.RankTol), "eigenvalue, relative to the largest, up to which a direction is dropped, >= 0, < 1"},
 			{"reg_d", text(d.RegD), "added to the spread of must-links in every direction, relative to the mean, >= 0"},

@@ -34,7 +34,8 @@ type Params struct {
 	Rule string `json:"rule"`
 	// Neighbors is the number of landmarks that reconstruct a point, at least 1.
 	Neighbors int `json:"neighbors"`
-	// Iterations of the places of points that are no landmarks, at least 1.
+	// Iterations of the places of points that are no landmarks, 1 to 1000: every embedding repeats them, also that
+	// of a model file from elsewhere.
 	Iterations int `json:"iterations"`
 	// Rank is the most directions that are kept: 0 for no cap, RankRoot for the square root of the
 	// number of landmarks.
@@ -63,6 +64,8 @@ func DefaultParams() Params {
 	return Params{Rule: landmarks.Uniform, Neighbors: 5, Iterations: 1, Rank: RankRoot, RankTol: 1e-6, RegD: 1e-6, RegG: 1e-3, Extension: Reconstruction}
 }
 
+const maxIterations = 1000
+
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
 	for _, c := range []struct {
@@ -73,6 +76,9 @@ func (p Params) Validate() error {
 		if c.value < c.least {
 			return &fault.ParamError{Param: c.name, Value: c.value, Want: fmt.Sprintf("an integer >= %d", max(0, c.least))}
 		}
+	}
+	if p.Iterations > maxIterations {
+		return &fault.ParamError{Param: "iterations", Value: p.Iterations, Want: fmt.Sprintf("an integer from 1 to %d", maxIterations)}
 	}
 	for _, c := range []struct {
 		name  string
