@@ -40,10 +40,15 @@ func (e *ParamError) Error() string {
 func (e *ParamError) InputFault() {}
 
 func quoteValue(v any) string {
-	if s, ok := v.(string); ok {
+	s, ok := v.(string)
+	if !ok {
+		return fmt.Sprint(v)
+	}
+	const most = 200 // bytes, of which a person sees what it is
+	if len(s) <= most {
 		return strconv.Quote(s)
 	}
-	return fmt.Sprint(v)
+	return fmt.Sprintf("%s... (%d bytes)", strconv.Quote(strings.ToValidUTF8(s[:most], "")), len(s))
 }
 
 // DataError reports a bad place in a file or in an array of data.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -97,6 +98,18 @@ func TestNearestFindsSlips(t *testing.T) {
 			t.Fatalf("Nearest(%q) = %q, want %q", slip, got, name)
 		}
 	})
+}
+
+// A name of megabytes, such as a hostile file may hold, is compared with nothing and not repeated whole.
+func TestUnknownLongName(t *testing.T) {
+	long := strings.Repeat("kr\u00e4c", 1<<20)
+	if text := fault.Unknown("method", long, []string{"krca", "rca"}).Error(); len(text) > 400 || !strings.Contains(text, "(5242880 bytes)") {
+		t.Errorf("%d bytes: %.300s", len(text), text)
+	}
+	const start = "method is \"kräckräck"
+	if text := fault.Unknown("method", long, nil).Error(); !strings.HasPrefix(text, start) || !utf8.ValidString(text) {
+		t.Errorf("%.300q", text)
+	}
 }
 
 func TestUnknown(t *testing.T) {

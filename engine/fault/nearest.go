@@ -21,8 +21,12 @@ func Unknown(param, got string, choices []string) *ParamError {
 func Nearest(s string, choices []string) string {
 	best, bestDistance := "", 1<<30
 	for _, c := range choices {
+		most := max(2, max(len(s), len(c))/3)
+		if max(len(s)-len(c), len(c)-len(s)) > most {
+			continue // the distance is no smaller, and s may be a text of megabytes
+		}
 		d := editDistance(strings.ToLower(s), strings.ToLower(c))
-		if d < bestDistance && d <= max(2, max(len(s), len(c))/3) {
+		if d < bestDistance && d <= most {
 			best, bestDistance = c, d
 		}
 	}
