@@ -223,6 +223,9 @@ func usable(t *testing.T, eng *engine.Engine, b *asmtest.Bytes, m algorithms.Mod
 	if err == nil && (y.Rows != 2 || y.Cols != m.Dim()) {
 		t.Errorf("%s: %d x %d places in %d dimensions", m.Method(), y.Rows, y.Cols, m.Dim())
 	}
+	if i := slices.IndexFunc(y.Data, func(v float64) bool { return v-v != 0 }); err == nil && i >= 0 {
+		t.Errorf("%s: element %d of the places is %v", m.Method(), i, y.Data[i])
+	}
 	_, err2 := m.Gram(ctx, eng, x, nil)
 	_, err3 := m.Distances(ctx, eng, x, [][2]int{{0, 1}, {1, 1}})
 	for _, err := range []error{err, err2, err3} {
