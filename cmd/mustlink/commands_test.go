@@ -592,14 +592,14 @@ func TestIonosphere(t *testing.T) {
 // and an error names the row of the file.
 func TestEmbedInBlocks(t *testing.T) {
 	dir := withModel(t)
-	data := blobs(embedRows+7, 3, true)
+	data := blobs(mostRows+7, 3, true)
 	write(t, dir, "many.csv", data)
 	runOK(t, dir, "embed model.mlk -i many.csv -o many-embedded.csv")
 	rows, embedded := lines(data), lines(read(t, dir, "many-embedded.csv"))
-	if len(embedded) != embedRows+8 {
-		t.Fatalf("%d lines, want %d", len(embedded), embedRows+8)
+	if len(embedded) != mostRows+8 {
+		t.Fatalf("%d lines, want %d", len(embedded), mostRows+8)
 	}
-	some := []int{1, embedRows - 1, embedRows, embedRows + 1, embedRows + 7}
+	some := []int{1, mostRows - 1, mostRows, mostRows + 1, mostRows + 7}
 	few, want := rows[0]+"\n", embedded[0]+"\n"
 	for _, i := range some {
 		few += rows[i] + "\n"
@@ -610,9 +610,9 @@ func TestEmbedInBlocks(t *testing.T) {
 		t.Errorf("rows %v alone:\n%s\nin the middle of others:\n%s", some, got, want)
 	}
 	runOK(t, dir, "fit -q -m krca -k linear -i data.csv -c links.csv -o linear.mlk")
-	rows[embedRows+3] = "far,1e300,1e300,1e300,x"
+	rows[mostRows+3] = "far,1e300,1e300,1e300,x"
 	write(t, dir, "many.csv", strings.Join(rows, "\n")+"\n")
 	before := names(t, dir)
 	o := run(t, dir, "embed linear.mlk -i many.csv -o out.csv")
-	wantInputError(t, dir, o, before, "many.csv", fmt.Sprintf("row %d", embedRows+2))
+	wantInputError(t, dir, o, before, "many.csv", fmt.Sprintf("row %d", mostRows+2))
 }

@@ -8,14 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
-// embedRows is the number of points that are embedded and written at a time.
-const embedRows = 16384
+// A block of rows that are embedded and written at a time takes about so many bytes, as points or as coordinates.
+const (
+	blockBytes = 16 << 20
+	mostRows   = 1 << 14
+)
 
 type embedFlags struct {
 	data dataFlags
@@ -31,8 +35,9 @@ func newEmbed(a *app) *cobra.Command {
 the learned one: one row a point, as many columns as the model has dimensions. The file is
 written by its extension (.csv, .npy, each also .gz); a CSV keeps the column id.
 
-Rows are embedded and written block by block, and a large .npy file of points stays on disk:
-their number is bounded by the disk, not by memory.`,
+Points of .csv and .npy are read, embedded and written block by block, also from a pipe: their number is
+bounded by the disk, not by memory. Only from .csv to .npy.gz, or to .npy on standard output, are they all read
+first, because .npy has their number in front.`,
 		Example: `  mustlink embed model.mlk -i new.csv -o embedded.npy
   mustlink embed model.mlk -i new.csv -o - | head -3`,
 		Args: positional(1, 1, "MODEL"),
@@ -61,49 +66,64 @@ func (a *app) runEmbed(cmd *cobra.Command, path string, e *embedFlags) error {
 	if err != nil {
 		return err
 	}
-	data, err := a.readData(cmd.Context(), e.data.forModel(fitted))
+	counted := dataset.CountsFirst(e.out, a.writing(e.out, e.data.format))
+	src, err := a.openPoints(cmd.Context(), e.data.forModel(fitted), counted)
 	if err != nil {
 		return err
 	}
-	bar, begin, n := a.progress(), time.Now(), data.Points.Len()
-	defer bar.done()
-	embed := func(ctx context.Context, lo int) ([]float64, error) {
-		bar.report(algorithms.Progress{Stage: "embedding", Done: lo, Total: n, Elapsed: time.Since(begin)})
-		hi := min(lo+embedRows, n)
-		part := *data
-		part.Points = points.Slice(data.Points, lo, hi)
-		x, err := fitted.Prepare(&part)
-		if err != nil {
-			return nil, inRows(err, lo)
-		}
-		y, err := fitted.Model.Embed(ctx, eng, x)
-		if err != nil {
-			return nil, inFile(data.Name, inRows(err, lo))
-		}
-		return valuesOf(y), nil
-	}
-	if err := a.writeEmbedding(cmd.Context(), e, data, fitted.Model.Dim(), embed); err != nil {
+	defer src.close()
+	n, err := a.embedTo(cmd.Context(), e, src, eng, fitted)
+	if err != nil {
 		return err
 	}
-	bar.done()
 	r := matrixReport{Method: fitted.Model.Method(), Rows: n, Cols: fitted.Model.Dim(), Output: e.out, Warnings: a.allWarnings()}
 	return a.summarise(e.out, r, r.text)
 }
 
-// writeEmbedding writes the blocks of dim columns that embed returns, the first of which is computed
-// before the file is begun.
-func (a *app) writeEmbedding(ctx context.Context, e *embedFlags, data *dataset.Data, dim int, embed func(ctx context.Context, lo int) ([]float64, error)) error {
-	first, err := embed(ctx, 0)
-	if err != nil {
-		return err
-	}
-	next := func(row int) ([]float64, error) {
-		if err := ctx.Err(); err != nil || row == 0 {
-			return first, err
+// embedTo embeds block by block: one is read and one is written while a third is computed. It returns the number of rows.
+func (a *app) embedTo(ctx context.Context, e *embedFlags, src *pointSource, eng *engine.Engine, fitted *catalog.Fitted) (int, error) {
+	bar, begin, dim := a.progress(), time.Now(), fitted.Model.Dim()
+	defer bar.done()
+	most := rowsOfBlock(fitted)
+	read, stopReading := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.next(ctx, most) })
+	defer stopReading()
+	done := 0
+	embed := func(ctx context.Context) (dataset.Rows, error) {
+		part, err := read()
+		if err != nil {
+			return dataset.Rows{}, err
 		}
-		return embed(ctx, row)
+		bar.report(algorithms.Progress{Stage: "embedding", Done: done, Total: max(0, src.rows), Elapsed: time.Since(begin)})
+		x, err := fitted.Prepare(part)
+		if err != nil {
+			return dataset.Rows{}, inRows(err, done)
+		}
+		y, err := fitted.Model.Embed(ctx, eng, x)
+		if err != nil {
+			return dataset.Rows{}, inFile(part.Name, inRows(err, done))
+		}
+		done += y.Rows
+		return dataset.Rows{Data: valuesOf(y), IDs: part.IDs}, nil
 	}
-	return dataset.WriteRows(e.out, data.Points.Len(), dim, data.IDs, next, a.writing(e.out, e.data.format))
+	computed, stopComputing := dataset.Ahead(ctx, embed)
+	defer stopComputing()
+	written := 0
+	next := func() (dataset.Rows, error) {
+		block, err := computed()
+		written += len(block.Data) / dim
+		return block, err
+	}
+	err := dataset.WriteRows(e.out, src.rows, dim, next, a.writing(e.out, e.data.format))
+	return written, err
+}
+
+// rowsOfBlock returns the number of rows that are read and embedded at a time.
+func rowsOfBlock(fitted *catalog.Fitted) int {
+	width := fitted.Model.Dim()
+	if m, ok := fitted.Model.(algorithms.Inputs); ok {
+		width = max(width, m.InputDim())
+	}
+	return min(max(1, blockBytes/8/max(1, width)), mostRows)
 }
 
 // valuesOf returns the values of m without gaps between rows.

@@ -178,9 +178,17 @@ func (r *records) each(f func(fields []string, line int) error) error {
 		}
 	}
 	if r.row < 0 {
-		return r.rep.fatal("add rows below the header", "it has a header and nothing below: want at least one row")
+		return r.none()
 	}
 	return nil
+}
+
+// none is the outcome of a file without rows, or without one that is right.
+func (r *records) none() error {
+	if r.row >= 0 {
+		return errStop // the problems are in the report
+	}
+	return r.rep.fatal("add rows below the header", "it has a header and nothing below: want at least one row")
 }
 
 // interner keeps one copy of each text, so that labels neither hold on to their lines nor
@@ -200,7 +208,7 @@ func (in interner) keep(s string) string {
 type names struct {
 	at     int // the column, -1 for none
 	values []string
-	seen   interner
+	seen   interner       // nil for values that may be as many as they like and are not compared
 	lines  map[string]int // for ids: the line of each, as they must differ
 }
 
@@ -219,8 +227,12 @@ func (c *names) add(r *records, fields []string, line int) error {
 	return nil
 }
 
-// push appends a value. For ids it returns the line that has the same one, 0 for none.
+// push appends a value. Where lines are kept it returns the line that has the same one, 0 for none.
 func (c *names) push(value string, line int) (first int) {
+	if c.seen == nil {
+		c.values = append(c.values, strings.Clone(value))
+		return 0
+	}
 	value = c.seen.keep(value)
 	c.values = append(c.values, value)
 	if c.lines == nil {
@@ -233,51 +245,106 @@ func (c *names) push(value string, line int) (first int) {
 	return 0
 }
 
+// take returns the values so far and forgets them.
+func (c *names) take() []string {
+	values := c.values
+	c.values = nil
+	return values
+}
+
 func labelNames(at int) *names { return &names{at: at, seen: interner{}} }
 func idNames(at int) *names    { return &names{at: at, seen: interner{}, lines: map[string]int{}} }
 
 // decodeCSV reads a data file in CSV.
 func decodeCSV(src *source, o ReadOptions, rep *report) (*table, error) {
+	c, err := openCSVRows(src, o, rep)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.next(math.MaxInt)
+	if err == io.EOF {
+		return nil, c.none()
+	}
+	return t, err
+}
+
+// csvRows reads the rows of a CSV file, a block at a time.
+type csvRows struct {
+	*records
+	src         *source
+	o           ReadOptions
+	labels, ids *names
+	features    []int    // the columns that are features
+	names       []string // and their names
+}
+
+// openCSVRows reads the header.
+func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	r, err := openRecords(src, o.maxLine(), rep)
 	if err != nil {
 		return nil, err
 	}
-	labels, ids := labelNames(r.column(labelColumn)), idNames(r.column(idColumn))
-	t := &table{}
-	var features []int
+	c := &csvRows{records: r, src: src, o: o, labels: labelNames(r.column(labelColumn)), ids: idNames(r.column(idColumn))}
 	for i, name := range r.columns {
-		if i != labels.at && i != ids.at {
-			features = append(features, i)
-			t.features = append(t.features, name)
+		if i != c.labels.at && i != c.ids.at {
+			c.features, c.names = append(c.features, i), append(c.names, name)
 		}
 	}
-	t.cols = len(features)
-	if t.cols == 0 {
+	if len(c.features) == 0 {
 		return nil, rep.fatal("add numeric columns", "it has no feature columns, only %s", strings.Join(r.columns, " and "))
 	}
 	if o.IgnoreLabels {
-		labels.at = -1
+		c.labels.at = -1
 	}
-	err = r.each(func(fields []string, line int) error {
-		if err := labels.add(r, fields, line); err != nil {
-			return err
-		}
-		if err := ids.add(r, fields, line); err != nil {
-			return err
-		}
-		if err := t.addRow(r, fields, features, line); err != nil {
-			return err
-		}
-		if len(t.data) == t.cols { // the first row tells how many there may be
-			t.data = grow(t.data, src.size, t.cols, lengthOf(fields))
-		}
-		return checkMemory(o, src.name, int64(len(t.data)))
-	})
+	return c, nil
+}
+
+// openCSVStream is openCSVRows for more rows than memory holds.
+func openCSVStream(src *source, o ReadOptions, rep *report) (rowReader, error) {
+	c, err := openCSVRows(src, o, rep)
 	if err != nil {
 		return nil, err
 	}
-	t.rows, t.ids, t.labels = r.row+1, ids.values, labels.values
+	c.ids.seen, c.ids.lines = nil, nil
+	return c, nil
+}
+
+func (c *csvRows) count() int { return -1 }
+
+// next returns the next rows, at most limit of them; after the last one the error is io.EOF.
+func (c *csvRows) next(limit int) (*table, error) {
+	t := &table{cols: len(c.features), features: c.names}
+	for ; t.rows < limit; t.rows++ {
+		fields, line, err := c.records.next()
+		if err == io.EOF && t.rows > 0 {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := c.add(t, fields, line); err != nil {
+			return nil, err
+		}
+		if t.rows == 0 { // the first row tells how many there may be
+			t.data = grow(t.data, c.src.size, t.cols, lengthOf(fields), limit)
+		}
+		if err := checkMemory(c.o, c.src.name, int64(len(t.data))); err != nil {
+			return nil, err
+		}
+	}
+	t.ids, t.labels = c.ids.take(), c.labels.take()
 	return t, nil
+}
+
+// add appends one record to t.
+func (c *csvRows) add(t *table, fields []string, line int) error {
+	if err := c.labels.add(c.records, fields, line); err != nil {
+		return err
+	}
+	if err := c.ids.add(c.records, fields, line); err != nil {
+		return err
+	}
+	return t.addRow(c.records, fields, c.features, line)
 }
 
 // addRow parses the features of one record.
@@ -331,14 +398,14 @@ func lengthOf(fields []string) int {
 	return n
 }
 
-// grow makes room for as many rows as a file of size bytes may have after its first row of
+// grow makes room for as many rows, up to limit, as a file of size bytes may have after its first row of
 // the given length. A value takes two bytes of text or more, so that this is never more
 // than four times the file.
-func grow(data []float64, size int64, cols, rowLength int) []float64 {
+func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
 	if size <= 0 {
 		return data
 	}
-	rows := float64(size)/float64(rowLength)*1.02 + 1
+	rows := min(float64(size)/float64(rowLength)*1.02+1, float64(limit))
 	values := min(rows*float64(cols), float64(size)/2+1)
 	return append(make([]float64, 0, max(len(data), int(values))), data...)
 }

@@ -15,6 +15,7 @@ type format struct {
 	// endings of file names, without .gz; the first is the usual one.
 	endings []string
 	decode  func(src *source, o ReadOptions, rep *report) (*table, error)
+	rows    func(src *source, o ReadOptions, rep *report) (rowReader, error) // the same a block at a time
 	labels  func(src *source, maxLine int) (labels, ids []string, err error)
 	encode  func(w *matrixWriter) error
 }
@@ -27,11 +28,11 @@ const npyName = "npy"
 // formats is the table. Adding a format is adding a row here.
 func formats() []format {
 	return []format{
-		{"csv", []string{".csv"}, decodeCSV, decodeLabels, encodeCSV},
-		{npyName, []string{".npy"}, decodeNPY, nil, encodeNPY},
-		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, labelsSVM, nil},
-		{"idx", []string{".idx", "-ubyte"}, decodeIDX, labelsIDX, nil},
-		{"fasta", []string{".fasta", ".fa", ".faa", ".fna"}, decodeFASTA, labelsFASTA, nil},
+		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV},
+		{npyName, []string{".npy"}, decodeNPY, openNPYRows, nil, encodeNPY},
+		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, nil, labelsSVM, nil},
+		{"idx", []string{".idx", "-ubyte"}, decodeIDX, nil, labelsIDX, nil},
+		{"fasta", []string{".fasta", ".fa", ".faa", ".fna"}, decodeFASTA, nil, labelsFASTA, nil},
 	}
 }
 

@@ -73,7 +73,7 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 	if err != nil || h.whole() {
 		return t, err
 	}
-	return t, t.checkFinite(rep)
+	return t, t.checkFinite(rep, 0)
 }
 
 // labelsIDX returns the numbers of a vector as labels.
@@ -82,7 +82,7 @@ func labelsIDX(src *source, _ int) (labels, ids []string, err error) {
 	if err == nil && (head[3] != 1 || head[2] >= 0x0d) && head[0] == 0 && head[1] == 0 {
 		return nil, nil, fault.Data(src.name, "it is no vector of whole numbers: want an IDX file of one dimension (idx1) with the labels")
 	}
-	t, err := decodeIDX(src, ReadOptions{}, &report{file: src.name, max: 1})
+	t, err := decodeIDX(src, ReadOptions{MemoryLimit: src.limit}, &report{file: src.name, max: 1})
 	if err != nil {
 		return nil, nil, err
 	}

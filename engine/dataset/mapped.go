@@ -55,7 +55,7 @@ func mapNPY(path string, o ReadOptions) (*Data, func() error, error) {
 	t := &table{rows: int(rows), cols: int(cols)}
 	t.data = unsafe.Slice((*float64)(unsafe.Pointer(&pages[h.length])), t.rows*t.cols)
 	rep := &report{file: path, max: 1}
-	d, err := (*Data)(nil), t.checkFinite(rep)
+	d, err := (*Data)(nil), t.checkFinite(rep, 0)
 	if err == nil {
 		d, err = t.complete(src, o, rep)
 	}

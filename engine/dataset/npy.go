@@ -48,7 +48,54 @@ func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
 	if h.fortran && rows > 1 && cols > 1 {
 		t.data = transpose(t.data, t.cols, t.rows)
 	}
-	return t, t.checkFinite(rep)
+	return t, t.checkFinite(rep, 0)
+}
+
+// npyRows reads the rows of a .npy file, a block at a time.
+type npyRows struct {
+	src        *source
+	o          ReadOptions
+	rep        *report
+	descr      string
+	size       int // bytes of a value
+	cols       int
+	rows, done int
+}
+
+// openNPYRows reads the header. The rows must come one after the other.
+func openNPYRows(src *source, o ReadOptions, rep *report) (rowReader, error) {
+	h, rows, cols, size, err := openNPY(src)
+	if err != nil {
+		return nil, err
+	}
+	if h.fortran && rows > 1 && cols > 1 {
+		return nil, fault.Data(src.name, "its values go down the columns, so that no row can be read before the last column: want rows in order (numpy.ascontiguousarray)")
+	}
+	return &npyRows{src: src, o: o, rep: rep, descr: h.descr, size: int(size), cols: int(cols), rows: int(rows)}, nil
+}
+
+func (r *npyRows) count() int { return r.rows }
+
+func (r *npyRows) next(limit int) (*table, error) {
+	t := &table{rows: min(limit, r.rows-r.done), cols: r.cols}
+	if t.rows == 0 {
+		if err := r.src.atEnd(r.rows * r.cols); err != nil {
+			return nil, err
+		}
+		return nil, io.EOF
+	}
+	if err := checkMemory(r.o, r.src.name, int64(t.rows)*int64(t.cols)); err != nil {
+		return nil, err
+	}
+	var err error
+	t.data, err = r.src.nextValues(r.done*r.cols, t.rows*t.cols, r.size, func(data []float64, buf []byte) ([]float64, error) {
+		return appendValues(data, buf, r.descr)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.done += t.rows
+	return t, t.checkFinite(r.rep, r.done-t.rows)
 }
 
 // openNPY reads the header and compares it with the size of the file, where that is known.
@@ -66,14 +113,14 @@ func openNPY(src *source) (h npyHeader, rows, cols, size int64, err error) {
 	return h, rows, cols, size, err
 }
 
-// checkFinite reports the values that are NaN or infinite.
-func (t *table) checkFinite(rep *report) error {
+// checkFinite reports the values that are NaN or infinite, in a table whose first row is that of the file.
+func (t *table) checkFinite(rep *report, row int) error {
 	for i, v := range t.data {
 		if v-v == 0 {
 			continue
 		}
 		e := fault.Data(rep.file, "the value is %v: want a finite number", v)
-		e.Row, e.Column = i/t.cols, strconv.Itoa(i%t.cols)
+		e.Row, e.Column = row+i/t.cols, strconv.Itoa(i%t.cols)
 		if err := rep.add(e, "fill in a number, or remove the row"); err != nil {
 			return err
 		}
@@ -322,31 +369,46 @@ func (p *literal) tuple() []int64 {
 	return shape
 }
 
-// encodeNPY writes a matrix as float64 in C order with a version 1 header padded to a
-// multiple of 64 bytes, as NumPy does.
+// encodeNPY writes a matrix as float64 in C order. A number of rows that is not known before the end
+// is written over the header then.
 func encodeNPY(w *matrixWriter) error {
-	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", w.rows, w.cols)
-	pad := -(len(npyMagic) + 4 + len(dict) + 1) & 63
-	dict += strings.Repeat(" ", pad) + "\n"
-	head := append([]byte(npyMagic), 1, 0)
-	head = binary.LittleEndian.AppendUint16(head, uint16(len(dict)))
+	known := w.rows >= 0
+	at, patch := w.out.(io.WriterAt)
+	if !known && !patch {
+		return &fault.ParamError{Param: "output path", Value: w.path, Want: "a file for .npy, or .csv: the number of rows is not known before the end"}
+	}
 	out := bufio.NewWriterSize(w.out, bufferSize)
-	if _, err := out.Write(append(head, dict...)); err != nil {
+	if _, err := out.Write(npyPreamble(w.rows, w.cols)); err != nil {
 		return err
 	}
 	var buf []byte
-	for i := range w.rows {
-		row, err := w.row(i)
-		if err != nil {
-			return err
-		}
+	err := w.each(func(_ int, row []float64) error {
 		buf = buf[:0]
 		for _, v := range row {
 			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
 		}
-		if _, err := out.Write(buf); err != nil {
-			return err
-		}
+		_, err := out.Write(buf)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil || known {
+		return err
+	}
+	_, err = at.WriteAt(npyPreamble(w.rows, w.cols), 0)
+	return err
+}
+
+// npyPreamble returns a version 1 header, padded to a multiple of 64 bytes as NumPy does. Its length leaves room for any
+// number of rows, -1 for one that is not known yet.
+func npyPreamble(rows, cols int) []byte {
+	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", max(0, rows), cols)
+	const most = 19 // digits of an int64
+	room := most - len(strconv.Itoa(max(0, rows)))
+	pad := -(len(npyMagic)+4+len(dict)+room+1)&63 + room
+	dict += strings.Repeat(" ", pad) + "\n"
+	head := append([]byte(npyMagic), 1, 0)
+	head = binary.LittleEndian.AppendUint16(head, uint16(len(dict)))
+	return append(head, dict...)
 }

@@ -24,8 +24,20 @@ func (s *source) full(buf []byte, what string) error {
 // values reads n values of size bytes each and makes sure that nothing follows them.
 // decode appends the values of a whole number of them.
 func (s *source) values(n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
+	data, err := s.nextValues(0, n, size, decode)
+	if err == nil {
+		err = s.atEnd(n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// nextValues reads the n values after the first at.
+func (s *source) nextValues(at, n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
 	data := make([]float64, 0, s.room(n))
-	buf := make([]byte, valueChunk*size)
+	buf := make([]byte, min(valueChunk, n)*size)
 	for len(data) < n {
 		part := buf[:min(valueChunk, n-len(data))*size]
 		if err := s.full(part, "its values"); err != nil {
@@ -33,15 +45,22 @@ func (s *source) values(n, size int, decode func(data []float64, buf []byte) ([]
 		}
 		var err error
 		if data, err = decode(data, part); err != nil {
-			return nil, fault.Data(s.name, "value %d: %w", len(data), err)
+			return nil, fault.Data(s.name, "value %d: %w", at+len(data), err)
 		}
 	}
-	if _, err := s.r.ReadByte(); err == nil {
-		return nil, fault.Data(s.name, "more bytes follow the last value: want %d values", n)
-	} else if err != io.EOF { // reading to the end also checks gzip's checksum
-		return nil, s.readError(err)
-	}
 	return data, nil
+}
+
+// atEnd makes sure that nothing follows the n values. Reading to the end also checks gzip's checksum.
+func (s *source) atEnd(n int) error {
+	switch _, err := s.r.ReadByte(); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return fault.Data(s.name, "more bytes follow the last value: want %d values", n)
+	default:
+		return s.readError(err)
+	}
 }
 
 // room returns for how many of the n values that a header claims memory is set aside at

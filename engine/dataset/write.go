@@ -72,32 +72,63 @@ func (o WriteOptions) text(path string, f func(w *csv.Writer) error) error {
 	})
 }
 
-// matrixWriter is a matrix on its way into a format.
+// Rows are some rows of a matrix.
+type Rows struct {
+	Data []float64 // row-major, without gaps
+	IDs  []string  // one a row, or nil
+}
+
+// matrixWriter is a matrix on its way into a format: a block of rows, and where more come from.
 type matrixWriter struct {
 	out        io.Writer
 	path       string
-	rows, cols int
+	rows, cols int // rows is -1 when the number is not known before the end
 	data       []float64
 	stride     int
 	ids        []string
 	columns    []string
 	labels     []string
-	// next, if not nil, returns the rows from row on that come next, compact; data then holds the
-	// rows [from, to).
-	next     func(row int) ([]float64, error)
+	// next, if not nil, returns the rows that come next; data and ids then hold the rows [from, to).
+	next     func() (Rows, error)
 	from, to int
 }
 
-// row returns row i, which must be finite: a file that could not be read again is worse
-// than an error. Rows are asked for in ascending order.
-func (w *matrixWriter) row(i int) ([]float64, error) {
-	if w.next != nil && i == w.to {
-		var err error
-		if w.data, err = w.next(i); err != nil {
-			return nil, err
+// advance takes the rows that come next, and the error io.EOF for none.
+func (w *matrixWriter) advance() error {
+	if w.to == w.rows || w.next == nil {
+		return io.EOF
+	}
+	block, err := w.next()
+	if err == io.EOF && w.rows < 0 {
+		return err
+	}
+	if err == io.EOF {
+		err = &fault.ShapeError{What: "number of rows", Got: w.to, Want: strconv.Itoa(w.rows)}
+	}
+	if err != nil {
+		return err
+	}
+	n := len(block.Data) / w.cols
+	if n == 0 || len(block.Data)%w.cols != 0 || w.rows >= 0 && w.to+n > w.rows {
+		want := fmt.Sprintf("a multiple of %d columns, at least 1", w.cols)
+		if w.rows >= 0 {
+			want += fmt.Sprintf(" and at most %d rows", w.rows-w.to)
 		}
-		if w.from, w.to = i, i+len(w.data)/w.cols; w.to == i || w.to > w.rows || len(w.data)%w.cols != 0 {
-			return nil, &fault.ShapeError{What: "length of a block of rows", Got: len(w.data), Want: fmt.Sprintf("a multiple of %d columns, 1 to %d rows", w.cols, w.rows-i)}
+		return &fault.ShapeError{What: "length of a block of rows", Got: len(block.Data), Want: want}
+	}
+	if w.to > 0 && (block.IDs == nil) != (w.ids == nil) || block.IDs != nil && len(block.IDs) != n {
+		return &fault.ShapeError{What: "number of ids", Got: len(block.IDs), Want: "one for each row of all blocks, or none"}
+	}
+	w.from, w.to, w.data, w.ids = w.to, w.to+n, block.Data, block.IDs
+	return nil
+}
+
+// row returns row i, which must be finite: a file that could not be read again is worse
+// than an error. Rows are asked for in ascending order; after the last one the error is io.EOF.
+func (w *matrixWriter) row(i int) ([]float64, error) {
+	if i == w.to {
+		if err := w.advance(); err != nil {
+			return nil, err
 		}
 	}
 	at := (i - w.from) * w.stride
@@ -112,23 +143,46 @@ func (w *matrixWriter) row(i int) ([]float64, error) {
 	return row, nil
 }
 
+// each calls f for every row.
+func (w *matrixWriter) each(f func(i int, row []float64) error) error {
+	for i := 0; ; i++ {
+		row, err := w.row(i)
+		if err == io.EOF {
+			w.rows = i
+			return nil
+		}
+		if err == nil {
+			err = f(i, row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // WriteMatrix writes a rows x cols matrix, row-major with the given stride, in the format
 // of path or of o.Format. CSV gets 17 significant digits, which restore every float64
 // exactly, and the column id first when ids is not nil; .npy is float64 and has no ids.
 // A NaN or an infinity is a *fault.DataError. Nothing is left of path after an error.
 func WriteMatrix(path string, rows, cols int, data []float64, stride int, ids []string, o WriteOptions) error {
-	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, data: data, stride: stride, ids: ids, columns: o.Columns}, o)
+	return writeMatrix(&matrixWriter{path: path, rows: rows, to: rows, cols: cols, data: data, stride: stride, ids: ids, columns: o.Columns}, o)
 }
 
-// WriteRows is [WriteMatrix] for a matrix of one column or more that comes in blocks: next(i)
-// returns the rows from i on, row-major and compact, as many as it likes; it is called again when
-// they are written, and may use the same memory. Its error, such as that of a cancelled context,
-// ends the writing, and then nothing is left of path.
-func WriteRows(path string, rows, cols int, ids []string, next func(row int) ([]float64, error), o WriteOptions) error {
+// WriteRows is [WriteMatrix] for a matrix of one column or more that comes in blocks: next returns the rows that come
+// next, one or more, and io.EOF after the last ones; it is called again when they are written, and may use the same
+// memory. The first block is asked for before the file is begun. Any other error of next, such as that of a cancelled
+// context, ends the writing, and then nothing is left of path.
+//
+// rows is the number of all rows, or -1 when it is not known. A .npy file, which has it in front, must then be one that can be
+// written to there, and neither compressed nor a stream: otherwise the error is a *fault.ParamError.
+func WriteRows(path string, rows, cols int, next func() (Rows, error), o WriteOptions) error {
 	if cols < 1 {
 		return &fault.ShapeError{What: "number of columns", Got: cols, Want: "at least 1"}
 	}
-	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, next: next, stride: cols, ids: ids, columns: o.Columns}, o)
+	if rows < -1 {
+		return &fault.ShapeError{What: "number of rows", Got: rows, Want: "a number >= 0, or -1 when it is not known"}
+	}
+	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, next: next, stride: cols, columns: o.Columns}, o)
 }
 
 // WriteData writes dense points as a data file with their ids, features and labels. In
@@ -141,7 +195,7 @@ func WriteData(path string, d *Data, o WriteOptions) error {
 	if o.Columns == nil {
 		o.Columns = d.Features
 	}
-	return writeMatrix(&matrixWriter{path: path, rows: x.N, cols: x.D, data: x.Data, stride: x.D,
+	return writeMatrix(&matrixWriter{path: path, rows: x.N, to: x.N, cols: x.D, data: x.Data, stride: x.D,
 		ids: d.IDs, columns: o.Columns, labels: d.Labels}, o)
 }
 
@@ -153,14 +207,35 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 	if err := w.check(); err != nil {
 		return err
 	}
+	if w.rows < 0 && countsFirst(f, gz, w.path) {
+		return &fault.ParamError{Param: "output path", Value: w.path,
+			Want: "a .npy file that is not compressed, or .csv: the number of rows, which .npy has in front, is not known before the end"}
+	}
+	if w.next != nil { // before the file is begun
+		if err := w.advance(); err != nil && err != io.EOF {
+			return err
+		}
+	}
 	return o.output(w.path, gz, func(out io.Writer) error {
 		w.out = out
 		return f.encode(w)
 	})
 }
 
+// CountsFirst says whether a matrix can be written to path, as o says, only when the number of its rows is known: .npy has it
+// in front, where a stream and a compressed file cannot be written to again.
+func CountsFirst(path string, o WriteOptions) bool {
+	f, gz, err := outputFormat(path, o.Format)
+	return err == nil && countsFirst(f, gz, path)
+}
+
+func countsFirst(f format, gz bool, path string) bool { return f.name == npyName && (gz || path == "-") }
+
 func (w *matrixWriter) check() error {
-	if w.rows < 0 || w.cols < 0 || w.stride < w.cols || w.next == nil && w.rows > 0 && len(w.data) < (w.rows-1)*w.stride+w.cols {
+	if w.next != nil {
+		return nil
+	}
+	if w.rows < 0 || w.cols < 0 || w.stride < w.cols || w.rows > 0 && len(w.data) < (w.rows-1)*w.stride+w.cols {
 		return &fault.ShapeError{What: "length of the matrix's data", Got: len(w.data),
 			Want: fmt.Sprintf("%d x %d with a stride of %d", w.rows, w.cols, w.stride)}
 	}
@@ -184,14 +259,10 @@ func encodeCSV(w *matrixWriter) error {
 		return err
 	}
 	var line []byte
-	for i := range w.rows {
-		row, err := w.row(i)
-		if err != nil {
-			return err
-		}
+	err := w.each(func(i int, row []float64) error {
 		line = line[:0]
 		if w.ids != nil {
-			line = append(appendField(line, w.ids[i]), ',')
+			line = append(appendField(line, w.ids[i-w.from]), ',')
 		}
 		for _, v := range row {
 			line = append(strconv.AppendFloat(line, v, 'g', 17, 64), ',')
@@ -202,9 +273,11 @@ func encodeCSV(w *matrixWriter) error {
 		if len(line) > 0 {
 			line[len(line)-1] = '\n' // in place of the last comma
 		}
-		if _, err := out.Write(line); err != nil {
-			return err
-		}
+		_, err := out.Write(line)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return out.Flush()
 }

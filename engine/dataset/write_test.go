@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -108,34 +107,61 @@ func TestWriteRows(t *testing.T) {
 		if err := WriteMatrix(whole, rows, cols, data, cols, ids, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		block, asked := make([]float64, 0, rows*cols), []int(nil)
-		next := func(i int) ([]float64, error) { // blocks of 1, 2, 3 ... rows in the same memory
-			asked = append(asked, i)
-			return append(block[:0], data[i*cols:min(i+len(asked), rows)*cols]...), nil
-		}
-		if err := WriteRows(parts, rows, cols, ids, next, WriteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		a, errA := os.ReadFile(whole)
-		b, errB := os.ReadFile(parts)
-		if errA != nil || errB != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s: %d bytes whole, %d in parts (%v, %v)", name, len(a), len(b), errA, errB)
-		}
-		if !slices.Equal(asked, []int{0, 1, 3, 6, 10}) {
-			t.Errorf("%s: asked for rows %v", name, asked)
+		for _, number := range []int{rows, -1} {
+			if number < 0 && name == "m.npy.gz" {
+				continue
+			}
+			block, at, blocks := make([]float64, 0, rows*cols), 0, 0
+			next := func() (Rows, error) { // blocks of 1, 2, 3 ... rows in the same memory
+				if at == rows {
+					return Rows{}, io.EOF
+				}
+				blocks++
+				from, to := at, min(at+blocks, rows)
+				at = to
+				return Rows{append(block[:0], data[from*cols:to*cols]...), ids[from:to]}, nil
+			}
+			if err := WriteRows(parts, number, cols, next, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			a, errA := os.ReadFile(whole)
+			b, errB := os.ReadFile(parts)
+			if errA != nil || errB != nil || !bytes.Equal(a, b) {
+				t.Errorf("%s, %d rows: %d bytes whole, %d in parts (%v, %v)", name, number, len(a), len(b), errA, errB)
+			}
+			if at != rows || blocks != 5 {
+				t.Errorf("%s: asked for %d rows in %d blocks", name, at, blocks)
+			}
 		}
 	}
 	dir := t.TempDir()
-	for name, next := range map[string]func(int) ([]float64, error){
-		"none":      func(int) ([]float64, error) { return nil, nil },
-		"too many":  func(int) ([]float64, error) { return make([]float64, (rows+1)*cols), nil },
-		"half":      func(int) ([]float64, error) { return make([]float64, cols+1), nil },
-		"NaN":       func(int) ([]float64, error) { return []float64{1, math.NaN(), 2}, nil },
-		"cancelled": func(int) ([]float64, error) { return nil, context.Canceled },
+	for name, block := range map[string]struct {
+		rows Rows
+		err  error
+	}{
+		"none":      {Rows{}, nil},
+		"too many":  {Rows{Data: make([]float64, (rows+1)*cols)}, nil},
+		"half":      {Rows{Data: make([]float64, cols+1)}, nil},
+		"NaN":       {Rows{Data: []float64{1, math.NaN(), 2}}, nil},
+		"ids":       {Rows{make([]float64, 2*cols), []string{"a"}}, nil},
+		"ended":     {Rows{}, io.EOF},
+		"cancelled": {Rows{}, context.Canceled},
 	} {
-		err := WriteRows(filepath.Join(dir, "m.csv"), rows, cols, nil, next, WriteOptions{})
+		next := func() (Rows, error) { return block.rows, block.err }
+		err := WriteRows(filepath.Join(dir, "m.csv"), rows, cols, next, WriteOptions{})
 		if list, _ := os.ReadDir(dir); len(list) > 0 || err == nil || name == "cancelled" && !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: the folder holds %v, error %v", name, list, err)
+		}
+	}
+	for _, path := range []string{filepath.Join(dir, "m.npy.gz"), "-"} { // the number of rows cannot be put in front
+		next := func() (Rows, error) { t.Errorf("%s: asked for rows", path); return Rows{}, io.EOF }
+		o := WriteOptions{Format: "npy", Stdout: io.Discard}
+		if !CountsFirst(path, o) {
+			t.Errorf("%s: rows need not be counted", path)
+		}
+		err := WriteRows(path, -1, cols, next, o)
+		if list, _ := os.ReadDir(dir); len(list) > 0 || !fault.IsInput(err) {
+			t.Errorf("%s: the folder holds %v, error %v", path, list, err)
 		}
 	}
 }

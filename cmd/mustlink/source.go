@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// pointSource is a set of points that comes in blocks, from a file that is read on the way where its format allows, and
+// else from memory.
+type pointSource struct {
+	rows  int // -1 when not known before the end
+	next  func(ctx context.Context, limit int) (*dataset.Data, error)
+	close func()
+}
+
+// openPoints begins to read the points that d describes. With counted their number is known from the start: then text, which
+// does not tell it, is read to its end first.
+func (a *app) openPoints(ctx context.Context, d *dataFlags, counted bool) (*pointSource, error) {
+	o := d.options(a)
+	if !dataset.Streams(d.path, o.Format) || o.Gram || o.Labels != "" || counted && d.formatName() != "npy" {
+		data, err := a.readData(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		return inMemory(data), nil
+	}
+	s, err := await(ctx, func() (*dataset.Stream, error) {
+		if d.path == stream {
+			return dataset.DecodeStream(a.stdin, "standard input", o.Format, o)
+		}
+		return dataset.OpenStream(d.path, o)
+	})
+	if err != nil {
+		return nil, formatError(err, d.path)
+	}
+	next := func(ctx context.Context, limit int) (*dataset.Data, error) {
+		return await(ctx, func() (*dataset.Data, error) { return s.Next(limit) })
+	}
+	return &pointSource{rows: s.Rows(), next: next, close: func() { _ = s.Close() }}, nil // nothing was written
+}
+
+// inMemory returns the blocks of data that are there.
+func inMemory(data *dataset.Data) *pointSource {
+	n, at := data.Points.Len(), 0
+	next := func(_ context.Context, limit int) (*dataset.Data, error) {
+		if at == n {
+			return nil, io.EOF
+		}
+		lo, hi := at, min(at+limit, n)
+		at = hi
+		part := *data
+		part.Points = points.Slice(data.Points, lo, hi)
+		if data.IDs != nil {
+			part.IDs = data.IDs[lo:hi]
+		}
+		if data.Labels != nil {
+			part.Labels = data.Labels[lo:hi]
+		}
+		return &part, nil
+	}
+	return &pointSource{rows: n, next: next, close: func() {}}
+}

@@ -1,0 +1,133 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Stream is a data file that is read a block of rows at a time: the number of rows is bounded by the disk, or by
+// whoever writes into the pipe, and not by memory. It is not safe for concurrent use.
+type Stream struct {
+	src  *source
+	in   io.Closer // nil for a reader that belongs to the caller
+	o    ReadOptions
+	rep  *report
+	rows rowReader
+	done int // rows read
+	err  error
+}
+
+// rowReader reads the rows of one format.
+type rowReader interface {
+	// next returns the next rows, 1 to limit of them; after the last one the error is io.EOF.
+	next(limit int) (*table, error)
+	// count returns the number of all rows, -1 when that is not known before the end.
+	count() int
+}
+
+// Streams says whether a file of this name, or of this format, can be read as a [Stream]: .csv and .npy, also .gz.
+func Streams(path, format string) bool {
+	f, _, err := inputFormat(path, format)
+	return err == nil && f.rows != nil
+}
+
+// OpenStream begins to read the data file at path, as [Read] does, and with its errors. Gram matrices and labels from another
+// file are refused, and so are values that go down the columns of a .npy file. Ids are not compared with one
+// another, since that would keep them all.
+func OpenStream(path string, o ReadOptions) (*Stream, error) {
+	f, gz, err := inputFormat(path, o.Format)
+	if err != nil {
+		return nil, err
+	}
+	in, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newStream(newSource(path, in, size, gz), f, o)
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	s.in = in
+	return s, nil
+}
+
+// DecodeStream is [OpenStream] for a reader, with the name and format of [Decode].
+func DecodeStream(r io.Reader, name, format string, o ReadOptions) (*Stream, error) {
+	if o.Format == "" {
+		o.Format = format
+	}
+	f, gz, err := inputFormat(name, o.Format)
+	if err != nil {
+		return nil, err
+	}
+	return newStream(newSource(name, r, -1, gz), f, o)
+}
+
+func newStream(src *source, f format, o ReadOptions) (*Stream, error) {
+	switch {
+	case f.rows == nil:
+		return nil, &fault.ParamError{Param: "format", Value: f.name, Want: "one that is read row by row: csv or npy"}
+	case o.Gram || o.Labels != "":
+		return nil, &fault.ParamError{Param: "stream", Value: src.name, Want: "points by themselves, without a Gram matrix or a file of labels"}
+	}
+	s := &Stream{src: src, o: o, rep: &report{file: src.name, max: 1}}
+	var err error
+	if s.rows, err = f.rows(src, o, s.rep); err != nil {
+		return nil, s.rep.outcome(err)
+	}
+	return s, nil
+}
+
+// Rows returns the number of all rows, -1 when only the end will tell.
+func (s *Stream) Rows() int { return s.rows.count() }
+
+// Done returns the number of rows read so far.
+func (s *Stream) Done() int { return s.done }
+
+// Next returns the next rows, 1 to limit of them, in memory of their own. After the last row the error is io.EOF; it and any
+// other error come back from every call that follows. Rows in messages are those of the file.
+func (s *Stream) Next(limit int) (*Data, error) {
+	if limit < 1 {
+		return nil, &fault.ParamError{Param: "limit", Value: limit, Want: "a number of rows >= 1"}
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	t, err := s.rows.next(limit)
+	if err == io.EOF && s.done == 0 {
+		err = s.empty()
+	}
+	var d *Data
+	if err == nil {
+		d, err = t.complete(s.src, s.o, s.rep)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			err = s.rep.outcome(err)
+		}
+		s.err = err
+		return nil, err
+	}
+	s.done += t.rows
+	return d, nil
+}
+
+// empty is the outcome of a stream that ends before its first row.
+func (s *Stream) empty() error {
+	return s.rep.fatal("add rows", "it has no rows: want at least one")
+}
+
+// Close closes the file that [OpenStream] opened.
+func (s *Stream) Close() error {
+	if s.in == nil {
+		return nil
+	}
+	if err := s.in.Close(); err != nil {
+		return fmt.Errorf("closing %s: %w", s.src.name, err)
+	}
+	return nil
+}
