@@ -16,6 +16,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Options says how to choose. Make them with [DefaultOptions].
@@ -287,14 +289,8 @@ func (s *search) result() (*Result, error) {
 
 // spread returns mean and standard deviation.
 func spread(values []float64) (mean, sd float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
 	if len(values) < 2 {
-		return mean, 0
+		return stat.Mean(values, nil), 0
 	}
-	for _, v := range values {
-		sd += (v - mean) * (v - mean) / float64(len(values)-1)
-	}
-	return mean, math.Sqrt(sd)
+	return stat.MeanStdDev(values, nil)
 }

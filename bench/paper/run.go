@@ -14,6 +14,8 @@ import (
 	"github.com/mustlink/mustlink/bench/statistics"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Options says how to run a table. The zero value runs the table as it stands, with seed
@@ -326,22 +328,8 @@ func given(n int, value func(i int) float64) []float64 {
 
 // summarise returns the mean of values and their standard deviation with divisor n-1; of no values there is neither.
 func summarise(values []float64) Value {
-	if len(values) == 0 {
-		return Value{math.NaN(), math.NaN()}
-	}
-	var sum, squares float64
-	for _, v := range values {
-		sum += v
-	}
-	mean := sum / float64(len(values))
-	if len(values) == 1 {
-		return Value{Mean: mean, SD: math.NaN()}
-	}
-	for _, v := range values {
-		d := v - mean
-		squares += float64(d * d)
-	}
-	return Value{Mean: mean, SD: math.Sqrt(squares / float64(len(values)-1))}
+	mean, sd := stat.MeanStdDev(values, nil)
+	return Value{Mean: mean, SD: sd}
 }
 
 // Decode reads the JSON of a result of one of the tables, so that it can be drawn again. JSON of something else, or of a table

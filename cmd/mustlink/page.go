@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -390,17 +391,8 @@ func restartsFor(rows int) int {
 }
 
 func spreadOf(values []float64) report.Score {
-	mean, squares := 0.0, 0.0
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	if len(values) == 1 {
-		return report.Score{Mean: mean, SD: math.NaN()}
-	}
-	for _, v := range values {
-		squares += (v - mean) * (v - mean) / float64(len(values)-1)
-	}
-	return report.Score{Mean: mean, SD: math.Sqrt(squares)}
+	mean, sd := stat.MeanStdDev(values, nil)
+	return report.Score{Mean: mean, SD: sd}
 }
 
 // neighborScore is the accuracy of the nearest other points, of a part of the rows where there are many.
