@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/bench/compare"
 	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -44,11 +45,7 @@ nearest neighbours on that half and on the half that no method has seen: means, 
   mustlink bench cross --data DIR --state cross.jsonl -o cross.md`,
 		Args: positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runCompare(cmd, &p, func(o compare.Options) (comparison, error) {
-				eng, err := a.engine()
-				if err != nil {
-					return nil, err
-				}
+			return a.runCompare(cmd, &p, func(eng *engine.Engine, o compare.Options) (comparison, error) {
 				return compare.Run(cmd.Context(), eng, o)
 			})
 		},
@@ -70,11 +67,7 @@ func newBenchCurves(a *app) *cobra.Command {
   mustlink bench curves --data DIR --state curves.jsonl -o curves.md`,
 		Args: positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runCompare(cmd, &p, func(o compare.Options) (comparison, error) {
-				eng, err := a.engine()
-				if err != nil {
-					return nil, err
-				}
+			return a.runCompare(cmd, &p, func(eng *engine.Engine, o compare.Options) (comparison, error) {
 				return compare.RunCurves(cmd.Context(), eng, o)
 			})
 		},
@@ -127,15 +120,19 @@ func (p *compareFlags) options(a *app, cmd *cobra.Command) (compare.Options, err
 	return o, a.checkOutput("-o, --output", p.out)
 }
 
-func (a *app) runCompare(cmd *cobra.Command, p *compareFlags, run func(compare.Options) (comparison, error)) error {
+func (a *app) runCompare(cmd *cobra.Command, p *compareFlags, run func(*engine.Engine, compare.Options) (comparison, error)) error {
 	o, err := p.options(a, cmd)
+	if err != nil {
+		return err
+	}
+	eng, err := a.engine()
 	if err != nil {
 		return err
 	}
 	bar := a.progress()
 	defer bar.done()
 	o.Progress = bar.report
-	result, err := run(o)
+	result, err := run(eng, o)
 	if err != nil {
 		return err
 	}
