@@ -304,10 +304,10 @@ func (l *lesson) classes() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(l.labels))))
 }
 
-// mpck is MPCK-means with one diagonal metric, from one start.
+// mpck is MPCK-means with one diagonal metric, the best of ten starts: the peer takes one, and from one the objective is a matter of luck.
 func mpck(l *lesson) job {
 	var found *cluster.PenalizedResult
-	p := cluster.PenalizedParams{Params: cluster.Params{K: l.classes(), Restarts: 1, Seed: 1}, Metric: cluster.MetricDiagonal}
+	p := cluster.PenalizedParams{Params: cluster.Params{K: l.classes(), Restarts: cluster.DefaultRestarts, Seed: 1}, Metric: cluster.MetricDiagonal}
 	return job{
 		func(ctx context.Context, s Subject, _ algorithms.ProgressFunc) (err error) {
 			found, err = cluster.Penalized(ctx, s.Engine, l.matrix(), l.pairs, p)
