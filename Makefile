@@ -2,6 +2,8 @@
 GO        ?= go
 BIN       ?= bin
 FUZZTIME  ?= 20s
+FUZZPARALLEL ?=
+FUZZJOBS  ?= 1
 SOAKTIME  ?= 30m
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -50,13 +52,8 @@ lint: vet ## gofmt, vet (three builds), staticcheck
 	if [ -n "$$unformatted" ]; then echo "gofmt -s would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
 
-fuzz: ## run every fuzz target for FUZZTIME (20s each)
-	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir pkg; do \
-		grep -hoE '^func (Fuzz[A-Za-z0-9_]+)' "$$dir"/*_test.go 2>/dev/null | awk '{print $$2}' | while read -r target; do \
-			echo "$$pkg $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" </dev/null || exit 1; \
-		done || exit 1; \
-	done
+fuzz: ## run every fuzz target for FUZZTIME (20s), FUZZJOBS (1) at a time of FUZZPARALLEL workers; a line for each with its executions
+	@GO="$(GO)" FUZZTIME=$(FUZZTIME) FUZZPARALLEL=$(FUZZPARALLEL) FUZZJOBS=$(FUZZJOBS) .ci/fuzz
 
 bench: ## run the Go benchmarks of every package
 	$(GO) test $(TAGFLAG) -run '^$$' -bench . -benchmem ./...
