@@ -189,6 +189,54 @@ func testSymEigScaled(t *testing.T, s *suite) {
 	}
 }
 
+// testSymEigGraded: of vv', whose elements fall to nothing where v does, |v|^2 is the only eigenvalue that is not 0, also
+// where two such matrices stand side by side.
+func testSymEigGraded(t *testing.T, s *suite) {
+	for _, n := range []int{13, 21, 24, 40, 80} {
+		for _, step := range []int{-10, -52, -104} {
+			for _, size := range []int{0, -120, 120} {
+				v := make([]float64, n)
+				for i := range v {
+					v[i] = math.Ldexp(1+s.normal(i, 0)/8, step*(i%(n*2/3+1))+size)
+				}
+				a := s.empty(n, n).fillLower(func(i, j int) float64 {
+					if i > n/2 != (j > n/2) {
+						return 0
+					}
+					return v[i] * v[j]
+				})
+				full := mirror(a.Matrix)
+				bound := tolerance(n) * norm(full)
+				want := make([]float64, n)
+				for i, x := range v {
+					want[n-1-b2i(i > n/2)] += x * x
+				}
+				slices.Sort(want)
+				for _, vectors := range []bool{false, true} {
+					c, w := s.empty(n, n).fillLower(a.At), s.nanVector(n)
+					if err := s.b.SymEig(c.Matrix, w, vectors); err != nil {
+						t.Fatal(err)
+					}
+					what := fmt.Sprintf("n=%d,step=2^%d,size=2^%d,vectors=%t", n, step, size, vectors)
+					for k := range n {
+						within(t, fmt.Sprintf("%s: eigenvalue %d", what, k), w[k], want[k], bound)
+					}
+					if vectors {
+						eigenpairs(t, what, full, w, c.Matrix)
+					}
+				}
+			}
+		}
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func testSymEigTop(t *testing.T, s *suite) {
 	for _, n := range []int{0, 1, 2, 3, 32, 65, 129} {
 		for name, f := range s.symmetric(n) {

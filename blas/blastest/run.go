@@ -60,6 +60,7 @@ func Run(t *testing.T, b blas.Backend) {
 		{"SymEig", testSymEig},
 		{"SymEigKnown", testSymEigKnown},
 		{"SymEigScaled", testSymEigScaled},
+		{"SymEigGraded", testSymEigGraded},
 		{"SymEigTop", testSymEigTop},
 		{"SymEigNaN", testSymEigNaN},
 		{"Concurrent", testConcurrent},

@@ -29,6 +29,7 @@ func (backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 		job = lapack.EVOrig
 		factor.Dorgtr(ref.Lower, n, a.Data, a.Stride, tau, work, len(work))
 	}
+	form.Split(w, e[:n-1])
 	if !factor.Dsteqr(job, n, w, e, a.Data, a.Stride, work) {
 		return &blas.NoConvergenceError{Routine: "dsteqr", Count: nonzero(e[:n-1])}
 	}

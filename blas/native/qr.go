@@ -87,14 +87,13 @@ func (b *backend) householder(x []float64) (diagonal, tau float64) {
 		return first, 0
 	}
 	diagonal = -math.Copysign(math.Hypot(first, norm), first)
-	scale := 1 / (first - diagonal)
-	if math.IsInf(scale, 0) { // subnormal numbers: divide
-		for i := range tail {
-			tail[i] /= first - diagonal
-		}
-	} else {
-		b.t.Scale(scale, tail)
+	if up := 0x1p600; math.Abs(diagonal) < 0x1p-900 { // near subnormal numbers, in which a norm has few digits
+		x[0] = first * up
+		b.t.Scale(up, tail)
+		diagonal, tau = b.householder(x)
+		return diagonal / up, tau
 	}
+	b.t.Scale(1/(first-diagonal), tail)
 	return diagonal, (diagonal - first) / diagonal
 }
 

@@ -39,6 +39,7 @@ func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 // decompose overwrites d with the eigenvalues of the tridiagonal matrix, in ascending order, and
 // the rows of a, if vectors is set, with the eigenvectors of the matrix that was reduced.
 func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bool, s *scratch) error {
+	form.Split(d, r.e)
 	if !vectors {
 		// Dsteqr with no vectors; gonum's Dsterf panics where it has to scale.
 		var factor reflapack.Implementation

@@ -15,7 +15,7 @@ func Normalize(a blas.Matrix) (exponent int) {
 			largest = max(largest, math.Abs(v))
 		}
 	}
-	if largest == 0 || largest > 0x1p-400 && largest < 0x1p400 {
+	if largest == 0 || largest > 0x1p-100 && largest < 0x1p100 {
 		return 0
 	}
 	_, exponent = math.Frexp(largest)
@@ -26,4 +26,23 @@ func Normalize(a blas.Matrix) (exponent int) {
 		}
 	}
 	return exponent
+}
+
+// Split clears the elements of the subdiagonal e of a normalized tridiagonal matrix that are nothing beside the largest, of its
+// diagonal d or of e. A block that is tiny as a whole then falls into its elements: gonum's Dsteqr, which would scale it, gives
+// it eigenvalues that are hundreds of orders of magnitude too large (v0.17.0).
+func Split(d, e []float64) {
+	largest := 0.0
+	for _, v := range d {
+		largest = max(largest, math.Abs(v))
+	}
+	for _, v := range e {
+		largest = max(largest, math.Abs(v))
+	}
+	const nothing = 0x1p-300
+	for i, v := range e {
+		if math.Abs(v) < nothing*largest {
+			e[i] = 0
+		}
+	}
 }
