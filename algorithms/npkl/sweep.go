@@ -72,14 +72,21 @@ func (d *descent) take(v blas.Matrix) {
 	d.v, d.blocks = v, sync.Pool{New: func() any { return newBlock(loss, v.Cols, most) }}
 }
 
-// move updates row i, for the sum g of its neighbours. k is for this goroutine alone and keeps the old row.
+// move updates row i, for the sum g of its neighbours. k is for this goroutine alone and keeps the old row, which stays if
+// the new one is worse by more than rounding: weights of links that are many orders of magnitude apart leave no digits.
 func (d *descent) move(k *block, i int, g []float64) tally {
 	row := d.v.Row(i)
 	copy(k.old, row)
 	k.load(d.Problem, d.v, i)
-	t := tally{fall: 2 * k.value(row, d.Diag[i], g)}
+	before := k.value(row, d.Diag[i], g)
 	k.update(row, d.Diag[i], g)
-	t.fall -= 2 * k.value(row, d.Diag[i], g)
+	after := k.value(row, d.Diag[i], g)
+	const rounding = 1e-8
+	if !(after <= before+rounding*math.Abs(before)) {
+		copy(row, k.old)
+		after = before
+	}
+	t := tally{fall: 2 * (before - after)}
 	step := d.step[i*len(row) : (i+1)*len(row)]
 	for c, x := range row {
 		step[c] = x - k.old[c]
