@@ -71,7 +71,7 @@ func TestCompare(t *testing.T) {
 	digest := func(objective float64, iterations int, distances ...float64) *Digest {
 		return &Digest{Backend: "b", Results: []Result{
 			{Method: "a", Problem: "p", Distances: distances, Objective: value(objective), Iterations: iterations},
-			{Method: "z", Problem: "p", Distances: []float64{0}},
+			{Method: "z", Problem: "p", Distances: []float64{0}, Sensitivity: 0.25},
 		}}
 	}
 	three := []*Digest{digest(2, 5, 8, 1), digest(2, 5, 8, 2), digest(1, 6, 8, 4)}
@@ -87,7 +87,7 @@ func TestCompare(t *testing.T) {
 	if err := Markdown(&text, rows); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"| a | p | 3.8e-01 | 5.0e-01 | 5 / 5 / 6 |", "| z | p | 0 | – | 0 |"} {
+	for _, line := range []string{"| a | p | 3.8e-01 | 0 | 5.0e-01 | 5 / 5 / 6 |", "| z | p | 0 | 2.5e-01 | – | 0 |"} {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("the table has no line %q:\n%s", line, text.String())
 		}

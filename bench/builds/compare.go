@@ -14,6 +14,8 @@ type Row struct {
 	Problem string `json:"problem"`
 	// Distances is the largest difference of a squared distance, relative to the largest squared distance.
 	Distances float64 `json:"distances"`
+	// Sensitivity is the largest of the builds.
+	Sensitivity float64 `json:"sensitivity"`
 	// Objective is the relative difference of the objectives, nil for a method without.
 	Objective *float64 `json:"objective,omitempty"`
 	// Iterations are those of the builds, in their order.
@@ -35,6 +37,7 @@ func Compare(digests []*Digest) ([]Row, error) {
 				return nil, fault.Data("", "digest %d is of other methods or problems: want all of one version", k+1)
 			}
 			row.Iterations = append(row.Iterations, d.Results[i].Iterations)
+			row.Sensitivity = max(row.Sensitivity, d.Results[i].Sensitivity)
 			for _, other := range digests[:k] {
 				row.add(d.Results[i], other.Results[i])
 			}
@@ -46,12 +49,7 @@ func Compare(digests []*Digest) ([]Row, error) {
 
 // add raises the row to the differences of two results.
 func (r *Row) add(a, b Result) {
-	size, apart := 0.0, 0.0
-	for i := range a.Distances {
-		size = max(size, math.Abs(a.Distances[i]), math.Abs(b.Distances[i]))
-		apart = max(apart, math.Abs(a.Distances[i]-b.Distances[i]))
-	}
-	r.Distances = max(r.Distances, relative(apart, size))
+	r.Distances = max(r.Distances, apart(a.Distances, b.Distances))
 	if a.Objective == nil || b.Objective == nil {
 		return
 	}
@@ -62,17 +60,27 @@ func (r *Row) add(a, b Result) {
 	r.Objective = &v
 }
 
-// relative returns apart / size, 0 where nothing differs.
-func relative(apart, size float64) float64 {
-	if apart == 0 {
+// apart returns the largest difference of two lists of distances, relative to the largest distance.
+func apart(a, b []float64) float64 {
+	size, difference := 0.0, 0.0
+	for i := range a {
+		size = max(size, math.Abs(a[i]), math.Abs(b[i]))
+		difference = max(difference, math.Abs(a[i]-b[i]))
+	}
+	return relative(difference, size)
+}
+
+// relative returns difference / size, 0 where nothing differs.
+func relative(difference, size float64) float64 {
+	if difference == 0 {
 		return 0
 	}
-	return apart / size
+	return difference / size
 }
 
 // Markdown writes the rows as a table, in which iterations are one number where the builds agree.
 func Markdown(w io.Writer, rows []Row) error {
-	if _, err := fmt.Fprint(w, "| method | problem | squared distances | objective | iterations |\n|---|---|---|---|---|\n"); err != nil {
+	if _, err := fmt.Fprint(w, "| method | problem | squared distances | moved by rounding | objective | iterations |\n|---|---|---|---|---|---|\n"); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -80,7 +88,7 @@ func Markdown(w io.Writer, rows []Row) error {
 		if r.Objective != nil {
 			objective = number(*r.Objective)
 		}
-		if _, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", r.Method, r.Problem, number(r.Distances), objective, iterations(r.Iterations)); err != nil {
+		if _, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.Method, r.Problem, number(r.Distances), number(r.Sensitivity), objective, iterations(r.Iterations)); err != nil {
 			return err
 		}
 	}

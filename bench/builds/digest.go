@@ -31,6 +31,9 @@ type Result struct {
 	Distances  []float64 `json:"distances"`
 	Objective  *float64  `json:"objective,omitempty"` // of methods that have one
 	Iterations int       `json:"iterations"`
+	// Sensitivity is the largest change of a distance, relative to the largest distance, when every coordinate of the points
+	// moves by one unit in its last place: builds that round differently can hardly be nearer to each other.
+	Sensitivity float64 `json:"sensitivity"`
 }
 
 // problem is points with links, and new points.
@@ -62,6 +65,11 @@ func Compute(ctx context.Context, eng *engine.Engine, progress func(done, total 
 			if err != nil {
 				return nil, fmt.Errorf("%s on %s: %w", m.Name, p.name, err)
 			}
+			moved, err := p.moved().solve(ctx, eng, m)
+			if err != nil {
+				return nil, fmt.Errorf("%s on %s, moved by one unit in the last place: %w", m.Name, p.name, err)
+			}
+			r.Sensitivity = apart(r.Distances, moved.Distances)
 			d.Results = append(d.Results, r)
 		}
 	}
@@ -103,6 +111,20 @@ func newProblem(name string, n, d, classes int, place func(i int, row []float64)
 	var err error
 	p.set, err = links.SampleByCount(labels, n/3, n/3, 7)
 	return p, err
+}
+
+// moved returns the problem with every coordinate one unit in the last place up or down.
+func (p problem) moved() problem {
+	rng := rand.New(rand.NewPCG(8, 1))
+	move := func(x *points.Dense) *points.Dense {
+		out := &points.Dense{N: x.N, D: x.D, Data: make([]float64, len(x.Data))}
+		for i, v := range x.Data {
+			out.Data[i] = math.Nextafter(v, math.Inf(1-2*rng.IntN(2)))
+		}
+		return out
+	}
+	p.x, p.fresh = move(p.x), move(p.fresh)
+	return p
 }
 
 // compared is how many training points and how many new ones have their distances in a digest.

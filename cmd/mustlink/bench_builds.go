@@ -21,7 +21,8 @@ objectives as JSON: the digest of this build.
 
 With two digests and more, print the largest relative difference between any two of them, for every
 method, as Markdown. The squared distances are compared, which do not depend on how an
-embedding is turned, relative to the largest one.`,
+embedding is turned, relative to the largest one; beside them is by how much they move
+when every coordinate moves by one unit in its last place.`,
 		Example: `  mustlink bench builds > default.json
   mustlink bench builds default.json netlib.json`,
 		Args: func(cmd *cobra.Command, args []string) error {

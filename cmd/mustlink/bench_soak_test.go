@@ -62,7 +62,7 @@ func TestBenchBuilds(t *testing.T) {
 	write(t, dir, "a.json", runOK(t, dir, "bench builds -q").stdout)
 	table := runOK(t, dir, "bench builds a.json a.json").stdout
 	for _, row := range lines(table)[5:] {
-		if cells := strings.Split(row, " | "); len(cells) != 5 || cells[2] != "0" {
+		if cells := strings.Split(row, " | "); len(cells) != 6 || cells[2] != "0" {
 			t.Errorf("row %q: want no difference", row)
 		}
 	}
