@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
@@ -44,6 +45,35 @@ func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 				}
 				if at := got.difference(first); at != "" {
 					t.Errorf("run %d, %d workers on %d processors: %s has other bits than with one on one", i, s.workers, s.processors, at)
+				}
+			}
+		})
+	}
+}
+
+// TestBitsOfLargeProblems: the same for problems whose products and decompositions are shared among the workers, which
+// those of small ones are not.
+func TestBitsOfLargeProblems(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	ctx := context.Background()
+	for _, p := range problems(t, 600) {
+		if !slices.Contains([]string{"krca", "kbeta", "npkl", "lleratio", "kpca"}, p.method.Name) {
+			continue
+		}
+		t.Run(p.method.Name, func(t *testing.T) {
+			var first outcome
+			for _, s := range []struct{ workers, processors int }{{1, 1}, {2, 2}, {7, 4}} {
+				runtime.GOMAXPROCS(s.processors)
+				got, err := p.solve(ctx, enginetest.New(t, s.workers))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first = got
+				}
+				if at := got.difference(first); at != "" {
+					t.Errorf("%d workers on %d processors: %s has other bits than with one on one", s.workers, s.processors, at)
 				}
 			}
 		})
