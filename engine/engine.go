@@ -25,6 +25,8 @@ type Options struct {
 	MemoryLimit int64
 	// Logger receives remarks; nil for silence.
 	Logger *slog.Logger
+	// Cache keeps what fits on the same points share; nil for none.
+	Cache *Cache
 }
 
 // Engine is immutable but for its pool of scratch matrices, and safe for concurrent use.
@@ -33,6 +35,7 @@ type Engine struct {
 	workers int
 	limit   int64
 	logger  *slog.Logger
+	cache   *Cache
 	scratch scratchPool
 }
 
@@ -44,7 +47,7 @@ func New(o Options) (*Engine, error) {
 	if o.MemoryLimit < 0 {
 		return nil, &fault.ParamError{Param: "memory limit", Value: o.MemoryLimit, Want: "a number of bytes >= 0 (0 for no limit)"}
 	}
-	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, logger: o.Logger}
+	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, logger: o.Logger, cache: o.Cache}
 	if e.workers == 0 {
 		e.workers = runtime.GOMAXPROCS(0)
 	}
@@ -61,7 +64,7 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Share returns an engine for each of several jobs at a time: the same backend, an equal part of the workers and of the
+// Share returns an engine for each of several jobs at a time: the same backend, the same cache, an equal part of the workers and of the
 // memory limit. One part is the engine itself; fewer are a *fault.ParamError.
 func (e *Engine) Share(parts int) (*Engine, error) {
 	if parts < 1 {
@@ -74,7 +77,7 @@ func (e *Engine) Share(parts int) (*Engine, error) {
 	if limit > 0 { // 0 is no limit, so a part must not become 0
 		limit = max(1, limit/int64(parts))
 	}
-	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit, Logger: e.logger})
+	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit, Logger: e.logger, Cache: e.cache})
 }
 
 // Backend returns the linear algebra.
@@ -85,6 +88,9 @@ func (e *Engine) Workers() int { return e.workers }
 
 // MemoryLimit returns the limit of one request in bytes, 0 for none.
 func (e *Engine) MemoryLimit() int64 { return e.limit }
+
+// Cache returns the cache, nil for none.
+func (e *Engine) Cache() *Cache { return e.cache }
 
 // Logger returns the logger, never nil.
 func (e *Engine) Logger() *slog.Logger { return e.logger }

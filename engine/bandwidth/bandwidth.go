@@ -36,8 +36,18 @@ import (
 // workers. Cost for n points: min(n, 4096)^2 d/2 flops (knn10: 1024 n d above 4096 points);
 // median and knn10 also take 8 min(n, 4096)^2 bytes.
 func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points) (kernel.Spec, error) {
-	return resolve(ctx, eng, s, x, defaultLimits)
+	if !s.NeedsData() {
+		return s, nil
+	}
+	key := func() engine.CacheKey { return engine.KeyOf("bandwidth", points.Digest(x), s) }
+	size := func(kernel.Spec) int64 { return specBytes }
+	return engine.Cached(ctx, eng, key, size, func() (kernel.Spec, error) {
+		return resolve(ctx, eng, s, x, defaultLimits)
+	})
 }
+
+// specBytes is about what a Spec takes in a cache.
+const specBytes = 256
 
 func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points, limit limits) (kernel.Spec, error) {
 	for {

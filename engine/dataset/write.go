@@ -229,7 +229,9 @@ func CountsFirst(path string, o WriteOptions) bool {
 	return err == nil && countsFirst(f, gz, path)
 }
 
-func countsFirst(f format, gz bool, path string) bool { return f.name == npyName && (gz || path == "-") }
+func countsFirst(f format, gz bool, path string) bool {
+	return f.name == npyName && (gz || path == "-")
+}
 
 func (w *matrixWriter) check() error {
 	if w.next != nil {

@@ -34,22 +34,26 @@ func (n *Neighbors) Of(i int) (index []int32, squared []float64) {
 //
 // Errors: count below 1 or not below the number of points, a *fault.ParamError; those of
 // [kernel.Kernel.Gram], but memory is needed for n count neighbours and a copy of dense points
-// only. Cost: n^2 d flops (each pair once) and about 2 n count log(n/count) exact distances.
+// only. Cost: n^2 d flops (each pair once) and about 2 n count log(n/count) exact distances, once for all who ask an
+// engine with a cache; the result may be shared and must not be written to.
 // The same result for any number of workers.
 func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, count int) (*Neighbors, error) {
 	n := x.Len()
 	if count < 1 || count >= n {
 		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, one less than there are points", n-1)}
 	}
-	s, err := newSearch(eng, x, x, count)
-	if err != nil {
-		return nil, err
-	}
-	if err := k.Squared().GramBlocks(ctx, eng, x, s.symmetric); err != nil {
-		return nil, err
-	}
-	return s.found, nil
+	key := func() engine.CacheKey { return engine.KeyOf("nearest", points.Digest(x), k, count) }
+	return engine.Cached(ctx, eng, key, (*Neighbors).bytes, func() (*Neighbors, error) {
+		s, err := newSearch(eng, x, x, count)
+		if err != nil {
+			return nil, err
+		}
+		return s.found, k.Squared().GramBlocks(ctx, eng, x, s.symmetric)
+	})
 }
+
+// bytes returns the memory of the lists.
+func (n *Neighbors) bytes() int64 { return int64(4*len(n.Index) + 8*len(n.Squared)) }
 
 // NearestBetween returns the count nearest points of y for every point of x, as [Nearest] does
 // for a set with itself; a point of y that equals one of x counts.

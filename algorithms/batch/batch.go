@@ -1,0 +1,185 @@
+// Package batch fits many models over one engine: small ones side by side, large ones one after the other with all workers.
+package batch
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"sync"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Job is one fit. Jobs may share points, links and learners.
+type Job struct {
+	Learner algorithms.Learner
+	Points  points.Points
+	Links   *links.Set
+}
+
+// Result is what became of a job.
+type Result struct {
+	Index int              // number of the job, from 0
+	Model algorithms.Model // nil when it failed
+	Err   error            // of this job alone: the others go on
+}
+
+// Options says how jobs share the engine. The zero value is right for most.
+type Options struct {
+	// Parallel is the number of small jobs at a time, 0 for one a worker of the engine. Each has an equal part of the
+	// workers and of the memory limit.
+	Parallel int
+	// Large is the number of points from which on a job runs alone, with all workers: its matrices would crowd the
+	// others out of memory, and it gains from several workers. 0 for DefaultLarge.
+	Large int
+}
+
+// DefaultLarge is Options.Large when that is 0. A kernel matrix of so many points takes 128 MiB.
+const DefaultLarge = 4096
+
+// lead is how many jobs for each one at a time may have begun before the result that is awaited: a slow job keeps
+// the others waiting only then, and no more models are held.
+const lead = 8
+
+// Fit fits the jobs that jobs yields, and yields their results in the order of the jobs. Every result has the bits that
+// the job has alone (in the netlib build, with one thread of the library). The jobs are taken from another goroutine, some ahead of the results.
+//
+// A job that fails has its error in its result, and a job without learner, points or links a *fault.ParamError; the rest go on. When ctx ends, the
+// jobs under way end with its error, no further ones begin, and the sequence ends. Leaving the loop early ends all
+// jobs; none is left when the loop is. A panic of a job, as of its progress callback, is raised again in the loop as an
+// *engine.Panic. Options that make no sense are a *fault.ParamError.
+func Fit(ctx context.Context, eng *engine.Engine, jobs iter.Seq[Job], o Options) (iter.Seq[Result], error) {
+	if o.Parallel < 0 {
+		return nil, &fault.ParamError{Param: "parallel", Value: o.Parallel, Want: "a number >= 0 (0 for all workers)"}
+	}
+	if o.Large < 0 {
+		return nil, &fault.ParamError{Param: "large", Value: o.Large, Want: "a number of points >= 0 (0 for the default)"}
+	}
+	if o.Parallel == 0 {
+		o.Parallel = eng.Workers()
+	}
+	if o.Large == 0 {
+		o.Large = DefaultLarge
+	}
+	part, err := eng.Share(o.Parallel)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(Result) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		r := &run{ctx: ctx, whole: eng, part: part, o: o,
+			free: make(chan struct{}, o.Parallel), results: make(chan chan outcome, lead*o.Parallel)}
+		var wg sync.WaitGroup
+		wg.Go(func() { r.start(jobs, &wg) })
+		defer wg.Wait()
+		defer cancel()
+		for result := range r.results {
+			done := <-result
+			if done.panic != nil {
+				panic(done.panic)
+			}
+			if !yield(done.Result) || ctx.Err() != nil {
+				return
+			}
+		}
+	}, nil
+}
+
+// outcome is a result, or the panic that came in its place.
+type outcome struct {
+	Result
+	panic *engine.Panic
+}
+
+// run is one loop over results.
+type run struct {
+	ctx         context.Context
+	whole, part *engine.Engine
+	o           Options
+	free        chan struct{}     // holds a token for every job under way; a large one puts in all
+	results     chan chan outcome // in the order of the jobs
+}
+
+// start begins the jobs one after the other, as there is room.
+func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
+	defer close(r.results)
+	defer func() {
+		if p := recovered(recover()); p != nil { // of jobs
+			result := make(chan outcome, 1)
+			result <- outcome{panic: p}
+			select {
+			case r.results <- result:
+			case <-r.ctx.Done():
+			}
+		}
+	}()
+	index := 0
+	for job := range jobs {
+		result := make(chan outcome, 1)
+		select {
+		case r.results <- result:
+		case <-r.ctx.Done():
+			return
+		}
+		eng, tokens := r.part, 1
+		if job.Points != nil && job.Points.Len() >= r.o.Large {
+			eng, tokens = r.whole, r.o.Parallel
+		}
+		taken := 0
+		for taken < tokens && r.take() {
+			taken++
+		}
+		number := index
+		wg.Go(func() {
+			defer r.give(taken)
+			result <- r.fit(eng, number, job)
+		})
+		index++
+	}
+}
+
+// take waits for a place among the jobs under way. It reports false when there is no need of one any more.
+func (r *run) take() bool {
+	select {
+	case r.free <- struct{}{}:
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+func (r *run) give(tokens int) {
+	for range tokens {
+		<-r.free
+	}
+}
+
+// recovered returns what recover returned as a panic to raise elsewhere, nil for nothing.
+func recovered(v any) *engine.Panic {
+	switch p := v.(type) {
+	case nil:
+		return nil
+	case *engine.Panic:
+		return p
+	}
+	return &engine.Panic{Value: v, Stack: debug.Stack()}
+}
+
+func (r *run) fit(eng *engine.Engine, index int, job Job) (o outcome) {
+	o.Index = index
+	defer func() { o.panic = recovered(recover()) }()
+	switch {
+	case r.ctx.Err() != nil:
+		o.Err = r.ctx.Err()
+	case job.Learner == nil || job.Points == nil || job.Links == nil:
+		o.Err = &fault.ParamError{Param: fmt.Sprintf("job %d", index), Value: "incomplete", Want: "a learner, points and links"}
+	default:
+		o.Model, o.Err = job.Learner.Fit(r.ctx, eng, job.Points, job.Links)
+	}
+	return o
+}

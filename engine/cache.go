@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Cache keeps what fits on the same points have in common, such as a graph of neighbours, so that many fits compute it once. What
+// it holds is addressed by content: equal points and parameters find each other wherever they came from, and the
+// result of a fit has the same bits with a cache as without. It is safe for concurrent use.
+type Cache struct {
+	limit int64
+
+	mu      sync.Mutex
+	used    int64
+	entries map[CacheKey]*list.Element
+	recent  *list.List // of *cacheEntry, the one used last in front
+	stats   CacheStats
+}
+
+// CacheKey is a digest of what a value depends on, see [KeyOf].
+type CacheKey [sha256.Size]byte
+
+// CacheStats counts what a cache was asked for.
+type CacheStats struct {
+	Hits, Misses int64
+	Bytes        int64 // held now
+	Entries      int   // held now
+}
+
+type cacheEntry struct {
+	key   CacheKey
+	value any
+	bytes int64
+	ready chan struct{} // closed when value or err is there
+	err   error
+}
+
+// NewCache returns a cache that holds up to limit bytes; what was used longest ago goes first. A limit below 1 is a
+// *fault.ParamError.
+func NewCache(limit int64) (*Cache, error) {
+	if limit < 1 {
+		return nil, &fault.ParamError{Param: "cache limit", Value: limit, Want: "a number of bytes >= 1"}
+	}
+	return &Cache{limit: limit, entries: map[CacheKey]*list.Element{}, recent: list.New()}, nil
+}
+
+// Stats returns the counts so far.
+func (c *Cache) Stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.Bytes, s.Entries = c.used, len(c.entries)
+	return s
+}
+
+// KeyOf returns the key of a value of that kind which depends on the points with that digest and on parts, by what %v
+// prints of them.
+func KeyOf(kind string, points [sha256.Size]byte, parts ...any) CacheKey {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %x", kind, points)
+	for _, p := range parts {
+		fmt.Fprintf(h, " %q", fmt.Sprint(p))
+	}
+	return CacheKey(h.Sum(nil))
+}
+
+// Cached returns the value of the key that key returns from the engine's cache, computing it when it is not there: once, however many
+// ask for it at a time. Without a cache it computes. Values are shared: nobody may write to them. bytes is the
+// memory that a value holds. An error of compute goes to all who wait for that value, but for the end of another's context, and is
+// forgotten.
+func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes func(T) int64, compute func() (T, error)) (T, error) {
+	if e.cache == nil {
+		return compute()
+	}
+	k := e.own(key())
+	for {
+		entry, mine := e.cache.claim(k)
+		if mine {
+			value, err := e.cache.fill(entry, func() (any, int64, error) {
+				v, err := compute()
+				if err != nil {
+					return nil, 0, err
+				}
+				return v, bytes(v), nil
+			})
+			if err != nil {
+				var none T
+				return none, err
+			}
+			return value.(T), nil
+		}
+		var none T
+		select {
+		case <-entry.ready:
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+		if entry.err == nil {
+			return entry.value.(T), nil
+		}
+		if err := ctx.Err(); err != nil {
+			return none, err
+		}
+		// Whoever computed it failed, perhaps because its context ended: this caller tries itself.
+	}
+}
+
+// own returns the key of the engine's own values: another backend may give other bits.
+func (e *Engine) own(k CacheKey) CacheKey {
+	return CacheKey(sha256.Sum256(append(k[:], e.backend.Describe()...)))
+}
+
+// claim returns the entry of k, and whether the caller is to fill it.
+func (c *Cache) claim(k CacheKey) (entry *cacheEntry, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at, ok := c.entries[k]; ok {
+		c.stats.Hits++
+		c.recent.MoveToFront(at)
+		return at.Value.(*cacheEntry), false
+	}
+	c.stats.Misses++
+	entry = &cacheEntry{key: k, ready: make(chan struct{})}
+	c.entries[k] = c.recent.PushFront(entry)
+	return entry, true
+}
+
+// fill computes the value of a claimed entry. After an error, or a panic, the entry is gone.
+func (c *Cache) fill(entry *cacheEntry, compute func() (any, int64, error)) (any, error) {
+	entry.err = errAbandoned // unless compute returns
+	var bytes int64
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		close(entry.ready)
+		if entry.err != nil || bytes > c.limit {
+			c.drop(entry)
+			return
+		}
+		entry.bytes = bytes
+		c.used += bytes
+		c.shrink()
+	}()
+	entry.value, bytes, entry.err = compute()
+	return entry.value, entry.err
+}
+
+var errAbandoned = errors.New("engine: the computation of a shared value was abandoned")
+
+// shrink lets go of what was used longest ago until the rest is within the limit. Entries that are being computed hold no
+// memory yet.
+func (c *Cache) shrink() {
+	for at := c.recent.Back(); at != nil && c.used > c.limit; {
+		entry, before := at.Value.(*cacheEntry), at.Prev()
+		if entry.bytes > 0 {
+			c.drop(entry)
+		}
+		at = before
+	}
+}
+
+func (c *Cache) drop(entry *cacheEntry) {
+	if at, ok := c.entries[entry.key]; ok && at.Value == entry {
+		c.recent.Remove(at)
+		delete(c.entries, entry.key)
+		c.used -= entry.bytes
+	}
+}
