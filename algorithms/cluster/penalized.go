@@ -84,13 +84,16 @@ func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.
 	if p.Each {
 		metrics = p.K
 	}
-	need := engine.MatrixBytes(x.Rows, p.K) + int64(metrics+1)*engine.MatrixBytes(x.Rows, x.Cols) + int64(metrics)*engine.MatrixBytes(x.Cols, x.Cols)
+	need := engine.MatrixBytes(x.Rows, p.K) + int64(metrics+1)*engine.MatrixBytes(x.Rows, x.Cols) + int64(metrics)*engine.MatrixBytes(x.Cols, x.Cols) + 2*l.Bytes()
 	if err := eng.Check(fmt.Sprintf("penalised k-means of %d x %d values", x.Rows, x.Cols), need, "cluster a sample of the rows, or learn one metric for all clusters"); err != nil {
 		return nil, err
 	}
 	s := newPenalties(x, l, p)
 	if !(s.unit < math.Inf(1)) {
 		return nil, fault.Data("", "the squared distances of the points are not representable: want smaller values (standardize the data)")
+	}
+	if widest := largestDifference(x); widest > 0 && widest*widest < vanishing {
+		return nil, errVanish(widest)
 	}
 	var best *penalized
 	began := time.Now()
@@ -105,6 +108,17 @@ func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.
 		p.Progress.Report(algorithms.Progress{Stage: "penalised k-means", Done: restart + 1, Total: p.Restarts, Objective: best.last(), Elapsed: time.Since(began)})
 	}
 	return best.result(), nil
+}
+
+// largestDifference returns the largest difference of a value from that of the first row.
+func largestDifference(x blas.Matrix) float64 {
+	most := 0.0
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			most = max(most, math.Abs(v-x.At(0, j)))
+		}
+	}
+	return most
 }
 
 func (p PenalizedParams) resolve(n int) (PenalizedParams, error) {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"github.com/mustlink/mustlink/engine/points"
 	"math"
 
@@ -52,17 +53,32 @@ func columnMeans(x blas.Matrix) []float64 {
 func (s *sample) setNorms() error {
 	zero := make([]float64, s.x.Cols)
 	s.norm = make([]float64, s.x.Rows)
-	total := 0.0
+	total, largest, widest := 0.0, 0.0, 0.0
 	for i := range s.norm {
 		s.norm[i] = points.SquaredDistance(s.x.Row(i), zero)
 		total += s.weightOf(i) * s.norm[i]
+		largest = max(largest, s.norm[i])
+		for _, v := range s.x.Row(i) {
+			widest = max(widest, math.Abs(v))
+		}
 	}
 	// Every distance is at most four times the largest norm: with a finite total nothing
 	// overflows later.
 	if math.IsNaN(total) || total > math.MaxFloat64/16 {
-		return &fault.DataError{Row: -1, Err: errors.New("values are too large: their squares overflow; scale the data")}
+		return &fault.DataError{Row: -1, Err: errors.New("values are too large, their squares overflow: want smaller ones (scale the data)")}
+	}
+	if widest > 0 && largest < vanishing {
+		return errVanish(widest)
 	}
 	return nil
+}
+
+// vanishing bounds squared distances that have lost digits to the lower end of float64's range, with some room.
+const vanishing = 0x1p-900
+
+// errVanish says that points differ by too little.
+func errVanish(widest float64) error {
+	return &fault.DataError{Row: -1, Err: fmt.Errorf("values differ by %g at most, the squares of which vanish: want larger differences (scale the data)", widest)}
 }
 
 func (s *sample) rows() int { return s.x.Rows }

@@ -42,6 +42,9 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 		return nil, nil, err
 	}
 	s := newSearcher(eng, query, train, k, excludeSelf)
+	if err := s.checkRange(); err != nil {
+		return nil, nil, err
+	}
 	s.index, s.dist2 = make([]int32, q*k), make([]float64, q*k)
 	err = eng.For(ctx, q, queryBlock, func(lo, hi int) error { return s.block(ctx, lo, hi) })
 	if err != nil {
@@ -87,7 +90,7 @@ func checkFinite(what string, x blas.Matrix) error {
 }
 
 // errOverflow reports a query one of whose neighbours is infinitely far in float64.
-var errOverflow = errors.New("values are too large: their squared distances overflow; scale the data")
+var errOverflow = errors.New("values are too large, their squared distances overflow: want smaller ones (scale the data)")
 
 // searcher is one search. Each block of queries has its rows of the answer to itself.
 type searcher struct {
@@ -123,6 +126,27 @@ func newSearcher(eng *engine.Engine, query, train blas.Matrix, k int, excludeSel
 	}
 	s.margin = slack(train.Cols)
 	return s
+}
+
+// checkRange refuses rows that differ by so little that the squares of differences vanish: no neighbour could be told from
+// another one.
+func (s *searcher) checkRange() error {
+	widest := 0.0
+	for _, v := range s.widest {
+		widest = max(widest, v)
+	}
+	const vanishing = 0x1p-900
+	if !(widest < vanishing) {
+		return nil
+	}
+	for i := range s.train.Rows {
+		for j, v := range s.train.Row(i) {
+			if v != s.train.At(0, j) {
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("value of the training rows is %g, that of row 0 %g, and no two differ by much more: want differences whose squares do not vanish (scale the data)", v, s.train.At(0, j))}
+			}
+		}
+	}
+	return nil
 }
 
 // move writes x less the shift into dst and returns its squared norm.
