@@ -32,10 +32,9 @@ func FuzzParameters(f *testing.F) {
 			lines = append(lines, p.Name+"="+p.Default)
 		}
 		f.Add(byte(k), m.DefaultKernel, strings.Join(lines, "\n"), []byte("1\n2\n"))
-		for _, p := range m.Parameters {
-			for _, value := range []string{"0", "-1", "1e400", "NaN", "@file", "", "18446744073709551616", "p101", "eps:0"} {
-				f.Add(byte(k), "", p.Name+"="+value, []byte("a,b\n1,0.5\n0.5,1\n"))
-			}
+		values := []string{"0", "-1", "1e400", "NaN", "@file", "", "18446744073709551616", "p101", "eps:0"}
+		for i, p := range m.Parameters {
+			f.Add(byte(k), "", p.Name+"="+values[(i+k)%len(values)], []byte("a,b\n1,0.5\n0.5,1\n"))
 		}
 	}
 	file := filepath.Join(f.TempDir(), "file.csv")
