@@ -451,11 +451,12 @@ func sparseRows(t *testing.T, b *asmtest.Bytes, table *asm.Table) {
 		}
 		r, c, s := i/dstStride, i%dstStride, total{}
 		for k := start[r]; k < start[r+1]; k++ {
-			s.add(alpha*weight.Data[k], x.Data[int(index[k])*stride+c])
+			s.add(weight.Data[k], x.Data[int(index[k])*stride+c])
 		}
-		if s.nan || s.pos || s.neg || s.overflow || s.size > 0x1p1000 || s.size < 0x1p-900 {
-			continue // alpha is multiplied last, so what is beyond the range comes out in its own way
+		if s.nan || s.pos || s.neg || s.overflow || s.size > 0x1p900 || s.size < 0x1p-900 {
+			continue // beyond the range before alpha, or after it, comes out in its own way
 		}
+		s.value, s.size = alpha*s.value, math.Abs(alpha)*s.size
 		s.add(beta, own.Data[r*stride+c])
 		s.add(gamma, before[i])
 		if wrong := s.wrong(got); wrong != "" {
