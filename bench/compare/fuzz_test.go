@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/bench/figure"
@@ -40,6 +41,25 @@ func FuzzDecode(f *testing.F) {
 		}
 		if err != nil && !fault.IsInput(err) {
 			t.Errorf("error %v is not of the input", err)
+		}
+	})
+}
+
+// FuzzSystem: any text is a system, whose learner is of its method, or an error of the input.
+func FuzzSystem(f *testing.F) {
+	for _, text := range []string{"gml gamma=3 kernel=linear", "krca", "select criterion=links methods=krca+rca", "select methods=", "", "krca eps", "krca =1", "rca kernel=rbf:mean", "select criterion=no"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "@") {
+			return // files are for FuzzParameters of the catalog
+		}
+		l, err := learner(text, 1, 2)
+		switch {
+		case err != nil && !fault.IsInput(err):
+			t.Errorf("%q: error %v is not of the input", text, err)
+		case err == nil && l.Method() != strings.Fields(text)[0]:
+			t.Errorf("%q is a learner of %s", text, l.Method())
 		}
 	})
 }
