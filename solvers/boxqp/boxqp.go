@@ -35,7 +35,7 @@ func (s *Solver) Solve(p, q []float64, upper float64, a []float64) (changes int,
 			continue // a bound was hit
 		}
 		s.evaluate(p, q, a)
-		j := s.violated(p, q)
+		j := s.violated(p, q, a)
 		if j < 0 {
 			return changes, true
 		}
@@ -160,7 +160,7 @@ func (s *Solver) walk(t, upper float64, a []float64) (hit bool) {
 }
 
 // violated returns the variable at a bound that most wants to leave it, -1 for none.
-func (s *Solver) violated(p, q []float64) int {
+func (s *Solver) violated(p, q, a []float64) int {
 	worst, most, n := -1, 0.0, len(q)
 	for j, g := range s.gradient {
 		wants := 0.0
@@ -170,12 +170,20 @@ func (s *Solver) violated(p, q []float64) int {
 		case atUpper:
 			wants = g
 		}
-		// What the terms of the gradient round to does not count.
-		if size := math.Abs(q[j]) + math.Abs(p[j*n+j]); wants > most && wants > 1e-13*size {
+		if wants > most && wants > 1e-13*terms(p[j*n:j*n+n], q[j], a) {
 			worst, most = j, wants
 		}
 	}
 	return worst
+}
+
+// terms returns the sum of the sizes of an element's terms in the gradient: what they round to does not count.
+func terms(p []float64, q float64, a []float64) float64 {
+	sum := math.Abs(q)
+	for k, v := range p {
+		sum += math.Abs(v * a[k])
+	}
+	return sum
 }
 
 // release frees variable j. If P is singular along the line on which the free variables follow it, the

@@ -27,6 +27,22 @@ type block struct {
 	length        int
 }
 
+// pooled makes one block of two neighbours. Its value is between theirs, also where their difference or the sum of
+// weights overflows.
+func pooled(a, b block) block {
+	weight := a.weight + b.weight
+	share := b.weight / weight
+	if math.IsInf(weight, 1) {
+		weight = math.MaxFloat64
+		share = b.weight / 2 / (a.weight/2 + b.weight/2)
+	}
+	value := a.value + (b.value-a.value)*share
+	if value-value != 0 {
+		value = a.value*(1-share) + b.value*share
+	}
+	return block{min(max(value, min(a.value, b.value)), max(a.value, b.value)), weight, a.length + b.length}
+}
+
 func fit(y, w []float64, sign float64) ([]float64, error) {
 	if w != nil && len(w) != len(y) {
 		return nil, &fault.ShapeError{What: "weights", Got: len(w), Want: fmt.Sprintf("%d, as there are values", len(y))}
@@ -46,8 +62,7 @@ func fit(y, w []float64, sign float64) ([]float64, error) {
 		for len(blocks) > 0 && sign*blocks[len(blocks)-1].value > sign*b.value {
 			last := blocks[len(blocks)-1]
 			blocks = blocks[:len(blocks)-1]
-			weight := last.weight + b.weight
-			b = block{last.value + (b.value-last.value)*(b.weight/weight), weight, last.length + b.length}
+			b = pooled(last, b)
 		}
 		blocks = append(blocks, b)
 	}
