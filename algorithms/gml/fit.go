@@ -73,7 +73,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
-	if err := input.Check(x, set); err != nil {
+	if err := input.CheckPairs(eng, x, set); err != nil {
 		return nil, err
 	}
 	if err := f.wishes.Check(Method, x.Len()); err != nil {

@@ -52,7 +52,7 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	if err := l.check(x, set); err != nil {
+	if err := l.check(eng, x, set); err != nil {
 		return nil, err
 	}
 	done := 0
@@ -88,11 +88,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 }
 
 // check validates the parameters and the input.
-func (l Learner) check(x points.Points, set *links.Set) error {
+func (l Learner) check(eng *engine.Engine, x points.Points, set *links.Set) error {
 	if err := l.Params.Validate(); err != nil {
 		return err
 	}
-	if err := input.Check(x, set); err != nil {
+	if err := input.CheckPairs(eng, x, set); err != nil {
 		return err
 	}
 	if must, cannot := set.Count(); must == 0 {

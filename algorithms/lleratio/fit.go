@@ -117,7 +117,7 @@ func (f *fit) check() error {
 	if p.Mode == Linear && f.Kernel != (kernel.Spec{}) {
 		return &fault.ParamError{Param: "kernel", Value: f.Kernel.String(), Want: "no kernel in linear mode (mode=kernel takes one)"}
 	}
-	if err := input.Check(f.x, f.set); err != nil {
+	if err := input.CheckPairs(f.eng, f.x, f.set); err != nil {
 		return err
 	}
 	must, cannot := f.set.Count()

@@ -114,7 +114,7 @@ func (f *fit) check(x points.Points, set *links.Set) error {
 	if err := f.Params.Validate(); err != nil {
 		return err
 	}
-	if err := input.Check(x, set); err != nil {
+	if err := input.CheckPairs(f.eng, x, set); err != nil {
 		return err
 	}
 	if set.Len() == 0 {

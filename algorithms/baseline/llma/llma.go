@@ -109,7 +109,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	if err := input.Check(x, set); err != nil {
+	if err := input.CheckPairs(eng, x, set); err != nil {
 		return nil, err
 	}
 	if must, _ := set.Count(); must == 0 {

@@ -68,7 +68,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	if err := input.Check(x, set); err != nil {
+	if err := input.CheckPairs(eng, x, set); err != nil {
 		return nil, err
 	}
 	if must, cannot := set.Count(); must == 0 || cannot == 0 {

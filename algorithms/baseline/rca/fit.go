@@ -97,6 +97,10 @@ func (l *Learner) direct(ctx context.Context, eng *engine.Engine, x *points.Dens
 	if l.Params.Dims > 0 || rows < x.D+len(chunklets) {
 		return m, false, nil
 	}
+	need := engine.MatrixBytes(rows, x.D) + engine.MatrixBytes(x.D, x.D)
+	if err := eng.Check(fmt.Sprintf("rca on %d points in chunklets", rows), need, "use fewer must-links or features, or raise the memory limit"); err != nil {
+		return m, false, err
+	}
 	mean, total := spread(eng.Backend().Kernels(), x)
 	within := linear.Within(blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, chunklets)
 	c, trace := blas.NewMatrix(x.D, x.D), 0.0

@@ -121,7 +121,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
-	if err := input.Check(x, set); err != nil {
+	check := func() error { return input.Check(x, set) }
+	if l.Params.Kind == Alignment {
+		check = func() error { return input.CheckPairs(eng, x, set) }
+	}
+	if err := check(); err != nil {
 		return nil, err
 	}
 	if l.Params.Kind.learns() && set.Len() == 0 {

@@ -43,7 +43,7 @@ func Learn[P Parameters](ctx context.Context, eng *engine.Engine, j Job[P], x po
 
 func (j Job[P]) learn(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, solve func(p *Problem, begin time.Time) (Solution, error)) (*Fitted[P], error) {
 	begin := time.Now()
-	if err := j.check(x, set); err != nil {
+	if err := j.check(eng, x, set); err != nil {
 		return nil, err
 	}
 	task, err := j.Params.Common().Setup(j.Method, j.Kernel, j.Similarities).Start(ctx, eng, x, set)
@@ -62,11 +62,11 @@ func (j Job[P]) learn(ctx context.Context, eng *engine.Engine, x points.Points, 
 	return &Fitted[P]{e, j.Params, status, s.Result}, ctx.Err()
 }
 
-func (j Job[P]) check(x points.Points, set *links.Set) error {
+func (j Job[P]) check(eng *engine.Engine, x points.Points, set *links.Set) error {
 	if err := j.Params.Validate(); err != nil {
 		return err
 	}
-	if err := input.Check(x, set); err != nil {
+	if err := input.CheckPairs(eng, x, set); err != nil {
 		return err
 	}
 	switch {

@@ -36,6 +36,14 @@ func Check(x points.Points, set *links.Set) error {
 	return nil
 }
 
+// CheckPairs is Check for a method that learns from every pair: of chunklets it writes all of them out, which is priced first.
+func CheckPairs(eng *engine.Engine, x points.Points, set *links.Set) error {
+	if err := Check(x, set); err != nil {
+		return err
+	}
+	return eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), set.Bytes(), "give links, fewer of them, in place of chunklets")
+}
+
 // Kernel returns the kernel that was asked for or, if that is the zero Spec, the one for the kind
 // of points: linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors. Its bandwidth
 // rules are resolved on x.
