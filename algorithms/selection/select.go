@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -74,6 +73,9 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err := o.validate(x, set); err != nil {
 		return nil, err
 	}
+	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "give links, fewer of them, in place of chunklets"); err != nil {
+		return nil, err
+	}
 	j, err := newJudge(x, set, &o)
 	if err != nil {
 		return nil, err
@@ -125,6 +127,7 @@ type search struct {
 	done    int
 	total   int
 	resumed int
+	first   error // of a job
 }
 
 // job is a candidate on a fold.
@@ -184,38 +187,34 @@ func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error 
 		err            error
 	}
 	outcomes := make([]outcome, len(jobs))
-	workers := min(eng.Workers(), len(jobs))
-	part, err := eng.Share(workers)
+	part, err := eng.Share(min(eng.Workers(), len(jobs)))
 	if err != nil {
 		return err
 	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				k := int(next.Add(1)) - 1
-				if k >= len(jobs) {
-					return
-				}
-				begin := time.Now()
-				v, err := s.one(ctx, part, jobs[k])
-				outcomes[k] = outcome{v, time.Since(begin).Seconds(), err}
-				s.advance()
-			}
-		})
-	}
-	group.Wait()
+	// A job that fails is listed; but a state file that cannot be written, and a panic, end the run.
+	err = eng.For(ctx, len(jobs), 1, func(k, _ int) error {
+		begin := time.Now()
+		v, err := s.one(ctx, part, jobs[k])
+		outcomes[k] = outcome{v, time.Since(begin).Seconds(), err}
+		s.advance()
+		if broken, is := errors.AsType[*storeError](err); is {
+			return broken
+		}
+		return nil
+	})
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("selection: stopped after %d of %d fits: %w", s.done, s.total, err)
+	}
+	if err != nil {
+		return err
 	}
 	for k, o := range outcomes {
 		t := &s.trials[jobs[k].candidate]
 		t.Seconds += o.seconds
-		if broken, is := errors.AsType[*storeError](o.err); is {
-			return broken
-		}
 		if o.err != nil {
+			if s.first == nil {
+				s.first = o.err
+			}
 			if t.Error == "" {
 				t.Error = o.err.Error()
 			}
@@ -282,7 +281,7 @@ func (s *search) result() (*Result, error) {
 		r.Trials = append(r.Trials, t)
 	}
 	if first := r.Trials[0]; first.Error != "" {
-		return nil, fmt.Errorf("all %d candidates fail, the first: %q: %s", len(r.Trials), first.Candidate, first.Error)
+		return nil, fmt.Errorf("all %d candidates fail, the first: %q: %w", len(r.Trials), first.Candidate, s.first)
 	}
 	return r, nil
 }
