@@ -3,7 +3,6 @@ package krca
 import (
 	"context"
 
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -13,17 +12,32 @@ import (
 const maxGroup = 4096
 
 // distances returns kt(i,i) + kt(j,j) - 2 kt(i,j), clamped at 0, for each pair of rows
-// of x. Pairs are taken in groups of at most maxGroup different points.
+// of x.
 func (m *metric) distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
-	out := make([]float64, len(pairs))
+	out, weights := make([]float64, len(pairs)), m.weights()
+	err := m.parts(ctx, eng, x, pairs, func(p int, rho float64, ci, cj []float64) {
+		sum := rho / m.eps
+		for r, w := range weights {
+			d := w * (ci[r] - cj[r])
+			sum += d * d
+		}
+		out[p] = max(0, sum)
+	})
+	return out, err
+}
+
+// parts calls f, from several goroutines, with what the squared distance of each pair of rows of x consists of: the residual
+// rho, and the coordinates of both points. Neither depends on eps. Pairs are taken in groups of at most maxGroup different points.
+func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, f func(p int, rho float64, ci, cj []float64)) error {
 	for lo := 0; lo < len(pairs); {
 		hi, rows := group(pairs, lo)
-		if err := m.groupDistances(ctx, eng, x, rows, pairs[lo:hi], out[lo:hi]); err != nil {
-			return nil, err
+		shifted := func(p int, rho float64, ci, cj []float64) { f(lo+p, rho, ci, cj) }
+		if err := m.groupParts(ctx, eng, x, rows, pairs[lo:hi], shifted); err != nil {
+			return err
 		}
 		lo = hi
 	}
-	return out, nil
+	return nil
 }
 
 // group returns the end of the longest run of pairs from lo on with at most maxGroup
@@ -43,7 +57,8 @@ func group(pairs [][2]int, lo int) (hi int, rows map[int]int) {
 	return hi, rows
 }
 
-func (m *metric) groupDistances(ctx context.Context, eng *engine.Engine, x points.Points, place map[int]int, pairs [][2]int, out []float64) error {
+func (m *metric) groupParts(ctx context.Context, eng *engine.Engine, x points.Points, place map[int]int, pairs [][2]int,
+	f func(p int, rho float64, ci, cj []float64)) error {
 	rows := make([]int, len(place))
 	for row, at := range place {
 		rows[at] = row
@@ -65,30 +80,28 @@ func (m *metric) groupDistances(ctx context.Context, eng *engine.Engine, x point
 	if err != nil {
 		return err
 	}
-	weights := m.weights()
 	return eng.For(ctx, len(local), 1024, func(lo, hi int) error {
 		for p := lo; p < hi; p++ {
 			i, j := local[p][0], local[p][1]
-			if m.spectral() {
-				out[p] = m.spectralDistance(c, weights, diagonal, products[p], i, j)
-			} else {
+			ci, cj, rho := c.Row(i), c.Row(j), 0.0
+			switch {
+			case i == j:
+			case m.spectral():
+				rho = spectralResidual(ci, cj, diagonal[i], diagonal[j], products[p])
+			default:
 				// The differences are taken before the squares, so that close points
 				// do not cancel twice.
-				rho := diagonal[i] + diagonal[j] - 2*products[p] - squaredDistance(c.Row(i), c.Row(j))
-				out[p] = rho / m.eps
+				rho = diagonal[i] + diagonal[j] - 2*products[p] - squaredDistance(ci, cj)
 			}
-			if i == j || out[p] < 0 {
-				out[p] = 0
-			}
+			f(p, rho, ci, cj)
 		}
 		return nil
 	})
 }
 
-// spectralDistance is the squared distance of points i and j by (1c): three residuals,
-// each clipped as in gram, and the weighted distance of the coordinates.
-func (m *metric) spectralDistance(c blas.Matrix, weights, diagonal []float64, kij float64, i, j int) float64 {
-	ci, cj, di, dj := c.Row(i), c.Row(j), diagonal[i], diagonal[j]
+// spectralResidual is the part of the squared distance of two points by (1c) that their coordinates do not tell: three residuals,
+// each clipped as in gram.
+func spectralResidual(ci, cj []float64, di, dj, kij float64) float64 {
 	residual := func(k, dx, dy float64, a, b []float64) float64 {
 		rho := k - dot(a, b)
 		if negligible(rho, dx, dy) {
@@ -96,13 +109,7 @@ func (m *metric) spectralDistance(c blas.Matrix, weights, diagonal []float64, ki
 		}
 		return rho
 	}
-	rho := residual(di, di, di, ci, ci) + residual(dj, dj, dj, cj, cj) - 2*residual(kij, di, dj, ci, cj)
-	sum := rho / m.eps
-	for r, w := range weights {
-		d := w * (ci[r] - cj[r])
-		sum += d * d
-	}
-	return sum
+	return residual(di, di, di, ci, ci) + residual(dj, dj, dj, cj, cj) - 2*residual(kij, di, dj, ci, cj)
 }
 
 func dot(x, y []float64) float64 {

@@ -59,11 +59,8 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	stage := l.stages(begin)
-	if g, ok := x.(*points.Gram); ok {
-		stage("check of the Gram matrix")
-		if err := kernel.CheckSemidefinite(ctx, eng, g); err != nil {
-			return nil, err
-		}
+	if err := checkGram(ctx, eng, x, stage); err != nil {
+		return nil, err
 	}
 	rows, f := flatten(chunklets)
 	refs := landmarks(x.Len(), l.Params.Landmarks, l.Seed)
@@ -84,6 +81,16 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	m.status = algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}
 	stage("") // the last report: all steps are done
 	return m, ctx.Err()
+}
+
+// checkGram reports a Gram matrix with negative eigenvalues.
+func checkGram(ctx context.Context, eng *engine.Engine, x points.Points, stage func(string)) error {
+	g, ok := x.(*points.Gram)
+	if !ok {
+		return nil
+	}
+	stage("check of the Gram matrix")
+	return kernel.CheckSemidefinite(ctx, eng, g)
 }
 
 // learn resolves the kernel and learns the metric from the points in chunklets.

@@ -60,10 +60,19 @@ func (m *metric) weights() []float64 {
 	if !m.spectral() {
 		return nil
 	}
+	w := m.squaredWeights(m.eps)
+	for r, v := range w {
+		w[r] = math.Sqrt(v)
+	}
+	return w
+}
+
+// squaredWeights returns n/(n eps + s_r) for any eps.
+func (m *metric) squaredWeights(eps float64) []float64 {
 	n := float64(m.f.points())
 	w := make([]float64, len(m.values))
 	for r, s := range m.values {
-		w[r] = math.Sqrt(n / (n*m.eps + s))
+		w[r] = n / (n*eps + s)
 	}
 	return w
 }

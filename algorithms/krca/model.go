@@ -149,12 +149,16 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	if err != nil {
 		return nil, input.Cancelled(ctx, Method+":", err)
 	}
+	return d, finiteDistances(d, pairs)
+}
+
+func finiteDistances(d []float64, pairs [][2]int) error {
 	for p, v := range d {
 		if v-v != 0 {
-			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values", pairs[p][0], pairs[p][1], v)}
+			return &fault.DataError{Row: p, Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values", pairs[p][0], pairs[p][1], v)}
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // check reports points that the model cannot take.

@@ -1,0 +1,127 @@
+package krca
+
+import (
+	"context"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Path is the learned kernel of every eps at once: the decomposition of F'KF, which is what a fit spends its time on, does not depend on
+// it (equation (1c)). It is immutable and safe for concurrent use.
+type Path struct {
+	learner Learner
+	x       points.Points
+	rows    []int // of the points in chunklets
+	notices []string
+	metric  *metric // in the spectral form, of no particular eps
+	mean    float64 // of k(x,x) over the training points, the unit of eps_rel
+}
+
+// FitPath learns what Fit learns with form=spectral, for all eps; that of l.Params is not looked at. Errors are those of Fit.
+//
+// With r + #chunklets points in chunklets it takes their kernel values and 2 r q^2 + 9 q^3 flops for a matrix F'KF of rank q.
+func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Path, error) {
+	p, err := l.fitPath(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": path", err)
+	}
+	return p, nil
+}
+
+func (l Learner) fitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Path, error) {
+	l.Params.Form, l.Params.EpsRel, l.Params.Eps, l.Params.FixedS = FormSpectral, 1, 0, 0
+	chunklets, err := l.check(x, set)
+	if err != nil {
+		return nil, err
+	}
+	stage := l.stages(time.Now())
+	if err := checkGram(ctx, eng, x, stage); err != nil {
+		return nil, err
+	}
+	rows, f := flatten(chunklets)
+	if err := checkMemory(eng, f, 1); err != nil {
+		return nil, err
+	}
+	stage("bandwidth")
+	m, err := l.learn(ctx, eng, x, rows, f, stage)
+	if err != nil {
+		return nil, err
+	}
+	return &Path{learner: l, x: x, rows: rows, notices: notices(set), metric: m, mean: m.eps}, ctx.Err()
+}
+
+// Distances returns, for each value of eps_rel, the squared learned distance of each pair of rows of x, never negative. With q the
+// rank of F'KF it takes the coordinates of the points once, and 3 q flops for each pair and value.
+// Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of [Model.Distances].
+func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, epsRel []float64) ([][]float64, error) {
+	if err := x.Validate(); err != nil {
+		return nil, err
+	}
+	if err := input.Pairs(x.Len(), pairs); err != nil {
+		return nil, err
+	}
+	eps, weights, out := make([]float64, len(epsRel)), make([][]float64, len(epsRel)), make([][]float64, len(epsRel))
+	for v, rel := range epsRel {
+		var err error
+		if eps[v], err = p.eps(rel); err != nil {
+			return nil, err
+		}
+		weights[v], out[v] = p.metric.squaredWeights(eps[v]), make([]float64, len(pairs))
+	}
+	err := p.metric.parts(ctx, eng, x, pairs, func(at int, rho float64, ci, cj []float64) {
+		for v, w := range weights {
+			sum := rho / eps[v]
+			for r, weight := range w {
+				d := ci[r] - cj[r]
+				sum += weight * d * d
+			}
+			out[v][at] = max(0, sum)
+		}
+	})
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": path:", err)
+	}
+	for _, d := range out {
+		if err := finiteDistances(d, pairs); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// eps returns eps in units of the kernel.
+func (p *Path) eps(rel float64) (float64, error) {
+	params := Params{EpsRel: rel}
+	if err := params.Validate(); err != nil {
+		return 0, err
+	}
+	return params.epsilon(p.mean, p.metric.f.points())
+}
+
+// Model returns the model of one eps_rel: what is left to compute is its embedding.
+func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*Model, error) {
+	begin, l := time.Now(), p.learner
+	l.Params.EpsRel = epsRel
+	eps, err := p.eps(epsRel)
+	if err != nil {
+		return nil, err
+	}
+	refs := landmarks(p.x.Len(), l.Params.Landmarks, l.Seed)
+	if err := checkMemory(eng, p.metric.f, len(refs)); err != nil {
+		return nil, err
+	}
+	metric := *p.metric
+	metric.eps = eps
+	e, err := fitEmbedding(ctx, eng, &metric, p.x, p.rows, refs, l.Params.Dims, l.stages(begin))
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": path", err)
+	}
+	m := newModel(l.Params, &metric, e)
+	m.status = algorithms.Status{Converged: true, Notices: p.notices, Elapsed: time.Since(begin)}
+	return m, ctx.Err()
+}
