@@ -103,5 +103,8 @@ func readRows(path string) ([]int, error) {
 	if err := lines.Err(); err != nil {
 		return nil, fault.Data(path, "%w", err)
 	}
+	if len(rows) == 0 {
+		return nil, fault.Data(path, "it has no row numbers: want those of the landmarks, one a line")
+	}
 	return rows, nil
 }
