@@ -1,0 +1,116 @@
+package catalog_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+// goldenTolerance is how far the distances of a golden model may be from those of the same fit made
+// anew, relative to the largest: 1e-9 for methods with a closed form, more for those whose
+// search ends within a tolerance of their own and may take another path in another build.
+func goldenTolerance(method string) float64 {
+	switch method {
+	case "nca": // not convex, and flat where it ends
+		return 1e-3
+	case "npkl", "npk", "simplenpkl", "sdplr", "gml", "itml", "lmnn", "mmc", "cmvu":
+		return 1e-5
+	}
+	return 1e-9
+}
+
+// goldenFit fits a method with its defaults on the points of the golden models.
+func goldenFit(t *testing.T, m catalog.Method) *catalog.Fitted {
+	t.Helper()
+	d, _ := training(t)
+	set, err := links.SampleByCount(d.Labels, 12, 12, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learner, err := m.New(catalog.Config{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := learner.Fit(t.Context(), newEngine(t), d.Points, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &catalog.Fitted{Model: fitted, Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), LibraryVersion: "golden", Build: "golden"}
+}
+
+// goldenDistances is the tensor with the distances that the model gave when it was written. No decoder knows it.
+const goldenDistances = "golden.distances"
+
+func writeGolden(t *testing.T, path string, f *catalog.Fitted, distances []float64) {
+	t.Helper()
+	file, err := catalog.Encode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.SetFloat64s(goldenDistances, distances)
+	if err := file.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantWithin(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	largest := slices.Max(want)
+	for i := range want {
+		if e := (got[i] - want[i]) / largest; !(max(e, -e) <= tolerance) {
+			t.Errorf("distance %d is %.17g: %s is %.17g (%.1e of the largest)", i, got[i], what, want[i], e)
+		}
+	}
+}
+
+// TestGoldenOfEveryMethod: a model file of format version 1 of every method loads in every build and
+// gives the distances that it gave when it was written, and those of the same fit made anew. The files are never written again: a reader that does not
+// take them breaks the promise of docs/compatibility.md. -update writes those that are missing.
+func TestGoldenOfEveryMethod(t *testing.T) {
+	folder := filepath.Join("testdata", "v1")
+	var want []string
+	for _, m := range catalog.Methods() {
+		want = append(want, m.Name+".safetensors")
+		t.Run(m.Name, func(t *testing.T) {
+			path, now := filepath.Join(folder, m.Name+".safetensors"), goldenFit(t, m)
+			anew := distances(t, now)
+			if _, err := os.Stat(path); err != nil && *update {
+				writeGolden(t, path, now, anew)
+			}
+			file, err := model.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			then, err := catalog.Decode(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if then.Model.Method() != m.Name || then.Model.Dim() != now.Model.Dim() || !slices.Equal(then.Features, now.Features) {
+				t.Errorf("method %s, %d dimensions, features %q: want %s, %d, %q",
+					then.Model.Method(), then.Model.Dim(), then.Features, m.Name, now.Model.Dim(), now.Features)
+			}
+			written, err := file.Float64s(goldenDistances, len(anew))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := distances(t, then)
+			wantWithin(t, "the distance when it was written", got, written, 1e-9)
+			wantWithin(t, "the distance of a fit anew", got, anew, goldenTolerance(m.Name))
+		})
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !slices.Contains(want, e.Name()) {
+			t.Errorf("%s is of no method: a method that is gone can no longer be loaded", e.Name())
+		}
+	}
+}
