@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestRun: a short soak fits, embeds and repeats, and finds nothing wrong.
+// TestRun: a short soak fits and embeds, and finds nothing wrong.
 func TestRun(t *testing.T) {
 	reports := 0
 	r, err := Run(context.Background(), enginetest.New(t, 2), Options{For: 2 * time.Second, Goroutines: 3, Seed: 4,
@@ -33,8 +34,8 @@ func TestRun(t *testing.T) {
 	for _, n := range r.Errors {
 		failed += n
 	}
-	if r.Fits == 0 || r.Embeds < 2*r.Fits || r.Repeats == 0 || r.Fits+failed != r.Jobs || reports < 3 {
-		t.Errorf("%+v after %d reports: want fits, two embeddings of each and repeats", r, reports)
+	if r.Fits == 0 || r.Embeds < 2*r.Fits || r.Fits+failed != r.Jobs || reports == 0 {
+		t.Errorf("%+v after %d reports: want fits, and two embeddings of each", r, reports)
 	}
 	if r.LargestMemory < r.EndMemory || r.EndMemory <= 0 || r.WarmMemory <= 0 {
 		t.Errorf("memory %d, then %d, largest %d", r.WarmMemory, r.EndMemory, r.LargestMemory)
@@ -113,6 +114,24 @@ func TestFaults(t *testing.T) {
 	}
 	if wrong := r.report.Check(24); len(wrong) != 1 {
 		t.Errorf("found %q: want the goroutines alone", wrong)
+	}
+}
+
+// TestRepeats: about one job in eight is one that was done, and the others are new.
+func TestRepeats(t *testing.T) {
+	r, rng := &run{answers: map[uint64]answer{}}, rand.New(rand.NewPCG(1, 1))
+	seen, repeats := map[uint64]bool{}, 0
+	for range 800 {
+		number := r.take(rng)
+		if seen[number] {
+			repeats++
+			continue
+		}
+		seen[number] = true
+		r.remember(number, answer{})
+	}
+	if repeats < 60 || repeats > 140 || len(seen) != 800-repeats {
+		t.Errorf("%d of 800 jobs were repeated: want about 100", repeats)
 	}
 }
 
