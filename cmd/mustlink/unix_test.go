@@ -27,23 +27,38 @@ func peakMemory(s *os.ProcessState) (int64, bool) {
 
 // TestReadOnlyFolder runs as an ordinary user, whom permissions bind.
 func TestReadOnlyFolder(t *testing.T) {
-	dir := withModel(t)
+	dir := crowded(t)
 	sub := filepath.Join(dir, "locked")
-	if err := os.Mkdir(sub, 0o555); err != nil {
+	if err := os.Mkdir(sub, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{
-		"fit -m krca -i data.csv -c links.csv -o locked/out.mlk",
-		"embed model.mlk -i data.csv -o locked/out.csv",
-	} {
-		cmd := command(dir, strings.Fields(line)...)
-		if os.Getuid() == 0 {
-			const nobody = 65534
-			openUp(t, dir)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		}
-		wantInputError(t, sub, finish(t, cmd), nil, "locked", "not writable")
+	const old = "old" // write-protected by its folder only
+	for _, w := range writers {
+		put(t, filepath.Join(sub, w[1]), old)
 	}
+	before := names(t, sub)
+	if err := os.Chmod(sub, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(sub, 0o755) }) // for who removes the folder
+	openUp(t, dir)
+	for _, w := range writers {
+		t.Run(w[0], func(t *testing.T) {
+			for _, name := range []string{w[1], "new-" + w[1]} {
+				line := strings.ReplaceAll(w[0], "%", filepath.Join("locked", name))
+				cmd := command(dir, strings.Fields(line)...)
+				if os.Getuid() == 0 {
+					const nobody = 65534
+					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+				}
+				wantInputError(t, sub, finish(t, cmd), before, filepath.Join("locked", name), "not writable")
+			}
+			if got := read(t, sub, w[1]); got != old {
+				t.Errorf("the old file holds %q", got)
+			}
+		})
+	}
+	t.Logf("writes to a read-only folder: %d, all with code %d and a message", 2*len(writers), exitInput)
 }
 
 // openUp lets other users reach dir, which t.TempDir keeps to its owner.

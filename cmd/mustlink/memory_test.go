@@ -1,0 +1,58 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMemoryLimitOfCommands: every command that asks for memory refuses what is beyond --memory-limit with code 2, a message that
+// has the number and a way out, and nothing written.
+func TestMemoryLimitOfCommands(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "data.csv", blobs(300, 3, false))
+	write(t, dir, "links.csv", fewLinks)
+	runOK(t, dir, "links make -q -i data.csv --pairs 40 -o many.csv")
+	runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
+	write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
+	lines := []string{
+		"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv", "links make -i data.csv --pairs 5 -o out.csv", "check -i data.csv", "inspect model.mlk -i data.csv -c links.csv",
+	}
+	work := []string{
+		"update model.mlk -i data.csv -c links.csv -o out.mlk", "embed model.mlk -i data.csv -o out.csv", "gram model.mlk -i data.csv -o out.csv",
+		"cluster model.mlk -i data.csv -n 2 -o out.csv", "classify model.mlk --train data.csv -i data.csv -o out.csv",
+		"plot model.mlk -i data.csv -o out.svg", "report model.mlk -i data.csv -o out.html", "select -i data.csv -c many.csv --methods krca,kbeta -o out.mlk",
+	}
+	for _, method := range methodNames() {
+		if !slices.Contains([]string{"npk", "sdplr", "simplenpkl"}, method) { // which take few points
+			work = append(work, "fit -m "+method+" -i data.csv -c many.csv -o out.mlk")
+		}
+	}
+	before, refused := names(t, dir), 0
+	refuse := func(line, limit string) {
+		t.Run(line+" "+limit, func(t *testing.T) {
+			o := run(t, dir, line+" --memory-limit "+limit)
+			o.stderr = withoutWarnings(o.stderr)
+			wantInputError(t, dir, o, before, "limit", "iB", ": ")
+			refused++
+		})
+	}
+	for _, line := range append(lines, work...) {
+		refuse(line, "1KiB") // less than the points take
+	}
+	for _, line := range work {
+		refuse(line, "8KiB") // enough for them, but not for the work
+	}
+	t.Logf("commands refused by --memory-limit: %d, all with code %d", refused, exitInput)
+}
+
+// withoutWarnings takes the lines of warnings off.
+func withoutWarnings(text string) string {
+	var rest strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "mustlink: warning: ") {
+			rest.WriteString(line)
+		}
+	}
+	return rest.String()
+}
