@@ -119,11 +119,10 @@ func FuzzProducts(f *testing.F) {
 		var run func(backend blas.Backend, c blas.Matrix)
 		switch name {
 		case "Gemm":
-			x, y := matrix(b, 0, 0), matrix(b, 0, 0)
 			rows, cols := shape(transA, m, k)
-			x = matrix(b, rows, cols)
+			x := matrix(b, rows, cols)
 			rows, cols = shape(transB, k, n)
-			y = matrix(b, rows, cols)
+			y := matrix(b, rows, cols)
 			left, right, c = op(transA, x), op(transB, y), matrix(b, m, n)
 			run = func(backend blas.Backend, c blas.Matrix) { backend.Gemm(transA, transB, alpha, x, y, beta, c) }
 		case "Syrk":
