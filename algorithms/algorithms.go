@@ -56,6 +56,21 @@ type Triplets interface {
 	WithTriplets(list []links.Triplet) Learner
 }
 
+// PathLearner is implemented by learners that learn the metrics of many values of one parameter at about the cost of one.
+type PathLearner interface {
+	Learner
+	// PathValue returns the name of the parameter, and the learner's own value of it; 0 when it is not on the path.
+	PathValue() (name string, value float64)
+	// FitPath is Fit for all values.
+	FitPath(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Path, error)
+}
+
+// Path holds the metrics of a PathLearner. It is immutable and safe for concurrent use.
+type Path interface {
+	// Distances returns, for each value of the parameter, what Model.Distances does.
+	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, values []float64) ([][]float64, error)
+}
+
 // Status says how a fit ended.
 type Status struct {
 	Converged  bool

@@ -80,6 +80,11 @@ func (e *Engine) Share(parts int) (*Engine, error) {
 	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit, Logger: e.logger, Cache: e.cache})
 }
 
+// WithCache returns the engine with another cache, nil for none.
+func (e *Engine) WithCache(c *Cache) (*Engine, error) {
+	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Logger: e.logger, Cache: c})
+}
+
 // Backend returns the linear algebra.
 func (e *Engine) Backend() blas.Backend { return e.backend }
 

@@ -22,10 +22,25 @@ type Path struct {
 	mean    float64 // of k(x,x) over the training points, the unit of eps_rel
 }
 
+var (
+	_ algorithms.PathLearner = Learner{}
+	_ algorithms.Path        = (*Path)(nil)
+)
+
+// PathValue returns eps_rel, 0 when eps is given in another way or another form is asked for.
+func (l Learner) PathValue() (name string, value float64) {
+	const parameter = "eps_rel"
+	if l.Params.Form == FormCholesky {
+		return parameter, 0
+	}
+	return parameter, l.Params.EpsRel
+}
+
 // FitPath learns what Fit learns with form=spectral, for all eps; that of l.Params is not looked at. Errors are those of Fit.
+// The result has the type *[Path].
 //
 // With r + #chunklets points in chunklets it takes their kernel values and 2 r q^2 + 9 q^3 flops for a matrix F'KF of rank q.
-func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Path, error) {
+func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	p, err := l.fitPath(ctx, eng, x, set)
 	if err != nil {
 		return nil, input.Cancelled(ctx, Method+": path", err)

@@ -27,7 +27,7 @@ func TestPathIsTheFits(t *testing.T) {
 		}
 		eng := newEngine(rt, 2)
 		l := Learner{Kernel: spec, Params: DefaultParams()}
-		path, err := l.FitPath(ctx, eng, x, set)
+		path, err := l.fitPath(ctx, eng, x, set)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestPathMistakes(t *testing.T) {
 	ctx, eng := context.Background(), newEngine(t, 1)
 	x, _, set := enginetest.Bands(t, 12, 2, 4, 1)
 	l := Learner{Params: DefaultParams()}
-	path, err := l.FitPath(ctx, eng, x, set)
+	path, err := l.fitPath(ctx, eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,11 +94,15 @@ func (j *judge) fit(ctx context.Context, eng *engine.Engine, c Candidate, set *l
 
 // ranking is the AUC of the held-out links by their distances.
 func (j *judge) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
-	held := j.folds[f]
-	d, err := m.Distances(ctx, eng, j.x, held.pairs)
+	d, err := m.Distances(ctx, eng, j.x, j.folds[f].pairs)
 	if err != nil {
 		return 0, err
 	}
+	return j.folds[f].auc(d)
+}
+
+// auc returns the AUC of the held-out links by their distances, which it overwrites.
+func (held fold) auc(d []float64) (float64, error) {
 	must := make([]bool, len(d))
 	for k := range d {
 		d[k], must[k] = -d[k], k < held.must

@@ -67,7 +67,8 @@ const keep = 3
 //
 // Errors: no candidate, one that is there twice or that the catalog refuses, options out of range (*fault.ParamError); too
 // few links for the folds (*fault.DataError, which says what is missing); ctx.Err(), wrapped. Cost: a fit for every candidate
-// and fold.
+// and fold; but candidates that differ in one parameter only, for all values of which their method learns at once, are one
+// fit when ranking decides, and neighbours and bandwidths are computed once for all.
 func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	start := time.Now()
 	if err := o.validate(x, set); err != nil {
@@ -82,6 +83,9 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	}
 	store, err := openStore(o.State, x, set, &o)
 	if err != nil {
+		return nil, err
+	}
+	if eng, err = sharing(eng); err != nil {
 		return nil, err
 	}
 	s := &search{judge: j, store: store, start: start, trials: make([]Trial, len(o.Candidates))}
@@ -130,8 +134,11 @@ type search struct {
 	first   error // of a job
 }
 
-// job is a candidate on a fold.
-type job struct{ candidate, fold int }
+// job is some candidates on a fold that one fit serves.
+type job struct {
+	candidates []int
+	fold       int
+}
 
 // run judges the candidates in rounds.
 func (s *search) run(ctx context.Context, eng *engine.Engine) error {
@@ -147,9 +154,9 @@ func (s *search) run(ctx context.Context, eng *engine.Engine) error {
 	}
 	for _, folds := range rounds {
 		var jobs []job
-		for _, i := range alive {
+		for _, family := range s.families(alive) {
 			for _, f := range folds {
-				jobs = append(jobs, job{i, f})
+				jobs = append(jobs, job{family, f})
 			}
 		}
 		if err := s.all(ctx, eng, jobs); err != nil {
@@ -180,25 +187,27 @@ func (s *search) rounds() [][]int {
 	return rounds
 }
 
+// outcome is what became of a candidate on a fold.
+type outcome struct {
+	score, seconds float64
+	err            error
+}
+
 // all runs jobs, some at a time on a part of the engine each, and adds their scores in the order of the jobs.
 func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error {
-	type outcome struct {
-		score, seconds float64
-		err            error
-	}
-	outcomes := make([]outcome, len(jobs))
+	outcomes := make([][]outcome, len(jobs))
 	part, err := eng.Share(min(eng.Workers(), len(jobs)))
 	if err != nil {
 		return err
 	}
 	// A job that fails is listed; but a state file that cannot be written, and a panic, end the run.
 	err = eng.For(ctx, len(jobs), 1, func(k, _ int) error {
-		begin := time.Now()
-		v, err := s.one(ctx, part, jobs[k])
-		outcomes[k] = outcome{v, time.Since(begin).Seconds(), err}
-		s.advance()
-		if broken, is := errors.AsType[*storeError](err); is {
-			return broken
+		outcomes[k] = s.judged(ctx, part, jobs[k])
+		s.advance(len(jobs[k].candidates))
+		for _, o := range outcomes[k] {
+			if broken, is := errors.AsType[*storeError](o.err); is {
+				return broken
+			}
 		}
 		return nil
 	})
@@ -208,47 +217,70 @@ func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error 
 	if err != nil {
 		return err
 	}
-	for k, o := range outcomes {
-		t := &s.trials[jobs[k].candidate]
-		t.Seconds += o.seconds
-		if o.err != nil {
-			if s.first == nil {
-				s.first = o.err
-			}
-			if t.Error == "" {
-				t.Error = o.err.Error()
-			}
-			continue
+	for k, list := range outcomes {
+		for at, o := range list {
+			s.add(jobs[k].candidates[at], o)
 		}
-		t.Scores = append(t.Scores, o.score)
-		t.Mean, t.SD = spread(t.Scores)
 	}
 	return nil
 }
 
-// one returns the score of a job, from the state file if it is there.
-func (s *search) one(ctx context.Context, eng *engine.Engine, j job) (float64, error) {
-	c := s.trials[j.candidate].Candidate
-	if v, ok := s.store.find(c, j.fold); ok {
+// add takes what became of candidate i on one more fold.
+func (s *search) add(i int, o outcome) {
+	t := &s.trials[i]
+	t.Seconds += o.seconds
+	if o.err == nil {
+		t.Scores = append(t.Scores, o.score)
+		t.Mean, t.SD = spread(t.Scores)
+		return
+	}
+	if s.first == nil {
+		s.first = o.err
+	}
+	if t.Error == "" {
+		t.Error = o.err.Error()
+	}
+}
+
+// judged returns the outcomes of a job, from the state file those that are there.
+func (s *search) judged(ctx context.Context, eng *engine.Engine, j job) []outcome {
+	begin, out := time.Now(), make([]outcome, len(j.candidates))
+	var fresh []int // places in out
+	for at, i := range j.candidates {
+		v, ok := s.store.find(s.trials[i].Candidate, j.fold)
+		if !ok {
+			fresh = append(fresh, at)
+			continue
+		}
+		out[at].score = v
 		s.mu.Lock()
 		s.resumed++
 		s.mu.Unlock()
-		return v, nil
 	}
-	v, err := s.score(ctx, eng, c, j.fold)
-	if err == nil {
-		err = finite(v)
+	if len(fresh) == 0 {
+		return out
 	}
-	if err != nil {
-		return 0, err
+	list := make([]Candidate, len(fresh))
+	for k, at := range fresh {
+		list[k] = s.trials[j.candidates[at]].Candidate
 	}
-	return v, s.store.add(c, j.fold, v)
+	for k, o := range s.scores(ctx, eng, list, j.fold) {
+		o.seconds = time.Since(begin).Seconds() / float64(len(fresh))
+		if o.err == nil {
+			o.err = finite(o.score)
+		}
+		if o.err == nil {
+			o.err = s.store.add(list[k], j.fold, o.score)
+		}
+		out[fresh[k]] = o
+	}
+	return out
 }
 
-func (s *search) advance() {
+func (s *search) advance(fits int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.done++
+	s.done += fits
 	s.o.Progress.Report(algorithms.Progress{Stage: "fits", Done: s.done, Total: s.total, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(s.start)})
 }
 
