@@ -17,7 +17,7 @@ import (
 func TestManyGoroutines(t *testing.T) {
 	const goroutines = 64
 	ctx, eng := context.Background(), enginetest.New(t, 3)
-	list := problems(t, 110) // two blocks of rows
+	list := everywhere(t, 110) // two blocks of rows
 	models, alone := make([]algorithms.Model, len(list)), make([]outcome, len(list))
 	for i, p := range list {
 		var err error

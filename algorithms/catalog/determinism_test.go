@@ -10,6 +10,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
@@ -18,11 +19,16 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+type schedule struct{ workers, processors int }
+
 // schedules pairs numbers of workers with numbers of processors; the first is what the others are compared with,
 // and comes twice.
-var schedules = []struct{ workers, processors int }{
+var schedules = []schedule{
 	{1, 1}, {1, 1}, {2, 1}, {3, 1}, {7, 1}, {1, 2}, {2, 2}, {3, 2}, {7, 2}, {1, 4}, {2, 4}, {3, 4}, {7, 4},
 }
+
+// few are enough where fits take long, and for methods that have been through all with their defaults.
+var few = []schedule{{1, 1}, {3, 2}, {7, 4}}
 
 // TestBitsDoNotDependOnTheSchedule: every method fits the same model file, to the byte, and answers with the same
 // bits, for any number of workers and processors and as often as it is asked. (OpenBLAS runs with two threads.)
@@ -30,10 +36,14 @@ func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	ctx := context.Background()
-	for _, p := range problems(t, 130) { // more than one block of rows in every kernel matrix
+	for _, p := range everywhere(t, 130) { // more than one block of rows in every kernel matrix
 		t.Run(p.method.Name, func(t *testing.T) {
 			var first outcome
-			for i, s := range schedules {
+			list := schedules
+			if strings.Contains(p.method.Name, "=") {
+				list = few
+			}
+			for i, s := range list {
 				runtime.GOMAXPROCS(s.processors)
 				got, err := p.solve(ctx, enginetest.New(t, s.workers))
 				if err != nil {
@@ -63,7 +73,7 @@ func TestBitsOfLargeProblems(t *testing.T) {
 		}
 		t.Run(p.method.Name, func(t *testing.T) {
 			var first outcome
-			for _, s := range []struct{ workers, processors int }{{1, 1}, {2, 2}, {7, 4}} {
+			for _, s := range few {
 				runtime.GOMAXPROCS(s.processors)
 				got, err := p.solve(ctx, enginetest.New(t, s.workers))
 				if err != nil {
@@ -85,7 +95,7 @@ func TestBitsOfLargeProblems(t *testing.T) {
 // agree to rounding.
 func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
-	for _, p := range problems(t, 130) {
+	for _, p := range everywhere(t, 130) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			m, err := p.fit(ctx, eng, nil)
 			if err != nil {
