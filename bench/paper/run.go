@@ -123,8 +123,8 @@ type run struct {
 	finished map[int]record // by trial number, each below options.Repetitions
 	shared   any            // from table.Prepare
 
-	mu    sync.Mutex
-	steps int // done, of all trials
+	mu    sync.Mutex // of what follows, and of state and finished while trials run
+	steps int        // done, of all trials
 }
 
 // open reads the state file, if there is one, and takes its finished trials over.
@@ -173,68 +173,36 @@ func (r *run) trials(ctx context.Context, eng *engine.Engine) error {
 			return err
 		}
 	}
-	workers := min(r.options.Workers, len(pending))
-	part, err := eng.Share(max(1, workers))
+	workers := max(1, min(r.options.Workers, len(pending)))
+	part, err := eng.Share(workers)
 	if err != nil {
 		return err
 	}
-	var (
-		next     atomic.Int64
-		stop     atomic.Bool
-		group    sync.WaitGroup
-		outcomes = make(chan outcome)
-	)
-	for range workers {
-		group.Go(func() {
-			for !stop.Load() && ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(pending) {
-					return
-				}
-				outcomes <- r.trial(ctx, part, pending[i])
-			}
-		})
+	pool, err := engine.New(engine.Options{Backend: eng.Backend(), Workers: workers})
+	if err != nil {
+		return err
 	}
-	go func() {
-		group.Wait()
-		close(outcomes)
-	}()
-	err = r.collect(outcomes, &stop)
+	// Trials start in ascending order and the error is that of the lowest that failed, the same in every run.
+	err = pool.For(ctx, len(pending), 1, func(i, _ int) error { return r.keep(r.trial(ctx, part, pending[i])) })
 	if len(r.finished) < r.options.Repetitions && ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		return fmt.Errorf("table %s: stopped after %d of %d trials: %w", r.table.Name, len(r.finished), r.options.Repetitions, ctx.Err())
 	}
 	return err
 }
 
-// collect keeps finished trials until all workers have ended, and asks them to stop at the
-// first error. Trials start in ascending order, so every trial below a failed one has
-// started and is waited for: the lowest failing trial is the same in every run.
-func (r *run) collect(outcomes <-chan outcome, stop *atomic.Bool) error {
-	var (
-		failed   = math.MaxInt
-		trialErr error
-		stateErr error
-	)
-	for o := range outcomes {
-		switch {
-		case o.err != nil:
-			stop.Store(true)
-			if o.Trial < failed {
-				failed, trialErr = o.Trial, o.err
-			}
-			continue
-		case stateErr == nil:
-			if stateErr = r.state.append(o.record); stateErr != nil {
-				stop.Store(true)
-			}
-		}
-		r.finished[o.Trial] = o.record
-		r.advance(o.steps)
+// keep notes a finished trial, one at a time.
+func (r *run) keep(o outcome) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o.err != nil {
+		return fmt.Errorf("table %s: trial %d: %w", r.table.Name, o.Trial, o.err)
 	}
-	if trialErr != nil {
-		return fmt.Errorf("table %s: trial %d: %w", r.table.Name, failed, trialErr)
+	if err := r.state.append(o.record); err != nil {
+		return err
 	}
-	return stateErr
+	r.finished[o.Trial] = o.record
+	r.count(o.steps)
+	return nil
 }
 
 // prepare computes what trials share.
@@ -254,6 +222,11 @@ func (r *run) prepare(ctx context.Context, eng *engine.Engine) error {
 func (r *run) advance(steps int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.count(steps)
+}
+
+// count is advance for who has the lock.
+func (r *run) count(steps int) {
 	r.steps += steps
 	r.options.Progress.Report(algorithms.Progress{
 		Stage:     "trials",

@@ -101,6 +101,7 @@ type stateFile struct {
 	file   *os.File
 	run    string
 	synced time.Time
+	broken error // of the first line that could not be written: it may be there in part, and nothing must follow it
 }
 
 // openState opens or creates the state file and returns the records of the run, the first
@@ -180,13 +181,17 @@ func (s *stateFile) append(rec record) error {
 	if s == nil {
 		return nil
 	}
+	if s.broken != nil {
+		return s.broken
+	}
 	rec.Run = s.run
 	line, err := json.Marshal(rec)
 	if err != nil {
 		return err
 	}
 	if _, err := s.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("writing the state file: %w", err)
+		s.broken = fmt.Errorf("writing the state file: %w", err)
+		return s.broken
 	}
 	if time.Since(s.synced) >= syncEvery {
 		s.synced = time.Now()
