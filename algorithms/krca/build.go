@@ -18,8 +18,8 @@ const (
 	// maxAmplification is the loss of accuracy beyond which (1b) may give way to (1c).
 	// One digit is what the change of formula must at least gain.
 	maxAmplification = 16
-	// probes is the number of points at which the loss is measured.
-	probes = 64
+	// probes is the number of points at which the loss is measured, so many at a time.
+	probes, probesAtOnce = 64, 8
 )
 
 // newMetric learns kt from the anchors (n points, chunklet after chunklet).
@@ -137,29 +137,32 @@ func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, 
 
 // amplification returns max k(z,z) / max eps kt(z,z) over up to 64 evenly spaced anchors,
 // by (1b): how many times the rounding errors of k grow, relative to kt. +Inf when
-// cancellation leaves nothing.
+// cancellation leaves nothing. Some of the anchors are enough to see that it is no more
+// than maxAmplification; then the result is a bound.
 func (m *metric) amplification(ctx context.Context, eng *engine.Engine) (float64, error) {
 	n := m.anchors.Len()
 	rows := make([]int, min(n, probes))
 	for i := range rows {
 		rows[i] = i * n / len(rows)
 	}
-	z := m.anchors.Select(rows)
-	diagonal, err := m.kernel.Diagonal(ctx, eng, z)
+	diagonal, err := m.kernel.Diagonal(ctx, eng, m.anchors.Select(rows))
 	if err != nil {
 		return 0, err
 	}
-	c, err := m.coordinates(ctx, eng, z)
-	if err != nil {
-		return 0, err
-	}
-	var before, after float64
-	for i, k := range diagonal {
-		before = max(before, k)
-		after = max(after, k-dot(c.Row(i), c.Row(i)))
-	}
+	before := slices.Max(diagonal)
 	if before == 0 {
 		return 1, nil // all probes at the origin of the feature space: nothing cancels
+	}
+	after := 0.0
+	for lo := 0; lo < len(rows) && before > maxAmplification*after; lo += probesAtOnce {
+		some := rows[lo:min(lo+probesAtOnce, len(rows))]
+		c, err := m.coordinates(ctx, eng, m.anchors.Select(some))
+		if err != nil {
+			return 0, err
+		}
+		for i := range some {
+			after = max(after, diagonal[lo+i]-dot(c.Row(i), c.Row(i)))
+		}
 	}
 	return before / after, nil
 }

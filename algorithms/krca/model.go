@@ -95,7 +95,7 @@ func (m *Model) Describe() []algorithms.Figure {
 // Params.Dims = 0 distances between rows are the learned distances for the reference
 // points; they are projections on the reference points' span for others.
 func (m *Model) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	if err := m.check(x); err != nil {
+	if err := m.metric.check(x); err != nil {
 		return blas.Matrix{}, err
 	}
 	n := x.Len()
@@ -110,60 +110,18 @@ func (m *Model) Embed(ctx context.Context, eng *engine.Engine, x points.Points) 
 // Cost: the kernel values with the n points in chunklets, r^2 flops a point and r flops an
 // entry. Rows of a Gram matrix as y must be reference objects.
 func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
-	if err := m.check(x); err != nil {
-		return blas.Matrix{}, err
-	}
-	rows, cols := x.Len(), x.Len()
-	if y != nil {
-		if err := m.check(y); err != nil {
-			return blas.Matrix{}, err
-		}
-		cols = y.Len()
-	}
-	need := addBytes(engine.MatrixBytes(rows, cols), engine.MatrixBytes(cols, m.metric.width()))
-	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "ask for fewer points at a time"); err != nil {
-		return blas.Matrix{}, err
-	}
-	if y == nil {
-		g, err := m.metric.gram(ctx, eng, x)
-		return finish(ctx, g.kt, err)
-	}
-	kt, err := m.metric.cross(ctx, eng, x, y)
-	return finish(ctx, kt, err)
+	return m.metric.checkedGram(ctx, eng, x, y)
 }
 
 // Distances returns the squared learned distance of each pair of rows of x, exactly, never
 // negative. A row out of range is a *fault.DataError whose Row is the number of the pair.
 func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
-	if err := m.check(x); err != nil {
-		return nil, err
-	}
-	if err := input.Pairs(x.Len(), pairs); err != nil {
-		return nil, err
-	}
-	group := min(2*len(pairs), x.Len(), maxGroup)
-	if err := eng.Check(fmt.Sprintf("coordinates of %d points", group), engine.MatrixBytes(group, m.metric.width()), "ask for fewer pairs at a time"); err != nil {
-		return nil, err
-	}
-	d, err := m.metric.distances(ctx, eng, x, pairs)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+":", err)
-	}
-	return d, finiteDistances(d, pairs)
+	return m.metric.checkedDistances(ctx, eng, x, pairs)
 }
 
-func finiteDistances(d []float64, pairs [][2]int) error {
-	for p, v := range d {
-		if v-v != 0 {
-			return &fault.DataError{Row: p, Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values", pairs[p][0], pairs[p][1], v)}
-		}
-	}
-	return nil
-}
-
-// check reports points that the model cannot take.
-func (m *Model) check(x points.Points) error {
-	if err := stored.Check(x, m.embed.support); err != nil {
+// check reports points that the metric cannot take.
+func (m *metric) check(x points.Points) error {
+	if err := stored.Check(x, m.anchors); err != nil {
 		return err
 	}
 	return input.Points(x)

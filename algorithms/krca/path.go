@@ -50,20 +50,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 
 func (l Learner) fitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Path, error) {
 	l.Params.Form, l.Params.EpsRel, l.Params.Eps, l.Params.FixedS = FormSpectral, 1, 0, 0
-	chunklets, err := l.check(x, set)
-	if err != nil {
-		return nil, err
-	}
-	stage := l.stages(time.Now())
-	if err := checkGram(ctx, eng, x, stage); err != nil {
-		return nil, err
-	}
-	rows, f := flatten(chunklets)
-	if err := checkMemory(eng, f, 1); err != nil {
-		return nil, err
-	}
-	stage("bandwidth")
-	m, err := l.learn(ctx, eng, x, rows, f, stage)
+	m, rows, err := l.fitMetric(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +61,7 @@ func (l Learner) fitPath(ctx context.Context, eng *engine.Engine, x points.Point
 // rank of F'KF it takes the coordinates of the points once, and 3 q flops for each pair and value.
 // Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of [Model.Distances].
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, epsRel []float64) ([][]float64, error) {
-	if err := x.Validate(); err != nil {
-		return nil, err
-	}
-	if err := input.Pairs(x.Len(), pairs); err != nil {
+	if err := p.metric.checkPairs(eng, x, pairs); err != nil {
 		return nil, err
 	}
 	eps, weights, out := make([]float64, len(epsRel)), make([][]float64, len(epsRel)), make([][]float64, len(epsRel))
