@@ -72,6 +72,11 @@ func (f *fit) datadep(ctx context.Context) (*Model, error) {
 // alternate learns K on the linked points and theta in turn.
 func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, error) {
 	constraints := d.bounds.Constraints(d.wishes, logdetmetric.Places(d.linked))
+	var best struct {
+		result  *logdet.Result
+		theta   []float64
+		f, m, b blas.Matrix
+	}
 	for {
 		if err := d.factor(); err != nil {
 			return nil, err
@@ -86,16 +91,21 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, erro
 			return nil, err
 		}
 		b := logdetmetric.Change(d.eng, res, constraints)
-		if d.round(divergence+d.slack(res, constraints), res) {
-			check, err := res.CheckKernel(ctx, d.eng, m, constraints, d.Params.Gamma)
+		last, worse := d.round(divergence+d.slack(res, constraints), res)
+		if !worse {
+			best.result, best.theta, best.f, best.m, best.b = res, d.theta, d.f, m, b
+		}
+		if last {
+			d.theta, d.f = best.theta, best.f
+			check, err := best.result.CheckKernel(ctx, d.eng, best.m, constraints, d.Params.Gamma)
 			if err != nil {
 				return nil, err
 			}
-			learned, err := d.learned(ctx, k, b)
+			learned, err := d.learned(ctx, k, best.b)
 			if err != nil {
 				return nil, err
 			}
-			return &Model{metric: learned, weights: d.theta, about: d.about(res, check)}, nil
+			return &Model{metric: learned, weights: d.theta, about: d.about(best.result, check)}, nil
 		}
 		if d.theta, err = minimiseTheta(d.eng, d.c, d.energies(b), d.theta); err != nil {
 			return nil, err

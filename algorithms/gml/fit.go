@@ -129,11 +129,15 @@ func (f *fit) about(r *logdet.Result, check logdet.KKT) about {
 	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.wishes.Dropped() + len(r.Skipped)}
 }
 
-// round ends a round with the objective that the projections have come to, and says whether it was the last.
-func (f *fit) round(objective float64, r *logdet.Result) (last bool) {
+// round ends a round with the objective that the projections have come to, and says whether it was the last, and whether it is
+// worse than the one before, which then stands: rounding has decided which points are in one place, or sweeps were too few.
+func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
 	before := math.Inf(1)
 	if len(f.trace) > 0 {
 		before = f.trace[len(f.trace)-1]
+		if !(objective <= before+f.Params.Tol*max(1, math.Abs(before))) {
+			return true, true
+		}
 	}
 	f.trace = append(f.trace, objective)
 	f.Progress.Report(algorithms.Progress{Stage: "rounds", Done: len(f.trace), Total: f.Params.Outer, Objective: objective, Residual: r.Change, Elapsed: time.Since(f.begin)})
@@ -141,7 +145,7 @@ func (f *fit) round(objective float64, r *logdet.Result) (last bool) {
 		f.message = fmt.Sprintf("%d sweeps did not reach the tolerance %g in round %d: raise max_iter or tol", r.Sweeps, f.Params.Tol, len(f.trace))
 	}
 	f.converged = r.Converged
-	return len(f.trace) >= f.Params.Outer || before-objective < f.Params.Tol*math.Abs(before)
+	return len(f.trace) >= f.Params.Outer || before-objective < f.Params.Tol*math.Abs(before), false
 }
 
 // slack returns gamma D(diag xi, diag xi0).

@@ -50,7 +50,15 @@ func (f *fit) rbf(ctx context.Context) (*Model, error) {
 	if err := w.project(ctx, a); err != nil {
 		return nil, err
 	}
-	for !f.round(a.objective, a.result) {
+	best := *a
+	for {
+		last, worse := f.round(a.objective, a.result)
+		if !worse {
+			best = *a
+		}
+		if last {
+			return best.model(ctx, w)
+		}
 		if err := w.improve(ctx, a); err != nil {
 			return nil, err
 		}
@@ -58,7 +66,6 @@ func (f *fit) rbf(ctx context.Context) (*Model, error) {
 			return nil, err
 		}
 	}
-	return a.model(ctx, w)
 }
 
 // width is the search for one.

@@ -3,6 +3,7 @@ package gml
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
@@ -79,6 +80,11 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		return nil, err
 	}
 	constraints := f.bounds.Constraints(f.wishes, nil)
+	var best struct {
+		result *logdet.Result
+		alpha  []float64
+		g      blas.Matrix
+	}
 	for {
 		res, err := logdet.Rows(ctx, f.eng, g, constraints, f.options())
 		if err != nil {
@@ -88,9 +94,13 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		if err != nil {
 			return nil, err
 		}
-		if f.round(divergence+f.slack(res, constraints), res) {
-			check := res.CheckRows(f.eng, g, constraints, f.Params.Gamma)
-			return f.placed(ctx, k, b, g, res, check, alpha)
+		last, worse := f.round(divergence+f.slack(res, constraints), res)
+		if !worse {
+			best.result, best.alpha, best.g = res, slices.Clone(alpha), g.Clone()
+		}
+		if last {
+			check := best.result.CheckRows(f.eng, best.g, constraints, f.Params.Gamma)
+			return f.placed(ctx, k, b, best.g, best.result, check, best.alpha)
 		}
 		for i := range alpha {
 			alpha[i] *= res.A.At(i, i)
