@@ -84,10 +84,23 @@ func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o O
 	}
 	if !o.Bisect {
 		if res, err := s.newton(); err != nil || res.Converged {
-			return res, err
+			return s.atLeastStart(res, err)
 		}
 	}
-	return s.bisect()
+	return s.atLeastStart(s.bisect())
+}
+
+// atLeastStart looks at the subspace on which A is largest if the one that was found is below the start. Where A is a multiple of
+// B, A - l B is zero to rounding, and its eigenvectors may lie where neither A nor B has anything.
+func (s *search) atLeastStart(res *Result, err error) (*Result, error) {
+	const rounding = 1e-9
+	if err != nil || !(res.Ratio < res.Trace[0]*(1-rounding)) {
+		return res, err
+	}
+	if _, _, err := s.step(0); err != nil {
+		return nil, err
+	}
+	return s.result(res.Method, res.Converged), nil
 }
 
 func check(a, b blas.Matrix, d int, o *Options) error {
