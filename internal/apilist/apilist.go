@@ -1,0 +1,142 @@
+package apilist
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// Module is the path of the module, which the lines leave out.
+const Module = "github.com/mustlink/mustlink"
+
+// Lines returns a line for every exported name of pkg, for every exported field and method that can be
+// reached without another package's help, and for the value of every constant.
+func Lines(pkg *types.Package) []string {
+	l := lister{pkg: pkg}
+	for _, name := range pkg.Scope().Names() {
+		object := pkg.Scope().Lookup(name)
+		if !object.Exported() {
+			continue
+		}
+		switch o := object.(type) {
+		case *types.Const:
+			l.add("const %s %s = %s", name, l.text(o.Type()), o.Val())
+		case *types.Var:
+			l.add("var %s %s", name, l.text(o.Type()))
+		case *types.Func:
+			l.add("func %s%s", name, l.signature(o))
+		case *types.TypeName:
+			l.named(o)
+		}
+	}
+	slices.Sort(l.lines)
+	return l.lines
+}
+
+// lister collects the lines of one package.
+type lister struct {
+	pkg   *types.Package
+	lines []string
+}
+
+func (l *lister) add(format string, args ...any) {
+	where := strings.TrimPrefix(strings.TrimPrefix(l.pkg.Path(), Module), "/")
+	l.lines = append(l.lines, fmt.Sprintf("pkg %s, ", where)+fmt.Sprintf(format, args...))
+}
+
+// text writes a type with the names of packages as its own package sees them.
+func (l *lister) text(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string {
+		if p == l.pkg {
+			return ""
+		}
+		return strings.TrimPrefix(p.Path(), Module+"/")
+	})
+}
+
+// signature writes a function's type without the names of its parameters, which callers do not see.
+func (l *lister) signature(f *types.Func) string {
+	s := f.Type().(*types.Signature)
+	bare := types.NewSignatureType(nil, nil, typeParams(s), anonymous(s.Params()), anonymous(s.Results()), s.Variadic())
+	return strings.TrimPrefix(l.text(bare), "func")
+}
+
+// typeParams returns type parameters of the same names and constraints: those of s belong to it.
+func typeParams(s *types.Signature) []*types.TypeParam {
+	var list []*types.TypeParam
+	for i := range s.TypeParams().Len() {
+		p := s.TypeParams().At(i)
+		list = append(list, types.NewTypeParam(p.Obj(), p.Constraint()))
+	}
+	return list
+}
+
+func anonymous(t *types.Tuple) *types.Tuple {
+	var list []*types.Var
+	for i := range t.Len() {
+		list = append(list, types.NewParam(0, nil, "", t.At(i).Type()))
+	}
+	return types.NewTuple(list...)
+}
+
+// named writes a type, its exported fields and its methods.
+func (l *lister) named(o *types.TypeName) {
+	name := o.Name()
+	if o.IsAlias() {
+		l.add("type %s = %s", name, l.text(types.Unalias(o.Type())))
+		// What others cannot import has no lines of its own.
+		if n, ok := types.Unalias(o.Type()).(*types.Named); ok && strings.Contains(n.Obj().Pkg().Path(), "/internal/") {
+			l.methods(name, n)
+		}
+		return
+	}
+	named := o.Type().(*types.Named)
+	if p := named.TypeParams(); p.Len() > 0 {
+		var list []string
+		for i := range p.Len() {
+			list = append(list, p.At(i).Obj().Name()+" "+l.text(p.At(i).Constraint()))
+		}
+		name += "[" + strings.Join(list, ", ") + "]"
+	}
+	switch under := named.Underlying().(type) {
+	case *types.Struct:
+		l.add("type %s struct", name)
+		for i := range under.NumFields() {
+			if f := under.Field(i); f.Exported() {
+				l.add("type %s struct, %s %s", o.Name(), f.Name(), l.text(f.Type()))
+			}
+		}
+	case *types.Interface:
+		l.add("type %s interface", name)
+		for i := range under.NumMethods() {
+			m := under.Method(i)
+			if m.Exported() {
+				l.add("type %s interface, %s%s", o.Name(), m.Name(), l.signature(m))
+			} else {
+				l.add("type %s interface, unexported method", o.Name())
+			}
+		}
+		return
+	default:
+		l.add("type %s %s", name, l.text(under))
+	}
+	l.methods(o.Name(), named)
+}
+
+// methods writes those of the pointer too, and those that come from embedded fields.
+func (l *lister) methods(name string, named *types.Named) {
+	own := types.NewMethodSet(named)
+	set := types.NewMethodSet(types.NewPointer(named))
+	for i := range set.Len() {
+		f := set.At(i).Obj().(*types.Func)
+		if !f.Exported() {
+			continue
+		}
+		receiver := name
+		if own.Lookup(l.pkg, f.Name()) == nil {
+			receiver = "*" + name
+		}
+		l.add("method (%s) %s%s", receiver, f.Name(), l.signature(f))
+	}
+}

@@ -1,0 +1,161 @@
+package apilist_test
+
+import (
+	"flag"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/internal/apilist"
+	"github.com/mustlink/mustlink/internal/layering"
+)
+
+var update = flag.Bool("update", false, "write api/v0.txt anew")
+
+const listing = "../../api/v0.txt"
+
+// TestAPI: the exported names of the library are those of api/v0.txt. Somebody who changes one on
+// purpose runs make api, and the reader of the change sees it.
+func TestAPI(t *testing.T) {
+	now := strings.Join(module(t), "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(listing, []byte(now), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	then, err := os.ReadFile(listing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range missing(string(then), now) {
+		t.Errorf("- %s", line)
+	}
+	for _, line := range missing(now, string(then)) {
+		t.Errorf("+ %s", line)
+	}
+	if t.Failed() {
+		t.Error("the exported API is not that of api/v0.txt: if that is wanted, run make api and say so in CHANGELOG.md")
+	}
+}
+
+// missing returns the lines of a that are not in b.
+func missing(a, b string) []string {
+	have := map[string]bool{}
+	for line := range strings.Lines(b) {
+		have[line] = true
+	}
+	var list []string
+	for line := range strings.Lines(a) {
+		if !have[line] {
+			list = append(list, strings.TrimSpace(line))
+		}
+	}
+	return list
+}
+
+// module returns the lines of all packages that others can import, in the default build.
+func module(t *testing.T) []string {
+	exports, ours := map[string]string{}, []string{}
+	format := `{{if not .Name}}{{else if ne .Name "main"}}{{.ImportPath}} {{.Export}}{{end}}`
+	for line := range strings.Lines(goList(t, "-export", "-deps", "-f", format, "./...")) {
+		path, file, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok {
+			continue
+		}
+		exports[path] = file
+		if public(path) {
+			ours = append(ours, path)
+		}
+	}
+	if len(ours) < 20 {
+		t.Fatalf("go list names %d packages of the library: want more", len(ours))
+	}
+	slices.Sort(ours)
+	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	var lines []string
+	for _, path := range ours {
+		pkg, err := imports.Import(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, apilist.Lines(pkg)...)
+	}
+	return lines
+}
+
+// public says whether path is a package of the library that other modules can import.
+func public(path string) bool {
+	rest, ours := strings.CutPrefix(path, apilist.Module+"/")
+	return ours && layering.Library(rest) && !slices.Contains(strings.Split(rest, "/"), "internal")
+}
+
+func goList(t *testing.T, args ...string) string {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("the go tool is not in PATH")
+	}
+	cmd := exec.Command(tool, append([]string{"list"}, args...)...)
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOOS=linux", "GOARCH=amd64")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	return string(out)
+}
+
+// TestLines: every kind of declaration, and nothing that others cannot see.
+func TestLines(t *testing.T) {
+	const source = `package p
+const Limit = 1 << 4
+const small = 1
+var Err error
+type Pair[T any] struct { A, B T; c int }
+func (p Pair[T]) Sum(x T) (sum T) { return x }
+func (p *Pair[T]) hidden() {}
+type Base struct{}
+func (*Base) Close() error { return nil }
+type Outer struct { *Base; Name string }
+type Kind int
+type Reader interface { Read(p []byte) (n int, err error); mark() }
+type Same = Kind
+func Do(n int, names ...string) (map[string]Kind, error) { return nil, nil }
+func Map[T comparable](list []T) []T { return list }
+func unseen() {}
+`
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "p.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := types.Config{}
+	pkg, err := config.Check(apilist.Module+"/engine/p", fset, []*ast.File{file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"const Limit untyped int = 16", "func Do(int, ...string) (map[string]Kind, error)", "func Map[T comparable]([]T) []T",
+		"method (*Base) Close() error", "method (Outer) Close() error", "method (Pair) Sum(T) T",
+		"type Base struct", "type Kind int", "type Outer struct", "type Outer struct, Base *Base", "type Outer struct, Name string",
+		"type Pair struct, A T", "type Pair struct, B T", "type Pair[T any] struct",
+		"type Reader interface", "type Reader interface, Read([]byte) (int, error)", "type Reader interface, unexported method",
+		"type Same = Kind", "var Err error",
+	}
+	for i := range want {
+		want[i] = "pkg engine/p, " + want[i]
+	}
+	if got := apilist.Lines(pkg); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
