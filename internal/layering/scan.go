@@ -74,7 +74,8 @@ func scanFile(root fs.FS, name string) ([]string, error) {
 	} else if !test {
 		faults = append(faults, checkInternal(name, imports)...)
 	}
-	if Library(pkg) && !test && !testSupport(pkg) {
+	tool := strings.HasPrefix(pkg, "internal/") && f.Name.Name == "main"
+	if Library(pkg) && !test && !testSupport(pkg) && !tool {
 		faults = append(faults, Forbidden(fset, f)...)
 	}
 	return faults, nil

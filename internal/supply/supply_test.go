@@ -1,0 +1,119 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLicences: every module that a build links has a permissive licence; those that only tests link may have the
+// Mozilla licence too.
+func TestLicences(t *testing.T) {
+	linked, tested := modules(t), modules(t, "-test")
+	if len(linked) < 10 || len(tested) <= len(linked) {
+		t.Fatalf("go list names %d modules of builds and %d of tests: want more", len(linked), len(tested))
+	}
+	for name, dir := range tested {
+		licence := licenceIn(t, dir)
+		if _, built := linked[name]; licence == "" || built && licence == "MPL-2.0" {
+			t.Errorf("%s: the licence in %s is not known to be permissive", name, dir)
+		}
+		t.Logf("%-14s %s", licence, name)
+	}
+}
+
+// modules returns the folders of the modules, by path and version, that the three builds link.
+func modules(t *testing.T, flags ...string) map[string]string {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("the go tool is not in PATH")
+	}
+	found := map[string]string{}
+	for _, tags := range []string{"", "netlib", "purego,noasm"} {
+		args := append([]string{"list", "-deps", "-tags", tags, "-f", "{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}{{end}}"}, flags...)
+		cmd := exec.Command(tool, append(args, "./...")...)
+		cmd.Dir = "../.."
+		cmd.Env = append(os.Environ(), "GOFLAGS=")
+		if tags == "purego,noasm" {
+			cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
+		}
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list -tags %q: %v", tags, err)
+		}
+		for line := range strings.Lines(string(out)) {
+			if name, dir, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+				found[name] = dir
+			}
+		}
+	}
+	return found
+}
+
+// licenceIn looks at the files of a module that are named as licences are.
+func licenceIn(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := strings.ToUpper(e.Name())
+		if e.IsDir() || !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") && name != "UNLICENSE" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if licence := Licence(string(text)); licence != "" {
+			return licence
+		}
+	}
+	return ""
+}
+
+func TestLicence(t *testing.T) {
+	for text, want := range map[string]string{
+		"Redistribution and use in\n source and binary forms ... Neither the name of":                      "BSD-3-Clause",
+		"Redistribution and use in source and binary forms":                                                "BSD-2-Clause",
+		"Permission is hereby granted, free of charge, to any person ... without restriction":              "MIT",
+		"Apache License\n Version 2.0, January 2004":                                                       "Apache-2.0",
+		"GNU GENERAL PUBLIC LICENSE Version 3 ... Apache License Version 2.0":                              "",
+		"GNU Lesser General Public License, linked with Redistribution and use in source and binary forms": "",
+		"Mozilla Public License Version 2.0":                                                               "MPL-2.0",
+		"Creative Commons Attribution-ShareAlike 4.0":                                                      "",
+		"All rights reserved.": "",
+		"":                     "",
+	} {
+		if got := Licence(text); got != want {
+			t.Errorf("%q is %q: want %q", text, got, want)
+		}
+	}
+}
+
+// TestBill: modules in order, replaced ones as what stands for them, with checksums and the settings of the build.
+func TestBill(t *testing.T) {
+	info := &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Path: "example.com/main", Version: "(devel)"},
+		Deps:     []*debug.Module{{Path: "z.org/z", Version: "v1.0.0", Sum: "h1:abc="}, {Path: "a.org/a", Version: "v2.0.0", Replace: &debug.Module{Path: "b.org/b", Version: "v2.1.0"}}},
+		Settings: []debug.BuildSetting{{Key: "-tags", Value: "netlib"}}}
+	b := Bill(info)
+	var names []string
+	for _, c := range b.Components {
+		names = append(names, c.PURL)
+	}
+	if want := []string{"pkg:golang/b.org/b@v2.1.0", "pkg:golang/std@go1.26.0", "pkg:golang/z.org/z@v1.0.0"}; !slices.Equal(names, want) {
+		t.Errorf("components %q: want %q", names, want)
+	}
+	if p := b.Components[2].Properties; len(p) != 1 || p[0].Value != "h1:abc=" {
+		t.Errorf("properties of z: %v", p)
+	}
+	if m := b.Metadata.Component; m.Type != "application" || m.Name != "example.com/main" || len(m.Properties) != 1 {
+		t.Errorf("the program is %+v", m)
+	}
+}
