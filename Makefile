@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build test test-all test-netlib test-purego race lint vet fuzz bench bench-micro bench-peers generate cover soak builds-differ demo clean
+.PHONY: help build test test-all test-netlib test-purego race lint vet fuzz bench bench-micro bench-peers generate cover soak builds-differ api vuln licenses sbom reproducible demo clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,22 @@ builds-differ: ## print how far the results of the three builds are from each ot
 	$(PUREGO) build $(PURETAGS) -o $(BIN)/mustlink-purego ./cmd/mustlink
 	@for build in default netlib purego; do $(BIN)/mustlink-$$build bench builds -q > $(BIN)/$$build.json || exit 1; done
 	@$(BIN)/mustlink-default bench builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
+
+api: ## write api/v0.txt, the exported names of the library, anew
+	$(GO) test -count=1 ./internal/apilist -update
+	@git --no-pager diff --stat -- api
+
+vuln: ## known vulnerabilities in what the code calls; code 3 when the database is not reached
+	@GO=$(GO) .ci/vuln
+
+licenses: ## every module in the builds has a permissive licence
+	$(GO) test -count=1 -v -run TestLicences ./internal/supply
+
+sbom: build ## write bin/sbom.cdx.json, the bill of materials of bin/mustlink (CycloneDX)
+	$(GO) run ./internal/supply $(BIN)/mustlink > $(BIN)/sbom.cdx.json
+
+reproducible: ## two builds of the commit, in two folders, have the same bytes
+	@.ci/reproducible
 
 demo: ## learn a metric from pairs and see clustering improve (Go only, no C library)
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/mustlink ./cmd/mustlink
