@@ -82,8 +82,9 @@ type Status struct {
 	Notices []string
 }
 
-// Progress is a report from long work. Callbacks run on the fitting goroutine, one at a
-// time, and must return quickly.
+// Progress is a report from long work. Callbacks run one at a time, those of a fit on the
+// goroutine that called it, and must return quickly. A panic of theirs reaches the caller; from
+// clustering, selection and tables, which share their work among goroutines, as an *engine.Panic.
 type Progress struct {
 	Stage       string // what is being done: "kernel matrix", "cholesky"
 	Done, Total int    // steps of the whole fit; Total 0 when unknown

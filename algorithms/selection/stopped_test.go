@@ -1,0 +1,84 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// TestStoppedAnywhere: whichever report a listener cancels or panics at, the caller of Select hears of it, and a run that
+// goes on from the state file has the scores of one that nothing disturbed.
+func TestStoppedAnywhere(t *testing.T) {
+	x, _, set := rings(t)
+	eng := enginetest.New(t, 2)
+	o := DefaultOptions()
+	o.Candidates = candidates("rca", "krca", "dca")
+	reports := 0
+	o.Progress = func(algorithms.Progress) { reports++ }
+	want, err := Select(context.Background(), eng, x, set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at <= reports; at++ {
+		o.State = filepath.Join(t.TempDir(), "state")
+		ctx, cancel := context.WithCancel(context.Background())
+		cause, seen := errors.New("a panic"), 0
+		o.Progress = func(algorithms.Progress) {
+			if seen++; seen == at {
+				cancel()
+			}
+		}
+		if _, err := Select(ctx, eng, x, set, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at report %d of %d: error %v", at, reports, err)
+		}
+		cancel()
+		seen = 0
+		o.Progress = func(algorithms.Progress) {
+			if seen++; seen == at {
+				panic(cause)
+			}
+		}
+		func() {
+			defer func() {
+				if got, ok := recover().(*engine.Panic); !ok || !errors.Is(got, cause) {
+					t.Errorf("the panic at report %d arrives as %v", at, got)
+				}
+			}()
+			_, _ = Select(context.Background(), eng, x, set, o)
+		}()
+		o.Progress = nil
+		got, err := Select(context.Background(), eng, x, set, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, trial := range got.Trials {
+			if trial.Candidate.String() != want.Trials[k].Candidate.String() || !slices.Equal(trial.Scores, want.Trials[k].Scores) {
+				t.Errorf("after a panic at report %d candidate %d is %q with %v: want %q with %v", at, k,
+					trial.Candidate, trial.Scores, want.Trials[k].Candidate, want.Trials[k].Scores)
+			}
+		}
+	}
+	t.Logf("selections cancelled: %d, panics of a listener that reached the caller: %d", reports, reports)
+}
+
+// TestAllRefused: when no candidate fits the memory limit, that is an error of the input.
+func TestAllRefused(t *testing.T) {
+	x, _, set := rings(t)
+	eng, err := engine.New(engine.Options{MemoryLimit: 20000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := DefaultOptions()
+	o.Candidates = candidates("krca", "kbeta")
+	var refused *fault.MemoryError
+	if _, err := Select(context.Background(), eng, x, set, o); !errors.As(err, &refused) {
+		t.Errorf("error %v: want a MemoryError", err)
+	}
+}
