@@ -58,7 +58,9 @@ func TestWeightsAtAnyScale(t *testing.T) {
 			for _, power := range []int{-960, -300, 300, 960} { // squares of differences of 1e-144 to 1e144
 				got, err := weights(power, reg)
 				if err != nil {
-					t.Errorf("draw %d, regularization %g, times 2^%d: error %v", draw, reg, power, err)
+					if !fault.IsInput(err) || reg > 0 { // whether a singular matrix is refused is a matter of the last bits
+						t.Errorf("draw %d, regularization %g, times 2^%d: error %v", draw, reg, power, err)
+					}
 					continue
 				}
 				for a, v := range got {
