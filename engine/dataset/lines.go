@@ -10,6 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
+const byteOrderMark = "\ufeff"
+
 // textKind is how messages speak of a text format.
 type textKind struct {
 	name string // of the format: "csv"
@@ -43,7 +45,7 @@ func (r *lineReader) bad(line int, fatal bool, mend, format string, args ...any)
 	return &recordError{err: e, mend: mend, fatal: fatal}
 }
 
-// newLineReader looks at the beginning of the source and skips a byte order mark.
+// newLineReader looks at the beginning of the source.
 func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) {
 	r := lineReader{src: src, max: maxLine, kind: kind}
 	head, err := src.r.Peek(512)
@@ -56,14 +58,11 @@ func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) 
 	if what, mend := sniff(head, kind.name); what != "" {
 		return r, r.bad(0, true, mend, "the content is %s: want %s", what, kind.what)
 	}
-	if bytes.HasPrefix(head, []byte("\ufeff")) {
-		_, _ = src.r.Discard(len("\ufeff")) // it was peeked, so it is there
-	}
 	return r, nil
 }
 
 // readLine returns the next line without its end, which may be LF, CRLF or that of the
-// file. It is valid until the next call. The error is io.EOF, a *recordError, or that of
+// file, and without byte order marks in front, which files that were joined have on any line. It is valid until the next call. The error is io.EOF, a *recordError, or that of
 // the source.
 func (r *lineReader) readLine() ([]byte, error) {
 	r.line++
@@ -80,6 +79,7 @@ func (r *lineReader) readLine() ([]byte, error) {
 	}
 	// Text that was converted to CRLF twice ends in CR CR LF.
 	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("\n")), "\r")
+	text = bytes.TrimLeft(text, byteOrderMark)
 	if len(text) > r.max {
 		return nil, r.tooLong()
 	}

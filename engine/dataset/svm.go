@@ -97,7 +97,7 @@ func (r *svmReader) read(o ReadOptions) error {
 // takeLine parses one line: a row, a comment, or nothing.
 func (r *svmReader) takeLine(text []byte) error {
 	row, _, comment := bytes.Cut(text, []byte("#"))
-	row = bytes.TrimSpace(row)
+	row = bytes.Trim(row, " \t\v\f"+byteOrderMark)
 	switch {
 	case len(row) > 0:
 	case comment:

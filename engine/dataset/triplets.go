@@ -26,8 +26,11 @@ func decodeTriplets(src *source, c LinkContext) ([]links.Triplet, error) {
 	err := decodeRows(src, c, []string{"i", "j", "k"}, func(rows []int, line int) {
 		list = append(list, links.Triplet{I: rows[0], J: rows[1], K: rows[2], Line: line})
 	})
+	if err == nil {
+		err = inFile(links.CheckTriplets(c.N, list), src.name)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return list, inFile(links.CheckTriplets(c.N, list), src.name)
+	return list, nil
 }

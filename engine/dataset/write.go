@@ -299,12 +299,15 @@ func (w *matrixWriter) writeHeader(out io.Writer) error {
 	if w.labels != nil {
 		header = append(header, labelColumn)
 	}
-	c := csv.NewWriter(out)
-	if err := c.Write(header); err != nil {
-		return err
+	var line []byte
+	for _, name := range header {
+		line = append(appendField(line, name), ',')
 	}
-	c.Flush()
-	return c.Error()
+	if len(line) > 0 {
+		line = line[:len(line)-1]
+	}
+	_, err := out.Write(append(line, '\n'))
+	return err
 }
 
 // appendField appends one text field, quoted where CSV needs it.
