@@ -242,7 +242,8 @@ func (r *penalized) run() error {
 			return err
 		}
 		r.trace = append(r.trace, r.objective())
-		r.converged = !moved
+		// The centres that the first labels went by were no means yet.
+		r.converged = !moved && r.iterations > 1
 	}
 	return nil
 }
