@@ -62,8 +62,6 @@ func (f filled) write(t *testing.T, path string) {
 	}
 }
 
-const soundHeader = `{"__metadata__":{"mustlink":"{\"format_version\":1,\"method\":\"krca\"}","sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}`
-
 // TestHostileModels: headers of the largest size with as much in them as they hold, and sizes that are
 // not there.
 func TestHostileModels(t *testing.T) {
