@@ -112,9 +112,9 @@ func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes fu
 	}
 }
 
-// own returns the key of the engine's own values: another backend may give other bits.
+// own returns the key of the engine's own values: another backend, or other vector kernels, may give other bits.
 func (e *Engine) own(k CacheKey) CacheKey {
-	return CacheKey(sha256.Sum256(append(k[:], e.backend.Describe()...)))
+	return CacheKey(sha256.Sum256(fmt.Appendf(k[:], "%s %v", e.backend.Name(), e.backend.Kernels().Level)))
 }
 
 // claim returns the entry of k, and whether the caller is to fill it.

@@ -25,7 +25,8 @@ type Options struct {
 	MemoryLimit int64
 	// Logger receives remarks; nil for silence.
 	Logger *slog.Logger
-	// Cache keeps what fits on the same points share; nil for none.
+	// Cache keeps what fits on the same points share; nil for none. Engines that share one and have OpenBLAS should give it
+	// the same number of threads, on which its bits depend.
 	Cache *Cache
 }
 
