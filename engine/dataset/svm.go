@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"unicode"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -97,7 +98,7 @@ func (r *svmReader) read(o ReadOptions) error {
 // takeLine parses one line: a row, a comment, or nothing.
 func (r *svmReader) takeLine(text []byte) error {
 	row, _, comment := bytes.Cut(text, []byte("#"))
-	row = bytes.Trim(row, " \t\v\f"+byteOrderMark)
+	row = bytes.TrimFunc(row, func(c rune) bool { return unicode.IsSpace(c) || string(c) == byteOrderMark })
 	switch {
 	case len(row) > 0:
 	case comment:
