@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"unicode"
+	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -98,7 +98,7 @@ func (r *svmReader) read(o ReadOptions) error {
 // takeLine parses one line: a row, a comment, or nothing.
 func (r *svmReader) takeLine(text []byte) error {
 	row, _, comment := bytes.Cut(text, []byte("#"))
-	row = bytes.TrimFunc(row, func(c rune) bool { return unicode.IsSpace(c) || string(c) == byteOrderMark })
+	row = bytes.TrimRight(bytes.TrimLeft(row, spaces+byteOrderMark), spaces)
 	switch {
 	case len(row) > 0:
 	case comment:
@@ -176,7 +176,7 @@ func (r *svmReader) takeRow(row []byte) error {
 func cutWord(text []byte) (word, rest []byte) {
 	for i, c := range text {
 		if isSpace(c) {
-			return text[:i], bytes.TrimLeft(text[i:], " \t")
+			return text[:i], bytes.TrimLeft(text[i:], spaces)
 		}
 	}
 	return text, nil
@@ -258,7 +258,10 @@ func plainDigits(text []byte, most int) (v, n int) {
 	return v, n
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+// spaces part the words of a row.
+const spaces = " \t\r\v\f"
+
+func isSpace(c byte) bool { return c <= ' ' && strings.IndexByte(spaces, c) >= 0 }
 
 func (r *svmReader) warnings() []string {
 	if r.queries == 0 {
