@@ -158,3 +158,28 @@ func sparse4xAVX2(rows int, start *int, index *int32, weight *float64, x *float6
 //
 //go:noescape
 func recur4xAVX2(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
+
+// singleTile computes a whole tile of A B; stride in elements.
+//
+//go:noescape
+func singleTileAVX2(k int, a *float32, b *float32, c *float32, stride int)
+
+// singleDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): not 0 then. n is a multiple of the lanes.
+//
+//go:noescape
+func singleDistancesAVX2(n int, dst *float32, dot *float32, xx float32, yy *float32, fraction float32) int
+
+// singleExp writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above 88.37; NaN stays. n is a multiple of the lanes.
+//
+//go:noescape
+func singleExpAVX2(n int, dst *float32, x *float32, scale float32)
+
+// singleSqrt writes the square roots of x. n is a multiple of the lanes.
+//
+//go:noescape
+func singleSqrtAVX2(n int, dst *float32, x *float32)
+
+// singleStreamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l < 8, i < n, with stores that bypass the caches; dst is aligned to lines of 16 elements, stride and n are multiples of 16. A fence must follow.
+//
+//go:noescape
+func singleStreamTransposedAVX2(n int, dst *float32, stride int, src *float32, srcStride int)

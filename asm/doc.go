@@ -12,3 +12,7 @@
 // lies beside the data. Levels therefore agree to a small multiple of n eps, and one
 // level gives the same bits wherever in memory its operands are.
 package asm
+
+//go:generate go -C _gen run . -level avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg asm
+//go:generate go -C _gen run . -level avx2 -out ../avx2_amd64.s -stubs ../avx2_amd64.go -pkg asm
+//go:generate go -C _gen run . -level neon -out ../neon_arm64.s -stubs ../neon_arm64.go -pkg asm

@@ -2,11 +2,15 @@ package asm
 
 import "math"
 
-// exponential is math.Exp, but for the end of its range: from 709.44 on, where the result is
-// above 2^1023.5, the standard library's assembly for amd64 gives +Inf.
+// exponential is math.Exp, but for the ends of its range: from 709.44 on, where the result is
+// above 2^1023.5, the standard library's assembly for amd64 gives +Inf, and below -744.79, where
+// it rounds to the smallest number, that for arm64 gives 0.
 func exponential(x float64) float64 {
-	if x > 709.43 && x < 709.79 {
+	switch {
+	case x > 709.43 && x < 709.79:
 		return lastOctave(x)
+	case x < -744.5 && x > -745.1332191019411: // 0.94 and 0.5 times the smallest number
+		return math.SmallestNonzeroFloat64
 	}
 	return math.Exp(x)
 }

@@ -25,8 +25,9 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 		t.Fatalf("the generator does not build: %v\n%s", err, out)
 	}
 	dir := t.TempDir()
-	for _, level := range []string{"avx512", "avx2"} {
-		assembly, stubs := filepath.Join(dir, level+"_amd64.s"), filepath.Join(dir, level+"_amd64.go")
+	for _, name := range []string{"avx512_amd64", "avx2_amd64", "neon_arm64"} {
+		level, _, _ := strings.Cut(name, "_")
+		assembly, stubs := filepath.Join(dir, name+".s"), filepath.Join(dir, name+".go")
 		if out, err := run(gen, "go", "run", ".", "-level", level, "-out", assembly, "-stubs", stubs, "-pkg", "asm"); err != nil {
 			t.Fatalf("%s: %v\n%s", level, err, out)
 		}

@@ -45,6 +45,8 @@ func generic() *Table {
 		KC: 256,
 
 		Lanes: 4,
+
+		Single: genericSingle(),
 	}
 }
 

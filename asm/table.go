@@ -196,12 +196,16 @@ type Table struct {
 	MR, NR, KC int
 	// Lanes is the number of elements of a vector, a divisor of NR.
 	Lanes int
+
+	// Single holds the kernels in single precision.
+	Single Single
 }
 
 // variant is a level above Generic: apply overwrites the entries that it has kernels for.
 type variant struct {
-	level Level
-	apply func(*Table)
+	level  Level
+	apply  func(*Table)
+	single func(*Table) // of the kernels in single precision; nil for a level without
 }
 
 // Select returns the table of a level: the generic kernels, overwritten by those of every
@@ -212,6 +216,9 @@ func Select(level Level) (*Table, error) {
 	for _, v := range variants() {
 		if v.level <= level {
 			v.apply(t)
+			if v.single != nil {
+				v.single(t)
+			}
 			t.Level = v.level
 		}
 	}

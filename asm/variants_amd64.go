@@ -4,18 +4,15 @@ package asm
 
 import "github.com/klauspost/cpuid/v2"
 
-//go:generate go -C _gen run . -level avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg asm
-//go:generate go -C _gen run . -level avx2 -out ../avx2_amd64.s -stubs ../avx2_amd64.go -pkg asm
-
 // variants lists the levels above Generic that this CPU and its operating system run, slowest
 // first.
 func variants() []variant {
 	var v []variant
 	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI1) {
-		v = append(v, variant{AVX2, avx2().apply})
+		v = append(v, variant{AVX2, avx2().apply, avx2Single().apply})
 	}
 	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) {
-		v = append(v, variant{AVX512, avx512().apply})
+		v = append(v, variant{AVX512, avx512().apply, avx512Single().apply})
 	}
 	return v
 }
@@ -62,4 +59,12 @@ func expRestAVX512(dst, x []float64) {
 	r := load(x)
 	expAVX512(8, &r[0], &r[0])
 	copy(dst, r[:])
+}
+
+func avx2Single() *singleSIMD {
+	return &singleSIMD{lanes: 8, mr: 4, nr: 24, tile: singleTileAVX2, distances: singleDistancesAVX2, exp: singleExpAVX2, sqrt: singleSqrtAVX2, streamTransposed: singleStreamTransposedAVX2}
+}
+
+func avx512Single() *singleSIMD {
+	return &singleSIMD{lanes: 16, mr: 12, nr: 32, tile: singleTileAVX512, distances: singleDistancesAVX512, exp: singleExpAVX512, sqrt: singleSqrtAVX512, streamTransposed: singleStreamTransposedAVX512}
 }

@@ -2,6 +2,7 @@
 // Go declarations that go with it.
 //
 //	go run . -level avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg asm
+//	go run . -level neon -out ../neon_arm64.s -stubs ../neon_arm64.go -pkg asm
 //
 // Kernels take whole vectors only: the Go wrappers see to what is left over, to the length of
 // a call, and to the documentation of order and rounding.
@@ -16,12 +17,19 @@ import (
 )
 
 func main() {
-	level := flag.String("level", "", "avx512 or avx2")
+	level := flag.String("level", "", "avx512, avx2 or neon")
 	// -out, -stubs and -pkg are avo's own flags.
 	flag.Parse()
+	if *level == "neon" {
+		if err := writeNEON(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	v, ok := vectors()[*level]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "level is %q: want avx512 or avx2\n", *level)
+		fmt.Fprintf(os.Stderr, "level is %q: want avx512, avx2 or neon\n", *level)
 		os.Exit(2)
 	}
 	build.ConstraintExpr("amd64")
@@ -38,5 +46,6 @@ func main() {
 	v.choleskyOnes()
 	v.sweep()
 	v.sparse()
+	v.single()
 	build.Generate()
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // factorOrder is the order of the triangles that are factored directly.
-const factorOrder = 16
+const factorOrder = 32
 
 func (b *backend) Cholesky(a blas.Matrix) error {
 	blas.CheckSquare(a)
@@ -38,18 +38,28 @@ func (b *backend) factor(a blas.Matrix) int {
 	return -1
 }
 
-// factorDirect is factor for a small matrix, row by row.
+// factorDirect is factor for a small matrix, column by column: each one is taken from those behind it.
 func (b *backend) factorDirect(a blas.Matrix) int {
-	for i := range a.Rows {
-		row := a.Row(i)
-		for j := range i {
-			row[j] = (row[j] - b.t.Dot(a.Row(j)[:j], row)) / a.At(j, j)
-		}
-		pivot := row[i] - b.t.Dot(row[:i], row)
+	n := a.Rows
+	scratch := b.nest.Borrow(n)
+	defer b.nest.Return(scratch)
+	column := *scratch
+	for j := range n {
+		pivot := a.At(j, j)
 		if !(pivot > 0) { // NaN too
-			return i
+			return j
 		}
-		row[i] = math.Sqrt(pivot)
+		pivot = math.Sqrt(pivot)
+		a.Set(j, j, pivot)
+		below, at := column[:n-j-1], (j+1)*a.Stride+j
+		for i := range below {
+			below[i] = a.Data[at] / pivot
+			a.Data[at] = below[i]
+			at += a.Stride
+		}
+		if len(below) > 0 {
+			b.t.Syr(-1, below, a.Data[(j+1)*a.Stride+j+1:], a.Stride)
+		}
 	}
 	return -1
 }

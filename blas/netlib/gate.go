@@ -27,15 +27,21 @@ func enter(flops float64, threads int) (leave func()) {
 	gate.once.Do(func() { C.openblas_set_num_threads(1) })
 	if flops < largeFlops || threads == 1 {
 		gate.RLock()
-		return gate.RUnlock
+		return leaveShared
 	}
 	gate.Lock()
 	C.openblas_set_num_threads(C.int(threads))
-	return func() {
+	return leaveAlone
+}
+
+// The ways out, made once: a method value or a closure is an allocation for each call.
+var (
+	leaveShared = gate.RUnlock
+	leaveAlone  = func() {
 		C.openblas_set_num_threads(1)
 		gate.Unlock()
 	}
-}
+)
 
 // library returns what OpenBLAS says of itself: version, options, core.
 func library() string {

@@ -1,4 +1,4 @@
-//go:build amd64 && !purego && !noasm
+//go:build (amd64 || arm64) && !purego && !noasm
 
 package asm
 
@@ -8,7 +8,8 @@ import (
 )
 
 // simd is the assembly of one level. It works on whole vectors; the methods below see to the
-// elements that are left over, with the same operations in the same order.
+// elements that are left over, with the same operations in the same order. A level may lack
+// stream, with fence and streamTransposed.
 type simd struct {
 	lanes, mr, nr, kc int
 
@@ -50,11 +51,13 @@ func (s *simd) apply(t *Table) {
 	t.Dot, t.Sum, t.SquaredDistance = s.Dot, s.Sum, s.SquaredDistance
 	t.Axpy, t.Scale, t.Syr = s.Axpy, s.Scale, s.Syr
 	t.Exp, t.Sqrt, t.Power, t.SquaredDistances = s.Exp, s.Sqrt, s.Power, s.SquaredDistances
-	t.Gaussian, t.StreamTransposed, t.Fence = s.Gaussian, s.StreamTransposed, s.fence
-	t.FirstBelow, t.Stream, t.Narrow, t.CholeskyOnes = s.FirstBelow, s.Stream, s.Narrow, s.CholeskyOnes
+	t.Gaussian, t.FirstBelow, t.Narrow, t.CholeskyOnes = s.Gaussian, s.FirstBelow, s.Narrow, s.CholeskyOnes
 	t.Sweep, t.SparseRows, t.SparseRecur = s.Sweep, s.SparseRows, s.SparseRecur
 	t.Tile, t.TileTo, t.Interleave, t.Peak = s.Tile, s.TileTo, s.Interleave, s.Peak
 	t.MR, t.NR, t.KC, t.Lanes, t.Direct = s.mr, s.nr, s.kc, s.lanes, s.Direct
+	if s.stream != nil {
+		t.Stream, t.StreamTransposed, t.Fence = s.Stream, s.StreamTransposed, s.fence
+	}
 }
 
 // whole returns the part of n that is whole vectors.
@@ -120,7 +123,7 @@ func (s *simd) SquaredDistance(x, y []float64) float64 {
 	return total + squaredDistance(x, y)
 }
 
-// rest is one vector that holds the elements left over; its other lanes are zero.
+// rest is the longest vector: it holds the elements left over, and its other lanes are zero.
 type rest [8]float64
 
 // load returns the elements of x.
