@@ -29,6 +29,7 @@ func ReadChunklets(path string, c LinkContext) (list []Chunklet, err error) {
 
 // DecodeChunklets is [ReadChunklets] for a stream that messages call name. gz says that it
 // is compressed.
+// Errors are the same.
 func DecodeChunklets(r io.Reader, name string, gz bool, c LinkContext) ([]Chunklet, error) {
 	return decodeNamed(newSource(name, r, -1, gz), c)
 }

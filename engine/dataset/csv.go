@@ -55,10 +55,11 @@ func noteRecord(rep *report, err error, row int) error {
 		return err
 	}
 	re.err.Row = row
-	if err := rep.add(re.err, re.mend); err != nil || !re.fatal {
-		return err
+	if re.fatal { // there is no row to pass over
+		rep.problems = append(rep.problems, Problem{Err: re.err, Mend: re.mend})
+		return errStop
 	}
-	return errStop
+	return rep.add(re.err, re.mend)
 }
 
 func (r *records) checkHeader(line int) error {
@@ -249,6 +250,10 @@ func (c *names) push(value string, line int) (first int) {
 func (c *names) take() []string {
 	values := c.values
 	c.values = nil
+	const most = 1 << 12 // different texts that are kept from block to block: there may be as many as there are rows
+	if c.lines == nil && len(c.seen) > most {
+		c.seen = interner{}
+	}
 	return values
 }
 
@@ -276,6 +281,7 @@ type csvRows struct {
 	labels, ids *names
 	features    []int    // the columns that are features
 	names       []string // and their names
+	isFeature   []bool   // of every column
 }
 
 // openCSVRows reads the header.
@@ -285,9 +291,10 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 		return nil, err
 	}
 	c := &csvRows{records: r, src: src, o: o, labels: labelNames(r.column(labelColumn)), ids: idNames(r.column(idColumn))}
+	c.isFeature = make([]bool, len(r.columns))
 	for i, name := range r.columns {
 		if i != c.labels.at && i != c.ids.at {
-			c.features, c.names = append(c.features, i), append(c.names, name)
+			c.features, c.names, c.isFeature[i] = append(c.features, i), append(c.names, name), true
 		}
 	}
 	if len(c.features) == 0 {
@@ -314,26 +321,53 @@ func (c *csvRows) count() int { return -1 }
 // next returns the next rows, at most limit of them; after the last one the error is io.EOF.
 func (c *csvRows) next(limit int) (*table, error) {
 	t := &table{cols: len(c.features), features: c.names}
-	for ; t.rows < limit; t.rows++ {
-		fields, line, err := c.records.next()
-		if err == io.EOF && t.rows > 0 {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := c.add(t, fields, line); err != nil {
-			return nil, err
+	for t.rows < limit {
+		length := c.addPlain(t)
+		if length == 0 {
+			fields, line, err := c.records.next()
+			if err == io.EOF && t.rows > 0 {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			labels, ids := len(c.labels.values), len(c.ids.values)
+			if err := c.add(t, fields, line); err != nil {
+				return nil, err
+			}
+			if c.rep.takeWrong()[c.row] {
+				t.data, c.labels.values, c.ids.values = t.data[:t.rows*t.cols], c.labels.values[:labels], c.ids.values[:ids]
+				continue
+			}
+			length = lengthOf(fields)
 		}
 		if t.rows == 0 { // the first row tells how many there may be
-			t.data = grow(t.data, c.src.size, t.cols, lengthOf(fields), limit)
+			t.data = grow(t.data, c.src.size, t.cols, length, c.o.rowsWithin(limit, t.cols))
 		}
 		if err := checkMemory(c.o, c.src.name, int64(len(t.data))); err != nil {
 			return nil, err
 		}
+		t.rows++
 	}
 	t.ids, t.labels = c.ids.take(), c.labels.take()
 	return t, nil
+}
+
+func (c *csvRows) skip(n int) error {
+	for ; n > 0; n-- {
+		_, _, err := c.csv.next()
+		if re, wrong := errors.AsType[*recordError](err); wrong && !re.fatal {
+			err = nil // it is a row like another to whoever does not read it
+		}
+		if err == io.EOF {
+			return err
+		}
+		c.row++
+		if err != nil {
+			return noteRecord(c.rep, err, c.row)
+		}
+	}
+	return nil
 }
 
 // add appends one record to t.
@@ -408,6 +442,14 @@ func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
 	rows := min(float64(size)/float64(rowLength)*1.02+1, float64(limit))
 	values := min(rows*float64(cols), float64(size)/2+1)
 	return append(make([]float64, 0, max(len(data), int(values))), data...)
+}
+
+// rowsWithin returns limit, or fewer rows where these are the first that the memory limit refuses.
+func (o ReadOptions) rowsWithin(limit, cols int) int {
+	if o.MemoryLimit > 0 {
+		limit = int(min(int64(limit), o.MemoryLimit/8/int64(cols)+1))
+	}
+	return limit
 }
 
 // checkMemory compares the values held so far, or wanted, with the limit. 8*values must

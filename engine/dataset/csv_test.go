@@ -22,6 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func TestReadCSV(t *testing.T) {
@@ -341,9 +342,22 @@ func TestParseFloat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 100000 {
 		v := math.Ldexp(rng.NormFloat64(), rng.IntN(60)-30)
-		same(strconv.FormatFloat(v, "feg"[rng.IntN(3)], rng.IntN(18), 64))
+		same(strconv.FormatFloat(v, "feg"[rng.IntN(3)], rng.IntN(22), 64))
 	}
-	rapid.Check(t, func(rt *rapid.T) { same(rapid.StringMatching(`-?[0-9]{0,16}\.?[0-9]{0,16}`).Draw(rt, "s")) })
+	// Halfway between two numbers, where the even one is right, and off it by as little as 19 digits tell.
+	for k := range uint64(1000) {
+		whole := 1<<52 + k*0x9e3779b97f4 // below 2^53: one more half is halfway
+		for _, fraction := range []string{".5", ".499", ".501", ".500"} {
+			same(strconv.FormatUint(whole, 10) + fraction)
+		}
+		for _, fraction := range []string{".25", ".250", ".7500", ".7499", ".7501"} {
+			same(strconv.FormatUint(whole/2, 10) + fraction)
+		}
+		for _, last := range []uint64{0, 1, 2, 3} {
+			same(strconv.FormatUint(whole*2+last, 10) + ".00"[:min(int(k%4), 3)])
+		}
+	}
+	propertytest.Check(t, func(rt *rapid.T) { same(rapid.StringMatching(`-?[0-9]{0,20}\.?[0-9]{0,22}`).Draw(rt, "s")) })
 }
 
 // records of csvReader against those of encoding/csv, on text without what only ours
@@ -390,7 +404,7 @@ func sameAsStandard(t testing.TB, text string) {
 }
 
 func TestSameRecordsAsStandardReader(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		sameAsStandard(t, rapid.StringOfN(rapid.SampledFrom([]rune("a1,,\"\"\n \té")), 1, 40, -1).Draw(rt, "text"))
 	})
 }

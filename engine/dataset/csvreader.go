@@ -137,14 +137,32 @@ func (r *csvReader) quotedField(field *string, text string, line int) (rest stri
 				return "", r.bad(line, true, "close the quote",
 					"a quoted field is longer than the limit of %s: is a quote left open?", fault.FormatBytes(int64(r.max)))
 			}
-			if text, err = r.nextLine(); err == io.EOF {
+			next, err := r.readInside()
+			if err == io.EOF {
 				return "", r.bad(line, true, "close the quote", "a quoted field is not closed before the end of the file")
 			} else if err != nil {
 				return "", err
 			}
+			text = string(next)
 		}
 	}
 }
+
+// plainLine returns the next line, valid until the next call. It is empty where next has to tell what comes.
+func (r *csvReader) plainLine() []byte {
+	if r.ahead != nil || r.blank > 0 {
+		return nil
+	}
+	text, err := r.readLine()
+	if err != nil || len(text) == 0 {
+		r.ahead = &ahead{"", err}
+		return nil
+	}
+	return text
+}
+
+// unread gives the line of plainLine back.
+func (r *csvReader) unread(text []byte) { r.ahead = &ahead{string(text), nil} }
 
 // nextLine is readLine as text that stays, with what was read ahead before it.
 func (r *csvReader) nextLine() (string, error) {

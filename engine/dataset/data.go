@@ -59,6 +59,12 @@ type ReadOptions struct {
 	// GramDiagonal is the path of a file with k(x,x) for every row of a Gram matrix: one
 	// numeric column, or a .npy vector.
 	GramDiagonal string
+	// Extensions are formats of other packages, beside those of [Formats].
+	Extensions []Extension
+	// PassOver, if not nil, has a [Stream] leave out rows that are wrong, where it would end with an error. It is called once
+	// for each such row, with the first thing found in it, before Next returns the rows around it. What is wrong with the
+	// file as a whole still ends the stream. Other readers take no notice.
+	PassOver func(e *fault.DataError)
 	// MaxLine is the limit on the bytes of a line of text, 0 for DefaultMaxLine. A longer
 	// line is an error before it is held in memory.
 	MaxLine int
@@ -87,12 +93,13 @@ func Read(path string, o ReadOptions) (*Data, error) {
 
 // Decode reads a data file from r. Messages call it name; the format is o.Format if set,
 // else format, else that of name's extension, and CSV for the name "-".
+// Errors are those of [Read].
 func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
 	if o.Format == "" {
 		o.Format = format
 	}
 	rep := &report{max: 1}
-	f, gz, err := inputFormat(name, o.Format)
+	f, gz, err := inputFormat(name, o.Format, o.Extensions)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +118,7 @@ func first(rep *report) func(*Data, error) (*Data, error) {
 
 // readData opens path and decodes it.
 func readData(path string, o ReadOptions, rep *report) (*Data, error) {
-	f, gz, err := inputFormat(path, o.Format)
+	f, gz, err := inputFormat(path, o.Format, o.Extensions)
 	if err != nil {
 		return nil, err
 	}
@@ -200,4 +207,32 @@ func inFile(err error, name string) error {
 		de.File = name
 	}
 	return err
+}
+
+// leaveOut removes the rows that are wrong from a table whose first row is that of the file.
+func (t *table) leaveOut(wrong map[int]bool, first int) {
+	if len(wrong) == 0 {
+		return
+	}
+	kept := 0
+	for i := range t.rows {
+		if wrong[first+i] {
+			continue
+		}
+		copy(t.data[kept*t.cols:(kept+1)*t.cols], t.data[i*t.cols:(i+1)*t.cols])
+		if t.ids != nil {
+			t.ids[kept] = t.ids[i]
+		}
+		if t.labels != nil {
+			t.labels[kept] = t.labels[i]
+		}
+		kept++
+	}
+	t.rows, t.data = kept, t.data[:kept*t.cols]
+	if t.ids != nil {
+		t.ids = t.ids[:kept]
+	}
+	if t.labels != nil {
+		t.labels = t.labels[:kept]
+	}
 }

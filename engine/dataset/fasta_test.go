@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func sequences(t testing.TB, d *Data, err error) *points.Sequences {
@@ -147,7 +148,7 @@ func TestCheckFASTA(t *testing.T) {
 // as one gap, none at the ends: whatever the breaks of lines, the case, the spaces.
 func TestFASTARoundTrip(t *testing.T) {
 	other := regexp.MustCompile(`[^ACGT]+`)
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(rt, "n")
 		letter := rapid.SampledFrom([]string{"A", "C", "G", "T", "a", "c", "g", "t", "N", "n", "-", "*", "é"})
 		end := rapid.SampledFrom([]string{"\n", "\r\n", " \n"})

@@ -25,27 +25,31 @@ func (f format) writable() bool { return f.encode != nil }
 
 const npyName = "npy"
 
-// formats is the table. Adding a format is adding a row here.
-func formats() []format {
-	return []format{
+// formats is the table, with the formats of other packages below. Adding a format is adding a row here.
+func formats(extra []Extension) []format {
+	table := []format{
 		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV},
 		{npyName, []string{".npy"}, decodeNPY, openNPYRows, nil, encodeNPY},
 		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, nil, labelsSVM, nil},
 		{"idx", []string{".idx", "-ubyte"}, decodeIDX, nil, labelsIDX, nil},
 		{"fasta", []string{".fasta", ".fa", ".faa", ".fna"}, decodeFASTA, nil, labelsFASTA, nil},
 	}
+	for _, x := range extra {
+		table = append(table, x.format())
+	}
+	return table
 }
 
 // Formats returns the names of the formats that data are read in; each may have ".gz"
 // behind it.
-func Formats() []string { return formatNames(format.readable) }
+func Formats(extra ...Extension) []string { return formatNames(extra, format.readable) }
 
 // OutputFormats returns those that matrices are written in.
-func OutputFormats() []string { return formatNames(format.writable) }
+func OutputFormats(extra ...Extension) []string { return formatNames(extra, format.writable) }
 
-func formatNames(usable func(format) bool) []string {
+func formatNames(extra []Extension, usable func(format) bool) []string {
 	var names []string
-	for _, f := range formats() {
+	for _, f := range formats(extra) {
 		if usable(f) {
 			names = append(names, f.name)
 		}
@@ -54,12 +58,12 @@ func formatNames(usable func(format) bool) []string {
 }
 
 // FormatOf returns the name of the format that the name of a file tells, "" for none.
-func FormatOf(path string) string { return formatNamed(path).name }
+func FormatOf(path string, extra ...Extension) string { return formatNamed(path, extra).name }
 
 // formatNamed returns the format that the name of a file tells, or the zero format.
-func formatNamed(path string) format {
+func formatNamed(path string, extra []Extension) format {
 	base, _ := cutGzip(filepath.Base(path))
-	for _, f := range formats() {
+	for _, f := range formats(extra) {
 		for _, e := range f.endings {
 			if strings.HasSuffix(base, e) {
 				return f
@@ -73,34 +77,34 @@ func formatNamed(path string) format {
 func cutGzip(name string) (string, bool) { return strings.CutSuffix(strings.ToLower(name), ".gz") }
 
 // inputFormat returns the format to read a file in, and whether it is compressed.
-func inputFormat(path, name string) (format, bool, error) {
-	return lookupFormat(path, name, format.readable)
+func inputFormat(path, name string, extra []Extension) (format, bool, error) {
+	return lookupFormat(path, name, extra, format.readable)
 }
 
-func outputFormat(path, name string) (format, bool, error) {
-	return lookupFormat(path, name, format.writable)
+func outputFormat(path, name string, extra []Extension) (format, bool, error) {
+	return lookupFormat(path, name, extra, format.writable)
 }
 
 // lookupFormat finds a format by name ("csv", "npy.gz", also by another of its extensions)
 // or else by the name of path; a stream "-" without a name is CSV. A path that ends in .gz
 // is compressed whatever the name says.
-func lookupFormat(path, name string, usable func(format) bool) (format, bool, error) {
+func lookupFormat(path, name string, extra []Extension, usable func(format) bool) (format, bool, error) {
 	if path == "-" && name == "" {
 		name = "csv"
 	}
 	given, gzName := cutGzip(name)
-	for _, f := range formats() {
+	for _, f := range formats(extra) {
 		if usable(f) && name != "" && (f.name == given || slices.Contains(f.endings, "."+given)) {
 			return f, gzName || isGzip(path), nil
 		}
 	}
 	if name != "" {
-		return format{}, false, fault.Unknown("format", name, formatNames(usable))
+		return format{}, false, fault.Unknown("format", name, formatNames(extra, usable))
 	}
-	if f := formatNamed(path); f.name != "" && usable(f) {
+	if f := formatNamed(path, extra); f.name != "" && usable(f) {
 		return f, isGzip(path), nil
 	}
 	base, _ := cutGzip(filepath.Base(path))
 	return format{}, false, &fault.ParamError{Param: "format of " + path, Value: filepath.Ext(base),
-		Want: "one of ." + strings.Join(formatNames(usable), ", .") + " (each also .gz), or the format's name beside it"}
+		Want: "one of ." + strings.Join(formatNames(extra, usable), ", .") + " (each also .gz), or the format's name beside it"}
 }

@@ -34,7 +34,7 @@ func FuzzLabels(f *testing.F) {
 	fuzzSeeds(f, "label\na\nb\n", "id,label\nr1,a\n\"r,2\",\"b\"\"c\"\n", "x,label,y\n1,\"a\nb\",2\n", "label\n\n", "id\na\n", "\ufefflabel\r\na\r\n",
 		"1 1:2 3:4\n-1 2:5\n", ">p1 a.1.1\nMKV\n>p2 b.2\nAA\n", "\x00\x00\x08\x01\x00\x00\x00\x02\x07\x01")
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, format := range formats() {
+		for _, format := range formats(nil) {
 			if format.labels == nil {
 				continue
 			}

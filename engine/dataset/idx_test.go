@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // idxFile makes an IDX file of the values cast to the type.
@@ -64,7 +65,7 @@ func idxValues(code byte) *rapid.Generator[float64] {
 // compressed file and from a stream.
 func TestIDXRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		code := rapid.SampledFrom([]byte{0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e}).Draw(rt, "type")
 		dims := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 4).Draw(rt, "dims")
 		n := 1

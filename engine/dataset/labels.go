@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"io"
-	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -19,6 +18,7 @@ func ReadLabels(path string, limit int64) ([]string, error) {
 
 // DecodeLabels is [ReadLabels] for a stream of CSV that messages call name. gz says that it
 // is compressed.
+// Errors are the same.
 func DecodeLabels(r io.Reader, name string, gz bool, limit int64) ([]string, error) {
 	src := newSource(name, r, -1, gz)
 	src.limit = limit
@@ -28,7 +28,7 @@ func DecodeLabels(r io.Reader, name string, gz bool, limit int64) ([]string, err
 
 func readLabels(path string, o ReadOptions) (labels, ids []string, err error) {
 	decode := decodeLabels
-	if f := formatNamed(path); f.labels != nil {
+	if f := formatNamed(path, nil); f.labels != nil {
 		decode = f.labels
 	}
 	err = withText(path, func(src *source) error {
@@ -47,11 +47,11 @@ func decodeLabels(src *source, maxLine int) (labels, ids []string, err error) {
 		if err != nil {
 			return err
 		}
-		label, id := labelNames(r.column(labelColumn)), idNames(r.column(idColumn))
-		if label.at < 0 {
-			return rep.fatal("name the column of labels label", "the header is %s: want a column %s",
-				quote(strings.Join(r.columns, ",")), labelColumn)
+		label, err := labelsOf(r)
+		if err != nil {
+			return err
 		}
+		id := idNames(r.column(idColumn))
 		err = r.eachWithin(src.limit, labelBytes, func(fields []string, line int) error {
 			if err := label.add(r, fields, line); err != nil {
 				return err

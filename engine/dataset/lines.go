@@ -65,6 +65,12 @@ func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) 
 // file, and without byte order marks in front, which files that were joined have on any line. It is valid until the next call. The error is io.EOF, a *recordError, or that of
 // the source.
 func (r *lineReader) readLine() ([]byte, error) {
+	text, err := r.readInside()
+	return bytes.TrimLeft(text, byteOrderMark), err
+}
+
+// readInside is readLine inside a record, where a byte order mark is part of the text.
+func (r *lineReader) readInside() ([]byte, error) {
 	r.line++
 	text, err := r.src.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -79,7 +85,6 @@ func (r *lineReader) readLine() ([]byte, error) {
 	}
 	// Text that was converted to CRLF twice ends in CR CR LF.
 	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("\n")), "\r")
-	text = bytes.TrimLeft(text, byteOrderMark)
 	if len(text) > r.max {
 		return nil, r.tooLong()
 	}

@@ -35,6 +35,9 @@ func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rows == 0 {
+		return nil, noRows(src.name, cols)
+	}
 	if err := checkMemory(o, src.name, rows*cols); err != nil {
 		return nil, err
 	}
@@ -51,13 +54,18 @@ func decodeNPY(src *source, o ReadOptions, rep *report) (*table, error) {
 	return t, t.checkFinite(rep, 0)
 }
 
+func noRows(name string, cols int64) error {
+	return fault.Data(name, "the array is 0 x %d: want at least one row and one column", cols)
+}
+
 // npyRows reads the rows of a .npy file, a block at a time.
 type npyRows struct {
 	src        *source
 	o          ReadOptions
 	rep        *report
 	descr      string
-	size       int // bytes of a value
+	header     int64 // bytes before the values
+	size       int   // bytes of a value
 	cols       int
 	rows, done int
 }
@@ -71,13 +79,16 @@ func openNPYRows(src *source, o ReadOptions, rep *report) (rowReader, error) {
 	if h.fortran && rows > 1 && cols > 1 {
 		return nil, fault.Data(src.name, "its values go down the columns, so that no row can be read before the last column: want rows in order (numpy.ascontiguousarray)")
 	}
-	return &npyRows{src: src, o: o, rep: rep, descr: h.descr, size: int(size), cols: int(cols), rows: int(rows)}, nil
+	return &npyRows{src: src, o: o, rep: rep, descr: h.descr, header: h.length, size: int(size), cols: int(cols), rows: int(rows)}, nil
 }
 
 func (r *npyRows) count() int { return r.rows }
 
 func (r *npyRows) next(limit int) (*table, error) {
 	t := &table{rows: min(limit, r.rows-r.done), cols: r.cols}
+	if r.rows == 0 {
+		return nil, noRows(r.src.name, int64(r.cols))
+	}
 	if t.rows == 0 {
 		if err := r.src.atEnd(r.rows * r.cols); err != nil {
 			return nil, err
@@ -94,8 +105,33 @@ func (r *npyRows) next(limit int) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	first := r.done
 	r.done += t.rows
-	return t, t.checkFinite(r.rep, r.done-t.rows)
+	if err := t.checkFinite(r.rep, first); err != nil {
+		return nil, err
+	}
+	t.leaveOut(r.rep.takeWrong(), first)
+	return t, nil
+}
+
+// skip goes to the place of a later row, where the file allows.
+func (r *npyRows) skip(n int) error {
+	if n > r.rows-r.done {
+		return io.EOF
+	}
+	r.done += n
+	width := int64(r.cols) * int64(r.size)
+	if r.src.file != nil {
+		at := r.header + int64(r.done)*width
+		r.src.r.Reset(io.NewSectionReader(r.src.file, at, r.src.size-at))
+		return nil
+	}
+	if _, err := io.CopyN(io.Discard, r.src.r, int64(n)*width); err == io.EOF {
+		return r.src.cutOff("its values")
+	} else if err != nil {
+		return r.src.readError(err)
+	}
+	return nil
 }
 
 // openNPY reads the header and compares it with the size of the file, where that is known.
@@ -193,7 +229,7 @@ func (h npyHeader) check(name string) (rows, cols, size int64, err error) {
 	if rows > 0 && cols > math.MaxInt/8/rows {
 		return 0, 0, 0, fault.Data(name, "the array claims %d x %d values: more than memory can hold", rows, cols)
 	}
-	if rows == 0 || cols == 0 {
+	if cols == 0 {
 		return 0, 0, 0, fault.Data(name, "the array is %d x %d: want at least one row and one column", rows, cols)
 	}
 	return rows, cols, size, nil

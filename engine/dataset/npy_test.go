@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // npyHead makes magic, version and header of a .npy file.
@@ -210,7 +211,7 @@ func TestNPYAllocatesWhatIsThere(t *testing.T) {
 
 // Any finite matrix comes back to the bit from each format.
 func TestMatrixRoundTrip(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		rows, cols := rapid.IntRange(1, 8).Draw(rt, "rows"), rapid.IntRange(1, 5).Draw(rt, "cols")
 		stride := cols + rapid.IntRange(0, 3).Draw(rt, "padding")
 		finite := rapid.Float64().Filter(func(v float64) bool { return v-v == 0 })

@@ -1,43 +1,103 @@
 package dataset
 
-import "strconv"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+)
 
-// parseFloat is strconv.ParseFloat with a short way for the plain decimals that fill most
-// files: up to 15 digits with a point somewhere, or 16 without. With a point the digits
-// make an integer below 2^53 and the power of ten to divide by is at most 10^22; both are
-// exact in float64, so that the one division is correctly rounded (Clinger 1990) and the
-// result is ParseFloat's to the bit. Without one the conversion is all there is to round.
-func parseFloat(s string) (float64, error) {
-	digits := s
-	if digits != "" && digits[0] == '-' {
-		digits = digits[1:]
+// longest is the number of significant digits that always fit in 64 bits, and of the power of ten that does.
+const longest = 19
+
+// decimal parses the plain decimal that text begins with, as most files are full of: up to 19 digits with a point
+// somewhere or without, no exponent. The result is strconv.ParseFloat's to the bit. It returns the number of bytes, -1 when
+// there are none of this kind.
+func decimal(text []byte) (v float64, size int) {
+	at := 0
+	if len(text) > 0 && text[0] == '-' {
+		at = 1
 	}
-	if len(digits) < 1 || len(digits) > 16 {
-		return strconv.ParseFloat(s, 64)
-	}
+	begin, after := at, 0
 	var mantissa uint64
-	point := -1
-	for i := 0; i < len(digits); i++ {
-		switch c := digits[i] - '0'; {
-		case c <= 9:
-			mantissa = 10*mantissa + uint64(c)
-		case digits[i] == '.' && point < 0:
-			point = i
-		default:
-			return strconv.ParseFloat(s, 64)
+	for ; at < len(text); at++ {
+		c := text[at] - '0'
+		if c > 9 {
+			break
 		}
+		mantissa = 10*mantissa + uint64(c)
 	}
-	if len(digits) == 1 && point == 0 {
-		return strconv.ParseFloat(s, 64)
+	digits := at - begin
+	if at < len(text) && text[at] == '.' {
+		at++
+		point := at
+		for at+8 <= len(text) {
+			eight, ok := eightDigits(binary.LittleEndian.Uint64(text[at:]))
+			if !ok {
+				break
+			}
+			mantissa = 1e8*mantissa + eight
+			at += 8
+		}
+		for ; at < len(text); at++ {
+			c := text[at] - '0'
+			if c > 9 {
+				break
+			}
+			mantissa = 10*mantissa + uint64(c)
+		}
+		after = at - point
+		digits += after
 	}
-	v := float64(mantissa)
-	if point >= 0 {
-		v /= powersOfTen[len(digits)-1-point]
+	if digits < 1 || digits > longest && (digits > longest+1 || text[begin] != '0') || after > longest {
+		return 0, -1
 	}
-	if len(digits) < len(s) {
+	v = scaled(mantissa, after)
+	if begin > 0 {
 		v = -v // keeps the sign of -0
 	}
-	return v, nil
+	return v, at
 }
 
-var powersOfTen = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+// eightDigits returns the number that eight characters make, the first one in the lowest byte, when all of them are digits.
+// Neighbours are joined in words of two, then four, then eight digits.
+func eightDigits(text uint64) (uint64, bool) {
+	const high, low, six = 0xf0f0f0f0f0f0f0f0, 0x0f0f0f0f0f0f0f0f, 0x0606060606060606
+	if text&high != 0x3030303030303030 || (text+six)&high != 0x3030303030303030 {
+		return 0, false
+	}
+	text &= low
+	text = (text * (10<<8 + 1) >> 8) & 0x00ff00ff00ff00ff
+	text = (text * (100<<16 + 1) >> 16) & 0x0000ffff0000ffff
+	return text * (10000<<32 + 1) >> 32, true
+}
+
+// scaled returns mantissa/10^after, correctly rounded; after is at most 19. When both are exact in float64 the one division rounds
+// (Clinger 1990). Otherwise it is an integer division to at least 63 bits, of which the last says whether something is left over.
+func scaled(mantissa uint64, after int) float64 {
+	power := powersOfTen[after]
+	if mantissa < 1<<53 && power < 1e16 {
+		return float64(int64(mantissa)) / float64(int64(power)) // as int64: one instruction each
+	}
+	if after == 0 {
+		return float64(mantissa)
+	}
+	up, upPower := bits.LeadingZeros64(mantissa), bits.LeadingZeros64(power)
+	mantissa <<= up
+	q, rest := bits.Div64(mantissa>>1, mantissa<<63, power<<upPower)
+	if rest != 0 {
+		q |= 1
+	}
+	exponent := upPower - up - 63
+	return float64(q) * math.Float64frombits(uint64(1023+exponent)<<52)
+}
+
+// parseFloat is strconv.ParseFloat with decimal's short way.
+func parseFloat(s string) (float64, error) {
+	if v, size := decimal([]byte(s)); size == len(s) && size > 0 {
+		return v, nil
+	}
+	return strconv.ParseFloat(s, 64)
+}
+
+var powersOfTen = [longest + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}

@@ -47,6 +47,7 @@ func ReadLinks(path string, c LinkContext) (*links.Set, error) {
 
 // DecodeLinks is [ReadLinks] for a stream that messages call name. gz says that it is
 // compressed.
+// Errors are the same.
 func DecodeLinks(r io.Reader, name string, gz bool, c LinkContext) (*links.Set, error) {
 	rep := &report{max: 1}
 	set, err := decodeLinks(newSource(name, r, -1, gz), c, rep)
@@ -278,6 +279,7 @@ func ReadPairs(path string, c LinkContext) (pairs [][2]int, err error) {
 
 // DecodePairs is [ReadPairs] for a stream that messages call name. gz says that it is
 // compressed.
+// Errors are the same.
 func DecodePairs(r io.Reader, name string, gz bool, c LinkContext) ([][2]int, error) {
 	return decodePairs(newSource(name, r, -1, gz), c)
 }

@@ -31,12 +31,21 @@ type report struct {
 	file     string
 	max      int
 	problems []Problem
+	passOver func(e *fault.DataError) // for rows that are left out, or nil
+	wrong    map[int]bool             // these rows, since they were last looked at
 }
 
 // add notes a problem and returns errStop when decoding should end.
 func (r *report) add(e *fault.DataError, mend string) error {
 	if e.File == "" {
 		e.File = r.file
+	}
+	if r.passOver != nil && e.Row >= 0 {
+		if !r.wrong[e.Row] {
+			r.wrong[e.Row] = true
+			r.passOver(e)
+		}
+		return nil
 	}
 	r.problems = append(r.problems, Problem{Err: e, Mend: mend})
 	if len(r.problems) >= r.max {
@@ -45,7 +54,16 @@ func (r *report) add(e *fault.DataError, mend string) error {
 	return nil
 }
 
-// file notes a problem of the file as a whole, after which there is no going on.
+// takeWrong returns the rows to leave out and forgets them.
+func (r *report) takeWrong() map[int]bool {
+	wrong := r.wrong
+	if len(wrong) > 0 {
+		r.wrong = map[int]bool{}
+	}
+	return wrong
+}
+
+// fatal notes a problem of the file as a whole, after which there is no going on.
 func (r *report) fatal(mend, format string, args ...any) error {
 	_ = r.add(fault.Data(r.file, format, args...), mend)
 	return errStop
@@ -85,6 +103,7 @@ func Check(path string, o ReadOptions, max int) ([]Problem, error) {
 }
 
 // CheckLinks is [Check] for a file of links or chunklets.
+// Errors are the same.
 func CheckLinks(path string, c LinkContext, max int) ([]Problem, error) {
 	rep := newReport(path, max)
 	_, err := readLinks(path, c, rep)

@@ -28,7 +28,9 @@ type source struct {
 	// not compressed.
 	packed int64
 	// limit is that on the bytes of labels, 0 for none.
-	limit int64
+	limit  int64
+	file   io.ReaderAt // the plain file behind r, nil for anything else
+	copied int64       // bytes of a copy in memory that were taken off the limit
 }
 
 // open opens a regular file, pipe or device for reading; size is -1 when not known.
@@ -70,7 +72,11 @@ func newSource(name string, r io.Reader, size int64, gz bool) *source {
 	if gz {
 		return &source{name: name, r: bufio.NewReaderSize(&gzipReader{name: name, in: r}, bufferSize), size: -1, packed: size}
 	}
-	return &source{name: name, r: bufio.NewReaderSize(r, bufferSize), size: size, packed: -1}
+	s := &source{name: name, r: bufio.NewReaderSize(r, bufferSize), size: size, packed: -1}
+	if file, ok := r.(io.ReaderAt); ok && size >= 0 {
+		s.file = file
+	}
+	return s
 }
 
 // readError wraps an error from reading the source, unless it explains itself.
@@ -130,7 +136,7 @@ func sniff(head []byte, format string) (what, mend string) {
 		{"\x1f\x8b", "gzip data", "name it ." + format + ".gz, or give the format " + format + ".gz"},
 		{"\x93NUMPY", "a NumPy array", "name it .npy, or give the format npy"},
 		{"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
-		{"PAR1", "a Parquet file", "save it as CSV"},
+		{"PAR1", "a Parquet file", "name it .parquet, or save it as " + strings.ToUpper(format)},
 		{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
 		{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
 	} {

@@ -8,10 +8,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func TestSplit(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 60).Draw(rt, "n")
 		fraction := rapid.Float64Range(0.01, 0.99).Draw(rt, "fraction")
 		seed := rapid.Uint64().Draw(rt, "seed")

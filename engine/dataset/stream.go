@@ -24,13 +24,15 @@ type Stream struct {
 type rowReader interface {
 	// next returns the next rows, 1 to limit of them; after the last one the error is io.EOF.
 	next(limit int) (*table, error)
+	// skip passes over n rows without looking at them; where there are fewer the error is io.EOF.
+	skip(n int) error
 	// count returns the number of all rows, -1 when that is not known before the end.
 	count() int
 }
 
-// Streams says whether a file of this name, or of this format, can be read as a [Stream]: .csv and .npy, also .gz.
-func Streams(path, format string) bool {
-	f, _, err := inputFormat(path, format)
+// Streams says whether a file of this name, or of this format, can be read as a [Stream]: .csv, .npy and extensions, also .gz.
+func Streams(path, format string, extra ...Extension) bool {
+	f, _, err := inputFormat(path, format, extra)
 	return err == nil && f.rows != nil
 }
 
@@ -38,7 +40,7 @@ func Streams(path, format string) bool {
 // file are refused, and so are values that go down the columns of a .npy file. Ids are not compared with one
 // another, since that would keep them all.
 func OpenStream(path string, o ReadOptions) (*Stream, error) {
-	f, gz, err := inputFormat(path, o.Format)
+	f, gz, err := inputFormat(path, o.Format, o.Extensions)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +58,12 @@ func OpenStream(path string, o ReadOptions) (*Stream, error) {
 }
 
 // DecodeStream is [OpenStream] for a reader, with the name and format of [Decode].
+// Errors are those of OpenStream.
 func DecodeStream(r io.Reader, name, format string, o ReadOptions) (*Stream, error) {
 	if o.Format == "" {
 		o.Format = format
 	}
-	f, gz, err := inputFormat(name, o.Format)
+	f, gz, err := inputFormat(name, o.Format, o.Extensions)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +73,11 @@ func DecodeStream(r io.Reader, name, format string, o ReadOptions) (*Stream, err
 func newStream(src *source, f format, o ReadOptions) (*Stream, error) {
 	switch {
 	case f.rows == nil:
-		return nil, &fault.ParamError{Param: "format", Value: f.name, Want: "one that is read row by row: csv or npy"}
+		return nil, &fault.ParamError{Param: "format", Value: f.name, Want: "one that is read row by row, such as csv or npy"}
 	case o.Gram || o.Labels != "":
 		return nil, &fault.ParamError{Param: "stream", Value: src.name, Want: "points by themselves, without a Gram matrix or a file of labels"}
 	}
-	s := &Stream{src: src, o: o, rep: &report{file: src.name, max: 1}}
+	s := &Stream{src: src, o: o, rep: &report{file: src.name, max: 1, passOver: o.PassOver, wrong: map[int]bool{}}}
 	var err error
 	if s.rows, err = f.rows(src, o, s.rep); err != nil {
 		return nil, s.rep.outcome(err)
@@ -85,7 +88,7 @@ func newStream(src *source, f format, o ReadOptions) (*Stream, error) {
 // Rows returns the number of all rows, -1 when only the end will tell.
 func (s *Stream) Rows() int { return s.rows.count() }
 
-// Done returns the number of rows read so far.
+// Done returns the number of rows read so far, without those that were left out.
 func (s *Stream) Done() int { return s.done }
 
 // Next returns the next rows, 1 to limit of them, in memory of their own. After the last row the error is io.EOF; it and any
@@ -98,7 +101,10 @@ func (s *Stream) Next(limit int) (*Data, error) {
 		return nil, s.err
 	}
 	t, err := s.rows.next(limit)
-	if err == io.EOF && s.done == 0 {
+	for err == nil && t.rows == 0 { // all of them were wrong
+		t, err = s.rows.next(limit)
+	}
+	if err == io.EOF && s.done == 0 && s.o.PassOver == nil {
 		err = s.empty()
 	}
 	var d *Data
@@ -106,14 +112,35 @@ func (s *Stream) Next(limit int) (*Data, error) {
 		d, err = t.complete(s.src, s.o, s.rep)
 	}
 	if err != nil {
-		if !errors.Is(err, io.EOF) {
-			err = s.rep.outcome(err)
-		}
-		s.err = err
-		return nil, err
+		return nil, s.end(err)
 	}
 	s.done += t.rows
 	return d, nil
+}
+
+// end keeps the error that ends the stream.
+func (s *Stream) end(err error) error {
+	if !errors.Is(err, io.EOF) {
+		err = s.rep.outcome(err)
+	}
+	s.err = err
+	return err
+}
+
+// Skip passes over n rows, which count as read, without looking at them. The rows of a .npy file that is not compressed, and whole row
+// groups of Parquet, cost nothing. Where there are fewer rows the error is io.EOF; as any other it comes back from every call that follows.
+func (s *Stream) Skip(n int) error {
+	if n < 0 {
+		return &fault.ParamError{Param: "n", Value: n, Want: "a number of rows >= 0"}
+	}
+	if s.err != nil {
+		return s.err
+	}
+	if err := s.rows.skip(n); err != nil {
+		return s.end(err)
+	}
+	s.done += n
+	return nil
 }
 
 // empty is the outcome of a stream that ends before its first row.

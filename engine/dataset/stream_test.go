@@ -18,6 +18,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // all reads a stream to its end in blocks of random sizes and joins them.
@@ -50,7 +51,7 @@ func all(t *rapid.T, s *Stream) *Data {
 // A file read in blocks of any size is the file read as a whole.
 func TestStreamIsRead(t *testing.T) {
 	dir := t.TempDir()
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n, d := rapid.IntRange(1, 40).Draw(rt, "n"), rapid.IntRange(1, 5).Draw(rt, "d")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
@@ -160,4 +161,35 @@ func TestAhead(t *testing.T) {
 	stop()
 	_, stop = Ahead(context.Background(), func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
 	stop() // nobody asked for anything
+}
+
+// TestStreamForgetsLabels: a file in which every row has a label of its own leaves none of them behind.
+func TestStreamForgetsLabels(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,label\n")
+	const n = 20000
+	for i := range n {
+		fmt.Fprintf(&text, "1,row%d\n", i)
+	}
+	s, err := DecodeStream(strings.NewReader(text.String()), "-", "csv", ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	for {
+		d, err := s.Next(100)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprint("row", s.Done()-1); d.Labels[99] != want {
+			t.Fatalf("label %q: want %q", d.Labels[99], want)
+		}
+		most = max(most, len(s.rows.(*csvRows).labels.seen))
+	}
+	if s.Done() != n || most == 0 || most > n/3 {
+		t.Errorf("%d of %d labels were kept", most, s.Done())
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func decodeText(text, name string, o ReadOptions) (*Data, error) {
@@ -142,7 +143,7 @@ func svmOf(x *points.CSR, labels []string) string {
 // Any sparse rows come back to the bit, however the file is spaced and whether or not it
 // writes zeros.
 func TestSVMRoundTrip(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n, d := rapid.IntRange(1, 6).Draw(rt, "n"), rapid.IntRange(1, 9).Draw(rt, "d")
 		value := rapid.Float64().Filter(func(v float64) bool { return v-v == 0 })
 		label := rapid.StringMatching(`[a-z0-9.-]{1,5}`)

@@ -88,6 +88,7 @@ func terms(p points.Points, f func(i, j int, v float64) error) error {
 func (t *TFIDF) Features() int { return len(t.Weight) }
 
 // Apply returns weighted copies of points, rows of unit length. O(nd), or of the values that are not 0.
+// Points of another number of features are a *fault.ShapeError.
 func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 	switch x := p.(type) {
 	case *points.Dense:

@@ -10,12 +10,13 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // Rows have unit length and the proportions that the definition gives; sparse points become what dense ones
 // do; new points take the weights of the old.
 func TestTFIDF(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(1, 12).Draw(t, "n"), rapid.IntRange(1, 6).Draw(t, "d")
 		data := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 0, 1, 2, 5, 1e200}), n*d, n*d).Draw(t, "counts")
 		x, err := points.NewDense(n, d, data)

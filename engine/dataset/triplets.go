@@ -17,6 +17,7 @@ func ReadTriplets(path string, c LinkContext) (list []links.Triplet, err error) 
 }
 
 // DecodeTriplets is [ReadTriplets] for a stream that messages call name. gz says that it is compressed.
+// Errors are the same.
 func DecodeTriplets(r io.Reader, name string, gz bool, c LinkContext) ([]links.Triplet, error) {
 	return decodeTriplets(newSource(name, r, -1, gz), c)
 }

@@ -13,12 +13,16 @@ const valueChunk = 1 << 13
 func (s *source) full(buf []byte, what string) error {
 	_, err := io.ReadFull(s.r, buf)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fault.Data(s.name, "it ends inside %s, the file is cut off: %w", what, io.ErrUnexpectedEOF)
+		return s.cutOff(what)
 	}
 	if err != nil {
 		return s.readError(err)
 	}
 	return nil
+}
+
+func (s *source) cutOff(what string) error {
+	return fault.Data(s.name, "it ends inside %s, the file is cut off: %w", what, io.ErrUnexpectedEOF)
 }
 
 // values reads n values of size bytes each and makes sure that nothing follows them.

@@ -29,6 +29,8 @@ type WriteOptions struct {
 	Stdout io.Writer
 	// Columns are the names of a matrix's columns in CSV, nil for 0, 1, 2 ...
 	Columns []string
+	// Extensions are formats of other packages, beside those of [OutputFormats].
+	Extensions []Extension
 }
 
 // output writes to path, or to the writer that stands for "-", compressed if gz.
@@ -74,8 +76,9 @@ func (o WriteOptions) text(path string, f func(w *csv.Writer) error) error {
 
 // Rows are some rows of a matrix.
 type Rows struct {
-	Data []float64 // row-major, without gaps
-	IDs  []string  // one a row, or nil
+	Data   []float64 // row-major, without gaps
+	IDs    []string  // one a row, or nil
+	Labels []string  // the same
 }
 
 // matrixWriter is a matrix on its way into a format: a block of rows, and where more come from.
@@ -88,7 +91,7 @@ type matrixWriter struct {
 	ids        []string
 	columns    []string
 	labels     []string
-	// next, if not nil, returns the rows that come next; data and ids then hold the rows [from, to).
+	// next, if not nil, returns the rows that come next; data, ids and labels then hold the rows [from, to).
 	next     func() (Rows, error)
 	from, to int
 }
@@ -116,10 +119,15 @@ func (w *matrixWriter) advance() error {
 		}
 		return &fault.ShapeError{What: "length of a block of rows", Got: len(block.Data), Want: want}
 	}
-	if w.to > 0 && (block.IDs == nil) != (w.ids == nil) || block.IDs != nil && len(block.IDs) != n {
-		return &fault.ShapeError{What: "number of ids", Got: len(block.IDs), Want: "one for each row of all blocks, or none"}
+	for _, s := range []struct {
+		what        string
+		before, got []string
+	}{{"number of ids", w.ids, block.IDs}, {"number of labels", w.labels, block.Labels}} {
+		if w.to > 0 && (s.got == nil) != (s.before == nil) || s.got != nil && len(s.got) != n {
+			return &fault.ShapeError{What: s.what, Got: len(s.got), Want: "one for each row of all blocks, or none"}
+		}
 	}
-	w.from, w.to, w.data, w.ids = w.to, w.to+n, block.Data, block.IDs
+	w.from, w.to, w.data, w.ids, w.labels = w.to, w.to+n, block.Data, block.IDs, block.Labels
 	return nil
 }
 
@@ -200,7 +208,7 @@ func WriteData(path string, d *Data, o WriteOptions) error {
 }
 
 func writeMatrix(w *matrixWriter, o WriteOptions) error {
-	f, gz, err := outputFormat(w.path, o.Format)
+	f, gz, err := outputFormat(w.path, o.Format, o.Extensions)
 	if err != nil {
 		return err
 	}
@@ -225,7 +233,7 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 // CountsFirst says whether a matrix can be written to path, as o says, only when the number of its rows is known: .npy has it
 // in front, where a stream and a compressed file cannot be written to again.
 func CountsFirst(path string, o WriteOptions) bool {
-	f, gz, err := outputFormat(path, o.Format)
+	f, gz, err := outputFormat(path, o.Format, o.Extensions)
 	return err == nil && countsFirst(f, gz, path)
 }
 
@@ -270,7 +278,7 @@ func encodeCSV(w *matrixWriter) error {
 			line = append(strconv.AppendFloat(line, v, 'g', 17, 64), ',')
 		}
 		if w.labels != nil {
-			line = append(appendField(line, w.labels[i]), ',')
+			line = append(appendField(line, w.labels[i-w.from]), ',')
 		}
 		if len(line) > 0 {
 			line[len(line)-1] = '\n' // in place of the last comma
@@ -336,29 +344,19 @@ func appendField(line []byte, s string) []byte {
 
 // WriteLabels writes a labels file: the column label, after the column id when ids is not
 // nil.
+// Ids that are not as many as labels are a *fault.ShapeError; other errors are those of writing.
 func WriteLabels(path string, labels, ids []string, o WriteOptions) error {
 	if ids != nil && len(ids) != len(labels) {
 		return &fault.ShapeError{What: "number of ids", Got: len(ids), Want: fmt.Sprintf("%d, one for each label", len(labels))}
 	}
-	return o.text(path, func(w *csv.Writer) error {
-		header := []string{labelColumn}
-		if ids != nil {
-			header = []string{idColumn, labelColumn}
+	done := false
+	return WriteLabelRows(path, func() (LabelRows, error) {
+		if done {
+			return LabelRows{}, io.EOF
 		}
-		if err := w.Write(header); err != nil {
-			return err
-		}
-		for i, label := range labels {
-			record := []string{label}
-			if ids != nil {
-				record = []string{ids[i], label}
-			}
-			if err := w.Write(record); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+		done = true
+		return LabelRows{Labels: labels, IDs: ids}, nil
+	}, o)
 }
 
 // rowName returns the name of row i in a file of pairs: its id when there are ids.
@@ -373,6 +371,7 @@ func rowName(i int, ids []string) string {
 // columns bound and weight are there when some link has one. Rows are named by ids when
 // these are not nil. Chunklets of a single row have no link and are lost, see
 // [WriteChunklets].
+// ids has one for each row of s. Errors are those of writing.
 func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 	lists := [][]links.Link{s.Must(), s.Cannot()}
 	bounds, weights := false, false
@@ -419,6 +418,7 @@ func optional(v float64, given bool) string {
 }
 
 // WriteChunklets writes the chunklets of s, numbered from 0. Cannot-links are lost.
+// ids has one for each row of s. Errors are those of writing.
 func WriteChunklets(path string, s *links.Set, ids []string, o WriteOptions) error {
 	return o.text(path, func(w *csv.Writer) error {
 		if err := w.Write([]string{"i", "chunklet"}); err != nil {
@@ -436,6 +436,7 @@ func WriteChunklets(path string, s *links.Set, ids []string, o WriteOptions) err
 }
 
 // WritePairs writes a pairs file, with rows named by ids when these are not nil.
+// ids has one for each row that pairs name. Errors are those of writing.
 func WritePairs(path string, pairs [][2]int, ids []string, o WriteOptions) error {
 	return o.text(path, func(w *csv.Writer) error {
 		if err := w.Write([]string{"i", "j"}); err != nil {

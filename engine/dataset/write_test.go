@@ -119,7 +119,7 @@ func TestWriteRows(t *testing.T) {
 				blocks++
 				from, to := at, min(at+blocks, rows)
 				at = to
-				return Rows{append(block[:0], data[from*cols:to*cols]...), ids[from:to]}, nil
+				return Rows{Data: append(block[:0], data[from*cols:to*cols]...), IDs: ids[from:to]}, nil
 			}
 			if err := WriteRows(parts, number, cols, next, WriteOptions{}); err != nil {
 				t.Fatal(err)
@@ -143,7 +143,8 @@ func TestWriteRows(t *testing.T) {
 		"too many":  {Rows{Data: make([]float64, (rows+1)*cols)}, nil},
 		"half":      {Rows{Data: make([]float64, cols+1)}, nil},
 		"NaN":       {Rows{Data: []float64{1, math.NaN(), 2}}, nil},
-		"ids":       {Rows{make([]float64, 2*cols), []string{"a"}}, nil},
+		"labels":    {Rows{Data: make([]float64, 2*cols), Labels: []string{"a"}}, nil},
+		"ids":       {Rows{Data: make([]float64, 2*cols), IDs: []string{"a"}}, nil},
 		"ended":     {Rows{}, io.EOF},
 		"cancelled": {Rows{}, context.Canceled},
 	} {

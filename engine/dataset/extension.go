@@ -1,0 +1,204 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Extension is a file format that has a package of its own, because it needs a library that this package does without. A program
+// names those that it wants in [ReadOptions] and [WriteOptions]; labels from another file, Gram matrices, gzip and
+// limits are then the same for them as for the formats of this package.
+type Extension struct {
+	Name    string   // "parquet"
+	Endings []string // of file names, in lower case, without .gz; the first is the usual one
+	// Open begins to read a file of size bytes. What is wrong with a single value goes to problem, and reading goes on, unless
+	// problem returns an error, which then comes back as it is. Neither needs to name the file in a *fault.DataError.
+	Open func(in io.ReaderAt, size int64, o ReadOptions, problem func(e *fault.DataError, mend string) error) (RowReader, error)
+	// Write writes the rows that next returns in blocks, until io.EOF: finite values, one for each of the columns.
+	Write func(out io.Writer, columns []string, next func() (Rows, error)) error
+}
+
+// RowReader reads the rows of a file one after the other.
+type RowReader interface {
+	Count() int         // the number of all rows
+	Features() []string // the name of each column of features
+	// Next returns the next rows, 1 to limit of them, in memory of their own; after the last one the error is io.EOF.
+	Next(limit int) (Rows, error)
+	// Skip passes over the next n rows; there are as many.
+	Skip(n int) error
+}
+
+// format returns the row of the table of formats.
+func (x Extension) format() format {
+	return format{name: x.Name, endings: x.Endings, decode: x.decode, rows: x.rows, encode: x.encode}
+}
+
+// extendedRows reads the rows of an extension.
+type extendedRows struct {
+	in   RowReader
+	src  *source
+	rep  *report
+	done int // rows
+}
+
+func (x Extension) rows(src *source, o ReadOptions, rep *report) (rowReader, error) {
+	in, size, err := src.whole(&o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := x.Open(in, size, o, rep.add)
+	if err != nil {
+		return nil, src.extensionError(err)
+	}
+	return &extendedRows{in: r, src: src, rep: rep}, nil
+}
+
+func (r *extendedRows) count() int { return r.in.Count() }
+
+func (r *extendedRows) next(limit int) (*table, error) {
+	rows, err := r.in.Next(limit)
+	if err != nil {
+		return nil, r.src.extensionError(err)
+	}
+	t := &table{cols: len(r.in.Features()), features: r.in.Features(), data: rows.Data, ids: rows.IDs, labels: rows.Labels}
+	t.rows = len(t.data) / t.cols
+	r.done += t.rows
+	t.leaveOut(r.rep.takeWrong(), r.done-t.rows)
+	return t, nil
+}
+
+func (r *extendedRows) skip(n int) error {
+	if n > r.in.Count()-r.done {
+		return io.EOF
+	}
+	r.done += n
+	return r.src.extensionError(r.in.Skip(n))
+}
+
+// extensionError names the file in an error of an extension, which does not know it.
+func (s *source) extensionError(err error) error {
+	if err == nil || err == io.EOF || err == errStop {
+		return err
+	}
+	if me, ok := errors.AsType[*fault.MemoryError](err); ok {
+		named := *me
+		named.What = "reading " + s.name + ": " + me.What
+		named.Need, named.Limit = me.Need+s.copied, me.Limit+s.copied
+		return &named
+	}
+	return s.readError(inFile(err, s.name))
+}
+
+// decode reads all rows.
+func (x Extension) decode(src *source, o ReadOptions, rep *report) (*table, error) {
+	r, err := x.rows(src, o, rep)
+	if err != nil {
+		return nil, err
+	}
+	var t *table
+	for {
+		part, err := r.next(max(1, r.count()))
+		switch {
+		case err == io.EOF && t == nil:
+			return nil, rep.fatal("add rows", "it has no rows: want at least one")
+		case err == io.EOF:
+			return t, t.checkIDs(rep)
+		case err != nil:
+			return nil, err
+		case t == nil:
+			t = part
+		default:
+			t.rows, t.data = t.rows+part.rows, append(t.data, part.data...)
+			t.ids, t.labels = append(t.ids, part.ids...), append(t.labels, part.labels...)
+		}
+	}
+}
+
+// checkIDs reports ids that come twice.
+func (t *table) checkIDs(rep *report) error {
+	rows := make(map[string]int, len(t.ids))
+	for i, id := range t.ids {
+		first, twice := rows[id]
+		if !twice {
+			rows[id] = i
+			continue
+		}
+		e := fault.Data(rep.file, "id %s is in row %d already: want different ids", quote(id), first)
+		e.Row, e.Column = i, idColumn
+		if err := rep.add(e, "rename or remove one of the two rows"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole returns the content in any order: the file itself, or else, of what is compressed or comes through a pipe, a copy in
+// memory, whose bytes are taken off the limit.
+func (s *source) whole(o *ReadOptions) (io.ReaderAt, int64, error) {
+	if s.file != nil {
+		return s.file, s.size, nil
+	}
+	most := int64(math.MaxInt64)
+	if o.MemoryLimit > 0 {
+		most = o.MemoryLimit
+	}
+	var b bytes.Buffer
+	switch _, err := io.CopyN(&b, s.r, most); {
+	case err == nil:
+		return nil, 0, &fault.MemoryError{What: "reading " + s.name + " before its rows, since it is no plain file,", Need: most + 1, Limit: most,
+			Hint: "make a plain file of it, or raise the limit"}
+	case err != io.EOF:
+		return nil, 0, s.readError(err)
+	}
+	if o.MemoryLimit > 0 {
+		s.copied = int64(b.Len())
+		o.MemoryLimit -= s.copied
+	}
+	return bytes.NewReader(b.Bytes()), int64(b.Len()), nil
+}
+
+// encode writes a matrix with the names of its columns.
+func (x Extension) encode(w *matrixWriter) error {
+	columns := w.columns
+	if columns == nil {
+		for j := range w.cols {
+			columns = append(columns, strconv.Itoa(j))
+		}
+	}
+	at := 0
+	return x.Write(w.out, columns, func() (Rows, error) {
+		rows, err := w.block(at)
+		at += len(rows.Data) / max(1, w.cols)
+		return rows, err
+	})
+}
+
+// block returns some rows from row i on, without gaps; after the last one the error is io.EOF.
+func (w *matrixWriter) block(i int) (Rows, error) {
+	const most = 1 << 16 // values, if a row has no more
+	if _, err := w.row(i); err != nil {
+		return Rows{}, err
+	}
+	end := min(w.to, i+max(1, most/max(1, w.cols)))
+	rows := Rows{Data: make([]float64, 0, (end-i)*w.cols)}
+	for k := i; k < end; k++ {
+		row, err := w.row(k)
+		if err != nil {
+			return Rows{}, err
+		}
+		rows.Data = append(rows.Data, row...)
+	}
+	if w.ids != nil {
+		rows.IDs = slices.Clone(w.ids[i-w.from : end-w.from])
+	}
+	if w.labels != nil {
+		rows.Labels = slices.Clone(w.labels[i-w.from : end-w.from])
+	}
+	return rows, nil
+}

@@ -1,0 +1,165 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
+)
+
+// TestLabelsInBlocks: labels written and read in blocks of any sizes are the bytes, and the labels, of the whole.
+func TestLabelsInBlocks(t *testing.T) {
+	dir := t.TempDir()
+	propertytest.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 50).Draw(rt, "n")
+		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b c", "1", `"quoted", with a comma`, "ü"}), n, n).Draw(rt, "labels")
+		var ids []string
+		if rapid.Bool().Draw(rt, "named") {
+			for i := range n {
+				ids = append(ids, fmt.Sprint("p", i))
+			}
+		}
+		name := "labels" + rapid.SampledFrom([]string{".csv", ".csv.gz", ".txt"}).Draw(rt, "ending")
+		whole, parts := filepath.Join(dir, "whole"+name), filepath.Join(dir, "parts"+name)
+		if err := WriteLabels(whole, labels, ids, WriteOptions{}); err != nil {
+			rt.Fatal(err)
+		}
+		at := 0
+		next := func() (LabelRows, error) {
+			if at == n {
+				return LabelRows{}, io.EOF
+			}
+			lo := at
+			at = min(n, lo+rapid.IntRange(1, 9).Draw(rt, "block"))
+			block := LabelRows{Labels: labels[lo:at]}
+			if ids != nil {
+				block.IDs = ids[lo:at]
+			}
+			return block, nil
+		}
+		if err := WriteLabelRows(parts, next, WriteOptions{}); err != nil {
+			rt.Fatal(err)
+		}
+		if diff := cmp.Diff(contentOf(rt, whole), contentOf(rt, parts)); diff != "" {
+			rt.Fatal(diff)
+		}
+		s, err := OpenLabels(parts, 0)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer s.Close()
+		var got []string
+		for {
+			block, err := s.Next(rapid.IntRange(1, 9).Draw(rt, "limit"))
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				rt.Fatal(err)
+			}
+			got = append(got, block...)
+		}
+		if diff := cmp.Diff(labels, got); diff != "" || s.Done() != n {
+			rt.Fatalf("%d read: %s", s.Done(), diff)
+		}
+	})
+}
+
+func contentOf(t *rapid.T, path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestLabelStreamRefuses: errors are those of ReadLabels, whatever the block, and come back.
+func TestLabelStreamRefuses(t *testing.T) {
+	dir := t.TempDir()
+	for i, content := range []string{
+		"", "label\n", "a,b\n1,2\n", "label\na\n\nb\n", "id,label\n1,x\n2\n", "id,label\n1,x\n2,\n", "label\na\n\xff\n", "label\na\x00\n", "id,label\n1,\"x\n",
+	} {
+		path := filepath.Join(dir, fmt.Sprint(i, ".csv"))
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, want := ReadLabels(path, 0)
+		for _, limit := range []int{1, 100} {
+			s, err := OpenLabels(path, 0)
+			for err == nil {
+				_, err = s.Next(limit)
+			}
+			if fmt.Sprint(err) != fmt.Sprint(want) || !fault.IsInput(err) {
+				t.Errorf("%q: error %v: want %v", content, err, want)
+			}
+			if s != nil {
+				if _, again := s.Next(limit); again != err {
+					t.Errorf("%q: then error %v", content, again)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	s, err := DecodeLabelStream(strings.NewReader("label\na\n"), "-", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Next(0); !fault.IsInput(err) {
+		t.Errorf("a limit of 0: error %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "y.svm"), []byte("1 1:2\n-1 2:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := OpenLabels(filepath.Join(dir, "y.svm"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if labels, err := whole.Next(1); err != nil || labels[0] != "1" {
+		t.Errorf("the first label is %v, error %v", labels, err)
+	}
+	if labels, err := whole.Next(5); err != nil || labels[0] != "-1" || whole.Close() != nil {
+		t.Errorf("the second label is %v, error %v", labels, err)
+	}
+	if _, err := whole.Next(5); err != io.EOF {
+		t.Errorf("error %v: want the end", err)
+	}
+}
+
+// TestLabelRowsRefused: an error on the way leaves nothing behind.
+func TestLabelRowsRefused(t *testing.T) {
+	dir, stop := t.TempDir(), errors.New("stop")
+	for name, blocks := range map[string][]LabelRows{
+		"ids missing":   {{Labels: []string{"a"}, IDs: []string{"1"}}, {Labels: []string{"a"}}},
+		"ids too few":   {{Labels: []string{"a", "b"}, IDs: []string{"1"}}},
+		"ids too late":  {{Labels: []string{"a"}}, {Labels: []string{"a"}, IDs: []string{"1"}}},
+		"error":         {{Labels: []string{"a"}}},
+		"error at once": {},
+	} {
+		at := 0
+		next := func() (LabelRows, error) {
+			if at == len(blocks) {
+				return LabelRows{}, stop
+			}
+			at++
+			return blocks[at-1], nil
+		}
+		err := WriteLabelRows(filepath.Join(dir, "out.csv"), next, WriteOptions{})
+		if strings.HasPrefix(name, "ids") && !fault.IsInput(err) || strings.HasPrefix(name, "error") && !errors.Is(err, stop) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Errorf("%s: %v is left, error %v", name, entries, err)
+		}
+	}
+}

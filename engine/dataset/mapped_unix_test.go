@@ -1,0 +1,21 @@
+//go:build unix
+
+package dataset
+
+import "testing"
+
+// What is mapped takes no memory: a limit below its size does not matter.
+func TestMapTakesNoMemory(t *testing.T) {
+	values, shape := large()
+	path := write(t, "x.npy", aligned(npyFile("<f8", false, shape, values), len(values)))
+	if _, err := Read(path, ReadOptions{MemoryLimit: 1 << 20}); err == nil {
+		t.Error("Read within too little memory: no error")
+	}
+	_, release, err := Map(path, ReadOptions{MemoryLimit: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,325 @@
+package parquet
+
+import (
+	"errors"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// chunks reads the values of a column, one row group after the other: numbers as their bits, or texts.
+type chunks[T any] struct {
+	f     *file
+	c     *column
+	begin func(e format.Encoding, b []byte, n int) (values[T], error)
+
+	group   int // the next row group
+	meta    *format.ColumnMetaData
+	at, end int64 // the next page, and the end of the chunk
+	unread  int64 // values of the chunk in its next pages
+	want    int64 // values of the row group that were not asked for yet
+
+	dictionary []T
+	heldByDict int64
+	page       page[T]
+
+	row, place int // of the next value: in the file, and in the list
+}
+
+// read fills dst with the values of some rows, the next ones. missing is told of every null, for which dst gets the zero value.
+func (r *chunks[T]) read(dst []T, missing func(row, place int) error) error {
+	for len(dst) > 0 {
+		if err := r.ready(); err != nil {
+			return r.explain(err)
+		}
+		n := int(min(int64(len(dst)), int64(r.page.left), r.want))
+		k, err := r.present(n)
+		if err == nil {
+			err = r.page.values.read(dst[:k])
+		}
+		if err != nil {
+			return r.explain(err)
+		}
+		r.pass(k)
+		if k < n {
+			var none T
+			dst[k] = none
+			if err := missing(r.row, r.place); err != nil {
+				return err
+			}
+			r.pass(1)
+			k++
+		}
+		dst = dst[k:]
+		r.page.left, r.want = r.page.left-k, r.want-int64(k)
+		switch { // what is done with is not held until the column's next turn
+		case r.page.left == 0 && r.unread == 0:
+			r.release()
+		case r.page.left == 0:
+			r.closePage()
+		}
+	}
+	return nil
+}
+
+// skip passes over n rows: row groups as a whole where it can, other values by reading them into the scratch memory.
+func (r *chunks[T]) skip(n int, scratch []T) error {
+	ignore := func(int, int) error { return nil }
+	for left := int64(n) * int64(r.c.width); left > 0; {
+		if r.want == 0 {
+			if err := r.atEnd(); err != nil {
+				return r.explain(err)
+			}
+			if r.group < len(r.f.meta.RowGroups) {
+				if rows := r.f.meta.RowGroups[r.group].NumRows; rows*int64(r.c.width) <= left {
+					r.group, r.row, left = r.group+1, r.row+int(rows), left-rows*int64(r.c.width)
+					continue
+				}
+			}
+		}
+		part := scratch[:min(int64(len(scratch)), left)]
+		if r.want > 0 { // so that the next row group may be passed over
+			part = part[:min(int64(len(part)), r.want)]
+		}
+		if err := r.read(part, ignore); err != nil {
+			return err
+		}
+		left -= int64(len(part))
+	}
+	return nil
+}
+
+// pass counts values.
+func (r *chunks[T]) pass(n int) {
+	at := r.place + n
+	r.row, r.place = r.row+at/r.c.width, at%r.c.width
+}
+
+// present goes through the levels of at most n values: those that are there, and, if there are fewer than n of these, the one behind them.
+func (r *chunks[T]) present(n int) (k int, err error) {
+	if r.page.repetition == nil {
+		if r.page.definition == nil {
+			return n, nil
+		}
+		return r.page.definition.equal(uint32(r.c.levels), n)
+	}
+	for k < n {
+		repeated, err := r.page.repetition.next()
+		if err != nil {
+			return k, err
+		}
+		at := r.place + k
+		if (repeated > 0) != (at%r.c.width > 0) {
+			row := r.row + at/r.c.width
+			if repeated > 0 {
+				row-- // the list before goes on
+			}
+			return k, r.otherLength(row)
+		}
+		level, err := r.page.definition.next() // a list may be without values: there are always such levels
+		if err != nil {
+			return k, err
+		}
+		if level != uint32(r.c.levels) {
+			return k, nil
+		}
+		k++
+	}
+	return k, nil
+}
+
+func (r *chunks[T]) otherLength(row int) error {
+	e := columnError(r.c.name, "the list has another length than %d, that of the first row: want as many numbers in every row", r.c.width)
+	e.Row = row
+	return e
+}
+
+// ready goes on to a page that has values.
+func (r *chunks[T]) ready() error {
+	for r.want == 0 {
+		if err := r.atEnd(); err != nil {
+			return err
+		}
+		if err := r.nextGroup(); err != nil {
+			return err
+		}
+	}
+	for r.page.left == 0 {
+		if err := r.nextPage(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atEnd makes sure that no values are left of a row group all of whose rows were read.
+func (r *chunks[T]) atEnd() error {
+	if r.unread > 0 || r.page.left > 0 {
+		return r.otherLength(r.row - 1)
+	}
+	return nil
+}
+
+// nextGroup begins with the next row group.
+func (r *chunks[T]) nextGroup() error {
+	r.release()
+	if r.group == len(r.f.meta.RowGroups) {
+		return errShort
+	}
+	g := &r.f.meta.RowGroups[r.group]
+	r.meta, r.group = &g.Columns[r.c.at].MetaData, r.group+1
+	r.at = chunkStart(r.meta)
+	r.end, r.unread = r.at+r.meta.TotalCompressedSize, r.meta.NumValues
+	if g.NumRows > 0 && int64(r.c.width) > (1<<62)/g.NumRows {
+		return errDamaged
+	}
+	r.want = g.NumRows * int64(r.c.width)
+	if !r.c.list && r.want != r.unread {
+		return fault.Data("", "row group %d has %d rows, but %d values of it", r.group-1, g.NumRows, r.unread)
+	}
+	return nil
+}
+
+// release gives back what is held of a row group.
+func (r *chunks[T]) release() {
+	r.closePage()
+	r.f.held.give(r.heldByDict)
+	r.dictionary, r.heldByDict = nil, 0
+}
+
+func (r *chunks[T]) closePage() {
+	r.f.held.give(r.page.held)
+	r.page = page[T]{}
+}
+
+// nextPage reads a page.
+func (r *chunks[T]) nextPage() error {
+	r.closePage()
+	switch {
+	case r.unread == 0 && r.c.list:
+		return r.otherLength(r.row)
+	case r.unread == 0:
+		return errShort
+	}
+	h, n, err := r.f.pageHeader(r.at, r.end)
+	if err != nil {
+		return err
+	}
+	at := r.at + int64(n)
+	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || int64(h.CompressedPageSize) > r.end-at {
+		return errDamaged
+	}
+	r.at = at + int64(h.CompressedPageSize)
+	switch h.Type {
+	case format.DictionaryPage:
+		return r.readDictionary(&h, at)
+	case format.DataPage, format.DataPageV2:
+		return r.readPage(&h, at)
+	}
+	return nil // an index, say
+}
+
+// readDictionary reads the dictionary of the chunk.
+func (r *chunks[T]) readDictionary(h *format.PageHeader, at int64) error {
+	d := &h.DictionaryPageHeader
+	if !d.Valid || d.V.NumValues < 0 || r.dictionary != nil || d.V.Encoding != format.Plain && d.V.Encoding != oldDictionary {
+		return errDamaged
+	}
+	b, err := r.f.body(h, at, r.meta.Codec, 0)
+	if err != nil {
+		return err
+	}
+	defer r.f.held.give(int64(len(b)))
+	n := int(d.V.NumValues)
+	if n > 8*len(b) {
+		return errShort
+	}
+	const entry = 16 // bytes of a text, beside its letters
+	held := int64(entry*n + len(b))
+	if err := r.f.held.take(held); err != nil {
+		return err
+	}
+	r.heldByDict, r.dictionary = held, make([]T, n)
+	v, err := r.begin(format.Plain, b, n)
+	if err != nil {
+		return err
+	}
+	return v.read(r.dictionary)
+}
+
+// readPage begins with a page of values.
+func (r *chunks[T]) readPage(h *format.PageHeader, at int64) error {
+	d, err := dataHeaderOf(h)
+	if err != nil {
+		return err
+	}
+	if int64(d.values) > r.unread {
+		return errDamaged
+	}
+	codec := r.meta.Codec
+	if !d.compressed {
+		codec = format.Uncompressed
+	}
+	b, err := r.f.body(h, at, codec, max(0, d.plain))
+	if err != nil {
+		return err
+	}
+	r.page.held, r.unread = int64(len(b)), r.unread-int64(d.values)
+	if b, err = r.page.split(r.c, d, b); err != nil {
+		return err
+	}
+	if d.encoding != oldDictionary && d.encoding != format.RLEDictionary {
+		r.page.values, err = r.begin(d.encoding, b, d.values)
+	} else if r.dictionary == nil {
+		err = errDamaged
+	} else if len(b) > 0 { // a page of nulls may have no places
+		r.page.values, err = newIndexed(r.dictionary, b)
+	} else {
+		r.page.values = &indexed[T]{}
+	}
+	if err == nil {
+		r.page.left = d.values
+	}
+	return err
+}
+
+// explain says in which column something is wrong.
+func (r *chunks[T]) explain(err error) error {
+	if de, ok := errors.AsType[*fault.DataError](err); ok && de.Column == "" {
+		de.Column = r.c.name
+		return de
+	}
+	if _, disk := errors.AsType[*diskError](err); disk || fault.IsInput(err) {
+		return err
+	}
+	return columnError(r.c.name, "row group %d: %w", r.group-1, err)
+}
+
+// firstLength returns the number of values of the first row.
+func (r *chunks[T]) firstLength() (int, error) {
+	defer r.release()
+	if err := r.nextGroup(); err != nil {
+		return 0, r.explain(err)
+	}
+	n := 0
+	for {
+		for r.page.left == 0 {
+			if r.unread == 0 && n > 0 {
+				return n, nil
+			}
+			if err := r.nextPage(); err != nil {
+				return 0, r.explain(err)
+			}
+		}
+		repeated, err := r.page.repetition.next()
+		if err != nil {
+			return 0, r.explain(err)
+		}
+		if repeated == 0 && n > 0 {
+			return n, nil
+		}
+		n++
+		r.page.left--
+	}
+}

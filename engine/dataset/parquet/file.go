@@ -1,0 +1,153 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+const (
+	magic       = "PAR1"
+	magicSecret = "PARE"
+	tailBytes   = 4 + len(magic) // behind the footer: its length, and magic
+)
+
+// file is an open Parquet file.
+type file struct {
+	in      io.ReaderAt
+	size    int64 // of file
+	meta    format.FileMetaData
+	held    budget
+	codec   decompressor
+	scratch []byte // compressed page
+	problem func(e *fault.DataError, mend string) error
+}
+
+// openFile reads the footer and compares it with the file.
+func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) {
+	f := &file{in: in, size: size, held: budget{limit: o.MemoryLimit}}
+	if f.held.limit <= 0 {
+		f.held.limit = defaultBudget
+	}
+	footer, err := f.footer()
+	if err != nil {
+		return nil, err
+	}
+	w := walker{b: footer}
+	if err := w.structure(0); err != nil {
+		return nil, fault.Data("", "its footer is damaged: %w", err)
+	}
+	// A member of a list is a kilobyte at most, such as what there is to say of a column of a row group.
+	const member = 1 << 10
+	if err := f.held.take(int64(len(footer)) + member*w.items); err != nil {
+		return nil, err
+	}
+	if _, err := decodeThrift(footer, &f.meta); err != nil {
+		return nil, fault.Data("", "its footer is damaged: %w", err)
+	}
+	return f, nil
+}
+
+// footer returns the bytes of the metadata.
+func (f *file) footer() ([]byte, error) {
+	const least = len(magic) + tailBytes
+	if f.size < int64(least) {
+		return nil, fault.Data("", "it has %d bytes: want a Parquet file", f.size)
+	}
+	var head [len(magic)]byte
+	var tail [tailBytes]byte
+	if err := f.read(head[:], 0); err != nil {
+		return nil, err
+	}
+	if err := f.read(tail[:], f.size-int64(tailBytes)); err != nil {
+		return nil, err
+	}
+	switch end := string(tail[4:]); {
+	case string(head[:]) == magicSecret || end == magicSecret:
+		return nil, fault.Data("", "it is encrypted: want a plain Parquet file")
+	case string(head[:]) != magic:
+		return nil, fault.Data("", "the content is not Parquet: want a file that begins with %s", magic)
+	case end != magic:
+		return nil, fault.Data("", "it does not end in %s, the file is cut off: %w", magic, io.ErrUnexpectedEOF)
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if n > f.size-int64(least) {
+		return nil, fault.Data("", "its footer claims %d bytes: want at most %d", n, f.size-int64(least))
+	}
+	if err := f.held.take(n); err != nil { // once more than what is decoded: the decoder copies it
+		return nil, err
+	}
+	footer := make([]byte, n)
+	defer f.held.give(n)
+	return footer, f.read(footer, f.size-int64(tailBytes)-n)
+}
+
+// read fills b with the bytes at a place in the file.
+func (f *file) read(b []byte, at int64) error {
+	n, err := f.in.ReadAt(b, at)
+	switch {
+	case n == len(b):
+		return nil
+	case err == nil || errors.Is(err, io.EOF):
+		return fault.Data("", "it ends at byte %d, the file is cut off: %w", at+int64(n), io.ErrUnexpectedEOF)
+	}
+	return &diskError{err}
+}
+
+// diskError is a failure that is not the content's.
+type diskError struct{ err error }
+
+func (e *diskError) Error() string { return e.err.Error() }
+func (e *diskError) Unwrap() error { return e.err }
+
+// check compares the row groups with the schema, which has so many leaves, and with the size of the file. It returns the number of rows.
+func (f *file) check(leaves int) (rows int, err error) {
+	for i := range f.meta.RowGroups {
+		g := &f.meta.RowGroups[i]
+		if len(g.Columns) != leaves {
+			return 0, fault.Data("", "row group %d has %d columns: want %d, as the schema", i, len(g.Columns), leaves)
+		}
+		if g.NumRows < 0 || g.NumRows > math.MaxInt/8-int64(rows) {
+			return 0, fault.Data("", "row group %d claims %d rows", i, g.NumRows)
+		}
+		rows += int(g.NumRows)
+		for j := range g.Columns {
+			if err := f.checkChunk(&g.Columns[j]); err != nil {
+				return 0, fault.Data("", "row group %d, column %d: %w", i, j, err)
+			}
+		}
+	}
+	if f.meta.NumRows != int64(rows) {
+		return 0, fault.Data("", "it claims %d rows, its row groups %d", f.meta.NumRows, rows)
+	}
+	return rows, nil
+}
+
+var errOtherFile = errors.New("the values are in another file: want one file")
+
+func (f *file) checkChunk(c *format.ColumnChunk) error {
+	start, m := chunkStart(&c.MetaData), &c.MetaData
+	switch {
+	case c.FilePath != "":
+		return errOtherFile
+	case m.NumValues < 0 || m.TotalCompressedSize < 0 || start < int64(len(magic)) && m.NumValues > 0:
+		return errDamaged
+	case start > f.size || m.TotalCompressedSize > f.size-start:
+		return fault.Data("", "its bytes are behind the end, the file is cut off or damaged: %w", io.ErrUnexpectedEOF)
+	}
+	return nil
+}
+
+// chunkStart returns where a column of a row group begins: with its dictionary, if that has a place of its own.
+func chunkStart(m *format.ColumnMetaData) int64 {
+	if at := m.DictionaryPageOffset; at > 0 && at < m.DataPageOffset {
+		return at
+	}
+	return m.DataPageOffset
+}

@@ -1,0 +1,249 @@
+package parquet
+
+import (
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// reader reads the rows of a file. It implements dataset.RowReader.
+type reader struct {
+	f           *file
+	o           dataset.ReadOptions
+	rows, done  int
+	names       []string // of the features
+	features    []*chunks[uint64]
+	ids, labels *textColumn // nil for none
+	buffer      [1 << 12]uint64
+}
+
+// open begins to read a file, as [dataset.Extension] says.
+func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
+	f, err := openFile(in, size, o)
+	if err != nil {
+		return nil, err
+	}
+	f.problem = problem
+	columns, err := readSchema(f.meta.Schema)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{f: f, o: o}
+	if r.rows, err = f.check(len(columns)); err != nil {
+		return nil, err
+	}
+	features, err := r.sort(columns)
+	if err != nil {
+		return nil, err
+	}
+	if r.rows > 0 {
+		for _, c := range r.features {
+			if err := r.measure(c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.names = featureNames(features)
+	return r, r.checkNames()
+}
+
+// sort sorts the columns into features, ids and labels, and reports those that are none of these.
+func (r *reader) sort(columns []*column) (features []*column, err error) {
+	for _, c := range columns {
+		switch {
+		case c.name == idColumn && c.isName():
+			r.ids, err = r.named(r.ids, c)
+		case c.name == labelColumn && c.isName():
+			r.labels, err = r.named(r.labels, c)
+		case c.what != "":
+			err = r.f.problem(columnError(c.name, "it holds %s: want numbers", c.what), c.mend)
+		default:
+			features = append(features, c)
+			n := &chunks[uint64]{f: r.f, c: c, begin: c.numbers}
+			r.features = append(r.features, n)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if r.o.IgnoreLabels {
+		r.labels = nil
+	}
+	if len(features) == 0 {
+		return nil, fault.Data("", "it has no feature columns: want columns of numbers beside id and label")
+	}
+	return features, nil
+}
+
+// named returns the reader of a column of ids or labels, of which there is one at most.
+func (r *reader) named(before *textColumn, c *column) (*textColumn, error) {
+	if before != nil {
+		return before, r.f.problem(columnError(c.name, "columns %d and %d have the same name: want different ones", before.c.at, c.at), "rename one of them")
+	}
+	return r.texts(c), nil
+}
+
+// measure finds out the length of the lists of a column.
+func (r *reader) measure(c *chunks[uint64]) (err error) {
+	if !c.c.list {
+		return nil
+	}
+	first := chunks[uint64]{f: c.f, c: c.c, begin: c.begin}
+	for first.group < len(r.f.meta.RowGroups) && r.f.meta.RowGroups[first.group].NumRows == 0 {
+		first.group++
+	}
+	if c.c.width, err = first.firstLength(); err != nil {
+		return err
+	}
+	const name = 64 // bytes of a feature's name, about
+	return r.f.held.take(name * int64(c.c.width))
+}
+
+// checkNames reports columns that have no name, or that of another.
+func (r *reader) checkNames() error {
+	seen := make(map[string]int, len(r.names))
+	for j, name := range r.names {
+		first, twice := seen[name]
+		var err error
+		switch {
+		case name == "":
+			err = r.f.problem(columnError(strconv.Itoa(j), "feature %d has no name", j), "name the column, or remove it")
+		case twice:
+			err = r.f.problem(columnError(name, "features %d and %d have the same name: want different ones", first, j), "rename one of them")
+		default:
+			seen[name] = j
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Count returns the number of rows.
+func (r *reader) Count() int { return r.rows }
+
+// Features returns the names of the features.
+func (r *reader) Features() []string { return r.names }
+
+// Next returns the next rows, at most limit of them.
+func (r *reader) Next(limit int) (dataset.Rows, error) {
+	n := min(limit, r.rows-r.done)
+	if n == 0 {
+		return dataset.Rows{}, io.EOF
+	}
+	if err := r.checkMemory(n); err != nil {
+		return dataset.Rows{}, err
+	}
+	if r.o.MemoryLimit > 0 { // pages beside the block are within it together
+		block := 8 * int64(n) * int64(len(r.names))
+		r.f.held.used += block
+		defer r.f.held.give(block)
+	}
+	rows := dataset.Rows{Data: make([]float64, n*len(r.names))}
+	at := 0
+	for _, c := range r.features {
+		if err := r.readFeature(rows.Data, c, at, n); err != nil {
+			return dataset.Rows{}, err
+		}
+		at += c.c.width
+	}
+	var err error
+	if rows.IDs, err = r.ids.read(n); err == nil {
+		rows.Labels, err = r.labels.read(n)
+	}
+	r.done += n
+	if r.done == r.rows {
+		for _, c := range r.features {
+			if err := c.atEnd(); err != nil {
+				return dataset.Rows{}, err
+			}
+		}
+	}
+	return rows, err
+}
+
+// Skip passes over the next n rows.
+func (r *reader) Skip(n int) error {
+	for _, c := range r.features {
+		if err := c.skip(n, make([]uint64, min(len(r.buffer), n*c.c.width))); err != nil {
+			return err
+		}
+	}
+	for _, t := range []*textColumn{r.ids, r.labels} {
+		if err := t.skip(n); err != nil {
+			return err
+		}
+	}
+	r.done += n
+	return nil
+}
+
+// checkMemory compares n rows with the limit. Without one a small file, which can say in some bytes that it has a billion equal rows, still
+// does not get all that it asks for.
+func (r *reader) checkMemory(n int) error {
+	const value, most = 8, 10_000 // bytes, and bytes for each of the file
+	cols := len(r.names)
+	if cols > math.MaxInt/value/n {
+		return fault.Data("", "it claims %d x %d values: more than memory can hold", n, cols)
+	}
+	need := int64(n) * int64(cols) * value
+	if limit := r.o.MemoryLimit; limit > 0 && need+r.f.held.used > limit {
+		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need + r.f.held.used, Limit: limit,
+			Hint: "use fewer rows or columns, or raise the limit"}
+	} else if limit <= 0 && need > defaultBudget && need/most > r.f.size {
+		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows, of a file of " + fault.FormatBytes(r.f.size) + ",", Need: need, Limit: defaultBudget,
+			Hint: "set a memory limit that allows it if the file is to be trusted"}
+	}
+	return nil
+}
+
+// readFeature reads n values or lists of a column into the features from column at on.
+func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error {
+	cols, width := len(r.names), c.c.width
+	missing := func(row, place int) error {
+		return r.bad(row, at+place, "the cell is empty: want a finite number", "fill in a number, or remove the row")
+	}
+	next, place := at, 0 // where the next value goes, and its place in the list
+	for i := 0; i < n*width; {
+		part := r.buffer[:min(len(r.buffer), n*width-i)]
+		if err := c.read(part, missing); err != nil {
+			return err
+		}
+		for _, bits := range part {
+			v := c.c.number(bits)
+			if v-v != 0 {
+				if err := r.notFinite(c.c, i/width, at+place, v); err != nil {
+					return err
+				}
+			}
+			data[next] = v
+			i++
+			if place++; place < width {
+				next++
+			} else {
+				next, place = next+cols-width+1, 0
+			}
+		}
+	}
+	return nil
+}
+
+// notFinite reports a value, in a row of the block.
+func (r *reader) notFinite(c *column, row, feature int, v float64) error {
+	if c.kind == format.Int64 {
+		return r.bad(r.done+row, feature, "the whole number has no exact float64: want at most 2^53 in size", "write the column as double")
+	}
+	return r.bad(r.done+row, feature, "the value is "+strconv.FormatFloat(v, 'g', -1, 64)+": want a finite number", "fill in a number, or remove the row")
+}
+
+func (r *reader) bad(row, feature int, what, mend string) error {
+	e := columnError(r.names[feature], "%s", what)
+	e.Row = row
+	return r.f.problem(e, mend)
+}

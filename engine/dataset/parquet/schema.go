@@ -1,0 +1,148 @@
+package parquet
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// The columns that are not features.
+const (
+	labelColumn = "label"
+	idColumn    = "id"
+)
+
+// column is a leaf of the schema.
+type column struct {
+	name     string
+	at       int // in the list of chunks of a row group
+	kind     format.Type
+	unsigned bool
+	levels   int // largest definition level: a value that is there has it
+	list     bool
+	width    int // values of a row: those of a list, or 1
+	mend     string
+	what     string // it holds that is no number, "" for numbers
+}
+
+// schemaReader goes through the elements of a schema, which are a tree in depth-first order.
+type schemaReader struct {
+	rest    []format.SchemaElement
+	columns []*column
+}
+
+// readSchema returns the leaves.
+func readSchema(elements []format.SchemaElement) ([]*column, error) {
+	if len(elements) == 0 {
+		return nil, fault.Data("", "it has no schema")
+	}
+	r := &schemaReader{rest: elements[1:]}
+	for range elements[0].NumChildren.V {
+		if err := r.read(nil, &column{width: 1}); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.rest) > 0 {
+		return nil, fault.Data("", "its schema is damaged: %d elements belong to no column", len(r.rest))
+	}
+	return r.columns, nil
+}
+
+// read reads an element below others, whose names are path and of which it inherits levels and whether it is in a list.
+func (r *schemaReader) read(path []string, parent *column) error {
+	if len(r.rest) == 0 || len(path) > mostDepth {
+		return fault.Data("", "its schema is damaged: a column has fewer parts than it says")
+	}
+	e := r.rest[0]
+	r.rest = r.rest[1:]
+	path = append(slices.Clip(path), e.Name)
+	c := *parent
+	switch e.RepetitionType.V {
+	case format.Optional:
+		c.levels++
+	case format.Repeated:
+		if c.list {
+			return columnError(strings.Join(path, "."), "it has lists of lists: want numbers, or lists of numbers of one length")
+		}
+		c.list = true
+		c.levels++
+		c.name = strings.Join(path[:max(1, len(path)-1)], ".") // a list is a group of its own around what repeats
+	}
+	if e.Type.Valid {
+		if !c.list {
+			c.name = strings.Join(path, ".")
+		}
+		c.at = len(r.columns)
+		c.typed(&e)
+		r.columns = append(r.columns, &c)
+		return nil
+	}
+	for range e.NumChildren.V {
+		if err := r.read(path, &c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func columnError(name, format string, args ...any) *fault.DataError {
+	e := fault.Data("", format, args...)
+	e.Column = name
+	return e
+}
+
+// typed notes what the column holds.
+func (c *column) typed(e *format.SchemaElement) {
+	c.kind = e.Type.V
+	logical, converted := e.LogicalType.Value, e.ConvertedType
+	old := func(types ...deprecated.ConvertedType) bool {
+		return converted.Valid && slices.Contains(types, converted.V)
+	}
+	whole, isWhole := logical.(*format.IntType)
+	_, isHalf := logical.(*format.Float16Type)
+	switch c.kind {
+	case format.Boolean, format.Float, format.Double:
+	case format.Int32, format.Int64:
+		c.unsigned = isWhole && !whole.IsSigned || old(deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64)
+		switch {
+		case logical != nil && !isWhole:
+			c.what, c.mend = "values of type "+logical.String(), "write it as double"
+		case old(deprecated.Decimal, deprecated.Date, deprecated.TimeMillis, deprecated.TimeMicros, deprecated.TimestampMillis, deprecated.TimestampMicros):
+			c.what, c.mend = "decimals, dates or times", "write it as double"
+		}
+	case format.ByteArray:
+		c.what, c.mend = "text", "code the categories as numbers, leave the column out, or name it label or id if that is what it is"
+	case format.FixedLenByteArray:
+		if isHalf && e.TypeLength.V == 2 {
+			return
+		}
+		c.what, c.mend = "strings of "+strconv.Itoa(int(e.TypeLength.V))+" bytes", "write it as double, or leave it out"
+	default:
+		c.what, c.mend = "values of type "+c.kind.String(), "write it as double, or leave it out"
+	}
+}
+
+// isName says whether the column can be one of ids or labels.
+func (c *column) isName() bool {
+	return !c.list && (c.what == "" && c.kind != format.FixedLenByteArray || c.kind == format.ByteArray)
+}
+
+// featureNames returns the names of the features that the columns become.
+func featureNames(columns []*column) []string {
+	var names []string
+	for _, c := range columns {
+		if !c.list {
+			names = append(names, c.name)
+			continue
+		}
+		for k := range c.width {
+			names = append(names, c.name+"."+strconv.Itoa(k))
+		}
+	}
+	return names
+}

@@ -1,0 +1,266 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// values reads the values of a page one after the other.
+type values[T any] interface {
+	// read fills dst. The error is errShort when the page has too few, or errDamaged.
+	read(dst []T) error
+}
+
+// numbers begins to read a page of at most n numbers, as their bits, little-endian, in the lower bytes.
+func (c *column) numbers(encoding format.Encoding, b []byte, n int) (values[uint64], error) {
+	switch {
+	case encoding == format.Plain && c.kind == format.Boolean:
+		return &booleans{b: b}, nil
+	case encoding == format.Plain:
+		return &plain{b, c.size()}, nil
+	case encoding == format.RLE && c.kind == format.Boolean:
+		if len(b) < 4 {
+			return nil, errShort
+		}
+		return &runs{hybrid{b: b[4:], width: 1}}, nil // behind their length
+	case encoding == format.DeltaBinaryPacked && (c.kind == format.Int32 || c.kind == format.Int64):
+		return newDelta(b, n)
+	case encoding == format.ByteStreamSplit && c.kind != format.Boolean:
+		return &split{b: b, size: c.size()}, nil
+	}
+	return nil, unknownEncoding(encoding)
+}
+
+// size returns the bytes of a plain number.
+func (c *column) size() int {
+	switch c.kind {
+	case format.Int32, format.Float:
+		return 4
+	case format.FixedLenByteArray: // float16
+		return 2
+	}
+	return 8
+}
+
+// texts begins to read a page of at most n texts.
+func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string], error) {
+	switch encoding {
+	case format.Plain:
+		return &plainTexts{b}, nil
+	case format.DeltaLengthByteArray:
+		return newDeltaTexts(b, n)
+	case format.DeltaByteArray:
+		return newFrontTexts(b, n)
+	}
+	return nil, unknownEncoding(encoding)
+}
+
+// plain reads numbers of a fixed number of bytes.
+type plain struct {
+	b    []byte
+	size int
+}
+
+func (p *plain) read(dst []uint64) error {
+	if len(p.b)/p.size < len(dst) {
+		return errShort
+	}
+	b := p.b[:len(dst)*p.size]
+	p.b = p.b[len(b):]
+	switch p.size {
+	case 8:
+		for i := range dst {
+			dst[i] = binary.LittleEndian.Uint64(b[8*i:])
+		}
+	case 4:
+		for i := range dst {
+			dst[i] = uint64(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	default:
+		for i := range dst {
+			dst[i] = uint64(binary.LittleEndian.Uint16(b[2*i:]))
+		}
+	}
+	return nil
+}
+
+// booleans reads bits, the lowest of a byte first.
+type booleans struct {
+	b  []byte
+	at int
+}
+
+func (p *booleans) read(dst []uint64) error {
+	if len(p.b)*8-p.at < len(dst) {
+		return errShort
+	}
+	for i := range dst {
+		dst[i] = uint64(p.b[p.at/8]>>(p.at%8)) & 1
+		p.at++
+	}
+	return nil
+}
+
+// runs reads booleans in runs.
+type runs struct{ hybrid }
+
+func (r *runs) read(dst []uint64) error {
+	for i := range dst {
+		v, err := r.next()
+		if err != nil {
+			return err
+		}
+		dst[i] = uint64(v)
+	}
+	return nil
+}
+
+// split reads numbers whose first bytes come first, then their second ones, and so on.
+type split struct {
+	b        []byte
+	size, at int
+}
+
+func (s *split) read(dst []uint64) error {
+	n := len(s.b) / s.size
+	if n-s.at < len(dst) {
+		return errShort
+	}
+	for i := range dst {
+		dst[i] = 0
+		for k := range s.size {
+			dst[i] |= uint64(s.b[k*n+s.at]) << (8 * k)
+		}
+		s.at++
+	}
+	return nil
+}
+
+// indexed reads values by their places in a dictionary.
+type indexed[T any] struct {
+	places     hybrid
+	dictionary []T
+	buffer     [512]uint32
+}
+
+func newIndexed[T any](dictionary []T, b []byte) (values[T], error) {
+	if len(b) == 0 {
+		return nil, errShort
+	}
+	if b[0] > 32 {
+		return nil, errDamaged
+	}
+	x := &indexed[T]{places: hybrid{b: b[1:], width: int(b[0])}, dictionary: dictionary}
+	if b[0] == 0 { // all are the first of the dictionary: there may be nothing more in the page
+		x.places.left = math.MaxInt
+	}
+	return x, nil
+}
+
+func (x *indexed[T]) read(dst []T) error {
+	for len(dst) > 0 {
+		places := x.buffer[:min(len(dst), len(x.buffer))]
+		if err := x.places.read(places); err != nil {
+			return err
+		}
+		for i, at := range places {
+			if int64(at) >= int64(len(x.dictionary)) {
+				return errDamaged
+			}
+			dst[i] = x.dictionary[at]
+		}
+		dst = dst[len(places):]
+	}
+	return nil
+}
+
+// plainTexts reads texts behind their lengths.
+type plainTexts struct{ b []byte }
+
+func (p *plainTexts) read(dst []string) error {
+	for i := range dst {
+		if len(p.b) < 4 {
+			return errShort
+		}
+		n := binary.LittleEndian.Uint32(p.b)
+		if uint64(n) > uint64(len(p.b)-4) {
+			return errShort
+		}
+		dst[i], p.b = string(p.b[4:4+n]), p.b[4+n:]
+	}
+	return nil
+}
+
+// deltaTexts reads texts behind all of their lengths.
+type deltaTexts struct {
+	lengths *delta
+	b       []byte
+}
+
+func newDeltaTexts(b []byte, n int) (*deltaTexts, error) {
+	lengths, err := newDelta(b, n)
+	if err != nil {
+		return nil, err
+	}
+	all := *lengths
+	if b, err = all.skip(); err != nil {
+		return nil, err
+	}
+	return &deltaTexts{lengths, b}, nil
+}
+
+func (d *deltaTexts) read(dst []string) error {
+	for i := range dst {
+		n, err := d.lengths.next()
+		if err != nil {
+			return err
+		}
+		if n > uint64(len(d.b)) {
+			return errShort
+		}
+		dst[i], d.b = string(d.b[:n]), d.b[n:]
+	}
+	return nil
+}
+
+// frontTexts reads texts that begin as the ones before them do.
+type frontTexts struct {
+	shared *delta
+	rest   *deltaTexts
+	last   string
+}
+
+func newFrontTexts(b []byte, n int) (*frontTexts, error) {
+	shared, err := newDelta(b, n)
+	if err != nil {
+		return nil, err
+	}
+	all := *shared
+	if b, err = all.skip(); err != nil {
+		return nil, err
+	}
+	rest, err := newDeltaTexts(b, n)
+	return &frontTexts{shared: shared, rest: rest}, err
+}
+
+func (f *frontTexts) read(dst []string) error {
+	for i := range dst {
+		n, err := f.shared.next()
+		if err != nil {
+			return err
+		}
+		const most = 1 << 20 // bytes of a text, which needs next to none in the page
+		if n > uint64(len(f.last)) || n > most {
+			return errDamaged
+		}
+		var rest [1]string
+		if err := f.rest.read(rest[:]); err != nil {
+			return err
+		}
+		dst[i] = f.last[:n] + rest[0]
+		f.last = dst[i]
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+const (
+	groupBytes = 16 << 20 // values of a row group, about
+	leastRows  = 1 << 10  // of a row group, so that what there is to say of one is little beside it
+	pageBytes  = 1 << 20  // a page, about
+)
+
+// writer writes a file. Rows are kept until they fill a row group.
+type writer struct {
+	out     io.Writer
+	at      int64 // bytes written
+	columns []string
+	rows    dataset.Rows
+	n       int // number of rows
+	meta    format.FileMetaData
+}
+
+// write writes a matrix, as [dataset.Extension] says.
+func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) error {
+	w := &writer{out: out, columns: columns}
+	if err := w.raw([]byte(magic)); err != nil {
+		return err
+	}
+	most := max(leastRows, groupBytes/8/max(1, len(columns)))
+	for {
+		rows, err := next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		w.add(rows)
+		if w.n >= most {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.close()
+}
+
+// add keeps rows. The first ones say whether there are ids and labels.
+func (w *writer) add(rows dataset.Rows) {
+	if w.meta.Schema == nil {
+		w.schema(rows.IDs != nil, rows.Labels != nil)
+	}
+	w.rows.Data = append(w.rows.Data, rows.Data...)
+	w.rows.IDs = append(w.rows.IDs, rows.IDs...)
+	w.rows.Labels = append(w.rows.Labels, rows.Labels...)
+	w.n += len(rows.Data) / len(w.columns)
+}
+
+// schema notes the columns: id, the numbers, label.
+func (w *writer) schema(ids, labels bool) {
+	element := func(name string, kind format.Type) format.SchemaElement {
+		return format.SchemaElement{Name: name, Type: thrift.New(kind), RepetitionType: thrift.New(format.Required)}
+	}
+	text := func(name string) format.SchemaElement {
+		e := element(name, format.ByteArray)
+		e.ConvertedType, e.LogicalType.Value = thrift.New(deprecated.UTF8), &format.StringType{}
+		return e
+	}
+	s := []format.SchemaElement{{Name: "rows"}}
+	if ids {
+		s = append(s, text(idColumn))
+	}
+	for _, name := range w.columns {
+		s = append(s, element(name, format.Double))
+	}
+	if labels {
+		s = append(s, text(labelColumn))
+	}
+	s[0].NumChildren = thrift.New(int32(len(s) - 1))
+	w.meta.Schema = s
+}
+
+// flush writes the rows that are kept as a row group.
+func (w *writer) flush() error {
+	if w.n == 0 {
+		return nil
+	}
+	g := format.RowGroup{NumRows: int64(w.n), FileOffset: w.at, Ordinal: int16(min(len(w.meta.RowGroups), math.MaxInt16))}
+	d := len(w.columns)
+	number := func(j int) func(b []byte, i int) []byte {
+		return func(b []byte, i int) []byte {
+			return binary.LittleEndian.AppendUint64(b, math.Float64bits(w.rows.Data[i*d+j]))
+		}
+	}
+	text := func(texts []string) func(b []byte, i int) []byte {
+		return func(b []byte, i int) []byte {
+			return append(binary.LittleEndian.AppendUint32(b, uint32(len(texts[i]))), texts[i]...)
+		}
+	}
+	j := 0
+	for _, e := range w.meta.Schema[1:] {
+		value := number(j)
+		switch {
+		case e.Type.V == format.Double:
+			j++
+		case j == 0:
+			value = text(w.rows.IDs)
+		default:
+			value = text(w.rows.Labels)
+		}
+		c, err := w.chunk(&e, value)
+		if err != nil {
+			return err
+		}
+		g.Columns = append(g.Columns, c)
+		g.TotalByteSize += c.MetaData.TotalUncompressedSize
+	}
+	g.TotalCompressedSize = g.TotalByteSize
+	w.meta.RowGroups = append(w.meta.RowGroups, g)
+	w.meta.NumRows += g.NumRows
+	w.rows, w.n = dataset.Rows{Data: w.rows.Data[:0], IDs: w.rows.IDs[:0], Labels: w.rows.Labels[:0]}, 0
+	return nil
+}
+
+// chunk writes a column of the rows that are kept, whose values value appends.
+func (w *writer) chunk(e *format.SchemaElement, value func(b []byte, i int) []byte) (format.ColumnChunk, error) {
+	start := w.at
+	page := make([]byte, 0, min(pageBytes+64, 9*w.n))
+	for i := 0; i < w.n; {
+		first := i
+		page = page[:0]
+		for ; i < w.n && len(page) < pageBytes; i++ {
+			page = value(page, i)
+		}
+		if err := w.page(page, i-first); err != nil {
+			return format.ColumnChunk{}, err
+		}
+	}
+	size := w.at - start
+	return format.ColumnChunk{MetaData: format.ColumnMetaData{
+		Type: e.Type.V, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{e.Name}, Codec: format.Uncompressed,
+		NumValues: int64(w.n), TotalUncompressedSize: size, TotalCompressedSize: size, DataPageOffset: start,
+	}}, nil
+}
+
+// page writes a page of n plain values.
+func (w *writer) page(b []byte, n int) error {
+	head, err := thrift.Marshal(&thrift.CompactProtocol{}, &format.PageHeader{
+		Type: format.DataPage, UncompressedPageSize: int32(len(b)), CompressedPageSize: int32(len(b)), CRC: int32(crc32.ChecksumIEEE(b)),
+		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: int32(n), Encoding: format.Plain,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}),
+	})
+	if err == nil {
+		err = w.raw(head)
+	}
+	if err == nil {
+		err = w.raw(b)
+	}
+	return err
+}
+
+// close writes the footer.
+func (w *writer) close() error {
+	if w.meta.Schema == nil {
+		w.schema(false, false)
+	}
+	w.meta.Version, w.meta.CreatedBy = 1, "mustlink"
+	footer, err := thrift.Marshal(&thrift.CompactProtocol{}, &w.meta)
+	if err != nil {
+		return err
+	}
+	return w.raw(append(binary.LittleEndian.AppendUint32(footer, uint32(len(footer))), magic...))
+}
+
+func (w *writer) raw(b []byte) error {
+	n, err := w.out.Write(b)
+	w.at += int64(n)
+	return err
+}
