@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/sparse"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // weighted turns a symmetric matrix of lengths, negative ones for no edge, into a sparse one.
@@ -30,7 +31,7 @@ func weighted(full [][]float64) *sparse.Matrix {
 // Shortest paths are those of Floyd & Warshall, which goes through all intermediate points instead of walking.
 func TestGeodesicsAgreeWithFloydWarshall(t *testing.T) {
 	eng := enginetest.New(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 24).Draw(t, "n")
 		edges := make([][]float64, n)
 		want := make([][]float64, n)

@@ -44,7 +44,7 @@ func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.
 	}
 	key := func() engine.CacheKey { return engine.KeyOf("nearest", points.Digest(x), k, count) }
 	return engine.Cached(ctx, eng, key, (*Neighbors).bytes, func() (*Neighbors, error) {
-		s, err := newSearch(eng, x, x, count)
+		s, err := newSearch(eng, n, n, count, between(x, x))
 		if err != nil {
 			return nil, err
 		}
@@ -57,11 +57,13 @@ func (n *Neighbors) bytes() int64 { return int64(4*len(n.Index) + 8*len(n.Square
 
 // NearestBetween returns the count nearest points of y for every point of x, as [Nearest] does
 // for a set with itself; a point of y that equals one of x counts.
+// Errors: count below 1 or above the number of points of y, and those of [kernel.Kernel.Cross]. Cost: |x| |y|
+// d flops.
 func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, y points.Points, count int) (*Neighbors, error) {
 	if count < 1 || count > y.Len() {
 		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.Len())}
 	}
-	s, err := newSearch(eng, x, y, count)
+	s, err := newSearch(eng, x.Len(), y.Len(), count, between(x, y))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x,
 // search is the state of all points' searches.
 type search struct {
 	t     *asm.Table
-	x, y  points.Points
+	exact func(i, j int) float64 // squared distance of point i from the j-th that it may choose
 	found *Neighbors
 	limit []float64 // what a block's value must not exceed to be of interest to point i
 	never []float64 // limits of nobody
@@ -84,15 +86,20 @@ type search struct {
 // lockRows is the number of points that share a lock.
 const lockRows = 96
 
-func newSearch(eng *engine.Engine, x, y points.Points, count int) (*search, error) {
-	n := x.Len()
+// between returns the squared distances of x and y from differences.
+func between(x, y points.Points) func(i, j int) float64 {
+	return func(i, j int) float64 { return kernel.SquaredDistance(x, y, i, j) }
+}
+
+// newSearch is the search of n points among so many.
+func newSearch(eng *engine.Engine, n, among, count int, exact func(i, j int) float64) (*search, error) {
 	if err := eng.Check(fmt.Sprintf("%d neighbours of %d points", count, n), engine.MatrixBytes(n, 2*count), "use fewer neighbours or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	s := &search{
-		t: eng.Backend().Kernels(), x: x, y: y,
+		t: eng.Backend().Kernels(), exact: exact,
 		found: &Neighbors{N: n, K: count, Index: make([]int32, n*count), Squared: make([]float64, n*count)},
-		limit: make([]float64, n), never: slices.Repeat([]float64{math.Inf(-1)}, y.Len()),
+		limit: make([]float64, n), never: slices.Repeat([]float64{math.Inf(-1)}, among),
 		locks: make([]sync.Mutex, (n+lockRows-1)/lockRows),
 	}
 	for i := range s.found.Squared {
@@ -169,7 +176,7 @@ func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) 
 			continue // the point itself
 		}
 		if slack > 0 {
-			d = kernel.SquaredDistance(s.x, s.y, i, j)
+			d = s.exact(i, j)
 		}
 		s.offer(i, j, d, slack)
 		if row[at] <= limits[at] {

@@ -2,7 +2,9 @@ package kernel_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/blas/backends"
@@ -100,6 +102,43 @@ func BenchmarkSparseGram(b *testing.B) {
 				}
 			}
 			b.ReportMetric(products*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mproducts/s")
+		})
+	}
+}
+
+// BenchmarkSparseLandmarks evaluates a Gaussian kernel of 100,000 sparse points, 50 of 10,000 features each, against 500 of them, sparse and dense.
+func BenchmarkSparseLandmarks(b *testing.B) {
+	const n, d, each, m = 100_000, 10_000, 50, 500
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := &points.CSR{N: n, D: d, Start: make([]int, 1, n+1)}
+	for range n {
+		seen := map[int32]bool{}
+		for len(seen) < each {
+			seen[int32(rng.IntN(d))] = true
+		}
+		for _, c := range slices.Sorted(maps.Keys(seen)) {
+			x.Col, x.Val = append(x.Col, c), append(x.Val, rng.Float64())
+		}
+		x.Start = append(x.Start, len(x.Col))
+	}
+	rows := rng.Perm(n)[:m]
+	sparse := x.Select(rows)
+	dense := &points.Dense{N: m, D: d, Data: make([]float64, m*d)}
+	for i := range m {
+		col, val := sparse.(*points.CSR).Row(i)
+		for k, c := range col {
+			dense.Row(i)[c] = val[k]
+		}
+	}
+	eng, k := newEngine(b, engine.Options{}), newKernel(b, "rbf:sigma=3")
+	for name, y := range map[string]points.Points{"sparse": sparse, "dense": dense} {
+		b.Run("landmarks="+name, func(b *testing.B) {
+			dst := eng.NewMatrix(n, m)
+			for b.Loop() {
+				if err := k.CrossTo(b.Context(), eng, dst, x, y); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

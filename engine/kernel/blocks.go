@@ -26,6 +26,7 @@ func (k Kernel) GramBlocks(ctx context.Context, eng *engine.Engine, x points.Poi
 }
 
 // CrossBlocks is GramBlocks for the whole kernel matrix between x and y.
+// Errors are those of [Kernel.Cross], and that of f.
 func (k Kernel) CrossBlocks(ctx context.Context, eng *engine.Engine, x, y points.Points, f func(b Block) error) error {
 	return k.crossBlocks(ctx, eng, x, y, tiling{}, f)
 }
@@ -33,6 +34,7 @@ func (k Kernel) CrossBlocks(ctx context.Context, eng *engine.Engine, x, y points
 // CrossRows is CrossBlocks with blocks of rows whole rows, the last one of fewer; 0 takes
 // about 2 MiB of them. |x| x |y| values exist nowhere: scratch memory is two blocks for each
 // worker.
+// Errors are those of CrossBlocks, and two blocks above the memory limit.
 func (k Kernel) CrossRows(ctx context.Context, eng *engine.Engine, x, y points.Points, rows int, f func(b Block) error) error {
 	if rows == 0 {
 		rows = max(16, min(denseTiling.rows, (2<<20)/8/max(1, y.Len())/16*16))

@@ -30,6 +30,12 @@
 // The result has a relative error near 1e-13 sqrt(d) in |x-y|^2, equal rows have distance
 // exactly 0, and their rbf value is exactly 1.
 //
+// # Single precision
+//
+// [points.Single] are a type of their own, and only [Kernel.GramSingle], [Kernel.CrossSingle], [Kernel.MultiplySingle] and
+// [SingleBlocks] compute with them: linear, rbf and exp, in vectors of twice the lanes, with a relative error of some 1e-5 in
+// squared distances. [Kernel.Gram32] and [Kernel.Cross32] only store what was computed in double precision.
+//
 // # Determinism
 //
 // Kernel matrices have the same bits for any number of workers and for any backend: they are

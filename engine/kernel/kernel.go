@@ -64,6 +64,7 @@ func (k Kernel) Gram(ctx context.Context, eng *engine.Engine, x points.Points) (
 
 // GramTo is [Kernel.Gram] into dst, all of which is overwritten (partly, on error). It panics
 // if dst is not n x n.
+// Errors and cost are those of Gram.
 func (k Kernel) GramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x points.Points) error {
 	return k.gramTo(ctx, eng, dst, x, tiling{})
 }
@@ -110,6 +111,7 @@ func (k Kernel) crossEvaluation(ctx context.Context, eng *engine.Engine, x, y po
 // Errors as for [Kernel.Gram]; x and y of different dimension are a *fault.ShapeError, of
 // incompatible kinds a *fault.ParamError. With a precomputed Gram matrix the columns are
 // those of y's reference objects; an object of y that is none is a *fault.DataError.
+// Cost: 2 |x| |y| d flops for dense points and one map per pair.
 func (k Kernel) Cross(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	if err := checkMemory(eng, x.Len(), y.Len()); err != nil {
 		return blas.Matrix{}, err
@@ -123,6 +125,7 @@ func (k Kernel) Cross(ctx context.Context, eng *engine.Engine, x, y points.Point
 
 // CrossTo is [Kernel.Cross] into dst, all of which is overwritten (partly, on error). It
 // panics if dst is not |x| x |y|.
+// Errors and cost are those of Cross.
 func (k Kernel) CrossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points) error {
 	return k.crossTo(ctx, eng, dst, x, y, tiling{})
 }
@@ -166,6 +169,8 @@ func (k Kernel) turnedEvaluation(ctx context.Context, eng *engine.Engine, x, y p
 }
 
 // Diagonal returns k(x_i, x_i) for every point. O(nd).
+// Errors: points that are not finite, whose squared length overflows, or that the kernel does not take;
+// ctx.Err().
 func (k Kernel) Diagonal(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	x, _, err := k.prepare(x, nil)
 	if err != nil {

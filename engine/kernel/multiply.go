@@ -38,6 +38,7 @@ func (k Kernel) MultiplyTo(ctx context.Context, eng *engine.Engine, dst blas.Mat
 }
 
 // Multiply is [Kernel.MultiplyTo] into a new matrix.
+// Errors are the same, and a result above the memory limit.
 func (k Kernel) Multiply(ctx context.Context, eng *engine.Engine, x, y points.Points, v blas.Matrix) (blas.Matrix, error) {
 	if err := eng.Check("kernel product", engine.MatrixBytes(x.Len(), v.Cols), "use fewer points or raise the memory limit"); err != nil {
 		return blas.Matrix{}, err

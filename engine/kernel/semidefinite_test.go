@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // withSpectrum returns Q diag(w) Q' for a random orthogonal Q: a product of reflections.
@@ -63,7 +64,7 @@ func withSpectrum(rng *rand.Rand, w []float64) *points.Gram {
 // beyond the tolerance, and that eigenvalue is reported.
 func TestCheckSemidefinite(t *testing.T) {
 	eng := newEngine(t, engine.Options{})
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		n := rapid.IntRange(2, 40).Draw(rt, "n")
 		smallest := rapid.SampledFrom([]float64{0, 1e-6, 0.5, -1e-6, -0.01, -3, -1e-14}).Draw(rt, "smallest")

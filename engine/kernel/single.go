@@ -11,6 +11,7 @@ import (
 
 // Gram32 is [Kernel.Gram] stored in single precision: values are computed in double precision
 // and rounded once. Half the memory. A value beyond the range of float32 becomes infinite.
+// Errors are those of Gram, with 4n^2 bytes.
 func (k Kernel) Gram32(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix32, error) {
 	n := x.Len()
 	if err := checkMemory32(eng, n, n); err != nil {
@@ -37,6 +38,7 @@ func (k Kernel) Gram32(ctx context.Context, eng *engine.Engine, x points.Points)
 }
 
 // Cross32 is [Kernel.Cross] stored in single precision, as in [Kernel.Gram32].
+// Errors are those of Cross, with 4 |x| |y| bytes.
 func (k Kernel) Cross32(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix32, error) {
 	if err := checkMemory32(eng, x.Len(), y.Len()); err != nil {
 		return blas.Matrix32{}, err

@@ -51,6 +51,11 @@ func (b *sparseBase) release()                {}
 // fill adds, for every feature of x_i in ascending order, its multiple of that feature's
 // column of y.
 func (b *sparseBase) fill(dst blas.Matrix, r rows, j0, cols int) {
+	if b.dense != nil { // and x is sparse
+		x := b.x.(*points.CSR)
+		b.t.SparseRows(x.Start[r.lo:r.hi+1], x.Col, x.Val, b.dense.Data[j0:], b.dense.D, cols, dst.Data, dst.Stride)
+		return
+	}
 	for i := r.lo; i < r.hi; i++ {
 		row := dst.Row(i - r.lo)[:cols]
 		clear(row)
@@ -71,12 +76,6 @@ func (b *sparseBase) fill(dst blas.Matrix, r rows, j0, cols int) {
 
 // addFeature adds v times feature c of y, from point j0 on, to row.
 func (b *sparseBase) addFeature(row []float64, v float64, c, j0 int) {
-	if b.dense != nil {
-		for j, w := range b.dense.Row(c)[j0 : j0+len(row)] {
-			row[j] += v * w
-		}
-		return
-	}
 	who, val := b.yt.Row(c)
 	if j0 > 0 {
 		k, _ := slices.BinarySearch(who, int32(j0))

@@ -130,6 +130,7 @@ func (s Spec) String() string {
 }
 
 // MarshalText returns String, so that a Spec is a string in JSON.
+// The error is always nil.
 func (s Spec) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText parses as [Parse]; empty text gives the zero Spec.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func mustParse(t testing.TB, text string) kernel.Spec {
@@ -126,7 +127,7 @@ func TestParseErrors(t *testing.T) {
 
 // Whatever number a bandwidth gets, its text gives back the same bits.
 func TestResolveRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		open, err := kernel.Parse(rapid.SampledFrom([]string{"rbf:median", "exp:2lle", "rbf:0.1mean@cosine"}).Draw(t, "spec"))
 		if err != nil {
 			t.Fatal(err)

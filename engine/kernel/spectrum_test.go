@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // sequences returns strings as points.
@@ -76,7 +77,7 @@ func randomSequences(rng *rand.Rand, alphabet string, n, k int) []string {
 // Short words are numbered by their letters, long ones by a table: both are the definition,
 // in every function of the kernel.
 func TestSpectrumAgainstDefinition(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		k := rapid.SampledFrom([]int{1, 2, 3, 5, 7, 20}).Draw(rt, "k")
 		alphabet := rapid.SampledFrom([]string{"ACGT", points.Protein, "AB"}).Draw(rt, "alphabet")
@@ -155,7 +156,7 @@ func TestSpectrumComposition(t *testing.T) {
 // gap doubled has the products of the original, as a gap is one end of words however long.
 func TestSpectrumInvariance(t *testing.T) {
 	one, two := newEngine(t, engine.Options{Workers: 1}), newEngine(t, engine.Options{Workers: 2})
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
 		k := rapid.SampledFrom([]int{1, 3, 12}).Draw(rt, "k")
 		n := rapid.IntRange(2, 70).Draw(rt, "n")

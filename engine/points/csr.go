@@ -46,6 +46,7 @@ func (p *CSR) Select(rows []int) Points {
 
 // Validate reports the first inconsistency of the structure, then the first value, by row
 // and column, that is NaN or infinite.
+// All errors are *fault.DataError. O(values).
 func (p *CSR) Validate() error {
 	if err := p.validateFrame(); err != nil {
 		return asData(err)

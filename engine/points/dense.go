@@ -36,6 +36,7 @@ func (p *Dense) Select(rows []int) Points {
 
 // Validate reports a length that does not fit the shape, then the first value, by row and
 // column, that is NaN or infinite.
+// Both are *fault.DataError. O(nd).
 func (p *Dense) Validate() error {
 	if err := checkLength("values of dense points", len(p.Data), p.N, p.D); err != nil {
 		return asData(err)

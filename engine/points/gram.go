@@ -88,6 +88,7 @@ func (p *Gram) Select(rows []int) Points {
 // Validate reports lengths that do not fit the shape; then the first entry, by row and
 // column, that is NaN or infinite; then a negative or contradicted diagonal; and, when the
 // objects are the reference objects, a pair of entries that breaks symmetry.
+// All errors are *fault.DataError. O(nm).
 func (p *Gram) Validate() error {
 	if err := checkLength("entries of the Gram matrix", len(p.Data), p.N, p.M); err != nil {
 		return asData(err)

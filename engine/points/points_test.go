@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // at returns element (i, j) of any kind of points: the reading that Select must preserve.
@@ -81,7 +82,7 @@ func TestSelect(t *testing.T) {
 	}
 	for name, draw := range kinds {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			propertytest.Check(t, func(t *rapid.T) {
 				p := draw(t)
 				var rows []int
 				if p.Len() > 0 {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // sequences returns strings as points.
@@ -21,7 +22,7 @@ func sequences(alphabet string, rows ...string) (*Sequences, error) {
 }
 
 func TestSequencesSelect(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.StringMatching("[ACGT-]{0,8}"), 1, 10).Draw(t, "rows")
 		p, err := sequences("ACGT", rows...)
 		if err != nil {

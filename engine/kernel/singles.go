@@ -1,0 +1,338 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// GramSingle writes the kernel matrix of points in single precision into dst, n x n, computed in single precision: for the kernels linear,
+// rbf and exp, in half the memory and about half the time of [Kernel.GramTo].
+//
+// Squared distances come from inner products of centred points, and those that have cancelled below 1/64 of |x|^2 + |y|^2 from differences
+// in double precision. A squared distance has a relative error of about 64 (d^1/2 + 4) 2^-24, 4e-5 for d = 100, and of 2^-24 where it is small; equal rows
+// have distance 0. An element of a linear kernel has an error of about d^1/2 2^-24 |x| |y|. dst is symmetric to the bit, and has the same
+// bits for any number of workers; other processors than AVX-512's and AVX2's may differ in the last digits.
+//
+// Errors: another kernel (*fault.ParamError); a NaN or Inf, and points whose squared lengths are beyond single precision, less than 1e-30 or
+// more than 4e37 (*fault.DataError); the memory limit, for packed points; ctx.Err(). It panics if dst is not n x n.
+func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x *points.Single) error {
+	checkShape32(dst, x.N, x.N)
+	ev, err := k.single(ctx, eng, x, x)
+	if err != nil {
+		return err
+	}
+	w := ev.into(dst)
+	return ev.walk(ctx, eng, true, func(s *singleStrip, j0, cols int) error {
+		w.place(s, j0, cols)
+		w.placeTransposed(s, j0, min(cols, s.lo-j0))
+		return nil
+	}, w.end)
+}
+
+// CrossSingle writes the kernel matrix between x and y, |x| x |y|, as [Kernel.GramSingle] does. Points of different dimension are a
+// *fault.ShapeError.
+func (k Kernel) CrossSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x, y *points.Single) error {
+	checkShape32(dst, x.N, y.N)
+	ev, err := k.single(ctx, eng, x, y)
+	if err != nil {
+		return err
+	}
+	w := ev.into(dst)
+	return ev.walk(ctx, eng, false, func(s *singleStrip, j0, cols int) error {
+		w.place(s, j0, cols)
+		return nil
+	}, w.end)
+}
+
+// walk evaluates all tiles, strip by strip, or, where x is y, those of the lower triangle, the longest strips first: use is called
+// with each, and end behind a strip.
+func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool, use func(s *singleStrip, j0, cols int) error, end func()) error {
+	blocks := (ev.x.N + singleRows - 1) / singleRows
+	return eng.For(ctx, blocks, 1, func(b, _ int) error {
+		if lower {
+			b = blocks - 1 - b
+		}
+		s, err := ev.strip(b*singleRows, min((b+1)*singleRows, ev.x.N), singleCols)
+		if err != nil {
+			return err
+		}
+		n := ev.y.N
+		if lower {
+			n = s.hi
+		}
+		for j0 := 0; j0 < n; j0 += singleCols {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			cols := min(singleCols, n-j0)
+			s.tile(j0, cols)
+			if err := use(s, j0, cols); err != nil {
+				return err
+			}
+		}
+		end()
+		ev.done(s)
+		return nil
+	})
+}
+
+func checkShape32(dst blas.Matrix32, rows, cols int) {
+	if dst.Rows != rows || dst.Cols != cols || dst.Stride < cols || rows > 0 && cols > 0 && len(dst.Data) < (rows-1)*dst.Stride+cols {
+		panic("kernel: dst has the wrong shape")
+	}
+}
+
+// The tiles: rows are whole lines of a transposed tile, cols whole register tiles of every level; 144 KiB.
+const (
+	singleRows = 96
+	singleCols = 384
+)
+
+// refineSingle is the fraction of |x|^2 + |y|^2 below which a squared distance is computed from differences.
+const refineSingle = 1.0 / 64
+
+// singles is an evaluation in single precision.
+type singles struct {
+	t       *asm.Table
+	stage   stage // linear, rbf, exponential or distance
+	x, y    *points.Single
+	centre  []float32 // subtracted from all points: about their mean, or zeros
+	right   []float32 // y in panels
+	yy      []float32 // squared lengths, padded to whole panels
+	longest float32   // of yy
+	spare   sync.Pool // of strips, all of one width
+}
+
+// single prepares the evaluation of x with y.
+func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Single) (*singles, error) {
+	ev := &singles{t: eng.Backend().Kernels(), x: x, y: y}
+	switch {
+	case len(k.stages) == 0:
+	case len(k.stages) == 1 && k.stages[0].kind.shiftInvariant():
+		ev.stage = k.stages[0]
+		if d := ev.stage.decay(); ev.stage.kind != distance && !(d >= leastSingle && d <= mostSingle) {
+			return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "a bandwidth whose decay is a number of single precision (standardize the data)"}
+		}
+	default:
+		return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "linear, rbf or exp in single precision"}
+	}
+	if x.D != y.D {
+		return nil, &fault.ShapeError{What: "number of features", Got: x.D, Want: fmt.Sprintf("%d, as the other points have", y.D)}
+	}
+	wide := padded(y.N, ev.t.Single.NR)
+	if err := eng.Check("packed copy of the points", engine.MatrixBytes(wide, y.D)/2, "use fewer points or raise the memory limit"); err != nil {
+		return nil, err
+	}
+	ev.centre = make([]float32, y.D)
+	if ev.stage.kind != linear && y.N > 0 {
+		centreOf(ev.centre, y)
+	}
+	ev.right, ev.yy = make([]float32, wide*y.D), make([]float32, wide)
+	nr := ev.t.Single.NR
+	err := eng.For(ctx, wide/nr, 1, func(b, _ int) error {
+		lo := b * nr
+		return ev.pack(y, lo, min(lo+nr, y.N), nr, ev.right[lo*y.D:], ev.yy[lo:])
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range ev.yy {
+		ev.longest = max(ev.longest, v)
+	}
+	return ev, nil
+}
+
+// centreOf writes the mean of the points, summed in their order.
+func centreOf(centre []float32, p *points.Single) {
+	mean := make([]float64, p.D)
+	for i := range p.N {
+		for l, v := range p.Row(i) {
+			mean[l] += float64(v)
+		}
+	}
+	for l, v := range mean {
+		centre[l] = float32(v / float64(p.N))
+	}
+}
+
+// pack lays points [lo, hi) out as one panel, centred, and writes their squared lengths.
+func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []float32) error {
+	var rows [largestPanel][]float32
+	var sums [largestPanel]float32
+	count := hi - lo
+	for r := range count {
+		rows[r] = p.Row(lo + r)
+	}
+	for l, centre := range ev.centre {
+		column := panel[l*width:][:count]
+		for r := range column {
+			v := rows[r][l] - centre
+			column[r] = v
+			sums[r] += v * v
+		}
+	}
+	for r, sum := range sums[:count] {
+		if !(sum <= mostSingle) || sum < leastSingle && !ev.isCentre(rows[r]) {
+			return &fault.DataError{Row: lo + r, Err: fmt.Errorf("squared length %g is beyond single precision: want 0 or %g to %.2g (standardize the data)", sum, leastSingle, mostSingle)}
+		}
+		norms[r] = sum
+	}
+	return nil
+}
+
+// isCentre says whether a point is the centre, whose squared length is 0 and not a number too small.
+func (ev *singles) isCentre(x []float32) bool {
+	for l, v := range x {
+		if v != ev.centre[l] {
+			return false
+		}
+	}
+	return true
+}
+
+// The squared lengths that single precision can hold, with those of their sums and differences.
+const (
+	leastSingle = 1e-30
+	mostSingle  = math.MaxFloat32 / 8
+)
+
+// largestPanel bounds the vectors of a panel, of all levels.
+const largestPanel = 64
+
+// singleStrip is the evaluation of some rows.
+type singleStrip struct {
+	*singles
+	lo, hi int
+	left   []float32 // x in panels
+	xx     []float32 // squared lengths
+	values []float32 // of a tile, whose rows are wide elements apart
+	wide   int
+	wider  blas.Matrix // of widened
+}
+
+// strip returns the evaluation of rows [lo, hi), in tiles of up to wide columns, a number of whole panels.
+func (ev *singles) strip(lo, hi, wide int) (*singleStrip, error) {
+	mr, d := ev.t.Single.MR, ev.x.D
+	tall := padded(hi-lo, mr)
+	s, ok := ev.spare.Get().(*singleStrip)
+	if !ok {
+		s = &singleStrip{singles: ev, wide: wide}
+	}
+	s.lo, s.hi = lo, hi
+	s.left, s.xx, s.values = sized(s.left, tall*d), sized(s.xx, tall), sized(s.values, tall*wide)
+	clear(s.left[(tall-mr)*d:]) // rows behind the last
+	for i := 0; i < hi-lo; i += mr {
+		if err := ev.pack(ev.x, lo+i, min(lo+i+mr, hi), mr, s.left[i*d:], s.xx[i:]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// done takes a strip back.
+func (ev *singles) done(s *singleStrip) { ev.spare.Put(s) }
+
+// sized returns x with n elements, of any values.
+func sized(x []float32, n int) []float32 {
+	if cap(x) < n {
+		return make([]float32, n)
+	}
+	return x[:n]
+}
+
+// row returns the values of row r of the tile.
+func (s *singleStrip) row(r, cols int) []float32 { return s.values[r*s.wide:][:cols] }
+
+// tile evaluates columns [j0, j0 + cols), with others up to a whole panel.
+func (s *singleStrip) tile(j0, cols int) {
+	t, d := &s.t.Single, s.x.D
+	cols = padded(cols, t.NR)
+	for j := 0; j < cols; j += t.NR {
+		b := s.right[(j0+j)*d:]
+		for i := 0; i < s.hi-s.lo; i += t.MR {
+			t.Tile(d, s.left[i*d:], b, s.values[i*s.wide+j:], s.wide)
+		}
+	}
+	if s.stage.kind == linear {
+		return
+	}
+	yy := s.yy[j0 : j0+cols]
+	for r := range s.hi - s.lo {
+		row := s.row(r, cols)
+		if t.SquaredDistances(row, row, s.xx[r], yy, refineSingle) {
+			s.refine(row, s.lo+r, j0)
+		}
+		switch s.stage.kind {
+		case exponential:
+			t.Sqrt(row, row)
+			t.Exp(row, row, float32(-s.stage.decay()))
+		case rbf:
+			t.Exp(row, row, float32(-s.stage.decay()))
+		}
+	}
+}
+
+// refine computes the squared distances of a row that have cancelled from differences.
+func (s *singleStrip) refine(row []float32, i, j0 int) {
+	xx := s.xx[i-s.lo]
+	for j := range min(len(row), s.y.N-j0) {
+		if row[j] < refineSingle*(xx+s.yy[j0+j]) {
+			row[j] = float32(s.x.SquaredDistance(i, s.y, j0+j))
+		}
+	}
+}
+
+// singleMatrix writes a matrix of tiles.
+type singleMatrix struct {
+	t        *asm.Table
+	dst      blas.Matrix32
+	streamed bool
+	aligned  bool // its rows begin at lines of the cache
+}
+
+func (ev *singles) into(dst blas.Matrix32) singleMatrix {
+	return singleMatrix{ev.t, dst, 4*len(dst.Data) >= streamBytes, dst.Stride%16 == 0 && asm.AtLine32(dst.Data)}
+}
+
+func (w singleMatrix) place(s *singleStrip, j0, cols int) {
+	to := w.dst.Data[s.lo*w.dst.Stride+j0:]
+	if w.streamed {
+		w.t.Single.Stream(s.hi-s.lo, cols, to, w.dst.Stride, s.values, s.wide)
+		return
+	}
+	for r := range s.hi - s.lo {
+		copy(to[r*w.dst.Stride:], s.row(r, cols))
+	}
+}
+
+// placeTransposed writes the first columns of a tile as rows.
+func (w singleMatrix) placeTransposed(s *singleStrip, j0, cols int) {
+	if cols <= 0 {
+		return
+	}
+	to := w.dst.Data[j0*w.dst.Stride+s.lo:]
+	if w.streamed && w.aligned {
+		w.t.Single.StreamTransposed(to, w.dst.Stride, s.values, s.wide, s.hi-s.lo, cols)
+		return
+	}
+	for c := range cols {
+		row := to[c*w.dst.Stride:]
+		for r := range s.hi - s.lo {
+			row[r] = s.values[r*s.wide+c]
+		}
+	}
+}
+
+func (w singleMatrix) end() {
+	if w.streamed {
+		w.t.Fence()
+	}
+}
