@@ -112,6 +112,22 @@ func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes fu
 	}
 }
 
+// Sharing returns the engine with a cache of at most that many bytes, and at most an eighth of the memory limit; or the engine itself, when
+// it has a cache: for several fits on the same points. Fewer bytes than 1 are a *fault.ParamError.
+func (e *Engine) Sharing(most int64) (*Engine, error) {
+	if e.cache != nil {
+		return e, nil
+	}
+	if e.limit > 0 {
+		most = max(1, min(most, e.limit/8))
+	}
+	c, err := NewCache(most)
+	if err != nil {
+		return nil, err
+	}
+	return e.WithCache(c)
+}
+
 // own returns the key of the engine's own values: another backend, or other vector kernels, may give other bits.
 func (e *Engine) own(k CacheKey) CacheKey {
 	return CacheKey(sha256.Sum256(fmt.Appendf(k[:], "%s %v", e.backend.Name(), e.backend.Kernels().Level)))

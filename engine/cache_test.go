@@ -131,3 +131,18 @@ func TestCachedForgetsFailures(t *testing.T) {
 		t.Errorf("no room: %v", err)
 	}
 }
+
+// An engine without a cache gets one to share, another keeps its own.
+func TestSharing(t *testing.T) {
+	eng := newEngine(t, engine.Options{})
+	shared, err := eng.Sharing(1 << 20)
+	if err != nil || shared.Cache() == nil || eng.Cache() != nil {
+		t.Fatalf("cache %v of an engine with %v: %v", shared.Cache(), eng.Cache(), err)
+	}
+	if again, err := shared.Sharing(1); err != nil || again != shared {
+		t.Errorf("an engine with a cache became another: %v", err)
+	}
+	if _, err := eng.Sharing(0); !fault.IsInput(err) {
+		t.Errorf("no bytes: %v", err)
+	}
+}

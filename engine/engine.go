@@ -82,6 +82,7 @@ func (e *Engine) Share(parts int) (*Engine, error) {
 }
 
 // WithCache returns the engine with another cache, nil for none.
+// It shares the backend and has the same workers, limit and logger; an error is that of [New].
 func (e *Engine) WithCache(c *Cache) (*Engine, error) {
 	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Logger: e.logger, Cache: c})
 }

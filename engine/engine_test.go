@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/blas/gonum"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -178,7 +179,7 @@ func TestScratchIsBounded(t *testing.T) {
 
 // Every index belongs to exactly one block, and the blocks do not depend on the workers.
 func TestForCovers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
 		block := rapid.IntRange(1, 70).Draw(t, "block")
 		e, err := engine.New(engine.Options{Workers: rapid.IntRange(1, 8).Draw(t, "workers")})

@@ -9,6 +9,7 @@ import (
 
 // Cholesky is the backend's Cholesky, begun only if ctx is not done. A cancel during the
 // factorisation takes effect after it.
+// n^3/3 flops. A matrix that is not positive definite is a *blas.NotPositiveDefiniteError.
 func (e *Engine) Cholesky(ctx context.Context, a blas.Matrix) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -37,6 +38,7 @@ func (e *Engine) SymEig(ctx context.Context, a blas.Matrix, w []float64, vectors
 }
 
 // SymEigTop is the backend's SymEigTop with the checks of [Engine.SymEig].
+// Errors: a *fault.MemoryError, ctx.Err(), and the backend's own.
 func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix, w []float64, v blas.Matrix) error {
 	if err := e.checkEigen(ctx, a.Rows); err != nil {
 		return err

@@ -30,6 +30,20 @@ func sample(x points.Points, limit int) points.Points {
 	return x.Select(spread(x.Len(), limit))
 }
 
+// Rows returns the rows, ascending, that the rules over pairs look at among n points: all of them, or a sample. On these points alone
+// mean and median have the bits that they have on all; lle differs by its factor (n-1)/(n+1), and msq and knn10, which look at all
+// points, are then estimates.
+func Rows(n int) []int {
+	if n > defaultLimits.pairs {
+		return spread(n, defaultLimits.pairs)
+	}
+	rows := make([]int, max(0, n))
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
 // spread returns limit different rows of n > limit, ascending.
 func spread(n, limit int) []int {
 	const golden = 0.6180339887498949 // (sqrt 5 - 1)/2: its multiples are spread evenly modulo 1

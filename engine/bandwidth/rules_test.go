@@ -14,11 +14,12 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // selectBelow is sorting and picking, with ties and extreme exponents.
 func TestSelectBelow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "n")
 		value := rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 1, 2, 5e-324, math.MaxFloat64}), rapid.Float64Range(0, 1e3), rapid.Float64Range(0, 1e-300))
 		m := blas.NewMatrix(n, n)
@@ -43,7 +44,7 @@ func TestSelectBelow(t *testing.T) {
 // spread picks different rows, ascending, one from each stretch, and both residues of any
 // small period about equally often.
 func TestSpread(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 50).Draw(t, "limit")
 		n := rapid.IntRange(limit+1, 1000).Draw(t, "n")
 		rows := spread(n, limit)

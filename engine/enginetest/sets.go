@@ -9,6 +9,16 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+// Links returns the set of links between n points.
+func Links(t Fataler, n int, list []links.Link) *links.Set {
+	t.Helper()
+	set, err := links.New(n, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
 // Bands returns n points of d features whose first one tells three classes apart, and whose others are louder noise, with so
 // many links of each kind.
 func Bands(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
@@ -45,4 +55,25 @@ func drawn(t Fataler, labels []string, pairs int, seed uint64) *links.Set {
 		t.Fatal(err)
 	}
 	return set
+}
+
+// Mixed returns count links of distinct pairs (or of all pairs, when there are fewer) of n points whose class is the row modulo
+// classes; a fifth of the links are wrong.
+func Mixed(n, classes, count int, seed uint64) []links.Link {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	var out []links.Link
+	seen := map[[2]int]bool{}
+	for len(out) < min(count, n*(n-1)/2) {
+		i, j := rng.IntN(n), rng.IntN(n)
+		if i == j || seen[[2]int{min(i, j), max(i, j)}] {
+			continue
+		}
+		seen[[2]int{min(i, j), max(i, j)}] = true
+		sign := links.Must
+		if wrong := rng.IntN(5) == 0; (i%classes == j%classes) == wrong {
+			sign = links.Cannot
+		}
+		out = append(out, links.NewLink(i, j, sign))
+	}
+	return out
 }

@@ -18,3 +18,17 @@ func Timeless(file *model.File) ([]byte, error) {
 	_, err := without.WriteTo(&buffer)
 	return buffer.Bytes(), err
 }
+
+// TimelessModel returns [Timeless] of the file of a model.
+func TimelessModel(t Fataler, m interface{ Encode(*model.File) error }) []byte {
+	t.Helper()
+	file := &model.File{}
+	if err := m.Encode(file); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Timeless(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func TestIsInput(t *testing.T) {
@@ -84,7 +85,7 @@ func TestNearest(t *testing.T) {
 // One slip of the finger in a name that is far from all others always finds it again.
 func TestNearestFindsSlips(t *testing.T) {
 	names := []string{"neighbors", "iterations", "landmarks", "orthogonality"}
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(names).Draw(t, "name")
 		at := rapid.IntRange(0, len(name)-2).Draw(t, "at")
 		letter := rapid.StringMatching("[a-z]").Draw(t, "letter")

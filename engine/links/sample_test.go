@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func drawLabels(t *rapid.T) []string {
@@ -52,7 +53,7 @@ func checkSigns(t fataler, labels []string, s *Set) {
 }
 
 func TestSampleByCount(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		labels := drawLabels(t)
 		same, different, _, _ := pairCounts(labels)
 		must, cannot := rapid.IntRange(0, same).Draw(t, "must"), rapid.IntRange(0, different).Draw(t, "cannot")
@@ -74,7 +75,7 @@ func TestSampleByCount(t *testing.T) {
 }
 
 func TestSampleByComponents(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		labels := drawLabels(t)
 		_, _, rows, classes := pairCounts(labels)
 		fraction := rapid.Float64Range(0, 1).Draw(t, "fraction")
@@ -113,7 +114,7 @@ func TestSampleByComponentsErrors(t *testing.T) {
 }
 
 func TestSampleChunklets(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		labels := drawLabels(t)
 		size := rapid.IntRange(1, 4).Draw(t, "size")
 		count := make(map[string]int)
@@ -142,7 +143,7 @@ func TestSampleChunklets(t *testing.T) {
 
 // The numbering of pairs must hit every pair exactly once.
 func TestPairNumberingIsBijective(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		labels := drawLabels(t)
 		same, different, _, _ := pairCounts(labels)
 		c := newClasses(labels)
@@ -170,7 +171,7 @@ func TestPairNumberingIsBijective(t *testing.T) {
 }
 
 func TestUnrankPairIsExactForHugeNumbers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		b := rapid.Uint64Range(1, 1<<31).Draw(t, "b")
 		a := rapid.OneOf(rapid.Just(uint64(0)), rapid.Just(b-1), rapid.Uint64Range(0, b-1)).Draw(t, "a")
 		if x, y := unrankPair(b*(b-1)/2 + a); uint64(x) != a || uint64(y) != b {
@@ -180,7 +181,7 @@ func TestUnrankPairIsExactForHugeNumbers(t *testing.T) {
 }
 
 func TestShuffleIsAPermutation(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		total := rapid.Uint64Range(1, 50).Draw(t, "total")
 		s := newShuffle(total, rapid.Uint64().Draw(t, "seed"), 1)
 		seen := make(map[uint64]bool)
@@ -322,7 +323,7 @@ func BenchmarkNew(b *testing.B) {
 
 // The closure of what labels say is every pair of labelled rows, with the sign of its labels.
 func TestFromLabels(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "d"}), 1, 14).Draw(t, "labels")
 		s := mustSet(FromLabels(labels))
 		closed := mustSet(s.Closure())

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func mustSet(s *Set, err error) *Set {
@@ -81,7 +82,7 @@ func hops(n int, ls []Link) [][]int {
 
 const far = 1 << 20
 
-func TestComponentsMatchFloydWarshall(t *testing.T) { rapid.Check(t, componentsProperty) }
+func TestComponentsMatchFloydWarshall(t *testing.T) { propertytest.Check(t, componentsProperty) }
 
 func componentsProperty(t *rapid.T) {
 	n, ls := random(t)
@@ -104,7 +105,7 @@ func componentsProperty(t *rapid.T) {
 	}
 }
 
-func TestChunkletsPartition(t *testing.T) { rapid.Check(t, chunkletsProperty) }
+func TestChunkletsPartition(t *testing.T) { propertytest.Check(t, chunkletsProperty) }
 
 func chunkletsProperty(t *rapid.T) {
 	n, ls := random(t)
@@ -135,7 +136,7 @@ func chunkletsProperty(t *rapid.T) {
 
 // The set must hold the first of every pair given, in canonical form and sorted.
 func TestNewKeepsFirstOfEachPair(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n, ls := random(t)
 		for k := range ls {
 			ls[k].Weight = rapid.SampledFrom([]float64{0, 1, 2}).Draw(t, "weight")
@@ -174,7 +175,7 @@ func TestNewKeepsFirstOfEachPair(t *testing.T) {
 	})
 }
 
-func TestClosure(t *testing.T) { rapid.Check(t, closureProperty) }
+func TestClosure(t *testing.T) { propertytest.Check(t, closureProperty) }
 
 func closureProperty(t *rapid.T) {
 	n, ls := random(t)
@@ -231,7 +232,7 @@ func closureProperty(t *rapid.T) {
 	}
 }
 
-func TestConflictsHaveShortestPaths(t *testing.T) { rapid.Check(t, conflictsProperty) }
+func TestConflictsHaveShortestPaths(t *testing.T) { propertytest.Check(t, conflictsProperty) }
 
 func conflictsProperty(t *rapid.T) {
 	n, ls := random(t)
@@ -383,7 +384,7 @@ func TestFromChunklets(t *testing.T) {
 
 // Chunklets and the same groups given as chains of links must be the same constraints.
 func TestChunkletsEqualChains(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "n")
 		groups := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 5), 0, 5).Draw(t, "groups")
 		s := mustSet(FromChunklets(n, groups))
@@ -474,7 +475,7 @@ func TestClosureRefusesHugeResults(t *testing.T) {
 }
 
 func TestRestrict(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n, ls := random(t)
 		s := mustSet(New(n, ls))
 		order := rapid.Permutation(slices.Collect(rangeTo(n))).Draw(t, "order")

@@ -186,6 +186,7 @@ func (f *File) Bytes(name string, shape ...int) ([]byte, error) {
 
 // Dims returns the shape of the tensor name, which must have that many dimensions, for
 // callers that learn sizes from the file.
+// A tensor that is missing or of another number of dimensions is a *fault.DataError.
 func (f *File) Dims(name string, dims int) ([]int, error) {
 	t, ok := f.Tensors[name]
 	if !ok {

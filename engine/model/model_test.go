@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -145,7 +146,7 @@ func TestLayout(t *testing.T) {
 
 // Whatever the content: write, read, write gives equal content and equal bytes.
 func TestRoundTrip(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		f := minimal()
 		f.Header.FormatVersion = 1
 		f.Header.Method = rapid.String().Draw(rt, "method")

@@ -21,26 +21,75 @@ type cell struct {
 	count          uint64
 }
 
+// counter makes a contingency table of labels that come one after the other.
+type counter[A, B comparable] struct {
+	table    contingency
+	classes  numbering[A]
+	clusters numbering[B]
+	place    map[[2]int32]int32 // of each pair among the cells
+}
+
 func newContingency[A, B comparable](truth []A, predicted []B) (*contingency, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
 		return nil, err
 	}
-	t := &contingency{n: uint64(len(truth))}
-	var a, b []int32
-	a, t.classes = number(truth)
-	b, t.cluster = number(predicted)
-	place := make(map[[2]int32]int32)
-	for i := range a {
-		at := [2]int32{a[i], b[i]}
-		k, ok := place[at]
-		if !ok {
-			k = int32(len(t.cells))
-			place[at] = k
-			t.cells = append(t.cells, cell{class: at[0], cluster: at[1]})
-		}
-		t.cells[k].count++
+	var c counter[A, B]
+	for i, label := range truth {
+		c.add(label, predicted[i], 1)
 	}
-	return t, nil
+	return c.contingency(), nil
+}
+
+// add counts n objects with these labels, 1 or more.
+func (c *counter[A, B]) add(truth A, predicted B, n uint64) {
+	if c.place == nil {
+		c.place = make(map[[2]int32]int32)
+	}
+	at := [2]int32{c.classes.add(truth, n), c.clusters.add(predicted, n)}
+	k, ok := c.place[at]
+	if !ok {
+		k = int32(len(c.table.cells))
+		c.place[at] = k
+		c.table.cells = append(c.table.cells, cell{class: at[0], cluster: at[1]})
+	}
+	c.table.cells[k].count += n
+	c.table.n += n
+}
+
+// contingency returns the table so far.
+func (c *counter[A, B]) contingency() *contingency {
+	c.table.classes, c.table.cluster = c.classes.size, c.clusters.size
+	return &c.table
+}
+
+// numbering numbers labels from 0 in the order in which they first appear, and counts them.
+type numbering[T comparable] struct {
+	seen map[T]int32
+	size []uint64
+}
+
+func (n *numbering[T]) add(label T, count uint64) int32 {
+	k, ok := n.seen[label]
+	if !ok {
+		if n.seen == nil {
+			n.seen = make(map[T]int32)
+		}
+		k = int32(len(n.size))
+		n.seen[label] = k
+		n.size = append(n.size, 0)
+	}
+	n.size[k] += count
+	return k
+}
+
+// number replaces labels by 0-based numbers in order of first appearance, with the sizes.
+func number[T comparable](labels []T) (of []int32, size []uint64) {
+	var n numbering[T]
+	of = make([]int32, len(labels))
+	for i, label := range labels {
+		of[i] = n.add(label, 1)
+	}
+	return of, n.size
 }
 
 func sameLength(truth, predicted int) error {
@@ -54,23 +103,6 @@ func sameLength(truth, predicted int) error {
 		return &fault.ShapeError{What: "number of predicted labels", Got: predicted, Want: fmt.Sprintf("%d, as many as true labels", truth)}
 	}
 	return nil
-}
-
-// number replaces labels by 0-based numbers in order of first appearance, with the sizes.
-func number[T comparable](labels []T) (of []int32, size []uint64) {
-	seen := make(map[T]int32)
-	of = make([]int32, len(labels))
-	for i, label := range labels {
-		k, ok := seen[label]
-		if !ok {
-			k = int32(len(size))
-			seen[label] = k
-			size = append(size, 0)
-		}
-		of[i] = k
-		size[k]++
-	}
-	return of, size
 }
 
 // pairs counts the n(n-1)/2 pairs of objects by what the two labellings say of them.
@@ -89,7 +121,7 @@ func (t *contingency) pairs() (pairs, error) {
 		return pairs{}, &fault.ShapeError{What: "number of objects", Got: int(t.n), Want: "at least 2, as the score is over pairs"}
 	}
 	var p pairs
-	var sameClass, sameCluster uint64 // each sum is below n^2/2 < 2^61
+	var sameClass, sameCluster uint64 // each sum is below n^2/2 < 2^63
 	for _, c := range t.cells {
 		p.both += choose2(c.count)
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // grid draws an embedding with many tied and coinciding points.
@@ -41,7 +42,7 @@ func distances(x []float64, n, d int) [][]float64 {
 }
 
 func TestDistanceScoresMatchDefinition(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		x, n, d, labels := grid(t)
 		r := distances(x, n, d)
 		var within, between []float64
@@ -92,7 +93,7 @@ func mean(x []float64) float64 {
 }
 
 func TestRetrievalMatchesSortedNeighbours(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		x, n, d, labels := grid(t)
 		r := distances(x, n, d)
 		k := rapid.IntRange(1, n-1).Draw(t, "k")

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 const ulps = 1e-14 // a few dozen roundings of numbers below 1
@@ -63,7 +64,7 @@ func labelling(t *rapid.T, name string, n, classes int) []int {
 }
 
 func TestPairScoresMatchEnumeration(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 24).Draw(t, "n")
 		a := labelling(t, "truth", n, rapid.IntRange(1, 5).Draw(t, "classes"))
 		b := labelling(t, "predicted", n, rapid.IntRange(1, 5).Draw(t, "clusters"))
@@ -118,7 +119,7 @@ func entropyOf[T comparable](labels []T) float64 {
 }
 
 func TestNMIMatchesEntropies(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "n")
 		a := labelling(t, "truth", n, rapid.IntRange(1, 6).Draw(t, "classes"))
 		b := labelling(t, "predicted", n, rapid.IntRange(1, 6).Draw(t, "clusters"))
@@ -154,7 +155,7 @@ func TestNMIOfIndependentLabellings(t *testing.T) {
 
 // Renaming labels, and reordering the objects, must change nothing, to the bit.
 func TestInvariances(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 30).Draw(t, "n")
 		a, b := labelling(t, "truth", n, 4), labelling(t, "predicted", n, 5)
 		names := rapid.Permutation([]string{"", "x", "y", "zz", "0"}).Draw(t, "names")
@@ -268,7 +269,7 @@ func TestPairCountsDoNotOverflow(t *testing.T) {
 }
 
 func TestClusterAccuracyMatchesPermutations(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "n")
 		a := labelling(t, "truth", n, rapid.IntRange(1, 6).Draw(t, "classes"))
 		b := labelling(t, "predicted", n, rapid.IntRange(1, 6).Draw(t, "clusters"))
@@ -352,7 +353,7 @@ func TestPartitionErrors(t *testing.T) {
 }
 
 func TestAUCMatchesEnumeration(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 25).Draw(t, "n")
 		scores := make([]float64, n)
 		positive := make([]bool, n)

@@ -98,16 +98,17 @@ func All(in Input) (*Report, error) {
 		}
 	}
 	if len(keep) < 2 {
-		return nil, &fault.ShapeError{What: "number of rows with a true label", Got: len(keep), Want: "at least 2"}
+		return nil, errUnlabelled(len(keep))
 	}
 	truth := pick(in.Truth, keep)
 	_, sizes := number(truth)
 	r := &Report{N: len(keep), Unlabelled: len(in.Truth) - len(keep), Classes: len(sizes)}
 	if in.Predicted != nil {
-		if err := sameLength(len(in.Truth), len(in.Predicted)); err != nil {
+		var t Table
+		if err := t.Add(in.Truth, in.Predicted); err != nil {
 			return nil, err
 		}
-		if err := r.partitions(truth, pick(in.Predicted, keep)); err != nil {
+		if err := r.partitions(&t); err != nil {
 			return nil, err
 		}
 	}
@@ -130,36 +131,6 @@ func pick(labels []string, rows []int) []string {
 		out[r] = labels[i]
 	}
 	return out
-}
-
-func (r *Report) partitions(truth, predicted []string) error {
-	t, err := newContingency(truth, predicted)
-	if err != nil {
-		return err
-	}
-	p, err := t.pairs()
-	if err != nil {
-		return err
-	}
-	r.Clusters = len(t.cluster)
-	r.Rand, r.BalancedRand, r.AdjustedRand, r.NMI = new(p.rand()), new(p.balanced()), new(p.adjusted()), new(t.nmi())
-	r.note(&r.ClusterAccuracy)(t.clusterAccuracy())
-	if subset(predicted, truth) {
-		accuracy, err := Accuracy(truth, predicted)
-		if err != nil {
-			return err
-		}
-		r.Accuracy = &accuracy
-	}
-	return nil
-}
-
-func subset(a, of []string) bool {
-	known := make(map[string]bool)
-	for _, label := range of {
-		known[label] = true
-	}
-	return !slices.ContainsFunc(a, func(label string) bool { return !known[label] })
 }
 
 func (r *Report) embedding(all *embedding, truth []string, keep, ks []int) error {

@@ -1,0 +1,16 @@
+package enginetest
+
+import "testing"
+
+// Allocations returns how many allocations each further step of some work makes once it is warm: those of 3 count steps less
+// those of count, over the difference. Work that keeps its memory from step to step makes none. It skips the test under the race
+// detector.
+func Allocations(t *testing.T, count int, work func(steps int)) float64 {
+	t.Helper()
+	if raceDetector {
+		t.Skip("the race detector empties pools at random")
+	}
+	some := testing.AllocsPerRun(10, func() { work(count) })
+	more := testing.AllocsPerRun(10, func() { work(3 * count) })
+	return (more - some) / float64(2*count)
+}

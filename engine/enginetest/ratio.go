@@ -1,0 +1,22 @@
+package enginetest
+
+import (
+	"testing"
+	"time"
+)
+
+// Ratio reports, as one metric, how many times as long the first function takes as the second one, called in turn.
+func Ratio(b *testing.B, metric string, first, second func() error) {
+	b.Helper()
+	var spent [2]time.Duration
+	for b.Loop() {
+		for k, f := range []func() error{first, second} {
+			begin := time.Now()
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+			spent[k] += time.Since(begin)
+		}
+	}
+	b.ReportMetric(spent[0].Seconds()/spent[1].Seconds(), metric)
+}

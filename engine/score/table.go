@@ -1,0 +1,118 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Table counts how often each true label meets each predicted one, for rows that come a block at a time. What it holds grows
+// with the numbers of different labels and of pairs of them, not with that of rows. The zero value is empty.
+type Table struct {
+	labels     counter[string, string]
+	right      uint64 // rows whose two labels are equal
+	unlabelled int
+}
+
+// Add counts rows. Those whose true label is "" are left out of every score; a predicted "" is a label like any other.
+// Lengths that differ, and more rows than 2^32 - 1, are a *fault.ShapeError.
+func (t *Table) Add(truth, predicted []string) error {
+	if len(predicted) != len(truth) {
+		return &fault.ShapeError{What: "number of predicted labels", Got: len(predicted), Want: fmt.Sprintf("%d, as many as true labels", len(truth))}
+	}
+	if err := t.checkRoom(len(truth)); err != nil {
+		return err
+	}
+	for i, label := range truth {
+		t.add(label, predicted[i], 1)
+	}
+	return nil
+}
+
+// AddCount is Add for a number of rows that all have the same two labels. A negative number is a *fault.ParamError.
+func (t *Table) AddCount(truth, predicted string, rows int) error {
+	if rows < 0 {
+		return &fault.ParamError{Param: "rows", Value: rows, Want: "a number >= 0"}
+	}
+	if err := t.checkRoom(rows); err != nil || rows == 0 {
+		return err
+	}
+	t.add(truth, predicted, uint64(rows))
+	return nil
+}
+
+// checkRoom refuses so many rows that the number of pairs would need more than 64 bits.
+func (t *Table) checkRoom(rows int) error {
+	if n := t.labels.table.n + uint64(rows); n > math.MaxUint32 {
+		return &fault.ShapeError{What: "number of labels", Got: int(n), Want: "at most 2^32 - 1"}
+	}
+	return nil
+}
+
+func (t *Table) add(truth, predicted string, rows uint64) {
+	if truth == "" {
+		t.unlabelled += int(rows)
+		return
+	}
+	if truth == predicted {
+		t.right += rows
+	}
+	t.labels.add(kept(&t.labels.classes, truth), kept(&t.labels.clusters, predicted), rows)
+}
+
+// kept returns a label that holds on to no text around it.
+func kept(n *numbering[string], label string) string {
+	if _, ok := n.seen[label]; ok {
+		return label
+	}
+	return strings.Clone(label)
+}
+
+// Entries returns the number of different true labels, of different predicted ones, and of pairs that occur, together: what
+// the table holds.
+func (t *Table) Entries() int {
+	return len(t.labels.classes.size) + len(t.labels.clusters.size) + len(t.labels.table.cells)
+}
+
+// Report returns the scores of the rows so far, as [All] does for labels.
+// Fewer than two rows with a true label are a *fault.ShapeError. Cost: the number of entries, whatever the
+// number of rows.
+func (t *Table) Report() (*Report, error) {
+	r := &Report{N: int(t.labels.table.n), Unlabelled: t.unlabelled, Classes: len(t.labels.classes.size)}
+	if r.N < 2 {
+		return nil, errUnlabelled(r.N)
+	}
+	return r, r.partitions(t)
+}
+
+func errUnlabelled(n int) error {
+	return &fault.ShapeError{What: "number of rows with a true label", Got: n, Want: "at least 2"}
+}
+
+// partitions fills in the scores of predicted labels.
+func (r *Report) partitions(table *Table) error {
+	t := table.labels.contingency()
+	p, err := t.pairs()
+	if err != nil {
+		return err
+	}
+	r.Clusters = len(t.cluster)
+	r.Rand, r.BalancedRand, r.AdjustedRand, r.NMI = new(p.rand()), new(p.balanced()), new(p.adjusted()), new(t.nmi())
+	r.note(&r.ClusterAccuracy)(t.clusterAccuracy())
+	if table.known() {
+		r.Accuracy = new(float64(table.right) / float64(t.n))
+	}
+	return nil
+}
+
+// known says whether all predicted labels are true labels of some row.
+func (t *Table) known() bool {
+	for label := range t.labels.clusters.seen {
+		if _, ok := t.labels.classes.seen[label]; !ok {
+			return false
+		}
+	}
+	return true
+}

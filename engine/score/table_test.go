@@ -1,0 +1,133 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
+)
+
+// TestTableIsAll: rows that come in blocks of any sizes have the scores that they have together, to the bit.
+func TestTableIsAll(t *testing.T) {
+	scored := 0
+	propertytest.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 60).Draw(rt, "n")
+		label := rapid.Custom(func(rt *rapid.T) string {
+			return rapid.SampledFrom([]string{"", "a", "b", "c", "1", "2"}).Draw(rt, "label")
+		})
+		truth, predicted := rapid.SliceOfN(label, n, n).Draw(rt, "truth"), rapid.SliceOfN(label, n, n).Draw(rt, "predicted")
+		var table Table
+		for lo := 0; lo < n; {
+			hi := min(n, lo+rapid.IntRange(1, 20).Draw(rt, "block"))
+			if err := table.Add(truth[lo:hi], predicted[lo:hi]); err != nil {
+				rt.Fatal(err)
+			}
+			lo = hi
+		}
+		got, err := table.Report()
+		want, fail := All(Input{Truth: truth, Predicted: predicted})
+		if fmt.Sprint(err) != fmt.Sprint(fail) {
+			rt.Fatalf("error %v: want %v", err, fail)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			rt.Fatal(diff)
+		}
+		if err == nil {
+			scored++
+			direct, err := Accuracy(pick(truth, labelled(truth)), pick(predicted, labelled(truth)))
+			if err != nil || got.Accuracy != nil && *got.Accuracy != direct {
+				rt.Fatalf("accuracy %v: want %v (%v)", *got.Accuracy, direct, err)
+			}
+		}
+	})
+	if scored == 0 {
+		t.Error("nothing was scored")
+	}
+}
+
+func labelled(truth []string) []int {
+	var rows []int
+	for i, label := range truth {
+		if label != "" {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// TestTableHoldsLabels: what a table holds does not grow with the rows, and lengths are compared.
+func TestTableHoldsLabels(t *testing.T) {
+	var table Table
+	for range 1000 {
+		if err := table.Add([]string{"a", "b", ""}, []string{"0", "0", "1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := table.Entries(); got != 2+1+2 {
+		t.Errorf("the table has %d entries: want 5", got)
+	}
+	if err := table.Add([]string{"a"}, nil); !fault.IsInput(err) {
+		t.Errorf("error %v: want one of the lengths", err)
+	}
+}
+
+// Counts are as many rows, also more than memory holds: pairs are still counted exactly.
+func TestTableAddCount(t *testing.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
+		var rows, counts Table
+		for range rapid.IntRange(1, 10).Draw(rt, "blocks") {
+			label := rapid.SampledFrom([]string{"", "a", "b", "c"})
+			truth, predicted, n := label.Draw(rt, "truth"), label.Draw(rt, "predicted"), rapid.IntRange(0, 5).Draw(rt, "rows")
+			for range n {
+				if err := rows.Add([]string{truth}, []string{predicted}); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if err := counts.AddCount(truth, predicted, n); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		want, fail := rows.Report()
+		got, err := counts.Report()
+		if fmt.Sprint(err) != fmt.Sprint(fail) {
+			rt.Fatalf("error %v: want %v", err, fail)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			rt.Fatal(diff)
+		}
+	})
+}
+
+// Of two labellings with four cells of h rows, 4 h(h-1)/2 pairs of rows are in one cell, and h^2 in each pair of cells, of which 2 share
+// the class, 2 the cluster and 2 neither.
+func TestTableOfMostRows(t *testing.T) {
+	const h = 1<<30 - 1
+	var table Table
+	for _, labels := range [][2]string{{"a", "x"}, {"a", "y"}, {"b", "x"}, {"b", "y"}} {
+		if err := table.AddCount(labels[0], labels[1], h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.AddCount("a", "x", 4); !fault.IsInput(err) {
+		t.Errorf("2^32 rows: %v, want an error", err)
+	}
+	if err := table.AddCount("a", "x", -1); !fault.IsInput(err) {
+		t.Errorf("-1 rows: %v, want an error", err)
+	}
+	r, err := table.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	together, apart := 2*float64(h)*(h-1), 2*float64(h)*h
+	if want := (together + apart) / (together + 2*apart + apart); math.Abs(*r.Rand-want) > 4*0x1p-52 {
+		t.Errorf("the Rand index is %v: want %v", *r.Rand, want)
+	}
+	if want := -1 / (4*float64(h) - 2); math.Abs(*r.AdjustedRand-want) > 8*0x1p-52*math.Abs(want) {
+		t.Errorf("the adjusted Rand index is %v: want %v", *r.AdjustedRand, want)
+	}
+}
