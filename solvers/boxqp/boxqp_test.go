@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // problem returns P = X X' for X of n rows and the given rank, and q.
@@ -41,7 +43,7 @@ func objective(p, q, a []float64) float64 {
 // box, the gradient 0 inside, not negative at 0, not positive at the upper bound. P may be singular.
 func TestOptimal(t *testing.T) {
 	var s Solver
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6))
 		n := rapid.IntRange(1, 14).Draw(t, "n")
 		p, q := problem(rng, n, rapid.IntRange(1, n+2).Draw(t, "rank"))

@@ -101,6 +101,7 @@ func Top(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o 
 }
 
 // Bottom is [Top] for the k smallest eigenvalues. With a preconditioner it uses LOBPCG.
+// Errors and cost are those of Top.
 func Bottom(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options) (*Result, error) {
 	return find(ctx, eng, a, k, o, -1)
 }

@@ -19,6 +19,7 @@ import (
 func Rising(y, w []float64) ([]float64, error) { return fit(y, w, 1) }
 
 // Falling is [Rising] for a non-increasing x.
+// Errors and cost are the same.
 func Falling(y, w []float64) ([]float64, error) { return fit(y, w, -1) }
 
 // block is a part of the sequence with one value, the mean.

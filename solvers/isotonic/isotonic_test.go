@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // The fit is that of another algorithm, projected gradients on the differences with their multipliers, and
 // meets the conditions of the optimum: sums of residuals from the left are not above 0, and 0 where x rises.
 func TestOptimal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 12).Draw(t, "n")
 		y := rapid.SliceOfN(rapid.Float64Range(-5, 5), n, n).Draw(t, "y")
 		w := rapid.SliceOfN(rapid.Float64Range(0.1, 4), n, n).Draw(t, "w")

@@ -7,13 +7,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/isotonic"
 )
 
 // Values and weights of all sizes give a sequence that rises, is finite and stays within the values, and that is itself what it
 // gives.
 func TestRisingOfAnySize(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
 		odd := rapid.SampledFrom([]float64{0, 1, -1, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, 5e-324, -5e-324, 1e-300, 3})
 		y := rapid.SliceOfN(odd, n, n).Draw(t, "y")

@@ -53,6 +53,7 @@ func (c *choice) leverage(ctx context.Context) error {
 // which are the scores themselves if S is all points. Scores add up to the number of directions
 // in which the points extend beyond the ridge. Cost: 2m columns of the kernel matrix, a Cholesky decomposition
 // of order 2m, 4 n m^2 flops.
+// Errors: 2m (2m + a block) values above the memory limit, those of the source, and ctx.Err().
 func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uint64) ([]float64, error) {
 	n := src.Len()
 	s := min(n, 2*m)

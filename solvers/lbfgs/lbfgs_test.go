@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func table(t testing.TB) *asm.Table {
@@ -31,7 +32,7 @@ func vector(rng *rand.Rand, n int) []float64 {
 // to a multiple of the identity: the product form against the two-loop recursion.
 func TestDirectionIsBFGS(t *testing.T) {
 	k := table(t)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n, most, steps := rapid.IntRange(1, 7).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "most"), rapid.IntRange(0, 6).Draw(t, "steps")
 		h := New(k, most)

@@ -10,15 +10,16 @@ import (
 
 // Objective returns the value at x and writes the gradient. A value that is not finite is one that is too large: a step
 // there is shortened.
+// x and gradient have the length of the start; an error ends the search and is returned.
 type Objective func(x, gradient []float64) (float64, error)
 
-// Options says how to minimise. Done must be set.
+// Options says how to minimise.
 type Options struct {
 	// Memory is the number of steps that directions are made of, 0 for 10.
 	Memory int
 	// MaxIter is the most iterations.
 	MaxIter int
-	// Done is called with the start and after every iteration, and says whether to end there.
+	// Done is called with the start and after every iteration, and says whether to end there; nil never does.
 	Done func(iteration int, value float64, x, gradient []float64) (bool, error)
 }
 
@@ -38,6 +39,9 @@ const (
 //
 // Errors: those of f and of Done; a start without a finite value, a *fault.DataError; ctx.Err().
 func Minimize(ctx context.Context, t *asm.Table, f Objective, x []float64, o Options) (*Outcome, error) {
+	if o.Done == nil {
+		o.Done = func(int, float64, []float64, []float64) (bool, error) { return false, nil }
+	}
 	if o.Memory == 0 {
 		o.Memory = 10
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // small says that the gradient has become so small.
@@ -34,7 +35,7 @@ func descending(trace []float64) bool {
 
 // A convex quadratic function, whose minimum is known, is minimised whatever its condition and start; the values fall.
 func TestMinimizeQuadratic(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		n := rapid.IntRange(1, 30).Draw(rt, "n")
 		spread := rapid.Float64Range(0, 3).Draw(rt, "spread")

@@ -34,8 +34,8 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 		total += k.At(i, i)
 	}
 	s.nothing = 1e-14 * total / math.Max(1, float64(n))
-	if o.Start != nil {
-		k.CopyFrom(o.Start.A)
+	if err := f.begin(ctx.Err); err != nil {
+		return nil, err
 	}
 	if err := s.run(ctx.Err, f.project); err != nil {
 		return nil, err
@@ -44,6 +44,25 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 	k.Mirror()
 	s.A = k
 	return s.Result, nil
+}
+
+// begin makes the matrix that of the start.
+func (f *delayed) begin(done func() error) error {
+	if f.o.Start == nil {
+		return nil
+	}
+	if f.o.Start.A.Data != nil {
+		f.a.CopyFrom(f.o.Start.A)
+		return nil
+	}
+	return f.replay(done, f, func(k int, far bool) (float64, []float64) {
+		i, j := f.constraints[k].I, f.constraints[k].J
+		if far {
+			j = f.constraints[k].K
+		}
+		f.image(i, j, f.q)
+		return f.q[i] - f.q[j], f.q
+	})
 }
 
 // delayed is the form on a whole kernel matrix.

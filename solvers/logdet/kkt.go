@@ -55,6 +55,7 @@ func (r *Result) CheckRows(eng *engine.Engine, g blas.Matrix, constraints []Cons
 }
 
 // CheckKernel is [Result.CheckRows] for a result of [Kernel] from the matrix k0, both triangles. 2 n^3 flops.
+// Errors: two n x n matrices above the memory limit, a *fault.MemoryError; ctx.Err().
 func (r *Result) CheckKernel(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, constraints []Constraint, gamma float64) (KKT, error) {
 	n, t := k0.Rows, eng.Backend().Kernels()
 	if err := eng.Check("conditions of the nearest kernel matrix", 2*engine.MatrixBytes(n, n), "leave the check out"); err != nil {
@@ -115,7 +116,7 @@ func (r *Result) rest(constraints []Constraint, gamma float64, distance func(i, 
 		if c.Kind == Nearer {
 			p = distance(c.I, c.K) - p
 		}
-		out.Slack = math.Max(out.Slack, math.Abs(c.Bound/b-(1-sign*l*c.Bound/gamma)))
+		out.Slack = math.Max(out.Slack, math.Abs(c.Bound/b-(1-sign*l*c.Bound/(gamma*c.weight()))))
 		out.Complementarity = math.Max(out.Complementarity, l*math.Abs(p-b)/(1+l*b))
 		out.Feasibility = math.Max(out.Feasibility, sign*(p-b)/b)
 	}

@@ -25,6 +25,8 @@ type Constraint struct {
 	Kind    Kind
 	I, J, K int     // K for Nearer only
 	Bound   float64 // > 0
+	// Weight multiplies Gamma, >= 0: a bound of weight 2 gives way as two of the same do. 0 means 1.
+	Weight float64
 }
 
 // Options says how to solve. Gamma must be set, the other zero values are sensible.
@@ -36,7 +38,8 @@ type Options struct {
 	Tolerance float64
 	// MaxSweeps is the most sweeps over the constraints, 0 for 1000.
 	MaxSweeps int
-	// Start is a result for the same points and constraints to go on from.
+	// Start is a result to go on from, for the same points and as many constraints: the multiplier of one that it did not know is 0.
+	// Without A and Bounds, which follow from the multipliers, both are made anew: that takes about as long as a sweep.
 	Start *Result
 	// Progress, if set, is called after every sweep with the largest change in it.
 	Progress func(sweep int, change float64)
@@ -59,7 +62,7 @@ type Result struct {
 // KKT are the residuals of the conditions that characterise the optimum, all relative.
 type KKT struct {
 	Stationarity    float64 // of A^-1 = A0^-1 + sum of the signed multipliers' matrices
-	Slack           float64 // of 1/bound = 1/bound0 - sign multiplier / gamma
+	Slack           float64 // of 1/bound = 1/bound0 - sign multiplier / (gamma weight)
 	Complementarity float64 // of multiplier (distance - bound) = 0
 	Feasibility     float64 // how far distances are beyond their moved bounds
 }
@@ -81,7 +84,7 @@ func (c Constraint) sign() float64 {
 type state struct {
 	*Result
 	constraints []Constraint
-	inverse     float64 // 1 / gamma
+	inverse     []float64 // 1 / (gamma weight) of every constraint
 	o           Options
 	nothing     float64 // squared distances up to which points are in the same place
 	skipped     []bool
@@ -108,20 +111,26 @@ func newState(points int, constraints []Constraint, o Options) (*state, error) {
 			return nil, &fault.DataError{Row: k, Err: err}
 		}
 	}
-	s := &state{Result: &Result{}, constraints: constraints, inverse: 1 / o.Gamma, o: o, skipped: make([]bool, len(constraints))}
+	s := &state{Result: &Result{}, constraints: constraints, inverse: make([]float64, len(constraints)), o: o, skipped: make([]bool, len(constraints))}
+	for k, c := range constraints {
+		s.inverse[k] = 1 / (o.Gamma * c.weight())
+	}
 	if o.Start != nil {
-		if len(o.Start.Multipliers) != len(constraints) {
-			return nil, &fault.ShapeError{What: "constraints", Got: len(constraints), Want: fmt.Sprintf("%d, those of the start", len(o.Start.Multipliers))}
-		}
-		s.Multipliers = append([]float64(nil), o.Start.Multipliers...)
-		s.Bounds = append([]float64(nil), o.Start.Bounds...)
-		return s, nil
+		return s, s.takeStart()
 	}
 	s.Multipliers, s.Bounds = make([]float64, len(constraints)), make([]float64, len(constraints))
 	for k, c := range constraints {
 		s.Bounds[k] = c.Bound
 	}
 	return s, nil
+}
+
+// weight returns the weight with its default written out.
+func (c Constraint) weight() float64 {
+	if c.Weight == 0 {
+		return 1
+	}
+	return c.Weight
 }
 
 // check returns what is wrong with a constraint on so many points.
@@ -145,6 +154,8 @@ func (c Constraint) check(points int) error {
 		return fmt.Errorf("constraint of kind %d: want AtMost, AtLeast or Nearer", c.Kind)
 	case !(c.Bound > 0) || math.IsInf(c.Bound, 1):
 		return fmt.Errorf("bound %v: want a finite number > 0", c.Bound)
+	case !(c.Weight >= 0) || math.IsInf(c.Weight, 1):
+		return fmt.Errorf("weight %v: want a finite number > 0", c.Weight)
 	}
 	return nil
 }
@@ -182,7 +193,7 @@ func (s *state) run(done func() error, project func(k int) (change float64)) err
 // distance p / (1 - sign a p) is the new bound, unless the multiplier would become negative.
 func (s *state) single(k int, p float64) (a float64) {
 	sign := s.constraints[k].sign()
-	a = min(s.Multipliers[k], sign*(1/p-1/s.Bounds[k])/(1+s.inverse))
+	a = min(s.Multipliers[k], sign*(1/p-1/s.Bounds[k])/(1+s.inverse[k]))
 	s.move(k, a)
 	return a
 }
@@ -191,7 +202,7 @@ func (s *state) single(k int, p float64) (a float64) {
 func (s *state) move(k int, a float64) {
 	s.Multipliers[k] -= a
 	b := s.Bounds[k]
-	s.Bounds[k] = b / (1 + s.constraints[k].sign()*a*b*s.inverse)
+	s.Bounds[k] = b / (1 + s.constraints[k].sign()*a*b*s.inverse[k])
 }
 
 // double returns how far to go for a constraint on the difference of two distances, far and near, whose
@@ -201,9 +212,9 @@ func (s *state) move(k int, a float64) {
 //
 //	(2/gamma + 1) D b a^2 - (t b (1/gamma + 1) + 2 D) a + t - b = 0
 func (s *state) double(k int, far, near, cross float64) (a float64) {
-	b, t, d := s.Bounds[k], far-near, max(0, far*near-cross*cross)
-	c2, c1, c0 := (2*s.inverse+1)*d*b, t*b*(s.inverse+1)+2*d, t-b
-	inside := func(a float64) bool { return 1+a*t-a*a*d > 0 && 1-a*b*s.inverse > 0 }
+	b, t, d, inverse := s.Bounds[k], far-near, max(0, far*near-cross*cross), s.inverse[k]
+	c2, c1, c0 := (2*inverse+1)*d*b, t*b*(inverse+1)+2*d, t-b
+	inside := func(a float64) bool { return 1+a*t-a*a*d > 0 && 1-a*b*inverse > 0 }
 	root := math.Sqrt(max(0, c1*c1-4*c2*c0))
 	if c1 < 0 {
 		root = -root

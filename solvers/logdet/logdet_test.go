@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // drawn makes points, and constraints that some metric meets, with slack or without.
@@ -37,7 +38,7 @@ func drawn(t *rapid.T, n, r int) (blas.Matrix, []Constraint) {
 	var list []Constraint
 	for range rapid.IntRange(1, 12).Draw(t, "constraints") {
 		rows := rng.Perm(n)
-		c := Constraint{Kind: Kind(rng.IntN(3)), I: rows[0], J: rows[1], K: rows[2]}
+		c := Constraint{Kind: Kind(rng.IntN(3)), I: rows[0], J: rows[1], K: rows[2], Weight: []float64{0, 1, 0.3, 4}[rng.IntN(4)]}
 		switch d := distance(c.I, c.J); c.Kind {
 		case AtMost:
 			c.Bound = d * (1 + 0.5*rng.Float64())
@@ -47,16 +48,56 @@ func drawn(t *rapid.T, n, r int) (blas.Matrix, []Constraint) {
 			if distance(c.I, c.K) < d {
 				c.J, c.K = c.K, c.J
 			}
-			c.Bound = (distance(c.I, c.K) - distance(c.I, c.J)) / (1 + 0.5*rng.Float64())
+			far, near := distance(c.I, c.K), distance(c.I, c.J)
+			if c.Bound = (far - near) / (1 + 0.5*rng.Float64()); c.Bound < 0.05*far {
+				continue // of a margin that is a small part of the distances as small a part of the digits is right
+			}
 		}
 		list = append(list, c)
 	}
 	return g, list
 }
 
+// A constraint of weight 2 is the constraint twice: its slack is dear, and with a light one it is cheap.
+func TestWeightIsRepetition(t *testing.T) {
+	propertytest.Check(t, func(t *rapid.T) {
+		g, list := drawn(t, rapid.IntRange(4, 12).Draw(t, "n"), rapid.IntRange(2, 9).Draw(t, "r"))
+		var heavy, twice []Constraint
+		for k, c := range list {
+			if c.Weight = 1; k%2 == 0 {
+				twice = append(twice, c, c)
+				c.Weight = 2
+			} else {
+				twice = append(twice, c)
+			}
+			heavy = append(heavy, c)
+		}
+		o := Options{Gamma: rapid.Float64Range(0.1, 10).Draw(t, "gamma"), Tolerance: 1e-12, MaxSweeps: 20000}
+		eng := enginetest.New(t, 1)
+		one, err := Rows(context.Background(), eng, g, heavy, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := Rows(context.Background(), eng, g, twice, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !one.Converged || !two.Converged {
+			t.Skip("slow to converge")
+		}
+		for i := range one.A.Rows {
+			for j, v := range one.A.Row(i) {
+				if w := two.A.At(i, j); math.Abs(v-w) > 1e-7*(largest(one.A)+largest(two.A)) {
+					t.Fatalf("A[%d][%d] is %g, with constraints repeated %g", i, j, v, w)
+				}
+			}
+		}
+	})
+}
+
 // The result has the conditions of the optimum, for all kinds of constraints, with slack and without.
 func TestOptimal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		g, list := drawn(t, rapid.IntRange(4, 12).Draw(t, "n"), rapid.IntRange(2, 9).Draw(t, "r"))
 		o := Options{Gamma: rapid.SampledFrom([]float64{0.01, 1, 10, math.Inf(1)}).Draw(t, "gamma"), Tolerance: 1e-13, MaxSweeps: 200000}
 		eng := enginetest.New(t, 0)
@@ -77,7 +118,7 @@ func TestOptimal(t *testing.T) {
 
 // The form on a whole kernel matrix and that on its factor find the same.
 func TestFormsAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(4, 30).Draw(t, "n")
 		g, list := drawn(t, n, n)
 		for i := range n {
@@ -125,7 +166,7 @@ func TestCrossover(t *testing.T) {
 	var list []Constraint
 	for range 100 {
 		rows := rng.Perm(n)
-		list = append(list, Constraint{Kind(rng.IntN(3)), rows[0], rows[1], rows[2], 0.2 + rng.Float64()})
+		list = append(list, Constraint{Kind(rng.IntN(3)), rows[0], rows[1], rows[2], 0.2 + rng.Float64(), 0})
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	o := Options{Gamma: 1, Tolerance: 1e-10, MaxSweeps: 5000}
@@ -171,7 +212,7 @@ func TestOneConstraint(t *testing.T) {
 
 // A result goes on from another one; fewer sweeps are left.
 func TestStart(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		g, list := drawn(t, 10, 4)
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		rough, err := Rows(ctx, eng, g, list, Options{Gamma: 1, Tolerance: 1e-4})
@@ -222,6 +263,7 @@ func TestOddities(t *testing.T) {
 		"triple":    {[]Constraint{{Kind: Nearer, I: 0, J: 1, K: 1, Bound: 1}}, Options{Gamma: 1}},
 		"bound":     {[]Constraint{{Kind: AtMost, I: 0, J: 1}}, Options{Gamma: 1}},
 		"kind":      {[]Constraint{{Kind: 7, I: 0, J: 1, Bound: 1}}, Options{Gamma: 1}},
+		"weight":    {[]Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 1, Weight: -1}}, Options{Gamma: 1}},
 		"start":     {list, Options{Gamma: 1, Start: &Result{}}},
 	} {
 		if _, err := Rows(ctx, eng, g, c.list, c.o); !fault.IsInput(err) {

@@ -29,6 +29,9 @@ func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []
 	if err != nil {
 		return nil, err
 	}
+	if err := f.begin(ctx.Err); err != nil {
+		return nil, err
+	}
 	if err := s.run(ctx.Err, f.project); err != nil {
 		return nil, err
 	}
@@ -95,10 +98,27 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 		}
 	}
 	s.nothing = 1e-14 * total / math.Max(1, float64(g.Rows))
-	if s.o.Start != nil {
-		f.a.set(s.o.Start.A)
-	}
 	return f, nil
+}
+
+// begin makes A that of the start.
+func (f *rows) begin(done func() error) error {
+	if f.o.Start == nil {
+		return nil
+	}
+	if f.o.Start.A.Data != nil {
+		f.a.set(f.o.Start.A)
+		return nil
+	}
+	return f.replay(done, f.a, func(k int, far bool) (float64, []float64) {
+		v := f.at[k]
+		if far {
+			v++
+		}
+		p := f.a.square(v, f.q)
+		f.a.finish(f.q)
+		return p, f.q
+	})
 }
 
 func (f *rows) difference(v, i, j int) {

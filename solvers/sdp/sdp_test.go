@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // square is c (1 - z)^2.
@@ -63,7 +64,7 @@ func TestOneNumber(t *testing.T) {
 
 // The gap is one: no random matrix is lower by more.
 func TestGapIsABound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n := rapid.IntRange(2, 9).Draw(t, "n")
 		a := blas.NewMatrix(n, n)

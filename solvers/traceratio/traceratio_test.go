@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // semidefinite returns X'X for X of rank rows, whose columns have scales from 1 to spread.
@@ -67,7 +68,7 @@ func checkOrthonormal(t interface{ Errorf(string, ...any) }, w blas.Matrix) {
 
 // Newton's method and bisection agree, in few steps, and both give the ratio of their subspace.
 func TestNewtonIsBisection(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		m := rapid.IntRange(2, 24).Draw(t, "m")
 		d := rapid.IntRange(1, m-1).Draw(t, "d")
@@ -186,7 +187,7 @@ func ascend(rng *rand.Rand, a, b blas.Matrix, d int) float64 {
 
 // Scaling A and B scales the ratio; turning the space turns the subspace.
 func TestInvariants(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
 		m := rapid.IntRange(2, 12).Draw(t, "m")
 		d := rapid.IntRange(1, m-1).Draw(t, "d")

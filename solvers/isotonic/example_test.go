@@ -1,0 +1,18 @@
+package isotonic_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/mustlink/mustlink/solvers/isotonic"
+)
+
+// The middle values rise where they should fall, and become their mean.
+func Example() {
+	x, err := isotonic.Falling([]float64{5, 2, 4, 1}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x)
+	// Output: [5 3 3 1]
+}

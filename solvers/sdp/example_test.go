@@ -1,0 +1,43 @@
+package sdp_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/solvers/sdp"
+)
+
+// wish is 4 (1 - z)^2: an entry is to be 1.
+type wish struct{}
+
+func (wish) Smooth(z, _ float64) (f, d1, d2 float64) { return 4 * (1 - z) * (1 - z), 8 * (z - 1), 8 }
+
+func (wish) Gap(z, d float64) float64 {
+	f := 4 * (1 - z) * (1 - z)
+	return f + d + d*d/16 - d*z // the conjugate at d is d + d^2 / 16
+}
+
+// The trace of Z against the wish that Z_12 be 1. At the optimum Z has rank one and z = Z_11 = Z_12 = Z_22, which
+// minimises 2 z + 4 (1 - z)^2.
+func Example() {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	a := blas.NewMatrix(2, 2)
+	a.Set(0, 0, 1)
+	a.Set(1, 1, 1)
+	result, err := sdp.Minimise(context.Background(), eng, a, []sdp.Term{{I: 0, J: 1, Loss: wish{}}}, sdp.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	z := 0.0
+	for c := range result.Factor.Cols {
+		z += result.Factor.At(0, c) * result.Factor.At(1, c)
+	}
+	fmt.Printf("%.4f", z)
+	// Output: 0.7500
+}
