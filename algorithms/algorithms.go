@@ -65,6 +65,18 @@ type PathLearner interface {
 	FitPath(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Path, error)
 }
 
+// RowsLearner is implemented by learners that look at few of the training points, those of links and landmarks, and so can be
+// fitted where all points are never in one place.
+type RowsLearner interface {
+	Learner
+	// Rows returns the rows, ascending, of the points that a fit looks at among the set.N() that there are. A rule of landmarks
+	// that looks at all points is an error for which fault.IsInput is true, as are links and parameters of no use.
+	Rows(set *links.Set) ([]int, error)
+	// FitRows is Fit with the points of Rows alone: x, in their order. The model has the bits of Fit's on all points. The kernel
+	// must have numbers in place of bandwidth rules. Rows in errors are those of x.
+	FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (Model, error)
+}
+
 // Path holds the metrics of a PathLearner. It is immutable and safe for concurrent use.
 type Path interface {
 	// Distances returns, for each value of the parameter, what Model.Distances does.

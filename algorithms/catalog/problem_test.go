@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -115,7 +116,7 @@ func (p problem) use(ctx context.Context, eng *engine.Engine, m algorithms.Model
 	default:
 		return o, nil
 	}
-	if fault.IsInput(err) { // krca's spectral form takes no updates
+	if _, limit := errors.AsType[*fault.MemoryError](err); fault.IsInput(err) && !limit { // krca's spectral form takes no updates
 		o.bytes("refusal", []byte(err.Error()))
 		return o, nil
 	}

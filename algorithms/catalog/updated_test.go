@@ -3,10 +3,14 @@ package catalog_test
 import (
 	"context"
 	"math"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 )
 
 const goldenUpdated = "testdata/krca-v1-updated.safetensors"
@@ -63,6 +67,33 @@ func wantClose(t *testing.T, what string, got, want []float64) {
 	for i := range want {
 		if !(math.Abs(got[i]-want[i]) <= 1e-10*largest) {
 			t.Errorf("%s: distance %d is %.17g: want %.17g", what, i, got[i], want[i])
+		}
+	}
+}
+
+// TestGoldenLinks: models of files that were written before all Linkers kept what more links start from say so; npkl's always did.
+func TestGoldenLinks(t *testing.T) {
+	d, _ := training(t)
+	more, err := links.SampleByCount(d.Labels, 2, 2, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"npkl", "kbeta", "gml", "itml"} {
+		then, err := catalog.Load(filepath.Join("testdata", "v1", name+".safetensors"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := then.Prepare(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = then.Model.(algorithms.Linker).AddLinks(t.Context(), newEngine(t), x, more)
+		if name == "npkl" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		} else if !fault.IsInput(err) || !strings.Contains(err.Error(), "want a fit with all links") {
+			t.Errorf("%s: error %v, want one that asks for a fit", name, err)
 		}
 	}
 }

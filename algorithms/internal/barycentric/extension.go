@@ -39,6 +39,13 @@ func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel
 	return e, nil
 }
 
+// Moved returns e with other places of the same points.
+func Moved(e *Extension, p blas.Matrix) *Extension {
+	out := &Extension{Table: placed.New(e.Method(), e.Kernel(), e.Support(), p), neighbors: e.neighbors, between: e.between}
+	out.prepare()
+	return out
+}
+
 // prepare makes what embedding needs.
 func (e *Extension) prepare() {
 	e.Begin = func(ctx context.Context, eng *engine.Engine) (placed.Block, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
@@ -54,7 +55,7 @@ func orthonormal(t enginetest.Fataler, v blas.Matrix) {
 // all of them those of the smallest values.
 func TestLLE(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(20, 60).Draw(rt, "n")
 		x := cloud(n, 3, rapid.Uint64().Draw(rt, "seed"))
 		c := choice(LLE, rapid.IntRange(1, 8).Draw(rt, "rank"), rapid.IntRange(4, 10).Draw(rt, "neighbors"))

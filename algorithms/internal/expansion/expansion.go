@@ -41,6 +41,13 @@ func NewCentred(method string, k kernel.Kernel, support points.Points, v blas.Ma
 	return m
 }
 
+// Changed returns m, without a centre, with change(V) in place of V.
+func Changed(m *Map, change func(v blas.Matrix) blas.Matrix) *Map {
+	out := &Map{method: m.method, kernel: m.kernel, support: m.support, v: change(m.v)}
+	out.turn()
+	return out
+}
+
 func (m *Map) turn() {
 	m.turned = blas.NewMatrix(m.v.Cols, m.v.Rows)
 	for i := range m.v.Rows {

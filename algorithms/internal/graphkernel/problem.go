@@ -80,6 +80,16 @@ func (p *Problem) join(n int, set *links.Set) {
 	}
 }
 
+// Times returns the problem of links that weigh c times as much; it shares all else.
+func (p *Problem) Times(c float64) *Problem {
+	out := *p
+	out.C, out.Weight = c*p.C, make([]float64, len(p.Weight))
+	for e, w := range p.Weight {
+		out.Weight[e] = c * w
+	}
+	return &out
+}
+
 // Links returns the place of point i's links.
 func (p *Problem) Links(i int) (lo, hi int) { return p.Start[i], p.Start[i+1] }
 

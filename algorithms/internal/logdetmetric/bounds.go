@@ -94,10 +94,15 @@ func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 			return out, nil, fault.Data("", "the percentile %s of the squared distances is 0 to rounding, which is no bound: want %s as a value, or another percentile", b.text, b.name)
 		}
 	}
-	if out.Upper >= out.Lower {
-		notices = append(notices, fmt.Sprintf("the bound of must-links, %.4g, is not below that of cannot-links, %.4g: want upper < lower", out.Upper, out.Lower))
+	return out, out.Notices(), nil
+}
+
+// Notices returns what is odd about the bounds.
+func (b Bounds) Notices() []string {
+	if b.Upper < b.Lower {
+		return nil
 	}
-	return out, notices, nil
+	return []string{fmt.Sprintf("the bound of must-links, %.4g, is not below that of cannot-links, %.4g: want upper < lower", b.Upper, b.Lower)}
 }
 
 // pairs returns all pairs of n points, or many of them drawn at random.

@@ -87,12 +87,12 @@ func (w Wishes) Linked() []int {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Constraints are those of the links, at the bounds unless a link has its own, and of the triplets; place gives rows
+// Constraints are those of the links, at the bounds unless a link has its own, with their weights, and of the triplets; place gives rows
 // their numbers, nil leaves them.
 func (b Bounds) Constraints(w Wishes, place map[int]int) []logdet.Constraint {
 	var out []logdet.Constraint
 	add := func(l links.Link, kind logdet.Kind, otherwise float64) {
-		c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound}
+		c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound, Weight: l.Weight}
 		if math.IsNaN(l.Bound) {
 			c.Bound = otherwise
 		}
@@ -109,7 +109,7 @@ func (b Bounds) Constraints(w Wishes, place map[int]int) []logdet.Constraint {
 	}
 	for at, t := range w.Triplets {
 		if !w.hopeless[len(cannot)+at] {
-			out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin})
+			out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin, Weight: 1})
 		}
 	}
 	for n := range out {

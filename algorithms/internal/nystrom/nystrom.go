@@ -52,6 +52,9 @@ func New(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, m 
 	return extend(placed.New(method, k, x, p), m)
 }
 
+// Map returns what the places are made of, which is shared: do not change it.
+func (e *Extension) Map() Map { return e.m }
+
 func extend(t *placed.Table, m Map) *Extension {
 	e := &Extension{t, m}
 	t.Begin = func(ctx context.Context, eng *engine.Engine) (placed.Block, error) {

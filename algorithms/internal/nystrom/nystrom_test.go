@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
@@ -22,7 +23,7 @@ import (
 func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	checked := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n, r := 40, 6
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
 		x := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}
