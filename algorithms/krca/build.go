@@ -28,11 +28,14 @@ func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors
 	f helmert, eps float64, form Form, stage func(string)) (*metric, error) {
 	m := &metric{kernel: k, anchors: anchors, f: f, eps: eps}
 	stage("kernel matrix of the chunklets")
-	full, err := k.Gram(ctx, eng, anchors)
-	if err != nil {
+	full := eng.GetMatrix(anchors.Len(), anchors.Len())
+	defer eng.PutMatrix(full) // the form keeps nothing of it
+	if err := k.GramTo(ctx, eng, full, anchors); err != nil {
 		return nil, err
 	}
 	m.noise = float64(full.Rows) * 0x1p-53 * slices.Max(diagonalOf(full))
+	p := newProbes(eng, full)
+	defer eng.PutMatrix(p.rows)
 	a, err := f.reduce(ctx, eng, full)
 	if err != nil {
 		return nil, err
@@ -55,7 +58,7 @@ func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors
 		return m, m.restoreSpectral(ctx, eng, a, diagonal, stage)
 	}
 	if form != FormCholesky {
-		if err := m.choose(ctx, eng, a, diagonal, stage); err != nil {
+		if err := m.choose(ctx, eng, a, diagonal, p, stage); err != nil {
 			return nil, err
 		}
 	}
@@ -107,10 +110,28 @@ func (m *metric) restoreSpectral(ctx context.Context, eng *engine.Engine, a blas
 	return m.setSpectral(ctx, eng, a)
 }
 
+// probe is up to 64 evenly spaced anchors.
+type probe struct {
+	rows     blas.Matrix // their kernel values with all anchors
+	diagonal []float64   // k(z,z)
+}
+
+// newProbes copies them from the kernel matrix of the anchors. The rows are scratch memory of eng.
+func newProbes(eng *engine.Engine, full blas.Matrix) probe {
+	n := full.Rows
+	p := probe{eng.GetMatrix(min(n, probes), n), make([]float64, min(n, probes))}
+	for i := range p.diagonal {
+		z := i * n / len(p.diagonal)
+		copy(p.rows.Row(i), full.Row(z))
+		p.diagonal[i] = full.At(z, z)
+	}
+	return p
+}
+
 // choose applies the rule of the package documentation to a metric in the Cholesky form,
 // whose factor lies in the lower triangle of a.
-func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, diagonal []float64, stage func(string)) error {
-	loss, err := m.amplification(ctx, eng)
+func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, diagonal []float64, p probe, stage func(string)) error {
+	loss, err := m.amplification(ctx, eng, p)
 	if err != nil || loss <= maxAmplification {
 		return err
 	}
@@ -135,33 +156,25 @@ func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, 
 	return nil
 }
 
-// amplification returns max k(z,z) / max eps kt(z,z) over up to 64 evenly spaced anchors,
+// amplification returns max k(z,z) / max eps kt(z,z) over the probes,
 // by (1b): how many times the rounding errors of k grow, relative to kt. +Inf when
-// cancellation leaves nothing. Some of the anchors are enough to see that it is no more
-// than maxAmplification; then the result is a bound.
-func (m *metric) amplification(ctx context.Context, eng *engine.Engine) (float64, error) {
-	n := m.anchors.Len()
-	rows := make([]int, min(n, probes))
-	for i := range rows {
-		rows[i] = i * n / len(rows)
-	}
-	diagonal, err := m.kernel.Diagonal(ctx, eng, m.anchors.Select(rows))
-	if err != nil {
-		return 0, err
-	}
-	before := slices.Max(diagonal)
+// cancellation leaves nothing. Some of the probes are enough to see that it is no more
+// than maxAmplification; then the result is a bound. It destroys the rows of p.
+func (m *metric) amplification(ctx context.Context, eng *engine.Engine, p probe) (float64, error) {
+	before := slices.Max(p.diagonal)
 	if before == 0 {
 		return 1, nil // all probes at the origin of the feature space: nothing cancels
 	}
+	c := eng.GetMatrix(probesAtOnce, m.width())
+	defer eng.PutMatrix(c)
 	after := 0.0
-	for lo := 0; lo < len(rows) && before > maxAmplification*after; lo += probesAtOnce {
-		some := rows[lo:min(lo+probesAtOnce, len(rows))]
-		c, err := m.coordinates(ctx, eng, m.anchors.Select(some))
-		if err != nil {
+	for lo := 0; lo < p.rows.Rows && before > maxAmplification*after; lo += probesAtOnce {
+		hi := min(lo+probesAtOnce, p.rows.Rows)
+		if err := m.project(ctx, eng, c.View(0, hi-lo, 0, c.Cols), p.rows.View(lo, hi, 0, p.rows.Cols)); err != nil {
 			return 0, err
 		}
-		for i := range some {
-			after = max(after, diagonal[lo+i]-dot(c.Row(i), c.Row(i)))
+		for i := range hi - lo {
+			after = max(after, p.diagonal[lo+i]-dot(c.Row(i), c.Row(i)))
 		}
 	}
 	return before / after, nil

@@ -54,21 +54,28 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	chunklets, err := l.check(x, set)
+	stage := l.stages(begin)
+	rows, f, err := l.chunklets(ctx, eng, x, set, stage)
 	if err != nil {
 		return nil, err
 	}
-	stage := l.stages(begin)
-	if err := checkGram(ctx, eng, x, stage); err != nil {
+	refs := landmarks(x.Len(), l.Params.Landmarks, l.Seed)
+	m, err := l.fitAt(ctx, eng, x, rows, refs, f, meanDiagonal, stage)
+	if err != nil {
 		return nil, err
 	}
-	rows, f := flatten(chunklets)
-	refs := landmarks(x.Len(), l.Params.Landmarks, l.Seed)
+	m.status = algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}
+	stage("") // the last report: all steps are done
+	return m, ctx.Err()
+}
+
+// fitAt learns from the chunklets, rows of x, and embeds the landmarks refs.
+func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (*Model, error) {
 	if err := checkMemory(eng, f, len(refs)); err != nil {
 		return nil, err
 	}
 	stage("bandwidth")
-	metric, err := l.learn(ctx, eng, x, rows, f, stage)
+	metric, err := l.learn(ctx, eng, x, rows, f, unit, stage)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +84,20 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := newModel(l.Params, metric, e)
-	m.status = algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}
-	stage("") // the last report: all steps are done
-	return m, ctx.Err()
+	return newModel(l.Params, metric, e), nil
+}
+
+// chunklets checks the input and returns the rows in chunklets and their basis.
+func (l Learner) chunklets(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) ([]int, helmert, error) {
+	groups, err := l.check(x, set)
+	if err != nil {
+		return nil, helmert{}, err
+	}
+	if err := checkGram(ctx, eng, x, stage); err != nil {
+		return nil, helmert{}, err
+	}
+	rows, f := flatten(groups)
+	return rows, f, nil
 }
 
 // checkGram reports a Gram matrix with negative eigenvalues.
@@ -93,17 +110,27 @@ func checkGram(ctx context.Context, eng *engine.Engine, x points.Points, stage f
 	return kernel.CheckSemidefinite(ctx, eng, g)
 }
 
+// unit returns what eps_rel is relative to: the mean of k(x,x) over all points, of which x may be some.
+type unit func(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error)
+
+func meanDiagonal(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
+	diagonal, err := k.Diagonal(ctx, eng, x)
+	return mean(diagonal), err
+}
+
 // learn resolves the kernel and learns the metric from the points in chunklets.
-func (l Learner) learn(ctx context.Context, eng *engine.Engine, x points.Points, rows []int, f helmert, stage func(string)) (*metric, error) {
+func (l Learner) learn(ctx context.Context, eng *engine.Engine, x points.Points, rows []int, f helmert, unit unit, stage func(string)) (*metric, error) {
 	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
-	diagonal, err := k.Diagonal(ctx, eng, x)
-	if err != nil {
-		return nil, err
+	relative := 0.0
+	if l.Params.EpsRel != 0 {
+		if relative, err = unit(ctx, eng, k, x); err != nil {
+			return nil, err
+		}
 	}
-	eps, err := l.Params.epsilon(mean(diagonal), f.points())
+	eps, err := l.Params.epsilon(relative, f.points())
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +145,11 @@ func (l Learner) check(x points.Points, set *links.Set) ([][]int, error) {
 	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
+	return learnable(set)
+}
+
+// learnable returns the chunklets, or why there is nothing to learn from them.
+func learnable(set *links.Set) ([][]int, error) {
 	chunklets := set.Chunklets()
 	for _, c := range chunklets {
 		if len(c) > 1 {

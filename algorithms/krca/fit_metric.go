@@ -27,20 +27,16 @@ func (l Learner) FitMetric(ctx context.Context, eng *engine.Engine, x points.Poi
 
 // fitMetric learns the metric and returns the rows of the points in chunklets.
 func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*metric, []int, error) {
-	chunklets, err := l.check(x, set)
+	stage := l.stages(time.Now())
+	rows, f, err := l.chunklets(ctx, eng, x, set, stage)
 	if err != nil {
 		return nil, nil, err
 	}
-	stage := l.stages(time.Now())
-	if err := checkGram(ctx, eng, x, stage); err != nil {
-		return nil, nil, err
-	}
-	rows, f := flatten(chunklets)
 	if err := checkMemory(eng, f, 1); err != nil {
 		return nil, nil, err
 	}
 	stage("bandwidth")
-	m, err := l.learn(ctx, eng, x, rows, f, stage)
+	m, err := l.learn(ctx, eng, x, rows, f, meanDiagonal, stage)
 	return m, rows, err
 }
 
@@ -48,11 +44,13 @@ func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Poi
 func (m *Metric) Eps() float64 { return m.metric.eps }
 
 // Distances is that of [Model].
+// Cost and errors are the same.
 func (m *Metric) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.metric.checkedDistances(ctx, eng, x, pairs)
 }
 
 // Gram is that of [Model].
+// Cost and errors are the same.
 func (m *Metric) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	return m.metric.checkedGram(ctx, eng, x, y)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // TestDecodeGrowthHostile changes single numbers of the history of a model: what Decode
@@ -23,7 +24,7 @@ func TestDecodeGrowthHostile(t *testing.T) {
 		files[name] = through(t, updated(t, eng, fit(t, eng, Learner{Kernel: parse(t, "rbf:sigma=2"), Params: p}, x, s), x))
 	}
 	refused, taken := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		which := rapid.SampledFrom([]string{"all", "landmarks"}).Draw(t, "model")
 		names := []string{tensorColumns, tensorHistory, tensorCreated, tensorSizes, tensorChunklet}
 		if which == "landmarks" {

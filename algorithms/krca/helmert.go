@@ -46,8 +46,21 @@ func (f helmert) order() int {
 
 func (f helmert) chunklets() int { return f.points() - f.order() }
 
+// norms holds norm of the small j, which most chunklets have.
+var norms = func() (table [64]float64) {
+	for j := 1; j < len(table); j++ {
+		table[j] = 1 / math.Sqrt(float64(j)*float64(j+1))
+	}
+	return table
+}()
+
 // norm returns 1/sqrt(j(j+1)).
-func norm(j int) float64 { return 1 / math.Sqrt(float64(j)*float64(j+1)) }
+func norm(j int) float64 {
+	if j < len(norms) {
+		return norms[j]
+	}
+	return 1 / math.Sqrt(float64(j)*float64(j+1))
+}
 
 // apply overwrites the first r elements of v, of length n, with F'v. O(n).
 //

@@ -111,6 +111,7 @@ func (u *Incremental) Notices() []string { return slices.Clone(u.notices) }
 
 // Add adds new chunklets of rows of x, in one update. Lists that share a row are merged,
 // with a notice. A list of one row is a chunklet of one point, which counts in n.
+// Errors are those of [Incremental.Update]. O(n^2) for each new point, n those in chunklets so far.
 func (u *Incremental) Add(ctx context.Context, eng *engine.Engine, x points.Points, chunklets ...[]int) error {
 	list := make([]algorithms.Chunklet, len(chunklets))
 	for i, rows := range chunklets {
@@ -120,6 +121,7 @@ func (u *Incremental) Add(ctx context.Context, eng *engine.Engine, x points.Poin
 }
 
 // Extend adds rows of x to the chunklet of that number.
+// Errors and cost are those of [Incremental.Update].
 func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.Points, id int, rows ...int) error {
 	return u.Update(ctx, eng, x, []algorithms.Chunklet{{ID: id, Rows: rows}})
 }
@@ -163,6 +165,7 @@ func validRows(x points.Points, chunklets []algorithms.Chunklet) error {
 }
 
 // Merge makes one chunklet of two, as one update. It adds no points.
+// A chunklet that does not exist, or twice the same, is a *fault.DataError. O(n^2).
 func (u *Incremental) Merge(ctx context.Context, eng *engine.Engine, first, second int) error {
 	for _, id := range []int{first, second} {
 		if err := u.checkID(id); err != nil {
@@ -245,11 +248,13 @@ func (u *Incremental) current() *Model {
 }
 
 // Gram evaluates the learned kernel as [Model.Gram] does.
+// Cost and errors are the same.
 func (u *Incremental) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	return u.current().Gram(ctx, eng, x, y)
 }
 
 // Distances returns squared learned distances as [Model.Distances] does.
+// Cost and errors are the same.
 func (u *Incremental) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return u.current().Distances(ctx, eng, x, pairs)
 }

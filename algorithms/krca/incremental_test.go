@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func incremental(t testingTB, m *Model) *Incremental {
@@ -215,7 +216,9 @@ func TestIncrementalIsBatch(t *testing.T) {
 
 // TestIncrementalProperty: any sequence of operations, with some taken back, is the batch
 // fit of what is left.
-func TestIncrementalProperty(t *testing.T) { rapid.Check(t, incrementalProperty(newEngine(t, 2))) }
+func TestIncrementalProperty(t *testing.T) {
+	propertytest.Check(t, incrementalProperty(newEngine(t, 2)))
+}
 
 func incrementalProperty(eng *engine.Engine) func(t *rapid.T) {
 	return func(t *rapid.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // checkIdentity verifies eps Kt + (1/n) K[:,c] H Kt[c,:] = K on all points of x.
@@ -95,7 +96,7 @@ func sequence(n int) []int {
 // TestPrintedFormula compares both forms with equation (7) as printed, in sample and out
 // of sample, and the distances with those of its kernel matrix.
 func TestPrintedFormula(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		eng := newEngine(t, 2)
 		x, s, text, eps := randomProblem(t)
 		rows, f := flatten(s.Chunklets())
@@ -180,7 +181,7 @@ func TestFeatureSpaceRCA(t *testing.T) {
 
 // TestDefinite: Kt and K/eps - Kt are positive semidefinite.
 func TestDefinite(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		eng := newEngine(t, 2)
 		x, s, text, eps := randomProblem(t)
 		m := fit(t, eng, learner(t, text, eps), x, s)
@@ -199,7 +200,7 @@ func TestDefinite(t *testing.T) {
 
 // TestOrder: neither the order of the points nor that of the chunklets matters.
 func TestOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		eng := newEngine(t, 2)
 		x, s, text, eps := randomProblem(t)
 		to := rapid.Permutation(sequence(x.N)).Draw(t, "permutation") // row i becomes row to[i]
@@ -374,7 +375,7 @@ func TestForms(t *testing.T) {
 
 // TestFormsAgree compares the two forms where both are accurate.
 func TestFormsAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		eng := newEngine(t, 2)
 		x, s, text, eps := randomProblem(t)
 		l := learner(t, text, eps)
@@ -403,7 +404,7 @@ func TestFormsAgree(t *testing.T) {
 // TestEmbeddingExact: with dims = 0 the embedding of the training points has the learned
 // distances; with dims > 0 it is the best rank-dims part of the centred kernel matrix.
 func TestEmbeddingExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		eng := newEngine(t, 2)
 		x, s, text, eps := randomProblem(t)
 		l := learner(t, text, eps)

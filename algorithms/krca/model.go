@@ -94,6 +94,9 @@ func (m *Model) Describe() []algorithms.Figure {
 // Embed maps n points to an n x Dim matrix: kernel PCA of the learned kernel. With
 // Params.Dims = 0 distances between rows are the learned distances for the reference
 // points; they are projections on the reference points' span for others.
+// Cost a point: its kernel values with the reference points and 2 r Dim flops for r of them. Errors: points
+// of another kind or dimension than those of the fit, or that are not finite; a result above the memory
+// limit; ctx.Err().
 func (m *Model) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
 	if err := m.metric.check(x); err != nil {
 		return blas.Matrix{}, err
@@ -115,6 +118,8 @@ func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points
 
 // Distances returns the squared learned distance of each pair of rows of x, exactly, never
 // negative. A row out of range is a *fault.DataError whose Row is the number of the pair.
+// Cost: for each row of x its kernel values with the n points in chunklets and r^2 flops, r = n less the
+// number of chunklets; r flops a pair.
 func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.metric.checkedDistances(ctx, eng, x, pairs)
 }

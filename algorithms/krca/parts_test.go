@@ -13,12 +13,13 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // TestHelmert: F'F = I, FF' = H, and reduce and expand are products with F.
 func TestHelmert(t *testing.T) {
 	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		f := newHelmert(rapid.SliceOfN(rapid.IntRange(1, 9), 1, 6).Draw(t, "sizes"))
 		n, r := f.points(), f.order()
 		if r == 0 {

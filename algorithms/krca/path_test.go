@@ -12,13 +12,14 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // Every place on the path is the fit with that eps: in the spectral form to rounding, in the Cholesky form to what that loses
 // and to what the spectral one takes for rounding errors.
 func TestPathIsTheFits(t *testing.T) {
 	ctx := context.Background()
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(6, 50).Draw(rt, "n")
 		x, _, set := enginetest.Bands(rt, n, rapid.IntRange(1, 6).Draw(rt, "d"), n/3, rapid.Uint64().Draw(rt, "seed"))
 		spec, err := kernel.Parse(rapid.SampledFrom([]string{"linear", "rbf:sigma=msq", "poly:degree=2,coef=1,scale=0.1"}).Draw(rt, "kernel"))

@@ -44,11 +44,13 @@ func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, er
 
 // Update implements [algorithms.Updater] by [Incremental.Update], with a new embedding.
 // For a stream of updates use [Model.Incremental], which computes it only when asked.
+// O(n^2) for each new point, n those in chunklets, and the embedding.
 func (m *Model) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) (algorithms.Model, error) {
 	return m.changed(ctx, eng, func(u *Incremental) error { return u.Update(ctx, eng, x, chunklets) })
 }
 
 // DropLast implements [algorithms.Updater] by [Incremental.DropLast], with a new embedding.
+// Errors are those of it: a count that is not from 1 to the number of updates.
 func (m *Model) DropLast(ctx context.Context, eng *engine.Engine, count int) (algorithms.Model, error) {
 	return m.changed(ctx, eng, func(u *Incremental) error { return u.DropLast(count) })
 }

@@ -1,0 +1,170 @@
+package krca
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Local has a metric for every query: that of the chunklets nearest to it, so that what varies inside classes may differ from place
+// to place (future work of Tsang, Cheung & Kwok 2005). It is immutable and safe for concurrent use.
+type Local struct {
+	learner Learner
+	kernel  kernel.Kernel
+	anchors points.Points // in chunklets, chunklet after chunklet
+	start   []int         // of every chunklet among them, and the end
+	mean    float64       // of k(x,x) over the training points
+	nearest int
+}
+
+// FitLocal learns metrics of the nearest chunklets each, from the points x and the must-links of set: the metrics themselves are made when queries
+// come. Errors are those of Fit, and a *fault.ParamError for nearest < 1.
+func (l Learner) FitLocal(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, nearest int) (*Local, error) {
+	m, err := l.fitLocal(ctx, eng, x, set, nearest)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": local metrics", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fitLocal(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, nearest int) (*Local, error) {
+	if nearest < 1 {
+		return nil, &fault.ParamError{Param: "nearest", Value: nearest, Want: "a number of chunklets >= 1"}
+	}
+	if _, _, err := l.chunklets(ctx, eng, x, set, l.stages(time.Now())); err != nil {
+		return nil, err
+	}
+	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	if err != nil {
+		return nil, err
+	}
+	diagonal, err := k.Diagonal(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	m := &Local{learner: l, kernel: k, mean: mean(diagonal), nearest: nearest, start: []int{0}}
+	var rows []int
+	for _, c := range set.Chunklets() {
+		if len(c) > 1 { // one point tells nothing
+			rows = append(rows, c...)
+			m.start = append(m.start, len(rows))
+		}
+	}
+	m.anchors = x.Select(rows)
+	if _, err := l.Params.epsilon(m.mean, len(rows)); err != nil {
+		return nil, err
+	}
+	return m, ctx.Err()
+}
+
+// Chunklets returns the number of chunklets that there are.
+func (m *Local) Chunklets() int { return len(m.start) - 1 }
+
+// Distances returns the squared distances of some rows of x, the queries, to all rows of x, each query in the metric of its own:
+// |queries| x |x|. A chunklet is as near as its nearest point, in the feature space. With n points and r + #chunklets points in the nearest
+// chunklets a query takes n r kernel values and n r^2 flops.
+//
+// Errors: rows that there are not; points of another kind or dimension than those learned from; a request beyond the memory limit;
+// ctx.Err(), wrapped.
+func (m *Local) Distances(ctx context.Context, eng *engine.Engine, x points.Points, queries []int) (blas.Matrix, error) {
+	if err := m.check(eng, x, queries); err != nil {
+		return blas.Matrix{}, err
+	}
+	out := eng.NewMatrix(len(queries), x.Len())
+	near, err := m.distancesToAnchors(ctx, eng, x.Select(queries))
+	if err == nil {
+		err = m.all(ctx, eng, x, queries, near, out)
+	}
+	if err != nil {
+		return blas.Matrix{}, input.Cancelled(ctx, Method+": local metrics", err)
+	}
+	return out, nil
+}
+
+func (m *Local) check(eng *engine.Engine, x points.Points, queries []int) error {
+	whole := metric{kernel: m.kernel, anchors: m.anchors}
+	if err := whole.check(x); err != nil {
+		return err
+	}
+	for at, i := range queries {
+		if i < 0 || i >= x.Len() {
+			return &fault.DataError{Row: at, Err: fmt.Errorf("query %d is row %d: want 0 to %d", at, i, x.Len()-1)}
+		}
+	}
+	need := addBytes(engine.MatrixBytes(len(queries), x.Len()), engine.MatrixBytes(len(queries), m.anchors.Len()))
+	return eng.Check(fmt.Sprintf("distances of %d queries to %d points", len(queries), x.Len()), need, "ask fewer queries at a time")
+}
+
+// distancesToAnchors returns squared distances in the feature space.
+func (m *Local) distancesToAnchors(ctx context.Context, eng *engine.Engine, queries points.Points) (blas.Matrix, error) {
+	d := eng.NewMatrix(queries.Len(), m.anchors.Len())
+	if err := m.kernel.CrossTo(ctx, eng, d, queries, m.anchors); err != nil {
+		return d, err
+	}
+	own, err := m.kernel.Diagonal(ctx, eng, queries)
+	if err != nil {
+		return d, err
+	}
+	other, err := m.kernel.Diagonal(ctx, eng, m.anchors)
+	for q := range d.Rows {
+		row := d.Row(q)
+		for a, v := range row {
+			row[a] = own[q] + other[a] - 2*v
+		}
+	}
+	return d, err
+}
+
+// all fills the rows of out, each query by a part of the engine.
+func (m *Local) all(ctx context.Context, eng *engine.Engine, x points.Points, queries []int, near, out blas.Matrix) error {
+	part, err := eng.Share(max(1, min(eng.Workers(), len(queries))))
+	if err != nil {
+		return err
+	}
+	return eng.For(ctx, len(queries), 1, func(q, _ int) error {
+		own, err := m.of(ctx, part, near.Row(q))
+		if err != nil {
+			return err
+		}
+		pairs := make([][2]int, x.Len())
+		for j := range pairs {
+			pairs[j] = [2]int{queries[q], j}
+		}
+		d, err := own.distances(ctx, part, x, pairs)
+		copy(out.Row(q), d)
+		return err
+	})
+}
+
+// of returns the metric of a query at these distances from the anchors.
+func (m *Local) of(ctx context.Context, eng *engine.Engine, near []float64) (*metric, error) {
+	order, distance := make([]int, m.Chunklets()), make([]float64, m.Chunklets())
+	for c := range order {
+		order[c], distance[c] = c, slices.Min(near[m.start[c]:m.start[c+1]])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
+	chosen := order[:min(m.nearest, len(order))]
+	slices.Sort(chosen)
+	var rows, sizes []int
+	for _, c := range chosen {
+		for a := m.start[c]; a < m.start[c+1]; a++ {
+			rows = append(rows, a)
+		}
+		sizes = append(sizes, m.start[c+1]-m.start[c])
+	}
+	eps, err := m.learner.Params.epsilon(m.mean, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	return newMetric(ctx, eng, m.kernel, m.anchors.Select(rows), newHelmert(sizes), eps, m.learner.Params.Form, func(string) {})
+}
