@@ -16,6 +16,7 @@ const (
 	tensorBeta    = "kbeta.beta"    // [q]
 	tensorMeans   = "kbeta.means"   // [m]
 	tensorBetween = "kbeta.between" // [m, m], with rows of a Gram matrix
+	tensorRows    = "kbeta.rows"    // [m], of the landmarks among the training points; with links, not in files of earlier versions
 )
 
 // extra is what the header holds beside parameters and kernel.
@@ -23,12 +24,20 @@ type extra struct {
 	InputDim int       `json:"input_dim"`
 	Alphabet string    `json:"alphabet,omitempty"`
 	Far      []FarPair `json:"far,omitempty"`
+	Points   int       `json:"points,omitempty"` // that it was fitted on
 }
 
 // Encode stores the model in f.
+// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
 	f.Header.Kernel = m.kernel.String()
-	if err := stored.SetHeader(f, Method, m.params, m.status, extra{m.InputDim(), m.Alphabet(), m.far}); err != nil {
+	about := extra{m.InputDim(), m.Alphabet(), m.far, 0}
+	if m.links != nil {
+		about.Points = m.links.N()
+		f.SetInt64s(tensorRows, stored.Int64s(m.rows))
+		stored.SetLinks(f, Method, m.links)
+	}
+	if err := stored.SetHeader(f, Method, m.params, m.status, about); err != nil {
 		return err
 	}
 	stored.Encode(f, m.support)
@@ -65,7 +74,32 @@ func Decode(f *model.File) (*Model, error) {
 		return nil, err
 	}
 	m.prepare()
-	return m, nil
+	return m, m.decodeLinks(f, about.Points)
+}
+
+// decodeLinks reads the links between n points that the model has learned, and which of these are its landmarks, if they are there.
+func (m *Model) decodeLinks(f *model.File, n int) error {
+	if !f.Has(tensorRows) {
+		return nil
+	}
+	rows, err := stored.Indices(f, tensorRows, n)
+	if err != nil {
+		return err
+	}
+	if len(rows) != m.support.Len() {
+		return fault.Data("", "tensor %s has %d values: want %d, one for each landmark", tensorRows, len(rows), m.support.Len())
+	}
+	for p := 1; p < len(rows); p++ {
+		if rows[p] <= rows[p-1] {
+			return fault.Data("", "tensor %s: element %d is %d after %d: want rising rows", tensorRows, p, rows[p], rows[p-1])
+		}
+	}
+	m.rows = rows
+	m.links, err = stored.Links(f, Method, n)
+	if err != nil {
+		return err
+	}
+	return m.checkLandmarks(m.links)
 }
 
 func (m *Model) decodeSpectrum(f *model.File) (err error) {

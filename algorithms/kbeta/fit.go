@@ -66,25 +66,33 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	stage("landmarks")
-	chosen, notices, err := l.landmarks(ctx, eng, k, x, set)
+	chosen, notices, err := l.landmarks(ctx, eng, landmarks.OfKernel(eng, k, x), set)
 	if err != nil {
 		return nil, err
 	}
-	if l.Params.Neighbors >= len(chosen) && l.Params.Extension == Reconstruction {
-		return nil, &fault.ParamError{Param: "neighbors", Value: l.Params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", len(chosen))}
-	}
-	stage("eigenvectors")
-	support := x.Select(chosen)
-	m := &Model{params: l.Params, kernel: k, support: stored.Strip(support)}
-	if err := m.decompose(ctx, eng, support); err != nil {
+	m := &Model{params: l.Params, kernel: k, rows: chosen}
+	m.status = algorithms.Status{Converged: true, Notices: notices}
+	if err := m.fit(ctx, eng, x.Select(chosen), set, stage); err != nil {
 		return nil, err
 	}
-	stage("weights")
-	notices = append(notices, m.learn(chosen, set)...)
-	m.prepare()
-	m.status = algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}
+	m.status.Elapsed = time.Since(begin)
 	stage("done")
 	return m, ctx.Err()
+}
+
+// fit learns from the landmarks, x, and the links.
+func (m *Model) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) error {
+	if m.params.Neighbors >= x.Len() && m.params.Extension == Reconstruction {
+		return &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
+	}
+	stage("eigenvectors")
+	m.support = stored.Strip(x)
+	if err := m.decompose(ctx, eng, x); err != nil {
+		return err
+	}
+	stage("weights")
+	m.status.Notices = append(m.status.Notices, m.learn(set)...)
+	return nil
 }
 
 // check validates the parameters and the input.
@@ -95,6 +103,10 @@ func (l Learner) check(eng *engine.Engine, x points.Points, set *links.Set) erro
 	if err := input.CheckPairs(eng, x, set); err != nil {
 		return err
 	}
+	return checkLinks(set)
+}
+
+func checkLinks(set *links.Set) error {
 	if must, cannot := set.Count(); must == 0 {
 		return fault.Data("", "kbeta learns from must-links: want at least one, got none (%d cannot-links)", cannot)
 	}
@@ -113,8 +125,8 @@ func (l Learner) kernel(ctx context.Context, eng *engine.Engine, x points.Points
 }
 
 // landmarks returns the rows of the landmarks, ascending, and what there is to say about them.
-func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, set *links.Set) ([]int, []string, error) {
-	n := x.Len()
+func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmarks.Source, set *links.Set) ([]int, []string, error) {
+	n := src.Len()
 	var notices []string
 	linked := make([]bool, n)
 	for _, link := range set.Must() {
@@ -122,7 +134,7 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, k kernel.Ker
 	}
 	cannot := set.Cannot()
 	if l.Params.Cannot == 0 && len(cannot) > 0 {
-		notices = append(notices, fmt.Sprintf("kbeta uses must-links only (give cannot > 0 for others): %d cannot-links ignored", len(cannot)))
+		notices = append(notices, ignored(len(cannot)))
 	} else {
 		for _, link := range cannot {
 			linked[link.I], linked[link.J] = true, true
@@ -166,11 +178,16 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, k kernel.Ker
 	if rule == "" {
 		rule = landmarks.Uniform
 	}
-	chosen, err := landmarks.Select(ctx, eng, rule, landmarks.OfKernel(eng, k, x), count, given, l.Seed)
+	chosen, err := landmarks.Select(ctx, eng, rule, src, count, given, l.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
 	chosen = slices.Clone(chosen)
 	slices.Sort(chosen)
 	return chosen, notices, nil
+}
+
+// ignored says that cannot-links are.
+func ignored(count int) string {
+	return fmt.Sprintf("kbeta uses must-links only (give cannot > 0 for others): %d cannot-links ignored", count)
 }

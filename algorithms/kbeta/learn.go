@@ -97,15 +97,11 @@ func squaredDistances(k blas.Matrix) blas.Matrix {
 // rounding.
 const tiny = 1e-26
 
-// learn computes D and beta from the links between the landmarks, whose rows these are, and
-// returns what there is to say.
-func (m *Model) learn(rows []int, set *links.Set) []string {
-	place := make(map[int]int, len(rows))
-	for p, i := range rows {
-		place[i] = p
-	}
+// learn computes D and beta from the links between the landmarks, and returns what there is to say.
+func (m *Model) learn(set *links.Set) []string {
+	m.links = set
 	var notices []string
-	m.d = m.spread(set.Must(), place)
+	m.d = m.spread(set.Must(), m.landmarkOf())
 	zero := 0
 	for r, v := range m.d {
 		if v <= tiny { // the rounding of two equal coordinates
@@ -115,23 +111,11 @@ func (m *Model) learn(rows []int, set *links.Set) []string {
 			zero++
 		}
 	}
-	regular := m.params.RegD * mean(m.d)
-	if slices.Max(m.d) == 0 {
-		regular = 1 // nothing tells directions apart
+	switch {
+	case slices.Max(m.d) == 0:
 		notices = append(notices, "no must-link joins points that differ in the directions that are kept: all weights are equal")
-	} else if zero > 0 {
+	case zero > 0:
 		notices = append(notices, fmt.Sprintf("%d of %d directions have the same values on both points of every must-link: their weights are bounded by reg_d alone", zero, len(m.d)))
-		regular = max(regular, 1e-14*slices.Max(m.d)) // with reg_d = 0
-	}
-	e := m.wanted(set, place)
-	c, sum := 0.0, 0.0
-	for r, mu := range m.mu {
-		c += math.Sqrt(mu)
-		sum += e[r] * e[r] / (m.d[r] + regular)
-	}
-	m.beta = make([]float64, len(m.mu))
-	for r := range m.beta {
-		m.beta[r] = c * e[r] / (m.d[r] + regular) / sum
 	}
 	repeated := 0
 	for r := 1; r < len(m.mu); r++ {
@@ -142,8 +126,50 @@ func (m *Model) learn(rows []int, set *links.Set) []string {
 	if repeated > 0 {
 		notices = append(notices, fmt.Sprintf("%d eigenvalues of the kernel matrix equal the one before to 1e-10: the learned kernel depends on the basis of their eigenvectors", repeated))
 	}
-	m.far = m.farthest(set.Must(), place, rows)
+	m.settle()
 	return notices
+}
+
+// settle computes what follows from D.
+func (m *Model) settle() {
+	place := m.landmarkOf()
+	m.beta = m.weights(m.wanted(m.links, place))
+	m.far = m.farthest(m.links.Must(), place)
+	m.prepare()
+}
+
+// again returns a model of the same eigenvectors, without what was learned.
+func (m *Model) again() *Model {
+	return &Model{params: m.params, kernel: m.kernel, support: m.support, mu: m.mu, v: m.v, means: m.means, between: m.between, rows: m.rows}
+}
+
+// landmarkOf returns the number of the landmark that each of their rows is.
+func (m *Model) landmarkOf() map[int]int {
+	place := make(map[int]int, len(m.rows))
+	for p, i := range m.rows {
+		place[i] = p
+	}
+	return place
+}
+
+// weights returns beta, for e as wanted returns it.
+func (m *Model) weights(e []float64) []float64 {
+	regular := m.params.RegD * mean(m.d)
+	if most := slices.Max(m.d); most == 0 {
+		regular = 1 // nothing tells directions apart
+	} else if slices.Min(m.d) <= max(tiny, 1e-14*most) {
+		regular = max(regular, 1e-14*most) // with reg_d = 0
+	}
+	c, sum := 0.0, 0.0
+	for r, mu := range m.mu {
+		c += math.Sqrt(mu)
+		sum += e[r] * e[r] / (m.d[r] + regular)
+	}
+	beta := make([]float64, len(m.mu))
+	for r := range beta {
+		beta[r] = c * e[r] / (m.d[r] + regular) / sum
+	}
+	return beta
 }
 
 // spread returns the mean of (v_r(i) - v_r(j))^2 over the links, by their weights.
@@ -196,11 +222,11 @@ type FarPair struct {
 }
 
 // farthest returns the must-links that stay farthest.
-func (m *Model) farthest(list []links.Link, place map[int]int, rows []int) []FarPair {
+func (m *Model) farthest(list []links.Link, place map[int]int) []FarPair {
 	// The mean over pairs of different landmarks: eigenvectors are centred and of unit length.
 	all := 0.0
 	for _, b := range m.beta {
-		all += 2 * b * b / float64(len(rows)-1)
+		all += 2 * b * b / float64(len(m.rows)-1)
 	}
 	far := make([]FarPair, len(list))
 	for p, link := range list {

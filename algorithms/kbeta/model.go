@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -33,6 +34,8 @@ type Model struct {
 	between blas.Matrix   // squared distances of landmarks that are rows of a Gram matrix
 	far     []FarPair
 	status  algorithms.Status
+	rows    []int      // of the landmarks among the training points, ascending
+	links   *links.Set // that it has learned; nil, as rows are, from a file that does not hold them
 
 	// Derived.
 	p         blas.Matrix // m x q, places of the landmarks: V diag(beta)
@@ -50,6 +53,7 @@ var (
 	_ algorithms.Inputs    = (*Model)(nil)
 	_ algorithms.Objective = (*Model)(nil)
 	_ algorithms.Spectral  = (*Model)(nil)
+	_ algorithms.Linker    = (*Model)(nil)
 )
 
 // prepare computes what follows from the rest.
@@ -140,6 +144,8 @@ func (m *Model) Describe() []algorithms.Figure {
 // Embed maps n points to an n x Dim matrix: their places in the directions of the largest weights.
 // Cost for k neighbours of m landmarks and q directions: m distances, O(k^3 + k q) a point and
 // iteration.
+// Errors: points of another kind or dimension than those of the fit, or that are not finite; a result above
+// the memory limit; ctx.Err().
 func (m *Model) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
 	if err := m.check(x); err != nil {
 		return blas.Matrix{}, err
@@ -174,6 +180,7 @@ func (m *Model) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 }
 
 // Gram evaluates the learned kernel, |x| x |y|: inner products of places. A nil y means x.
+// Cost: that of embedding x and y, and 2 |x| |y| q flops. Errors as for Embed.
 func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	if err := m.check(x); err != nil {
 		return blas.Matrix{}, err
@@ -199,16 +206,26 @@ func (m *Model) all() []int {
 
 // Distances returns the squared learned distance of each pair of rows of x, in all directions. A
 // row out of range is a *fault.DataError whose Row is the number of the pair.
+// Cost: that of embedding x, and q flops a pair.
 func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+	return m.pairDistances(eng, x, pairs, m.directions(ctx, eng))
+}
+
+func (m *Model) pairDistances(eng *engine.Engine, x points.Points, pairs [][2]int, embed places.Embed) ([]float64, error) {
 	if err := m.check(x); err != nil {
 		return nil, err
 	}
-	return places.Distances(eng, x, pairs, func(x points.Points) (blas.Matrix, error) {
+	return places.Distances(eng, x, pairs, embed)
+}
+
+// directions embeds in all directions.
+func (m *Model) directions(ctx context.Context, eng *engine.Engine) places.Embed {
+	return func(x points.Points) (blas.Matrix, error) {
 		if err := eng.Check(fmt.Sprintf("places of %d points", x.Len()), engine.MatrixBytes(x.Len(), len(m.beta)), "ask for fewer pairs at a time"); err != nil {
 			return blas.Matrix{}, err
 		}
 		return m.embed(ctx, eng, x, m.all())
-	})
+	}
 }
 
 func (m *Model) check(x points.Points) error {

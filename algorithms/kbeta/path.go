@@ -1,0 +1,94 @@
+package kbeta
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Path is the metrics of all reg_d on the same landmarks: eigenvectors and D do not depend on it, only the weights beta do. It is
+// immutable and safe for concurrent use.
+type Path struct{ model *Model } // of the reg_d of the learner
+
+var (
+	_ algorithms.PathLearner = Learner{}
+	_ algorithms.Path        = (*Path)(nil)
+)
+
+// PathValue returns reg_d.
+func (l Learner) PathValue() (name string, value float64) { return "reg_d", l.Params.RegD }
+
+// FitPath learns what Fit learns, for all reg_d; that of l.Params is not looked at. Errors and cost are those of Fit. The result has the
+// type *[Path].
+func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
+	l.Params.RegD = DefaultParams().RegD
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": path", err)
+	}
+	return &Path{m}, nil
+}
+
+// Model returns the model of one reg_d, with the bits of a fit.
+func (p *Path) Model(regD float64) (*Model, error) {
+	m := p.model.again()
+	m.params.RegD = regD
+	if err := m.params.Validate(); err != nil {
+		return nil, err
+	}
+	m.links, m.d, m.status = p.model.links, p.model.d, p.model.status
+	m.settle()
+	return m, nil
+}
+
+// Distances returns, for each value of reg_d, what Model.Distances does after a fit, to rounding. Places are found once for all values,
+// but where iterations look for neighbours in the learned space, which differs. Values that [Params.Validate] refuses are a
+// *fault.ParamError; other errors are those of [Model.Distances].
+func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, regD []float64) ([][]float64, error) {
+	out, unit := make([][]float64, len(regD)), unweighted{model: p.model.again()}
+	for at, v := range regD {
+		m, err := p.Model(v)
+		if err != nil {
+			return nil, err
+		}
+		embed := m.directions(ctx, eng)
+		if p.model.params.Extension == Nystrom || p.model.params.Iterations == 1 {
+			embed = func(x points.Points) (blas.Matrix, error) { return unit.times(ctx, eng, x, m.beta) }
+		}
+		if out[at], err = m.pairDistances(eng, x, pairs, embed); err != nil {
+			return nil, input.Cancelled(ctx, Method+": path", err)
+		}
+	}
+	return out, ctx.Err()
+}
+
+// unweighted is the places of some points with all weights 1, once they were asked for.
+type unweighted struct {
+	model  *Model
+	places blas.Matrix
+}
+
+// times returns the places of the points with other weights. The points are always the same ones.
+func (u *unweighted) times(ctx context.Context, eng *engine.Engine, x points.Points, beta []float64) (blas.Matrix, error) {
+	if u.places.Data == nil {
+		u.model.beta = slices.Repeat([]float64{1}, len(beta))
+		u.model.prepare()
+		var err error
+		if u.places, err = u.model.directions(ctx, eng)(x); err != nil {
+			return blas.Matrix{}, err
+		}
+	}
+	out := u.places.Clone()
+	for i := range out.Rows {
+		for r, v := range out.Row(i) {
+			out.Set(i, r, beta[r]*v)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,89 @@
+package kbeta
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/landmarks"
+)
+
+var _ algorithms.RowsLearner = Learner{}
+
+// Rows returns the rows of the landmarks, which points of links are among. Params.Rule must be uniform, unless Params.LandmarkRows
+// leaves nothing to choose.
+func (l Learner) Rows(set *links.Set) ([]int, error) {
+	rows, _, err := l.looked(set)
+	return rows, err
+}
+
+// looked returns the landmarks, chosen without their points, and what there is to say about them.
+func (l Learner) looked(set *links.Set) ([]int, []string, error) {
+	if err := l.Params.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if err := checkLinks(set); err != nil {
+		return nil, nil, err
+	}
+	if rule := l.Params.Rule; rule != "" && rule != landmarks.Uniform && l.Params.LandmarkRows == nil {
+		return nil, nil, &fault.ParamError{Param: "rule", Value: rule, Want: landmarks.Uniform + ", or the rows of the landmarks: the others look at all points"}
+	}
+	return l.landmarks(context.Background(), nil, unseen(set.N()), set)
+}
+
+// FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in that order.
+func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fitRows(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	chosen, notices, err := l.looked(set)
+	if err != nil {
+		return nil, err
+	}
+	if err := input.Rows(x, len(chosen), l.Kernel, DefaultKernel); err != nil {
+		return nil, err
+	}
+	k, err := l.kernel(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	done := 0
+	stage := func(name string) {
+		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: 2, Elapsed: time.Since(begin)})
+		done++
+	}
+	m := &Model{params: l.Params, kernel: k, rows: chosen}
+	m.status = algorithms.Status{Converged: true, Notices: notices}
+	if err := m.fit(ctx, eng, x, set, stage); err != nil {
+		return nil, err
+	}
+	m.status.Elapsed = time.Since(begin)
+	stage("done")
+	return m, ctx.Err()
+}
+
+// unseen is a number of points of which only rules that do not look at them can choose.
+type unseen int
+
+var _ landmarks.Source = unseen(0)
+
+func (n unseen) Len() int { return int(n) }
+
+func (n unseen) Diagonal(context.Context) ([]float64, error) { return nil, n.err() }
+
+func (n unseen) Columns(context.Context, []int, int, int, blas.Matrix) error { return n.err() }
+
+func (n unseen) err() error { return fmt.Errorf("kbeta: %d points that are not at hand", int(n)) }
