@@ -2,8 +2,6 @@ package npkl
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -22,18 +20,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	if m.params.Graph == Given {
 		return nil, fault.Data("", "the model does not hold the similarities that it was fitted on: want a fit with all links")
 	}
-	if err := m.fits(x); err != nil {
-		return nil, err
-	}
 	return Learner{Kernel: m.Kernel().Spec(), Params: m.params, Start: m}.Fit(ctx, eng, x, set)
-}
-
-// fits refuses points that are not those of the model.
-func (m *Model) fits(x points.Points) error {
-	if x.Len() != m.Places().Rows {
-		return fault.Data("", "%d points: want the %d that the model was fitted on", x.Len(), m.Places().Rows)
-	}
-	return nil
 }
 
 // merge returns the links of the start and the new ones.
@@ -41,18 +28,10 @@ func (f *fit) merge(x points.Points, set *links.Set) (*links.Set, error) {
 	if f.Start == nil {
 		return set, nil
 	}
-	if err := f.Start.fits(x); err != nil {
-		return nil, err
-	}
-	old := f.Start.links
-	all, err := links.New(x.Len(), slices.Concat(old.Must(), old.Cannot(), set.Must(), set.Cannot()))
-	if err != nil {
-		return nil, fmt.Errorf("new links and those of the model: %w", err)
-	}
-	return all, input.Check(x, all)
+	return input.AddedLinks(f.eng, Method, x, f.Start.links, set)
 }
 
-// widened returns v with further columns from other rows, a tenth of them, so that the rank can grow.
+// widened returns v with further columns from other rows, a hundredth of them, so that the rank can grow.
 func widened(v blas.Matrix, cols int, other blas.Matrix) blas.Matrix {
 	cols = max(cols, v.Cols)
 	out := blas.NewMatrix(v.Rows, cols)
@@ -60,7 +39,7 @@ func widened(v blas.Matrix, cols int, other blas.Matrix) blas.Matrix {
 		row := out.Row(i)
 		copy(row, v.Row(i))
 		for c := v.Cols; c < cols; c++ {
-			row[c] = 0.1 * (other.At(i, c%other.Cols) - 0.5)
+			row[c] = 0.01 * (other.At(i, c%other.Cols) - 0.5)
 		}
 	}
 	return out

@@ -8,16 +8,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // Links that are added to a fitted model, read from its file, bring it to the optimum that a fit of all
 // links finds.
-func TestAddLinks(t *testing.T) { rapid.Check(t, addLinksProperty) }
+func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
 	n := rapid.IntRange(20, 60).Draw(t, "n")
@@ -43,7 +45,7 @@ func addLinksProperty(t *rapid.T) {
 		t.Fatal(err)
 	}
 	got := added.(*Model)
-	all, err := (&fit{Learner: Learner{Start: m}}).merge(x, more)
+	all, err := input.AddedLinks(eng, Method, x, m.links, more)
 	if err != nil {
 		t.Fatal(err)
 	}

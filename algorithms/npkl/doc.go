@@ -48,7 +48,9 @@
 //
 // k-means on the places is kernel k-means with Z, and needs no matrix of all pairs.
 //
-// # New links
+// # New links, many values of C
 //
-// A model keeps its links. [Model.AddLinks] fits it with more of them, starting from its places.
+// A model keeps its links. [Model.AddLinks] fits it with more of them, starting from its places. A [Path] starts the fit of every C from
+// the places of the next larger one. New points need nothing: they get their places as above, out of sample, and the kernel matrix of
+// the training points stays.
 package npkl

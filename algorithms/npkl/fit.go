@@ -66,24 +66,37 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	f.stage("graph", 0)
-	setup := graphkernel.Setup{Method: Method, Around: l.Params.Neighbourhood, Given: l.Similarities, Kernel: l.Kernel, Fallback: DefaultKernel, Loss: l.Params.Loss, C: l.Params.C, Delta: l.Params.Delta}
-	task, err := setup.Start(ctx, eng, x, set)
+	g, err := f.prepare(ctx, x, set)
 	if err != nil {
 		return nil, err
 	}
-	v, err := f.solve(ctx, task.Problem)
+	if l.Start != nil {
+		f.start = l.Start.Places()
+	}
+	return f.model(ctx, g)
+}
+
+// model returns that of the optimum on the ground.
+func (f *fit) model(ctx context.Context, g *ground) (*Model, error) {
+	f.classes = g.classes
+	if f.start.Rows > 0 {
+		f.start = g.enter(f.start)
+	}
+	if err := f.minimise(ctx, g.Problem); err != nil {
+		return nil, err
+	}
+	v, err := g.leave(f.d.v)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params, trace: f.d.trace, links: set, about: about{Certified: f.certified, Gap: f.gap}}
-	if m.Extension, err = task.Extension(ctx, eng, v, counts); err != nil {
+	m := &Model{params: f.Params, trace: f.d.trace, links: g.links, about: about{Certified: f.certified, Gap: f.gap}}
+	if m.Extension, err = g.task.Extension(ctx, f.eng, v, counts); err != nil {
 		return nil, err
 	}
 	if math.IsNaN(f.gap) {
 		m.about.Gap = -1
 	}
-	m.status = algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: task.Notices, Elapsed: time.Since(f.begin)}
+	m.status = algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: g.task.Notices, Elapsed: time.Since(f.begin)}
 	return m, ctx.Err()
 }
 
@@ -97,7 +110,9 @@ type fit struct {
 	classes   []int       // of the points, as colour makes them
 	converged bool
 	collapsed bool
-	enough    float64 // the smallest C that does not collapse
+	vanishes  bool    // known beforehand: a larger C has collapsed
+	enough    float64 // the smallest C that does not collapse, 0 as long as nobody has looked
+	silent    bool    // nobody reads the message
 	certified bool    // the optimum among all matrices
 	gap       float64 // how far the objective can be above that, NaN for unknown
 }
@@ -126,75 +141,12 @@ func (f *fit) check(x points.Points, set *links.Set) error {
 // counts is the part of the largest eigenvalue above which one of Z counts.
 const counts = 1e-10
 
-// sweepsGuess is how many sweeps a fit takes, as long as nobody knows.
-const sweepsGuess = 100
-
-// reduces says whether the plan is to eliminate the points without links. In reads of an entry: one of a
-// sparse graph takes four times as long, a product in a large matrix an eighth, and a solution by conjugate
-// gradients some 25 products with the graph, many at a time.
-func (f *fit) reduces(p *graphkernel.Problem) bool {
-	if f.Params.Plan != Cheapest {
-		return f.Params.Plan == Boundary
-	}
-	entries, l := float64(p.N.Entries()), float64(len(p.Boundary()))
-	u := float64(p.Len()) - l
-	if p.N.Sparse != nil {
-		return 25*l*entries/2+sweepsGuess*l*l < sweepsGuess*4*entries
-	}
-	return u > 0 && (u*u*u/3+u*u*l+u*l*l)/8 < sweepsGuess*(entries-l*l)
-}
-
-// solve returns the V of all points.
-func (f *fit) solve(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, error) {
-	if f.Start != nil {
-		f.start = f.Start.Places()
-	}
-	if !f.reduces(p) {
-		return f.whole(ctx, p)
-	}
-	f.stage("reduction", 0)
-	r, err := p.Reduce(ctx, f.eng)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	if f.Start != nil {
-		f.start = f.start.Select(p.Boundary())
-	}
-	if err := f.minimise(ctx, r.Problem); err != nil {
-		return blas.Matrix{}, err
-	}
-	return r.Restore(f.d.v)
-}
-
-// whole returns V by sweeps over all points.
-func (f *fit) whole(ctx context.Context, p *graphkernel.Problem) (blas.Matrix, error) {
-	if p.N.Sparse == nil {
-		err := f.minimise(ctx, p)
-		return f.d.v, err
-	}
-	c := colour(p)
-	f.classes = c.start
-	if f.start.Rows > 0 {
-		start := blas.NewMatrix(f.start.Rows, f.start.Cols)
-		for k, i := range c.order {
-			copy(start.Row(k), f.start.Row(int(i)))
-		}
-		f.start = start
-	}
-	p = p.Permute(c.order)
-	if err := f.minimise(ctx, p); err != nil {
-		return blas.Matrix{}, err
-	}
-	v := blas.NewMatrix(f.d.v.Rows, f.d.v.Cols)
-	for k, i := range c.order {
-		copy(v.Row(int(i)), f.d.v.Row(k))
-	}
-	return v, nil
-}
-
 // minimise finds V, of the rank that is asked for or that the certificate wants. The hinge, where sweeps
 // from anywhere would soon be caught at kinks, starts from the optimum of its square, and keeps the rank.
 func (f *fit) minimise(ctx context.Context, p *graphkernel.Problem) error {
+	if f.vanishes {
+		return f.vanish(ctx, p)
+	}
 	smooth := *p
 	if p.Loss == Hinge {
 		smooth.Loss = SquaredHinge
@@ -331,29 +283,44 @@ func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error
 		return false, nil
 	}
 	f.stage("certificate", f.d.sweeps)
-	definite := func(c float64) (bool, error) {
-		a, err := p.Combined(func(_, e int) float64 { return c / p.C * p.Weight[e] * p.Sign[e] })
-		if err != nil {
-			return false, err
-		}
-		w, err := least(ctx, f.eng, a, blas.Matrix{}, precise, f.Seed)
-		return w.value >= 0, err
-	}
-	if is, err := definite(p.C); err != nil || !is {
+	if is, err := f.definite(ctx, p, p.C); err != nil || !is {
 		return false, err
 	}
+	return true, f.vanish(ctx, p)
+}
+
+// definite says whether 0 is the best kernel for C = c, as it then is for every smaller C.
+func (f *fit) definite(ctx context.Context, p *graphkernel.Problem, c float64) (bool, error) {
+	a, err := p.Combined(func(_, e int) float64 { return c / p.C * p.Weight[e] * p.Sign[e] })
+	if err != nil {
+		return false, err
+	}
+	w, err := least(ctx, f.eng, a, blas.Matrix{}, precise, f.Seed)
+	return w.value >= 0, err
+}
+
+// vanish makes 0 the result.
+func (f *fit) vanish(ctx context.Context, p *graphkernel.Problem) error {
 	f.collapsed, f.converged, f.certified = true, true, true
 	f.d = &descent{Problem: p, eng: f.eng, v: blas.NewMatrix(p.Len(), 1)}
 	value, err := f.d.Objective(ctx, f.eng, f.d.v)
 	if err != nil {
-		return true, err
+		return err
 	}
 	f.d.trace = []float64{value}
+	if f.silent || f.enough > 0 {
+		return nil
+	}
+	return f.advise(ctx, p)
+}
+
+// advise looks for the smallest C that does not collapse.
+func (f *fit) advise(ctx context.Context, p *graphkernel.Problem) error {
 	lo, hi := p.C, 2*p.C
 	for {
-		is, err := definite(hi)
+		is, err := f.definite(ctx, p, hi)
 		if err != nil {
-			return true, err
+			return err
 		}
 		if !is || hi > 1e12*p.C {
 			break
@@ -362,9 +329,9 @@ func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error
 	}
 	for range 10 {
 		mid := math.Sqrt(lo * hi)
-		is, err := definite(mid)
+		is, err := f.definite(ctx, p, mid)
 		if err != nil {
-			return true, err
+			return err
 		}
 		if is {
 			lo = mid
@@ -373,7 +340,7 @@ func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error
 		}
 	}
 	f.enough = hi
-	return true, nil
+	return nil
 }
 
 // certify finds the smallest eigenvalue of G beside the null space that V spans.
@@ -386,6 +353,11 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 	g, err := stationarity(f.d.Problem, f.d.v)
 	if err != nil {
 		return bottom{}, err
+	}
+	if f.silent { // only whether it is the optimum is asked
+		if f.certified, err = positive(ctx, f.eng, g); err != nil || f.certified {
+			return bottom{}, err
+		}
 	}
 	low, err := least(ctx, f.eng, g, null, precise, f.Seed)
 	if err != nil {

@@ -1,13 +1,11 @@
 package npkl
 
 import (
-	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -40,11 +38,7 @@ type about struct {
 	Gap       float64 `json:"gap"` // -1: unknown
 }
 
-const (
-	tensorTrace   = "npkl.trace"   // [sweeps]
-	tensorLinks   = "npkl.links"   // [links, 2], rows of the points
-	tensorWeights = "npkl.weights" // [links], those of cannot-links negative
-)
+const tensorTrace = "npkl.trace" // [sweeps]
 
 // Method returns "npkl".
 func (m *Model) Method() string { return Method }
@@ -87,18 +81,12 @@ func (m *Model) Describe() []algorithms.Figure {
 }
 
 // Encode stores the model in f.
+// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
 	about := m.about
 	about.About = m.Extension.Encode(f)
 	f.SetFloat64s(tensorTrace, m.trace)
-	all := slices.Concat(m.links.Must(), m.links.Cannot())
-	rows, weights := make([]int64, 0, 2*len(all)), make([]float64, len(all))
-	for k, l := range all {
-		rows = append(rows, int64(l.I), int64(l.J))
-		weights[k] = l.Weight * float64(l.Sign)
-	}
-	f.SetInt64s(tensorLinks, rows, len(all), 2)
-	f.SetFloat64s(tensorWeights, weights)
+	stored.SetLinks(f, Method, m.links)
 	return stored.SetHeader(f, Method, m.params, m.status, about)
 }
 
@@ -122,35 +110,6 @@ func Decode(f *model.File) (*Model, error) {
 	if m.Extension, err = graphkernel.Decode(Method, f, m.about.About, m.params.Neighbourhood, 1+m.params.Delta); err != nil {
 		return nil, err
 	}
-	m.links, err = decodeLinks(f, m.Places().Rows)
+	m.links, err = stored.Links(f, Method, m.Places().Rows)
 	return m, err
-}
-
-// decodeLinks returns the links between n points that the model has learned.
-func decodeLinks(f *model.File, n int) (*links.Set, error) {
-	rows, err := f.Int64s(tensorLinks, -1, 2)
-	if err != nil {
-		return nil, err
-	}
-	weights, err := stored.Finite(f, tensorWeights, len(rows)/2)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]links.Link, len(weights))
-	for k, w := range weights {
-		sign := links.Must
-		if w < 0 {
-			sign = links.Cannot
-		}
-		if w == 0 {
-			return nil, fault.Data("", "tensor %s: weight 0 of link %d: want another number", tensorWeights, k)
-		}
-		list[k] = links.NewLink(int(rows[2*k]), int(rows[2*k+1]), sign)
-		list[k].Weight = math.Abs(w)
-	}
-	set, err := links.New(n, list)
-	if err != nil {
-		return nil, fault.Data("", "tensor %s: %w", tensorLinks, err)
-	}
-	return set, nil
 }

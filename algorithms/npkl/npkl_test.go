@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
@@ -141,7 +142,7 @@ func definition(e, z [][]float64, set *links.Set, p Params) float64 {
 // The optimum is proven by its conditions, evaluated from the definitions: G Z = 0 and G positive
 // semidefinite, which for a convex problem suffices. Every start gives the same one.
 func TestCertifiedOptimum(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
 		x, _, set := blobs(t, n, rapid.IntRange(2, 4).Draw(t, "d"), rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams(), Seed: rapid.Uint64().Draw(t, "start")}
@@ -199,7 +200,7 @@ func TestCertifiedOptimum(t *testing.T) {
 // The optimum is that of the semidefinite program, which another algorithm finds; the hinge, which stops
 // at kinks, is not below it and not far above.
 func TestIsTheSemidefiniteProgram(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		x, _, set := blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
@@ -233,7 +234,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 
 // The objective falls in every sweep of a given rank, for all losses.
 func TestMonotone(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		x, _, set := blobs(t, rapid.IntRange(20, 60).Draw(t, "n"), 3, rapid.IntRange(5, 40).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
@@ -250,7 +251,7 @@ func TestMonotone(t *testing.T) {
 // Each update is the minimiser over its row: no small move in any direction is lower. For the hinge
 // the subproblem has kinks, which the moves cross.
 func TestBlockIsMinimal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		r, m := rapid.IntRange(1, 5).Draw(t, "r"), rapid.IntRange(0, 7).Draw(t, "links")
 		loss := rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
@@ -433,10 +434,10 @@ func TestModelFile(t *testing.T) {
 		"degrees": func(f *model.File) { f.SetFloat64s("npkl.degrees", []float64{1}) },
 		"trace":   func(f *model.File) { f.SetFloat64s(tensorTrace, nil) },
 		"links": func(f *model.File) {
-			f.SetInt64s(tensorLinks, []int64{0, 40}, 1, 2)
-			f.SetFloat64s(tensorWeights, []float64{1})
+			f.SetInt64s("npkl.links", []int64{0, 40}, 1, 2)
+			f.SetFloat64s("npkl.weights", []float64{1})
 		},
-		"weights": func(f *model.File) { f.SetFloat64s(tensorWeights, []float64{1}) },
+		"weights": func(f *model.File) { f.SetFloat64s("npkl.weights", []float64{1}) },
 		"points":  func(f *model.File) { f.SetFloat64s("points.dense", []float64{1, 2, 3}, 1, 3) },
 	} {
 		f := &model.File{}

@@ -4,56 +4,34 @@ import (
 	"context"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/blas"
 )
 
 // panels sweeps over the rows in their order, where all pairs have edges: a product of a panel of rows with
-// V, corrected within the panel after every row.
+// V, corrected within the panel by a product after every few rows, and within the few after every row.
 type panels struct{}
 
-// panelRows is the number of rows of a panel: enough for the products to wait for memory only, and few, as
-// the corrections are on one worker.
-const panelRows = 512
+// panelRows is the number of rows of a panel, enough for the products to wait for memory only; fewRows the number whose
+// changes are taken together to the rest of it.
+const panelRows, fewRows = 512, 32
 
 func (panels) sweep(ctx context.Context, d *descent) (tally, error) {
 	n, r := d.v.Rows, d.v.Cols
-	before, after := d.eng.GetMatrix(panelRows, r), d.eng.GetMatrix(panelRows, r)
-	defer d.eng.PutMatrix(before)
-	defer d.eng.PutMatrix(after)
-	k := d.blocks.Get().(*block)
-	defer d.blocks.Put(k)
+	p := panel{descent: d, sums: d.eng.GetMatrix(panelRows, 2*r), changes: d.eng.GetMatrix(fewRows, 2*r)}
+	defer d.eng.PutMatrix(p.sums)
+	defer d.eng.PutMatrix(p.changes)
+	p.block = d.blocks.Get().(*block)
+	defer d.blocks.Put(p.block)
 	var total tally
-	value, b := 0.0, d.eng.Backend()
+	value := 0.0
 	for lo := 0; lo < n; lo += panelRows {
-		hi := min(lo+panelRows, n)
-		// The rows before the panel are new, and stay: their products are those of the objective.
-		left, right := before.View(0, hi-lo, 0, r), after.View(0, hi-lo, 0, r)
-		b.Gemm(false, false, 1, d.N.Full.View(lo, hi, 0, lo), d.v.View(0, lo, 0, r), 0, left)
-		b.Gemm(false, false, 1, d.N.Full.View(lo, hi, lo, n), d.v.View(lo, n, 0, r), 0, right)
-		for i := lo; i < hi; i++ {
-			for c, x := range left.Row(i - lo) {
-				k.pulled[c] = x + right.At(i-lo, c)
-			}
-			total.add(d.move(k, i, k.pulled))
-			row := d.v.Row(i)
-			for c, x := range row {
-				k.old[c] = x - k.old[c]
-			}
-			later := d.N.Full.Row(i)[i+1 : hi]
-			for a, w := range later {
-				for c, x := range k.old {
-					right.Data[(i+1-lo+a)*right.Stride+c] += w * x
-				}
-			}
+		p.begin(lo, min(lo+panelRows, n))
+		for at := p.lo; at < p.hi; at += fewRows {
+			total.add(p.few(at, min(at+fewRows, p.hi)))
 		}
-		for i := lo; i < hi; i++ {
+		for i := lo; i < p.hi; i++ {
 			row := d.v.Row(i)
-			copy(k.pulled, left.Row(i-lo))
-			for a, w := range d.N.Full.Row(i)[lo:i] {
-				for c, x := range d.v.Row(lo + a) {
-					k.pulled[c] += w * x
-				}
-			}
-			value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, k.pulled)
+			value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, p.sums.Row(i - lo)[:r])
 		}
 		if err := ctx.Err(); err != nil {
 			return total, err
@@ -64,4 +42,49 @@ func (panels) sweep(ctx context.Context, d *descent) (tally, error) {
 	}
 	total.value = value
 	return total, nil
+}
+
+// panel is a sweep over the rows [lo, hi).
+type panel struct {
+	*descent
+	lo, hi int
+	block  *block
+	// sums of the neighbours of every row: of those before it, which are new and stay, so that they are those of the objective;
+	// and of the others, which are old.
+	sums    blas.Matrix
+	changes blas.Matrix // what comes to the sums of both kinds: the new rows, less the old ones
+}
+
+func (p *panel) begin(lo, hi int) {
+	p.lo, p.hi = lo, hi
+	n, r, b := p.v.Rows, p.v.Cols, p.eng.Backend()
+	b.Gemm(false, false, 1, p.N.Full.View(lo, hi, 0, lo), p.v.View(0, lo, 0, r), 0, p.sums.View(0, hi-lo, 0, r))
+	b.Gemm(false, false, 1, p.N.Full.View(lo, hi, lo, n), p.v.View(lo, n, 0, r), 0, p.sums.View(0, hi-lo, r, 2*r))
+}
+
+// few updates the rows [at, end).
+func (p *panel) few(at, end int) tally {
+	var total tally
+	r, k := p.v.Cols, p.block
+	for i := at; i < end; i++ {
+		sum := p.sums.Row(i - p.lo)
+		for c := range k.pulled {
+			k.pulled[c] = sum[c] + sum[r+c]
+		}
+		total.add(p.move(k, i, k.pulled))
+		change := p.changes.Row(i - at)
+		for c, x := range p.v.Row(i) {
+			change[c], change[r+c] = x, -k.old[c]
+		}
+		for a, w := range p.N.Full.Row(i)[i+1 : end] {
+			later := p.sums.Row(i + 1 + a - p.lo)
+			for c, x := range change {
+				later[c] += w * x
+			}
+		}
+	}
+	if end < p.hi {
+		p.eng.Backend().Gemm(false, false, 1, p.N.Full.View(end, p.hi, at, end), p.changes.View(0, end-at, 0, 2*r), 1, p.sums.View(end-p.lo, p.hi-p.lo, 0, 2*r))
+	}
+	return total
 }

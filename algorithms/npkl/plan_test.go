@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // drawn makes a learner on one of the graphs.
@@ -41,7 +42,7 @@ func similarities(x *points.Dense) blas.Matrix {
 
 // Sweeps over all points and over those with links alone come to the same optimum.
 func TestPlansAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		x, _, set := blobs(t, rapid.IntRange(12, 60).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := drawn(t, x)
 		l.Params.Tol, l.Params.MaxIter = 1e-10, 20000
@@ -70,7 +71,7 @@ func TestPlansAgree(t *testing.T) {
 // paper): for places of the points with links, with those of all others of least energy, the objectives
 // are the same; and Delta Z vanishes in the rows of the others.
 func TestReduction(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(8, 40).Draw(t, "n")
 		x, _, set := blobs(t, n, 3, rapid.IntRange(1, 6).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := drawn(t, x)

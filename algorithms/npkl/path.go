@@ -1,0 +1,126 @@
+package npkl
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stops"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Path is the kernel matrices of many values of C on one graph: each minimisation starts from the places that the one of the next larger C
+// has found. It is immutable and safe for concurrent use.
+type Path struct {
+	learner Learner
+	ground  *ground // of C = 1
+}
+
+var (
+	_ algorithms.PathLearner = Learner{}
+	_ algorithms.Path        = (*Path)(nil)
+)
+
+// PathValue returns C; 0 for what ends where its start leads it, which is the hinge and a fixed rank: all others have a certified
+// optimum, which does not depend on the start.
+func (l Learner) PathValue() (name string, value float64) {
+	const parameter = "C"
+	if l.Params.Loss == Hinge || l.Params.Rank > 0 {
+		return parameter, 0
+	}
+	return parameter, l.Params.C
+}
+
+// FitPath makes what fits of all C share: the graph, and what becomes of it without the points that have no links. C of l.Params is not
+// looked at. Errors are those of Fit. The result has the type *[Path].
+func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
+	l.Params.C = 1
+	f := &fit{Learner: l, eng: eng, begin: time.Now()}
+	if err := f.check(x, set); err != nil {
+		return nil, err
+	}
+	all, err := f.merge(x, set)
+	if err != nil {
+		return nil, err
+	}
+	g, err := f.prepare(ctx, x, all)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": path", err)
+	}
+	return &Path{l, g}, nil
+}
+
+// Distances returns, for each value of C, what Model.Distances does after a fit, to the tolerance of the fits. The result depends on
+// the set of the values, and not on their order. Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of
+// [Model.Distances].
+func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, c []float64) ([][]float64, error) {
+	out := make([][]float64, len(c))
+	err := p.each(ctx, eng, c, true, func(m *Model, places []int) error {
+		d, err := m.Distances(ctx, eng, x, pairs)
+		for _, at := range places {
+			out[at] = slices.Clone(d)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": path", err)
+	}
+	return out, nil
+}
+
+// Models returns the model of each value of C, as Distances has them.
+// Errors are those of Distances.
+func (p *Path) Models(ctx context.Context, eng *engine.Engine, c []float64) ([]*Model, error) {
+	out := make([]*Model, len(c))
+	err := p.each(ctx, eng, c, false, func(m *Model, places []int) error {
+		for _, at := range places {
+			out[at] = m
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": path", err)
+	}
+	return out, nil
+}
+
+// each fits the values of C from the largest down, each once, and calls use with the model and its places among the values. Downwards
+// the rank falls, and axes that are not wanted any more die away; upwards it has to grow, from saddle to saddle, and some values take
+// more sweeps than from the beginning. Where one C ends with 0 as the best kernel, so do all smaller ones.
+// With silent models have no message on that.
+func (p *Path) each(ctx context.Context, eng *engine.Engine, c []float64, silent bool, use func(m *Model, places []int) error) error {
+	for _, v := range c {
+		if err := p.at(v).Params.Validate(); err != nil {
+			return err
+		}
+	}
+	start, last := p.learner.Start, &fit{}
+	err := stops.Falling(c, func(v float64, places []int) error {
+		f := &fit{Learner: p.at(v), eng: eng, begin: time.Now(), vanishes: last.collapsed, enough: last.enough, silent: silent}
+		if start != nil {
+			f.start = start.Places()
+		}
+		m, err := f.model(ctx, p.ground.with(v))
+		if err != nil {
+			return err
+		}
+		start, last = m, f
+		return use(m, places)
+	})
+	return cmp.Or(err, ctx.Err())
+}
+
+// at returns the learner of one C.
+func (p *Path) at(c float64) Learner {
+	l := p.learner
+	l.Params.C = c
+	return l
+}

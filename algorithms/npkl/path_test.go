@@ -1,0 +1,163 @@
+package npkl
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/propertytest"
+)
+
+// Every C on the path has the certified optimum that a fit by itself finds: the same objective and distances, from weights that
+// leave nothing but 0 to weights that meet every link.
+func TestPathIsTheFits(t *testing.T) {
+	values := []float64{30, 0.01, 1, 3, 1, 100}
+	propertytest.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(20, 60).Draw(rt, "n")
+		x, _, set := blobs(t, n, 3, rapid.IntRange(3, 12).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
+		l := Learner{Params: DefaultParams()}
+		l.Params.Tol, l.Params.MaxIter = 1e-9, 20000
+		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge}).Draw(rt, "loss")
+		l.Params.Plan = rapid.SampledFrom([]Plan{Whole, Boundary}).Draw(rt, "plan")
+		ctx, eng := context.Background(), enginetest.New(t, 0)
+		path, err := l.FitPath(ctx, eng, x, set)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got, err := path.(*Path).Models(ctx, eng, values)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got[2] != got[4] {
+			rt.Fatal("the same value was fitted twice")
+		}
+		for at, c := range values {
+			l.Params.C = c
+			want := fitted(t, l, x, set)
+			if got[at].params != l.Params {
+				rt.Fatalf("parameters %+v, want %+v", got[at].params, l.Params)
+			}
+			if !got[at].Certified() || !want.Certified() || !(math.Abs(got[at].Objective()-want.Objective()) <= 1e-6*want.Objective()) {
+				rt.Fatalf("C = %g: objective %.12g, %q; of a fit by itself %.12g, %q", c, got[at].Objective(), got[at].Status().Message, want.Objective(), want.Status().Message)
+			}
+		}
+	})
+}
+
+// The order of the values and the number of workers change no bit of the distances, which are those of the models and near those of fits.
+func TestPathDistances(t *testing.T) {
+	x, _, set := blobs(t, 150, 3, 30, 1)
+	l := Learner{Params: DefaultParams()}
+	l.Params.Tol = 1e-9
+	ctx := context.Background()
+	pairs := [][2]int{{0, 1}, {2, 7}, {3, 9}, {149, 5}}
+	values := []float64{0.3, 1, 3, 10}
+	distances := func(workers int, values []float64) [][]float64 {
+		eng := enginetest.New(t, workers)
+		path, err := l.FitPath(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := path.Distances(ctx, eng, x, pairs, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	want := distances(1, values)
+	turned := slices.Clone(values)
+	slices.Reverse(turned)
+	got := distances(3, turned)
+	for at, c := range values {
+		if !slices.Equal(got[len(values)-1-at], want[at]) {
+			t.Errorf("C = %g: distances %v in another order and on three workers, %v", c, got[len(values)-1-at], want[at])
+		}
+		l.Params.C = c
+		alone, err := fitted(t, l, x, set).Distances(ctx, enginetest.New(t, 0), x, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p, d := range alone {
+			if !(math.Abs(want[at][p]-d) <= 1e-5*slices.Max(alone)) {
+				t.Errorf("C = %g: distances %v, of a fit %v", c, want[at], alone)
+				break
+			}
+		}
+	}
+}
+
+// From one value to the next fewer sweeps are left than from the beginning.
+func TestPathIsWarm(t *testing.T) {
+	x, labels := clouds(1500, 5, 4)
+	set, err := links.SampleByCount(labels, 300, 300, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	l := Learner{Params: DefaultParams()}
+	path, err := l.FitPath(ctx, eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []float64{0.5, 0.7, 1, 1.4, 2, 2.8, 4}
+	models, err := path.(*Path).Models(ctx, eng, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warm, cold := 0, 0
+	for at, c := range values {
+		l.Params.C = c
+		warm, cold = warm+models[at].Status().Iterations, cold+fitted(t, l, x, set).Status().Iterations
+	}
+	t.Logf("%d sweeps on the path, %d in fits", warm, cold)
+	if warm >= cold {
+		t.Errorf("%d sweeps on the path, %d in fits", warm, cold)
+	}
+}
+
+func TestPathMistakes(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 1)
+	x, _, set := blobs(t, 30, 3, 5, 1)
+	l := Learner{Params: DefaultParams()}
+	path, err := l.FitPath(ctx, eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if _, err := path.Distances(ctx, eng, x, [][2]int{{0, 1}}, []float64{1, c}); !fault.IsInput(err) {
+			t.Errorf("C = %g: error %v, want one of the input", c, err)
+		}
+	}
+	if _, err := path.Distances(ctx, eng, x, [][2]int{{0, 30}}, []float64{1}); !fault.IsInput(err) {
+		t.Errorf("a row that is not there: error %v", err)
+	}
+	none, err := links.New(30, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.FitPath(ctx, eng, x, none); !fault.IsInput(err) {
+		t.Errorf("no links: error %v", err)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := l.FitPath(ended, eng, x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+	if _, err := path.Distances(ended, eng, x, [][2]int{{0, 1}}, []float64{1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+	for _, change := range []func(l *Learner){func(l *Learner) { l.Params.Loss = Hinge }, func(l *Learner) { l.Params.Rank = 2 }} {
+		other := l
+		change(&other)
+		if name, value := other.PathValue(); name != "C" || value != 0 {
+			t.Errorf("%+v is on a path of %s at %g", other.Params, name, value)
+		}
+	}
+}
