@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
@@ -45,6 +47,12 @@ func (f *fit) datadep(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	d := &deformed{fit: f, theta: make([]float64, r), linked: f.wishes.Linked()}
+	if f.before != nil {
+		if len(f.before.weights) != r {
+			return nil, fault.Data("", "a basis of %d vectors for these points: want the %d of the model, and the points that it was fitted on", r, len(f.before.weights))
+		}
+		d.theta = slices.Clone(f.before.weights)
+	}
 	if d.s, err = k.Gram(ctx, f.eng, f.x); err != nil {
 		return nil, err
 	}
@@ -82,7 +90,9 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, erro
 			return nil, err
 		}
 		m := d.among(d.linked, d.linked)
-		res, err := logdet.Kernel(ctx, d.eng, m.Clone(), constraints, d.options())
+		res, err := d.project(func(o logdet.Options) (*logdet.Result, error) {
+			return logdet.Kernel(ctx, d.eng, m.Clone(), constraints, o)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +111,10 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, erro
 			if err != nil {
 				return nil, err
 			}
-			learned, err := d.learned(ctx, k, best.b)
+			learned, err := d.turned(ctx, d.linked, constraints, best.result)
+			if err == nil && learned == nil {
+				learned, err = d.learned(ctx, k, best.b)
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func random(rng *rand.Rand, rows, cols int) blas.Matrix {
@@ -25,7 +26,7 @@ func random(rng *rand.Rand, rows, cols int) blas.Matrix {
 
 // theta is the best: the gradient is that of differences, and no way within the cone goes down.
 func TestTheta(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		r := rapid.IntRange(1, 6).Draw(t, "r")
 		eng := enginetest.New(t, 0)

@@ -9,6 +9,7 @@
 //
 // such that the squared distances of K are at most xi for must-links and at least xi for cannot-links, with
 // xi0 the bounds upper and lower.
+// The slack of a link counts with its weight.
 //
 // # Method
 //
@@ -31,5 +32,11 @@
 //
 // For rbf and datadep exact: the learned kernel is k0(x, y) - k0(x, .)' B k0(., y), with M(x, y) = s(x, y) - s_x' T' s_y for k0
 // in the second. For spectral a new point takes the place
-// that its nearest training points give it, with the weights that reconstruct it from them.
+// that its nearest training points give it, with the weights that reconstruct it from them. So new points are embedded out of
+// sample, by [Model.Embed], and the metric stays.
+//
+// # New links
+//
+// A model keeps its links and their multipliers. [Model.AddLinks] goes on with more of them, at the bounds of the first fit, to the
+// nearest K for the prior M that was learned, which stays: a change of M would make a start from multipliers unsafe.
 package gml

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
@@ -53,13 +54,18 @@ func (Learner) Method() string { return Method }
 // percentile of 0 as bound; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if singular, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
-		err = fault.Data("", "gml: a learned kernel matrix is singular to rounding (%w): want a smaller gamma, a narrower kernel, or no links between points that nearly coincide", singular)
-	}
 	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
+		return nil, input.Cancelled(ctx, Method+": fit", named(err))
 	}
 	return m, nil
+}
+
+// named says of an error that a matrix is singular which one it is.
+func named(err error) error {
+	if singular, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
+		return fault.Data("", "gml: a learned kernel matrix is singular to rounding (%w): want a smaller gamma, a narrower kernel, or no links between points that nearly coincide", singular)
+	}
+	return err
 }
 
 // WithTriplets returns the learner that learns from these triplets beside links.
@@ -69,6 +75,15 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f, err := l.begin(eng, x, set)
+	if err != nil {
+		return nil, err
+	}
+	return f.model(ctx)
+}
+
+// begin returns a fit, whose input is checked.
+func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) (*fit, error) {
 	f := &fit{Learner: l, eng: eng, x: x, wishes: logdetmetric.Wishes{Links: set, Triplets: l.Triplets}, begin: time.Now()}
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
@@ -76,11 +91,13 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := input.CheckPairs(eng, x, set); err != nil {
 		return nil, err
 	}
-	if err := f.wishes.Check(Method, x.Len()); err != nil {
-		return nil, err
-	}
+	return f, f.wishes.Check(Method, x.Len())
+}
+
+// model learns the metric.
+func (f *fit) model(ctx context.Context) (*Model, error) {
 	solve := f.rbf
-	switch l.Params.Prior {
+	switch f.Params.Prior {
 	case Spectral:
 		solve = f.spectral
 	case DataDep:
@@ -90,7 +107,10 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m.params, m.trace = l.Params, f.trace
+	m.params, m.trace = f.Params, f.trace
+	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.Learner.Basis == nil { // which a model does not hold
+		m.taught = f.wishes.Taught(f.last, f.Seed)
+	}
 	m.status = algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message, Notices: f.notices, Elapsed: time.Since(f.begin)}
 	return m, ctx.Err()
 }
@@ -102,15 +122,41 @@ type fit struct {
 	x         points.Points
 	wishes    logdetmetric.Wishes
 	begin     time.Time
+	before    *Model // that more links are added to, whose bounds and prior stay, or nil
+	warm      *warm  // what fits of other gamma have found, or nil
 	bounds    logdetmetric.Bounds
 	trace     []float64 // objective after every round
+	last      *logdet.Result
+	sweeps    int // of all rounds
 	converged bool
 	message   string
 	notices   []string
 }
 
+// options are those of the projections, which go on from the model that more links are added to.
 func (f *fit) options() logdet.Options {
-	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter}
+	o := logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter}
+	if f.before != nil {
+		o.Start = f.before.taught.Start(f.wishes)
+	} else {
+		o.Start = f.warm.start(len(f.trace))
+	}
+	return o
+}
+
+// project runs the projections of a round.
+func (f *fit) project(run func(o logdet.Options) (*logdet.Result, error)) (*logdet.Result, error) {
+	o := f.options()
+	r, err := run(o)
+	if f.before == nil && o.Start != nil && fault.IsInput(err) { // rounds of another gamma have led to a prior that bears larger multipliers
+		o.Start = nil
+		r, err = run(o)
+	}
+	if err == nil {
+		f.sweeps += r.Sweeps
+		f.warm.keep(r)
+	}
+	return r, err
 }
 
 // find finds the bounds, in the feature space of the first prior, and leaves hopeless wishes out.
@@ -119,17 +165,21 @@ func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error 
 	if err != nil {
 		return err
 	}
-	bounds, odd, err := f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
-	f.bounds, f.notices = bounds, append(append(f.notices, odd...), hopeless...)
+	if f.before == nil {
+		f.bounds, _, err = f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
+	}
+	f.notices = append(append(f.notices, f.bounds.Notices()...), hopeless...)
 	return err
 }
 
 // about returns what the header of the model holds, for the last projections and how far they are from the optimum.
 func (f *fit) about(r *logdet.Result, check logdet.KKT) about {
+	f.last = r
 	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.wishes.Dropped() + len(r.Skipped)}
 }
 
-// round ends a round with the objective that the projections have come to, and says whether it was the last, and whether it is
+// round ends a round with the objective that the projections have come to, and says whether it was the last, as it is where the prior
+// stays, and whether it is
 // worse than the one before, which then stands: rounding has decided which points are in one place, or sweeps were too few.
 func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
 	before := math.Inf(1)
@@ -145,15 +195,15 @@ func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
 		f.message = fmt.Sprintf("%d sweeps did not reach the tolerance %g in round %d: raise max_iter or tol", r.Sweeps, f.Params.Tol, len(f.trace))
 	}
 	f.converged = r.Converged
-	return len(f.trace) >= f.Params.Outer || before-objective < f.Params.Tol*math.Abs(before), false
+	return f.before != nil || len(f.trace) >= f.Params.Outer || before-objective < f.Params.Tol*math.Abs(before), false
 }
 
-// slack returns gamma D(diag xi, diag xi0).
+// slack returns gamma D(diag xi, diag xi0), every term with the weight of its link.
 func (f *fit) slack(r *logdet.Result, constraints []logdet.Constraint) float64 {
 	sum := 0.0
 	for k, c := range constraints {
 		q := r.Bounds[k] / c.Bound
-		sum += q - math.Log(q) - 1
+		sum += c.Weight * (q - math.Log(q) - 1)
 	}
 	return f.Params.Gamma * sum
 }

@@ -22,10 +22,11 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
-func fitted(t testing.TB, l Learner, x points.Points, set *links.Set) *Model {
+func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
 	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
@@ -57,7 +58,7 @@ func variants() map[string]Learner {
 // The objective falls with every round, for both priors and all gamma; the weights of eigenvectors fall; the
 // projections of the last round have the conditions of the optimum.
 func TestMonotone(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Rings(rt, rapid.IntRange(40, 90).Draw(rt, "n"), rapid.IntRange(5, 30).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
 		l := of(rapid.SampledFrom([]Prior{RBF, Spectral, DataDep}).Draw(rt, "prior"))
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")

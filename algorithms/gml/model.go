@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -30,6 +31,8 @@ type Model struct {
 	trace   []float64
 	weights []float64 // alpha of the spectral prior, theta of the data-dependent one
 	about   about
+	taught  *logdetmetric.Taught // nil if it, or the file that it is from, does not hold what more links go on from
+	factor  blas.Matrix          // L of A = L L' for the spectral prior: places are the rows of G L; no data from such a file
 }
 
 var (
@@ -39,6 +42,7 @@ var (
 	_ algorithms.Objective = (*Model)(nil)
 	_ algorithms.Trace     = (*Model)(nil)
 	_ algorithms.Spectral  = (*Model)(nil)
+	_ algorithms.Linker    = (*Model)(nil)
 )
 
 // about is what the header holds beside parameters and kernel.
@@ -46,6 +50,7 @@ type about struct {
 	barycentric.About
 	Nystrom *nystrom.About `json:"nystrom,omitempty"`
 	logdetmetric.Bounds
+	logdetmetric.AboutTaught
 	Residual float64 `json:"kkt"`
 	Skipped  int     `json:"skipped"`
 	Alpha    float64 `json:"alpha,omitempty"` // of the rbf prior
@@ -54,6 +59,7 @@ type about struct {
 const (
 	tensorTrace   = "gml.trace"   // [rounds]
 	tensorWeights = "gml.weights" // [r], of priors with eigenvectors
+	tensorFactor  = "gml.factor"  // [r, r], of the spectral prior, lower triangle; not in files of earlier versions
 )
 
 // Method returns "gml".
@@ -113,6 +119,7 @@ func (m *Model) Describe() []algorithms.Figure {
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
 	head := m.about
+	head.AboutTaught = m.taught.Encode(f, Method)
 	switch t := m.metric.(type) {
 	case *expansion.Map:
 		e := t.Encode(f)
@@ -122,6 +129,9 @@ func (m *Model) Encode(f *model.File) error {
 	case *nystrom.Extension:
 		e := t.Encode(f)
 		head.Nystrom = &e
+	}
+	if m.factor.Data != nil {
+		stored.SetMatrix(f, tensorFactor, m.factor)
 	}
 	if m.weights != nil {
 		f.SetFloat64s(tensorWeights, m.weights)
@@ -152,14 +162,41 @@ func Decode(f *model.File) (*Model, error) {
 			return nil, err
 		}
 	}
+	if m.metric, err = m.decodeMetric(f); err != nil {
+		return nil, err
+	}
+	if m.taught, err = logdetmetric.DecodeTaught(f, Method, m.about.AboutTaught); err != nil {
+		return nil, err
+	}
+	return m, m.decodeFactor(f)
+}
+
+func (m *Model) decodeMetric(f *model.File) (metric, error) {
+	switch {
+	case m.params.Prior != Spectral:
+		return expansion.Decode(Method, f, expansion.About{InputDim: m.about.InputDim, Alphabet: m.about.Alphabet})
+	case m.about.Nystrom != nil:
+		return nystrom.Decode(Method, f, *m.about.Nystrom)
+	}
+	return barycentric.Decode(Method, f, m.about.About)
+}
+
+// decodeFactor reads the factor of the spectral prior; without one the model does not take more links.
+func (m *Model) decodeFactor(f *model.File) (err error) {
 	if m.params.Prior != Spectral {
-		m.metric, err = expansion.Decode(Method, f, expansion.About{InputDim: m.about.InputDim, Alphabet: m.about.Alphabet})
-		return m, err
+		return nil
 	}
-	if m.about.Nystrom != nil {
-		m.metric, err = nystrom.Decode(Method, f, *m.about.Nystrom)
-		return m, err
+	if !f.Has(tensorFactor) {
+		m.taught = nil
+		return nil
 	}
-	m.metric, err = barycentric.Decode(Method, f, m.about.About)
-	return m, err
+	if m.factor, err = stored.Matrix(f, tensorFactor, m.Dim(), m.Dim()); err != nil {
+		return err
+	}
+	for i := range m.factor.Rows {
+		if v := m.factor.At(i, i); !(v > 0) {
+			return fault.Data("", "tensor %s: diagonal element %d is %g: want a number > 0", tensorFactor, i, v)
+		}
+	}
+	return nil
 }

@@ -37,14 +37,11 @@ func (f *fit) rbf(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	w := &width{fit: f, linked: linked, base: base}
-	if w.mean, err = w.meanDistance(ctx); err != nil {
-		return nil, err
-	}
 	if w.squared, err = base.SquaredDistances(ctx, f.eng, f.x.Select(linked)); err != nil {
 		return nil, err
 	}
-	a := &attempt{sigma: f.Params.Width * w.mean, alpha: 1}
-	if err := w.begin(ctx, a); err != nil {
+	a, err := w.begin(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if err := w.project(ctx, a); err != nil {
@@ -73,8 +70,7 @@ type width struct {
 	*fit
 	linked  []int
 	base    kernel.Kernel // in whose feature space distances are
-	mean    float64
-	squared blas.Matrix // squared distances of the linked points
+	squared blas.Matrix   // squared distances of the linked points
 }
 
 // attempt is what the alternation has come to.
@@ -103,17 +99,32 @@ func (w *width) gaussian(ctx context.Context, sigma float64) (blas.Matrix, error
 	})
 }
 
-// begin finds the bounds for the first width, which stay.
-func (w *width) begin(ctx context.Context, a *attempt) error {
-	first, err := w.kernel(a.sigma)
+// begin returns the first prior, or that of the model that more links are added to, and the bounds of the first one, which stay.
+func (w *width) begin(ctx context.Context) (a *attempt, err error) {
+	a = &attempt{alpha: 1}
+	if w.before != nil {
+		a.sigma, a.alpha, a.bounds = w.before.sigma(), w.before.about.Alpha, w.before.about.Bounds
+	} else if err := w.first(ctx, a); err != nil {
+		return nil, err
+	}
+	a.notices = a.bounds.Notices()
+	a.constraints = a.bounds.Constraints(w.wishes, logdetmetric.Places(w.linked))
+	return a, nil
+}
+
+// first finds the first width and its bounds.
+func (w *width) first(ctx context.Context, a *attempt) error {
+	mean, err := w.meanDistance(ctx)
 	if err != nil {
 		return err
 	}
-	if a.bounds, a.notices, err = w.Params.Bounds(ctx, w.eng, first, w.x, len(w.Triplets) > 0, w.Seed); err != nil {
+	a.sigma = w.Params.Width * mean
+	k, err := w.kernel(a.sigma)
+	if err != nil {
 		return err
 	}
-	a.constraints = a.bounds.Constraints(w.wishes, logdetmetric.Places(w.linked))
-	return nil
+	a.bounds, _, err = w.Params.Bounds(ctx, w.eng, k, w.x, len(w.Triplets) > 0, w.Seed)
+	return err
 }
 
 // project learns K for the present M.
@@ -122,7 +133,10 @@ func (w *width) project(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	w.eng.Backend().Kernels().Scale(a.alpha, a.prior.Data)
-	if a.result, err = logdet.Kernel(ctx, w.eng, a.prior.Clone(), a.constraints, w.options()); err != nil {
+	a.result, err = w.fit.project(func(o logdet.Options) (*logdet.Result, error) {
+		return logdet.Kernel(ctx, w.eng, a.prior.Clone(), a.constraints, o)
+	})
+	if err != nil {
 		return err
 	}
 	divergence, err := apart(ctx, w.eng, a.result.A, a.prior)
@@ -156,11 +170,19 @@ func (w *width) meanDistance(ctx context.Context) (float64, error) {
 	if spec, err = bandwidth.Resolve(ctx, w.eng, spec, w.x); err != nil {
 		return 0, err
 	}
-	var v float64
-	if _, err := fmt.Sscanf(spec.String(), "rbf:sigma=%g", &v); err != nil || !(v > 0) {
+	v := sigma(spec.String())
+	if !(v > 0) {
 		return 0, fault.Data("", "the mean distance of the points is no width: want points that differ")
 	}
 	return v, nil
+}
+
+// sigma returns the width of a Gaussian kernel, 0 for another kernel.
+func sigma(kernel string) (v float64) {
+	if _, err := fmt.Sscanf(kernel, "rbf:sigma=%g", &v); err != nil {
+		return 0
+	}
+	return v
 }
 
 // apart returns D(K, M), both positive definite.
@@ -275,8 +297,11 @@ func (a *attempt) model(ctx context.Context, w *width) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := logdetmetric.Change(w.eng, a.result, a.constraints)
-	learned, err := logdetmetric.Learned(ctx, w.eng, Method, k, a.alpha, w.x, w.linked, b, w.Params.Dims, w.Seed)
+	learned, err := w.turned(ctx, w.linked, a.constraints, a.result)
+	if err == nil && learned == nil {
+		b := logdetmetric.Change(w.eng, a.result, a.constraints)
+		learned, err = logdetmetric.Learned(ctx, w.eng, Method, k, a.alpha, w.x, w.linked, b, w.Params.Dims, w.Seed)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ const least = 1e-12
 
 // spectral learns with the prior of a graph.
 func (f *fit) spectral(ctx context.Context) (*Model, error) {
+	if f.before != nil {
+		return f.moved(ctx)
+	}
 	k, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, DefaultKernel)
 	if err != nil {
 		return nil, err
@@ -34,8 +37,17 @@ func (f *fit) spectral(ctx context.Context) (*Model, error) {
 	return f.alternate(ctx, k, b)
 }
 
-// basis returns the vectors to weigh: those that are given, or those of the points in the feature space of k.
+// basis returns the vectors to weigh, which are the same ones for all gamma.
 func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) {
+	b, err := f.warm.basis(func() (*basis.Basis, error) { return f.vectors(ctx, k) })
+	if err == nil {
+		f.notices = append(f.notices, b.Notices...)
+	}
+	return b, err
+}
+
+// vectors returns the vectors that are given, or those of the points in the feature space of k.
+func (f *fit) vectors(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) {
 	if f.Learner.Basis != nil {
 		return basis.Given(f.eng, f.Learner.Basis, f.x.Len(), f.Params.Rank)
 	}
@@ -43,15 +55,10 @@ func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) 
 	if r == 0 {
 		r = max(2, min(40, f.x.Len()/10))
 	}
-	b, err := basis.Choice{
+	return basis.Choice{
 		Kind: f.Params.Basis, Normalized: f.Params.Laplacian == Normalized, Neighbourhood: f.Params.Neighbourhood,
 		Rank: r, Similarities: f.Similarities, Seed: f.Seed,
 	}.Make(ctx, f.eng, k, f.x)
-	if err != nil {
-		return nil, err
-	}
-	f.notices = append(f.notices, b.Notices...)
-	return b, nil
 }
 
 // alternate learns K and alpha in turn.
@@ -86,7 +93,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		g      blas.Matrix
 	}
 	for {
-		res, err := logdet.Rows(ctx, f.eng, g, constraints, f.options())
+		res, err := f.project(func(o logdet.Options) (*logdet.Result, error) { return logdet.Rows(ctx, f.eng, g, constraints, o) })
 		if err != nil {
 			return nil, err
 		}
@@ -116,8 +123,8 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 
 // divergence returns tr A - log det A - r.
 func (f *fit) divergence(ctx context.Context, a blas.Matrix) (float64, error) {
-	l := a.Clone()
-	if err := f.eng.Cholesky(ctx, l); err != nil {
+	l, err := f.factor(ctx, a)
+	if err != nil {
 		return 0, err
 	}
 	sum := -float64(a.Rows)
@@ -127,13 +134,25 @@ func (f *fit) divergence(ctx context.Context, a blas.Matrix) (float64, error) {
 	return sum, nil
 }
 
+// factor returns L of A = L L', zeros above the diagonal.
+func (f *fit) factor(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
+	l := a.Clone()
+	if err := f.eng.Cholesky(ctx, l); err != nil {
+		return blas.Matrix{}, err
+	}
+	for i := range l.Rows {
+		clear(l.Row(i)[i+1:])
+	}
+	return l, nil
+}
+
 // placed returns the model whose places are the rows of G L, A = L L'.
 func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*Model, error) {
-	l := res.A.Clone()
-	if err := f.eng.Cholesky(ctx, l); err != nil {
+	l, err := f.factor(ctx, res.A)
+	if err != nil {
 		return nil, err
 	}
-	m := &Model{weights: alpha, about: f.about(res, check)}
+	m := &Model{weights: alpha, factor: l, about: f.about(res, check)}
 	if f.Params.Extension == Nystrom {
 		if b.Degrees == nil {
 			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom), Want: "barycentric for a basis that is given"}
@@ -155,7 +174,6 @@ func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g bla
 	if f.Params.Graph != graphkernel.KNN {
 		neighbors = min(DefaultParams().Neighbors, f.x.Len())
 	}
-	var err error
 	m.metric, err = barycentric.New(ctx, f.eng, Method, k, neighbors, f.x, y)
 	return m, err
 }

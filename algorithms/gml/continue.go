@@ -1,0 +1,120 @@
+package gml
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/logdet"
+)
+
+// AddLinks returns the model of the links of m and those of set, and of the triplets of m: the kernel matrix nearest to the prior M that m
+// has learned. The projections go on from the multipliers of m. x are the points that m was fitted on.
+//
+// M and the bounds of distances stay: a fit of all links would go on to adapt M. With outer = 1, where no fit adapts it, the result is
+// that of a fit of all links. A few new links turn the directions of m, which then are no more those of the largest spread first.
+//
+// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model that does not hold what it takes are
+// a *fault.DataError: that of a file of an earlier version, and that of a data-dependent prior on given similarities or vectors.
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	f, err := m.more(eng, x, set)
+	if err != nil {
+		return nil, err
+	}
+	added, err := f.model(ctx)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": new links", m.taught.Unfit(named(err)))
+	}
+	return added, nil
+}
+
+// more returns the fit of more links.
+func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit, error) {
+	f := &fit{Learner: Learner{Params: m.params}, eng: eng, x: x, before: m, bounds: m.about.Bounds, begin: time.Now()}
+	var err error
+	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
+		return nil, err
+	}
+	f.Triplets, f.Seed = m.taught.Triplets, m.taught.Seed
+	f.Kernel, err = m.base()
+	return f, err
+}
+
+// base returns the kernel in whose feature space points are near each other, which the Gaussian one of rbf is on top of.
+func (m *Model) base() (kernel.Spec, error) {
+	if m.params.Prior != RBF {
+		return m.Kernel().Spec(), nil
+	}
+	if !(m.sigma() > 0) || !(m.about.Alpha > 0) {
+		return kernel.Spec{}, fault.Data("", "the model has the kernel %s, %g times: want a Gaussian one, a number > 0 times, for prior=rbf", m.Kernel(), m.about.Alpha)
+	}
+	_, base, on := strings.Cut(m.Kernel().String(), "@")
+	if !on {
+		base = "linear"
+	}
+	return kernel.Parse(base)
+}
+
+// sigma returns the learned width of the Gaussian prior.
+func (m *Model) sigma() float64 { return sigma(m.Kernel().String()) }
+
+// turned returns the map of the model that more links are added to, for the kernel that was learned from all; nil if there is none, or
+// if new directions are to be found.
+func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*expansion.Map, error) {
+	if f.before == nil || f.Params.Dims > 0 {
+		return nil, nil
+	}
+	return f.before.taught.Turned(ctx, f.eng, f.before.metric.(*expansion.Map), f.x, f.wishes, linked, constraints, r)
+}
+
+// moved learns with the spectral prior of the model that more links are added to, whose places are the rows of G L.
+func (f *fit) moved(ctx context.Context) (*Model, error) {
+	old, b := f.before, f.eng.Backend()
+	g := old.Places().Clone()
+	b.Trsm(false, false, old.factor, g)
+	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: g.Rows, D: g.Cols, Data: g.Data}); err != nil {
+		return nil, err
+	}
+	constraints := f.bounds.Constraints(f.wishes, nil)
+	res, err := logdet.Rows(ctx, f.eng, g, constraints, f.options())
+	if err != nil {
+		return nil, err
+	}
+	divergence, err := f.divergence(ctx, res.A)
+	if err != nil {
+		return nil, err
+	}
+	f.round(divergence+f.slack(res, constraints), res)
+	check := res.CheckRows(f.eng, g, constraints, f.Params.Gamma)
+	l, err := f.factor(ctx, res.A)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{metric: old.turned(f.eng, g, l), weights: old.weights, factor: l, about: f.about(res, check)}, nil
+}
+
+// turned returns the map to the places G L.
+func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) metric {
+	b := eng.Backend()
+	if e, is := m.metric.(*nystrom.Extension); is {
+		t := e.Map()
+		t.Turn = t.Turn.Clone()
+		b.Trsm(false, false, m.factor, t.Turn)
+		b.Trmm(false, false, l, t.Turn)
+		return nystrom.New(eng, Method, m.Kernel(), e.Support(), t)
+	}
+	y := g.Clone()
+	b.Trmm(false, false, l, y)
+	return barycentric.Moved(m.metric.(*barycentric.Extension), y)
+}

@@ -1,0 +1,141 @@
+package gml
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/basis"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stops"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/logdet"
+)
+
+// Path is the metrics of many gamma on the same points and links: each round of a gamma starts its projections from the multipliers that the
+// same round of the gamma before has found. It is immutable and safe for concurrent use.
+type Path struct {
+	learner Learner
+	x       points.Points
+	links   *links.Set
+}
+
+var (
+	_ algorithms.PathLearner = Learner{}
+	_ algorithms.Path        = (*Path)(nil)
+)
+
+// PathValue returns gamma.
+func (l Learner) PathValue() (name string, value float64) { return "gamma", l.Params.Gamma }
+
+// FitPath checks what fits of all gamma share. gamma of l.Params is not looked at. Errors are those of Fit's input. The result has the
+// type *[Path], which keeps x and set.
+func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
+	l.Params.Gamma = DefaultParams().Gamma
+	if _, err := l.begin(eng, x, set); err != nil {
+		return nil, err
+	}
+	return &Path{l, x, set}, nil
+}
+
+// Distances returns, for each gamma, what Model.Distances does after a fit, to the tolerance of the fits. The result depends on the set of
+// the values, and not on their order. Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of Fit and
+// [Model.Distances].
+func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, gamma []float64) ([][]float64, error) {
+	out := make([][]float64, len(gamma))
+	err := p.each(ctx, eng, gamma, func(m *Model, places []int) error {
+		d, err := m.Distances(ctx, eng, x, pairs)
+		for _, at := range places {
+			out[at] = slices.Clone(d)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Models returns the model of each gamma, as Distances has them.
+func (p *Path) Models(ctx context.Context, eng *engine.Engine, gamma []float64) ([]*Model, error) {
+	out := make([]*Model, len(gamma))
+	err := p.each(ctx, eng, gamma, func(m *Model, places []int) error {
+		for _, at := range places {
+			out[at] = m
+		}
+		return nil
+	})
+	return out, err
+}
+
+// each fits the values of gamma from the largest down, each once, and calls use with the model and its places among the values.
+func (p *Path) each(ctx context.Context, eng *engine.Engine, gamma []float64, use func(m *Model, places []int) error) error {
+	for _, v := range gamma {
+		if err := p.at(v).Params.Validate(); err != nil {
+			return err
+		}
+	}
+	found := &warm{}
+	err := stops.Falling(gamma, func(v float64, places []int) error {
+		f, err := p.at(v).begin(eng, p.x, p.links)
+		if err != nil {
+			return err
+		}
+		f.warm = found.next()
+		m, err := f.model(ctx)
+		if err != nil {
+			return named(err)
+		}
+		found = f.warm
+		return use(m, places)
+	})
+	return input.Cancelled(ctx, Method+": path", err)
+}
+
+// at returns the learner of one gamma.
+func (p *Path) at(gamma float64) Learner {
+	l := p.learner
+	l.Params.Gamma = gamma
+	return l
+}
+
+// warm is what the fits of a path know from each other; nil for a fit by itself, whose result depends on nothing else.
+type warm struct {
+	vectors *basis.Basis // of a prior of a graph, once they were asked for
+	before  [][]float64  // the multipliers of the rounds of the fit before
+	now     [][]float64  // those of the rounds of this one
+}
+
+// next returns what the next fit knows.
+func (w *warm) next() *warm { return &warm{vectors: w.vectors, before: w.now} }
+
+// basis returns the vectors of the fits before, or else those of make.
+func (w *warm) basis(make func() (*basis.Basis, error)) (*basis.Basis, error) {
+	if w == nil {
+		return make()
+	}
+	var err error
+	if w.vectors == nil {
+		w.vectors, err = make()
+	}
+	return w.vectors, err
+}
+
+// start returns what the projections of a round go on from: nil for nothing.
+func (w *warm) start(round int) *logdet.Result {
+	switch {
+	case w == nil:
+		return nil
+	case round < len(w.before):
+		return &logdet.Result{Multipliers: w.before[round]}
+	case len(w.now) > 0:
+		return &logdet.Result{Multipliers: w.now[len(w.now)-1]}
+	}
+	return nil
+}
+
+// keep takes what a round has come to.
+func (w *warm) keep(r *logdet.Result) {
+	if w != nil {
+		w.now = append(w.now, r.Multipliers)
+	}
+}
