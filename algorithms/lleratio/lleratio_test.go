@@ -22,6 +22,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // problem returns points of two classes on noisy half circles in d dimensions, with links of both
@@ -195,7 +196,7 @@ func ratioOf(y blas.Matrix, set *links.Set, residual [][]float64, alpha float64)
 // The ratio of the model is that of the places, summed by its definition; and no other basis of the
 // same kind has a larger one: small turns of the best one make it fall.
 func TestRatioByDefinition(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(24, 50).Draw(t, "n"), rapid.IntRange(2, 8).Draw(t, "d")
 		x, set := problem(t, n, d, rapid.IntRange(5, 15).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := lleratio.Learner{Params: lleratio.DefaultParams(), Kernel: parse(t, "exp:width=1.3")}
@@ -233,7 +234,7 @@ func TestRatioByDefinition(t *testing.T) {
 // With the linear kernel, all points as a basis and orthonormal directions, the kernel method is the
 // linear one.
 func TestFullLinearKernelIsLinear(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		x, set := problem(t, 40, rapid.IntRange(3, 7).Draw(t, "d"), 10, rapid.Uint64().Draw(t, "seed"))
 		l := lleratio.Learner{Params: lleratio.DefaultParams()}
 		l.Params.Mode, l.Params.Dims = lleratio.Linear, rapid.IntRange(1, x.D-1).Draw(t, "dims")

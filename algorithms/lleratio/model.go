@@ -99,6 +99,7 @@ func shown(v number) any {
 }
 
 // Encode stores the model in f.
+// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
 	head := m.about
 	head.About = m.EncodeMap(f)

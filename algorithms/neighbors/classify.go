@@ -19,6 +19,7 @@ func Classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels
 }
 
 // LeaveOneOut classifies every row of x (n x d) as [Classify] does, by the other rows.
+// Cost n^2 d flops; errors as for Classify, and k that is not below the number of rows.
 func LeaveOneOut(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []string, k int) ([]string, error) {
 	return classify(ctx, eng, x, labels, x, k, true)
 }

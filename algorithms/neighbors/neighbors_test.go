@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 
 	"pgregory.net/rapid"
 )
@@ -85,7 +86,7 @@ func plainDistance2(x, y []float64) float64 {
 // neighbours and distances must agree to the bit.
 func TestSearchWithTies(t *testing.T) {
 	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 200).Draw(t, "n")
 		d := rapid.IntRange(0, 9).Draw(t, "d")
 		self := rapid.Bool().Draw(t, "excludeSelf")
@@ -303,7 +304,7 @@ func TestClassify(t *testing.T) {
 
 // TestVote compares with counting by hand over random ballots.
 func TestVote(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"x", "y", "z"}), 1, 9).Draw(t, "labels")
 		voters := make([]int32, len(labels))
 		count := map[string]int{}

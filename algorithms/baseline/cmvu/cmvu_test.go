@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // spiral returns points on one, and how far along it they are.
@@ -82,7 +83,7 @@ func TestUnfolds(t *testing.T) {
 // convex, so small steps towards any of them tell.
 func TestOptimum(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		const n, r = 60, 6
 		seed := rapid.Uint64().Draw(rt, "seed")
 		x, along := spiral(n, seed)

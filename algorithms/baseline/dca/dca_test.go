@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
@@ -98,7 +99,7 @@ func form(m [][]float64, u, v []float64) float64 {
 
 // The directions diagonalise both matrices, C_w + eps C_b to 1; the first has the largest ratio of all.
 func TestDirections(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 60, 4, 30, rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.EpsRel = rapid.SampledFrom([]float64{1e-9, 1e-2, 1}).Draw(rt, "eps")

@@ -4,7 +4,7 @@
 //
 // Of all positive definite A it is the one nearest to a prior, in the LogDet divergence, for which
 // must-linked points are at most the squared distance upper apart and cannot-linked ones at least lower; both
-// bounds may give way, at a price that gamma sets. Without other orders upper and lower are percentiles of the
+// bounds may give way, at a price that gamma sets, times the link's weight. Without other orders upper and lower are percentiles of the
 // squared distances of pairs of points under the prior.
 //
 // Linear mode: A is a matrix over the features, the prior the identity or the inverse covariance, in the
@@ -15,4 +15,9 @@
 //
 // A model embeds points in the directions of the learned kernel matrix of the training points (up to 2000 of
 // them, the linked ones included).
+//
+// # New links, new points
+//
+// A model keeps its links and their multipliers. [Model.AddLinks] goes on with more of them, at the bounds of the first fit, to the
+// optimum of all. New points need nothing: [Model.Embed] places them out of sample, and the metric stays.
 package itml

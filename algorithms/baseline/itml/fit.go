@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
@@ -68,15 +69,20 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := f.wishes.Check(Method, x.Len()); err != nil {
 		return nil, err
 	}
+	return f.model(ctx)
+}
+
+// model learns the metric.
+func (f *fit) model(ctx context.Context) (*Model, error) {
 	solve := f.linear
-	if l.Kernel != (kernel.Spec{}) {
+	if f.Kernel != (kernel.Spec{}) {
 		solve = f.kernel
 	}
 	m, err := solve(ctx)
 	if err != nil {
-		return nil, err
+		return nil, f.before.Unfit(err)
 	}
-	m.params = l.Params
+	m.params, m.taught = f.Params, f.wishes.Taught(f.result, f.Seed)
 	m.status = algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message(), Notices: f.notices, Elapsed: time.Since(f.begin)}
 	return m, ctx.Err()
 }
@@ -88,13 +94,15 @@ type fit struct {
 	x       points.Points
 	wishes  logdetmetric.Wishes
 	begin   time.Time
+	before  *logdetmetric.Taught // of the model that more links are added to, whose bounds these are, or nil
+	from    *expansion.Map       // of that model, in kernel mode
 	bounds  logdetmetric.Bounds
 	result  *logdet.Result
 	notices []string
 }
 
 func (f *fit) options() logdet.Options {
-	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter, Progress: func(sweep int, change float64) {
+	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter, Start: f.before.Start(f.wishes), Progress: func(sweep int, change float64) {
 		f.Progress.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter, Residual: change, Elapsed: time.Since(f.begin)})
 	}}
 }
@@ -167,8 +175,10 @@ func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) 
 	if err != nil {
 		return err
 	}
-	f.bounds, f.notices, err = f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
-	f.notices = append(f.notices, hopeless...)
+	if f.before == nil {
+		f.bounds, _, err = f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
+	}
+	f.notices = append(f.bounds.Notices(), hopeless...)
 	return err
 }
 

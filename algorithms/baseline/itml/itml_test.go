@@ -18,11 +18,12 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t.(testing.TB), 0), x, set)
+	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *M
 
 func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) []float64 {
 	t.Helper()
-	d, err := m.Distances(context.Background(), enginetest.New(t.(testing.TB), 0), x, pairs)
+	d, err := m.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestCovariancePrior(t *testing.T) {
 
 // Links are met better than before, in both modes: must-links come together against cannot-links.
 func TestLearns(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, set := enginetest.Bands(t, 90, 4, 60, rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		if rapid.Bool().Draw(rt, "kernel") {

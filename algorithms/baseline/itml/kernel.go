@@ -3,6 +3,7 @@ package itml
 import (
 	"context"
 
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/mapped"
@@ -39,10 +40,17 @@ func (f *fit) kernel(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := logdetmetric.Change(f.eng, f.result, constraints)
-	learned, err := logdetmetric.Learned(ctx, f.eng, Method, k, 1, f.x, linked, b, f.Params.Dims, f.Seed)
-	if err != nil {
-		return nil, err
+	var learned *expansion.Map
+	if f.before != nil && f.Params.Dims == 0 {
+		if learned, err = f.before.Turned(ctx, f.eng, f.from, f.x, f.wishes, linked, constraints, f.result); err != nil {
+			return nil, err
+		}
+	}
+	if learned == nil {
+		b := logdetmetric.Change(f.eng, f.result, constraints)
+		if learned, err = logdetmetric.Learned(ctx, f.eng, Method, k, 1, f.x, linked, b, f.Params.Dims, f.Seed); err != nil {
+			return nil, err
+		}
 	}
 	return &Model{Metric: mapped.Metric{Map: learned}, about: f.about(check)}, nil
 }

@@ -15,18 +15,21 @@ type Model struct {
 	params Params
 	status algorithms.Status
 	about  about
+	taught *logdetmetric.Taught // nil from a file that does not hold it
 }
 
 var (
 	_ algorithms.Model     = (*Model)(nil)
 	_ algorithms.Inputs    = (*Model)(nil)
 	_ algorithms.Describer = (*Model)(nil)
+	_ algorithms.Linker    = (*Model)(nil)
 )
 
 // about is what the header holds beside parameters and kernel.
 type about struct {
 	expansion.About
 	logdetmetric.Bounds
+	logdetmetric.AboutTaught
 	Residual float64 `json:"kkt"`
 	Skipped  int     `json:"skipped"`
 }
@@ -53,9 +56,10 @@ func (m *Model) Describe() []algorithms.Figure {
 }
 
 // Encode stores the model in f.
+// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
 	head := m.about
-	head.About = m.EncodeMap(f)
+	head.About, head.AboutTaught = m.EncodeMap(f), m.taught.Encode(f, Method)
 	return stored.SetHeader(f, Method, m.params, m.status, head)
 }
 
@@ -70,6 +74,9 @@ func Decode(f *model.File) (*Model, error) {
 	if err := m.params.Validate(); err != nil {
 		return nil, stored.InHeader(err)
 	}
-	m.Metric, err = mapped.DecodeMap(Method, f, m.about.About)
+	if m.Metric, err = mapped.DecodeMap(Method, f, m.about.About); err != nil {
+		return nil, err
+	}
+	m.taught, err = logdetmetric.DecodeTaught(f, Method, m.about.AboutTaught)
 	return m, err
 }

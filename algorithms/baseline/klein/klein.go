@@ -290,6 +290,7 @@ func (m *Model) Describe() []algorithms.Figure {
 }
 
 // Encode stores the model in f.
+// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
 	return stored.SetHeader(f, Method, m.params, m.status, m.Extension.Encode(f))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
@@ -29,7 +30,7 @@ func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *M
 // The lengths are those of Floyd & Warshall over all points with must-links of length 0; after that cannot-links, with what
 // must-links imply, are beyond all others.
 func TestShortestPaths(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(8, 30).Draw(rt, "n")
 		pairs := rapid.IntRange(1, 6).Draw(rt, "pairs")
 		x, _, set := enginetest.Rings(rt, n, pairs, rapid.Uint64().Draw(rt, "seed"))

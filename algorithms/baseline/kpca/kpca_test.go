@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func cloud(n, d int, seed uint64) *points.Dense {
@@ -59,7 +60,7 @@ func embedded(t enginetest.Fataler, m *Model, x points.Points) blas.Matrix {
 // With all directions the products of places are the centred kernel, of training points with new ones too; places of
 // training points have the mean 0 and a diagonal covariance matrix, the variances.
 func TestPlaces(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(5, 40).Draw(rt, "n")
 		seed := rapid.Uint64().Draw(rt, "seed")
 		x, other := cloud(n, 3, seed), cloud(7, 3, seed+1)

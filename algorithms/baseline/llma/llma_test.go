@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
@@ -84,7 +85,7 @@ func objective(t enginetest.Fataler, p Params, x *points.Dense, set *links.Set, 
 // The training points have the mean 0; directions come by their energies, and no other map of the family has less energy for
 // its variance, ridge included: random ones, and those near the first direction.
 func TestDirections(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
 		x, _, set := corners(rt, 60, 12, rapid.Uint64().Draw(rt, "seed"))
 		p := DefaultParams()

@@ -63,6 +63,9 @@ func (m *Model) InputDim() int { return m.flat.InputDim() }
 func (m *Model) Kernel() kernel.Kernel { return m.bent.Kernel() }
 
 // Embed maps n points to n x Dim coordinates, exactly.
+// Cost a point: as many Gaussian windows as there are anchors, and 2 (d + anchors) Dim flops. Errors: other
+// than dense vectors of the dimension of the fit, values that are not finite; a result above the memory
+// limit; ctx.Err().
 func (m *Model) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
 	y, err := m.flat.Embed(ctx, eng, x)
 	if err != nil {
@@ -81,12 +84,14 @@ func (m *Model) embed(ctx context.Context, eng *engine.Engine) places.Embed {
 }
 
 // Gram evaluates the learned kernel, the inner products of embedded points. A nil y means x.
+// Cost: that of embedding x and y, and 2 |x| |y| Dim flops. Errors as for Embed.
 func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	return places.Gram(ctx, eng, x, y, m.Dim(), m.embed(ctx, eng))
 }
 
 // Distances returns the squared learned distance of each pair of rows of x. A row out of range is a *fault.DataError whose
 // Row is the number of the pair.
+// Cost: that of embedding x, and Dim flops a pair.
 func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return places.Distances(eng, x, pairs, m.embed(ctx, eng))
 }
@@ -101,6 +106,7 @@ func (m *Model) Describe() []algorithms.Figure {
 }
 
 // Encode stores the model in f.
+// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
 	m.flat.Encode(f)
 	return stored.SetHeader(f, Method, m.params, m.status, m.bent.Encode(f))

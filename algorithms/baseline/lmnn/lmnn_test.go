@@ -22,6 +22,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // wholeSpace returns parameters that learn in all directions.
@@ -154,7 +155,7 @@ func square(w blas.Matrix) [][]float64 {
 
 // The objective that the lists of near pairs give is that of all triples, and falls.
 func TestObjectiveIsExactAndFalls(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n, d, classes := rapid.IntRange(12, 60).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "d"), rapid.IntRange(2, 4).Draw(t, "classes")
 		x, labels := labelled(n, d, classes, rapid.Float64Range(0.1, 3).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
 		for range rapid.IntRange(0, 5).Draw(t, "unlabelled") {

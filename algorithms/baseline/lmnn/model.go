@@ -47,6 +47,7 @@ func (m *Model) Describe() []algorithms.Figure {
 }
 
 // Encode stores the model in f.
+// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
 	m.Map.Encode(f)
 	f.SetFloat64s(tensorTrace, m.trace)

@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
@@ -32,7 +33,7 @@ func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *
 
 // The gradient is that of differences.
 func TestGradient(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 40, 4, 20, rapid.Uint64().Draw(rt, "seed"))
 		p, _, err := Learner{Params: DefaultParams()}.frame(context.Background(), enginetest.New(rt, 0), x, set)
 		if err != nil {
@@ -64,7 +65,7 @@ func TestGradient(t *testing.T) {
 // Of the problem of weights: the gradient is that of differences, the scale is the best one, and where no weight is 0 a
 // Newton direction solves the system of second differences.
 func TestWeights(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 4
 		x, _, set := enginetest.Bands(rt, 40, d, 20, rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
@@ -104,7 +105,7 @@ func TestWeights(t *testing.T) {
 				rt.Fatalf("%g times the weights are better", scale)
 			}
 		}
-		direction, err := s.direction(context.Background(), []int{0, 1, 2, 3})
+		direction, err := s.direction(context.Background(), []int{0, 1, 2, 3}, s.curvature())
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func objective(t enginetest.Fataler, m *Model, x *points.Dense, set *links.Set) 
 // that are positive semidefinite, in whitened coordinates. Without eps the objective is that of the linked points'
 // distances, and it rises.
 func TestOptimum(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		const q = 3
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
 		x, _, set := enginetest.Bands(rt, 40, q, 25, rapid.Uint64().Draw(rt, "seed"))

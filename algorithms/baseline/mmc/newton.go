@@ -18,8 +18,7 @@ type weights struct {
 	trial, keep []float64
 }
 
-// warmUp is the number of cheap first steps, and small the weight, relative to the mean, below which one that falls is held
-// at 0 by a Newton step.
+// warmUp is the number of cheap first steps, and small the weight, relative to the mean, above which none is held by a Newton step.
 const (
 	warmUp = 10
 	small  = 1e-2
@@ -118,26 +117,30 @@ func (s *weights) gap() float64 {
 	return s.total*most/s.sum - 0.5
 }
 
-// step takes a Newton step among the weights that are not held at 0, and says whether h rose.
+// step takes a Newton step among the weights that are not held, a step of each by itself among those that are, projected on
+// what is not negative, and says whether h rose. Where h is flat to rounding, the whole step must halve the gap instead: h is
+// quadratic near the optimum, and the gap, linear, still has digits.
 func (s *weights) step(ctx context.Context) (bool, error) {
-	var free []int
+	curvature := s.curvature()
+	alone := s.alone(curvature)
+	within := s.within(alone)
+	var free, held []int
 	for c, v := range s.w {
-		if v > small*s.total/float64(len(s.w)) || s.g[c] > 0 {
+		if v > within || s.g[c] > 0 {
 			free = append(free, c)
+		} else {
+			held = append(held, c)
 		}
 	}
-	direction, err := s.direction(ctx, free)
+	direction, err := s.direction(ctx, free, curvature)
 	if err != nil {
 		return false, err
 	}
 	copy(s.keep, s.w)
 	before := s.sum - s.total
 	for t := 1.0; t > 1e-9; t /= 2 {
-		copy(s.trial, s.keep)
-		for c, v := range s.trial {
-			if v <= small*s.total/float64(len(s.w)) && s.g[c] <= 0 {
-				s.trial[c] = 0
-			}
+		for _, c := range held {
+			s.trial[c] = max(0, s.keep[c]+t*alone[c])
 		}
 		for i, c := range free {
 			s.trial[c] = max(0, s.keep[c]+t*direction[i])
@@ -147,23 +150,75 @@ func (s *weights) step(ctx context.Context) (bool, error) {
 			promised += s.g[c] * (v - s.keep[c])
 		}
 		const part = 1e-4
-		if h, _, _ := s.value(s.trial); h > before && h >= before+part*promised {
+		h, _, _ := s.value(s.trial)
+		if h > before && h >= before+part*promised {
 			s.w, s.trial = s.trial, s.w
 			s.settle()
+			return true, nil
+		}
+		if t == 1 && h >= before-rounding*s.sum && s.halves() {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// direction solves H d = g, H = sum zz' / (4 |z|^3) the negative second derivative, over the free weights.
-func (s *weights) direction(ctx context.Context, free []int) ([]float64, error) {
-	f := len(free)
-	curvature := make([]float64, len(s.lengths))
-	for k := range curvature {
+// curvature returns the roots of 1 / (4 |z|^3), so that the negative second derivative is H = sum (curvature z)(curvature z)'.
+func (s *weights) curvature() []float64 {
+	out := make([]float64, len(s.lengths))
+	for k := range out {
 		v := s.inverse(k, s.sum)
-		curvature[k] = math.Sqrt(v*v*v) / 2
+		out[k] = math.Sqrt(v*v*v) / 2
 	}
+	return out
+}
+
+// alone returns the Newton step of every weight when the others stay, g/H_cc; of a feature without curvature, to 0.
+func (s *weights) alone(curvature []float64) []float64 {
+	out := make([]float64, len(s.w))
+	for c, g := range s.g {
+		second := 0.0
+		for k, v := range s.columns.Row(c) {
+			second += v * curvature[k] * v * curvature[k]
+		}
+		out[c] = -s.w[c]
+		if second > 0 {
+			out[c] = g / second
+		}
+	}
+	return out
+}
+
+// within is the weight up to which one that falls is held: a part of the mean, and no more than what steps alone would move all
+// of them by. That is 0 at the optimum, so a weight that is small and positive there is let go in time.
+func (s *weights) within(alone []float64) float64 {
+	moved := 0.0
+	for c, v := range s.w {
+		m := v - max(0, v+alone[c])
+		moved += m * m
+	}
+	return min(small*s.total/float64(len(s.w)), math.Sqrt(moved))
+}
+
+// rounding is the part of the first sum up to which two values of h are equal.
+const rounding = 4e-15
+
+// halves goes to the trial weights if the gap is at most half as large there.
+func (s *weights) halves() bool {
+	before := s.gap()
+	s.w, s.trial = s.trial, s.w
+	s.settle()
+	if s.gap() <= before/2 {
+		return true
+	}
+	copy(s.w, s.keep)
+	s.settle()
+	return false
+}
+
+// direction solves H d = g over the free weights.
+func (s *weights) direction(ctx context.Context, free []int, curvature []float64) ([]float64, error) {
+	f := len(free)
 	rows := s.rows.View(0, f, 0, len(curvature))
 	for i, c := range free {
 		to := rows.Row(i)

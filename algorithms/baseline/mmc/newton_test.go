@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // TestNewtonSteps: where the cheap first steps do not suffice, Newton's end at the optimum of the weights: by definition, the
@@ -15,7 +16,7 @@ import (
 // never falls.
 func TestNewtonSteps(t *testing.T) {
 	newton := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 12
 		ctx := context.Background()
 		x, _, set := enginetest.Bands(rt, 60, d, 40, rapid.Uint64().Draw(rt, "seed"))

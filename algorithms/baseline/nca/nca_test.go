@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // bands returns points of three classes, and links that say all of them.
@@ -125,7 +126,7 @@ func TestGradient(t *testing.T) {
 
 // The objective rises, is the mean probability under the map that is returned, and new points find their class.
 func TestLearns(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, set := bands(rt, 60, 4, rapid.Uint64().Draw(rt, "seed"))
 		dims := rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(rt, "dims")
 		m := fitted(rt, func(p *Params) { p.Dims = dims }, x, set)

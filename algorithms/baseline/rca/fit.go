@@ -30,6 +30,8 @@ func (l *Learner) Method() string { return Method }
 
 // Fit learns from n dense points of d features and the must-links between them;
 // cannot-links are ignored with a notice. Cost: n d^2 + O(d^3) flops.
+// The result has the type *[Model]. Errors: no must-links; parameters that [Params.Validate] refuses; other
+// than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err().
 func (l *Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	begin := time.Now()
 	if err := l.Params.Validate(); err != nil {

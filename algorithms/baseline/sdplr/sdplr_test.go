@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
@@ -33,7 +34,7 @@ func blobs(n, pairs int, seed uint64) (*points.Dense, *links.Set, error) {
 // The objective is that of the semidefinite program, which an interior-point method finds, for all losses;
 // and the gap that the model states is a bound.
 func TestIsTheSemidefiniteProgram(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		x, set, err := blobs(rapid.IntRange(12, 30).Draw(t, "n"), rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func blobs(n, pairs int, seed uint64) (*points.Dense, *links.Set, error) {
@@ -36,7 +37,7 @@ func blobs(n, pairs int, seed uint64) (*points.Dense, *links.Set, error) {
 // a_e = -l'/2 of each link the matrix A(a) - m K is negative semidefinite for the m that makes it
 // orthogonal to K.
 func TestOptimal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
 		x, set, err := blobs(n, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func of(kind Kind) Learner {
@@ -102,7 +103,7 @@ func TestFunctionsOfTheLaplacian(t *testing.T) {
 // No alpha of the cone is nearer to the targets: for any, and for falling ones.
 func TestAligned(t *testing.T) {
 	eng := enginetest.New(t, 0)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		n, r := rapid.IntRange(6, 20).Draw(t, "n"), rapid.IntRange(1, 6).Draw(t, "r")
 		free := rapid.SampledFrom([]int{0, 1, r}).Draw(t, "free")

@@ -127,6 +127,7 @@ var (
 func (m *Model) Status() algorithms.Status { return m.status }
 
 // Encode stores the model in f.
+// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
 	m.Map.Encode(f)
 	return stored.SetHeader(f, Method, m.params, m.status, nil)

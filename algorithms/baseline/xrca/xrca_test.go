@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
@@ -30,7 +31,7 @@ func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *
 
 // The matrix of the metric is C^-1 S C^-1, C with eps, of the raw features.
 func TestMetric(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 4
 		x, _, set := enginetest.Bands(rt, 60, d, 30, rapid.Uint64().Draw(rt, "seed"))
 		eps := rapid.SampledFrom([]float64{1e-6, 1e-2, 1}).Draw(rt, "eps")

@@ -1,0 +1,40 @@
+package itml
+
+import (
+	"context"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// AddLinks returns the model that a fit with the links of m and those of set gives, and with the triplets of m: the projections go on from
+// its multipliers. x are the points that m was fitted on. The bounds of distances are those of the fit, which depend on the points and
+// not on the links. In kernel mode a few new links turn the directions of m, which then are no more those of the largest spread first.
+//
+// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model of a file that does not hold its
+// multipliers, as those of earlier versions, are a *fault.DataError.
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	added, err := m.add(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": new links", err)
+	}
+	return added, nil
+}
+
+func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f := &fit{Learner: Learner{Params: m.params}, eng: eng, x: x, before: m.taught, bounds: m.about.Bounds, begin: time.Now()}
+	var err error
+	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
+		return nil, err
+	}
+	f.Triplets, f.Seed = m.taught.Triplets, m.taught.Seed
+	if from, is := m.Map.(*expansion.Map); is {
+		f.Kernel, f.from = m.Kernel().Spec(), from
+	}
+	return f.model(ctx)
+}

@@ -1,0 +1,322 @@
+package itml
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
+)
+
+// randomLinks returns links between any points of three classes, rows modulo 3, a fifth of them wrong, some with a bound of their own.
+func randomLinks(n, count int, seed uint64) []links.Link {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	out := enginetest.Mixed(n, 3, count, seed)
+	for k := range out {
+		if rng.IntN(5) == 0 {
+			out[k].Bound = 0.5 + rng.Float64()
+		}
+	}
+	return out
+}
+
+// reread returns the model of the file of another one.
+func reread(t enginetest.Fataler, m algorithms.Model) *Model {
+	t.Helper()
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// Links that are added to a model, read from its file, in one go or two, bring it to the optimum that a fit of all links has: the
+// same conditions hold, at the same bounds, and the distances of all points are the same.
+func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
+
+func addLinksProperty(t *rapid.T) {
+	n := rapid.IntRange(20, 60).Draw(t, "n")
+	x, _, _ := enginetest.Bands(t, n, 3, 2, rapid.Uint64().Draw(t, "points"))
+	list := randomLinks(n, rapid.IntRange(3, 30).Draw(t, "links"), rapid.Uint64().Draw(t, "seed"))
+	l := Learner{Params: DefaultParams(), Seed: rapid.Uint64().Draw(t, "fit")}
+	l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(t, "gamma")
+	l.Params.Tol, l.Params.MaxIter = 1e-12, 3000
+	switch rapid.IntRange(0, 2).Draw(t, "mode") {
+	case 1:
+		l.Params.Prior = Covariance
+	case 2:
+		l.Kernel, _ = kernel.Parse("rbf:sigma=mean")
+	}
+	if rapid.Bool().Draw(t, "triplets") {
+		l.Triplets = []links.Triplet{{I: 0, J: 3, K: 1}, {I: 5, J: 8, K: 4}}
+	}
+	first, second := rapid.IntRange(1, len(list)).Draw(t, "first"), rapid.IntRange(0, len(list)).Draw(t, "second")
+	second = max(first, second)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	got := reread(t, fitted(t, l, x, enginetest.Links(t, n, list[:first])))
+	for _, part := range [][]links.Link{list[:second], list[second:]} { // the first part repeats links of the model
+		if len(part) == 0 {
+			continue
+		}
+		added, err := got.AddLinks(ctx, eng, x, enginetest.Links(t, n, part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = reread(t, added)
+	}
+	want := fitted(t, l, x, enginetest.Links(t, n, list))
+	if got.params != want.params || got.about.Bounds != want.about.Bounds || got.about.Skipped != want.about.Skipped {
+		t.Fatalf("parameters %+v, %+v: want %+v, %+v", got.params, got.about, want.params, want.about)
+	}
+	if !got.Status().Converged && want.Status().Converged || !(got.Residual() <= 1e-8+10*want.Residual()) {
+		t.Fatalf("status %+v, residual %g, of a fit %g", got.Status(), got.Residual(), want.Residual())
+	}
+	if !want.Status().Converged || want.Residual() > 1e-8 {
+		return // links contradict each other so much that rounding leaves no digits, to either
+	}
+	pairs := pairsOf(n)
+	a, b := distances(t, got, x, pairs), distances(t, want, x, pairs)
+	for k := range a {
+		if !(math.Abs(a[k]-b[k]) <= 1e-4*slices.Max(b)) {
+			t.Fatalf("pair %v is %.12g apart, after a fit of all links %.12g", pairs[k], a[k], b[k])
+		}
+	}
+}
+
+// A few more links take fewer sweeps than all of them from the beginning, in both modes, and the same bits come from any number of workers.
+func TestAddLinksIsWarm(t *testing.T) {
+	x, labels, set := enginetest.Bands(t, 300, 6, 80, 1)
+	few, err := links.SampleByCount(labels, 3, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "rbf:sigma=mean"} {
+		l := Learner{Params: DefaultParams()}
+		l.Params.Tol = 1e-6
+		if text != "" {
+			if l.Kernel, err = kernel.Parse(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := fitted(t, l, x, set)
+		var first []float64
+		for _, workers := range []int{1, 3} {
+			added, err := m.AddLinks(context.Background(), enginetest.New(t, workers), x, few)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, b := added.Status().Iterations, m.Status().Iterations; a >= b {
+				t.Errorf("%q: %d sweeps for six more links, the fit took %d", text, a, b)
+			}
+			d := distances(t, added.(*Model), x, [][2]int{{0, 1}, {3, 200}, {17, 88}})
+			if first == nil {
+				first = d
+			}
+			if !slices.Equal(first, d) {
+				t.Errorf("%q: distances %v with %d workers, %v with one", text, d, workers, first)
+			}
+		}
+	}
+}
+
+// Directions that are turned are as good as directions that are found anew: beside the learned kernel by its formula, evaluated with all points.
+func TestTurnedDirections(t *testing.T) {
+	turned := 0
+	propertytest.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(100, 120).Draw(rt, "n")
+		x, _, _ := enginetest.Bands(rt, n+20, 4, 2, rapid.Uint64().Draw(rt, "points"))
+		known := x.Select(rows(n)).(*points.Dense)
+		list := randomLinks(n, rapid.IntRange(8, 20).Draw(rt, "links"), rapid.Uint64().Draw(rt, "seed"))
+		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 3, K: 1}}}
+		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
+		l.Kernel, _ = kernel.Parse("rbf:sigma=mean")
+		m := fitted(rt, l, known, enginetest.Links(rt, n, list[:2]))
+		anew := *m
+		anew.params.Dims = 1000 // all, but not those of m
+		ctx, eng := context.Background(), enginetest.New(t, 0)
+		var got [2][]float64
+		var taught *logdetmetric.Taught
+		for k, m := range []*Model{m, &anew} {
+			added, err := m.AddLinks(ctx, eng, known, enginetest.Links(rt, n, list[2:]))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			got[k], taught = distances(rt, added.(*Model), x, pairsOf(n+20)), added.(*Model).taught
+		}
+		if !slices.Equal(got[0], got[1]) {
+			turned++
+		}
+		want := byFormula(rt, m.Kernel(), x, taught, pairsOf(n+20))
+		for _, part := range [][2]int{{0, n}, {n, n + 20}} { // pairs begin with a training point, or with a new one
+			off := [2]float64{}
+			for k := range got {
+				for p := part[0]; p < part[1]; p++ {
+					off[k] = max(off[k], math.Abs(got[k][p]-want[p]))
+				}
+			}
+			if !(off[0] <= 1e-6*slices.Max(want)+10*off[1]) {
+				rt.Fatalf("pairs from %d to %d are up to %g off, with directions that are found anew %g", part[0], part[1]-1, off[0], off[1])
+			}
+		}
+	})
+	if turned < 50 {
+		t.Errorf("directions were turned %d times", turned)
+	}
+}
+
+// byFormula returns squared distances of the learned kernel k0 - k0 (K0 + P^-1)^-1 k0 = k0 - k0 (I + P K0)^-1 P k0 for the signed multipliers P.
+func byFormula(t enginetest.Fataler, k kernel.Kernel, x *points.Dense, taught *logdetmetric.Taught, pairs [][2]int) []float64 {
+	t.Helper()
+	g, err := k.Gram(context.Background(), enginetest.New(t, 1), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := x.N
+	k0, p := mat.NewDense(n, n, g.Data), mat.NewDense(n, n, nil)
+	add := func(i, j int, l float64) {
+		for _, at := range [][2]int{{i, i}, {j, j}} {
+			p.Set(at[0], at[1], p.At(at[0], at[1])+l)
+		}
+		p.Set(i, j, p.At(i, j)-l)
+		p.Set(j, i, p.At(j, i)-l)
+	}
+	all := slices.Concat(taught.Links.Must(), taught.Links.Cannot())
+	for at, l := range all {
+		add(l.I, l.J, float64(l.Sign)*taught.Multipliers[at])
+	}
+	for at, c := range taught.Triplets {
+		add(c.I, c.J, taught.Multipliers[len(all)+at])
+		add(c.I, c.K, -taught.Multipliers[len(all)+at])
+	}
+	var a, right, inner, learned mat.Dense
+	a.Mul(p, k0)
+	right.CloneFrom(&a)
+	for i := range n {
+		a.Set(i, i, a.At(i, i)+1)
+	}
+	if err := inner.Solve(&a, &right); err != nil {
+		t.Fatal(err)
+	}
+	learned.Mul(k0, &inner)
+	learned.Sub(k0, &learned)
+	out := make([]float64, len(pairs))
+	for at, q := range pairs {
+		out[at] = learned.At(q[0], q[0]) + learned.At(q[1], q[1]) - learned.At(q[0], q[1]) - learned.At(q[1], q[0])
+	}
+	return out
+}
+
+func rows(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func pairsOf(n int) (out [][2]int) {
+	for i := range n {
+		out = append(out, [2]int{i, (i*7 + 1) % n})
+	}
+	return out
+}
+
+func TestAddLinksRejects(t *testing.T) {
+	x, _, set := enginetest.Bands(t, 30, 3, 8, 1)
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	against := set.Must()[0]
+	against.Sign = links.Cannot
+	tripled := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
+	for k := range tripled.Data {
+		tripled.Data[k] *= 3
+	}
+	old := *m
+	old.taught = nil
+	for name, c := range map[string]struct {
+		m    *Model
+		x    points.Points
+		set  *links.Set
+		word string
+	}{
+		"fewer points":  {m, x.Select([]int{1, 2, 3}), enginetest.Links(t, 3, randomLinks(3, 5, 1)), "30"},
+		"other rows":    {m, x, enginetest.Links(t, 31, []links.Link{links.NewLink(0, 30, links.Must)}), "31"},
+		"larger points": {m, tripled, set, "do not go with these points"},
+		"contradiction": {m, x, enginetest.Links(t, 30, []links.Link{against}), "must"},
+		"no links":      {m, x, enginetest.Links(t, 30, nil), "want at least one"},
+		"old file":      {reread(t, &old), x, set, "want a fit with all links"},
+	} {
+		if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
+			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.word)
+		}
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := m.AddLinks(done, eng, x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// What a file holds of links is checked.
+func TestTaughtFile(t *testing.T) {
+	x, _, set := enginetest.Bands(t, 30, 3, 8, 1)
+	l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}
+	m := fitted(t, l, x, set)
+	count := set.Len() + 1
+	for name, spoil := range map[string]func(f *model.File){
+		"points":      func(f *model.File) { f.Header.Extra[Method] = []byte(`{"upper":1,"lower":2,"points":0}`) },
+		"fewer":       func(f *model.File) { f.Header.Extra[Method] = []byte(`{"upper":1,"lower":2,"points":3}`) },
+		"links":       func(f *model.File) { f.SetInt64s("itml.taught.links", []int64{0, 0}, 1, 2) },
+		"weights":     func(f *model.File) { f.SetFloat64s("itml.taught.weights", []float64{1}) },
+		"bounds":      func(f *model.File) { f.SetFloat64s("itml.taught.link_bounds", []float64{1}) },
+		"triplets":    func(f *model.File) { f.SetInt64s("itml.taught.triplets", []int64{0, 1, 30}, 1, 3) },
+		"multipliers": func(f *model.File) { f.SetFloat64s("itml.taught.multipliers", []float64{1}) },
+		"NaN": func(f *model.File) {
+			f.SetFloat64s("itml.taught.multipliers", slices.Repeat([]float64{math.NaN()}, count))
+		},
+		"negative": func(f *model.File) {
+			f.SetFloat64s("itml.taught.multipliers", slices.Repeat([]float64{-1}, count))
+		},
+	} {
+		f := &model.File{}
+		if err := m.Encode(f); err != nil {
+			t.Fatal(err)
+		}
+		spoil(f)
+		if _, err := Decode(f); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	// Multipliers that no matrix has are found when they are used.
+	f := &model.File{}
+	if err := m.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	f.SetFloat64s("itml.taught.multipliers", slices.Repeat([]float64{1e9}, count))
+	back, err := Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := back.AddLinks(context.Background(), enginetest.New(t, 0), x, set); !fault.IsInput(err) {
+		t.Errorf("multipliers of no matrix: error %v, want one of the input", err)
+	}
+}

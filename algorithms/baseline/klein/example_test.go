@@ -1,0 +1,53 @@
+package klein_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/mustlink/mustlink/algorithms/baseline/klein"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+// Two rings, one around the other: shortest paths stay within a ring.
+func Example() {
+	ctx := context.Background()
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	seen, err := dataset.Generate("rings", dataset.GenerateOptions{N: 200, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	unseen, err := dataset.Generate("rings", dataset.GenerateOptions{N: 200, Seed: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	pairs, err := links.SampleByCount(seen.Labels, 120, 120, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := klein.Learner{Params: klein.DefaultParams(), Seed: 1}.Fit(ctx, eng, seen.Points, pairs)
+	if err != nil {
+		log.Fatal(err)
+	}
+	places, err := model.Embed(ctx, eng, unseen.Points)
+	if err != nil {
+		log.Fatal(err)
+	}
+	clusters, err := cluster.KMeans(ctx, eng, places, cluster.Params{K: 2, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	agreement, err := score.Rand(unseen.Labels, clusters.Labels)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("clusters of unseen points are the classes:", agreement > 0.9)
+	// Output: clusters of unseen points are the classes: true
+}
