@@ -1,10 +1,11 @@
 package cluster
 
 import (
-	"github.com/mustlink/mustlink/engine/points"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // assignBlock is the number of rows whose distances are computed by one multiplication: a
@@ -30,7 +31,8 @@ func slack(d int, xNorm, cNorm float64) float64 {
 // (Hamerly 2010): then its label cannot change. The rest is gathered and multiplied with
 // the centres. dist is up to date afterwards for all rows.
 func (r *start) assignRows(lo, hi int, first bool) (changed int) {
-	active := make([]int, 0, hi-lo)
+	var space [assignBlock]int // of the stack: there are many blocks
+	active := space[:0]
 	for i := lo; i < hi; i++ {
 		c := r.labels[i]
 		if !first {
@@ -56,10 +58,7 @@ func (r *start) assignRows(lo, hi int, first bool) (changed int) {
 	dots := r.eng.GetMatrix(len(active), r.p.K)
 	defer r.eng.PutMatrix(dots)
 	r.eng.Backend().Gemm(false, true, 1, rows, r.centers, 0, dots)
-	maxNorm := 0.0
-	for _, v := range r.norm {
-		maxNorm = max(maxNorm, v)
-	}
+	maxNorm := slices.Max(r.norm)
 	for a, i := range active {
 		c := r.nearest(i, dots.Row(a), maxNorm)
 		if first || c != r.labels[i] {
@@ -73,35 +72,40 @@ func (r *start) assignRows(lo, hi int, first bool) (changed int) {
 // nearest returns the centre closest to row i, ties to the lower number, and sets the
 // row's distance and bound. dots holds x_i'c for every centre.
 func (r *start) nearest(i int, dots []float64, maxNorm float64) int {
-	best, second, arg := math.Inf(1), math.Inf(1), 0
+	arg, dist, bound := nearestCenter(r.s.x.Row(i), dots, r.s.norm[i], r.centers, r.norm, maxNorm)
+	r.dist[i] = dist
+	r.lower[i] = math.Sqrt(bound) * (1 - boundMargin)
+	return arg
+}
+
+// nearestCenter returns the centre closest to x, ties to the lower number, its squared distance by the direct sum, and
+// a lower bound of the squared distances of the others. dots holds x'c for every centre, xNorm and norm are squared norms.
+func nearestCenter(x, dots []float64, xNorm float64, centers blas.Matrix, norm []float64, maxNorm float64) (arg int, dist, bound float64) {
+	best, second := math.Inf(1), math.Inf(1)
 	for c, dot := range dots {
-		v := r.norm[c] - 2*dot
+		v := norm[c] - 2*dot
 		if v < best {
 			best, second, arg = v, best, c
 		} else if v < second {
 			second = v
 		}
 	}
-	x := r.s.x.Row(i)
-	tolerance := slack(r.s.x.Cols, r.s.norm[i], maxNorm)
-	others := second
+	tolerance, others := slack(len(x), xNorm, maxNorm), second
 	if second <= best+tolerance {
-		arg, others = r.nearestDirect(x, dots, best+tolerance), best
+		arg, others = nearestDirect(x, dots, best+tolerance, centers, norm), best
 	}
-	r.dist[i] = points.SquaredDistance(x, r.centers.Row(arg))
-	r.lower[i] = math.Sqrt(max(0, others+r.s.norm[i]-tolerance)) * (1 - boundMargin)
-	return arg
+	return arg, points.SquaredDistance(x, centers.Row(arg)), max(0, others+xNorm-tolerance)
 }
 
 // nearestDirect decides among the centres whose expanded distance (less |x|^2) is at most
 // limit by direct sums.
-func (r *start) nearestDirect(x, dots []float64, limit float64) int {
+func nearestDirect(x, dots []float64, limit float64, centers blas.Matrix, norm []float64) int {
 	best, arg := math.Inf(1), 0
 	for c, dot := range dots {
-		if r.norm[c]-2*dot > limit {
+		if norm[c]-2*dot > limit {
 			continue
 		}
-		if d := points.SquaredDistance(x, r.centers.Row(c)); d < best {
+		if d := points.SquaredDistance(x, centers.Row(c)); d < best {
 			best, arg = d, c
 		}
 	}

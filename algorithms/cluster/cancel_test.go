@@ -41,6 +41,12 @@ func TestStoppedAnywhere(t *testing.T) {
 		"constrained kernel k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
 			return inertia(ConstrainedKernel(ctx, eng, k, must, Params{K: 3, Restarts: 4, Progress: f}))
 		},
+		"streaming k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
+			return streamed(KMeansStream(ctx, eng, inBlocks(m, []int{50, 13}, nil), StreamParams{Params: Params{K: 3, Restarts: 4, Progress: f}, Sample: 9}))
+		},
+		"mini-batch k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
+			return streamed(MiniBatch(ctx, eng, inBlocks(m, []int{50, 13}, nil), StreamParams{Params: Params{K: 3, Restarts: 4, Progress: f}, Sample: 9, Batch: 20, Passes: 2}))
+		},
 		"penalised k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
 			r, err := Penalized(ctx, eng, m, set, PenalizedParams{Params: Params{K: 3, Restarts: 4, Progress: f}})
 			if err != nil {
@@ -100,6 +106,14 @@ func TestStoppedAnywhere(t *testing.T) {
 
 // inertia is the objective of a result.
 func inertia(r *Result, err error) (float64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return r.Inertia, nil
+}
+
+// streamed is inertia of a stream.
+func streamed(r *StreamResult, err error) (float64, error) {
 	if err != nil {
 		return 0, err
 	}

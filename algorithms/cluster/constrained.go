@@ -49,7 +49,7 @@ func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *link
 	if l.N() != x.Rows {
 		return nil, &fault.ShapeError{What: "number of points", Got: x.Rows, Want: fmt.Sprintf("%d, as the links are for", l.N())}
 	}
-	if err := checkMemory(eng, "constrained k-means", 2*x.Rows, x.Cols, p.K); err != nil {
+	if err := checkMemory(eng, "constrained k-means", 2*x.Rows, x.Cols, p); err != nil {
 		return nil, err
 	}
 	b := newBlocks(l)

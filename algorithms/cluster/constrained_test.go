@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/propertytest"
 
 	"pgregory.net/rapid"
 )
@@ -65,7 +66,7 @@ func feasible(n, k int, ls []links.Link) bool {
 // satisfies the links when there is one, a proof with a true certificate when there is none.
 func TestFeasibilityIsDecided(t *testing.T) {
 	eng := newEngine(t, 1)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 8).Draw(t, "n")
 		k := rapid.IntRange(1, 3).Draw(t, "k")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
@@ -164,7 +165,7 @@ func TestConstrainedOptimumOfFewPoints(t *testing.T) {
 // minimises its summed squared distance, and centres are means of points.
 func TestMustLinksMoveAsBlocks(t *testing.T) {
 	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(5, 60).Draw(t, "n")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
 		x := blobs(rng.Uint64(), n, 2, 4, 1)
@@ -421,7 +422,7 @@ func TestSearchGivesUp(t *testing.T) {
 
 // TestRescueFallsBackToTheBase drives the colouring through all its ways of construction.
 func TestRescueFallsBackToTheBase(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 14).Draw(t, "n")
 		k := rapid.IntRange(2, 4).Draw(t, "k")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))

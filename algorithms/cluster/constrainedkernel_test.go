@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/propertytest"
 
 	"pgregory.net/rapid"
 )
@@ -29,7 +30,7 @@ func someMust(rng *rand.Rand, n, count int) []links.Link {
 // of constrained k-means on them, from either kind of start.
 func TestConstrainedKernelIsConstrained(t *testing.T) {
 	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 60).Draw(t, "n")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "links"), 0))
 		l, err := links.New(n, someMust(rng, n, rapid.IntRange(0, n).Draw(t, "count")))

@@ -13,6 +13,10 @@
 //     known by inner products only. [ConstrainedKernel] does so with must-link components as
 //     blocks.
 //
+// Rows that memory does not hold come as a sequence of blocks: [KMeansStream] is k-means in several passes over them, with
+// the bits of [KMeans] from the same centres; [MiniBatch] (Sculley 2010) goes through them once. The [Assigner] of
+// their result gives rows to the centres, block by block.
+//
 // # Exactness and determinism
 //
 // Distances are prefiltered by matrix multiplication, |x|^2 + |c|^2 - 2x'c, whose rounding

@@ -11,6 +11,38 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
+// Rows that come in blocks, from a file for example: every range over them begins with the first.
+func ExampleKMeansStream() {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows := func(yield func(blas.Matrix, error) bool) {
+		for block := range 100 {
+			x := blas.NewMatrix(2, 1)
+			x.Set(0, 0, float64(block%3))
+			x.Set(1, 0, float64(block%3+10))
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+	r, err := cluster.KMeansStream(context.Background(), eng, rows, cluster.StreamParams{Params: cluster.Params{K: 2}, Sample: 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Rows, r.Sizes, r.Converged)
+
+	labels, distances := make([]int, 2), make([]float64, 2)
+	err = r.Assign(context.Background(), eng, blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{-5, 40}}, labels, distances)
+	fmt.Println(labels[0] == labels[1], err)
+	// Output:
+	// 200 [100 100] true
+	// false <nil>
+}
+
 func Example() {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {

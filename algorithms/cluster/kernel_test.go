@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 
 	"pgregory.net/rapid"
 )
@@ -30,7 +31,7 @@ func gram(x blas.Matrix) blas.Matrix {
 // result is a fixed point of Lloyd's iteration, and enough starts find the same optimum.
 func TestLinearKernelIsKMeans(t *testing.T) {
 	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 30).Draw(t, "n")
 		k := rapid.IntRange(1, 3).Draw(t, "k")
 		x := blobs(rapid.Uint64().Draw(t, "data"), n, 2, 3, 0.6)
@@ -122,7 +123,7 @@ func TestKernelInertiaDecreases(t *testing.T) {
 // but an end and a partition.
 func TestKernelEndsOnAnyMatrix(t *testing.T) {
 	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "n")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
 		k := blas.NewMatrix(n, n)
@@ -191,7 +192,7 @@ func TestKernelDuplicatesAndWorkers(t *testing.T) {
 // clusters empty; they must be refilled as long as there are distinct objects.
 func TestKernelFillsItsClusters(t *testing.T) {
 	eng := newEngine(t, 1)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "n")
 		x := lattice(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0)), n, 2, 3)
 		k := rapid.IntRange(1, n).Draw(t, "k")

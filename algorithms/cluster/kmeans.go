@@ -19,46 +19,58 @@ import (
 // nearest centre (ties: the lower number) and every centre is the mean of its cluster, to
 // rounding. x is not changed.
 //
-// Errors: *fault.ParamError (K, Restarts, MaxIter, Tol, Init), *fault.DataError (a value
-// that is not finite, or squares that overflow), *fault.MemoryError, and ctx.Err(), wrapped.
+// Errors: *fault.ParamError (K, Restarts, MaxIter, Tol, Init), *fault.ShapeError (Start, Weights), *fault.DataError (a value
+// that is not finite, squares that overflow, a weight that is not positive), *fault.MemoryError, and ctx.Err(), wrapped.
 // Cost: an iteration takes at most 2ndK flops and, once most points are far from changing,
 // about 5nd; k-means++ takes 3ndK. Memory: a copy of x and about 4n values a worker.
 func KMeans(ctx context.Context, eng *engine.Engine, x blas.Matrix, p Params) (*Result, error) {
-	p, err := p.resolve(x.Rows)
+	weights := p.Weights
+	if err := checkWeights(weights, x.Rows); err != nil {
+		return nil, err
+	}
+	p.Weights = nil
+	p, err := p.resolveStart(x.Rows, x.Cols)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMemory(eng, "k-means", x.Rows, x.Cols, p.K); err != nil {
-		return nil, err
-	}
-	s, err := newSample(eng, x)
-	if err != nil {
-		return nil, err
-	}
-	best, restart, err := bestStart(ctx, eng, s, p, nil, "k-means")
+	p.Weights = weights
+	best, restart, err := kmeans(ctx, eng, x, p)
 	if err != nil {
 		return nil, err
 	}
 	return best.result(restart), nil
 }
 
-// checkMemory estimates what clustering n rows of d values takes: a copy of the rows and
-// the vectors of one start a worker.
-func checkMemory(eng *engine.Engine, what string, n, d, k int) error {
-	workers := int64(eng.Workers())
-	bytes := engine.MatrixBytes(n, d+2) + workers*(engine.MatrixBytes(n, 5)+engine.MatrixBytes(k, d+assignBlock))
-	return eng.Check(fmt.Sprintf("%s of %d x %d values", what, n, d), bytes, "cluster a sample of the rows")
+// kmeans is KMeans with parameters that are resolved. It returns the best start and its number.
+func kmeans(ctx context.Context, eng *engine.Engine, x blas.Matrix, p Params) (*start, int, error) {
+	if err := checkMemory(eng, "k-means", x.Rows, x.Cols, p); err != nil {
+		return nil, 0, err
+	}
+	s, err := newSample(eng, x)
+	if err == nil && p.Weights != nil {
+		s.weight = p.Weights
+		err = s.setNorms() // which checks the weighted sum
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return bestStart(ctx, eng, s, p, nil, "k-means")
+}
+
+// checkMemory prices clustering n rows of d values.
+func checkMemory(eng *engine.Engine, what string, n, d int, p Params) error {
+	return eng.Check(fmt.Sprintf("%s of %d x %d values", what, n, d), clusterBytes(eng, n, d, p), "cluster a sample of the rows, or stream them")
+}
+
+// clusterBytes estimates what clustering n rows of d values takes: a copy of the rows and the vectors of the starts under way.
+func clusterBytes(eng *engine.Engine, n, d int, p Params) int64 {
+	starts := int64(min(eng.Workers(), p.Restarts))
+	return engine.MatrixBytes(n, d+2) + starts*engine.MatrixBytes(n, 5) + int64(eng.Workers())*engine.MatrixBytes(p.K, d+assignBlock)
 }
 
 func (r *start) result(restart int) *Result {
-	for c := range r.p.K {
-		row := r.centers.Row(c)
-		for j, v := range r.s.shift {
-			row[j] += v
-		}
-	}
 	return &Result{
-		Labels: r.labels, Centers: r.centers, Inertia: r.last(),
+		Labels: r.labels, Centers: movedBack(r.centers, r.s.shift), Inertia: r.last(),
 		Iterations: r.iterations, Converged: r.converged, Restart: restart,
 	}
 }

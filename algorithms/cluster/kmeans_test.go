@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 
 	"pgregory.net/rapid"
 )
@@ -127,7 +128,7 @@ func distinctRows(x blas.Matrix) int {
 // TestKMeansProperties draws points on a lattice, full of ties and duplicates.
 func TestKMeansProperties(t *testing.T) {
 	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		d := rapid.IntRange(1, 3).Draw(t, "d")
 		k := rapid.IntRange(1, n).Draw(t, "k")
@@ -349,7 +350,7 @@ func TestSlackBoundsTheError(t *testing.T) {
 // compares with direct sums over all centres, lower number first.
 func TestAssignDecidesTies(t *testing.T) {
 	eng := newEngine(t, 2)
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n, k, d := rapid.IntRange(1, 300).Draw(t, "n"), rapid.IntRange(2, 12).Draw(t, "k"), rapid.IntRange(1, 9).Draw(t, "d")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
 		s := &sample{x: lattice(rng, n, d, 4), shift: make([]float64, d)}

@@ -41,6 +41,12 @@ type Params struct {
 	Seed uint64
 	// Init is InitPlusPlus ("" means it) or InitRandom.
 	Init string
+	// Start holds the K x d centres to begin with: then there is one start, Init is not looked at, and K may be 0. Only
+	// [KMeans] and [KMeansStream] take it.
+	Start blas.Matrix
+	// Weights, if any, are those of the rows in the objective and in the means, one a row, > 0 and finite: a row of weight 2
+	// counts as two equal rows. Only [KMeans] takes them.
+	Weights []float64
 	// Progress is told of every finished start, one call at a time, from the goroutine that
 	// ran it. Nil means nobody listens.
 	Progress algorithms.ProgressFunc
@@ -90,16 +96,44 @@ func (p Params) resolve(n int) (Params, error) {
 		return p, &fault.ParamError{Param: "tol", Value: p.Tol, Want: "a number in [0, 1)"}
 	case p.Init != InitPlusPlus && p.Init != InitRandom:
 		return p, fault.Unknown("init", p.Init, []string{InitPlusPlus, InitRandom})
+	case p.Start.Rows > 0:
+		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centres", p.Start.Rows), Want: "none, for all but k-means"}
+	case p.Weights != nil:
+		return p, &fault.ParamError{Param: "weights", Value: fmt.Sprintf("%d values", len(p.Weights)), Want: "none, for all but k-means of rows that are held"}
 	}
 	return p, nil
 }
 
+// resolveStart is resolve for methods that take Start, and rows of d values.
+func (p Params) resolveStart(n, d int) (Params, error) {
+	if p.Start.Rows == 0 {
+		return p.resolve(n)
+	}
+	start := p.Start
+	switch {
+	case p.K != 0 && p.K != start.Rows:
+		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: fmt.Sprintf("%d, as there are centres to start from", start.Rows)}
+	case start.Cols != d:
+		return p, &fault.ShapeError{What: "number of columns of the starting centres", Got: start.Cols, Want: fmt.Sprintf("%d, as the rows have", d)}
+	}
+	if err := checkFinite(start); err != nil {
+		return p, fmt.Errorf("starting centres: %w", err)
+	}
+	p.K, p.Restarts, p.Start = start.Rows, 1, blas.Matrix{}
+	p, err := p.resolve(n)
+	p.Start = start
+	return p, err
+}
+
 // checkFinite reports the first value of x that is NaN or infinite.
-func checkFinite(x blas.Matrix) error {
+func checkFinite(x blas.Matrix) error { return checkFiniteFrom(x, 0) }
+
+// checkFiniteFrom is checkFinite for rows that are numbered from first.
+func checkFiniteFrom(x blas.Matrix, first int) error {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("value is %v: want a finite number", v)}
+				return &fault.DataError{Row: first + i, Column: fmt.Sprint(j), Err: fmt.Errorf("value is %v: want a finite number", v)}
 			}
 		}
 	}

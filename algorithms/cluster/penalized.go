@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -63,8 +64,8 @@ type PenalizedResult struct {
 // than its own: the nearer the worse. Without metric both cost 1.
 //
 // Must-link components give the first centres, the largest and then those far from each other; what is missing is drawn as
-// in k-means++. Then, in turn: points go where it costs least, linked ones one after the other and again until none moves;
-// centres are means; and metrics are the inverse scatters that minimise the sum for the partition. The sum falls but
+// in k-means++. Then, in turn: points go where it costs least, linked ones one after the other, must-link components as wholes, and
+// again until none moves, because a point alone seldom leaves those that it is linked to; centres are means; and metrics are the inverse scatters that minimise the sum for the partition. The sum falls but
 // where a broken cannot-link's farthest pair changes with the metric.
 //
 // Errors: those of KMeans; links of other rows, a weight or an eps that cannot be used. Cost: 3ndK flops an iteration, and nd^2
@@ -154,6 +155,7 @@ type penalties struct {
 	of     [][]tie // of every point
 	linked []int   // points with links
 	groups [][]int // must-link components of more than one point, the largest first
+	group  []int   // the component of every point, -1 for none
 	unit   float64 // mean squared distance to the mean
 }
 
@@ -165,7 +167,7 @@ type tie struct {
 }
 
 func newPenalties(x blas.Matrix, l *links.Set, p PenalizedParams) *penalties {
-	s := &penalties{x: x, p: p, of: make([][]tie, x.Rows)}
+	s := &penalties{x: x, p: p, of: make([][]tie, x.Rows), group: slices.Repeat([]int{-1}, x.Rows)}
 	s.links = append(append(s.links, l.Must()...), l.Cannot()...)
 	for _, k := range s.links {
 		s.of[k.I] = append(s.of[k.I], tie{k.J, k.Sign, k.Weight * p.Weight})
@@ -178,6 +180,9 @@ func newPenalties(x blas.Matrix, l *links.Set, p PenalizedParams) *penalties {
 	}
 	for _, g := range l.Chunklets() {
 		if len(g) > 1 {
+			for _, i := range g {
+				s.group[i] = len(s.groups)
+			}
 			s.groups = append(s.groups, g)
 		}
 	}
@@ -198,6 +203,7 @@ type penalized struct {
 	rng        *rand.Rand
 	restart    int
 	labels     []int
+	before     []int // labels of the rows that move
 	centers    blas.Matrix
 	metrics    []*form     // one, or one a cluster
 	distance   blas.Matrix // n x K: of every point to every centre, in the cluster's metric
@@ -275,7 +281,8 @@ func (r *penalized) nearest(i int) int {
 	return best
 }
 
-// assign moves points to where they cost least, linked ones in turn until none moves, and says whether any has moved.
+// assign moves points to where they cost least, linked ones in turn and must-link components as wholes until none moves, and says
+// whether any has moved.
 func (r *penalized) assign() (moved bool) {
 	for i := range r.labels {
 		if len(r.of[i]) == 0 {
@@ -288,29 +295,60 @@ func (r *penalized) assign() (moved bool) {
 	for range sweeps {
 		still := true
 		for _, k := range r.rng.Perm(len(r.linked)) {
-			i := r.linked[k]
-			best, least := r.labels[i], r.cost(i, r.labels[i])
-			for c := range r.p.K {
-				if v := r.cost(i, c); v < least-1e-12*math.Abs(least) {
-					best, least = c, v
-				}
+			if r.move(r.linked[k : k+1]) {
+				still = false
 			}
-			if best != r.labels[i] {
-				r.labels[i], still, moved = best, false, true
+		}
+		for _, g := range r.groups {
+			if r.move(g) {
+				still = false
 			}
 		}
 		if still {
 			break
 		}
+		moved = true
 	}
 	return moved
 }
 
-// cost is what a point adds to the objective in a cluster, its links included.
-func (r *penalized) cost(i, c int) float64 {
-	v := r.distance.At(i, c) - r.metric(c).logdet
-	for _, k := range r.of[i] {
-		v += r.penalty(i, k.other, c, r.labels[k.other], k.sign, k.weight)
+// move takes a point, or a whole must-link component, to the cluster where they cost least, and says whether that is another one.
+func (r *penalized) move(rows []int) bool {
+	r.before = r.before[:0]
+	for _, i := range rows {
+		r.before = append(r.before, r.labels[i])
+	}
+	best, least := -1, r.cost(rows)
+	for c := range r.p.K {
+		for _, i := range rows {
+			r.labels[i] = c
+		}
+		if v := r.cost(rows); v < least-1e-12*math.Abs(least) {
+			best, least = c, v
+		}
+	}
+	for k, i := range rows {
+		if r.labels[i] = best; best < 0 {
+			r.labels[i] = r.before[k]
+		}
+	}
+	return best >= 0
+}
+
+// cost is what a point, or a whole must-link component, adds to the objective where it is, links included: those inside count half
+// from each side.
+func (r *penalized) cost(rows []int) float64 {
+	v := 0.0
+	for _, i := range rows {
+		c := r.labels[i]
+		v += r.distance.At(i, c) - r.metric(c).logdet
+		for _, k := range r.of[i] {
+			p := r.penalty(i, k.other, c, r.labels[k.other], k.sign, k.weight)
+			if len(rows) > 1 && r.group[i] == r.group[k.other] {
+				p /= 2
+			}
+			v += p
+		}
 	}
 	return v
 }
@@ -404,9 +442,9 @@ func (r *penalized) result() *PenalizedResult {
 	return out
 }
 
-// first returns the first centres: means of must-link components, the largest first (but in the first start it is drawn by
-// size) and then the one whose size times its squared distance to those so far is largest; and where these are too few,
-// points drawn by their squared distances.
+// first returns the first centres: means of must-link components, the largest first and then the one whose size times its
+// squared distance to those so far is largest, but from the second start on drawn by these sizes and products; and where components
+// are too few, points drawn by their squared distances.
 func (r *penalized) first() blas.Matrix {
 	centers, t := blas.NewMatrix(r.p.K, r.x.Cols), r.eng.Backend().Kernels()
 	means, weight := blas.NewMatrix(len(r.groups), r.x.Cols), make([]float64, len(r.groups))
@@ -416,30 +454,15 @@ func (r *penalized) first() blas.Matrix {
 			t.Axpy(1/weight[g], r.x.Row(i), means.Row(g))
 		}
 	}
-	near, count := make([]float64, len(r.groups)), min(r.p.K, len(r.groups))
+	near, price, count := make([]float64, len(r.groups)), slices.Clone(weight), min(r.p.K, len(r.groups))
 	for c := range count {
-		best := 0
-		switch {
-		case c == 0 && r.restart > 0:
-			best = draw(weight, r.rng.Float64())
-		case c == 0:
-			for g, w := range weight {
-				if w > weight[best] {
-					best = g
-				}
-			}
-		default:
-			for g := range near {
-				if weight[g]*near[g] > weight[best]*near[best] {
-					best = g
-				}
-			}
-		}
+		best := r.pick(price)
 		copy(centers.Row(c), means.Row(best))
 		for g := range near {
 			if d := t.SquaredDistance(means.Row(g), means.Row(best)); c == 0 || d < near[g] {
 				near[g] = d
 			}
+			price[g] = weight[g] * near[g]
 		}
 	}
 	cost := make([]float64, r.x.Rows)
@@ -462,4 +485,18 @@ func (r *penalized) first() blas.Matrix {
 		}
 	}
 	return centers
+}
+
+// pick returns the component of the largest price, or from the second start on one that is drawn by price.
+func (r *penalized) pick(price []float64) int {
+	if r.restart > 0 {
+		return draw(price, r.rng.Float64())
+	}
+	best := 0
+	for g, v := range price {
+		if v > price[best] {
+			best = g
+		}
+	}
+	return best
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/mustlink/mustlink/engine/points"
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // sample is what Lloyd's iteration works on: weighted rows, moved so that their mean is
@@ -28,14 +28,85 @@ func newSample(eng *engine.Engine, x blas.Matrix) (*sample, error) {
 	if err := checkFinite(x); err != nil {
 		return nil, err
 	}
-	s := &sample{x: eng.NewMatrix(x.Rows, x.Cols), shift: columnMeans(x)}
+	var middle runningMean
 	for i := range x.Rows {
-		row := s.x.Row(i)
-		for j, v := range x.Row(i) {
-			row[j] = v - s.shift[j]
+		middle.add(x.Row(i))
+	}
+	s := &sample{x: eng.NewMatrix(x.Rows, x.Cols), shift: middle.of(x.Cols)}
+	move(s.x, x, s.shift)
+	return s, s.setNorms()
+}
+
+// checkWeights reports weights that n rows cannot have.
+func checkWeights(weights []float64, n int) error {
+	if weights != nil && len(weights) != n {
+		return &fault.ShapeError{What: "number of weights", Got: len(weights), Want: fmt.Sprintf("%d, one a row", n)}
+	}
+	for i, w := range weights {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return &fault.DataError{Row: i, Err: fmt.Errorf("weight is %v: want a finite number > 0", w)}
 		}
 	}
-	return s, s.setNorms()
+	return nil
+}
+
+// runningMean is the mean of rows whose number is not known before the last one. It need not be exact.
+type runningMean struct {
+	rows float64
+	mean []float64
+}
+
+func (m *runningMean) add(row []float64) {
+	m.rows++
+	mean := m.of(len(row))
+	for j, v := range row {
+		mean[j] += (v - mean[j]) / m.rows
+	}
+}
+
+// of returns the mean, of d columns; 0 without rows.
+func (m *runningMean) of(d int) []float64 {
+	if m.mean == nil {
+		m.mean = make([]float64, d)
+	}
+	return m.mean
+}
+
+// move writes the rows of x less shift into dst.
+func move(dst, x blas.Matrix, shift []float64) {
+	for i := range x.Rows {
+		row := dst.Row(i)
+		for j, v := range x.Row(i) {
+			row[j] = v - shift[j]
+		}
+	}
+}
+
+// moved returns a copy of x less shift.
+func moved(x blas.Matrix, shift []float64) blas.Matrix {
+	out := blas.NewMatrix(x.Rows, x.Cols)
+	move(out, x, shift)
+	return out
+}
+
+// movedBack returns x with shift added to its rows again.
+func movedBack(x blas.Matrix, shift []float64) blas.Matrix {
+	out := x.Clone()
+	for i := range out.Rows {
+		row := out.Row(i)
+		for j, v := range shift {
+			row[j] += v
+		}
+	}
+	return out
+}
+
+// setNorms writes the squared norms of the rows of x into dst.
+func setNorms(dst []float64, x blas.Matrix) {
+	zero := make([]float64, x.Cols)
+	for i := range dst {
+		dst[i] = points.SquaredDistance(x.Row(i), zero)
+	}
 }
 
 // columnMeans returns the mean of every column. Dividing before adding keeps the sum of
@@ -51,26 +122,44 @@ func columnMeans(x blas.Matrix) []float64 {
 }
 
 func (s *sample) setNorms() error {
-	zero := make([]float64, s.x.Cols)
 	s.norm = make([]float64, s.x.Rows)
-	total, largest, widest := 0.0, 0.0, 0.0
-	for i := range s.norm {
-		s.norm[i] = points.SquaredDistance(s.x.Row(i), zero)
-		total += s.weightOf(i) * s.norm[i]
-		largest = max(largest, s.norm[i])
-		for _, v := range s.x.Row(i) {
-			widest = max(widest, math.Abs(v))
-		}
+	setNorms(s.norm, s.x)
+	var e extent
+	for i, norm := range s.norm {
+		e.add(s.x.Row(i), norm, s.weightOf(i))
 	}
+	return e.check()
+}
+
+// extent is how far rows reach.
+type extent struct {
+	total, largest float64 // sum and maximum of their squared norms
+	widest         float64 // the largest absolute value
+}
+
+func (e *extent) add(row []float64, norm, weight float64) {
+	e.total += weight * norm
+	e.largest = max(e.largest, norm)
+	for _, v := range row {
+		e.widest = max(e.widest, math.Abs(v))
+	}
+}
+
+// check reports rows whose squares leave the range of float64.
+func (e *extent) check() error {
 	// Every distance is at most four times the largest norm: with a finite total nothing
 	// overflows later.
-	if math.IsNaN(total) || total > math.MaxFloat64/16 {
-		return &fault.DataError{Row: -1, Err: errors.New("values are too large, their squares overflow: want smaller ones (scale the data)")}
+	if math.IsNaN(e.total) || e.total > math.MaxFloat64/16 {
+		return &fault.DataError{Row: -1, Err: errTooLarge()}
 	}
-	if widest > 0 && largest < vanishing {
-		return errVanish(widest)
+	if e.widest > 0 && e.largest < vanishing {
+		return errVanish(e.widest)
 	}
 	return nil
+}
+
+func errTooLarge() error {
+	return errors.New("values are too large, their squares overflow: want smaller ones (scale the data)")
 }
 
 // vanishing bounds squared distances that have lost digits to the lower end of float64's range, with some room.

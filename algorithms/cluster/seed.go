@@ -1,11 +1,17 @@
 package cluster
 
-import "github.com/mustlink/mustlink/engine/points"
+import (
+	"math"
 
-import "math"
+	"github.com/mustlink/mustlink/engine/points"
+)
 
 // seed chooses K rows as the first centres.
 func (r *start) seed() error {
+	if r.p.Start.Rows > 0 {
+		move(r.centers, r.p.Start, r.s.shift)
+		return nil
+	}
 	if r.p.Init == InitRandom {
 		for c, i := range r.rng.Perm(r.s.rows())[:r.p.K] {
 			copy(r.centers.Row(c), r.s.x.Row(i))

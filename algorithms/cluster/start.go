@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"github.com/mustlink/mustlink/engine/points"
 	"math/rand/v2"
 	"sync/atomic"
 
@@ -93,10 +92,7 @@ func (r *start) objective() float64 {
 // assign moves every row to its nearest centre under the constraints and returns how many
 // labels changed.
 func (r *start) assign(first bool) (int, error) {
-	zero := make([]float64, r.centers.Cols)
-	for c := range r.norm {
-		r.norm[c] = points.SquaredDistance(r.centers.Row(c), zero)
-	}
+	setNorms(r.norm, r.centers)
 	free := r.s.rows()
 	if r.conflict != nil {
 		free -= r.conflict.len()

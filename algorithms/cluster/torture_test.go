@@ -79,6 +79,13 @@ func TestClustersOfOddPoints(t *testing.T) {
 					runs[fmt.Sprintf("penalised k-means, metric %s, each %v", metric, each)] = penalizedRun(eng, y, set, PenalizedParams{Params: p, Metric: Metric(metric), Each: each})
 				}
 			}
+			for what, streamed := range map[string]StreamParams{
+				"streaming k-means from given centres": {Params: Params{Start: y.View(0, k, 0, y.Cols).Clone()}},
+				"streaming k-means of a sample":        {Params: p, Sample: k + 1},
+				"mini-batch k-means":                   {Params: p, Sample: k + 1, Batch: 4, Passes: 2},
+			} {
+				runs[what] = streamedRun(eng, y, streamed)
+			}
 			for what, run := range runs {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 				r, err := run(ctx)
@@ -128,5 +135,29 @@ func penalizedRun(eng *engine.Engine, x blas.Matrix, set *links.Set, p Penalized
 			return nil, fmt.Errorf("objective %v", r.Objective)
 		}
 		return &r.Result, nil
+	}
+}
+
+// streamedRun clusters the rows of x as they pass; with given centres it demands what KMeans makes of them.
+func streamedRun(eng *engine.Engine, x blas.Matrix, p StreamParams) func(context.Context) (*Result, error) {
+	return func(ctx context.Context) (*Result, error) {
+		learn := KMeansStream
+		if p.Batch > 0 {
+			learn = MiniBatch
+		}
+		r, err := learn(ctx, eng, inBlocks(x, []int{5, 2}, nil), p)
+		if p.Start.Rows > 0 {
+			if held, fail := KMeans(ctx, eng, x, p.Params); fmt.Sprint(fail) != fmt.Sprint(err) || err == nil && math.Float64bits(held.Inertia) != math.Float64bits(r.Inertia) {
+				return nil, fmt.Errorf("error %v, of k-means %v, or another inertia", err, fail)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		out := &Result{Labels: make([]int, x.Rows), Centers: r.Centers(), Inertia: r.Inertia}
+		if err := checkFinite(out.Centers); err != nil {
+			return nil, fmt.Errorf("centres: %v", err)
+		}
+		return out, r.Assign(ctx, eng, x, out.Labels, make([]float64, x.Rows))
 	}
 }

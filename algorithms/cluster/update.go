@@ -1,18 +1,17 @@
 package cluster
 
 import (
-	"github.com/mustlink/mustlink/engine/points"
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // update sets every centre to the weighted mean of its cluster, leaves the centres of empty
 // clusters where they are, and sets drift. Partial sums over fixed chunks are added in order.
 func (r *start) update() error {
 	m, k, d := r.s.rows(), r.p.K, r.s.x.Cols
-	// At most 64 chunks, and partial sums of at most a quarter of the data's size.
-	chunk := max(1024, 4*k, (m+63)/64)
+	chunk := updateChunk(m, k)
 	chunks := (m + chunk - 1) / chunk
 	sums := r.eng.GetMatrix(chunks*k, d+1) // the last column holds the weights
 	defer r.eng.PutMatrix(sums)
@@ -40,6 +39,10 @@ func (r *start) update() error {
 	r.moveCenters(total)
 	return nil
 }
+
+// updateChunk returns the number of rows whose sums are added up by themselves: at most 64 chunks, and partial sums of at most
+// a quarter of the data's size.
+func updateChunk(n, k int) int { return max(1024, 4*k, (n+63)/64) }
 
 // addRow adds w x and w to a row of sums.
 func addRow(sum, x []float64, w float64) {
