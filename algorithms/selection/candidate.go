@@ -183,3 +183,28 @@ func duplicate(list []Candidate) error {
 	}
 	return nil
 }
+
+// Parse reads what [Candidate.String] writes. Errors are those of the catalog, and a *fault.ParamError for words that are not name=value.
+func Parse(text string) (Candidate, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return Candidate{}, &fault.ParamError{Param: "candidate", Value: text, Want: "a method, and name=value for what differs from its defaults"}
+	}
+	c := Candidate{Method: words[0]}
+	for _, word := range words[1:] {
+		name, value, is := strings.Cut(word, "=")
+		switch {
+		case !is || name == "" || value == "":
+			return Candidate{}, &fault.ParamError{Param: "candidate", Value: word, Want: "name=value"}
+		case name == kernelAxis:
+			c.Kernel = value
+		default:
+			if c.Params == nil {
+				c.Params = map[string]string{}
+			}
+			c.Params[name] = value
+		}
+	}
+	_, err := c.Learner(0, nil)
+	return c, err
+}

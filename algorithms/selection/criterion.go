@@ -188,8 +188,11 @@ func (j *judge) stability(ctx context.Context, eng *engine.Engine, c Candidate, 
 	return score.AdjustedRand(of[0], of[1])
 }
 
-// check reports what the criterion lacks.
+// check reports what the criterion lacks, and a wrong incumbent.
 func (o *Options) check(n int) error {
+	if err := o.checkIncumbent(); err != nil {
+		return err
+	}
 	switch o.Criterion {
 	case Ranking:
 	case Agreement, Stability:

@@ -11,30 +11,15 @@ import (
 // cacheBytes bounds what candidates keep for each other when the engine has no cache of its own.
 const cacheBytes = 256 << 20
 
-// sharing returns the engine with a cache, a part of the memory limit.
-func sharing(eng *engine.Engine) (*engine.Engine, error) {
-	if eng.Cache() != nil {
-		return eng, nil
-	}
-	limit := int64(cacheBytes)
-	if eng.MemoryLimit() > 0 {
-		limit = max(1, min(limit, eng.MemoryLimit()/8))
-	}
-	c, err := engine.NewCache(limit)
-	if err != nil {
-		return nil, err
-	}
-	return eng.WithCache(c)
-}
-
-// families divides candidates into those that one fit serves: they differ in the parameter of a path only. Only distances are
-// had from a path, so only ranking gains.
+// families divides candidates into those that one fit serves: they differ in the parameter of a path only, whose values a path takes in an
+// order of its own, whatever that of the candidates. Only distances are had from a path, so only ranking gains; it spares a candidate
+// that is alone the embedding, too.
 func (s *search) families(list []int) [][]int {
 	at := map[string]int{}
 	var out [][]int
 	for _, i := range list {
 		c := s.trials[i].Candidate
-		if s.o.Criterion == Ranking {
+		if s.shared() {
 			if _, name, _, ok := s.path(c); ok {
 				rest := Candidate{Method: c.Method, Kernel: c.Kernel, Params: maps.Clone(c.Params)}
 				delete(rest.Params, name)
@@ -50,6 +35,9 @@ func (s *search) families(list []int) [][]int {
 	}
 	return out
 }
+
+// shared says whether paths are taken.
+func (s *search) shared() bool { return s.o.Criterion == Ranking && !s.apart }
 
 // path returns the learner of a candidate that is on a path, with its parameter and value.
 func (s *search) path(c Candidate) (l algorithms.PathLearner, name string, value float64, ok bool) {
@@ -67,7 +55,7 @@ func (s *search) path(c Candidate) (l algorithms.PathLearner, name string, value
 // scores judges a family on fold f. A value of the parameter that cannot be used fails alone.
 func (s *search) scores(ctx context.Context, eng *engine.Engine, family []Candidate, f int) []outcome {
 	out := make([]outcome, len(family))
-	if len(family) > 1 {
+	if _, _, _, ok := s.path(family[0]); ok && s.shared() {
 		if scores, err := s.pathScores(ctx, eng, family, f); err == nil {
 			for k, v := range scores {
 				out[k].score = v

@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -59,5 +60,71 @@ func TestFamiliesAreTheFits(t *testing.T) {
 	}
 	if seen != 2*len(values)*o.Folds {
 		t.Errorf("%d scores", seen)
+	}
+}
+
+// Paths of npkl over C and of kbeta over reg_d serve their candidates as fits do, and neither the order of the candidates nor the number of
+// workers changes a bit of a score.
+func TestPathFamilies(t *testing.T) {
+	ctx := context.Background()
+	x, _, set := enginetest.Bands(t, 150, 4, 60, 1)
+	list, err := Grid([]string{"npkl", "kbeta"}, []Axis{
+		{"C", []string{"4", "0.5", "1", "2"}}, {"delta", []string{"0.2", "0.4"}}, {"tol", []string{"1e-8"}},
+		{"reg_d", []string{"1e-2", "1e-6", "0.3"}}, {"iterations", []string{"1", "2"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := DefaultOptions()
+	o.Candidates = list
+	j, err := newJudge(x, set, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &search{judge: j, trials: make([]Trial, len(list))}
+	all := make([]int, len(list))
+	for i := range list {
+		s.trials[i].Candidate, all[i] = list[i], i
+	}
+	families := s.families(all)
+	if len(list) != 8+6 || len(families) != 4 {
+		t.Fatalf("%d candidates in %d families, want 14 in two of npkl and two of kbeta", len(list), len(families))
+	}
+	eng := enginetest.New(t, 2)
+	for _, family := range families {
+		var members []Candidate
+		for _, i := range family {
+			members = append(members, list[i])
+		}
+		got, err := s.pathScores(ctx, eng, members, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, c := range members {
+			want, err := s.score(ctx, eng, c, 0)
+			if err != nil || !(math.Abs(got[k]-want) <= 1e-9) {
+				t.Errorf("%s: score %v, by a fit of its own %v (%v)", c, got[k], want, err)
+			}
+		}
+	}
+	scores := func(workers int, candidates []Candidate) map[string][]float64 {
+		o.Candidates = candidates
+		r, err := Select(ctx, enginetest.New(t, workers), x, set, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string][]float64{}
+		for _, trial := range r.Trials {
+			out[trial.Candidate.String()] = trial.Scores
+		}
+		return out
+	}
+	turned := slices.Clone(list)
+	slices.Reverse(turned)
+	first, second := scores(1, list), scores(3, turned)
+	for name, want := range first {
+		if !slices.Equal(second[name], want) {
+			t.Errorf("%s: scores %v in another order and on three workers, %v", name, second[name], want)
+		}
 	}
 }

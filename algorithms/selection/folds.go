@@ -29,28 +29,45 @@ type fold struct {
 // other can say anything about a held-out one: the links that a model is fitted on leave one of its points alone.
 //
 // Without cannot-links pairs without a link stand in for them, as many as there are must-links. Every fold must hold out a
-// must-link and another pair, and leave a must-link to fit on.
+// must-link and another pair, and leave a must-link to fit on; the error of links that are too few says for how many folds they suffice.
 func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
 	if count < 2 {
 		return nil, &fault.ParamError{Param: "folds", Value: count, Want: "a number >= 2"}
 	}
+	folds, poor, err := divide(set, count, seed)
+	if err != nil || poor < 0 {
+		return folds, err
+	}
+	enough := fmt.Sprintf("give at least %d must-links without a common point, and %d cannot-links", count, count)
+	for fewer := count - 1; fewer >= 2; fewer-- {
+		if _, poor, err := divide(set, fewer, seed); err == nil && poor < 0 {
+			enough = fmt.Sprintf("%s, or take %d folds, for which they suffice", enough, fewer)
+			break
+		}
+	}
+	f := folds[poor]
+	left, _ := f.fit.Count()
+	return nil, fault.Data("", "%d links are too few for %d folds: fold %d holds out %d must-links and %d other pairs and leaves %d must-links to fit on, want at least one of each; %s",
+		set.Len(), count, poor+1, f.must, len(f.pairs)-f.must, left, enough)
+}
+
+// divide returns the folds, and the first of them that has too few links, -1 for none.
+func divide(set *links.Set, count int, seed uint64) (out []fold, poor int, err error) {
 	of := assign(set, count, rand.New(rand.NewPCG(seed, streamFolds)))
 	must, cannot := set.Must(), set.Cannot()
 	if len(cannot) == 0 {
 		cannot = strangers(set, rand.New(rand.NewPCG(seed, streamRandom)))
 	}
-	out := make([]fold, count)
+	out = make([]fold, count)
 	for f := range out {
-		var err error
 		if out[f], err = split(set, of, f, must, cannot); err != nil {
-			return nil, err
+			return nil, -1, err
 		}
 		if left, _ := out[f].fit.Count(); left == 0 || out[f].must == 0 || out[f].must == len(out[f].pairs) {
-			return nil, fault.Data("", "%d links are too few for %d folds: fold %d holds out %d must-links and %d other pairs and leaves %d must-links to fit on, want at least one of each; give more links, or fewer folds",
-				set.Len(), count, f+1, out[f].must, len(out[f].pairs)-out[f].must, left)
+			return out, f, nil
 		}
 	}
-	return out, nil
+	return out, -1, nil
 }
 
 // assign returns the fold of every linked point.

@@ -29,14 +29,18 @@ type Options struct {
 	// Halving judges all candidates on one fold, the better third on two more, and so on: with k folds about 1 + log3 of the
 	// fits that all would take.
 	Halving bool
-	Seed    uint64
+	// Incumbent, if not nil, is the one of the candidates that is chosen unless another is ahead of it by more than Margin standard
+	// errors. Held-out links are few, and the best of many candidates on them owes some of that to luck.
+	Incumbent *Candidate
+	Margin    float64 // >= 0
+	Seed      uint64
 	// State, if not "", is the path of a file that keeps finished fits, to go on from after an interrupt.
 	State    string
 	Progress algorithms.ProgressFunc // fits done, of those of all rounds
 }
 
-// DefaultOptions returns five folds, held-out links ranked by distance.
-func DefaultOptions() Options { return Options{Criterion: Ranking, Folds: 5, Seed: 1} }
+// DefaultOptions returns five folds, held-out links ranked by distance; no incumbent, a margin of one standard error for one.
+func DefaultOptions() Options { return Options{Criterion: Ranking, Folds: 5, Margin: 1, Seed: 1} }
 
 // Trial is a candidate with what became of it.
 type Trial struct {
@@ -47,11 +51,14 @@ type Trial struct {
 	SD      float64   `json:"sd"`   // divisor n - 1; 0 for one score
 	Seconds float64   `json:"seconds"`
 	Error   string    `json:"error,omitempty"` // why it failed
+	// Ahead is how many standard errors it is ahead of the incumbent, negative when behind; nil without one, and for candidates that were
+	// judged on fewer folds.
+	Ahead *float64 `json:"ahead,omitempty"`
 }
 
 // Result is the choice.
 type Result struct {
-	Best   Candidate `json:"best"`
+	Best   Candidate `json:"best"`   // the first trial, or the incumbent that the trials do not beat
 	Trials []Trial   `json:"trials"` // best first: those of most folds, of these by mean; failed ones last
 	Fits   int       `json:"fits"`
 	// Resumed is how many of the fits were in the state file.
@@ -81,25 +88,31 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err != nil {
 		return nil, err
 	}
-	store, err := openStore(o.State, x, set, &o)
-	if err != nil {
+	if eng, err = eng.Sharing(cacheBytes); err != nil {
 		return nil, err
 	}
-	if eng, err = sharing(eng); err != nil {
+	store, err := openStore(o.State, x, set, &o)
+	if err != nil {
 		return nil, err
 	}
 	s := &search{judge: j, store: store, start: start, trials: make([]Trial, len(o.Candidates))}
 	for i, c := range o.Candidates {
 		s.trials[i].Candidate = c
 	}
-	err = s.run(ctx, eng)
-	if closeErr := store.close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := s.runAndClose(ctx, eng); err != nil {
 		return nil, err
 	}
 	return s.result()
+}
+
+// runAndClose is run, behind which the state file is closed, after a panic too.
+func (s *search) runAndClose(ctx context.Context, eng *engine.Engine) (err error) {
+	defer func() {
+		if closeErr := s.store.close(); err == nil {
+			err = closeErr
+		}
+	}()
+	return s.run(ctx, eng)
 }
 
 func (o *Options) validate(x points.Points, set *links.Set) error {
@@ -126,6 +139,7 @@ type search struct {
 	store  *store
 	start  time.Time
 	trials []Trial
+	apart  bool // fit every candidate by itself
 
 	mu      sync.Mutex
 	done    int
@@ -163,7 +177,7 @@ func (s *search) run(ctx context.Context, eng *engine.Engine) error {
 			return err
 		}
 		s.order(alive)
-		alive = slices.DeleteFunc(alive[:(len(alive)+keep-1)/keep], func(i int) bool { return s.trials[i].Error != "" })
+		alive = slices.DeleteFunc(s.stay(alive), func(i int) bool { return s.trials[i].Error != "" })
 		if len(alive) == 0 {
 			break
 		}
@@ -315,6 +329,7 @@ func (s *search) result() (*Result, error) {
 	if first := r.Trials[0]; first.Error != "" {
 		return nil, fmt.Errorf("all %d candidates fail, the first: %q: %w", len(r.Trials), first.Candidate, s.first)
 	}
+	s.defend(r)
 	return r, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,12 +19,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // TestDeal: every linked point is in one fold, a link is held out where one of its points is and fitted on elsewhere, no link
 // that is fitted on touches a point of the fold, and what the fitted ones imply says nothing of those held out.
 func TestDeal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n, count := rapid.IntRange(20, 60).Draw(t, "points"), rapid.IntRange(2, 5).Draw(t, "folds")
 		labels := make([]string, n)
 		for i := range labels {
@@ -374,5 +376,30 @@ func TestForeignState(t *testing.T) {
 	}
 	if now, _ := os.ReadFile(o.State); string(now) != foreign {
 		t.Errorf("the file holds %q now", now)
+	}
+}
+
+// The error of links that are too few names the largest number of folds for which they suffice.
+func TestFoldsThatSuffice(t *testing.T) {
+	for seed := range uint64(8) {
+		set := enginetest.Links(t, 60, enginetest.Mixed(60, 3, 24, seed))
+		_, err := deal(set, 40, seed)
+		if !fault.IsInput(err) {
+			t.Fatalf("40 folds of 24 links: error %v", err)
+		}
+		folds := 0
+		if m := regexp.MustCompile(`or take (\d+) folds, for which they suffice`).FindStringSubmatch(err.Error()); m != nil {
+			if folds, err = strconv.Atoi(m[1]); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := deal(set, folds, seed); err != nil {
+				t.Errorf("%d folds should suffice: %v", folds, err)
+			}
+		}
+		for more := max(2, folds+1); more < 40; more++ {
+			if _, err := deal(set, more, seed); err == nil {
+				t.Errorf("%d folds suffice, the error says %d", more, folds)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -53,6 +54,9 @@ func TestStoppedAnywhere(t *testing.T) {
 			}()
 			_, _ = Select(context.Background(), eng, x, set, o)
 		}()
+		if open := timesOpen(o.State); open != 0 {
+			t.Errorf("after the panic at report %d the state file is open %d times", at, open)
+		}
 		o.Progress = nil
 		got, err := Select(context.Background(), eng, x, set, o)
 		if err != nil {
@@ -66,6 +70,20 @@ func TestStoppedAnywhere(t *testing.T) {
 		}
 	}
 	t.Logf("selections cancelled: %d, panics of a listener that reached the caller: %d", reports, reports)
+}
+
+// timesOpen returns how many times this process has the file open, 0 where the system does not say.
+func timesOpen(path string) (open int) {
+	links, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		panic(err) // of the pattern only
+	}
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && to == path {
+			open++
+		}
+	}
+	return open
 }
 
 // TestAllRefused: when no candidate fits the memory limit, that is an error of the input.

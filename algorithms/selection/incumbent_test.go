@@ -1,0 +1,147 @@
+package selection
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// The corrected standard error, worked out by hand: differences .1, .2, .3 have the mean .2 and the deviation .1; with three folds its
+// error is .1 (1/3 + 1/2)^1/2.
+func TestAhead(t *testing.T) {
+	got := ahead([]float64{0.6, 0.7, 0.8}, []float64{0.5, 0.5, 0.5})
+	if want := 0.2 / (0.1 * math.Sqrt(5.0/6)); math.Abs(got-want) > 1e-12 {
+		t.Errorf("%v standard errors, want %v", got, want)
+	}
+	if got := ahead([]float64{0.5, 0.7}, []float64{0.5, 0.7}); got != 0 {
+		t.Errorf("equal scores: %v", got)
+	}
+	if got := ahead([]float64{0.5, 0.75}, []float64{0.25, 0.5}); got != most {
+		t.Errorf("the same gain on all folds: %v, want the most that there is, %v", got, float64(most))
+	}
+	if got := ahead([]float64{0.1, 0.4}, []float64{0.5, 0.7}); !(got < 0) {
+		t.Errorf("worse: %v", got)
+	}
+}
+
+// trialsOf returns a search over methods whose folds have these scores.
+func trialsOf(incumbent string, margin float64, scores map[string][]float64) (*search, *Result) {
+	o := Options{Margin: margin}
+	s := &search{judge: &judge{o: &o}}
+	for _, name := range []string{"krca", "kbeta", "npkl"} {
+		c := Candidate{Method: name}
+		o.Candidates = append(o.Candidates, c)
+		trial := Trial{Candidate: c, Scores: scores[name]}
+		trial.Mean, trial.SD = spread(trial.Scores)
+		s.trials = append(s.trials, trial)
+	}
+	if incumbent != "" {
+		o.Incumbent = &Candidate{Method: incumbent}
+	}
+	order := []int{0, 1, 2}
+	s.order(order)
+	r := &Result{Best: s.trials[order[0]].Candidate}
+	for _, i := range order {
+		r.Trials = append(r.Trials, s.trials[i])
+	}
+	return s, r
+}
+
+// One that is ahead by luck does not replace the incumbent; one that is ahead on every fold does, though its mean is not the best.
+func TestIncumbent(t *testing.T) {
+	scores := map[string][]float64{
+		"krca":  {0.70, 0.70, 0.70, 0.70},
+		"kbeta": {0.95, 0.60, 0.96, 0.61}, // .78, here more and there less
+		"npkl":  {0.75, 0.76, 0.75, 0.76},
+	}
+	for _, c := range []struct {
+		incumbent string
+		margin    float64
+		want      string
+	}{{"", 1, "kbeta"}, {"krca", 1, "npkl"}, {"krca", 1e5, "krca"}, {"krca", 0, "kbeta"}, {"kbeta", 0, "kbeta"}, {"npkl", 1, "npkl"}} {
+		s, r := trialsOf(c.incumbent, c.margin, scores)
+		s.defend(r)
+		if r.Best.Method != c.want {
+			t.Errorf("incumbent %q, margin %g: %s is chosen, want %s", c.incumbent, c.margin, r.Best, c.want)
+		}
+		for _, trial := range r.Trials {
+			if (trial.Ahead != nil) != (c.incumbent != "" && trial.Candidate.Method != c.incumbent) {
+				t.Errorf("incumbent %q: %s is ahead by %v", c.incumbent, trial.Candidate, trial.Ahead)
+			}
+		}
+	}
+	s, r := trialsOf("npkl", 1, scores)
+	s.trials[2].Error = "broken"
+	s.defend(r)
+	if r.Best.Method != "kbeta" {
+		t.Errorf("the incumbent failed, and %s is chosen", r.Best)
+	}
+}
+
+// Halving never drops the incumbent: it is judged on every fold, and the worst of candidates is chosen when the margin is beyond reach.
+func TestIncumbentStaysToTheLastRound(t *testing.T) {
+	x, labels, _ := enginetest.Rings(t, 90, 2, 1)
+	set, err := links.SampleByCount(labels, 40, 40, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := Defaults([]string{"krca", "itml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := DefaultOptions()
+	o.Candidates, o.Halving = list, true
+	plain, err := Select(t.Context(), enginetest.New(t, 0), x, set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := plain.Trials[len(plain.Trials)-1].Candidate
+	o.Incumbent, o.Margin = &worst, most
+	r, err := Select(t.Context(), enginetest.New(t, 0), x, set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range r.Trials {
+		if trial.Candidate.String() == worst.String() && len(trial.Scores) != o.Folds {
+			t.Errorf("the incumbent has %d scores, want %d", len(trial.Scores), o.Folds)
+		}
+	}
+	if r.Best.String() != worst.String() {
+		t.Errorf("%s is chosen, want the incumbent %s", r.Best, worst)
+	}
+}
+
+func TestIncumbentErrors(t *testing.T) {
+	o := Options{Criterion: Ranking, Candidates: []Candidate{{Method: "krca"}}}
+	var param *fault.ParamError
+	o.Incumbent = &Candidate{Method: "itml"}
+	if err := o.check(10); !errors.As(err, &param) || param.Param != "incumbent" {
+		t.Errorf("no candidate: %v", err)
+	}
+	o.Incumbent = nil
+	for _, margin := range []float64{-1, math.NaN(), math.Inf(1)} {
+		o.Margin = margin
+		if err := o.check(10); !errors.As(err, &param) || param.Param != "margin" {
+			t.Errorf("margin %v: %v", margin, err)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, text := range []string{"krca", "krca kernel=rbf:sigma=mean eps_rel=1e-2", "gml gamma=3 width=0.5"} {
+		c, err := Parse(text)
+		if err != nil || c.String() != text {
+			t.Errorf("%q is read as %q: %v", text, c, err)
+		}
+	}
+	var param *fault.ParamError
+	for _, text := range []string{"", "none", "krca eps_rel", "krca eps_rel=", "krca =1", "krca width=1", "itml kernel=rbf"} {
+		if _, err := Parse(text); !errors.As(err, &param) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
