@@ -28,13 +28,24 @@ func newChooser(params map[string]string, seed uint64, classes int) (algorithms.
 			c.options.Criterion = selection.Criterion(value)
 		case "methods":
 			methods = strings.Split(value, "+")
+		case "incumbent": // a method with its defaults
+			c.options.Incumbent = &selection.Candidate{Method: value}
 		default:
-			return nil, fault.Unknown("parameter of select", name, []string{"criterion", "methods"})
+			return nil, fault.Unknown("parameter of select", name, []string{"criterion", "incumbent", "methods"})
 		}
 	}
-	var err error
-	c.options.Candidates, err = selection.Defaults(methods)
-	return c, err
+	list, err := selection.Defaults(methods)
+	if err != nil {
+		return nil, err
+	}
+	if first := c.options.Incumbent; first != nil {
+		if _, err := first.Learner(seed, nil); err != nil {
+			return nil, err
+		}
+		list = append([]selection.Candidate{*first}, list...)
+	}
+	c.options.Candidates = list
+	return c, nil
 }
 
 // Method returns "select".

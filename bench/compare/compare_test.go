@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func newEngine(t testing.TB, workers int) *engine.Engine {
@@ -51,7 +52,7 @@ func folder(t testing.TB) string {
 // TestDrawLinks: of a share of wrong links exactly that many contradict the labels, the pairs are those of the draw without
 // them, and more wrong ones hold fewer wrong ones.
 func TestDrawLinks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(6, 40).Draw(t, "rows")
 		labels := make([]string, n)
 		for i := range labels {

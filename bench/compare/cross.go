@@ -185,23 +185,15 @@ func crossTable(s Set, systems []string, failed *failures) paper.Table {
 		Data: s.Files, Steps: len(systems), Decimals: 3, Gaps: true, Repetitions: crossRepetitions, Setup: setup(systems), Revision: 1,
 		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
-			seen, unseen, err := t.Shared.(*rows).halves(ctx, eng, mostRows, t.Seed(0))
+			p, err := drawn(ctx, eng, t)
 			if err != nil {
 				return nil, err
 			}
-			set, err := drawLinks(seen.labels, int(linksPerRow*float64(seen.x.N)+0.5), 0, t.Seed(1))
-			if err != nil {
-				return nil, err
-			}
-			p := &problem{seen, unseen, set, t.Seed(2)}
 			var values [][]float64
 			for _, system := range systems {
-				v, err := p.figures(ctx, eng, system)
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
+				v, err := p.noted(ctx, eng, system, s.Name, t.Number, failed)
 				if err != nil {
-					failed.add(s.Name, system, t.Number, err)
+					return nil, err
 				}
 				values = append(values, v)
 				t.Step()

@@ -110,12 +110,9 @@ func curveTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, s
 		}
 		p := &problem{seen, unseen, set, t.Seed(2)}
 		for i, system := range systems {
-			v, err := p.figures(ctx, eng, system)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
+			v, err := p.noted(ctx, eng, system, s.Name+", "+d.name, t.Number, failed)
 			if err != nil {
-				failed.add(s.Name+", "+d.name, system, t.Number, err)
+				return nil, err
 			}
 			values[i] = append(values[i], v[seenRand:seenRand+perDraw]...)
 			t.Step()

@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/bench/paper"
+	"github.com/mustlink/mustlink/bench/system"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/score"
 )
@@ -66,6 +66,25 @@ type problem struct {
 	seen, unseen half
 	links        *links.Set
 	seed         uint64
+}
+
+// drawn returns the problem of a repetition: halves of the rows, and links between those of the first.
+func drawn(ctx context.Context, eng *engine.Engine, t paper.Trial) (*problem, error) {
+	seen, unseen, err := t.Shared.(*rows).halves(ctx, eng, mostRows, t.Seed(0))
+	if err != nil {
+		return nil, err
+	}
+	set, err := drawLinks(seen.labels, int(linksPerRow*float64(seen.x.N)+0.5), 0, t.Seed(1))
+	return &problem{seen, unseen, set, t.Seed(2)}, err
+}
+
+// noted is figures for a repetition on a set: a system that fails is noted, and only a context that is done is an error.
+func (p *problem) noted(ctx context.Context, eng *engine.Engine, system, set string, repetition int, failed *failures) ([]float64, error) {
+	v, err := p.figures(ctx, eng, system)
+	if err != nil && ctx.Err() == nil {
+		failed.add(set, system, repetition, err)
+	}
+	return v, ctx.Err()
 }
 
 // figures returns those of a system; all are NaN for one that fails, with the error.
@@ -121,29 +140,15 @@ func (p *problem) places(ctx context.Context, eng *engine.Engine, system string,
 // learner returns the method that the first word of a system names, with its defaults but for the parameters that the other
 // words set: "gml", "gml gamma=3 kernel=linear". The method "select" chooses one by held-out links, in a quick search; its
 // parameters are criterion and methods (joined by +). It may know the number of classes.
-func learner(system string, seed uint64, classes int) (algorithms.Learner, error) {
-	words := strings.Fields(system)
-	if len(words) == 0 {
-		return nil, &fault.ParamError{Param: "system", Value: system, Want: "a method, and NAME=VALUE of what differs from its defaults"}
-	}
-	params := map[string]string{}
-	for _, word := range words[1:] {
-		name, value, ok := strings.Cut(word, "=")
-		if !ok {
-			return nil, &fault.ParamError{Param: "system", Value: system, Want: "NAME=VALUE after the method"}
-		}
-		params[name] = value
-	}
-	if words[0] == selects {
-		return newChooser(params, seed, classes)
-	}
-	m, err := catalog.Lookup(words[0])
+func learner(text string, seed uint64, classes int) (algorithms.Learner, error) {
+	method, params, err := system.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	kernel := params["kernel"]
-	delete(params, "kernel")
-	return m.New(catalog.Config{Seed: seed, Kernel: kernel, Params: params})
+	if method == selects {
+		return newChooser(params, seed, classes)
+	}
+	return system.Learner(method, params, seed)
 }
 
 func classes(labels []string) int {

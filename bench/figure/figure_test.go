@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // cloud returns n points in k groups with links.
@@ -66,7 +67,7 @@ func TestDeterministic(t *testing.T) {
 
 // One unit has the same length on both axes, and every point is inside.
 func TestEqualAspect(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		width := vg.Length(rapid.Float64Range(2, 15).Draw(rt, "width")) * vg.Inch
 		height := vg.Length(rapid.Float64Range(2, 15).Draw(rt, "height")) * vg.Inch
 		stretch := math.Pow(10, rapid.Float64Range(-4, 4).Draw(rt, "stretch"))

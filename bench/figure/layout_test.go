@@ -10,12 +10,14 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // The ticks of a linear axis are all multiples of one round number within the range, and
 // their labels are their values.
 func TestRoundTicks(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		width := math.Pow(10, rapid.Float64Range(-280, 290).Draw(rt, "log of the width"))
 		lo := width * rapid.Float64Range(-1e6, 1e6).Draw(rt, "begin over width")
 		hi := lo + width
@@ -47,7 +49,7 @@ func TestRoundTicks(t *testing.T) {
 
 // A logarithmic axis has two to eight labels, which are the values of their ticks.
 func TestDecades(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		length := rapid.Float64Range(0.1, 590).Draw(rt, "decades")
 		begin := rapid.Float64Range(-295, 295-length).Draw(rt, "begin")
 		lo, hi := begin, begin+length
@@ -97,7 +99,7 @@ func TestLabels(t *testing.T) {
 // A legend keeps within its room, loses no group without counting it, and no link at all as
 // long as there is a line for it.
 func TestLegendFits(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		room := vg.Point{X: vg.Length(rapid.Float64Range(50, 800).Draw(rt, "width")), Y: vg.Length(rapid.Float64Range(50, 800).Draw(rt, "height"))}
 		groups, always := rapid.IntRange(0, 80).Draw(rt, "groups"), rapid.IntRange(0, 2).Draw(rt, "links")
 		length := rapid.IntRange(1, 18).Draw(rt, "letters")

@@ -29,6 +29,7 @@ type Series struct {
 	Low, High []float64
 	Bars      bool // bars in place of a band
 	Markers   bool // also draw the points; a series of one point is always drawn as one
+	Apart     bool // draw the points alone, without a line between them
 }
 
 func (l Lines) plot() (*plot.Plot, error) {
@@ -123,7 +124,7 @@ func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for k, s := range l.Series {
 		line := at(s.X, s.Y)
-		if len(line) > 1 {
+		if len(line) > 1 && !s.Apart {
 			c.StrokeLines(lineStyle(k), line)
 		}
 		if s.spread() && s.Bars {
@@ -153,7 +154,7 @@ func drawBars(c draw.Canvas, k int, low, high []vg.Point) {
 func (s Series) spread() bool { return s.Low != nil && s.High != nil && len(s.X) > 0 }
 
 // dotted reports whether the points themselves are drawn: a line of one point has no length.
-func (s Series) dotted() bool { return s.Markers || len(s.X) == 1 }
+func (s Series) dotted() bool { return s.Markers || s.Apart || len(s.X) == 1 }
 
 // lineStyle tells lines apart by colour and by dashes.
 func lineStyle(k int) draw.LineStyle {
@@ -173,7 +174,10 @@ func (l Lines) legend() legend {
 		return out
 	}
 	for k, s := range l.Series {
-		thumb := []plot.Thumbnailer{stroke{lineStyle(k)}}
+		var thumb []plot.Thumbnailer
+		if !s.Apart {
+			thumb = append(thumb, stroke{lineStyle(k)})
+		}
 		if s.dotted() {
 			thumb = append(thumb, pointMarker(k))
 		}

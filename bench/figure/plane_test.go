@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // The plane is that of the two largest singular values of the centred rows, from another
@@ -22,7 +23,7 @@ func TestPlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		n, d := rapid.IntRange(1, 30).Draw(rt, "n"), rapid.IntRange(1, 30).Draw(rt, "d")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		x := blas.NewMatrix(n, d)

@@ -14,6 +14,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // picture returns the SVG of a figure.
@@ -151,7 +153,7 @@ func TestLinePlaces(t *testing.T) {
 
 // Whatever the texts and the size, the picture is well-formed XML without NaN.
 func TestAnyText(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		text := rapid.String()
 		s := cloud(rapid.IntRange(0, 40).Draw(rt, "n"), rapid.IntRange(1, 40).Draw(rt, "k"))
 		s.Title, s.XLabel, s.YLabel = text.Draw(rt, "title"), text.Draw(rt, "x"), text.Draw(rt, "y")
@@ -205,4 +207,26 @@ func contents(t *testing.T, panels ...Panel) (text []byte) {
 		}
 	}
 	return text
+}
+
+// Points that stand apart are drawn where joined ones are, without the line between them.
+func TestPointsApart(t *testing.T) {
+	count := func(apart bool) (all, dashed int) {
+		s := Series{Name: "s", X: []float64{1, 2, 3}, Y: []float64{1, 3, 2}, Markers: true, Apart: apart}
+		other := s // the second series of a picture has dashes, which nothing else has
+		other.Y = []float64{2, 1, 3}
+		for _, p := range pathsOf(t, picture(t, Size{}, Lines{Series: []Series{s, other}})) {
+			all++
+			if strings.Contains(p.style, "dasharray") {
+				dashed++
+			}
+		}
+		return all, dashed
+	}
+	all, dashed := count(false)
+	apart, none := count(true)
+	// A line and its sample in the legend, for each of the two series.
+	if dashed != 2 || none != 0 || all-apart != 4 {
+		t.Errorf("%d paths, %d with dashes, and apart %d and %d: want four fewer, two of them with dashes", all, dashed, apart, none)
+	}
 }

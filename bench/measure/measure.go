@@ -62,6 +62,8 @@ type Options struct {
 	// Pause is left before every contender, so that the threads of the one before have gone
 	// to sleep (OpenBLAS's spin for some 30 ms after a call). 0: 60 ms; negative: none.
 	Pause time.Duration
+	// WarmUpTo is the time of a call from which on it is not preceded by untimed ones; 0: always. What takes long warms up by itself.
+	WarmUpTo time.Duration
 	// Progress hears of every work before it is measured.
 	Progress func(done, total int, w Work)
 }
@@ -124,12 +126,14 @@ func (o *Options) fill() {
 
 // measure runs the rounds of one work.
 func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
-	calls := make([]int, len(w.Contenders))
+	calls, warm := make([]int, len(w.Contenders)), make([]bool, len(w.Contenders))
 	for i, c := range w.Contenders {
-		var err error
-		if calls[i], err = c.calibrate(ctx, o.MinTime); err != nil {
+		perCall, err := c.calibrate(ctx, o.MinTime)
+		if err != nil {
 			return Figure{}, err
 		}
+		calls[i] = max(1, int((o.MinTime+perCall-1)/perCall))
+		warm[i] = o.WarmUpTo == 0 || perCall < o.WarmUpTo
 	}
 	seconds := make([][]float64, len(w.Contenders))
 	for round := range o.Rounds {
@@ -141,7 +145,7 @@ func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
 			if err := sleep(ctx, o.Pause); err != nil {
 				return Figure{}, err
 			}
-			d, err := w.Contenders[k].turn(calls[k])
+			d, err := w.Contenders[k].turn(calls[k], warm[k])
 			if err != nil {
 				return Figure{}, fmt.Errorf("%s: %w", w.Contenders[k].Name, err)
 			}
@@ -151,18 +155,20 @@ func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
 	return w.figure(seconds), nil
 }
 
-// turn times so many calls, after a quarter as many that wake threads, spread them over the
+// turn times so many calls, with warm after a quarter as many that wake threads, spread them over the
 // processors and fill caches.
-func (c Contender) turn(calls int) (time.Duration, error) {
-	if _, err := c.Time((calls + 3) / 4); err != nil {
-		return 0, err
+func (c Contender) turn(calls int, warm bool) (time.Duration, error) {
+	if warm {
+		if _, err := c.Time((calls + 3) / 4); err != nil {
+			return 0, err
+		}
 	}
 	return c.Time(calls)
 }
 
-// calibrate returns how many calls take about least. The first call, which also warms up, is
+// calibrate returns how long a call takes, of so many as take about least. The first call, which also warms up, is
 // not counted when it is short.
-func (c Contender) calibrate(ctx context.Context, least time.Duration) (int, error) {
+func (c Contender) calibrate(ctx context.Context, least time.Duration) (time.Duration, error) {
 	for calls := 1; ; {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -172,8 +178,7 @@ func (c Contender) calibrate(ctx context.Context, least time.Duration) (int, err
 			return 0, fmt.Errorf("%s: %w", c.Name, err)
 		}
 		if d >= least/2 || calls >= 1<<24 {
-			perCall := max(d/time.Duration(calls), 1)
-			return max(1, int((least+perCall-1)/perCall)), nil
+			return max(d/time.Duration(calls), 1), nil
 		}
 		calls *= 4
 	}
@@ -199,7 +204,7 @@ func (w Work) figure(seconds [][]float64) Figure {
 		for r, s := range seconds[i] {
 			ratios[r] = s / seconds[0][r]
 		}
-		e := Entry{Name: c.Name, Seconds: spread(seconds[i]), Ratio: spread(ratios)}
+		e := Entry{Name: c.Name, Seconds: SpreadOf(seconds[i]), Ratio: SpreadOf(ratios)}
 		e.GFlops = w.Flops / e.Seconds.Median / 1e9
 		f.Entries = append(f.Entries, e)
 	}
@@ -215,9 +220,9 @@ func Compare(name, size string, threads int, contenders []string, seconds [][]fl
 	return w.figure(seconds)
 }
 
-// spread returns the median (of an even number the mean of the middle two) and the extremes
+// SpreadOf returns the median (of an even number the mean of the middle two) and the extremes
 // of at least one value.
-func spread(values []float64) Spread {
+func SpreadOf(values []float64) Spread {
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)
 	return Spread{Median: (s[(n-1)/2] + s[n/2]) / 2, Min: s[0], Max: s[n-1]}

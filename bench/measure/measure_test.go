@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +78,40 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// Calls that take long are not made an extra time before they are timed; shorter ones are.
+func TestWarmUp(t *testing.T) {
+	for perCall, want := range map[time.Duration]int{time.Second: 1 + 3, time.Millisecond: 1 + 2*3} {
+		turns := 0
+		work := Contender{"c", func(calls int) (time.Duration, error) {
+			turns++
+			return time.Duration(calls) * perCall, nil
+		}}
+		_, err := Run(context.Background(), []Work{{Contenders: []Contender{work}}}, Options{Rounds: 3, MinTime: ms, Pause: -1, WarmUpTo: 100 * ms})
+		if err != nil || turns != want {
+			t.Errorf("%v a call: %d turns, error %v: want %d", perCall, turns, err, want)
+		}
+	}
+}
+
+// The peak of memory is at least what is held at the moment, where it is known.
+func TestPeakMemory(t *testing.T) {
+	before := PeakMemory()
+	if runtime.GOOS != "linux" {
+		if before != 0 {
+			t.Errorf("%d bytes: want 0 where it is not known", before)
+		}
+		return
+	}
+	held := make([]byte, 64<<20)
+	for i := 0; i < len(held); i += 1 << 10 {
+		held[i] = 1
+	}
+	if after := PeakMemory(); before <= 0 || after < max(before, int64(len(held))) {
+		t.Errorf("%d bytes, and with 64 MiB more %d", before, after)
+	}
+	runtime.KeepAlive(held)
+}
+
 func TestStops(t *testing.T) {
 	broken := errors.New("broken")
 	fails := Contender{"theirs", func(int) (time.Duration, error) { return 0, broken }}
@@ -102,7 +137,7 @@ func TestFunc(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	if got, want := spread([]float64{4, 1, 3, 2}), (Spread{2.5, 1, 4}); got != want {
+	if got, want := SpreadOf([]float64{4, 1, 3, 2}), (Spread{2.5, 1, 4}); got != want {
 		t.Errorf("%v: want %v", got, want)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // nasty holds every character that means something in Markdown.
@@ -67,7 +69,7 @@ func TestMarkdownEscapes(t *testing.T) {
 // TestEscapeProperty: no text escapes from its cell or its line, and unescaping gives it
 // back but for runs of white space.
 func TestEscapeProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("ab \t\n\r|\\`*_[]<>~&#+-=1.é"))).Draw(t, "s")
 		got := cells(escape(s))
 		if len(got) != 1 || got[0] != strings.Join(strings.Fields(s), " ") {

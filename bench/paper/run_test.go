@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -267,7 +268,7 @@ func interrupt(t *testing.T, table Table, o Options, after int) {
 
 func TestResumeIsTheSame(t *testing.T) {
 	want := mustRun(t, toy(), Options{Seed: 3})
-	rapid.Check(t, func(rt *rapid.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
 		state := filepath.Join(t.TempDir(), "state.jsonl")
 		o := Options{Seed: 3, State: state, Workers: rapid.IntRange(1, 8).Draw(rt, "workers")}
 		interrupt(t, toy(), o, rapid.IntRange(0, 25).Draw(rt, "after"))

@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/mustlink/mustlink/engine"
@@ -88,7 +89,8 @@ func TestYeungFigure1(t *testing.T) {
 		t.Errorf("%d rows, %d notes, %d panels: want 6, 3, 3", len(d.Rows), len(d.Notes), len(d.Panels))
 	}
 	for _, row := range d.Rows {
-		if !(row[2] > 0) {
+		// Windows's clock stands still for milliseconds.
+		if !(row[2] > 0 || row[2] == 0 && runtime.GOOS == "windows") {
 			t.Errorf("no time: %v", row)
 		}
 	}

@@ -3,11 +3,8 @@ package peers
 import (
 	"context"
 	"math"
-	"path/filepath"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -15,9 +12,6 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
-
-// adult is the case that needs a data set.
-const adult = "knn-adult"
 
 // Numbers of landmarks and neighbours.
 const (
@@ -67,21 +61,6 @@ func knn(ctx context.Context, s Subject, n, d int) (func(), func() error, func()
 		return nil, nil, nil, err
 	}
 	return nearest(ctx, s, x)
-}
-
-func knnAdult(ctx context.Context, s Subject, n, _ int) (func(), func() error, func() float64, error) {
-	if s.Data == "" {
-		return nil, nil, nil, &fault.ParamError{Param: "MUSTLINK_DATA", Value: "", Want: "the folder of the data sets, for the case " + adult}
-	}
-	d, err := dataset.Read(filepath.Join(s.Data, "adult.svm.gz"), dataset.ReadOptions{})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	rows := make([]int, min(n, d.Points.Len()))
-	for i := range rows {
-		rows[i] = i
-	}
-	return nearest(ctx, s, d.Points.Select(rows))
 }
 
 func nearest(ctx context.Context, s Subject, x points.Points) (func(), func() error, func() float64, error) {

@@ -59,6 +59,7 @@ func Cases() []Case {
 		Case{"knn", 10000, 64, "graph.Nearest, 10 neighbours, sklearn NearestNeighbors (brute)", 0, knn},
 		Case{"knn", 16100, 123, "graph.Nearest, 10 neighbours, sklearn NearestNeighbors (brute)", 0, knn},
 		Case{adult, 16100, 123, "the same on sparse rows of the Adult data", 0, knnAdult},
+		Case{text, 1993, 4862, "kernel.Gram of rbf on cosine, sparse rows of newsgroup messages, numpy.exp of sklearn cosine_similarity", 0, gramText},
 		Case{"lle", 10000, 64, "lle.Weights, 10 neighbours, sklearn barycenter_weights", 0, lleWeights},
 		Case{"itml", 178, 13, "logdet.Rows, 10 sweeps over 1000 pairs, a NumPy loop of the same steps", 0, itml},
 		Case{"itml", 2310, 19, "the same", 0, itml},
@@ -80,7 +81,7 @@ func Names() []string {
 	return names
 }
 
-// Select returns the cases and contests of those names; for none all cases, without the one that needs a data set if the
+// Select returns the cases and contests of those names; for none all cases, without those that need a data set if the
 // folder of these is not known, and no contests, which need more. An unknown name is an input error.
 func Select(names []string, data string) ([]Case, []Contest, error) {
 	known := slices.Concat(Names(), ContestNames())
@@ -91,7 +92,7 @@ func Select(names []string, data string) ([]Case, []Contest, error) {
 	}
 	cases := slices.DeleteFunc(Cases(), func(c Case) bool {
 		if len(names) == 0 {
-			return c.Name == adult && data == ""
+			return ofData(c.Name) && data == ""
 		}
 		return !slices.Contains(names, c.Name)
 	})

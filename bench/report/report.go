@@ -23,6 +23,7 @@ type Report struct {
 	Scores   Scores
 	Points   Points
 	Suspects []Suspect
+	Doubts   []Doubt
 	Models   []Model
 	Pictures []Picture
 	Command  string // which makes the page again
@@ -83,6 +84,14 @@ type Suspect struct {
 	Distance float64 `json:"distance"` // squared
 	Expected float64 `json:"expected"` // at most this for a must-link, at least for a cannot-link
 	Excess   float64 `json:"excess"`   // how many times too long, or too short, >= 1
+}
+
+// Doubt is a link that is suspicious to metrics learned without it.
+type Doubt struct {
+	Rows   string // its two rows
+	Link   string // must or cannot
+	Score  float64
+	Reason string
 }
 
 // Model is a learned metric.

@@ -9,12 +9,13 @@ import (
 
 	"github.com/mustlink/mustlink/bench/statistics"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 // TestWilcoxonIsTheShareOfSigns: the probability is the share of all 2^n choices of signs whose sum of ranks is as far from
 // the middle, ties and zeros included.
 func TestWilcoxonIsTheShareOfSigns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	propertytest.Check(t, func(t *rapid.T) {
 		d := rapid.SliceOfN(rapid.IntRange(-5, 5), 2, 11).Draw(t, "differences")
 		a, b := make([]float64, len(d)), make([]float64, len(d))
 		var sizes []float64

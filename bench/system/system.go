@@ -1,0 +1,43 @@
+// Package system reads what a person compares: a method, and what differs from its defaults.
+package system
+
+import (
+	"strings"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Parse splits "gml gamma=3 kernel=linear" into the method and the values that follow it. What does not read so is a *fault.ParamError.
+func Parse(text string) (method string, values map[string]string, err error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return "", nil, &fault.ParamError{Param: "system", Value: text, Want: "a method, and NAME=VALUE of what differs from its defaults"}
+	}
+	values = map[string]string{}
+	for _, word := range words[1:] {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return "", nil, &fault.ParamError{Param: "system", Value: text, Want: "NAME=VALUE after the method"}
+		}
+		values[name] = value
+	}
+	return words[0], values, nil
+}
+
+// Learner returns the learner of a method of the catalog with such values; the one named kernel is its kernel. Errors are
+// those of catalog.Lookup and Method.New.
+func Learner(method string, values map[string]string, seed uint64) (algorithms.Learner, error) {
+	m, err := catalog.Lookup(method)
+	if err != nil {
+		return nil, err
+	}
+	c := catalog.Config{Seed: seed, Kernel: values["kernel"], Params: map[string]string{}}
+	for name, value := range values {
+		if name != "kernel" {
+			c.Params[name] = value
+		}
+	}
+	return m.New(c)
+}

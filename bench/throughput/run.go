@@ -1,0 +1,149 @@
+package throughput
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/bench/measure"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// The cases.
+const (
+	krcaCase   = "krca"
+	kbetaCase  = "kbeta"
+	embedCase  = "embed"
+	csvCase    = "csv"
+	streamCase = "stream"
+)
+
+// Cases returns the names of what is measured, in that order.
+func Cases() []string { return []string{krcaCase, kbetaCase, embedCase, csvCase, streamCase} }
+
+// Options choose what is measured.
+type Options struct {
+	Cases      []string      // of [Cases]; nil: all
+	Goroutines []int         // nil: 1, 2, 4 and 8; the first is what the others are compared with, and must be 1
+	Rounds     int           // 0: 5
+	Rows       int           // of the file that is embedded; 0: 60,000
+	StreamRows int           // of the stream; 0: 1,000,000
+	CSVBytes   int           // about the size of the files that are parsed; 0: 64 MB
+	MinTime    time.Duration // of a round of fits; 0: 1 s
+	Threads    int           // of embedding; 0: all processors
+	// Program is the executable of mustlink whose embed command is measured.
+	Program string
+	// Open makes an engine of so many workers, each with one thread of linear algebra.
+	Open func(workers int) (*engine.Engine, error)
+	// Progress hears of every case before it is measured.
+	Progress func(done, total int, name string)
+}
+
+// Report is what came out; what was not measured is nil.
+type Report struct {
+	Rounds  int     `json:"rounds"`
+	Threads int     `json:"threads"` // of embedding
+	Fits    []Fits  `json:"fits,omitempty"`
+	Flows   []Flow  `json:"embed,omitempty"`
+	Parses  []Parse `json:"csv,omitempty"`
+}
+
+func (o *Options) fill() error {
+	if o.Cases == nil {
+		o.Cases = Cases()
+	}
+	for _, c := range o.Cases {
+		if !slices.Contains(Cases(), c) {
+			return fault.Unknown("case", c, Cases())
+		}
+	}
+	if o.Goroutines == nil {
+		o.Goroutines = []int{1, 2, 4, 8}
+	}
+	for k, g := range o.Goroutines {
+		if k == 0 && g != 1 || k > 0 && g <= o.Goroutines[k-1] || g > 1024 {
+			return &fault.ParamError{Param: "goroutines", Value: o.Goroutines, Want: "increasing numbers from 1 on, at most 1024"}
+		}
+	}
+	for _, n := range []struct {
+		name    string
+		value   *int
+		without int
+	}{{"rounds", &o.Rounds, 5}, {"rows", &o.Rows, 60_000}, {"stream-rows", &o.StreamRows, 1_000_000}, {"CSV bytes", &o.CSVBytes, 64_000_000}, {"threads", &o.Threads, runtime.GOMAXPROCS(0)}} {
+		if *n.value < 0 {
+			return &fault.ParamError{Param: n.name, Value: *n.value, Want: "a number >= 1"}
+		}
+		if *n.value == 0 {
+			*n.value = n.without
+		}
+	}
+	if o.MinTime == 0 {
+		o.MinTime = time.Second
+	}
+	return nil
+}
+
+// Run measures the cases. Files are written to a folder of their own among the temporary ones, which is removed at the end; input
+// errors are a *fault.ParamError. It stops soon after ctx ends, with its error.
+func Run(ctx context.Context, o Options) (r *Report, err error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "mustlink-throughput-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	r = &Report{Rounds: o.Rounds, Threads: o.Threads}
+	for i, name := range o.Cases {
+		if o.Progress != nil {
+			o.Progress(i, len(o.Cases), name)
+		}
+		if err := o.run(ctx, r, name, folder); err != nil {
+			if ctx.Err() != nil { // a process may have been killed before it could say so
+				err = ctx.Err()
+			}
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// run measures one case.
+func (o *Options) run(ctx context.Context, r *Report, name, folder string) error {
+	switch name {
+	case krcaCase, kbetaCase:
+		gogc := []int{0}
+		if name == krcaCase {
+			gogc = append(gogc, rarely)
+		}
+		for _, percent := range gogc {
+			f, err := o.fits(ctx, name, percent)
+			if err != nil {
+				return err
+			}
+			r.Fits = append(r.Fits, f)
+		}
+	case csvCase:
+		parses, err := o.csv(ctx, folder)
+		if err != nil {
+			return err
+		}
+		r.Parses = parses
+	default:
+		f, err := o.embed(ctx, name, folder)
+		if err != nil {
+			return err
+		}
+		r.Flows = append(r.Flows, f)
+	}
+	return nil
+}
+
+// rate turns the seconds of so many things into things a second.
+func rate(things float64, s measure.Spread) measure.Spread {
+	return measure.Spread{Median: things / s.Median, Min: things / s.Max, Max: things / s.Min}
+}
