@@ -49,26 +49,27 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	raw := unseen.Points.(*points.Dense)
-	fmt.Printf("raw      %.2f\n", randIndex(ctx, eng, blas.Matrix{Rows: raw.N, Cols: raw.D, Stride: raw.D, Data: raw.Data}, unseen.Labels))
-	fmt.Printf("learned  %.2f\n", randIndex(ctx, eng, embedded, unseen.Labels))
+	result, err := cluster.KMeans(ctx, eng, embedded, cluster.Params{K: 2, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	learned, err := score.Rand(unseen.Labels, result.Labels)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	dense := unseen.Points.(*points.Dense)
+	matrix := blas.Matrix{Rows: dense.N, Cols: dense.D, Stride: dense.D, Data: dense.Data}
+	result, err = cluster.KMeans(ctx, eng, matrix, cluster.Params{K: 2, Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	raw, err := score.Rand(unseen.Labels, result.Labels)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("raw      %.2f\nlearned  %.2f\n", raw, learned)
 	// Output:
 	// raw      0.50
 	// learned  1.00
-}
-
-func randIndex(ctx context.Context, eng *engine.Engine, x blas.Matrix, truth []string) float64 {
-	result, err := cluster.KMeans(ctx, eng, x, cluster.Params{K: 2, Seed: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	labels := make([]string, len(result.Labels))
-	for i, l := range result.Labels {
-		labels[i] = fmt.Sprint(l)
-	}
-	r, err := score.Rand(truth, labels)
-	if err != nil {
-		log.Fatal(err)
-	}
-	return r
 }

@@ -71,7 +71,7 @@ func scanFile(root fs.FS, name string) ([]string, error) {
 		for _, fault := range Check(pkg, imports, test) {
 			faults = append(faults, name+": "+fault)
 		}
-	} else if !test {
+	} else if !test && pkg != propertyTest {
 		faults = append(faults, checkInternal(name, imports)...)
 	}
 	tool := strings.HasPrefix(pkg, "internal/") && f.Name.Name == "main"
