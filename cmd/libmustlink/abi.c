@@ -1,0 +1,151 @@
+//go:build cgo
+
+/*
+ * The functions of mustlink.h. Each looks whether this process may run Go at all, and leaves the rest
+ * to a function of export.go; the thread's message lives here, because a C thread has no other place
+ * that is its own.
+ */
+#include "mustlink.h"
+
+#include "_cgo_export.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* MESSAGE_BYTES is messageBytes of convert.go. */
+enum { MESSAGE_BYTES = 4096 };
+
+static volatile int forked;
+static pthread_key_t messages;
+static char spare[MESSAGE_BYTES]; /* for a thread that has no memory left */
+
+/* Go's threads do not live on in a child, and a call would wait for them for ever. */
+static void in_child(void) { forked = 1; }
+
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_key_create(&messages, free);
+#ifndef _WIN32
+	pthread_atfork(0, 0, in_child);
+#else
+	(void)in_child;
+#endif
+}
+
+/* message returns the buffer of this thread. It is no thread-local variable: a library that is loaded
+ * while the program runs has room for few bytes of these. */
+static char *message(void)
+{
+	char *text = pthread_getspecific(messages);
+	if (text)
+		return text;
+	if (!(text = calloc(1, MESSAGE_BYTES)) || pthread_setspecific(messages, text)) {
+		free(text);
+		return spare;
+	}
+	return text;
+}
+
+static int refuse_fork(void)
+{
+	strcpy(message(), "this process was forked after mustlink was loaded, and Go does not run in a fork: "
+	                  "load it in the child alone, or start processes with spawn or forkserver");
+	return MUSTLINK_FORKED;
+}
+
+#define CALL(...) return forked ? refuse_fork() : (__VA_ARGS__)
+
+int mustlinkCallProgress(mustlink_progress progress, void *user, const mustlink_report *report)
+{
+	return progress(user, report);
+}
+
+int32_t mustlink_abi_version(void) { return MUSTLINK_ABI; }
+const char *mustlink_version(void) { return forked ? "" : mustlinkVersion(); }
+const char *mustlink_message(void) { return message(); }
+
+int mustlink_engine_new(int32_t abi, const char *options, mustlink_engine *engine)
+{
+	CALL(mustlinkEngineNew(abi, (char *)options, engine, message()));
+}
+
+int mustlink_engine_info(mustlink_engine engine, char *buffer, int64_t capacity, int64_t *size)
+{
+	CALL(mustlinkEngineInfo(engine, buffer, capacity, size, message()));
+}
+
+int mustlink_engine_free(mustlink_engine engine) { CALL(mustlinkEngineFree(engine, message())); }
+
+int mustlink_methods(char *buffer, int64_t capacity, int64_t *size)
+{
+	CALL(mustlinkMethods(buffer, capacity, size, message()));
+}
+
+int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int64_t cannot, uint64_t seed, int64_t *pair)
+{
+	CALL(mustlinkSampleLinks((int64_t *)label, rows, must, cannot, seed, pair, message()));
+}
+
+int mustlink_fit(mustlink_engine engine, const char *method, const char *options, const mustlink_points *points,
+                 const mustlink_links *links, const mustlink_control *control, mustlink_model *model)
+{
+	CALL(mustlinkFit(engine, (char *)method, (char *)options, (mustlink_points *)points, (mustlink_links *)links,
+	                 (mustlink_control *)control, model, message()));
+}
+
+int mustlink_update(mustlink_engine engine, mustlink_model model, const char *options, const mustlink_points *points,
+                    const mustlink_links *links, const mustlink_control *control, mustlink_model *updated)
+{
+	CALL(mustlinkUpdate(engine, model, (char *)options, (mustlink_points *)points, (mustlink_links *)links,
+	                    (mustlink_control *)control, updated, message()));
+}
+
+int mustlink_model_size(mustlink_model model, int64_t *dimensions, int64_t *features)
+{
+	CALL(mustlinkModelSize(model, dimensions, features, message()));
+}
+
+int mustlink_embed(mustlink_engine engine, mustlink_model model, const mustlink_points *points,
+                   const mustlink_control *control, const mustlink_matrix *out)
+{
+	CALL(mustlinkEmbed(engine, model, (mustlink_points *)points, (mustlink_control *)control, (mustlink_matrix *)out, message()));
+}
+
+int mustlink_gram(mustlink_engine engine, mustlink_model model, const mustlink_points *x, const mustlink_points *y,
+                  const mustlink_control *control, const mustlink_matrix *out)
+{
+	CALL(mustlinkGram(engine, model, (mustlink_points *)x, (mustlink_points *)y, (mustlink_control *)control,
+	                  (mustlink_matrix *)out, message()));
+}
+
+int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points, const int64_t *pair,
+                       int64_t pairs, const mustlink_control *control, double *out)
+{
+	CALL(mustlinkDistances(engine, model, (mustlink_points *)points, (int64_t *)pair, pairs, (mustlink_control *)control,
+	                       out, message()));
+}
+
+int mustlink_model_info(mustlink_model model, char *buffer, int64_t capacity, int64_t *size)
+{
+	CALL(mustlinkModelInfo(model, buffer, capacity, size, message()));
+}
+
+int mustlink_save(mustlink_model model, const char *path) { CALL(mustlinkSave(model, (char *)path, message())); }
+
+int mustlink_load(mustlink_engine engine, const char *path, mustlink_model *model)
+{
+	CALL(mustlinkLoad(engine, (char *)path, model, message()));
+}
+
+int mustlink_save_bytes(mustlink_model model, void *buffer, int64_t capacity, int64_t *size)
+{
+	CALL(mustlinkSaveBytes(model, buffer, capacity, size, message()));
+}
+
+int mustlink_load_bytes(mustlink_engine engine, const void *bytes, int64_t size, mustlink_model *model)
+{
+	CALL(mustlinkLoadBytes(engine, (void *)bytes, size, model, message()));
+}
+
+int mustlink_model_free(mustlink_model model) { CALL(mustlinkModelFree(model, message())); }

@@ -1,0 +1,437 @@
+/*
+ * The C side of the interface, to be run under AddressSanitizer: results do not depend on the layout,
+ * buffers are not written beyond their ends, what is freed or NULL is a code, a fork is refused.
+ */
+#include <math.h>
+#include <mustlink.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 60, D = 5, LINKS = 40 };
+
+static int checks, failures;
+
+#define CHECK(condition, ...)                                                              \
+	do {                                                                               \
+		checks++;                                                                  \
+		if (!(condition)) {                                                        \
+			failures++;                                                        \
+			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);    \
+			fprintf(stderr, __VA_ARGS__);                                      \
+			fprintf(stderr, " (%s)\n", mustlink_message());                    \
+		}                                                                          \
+	} while (0)
+
+/* GIVES checks the code of a call, and that a message with a word belongs to it. */
+#define GIVES(want, call, word)                                                                            \
+	do {                                                                                               \
+		int got = (call);                                                                          \
+		CHECK(got == (want), "code %d: want %d", got, (int)(want));                                \
+		CHECK((want) == MUSTLINK_OK || strstr(mustlink_message(), word), "want a message with %s", word); \
+	} while (0)
+
+static mustlink_engine engine;
+static int64_t label[N], pair[2 * 2 * LINKS];
+static int8_t sign[2 * LINKS];
+
+/* exactly returns memory of just that size, beyond which AddressSanitizer watches. */
+static void *exactly(size_t count, size_t size)
+{
+	void *p = calloc(count, size);
+	if (!p && count)
+		abort();
+	return p;
+}
+
+static double *draw(void)
+{
+	double *x = exactly(N * D, sizeof *x);
+	unsigned state = 1;
+	for (int i = 0; i < N * D; i++) {
+		state = state * 1664525u + 1013904223u;
+		x[i] = (float)(state / 4294967296.0 + (i % D == 0) * 3 * ((i / D) % 3)); /* exact in float too */
+	}
+	return x;
+}
+
+static mustlink_points by_rows(const double *x)
+{
+	return (mustlink_points){.kind = MUSTLINK_DENSE, .type = MUSTLINK_FLOAT64, .rows = N, .columns = D, .data = x, .row_stride = D, .column_stride = 1};
+}
+
+static mustlink_matrix matrix(double *out, int64_t rows, int64_t columns)
+{
+	return (mustlink_matrix){.type = MUSTLINK_FLOAT64, .rows = rows, .columns = columns, .data = out, .row_stride = columns, .column_stride = 1};
+}
+
+static mustlink_links links(void) { return (mustlink_links){.pairs = 2 * LINKS, .pair = pair, .sign = sign}; }
+
+static mustlink_model fit(const char *method, const char *options, const mustlink_points *points)
+{
+	mustlink_links l = links();
+	mustlink_model model = 0;
+	GIVES(MUSTLINK_OK, mustlink_fit(engine, method, options, points, &l, NULL, &model), "");
+	return model;
+}
+
+static double *embedded(mustlink_model model, const mustlink_points *points, int64_t *dimensions)
+{
+	int64_t features;
+	GIVES(MUSTLINK_OK, mustlink_model_size(model, dimensions, &features), "");
+	CHECK(features == D, "%lld features", (long long)features);
+	double *out = exactly(N * *dimensions, sizeof *out);
+	mustlink_matrix m = matrix(out, N, *dimensions);
+	GIVES(MUSTLINK_OK, mustlink_embed(engine, model, points, NULL, &m), "");
+	return out;
+}
+
+/* layouts: columns, gaps, floats and sparse rows of the same values give the same bits. */
+static void layouts(void)
+{
+	double *x = draw(), *columns = exactly(N * D, sizeof *columns), *gaps = exactly(N * (D + 3) - 3, sizeof *gaps);
+	float *floats = exactly(N * D, sizeof *floats);
+	int64_t *start = exactly(N + 1, sizeof *start);
+	int32_t *column = exactly(N * D, sizeof *column);
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < D; j++) {
+			columns[j * N + i] = gaps[i * (D + 3) + j] = x[i * D + j];
+			floats[i * D + j] = (float)x[i * D + j];
+			column[i * D + j] = j;
+			start[i + 1] = (i + 1) * D;
+		}
+	mustlink_points rows = by_rows(x), others[4];
+	for (int k = 0; k < 4; k++)
+		others[k] = rows;
+	others[0].data = columns, others[0].row_stride = 1, others[0].column_stride = N;
+	others[1].data = gaps, others[1].row_stride = D + 3;
+	others[2].data = floats, others[2].type = MUSTLINK_FLOAT32;
+	others[3].kind = MUSTLINK_SPARSE, others[3].row_start = start, others[3].column = column;
+	for (int sparse = 0; sparse < 2; sparse++) { /* a linear method, and one that takes sparse points */
+		const char *method = sparse ? "krca" : "rca";
+		mustlink_model model = fit(method, NULL, &rows);
+		int64_t dim;
+		double *want = embedded(model, &rows, &dim);
+		for (int k = 0; k < 3; k++) {
+			mustlink_model other = fit(method, NULL, &others[k]);
+			double *got = embedded(other, &others[k], &dim);
+			CHECK(!memcmp(got, want, N * dim * sizeof *got), "%s, layout %d", method, k);
+			free(got);
+			GIVES(MUSTLINK_OK, mustlink_model_free(other), "");
+		}
+		if (sparse) {
+			mustlink_model other = fit(method, NULL, &others[3]);
+			double *got = embedded(other, &others[3], &dim);
+			free(got);
+			GIVES(MUSTLINK_OK, mustlink_model_free(other), "");
+		}
+		/* Outputs by columns, with gaps and in floats. */
+		double *turned = exactly(N * dim, sizeof *turned), *apart = exactly(N * (dim + 2) - 2, sizeof *apart);
+		float *small = exactly(N * dim, sizeof *small);
+		mustlink_matrix m = matrix(turned, N, dim);
+		m.row_stride = 1, m.column_stride = N;
+		GIVES(MUSTLINK_OK, mustlink_embed(engine, model, &rows, NULL, &m), "");
+		m = matrix(apart, N, dim);
+		m.row_stride = dim + 2;
+		GIVES(MUSTLINK_OK, mustlink_embed(engine, model, &rows, NULL, &m), "");
+		m = matrix((double *)small, N, dim);
+		m.type = MUSTLINK_FLOAT32;
+		GIVES(MUSTLINK_OK, mustlink_embed(engine, model, &rows, NULL, &m), "");
+		int same = 1;
+		for (int i = 0; i < N; i++)
+			for (int j = 0; j < dim; j++) {
+				double v = want[i * dim + j];
+				same &= turned[j * N + i] == v && apart[i * (dim + 2) + j] == v && small[i * dim + j] == (float)v;
+			}
+		for (int i = 0; i < N - 1; i++)
+			same &= apart[i * (dim + 2) + dim] == 0 && apart[i * (dim + 2) + dim + 1] == 0;
+		CHECK(same, "%s: outputs differ by layout", method);
+		free(turned), free(apart), free(small), free(want);
+		GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
+	}
+	free(x), free(columns), free(gaps), free(floats), free(start), free(column);
+}
+
+/* meanings: distances and kernel agree with each other, a file in memory is the model. */
+static void meanings(void)
+{
+	double *x = draw(), *gram = exactly(N * N, sizeof *gram), *distance = exactly(N, sizeof *distance);
+	int64_t *pairs = exactly(2 * N, sizeof *pairs), dim, size = 0;
+	mustlink_points points = by_rows(x);
+	mustlink_model model = fit("krca", "{\"kernel\":\"rbf:sigma=median\",\"params\":{\"dims\":3,\"eps_rel\":\"1e-2\"},\"seed\":7,\"standardize\":true,\"features\":[\"a\",\"b\",\"c\",\"d\",\"e\"]}", &points);
+	for (int i = 0; i < N; i++)
+		pairs[2 * i] = i, pairs[2 * i + 1] = (i + 7) % N;
+	mustlink_matrix m = matrix(gram, N, N);
+	GIVES(MUSTLINK_OK, mustlink_gram(engine, model, &points, NULL, NULL, &m), "");
+	GIVES(MUSTLINK_OK, mustlink_distances(engine, model, &points, pairs, N, NULL, distance), "");
+	for (int i = 0; i < N; i++) {
+		int j = (i + 7) % N;
+		double want = gram[i * N + i] + gram[j * N + j] - 2 * gram[i * N + j];
+		CHECK(fabs(distance[i] - want) <= 1e-9 * gram[0], "distance %d is %g: want %g", i, distance[i], want);
+	}
+	double *before = embedded(model, &points, &dim);
+	GIVES(MUSTLINK_TOO_SMALL, mustlink_save_bytes(model, NULL, 0, &size), "0 bytes");
+	char *bytes = exactly(size, 1), *info;
+	GIVES(MUSTLINK_TOO_SMALL, mustlink_save_bytes(model, bytes, size - 1, &size), "want");
+	GIVES(MUSTLINK_OK, mustlink_save_bytes(model, bytes, size, &size), "");
+	mustlink_model again;
+	GIVES(MUSTLINK_OK, mustlink_load_bytes(engine, bytes, size, &again), "");
+	memset(bytes, 0xff, size); /* nothing of it is kept */
+	memset(gram, 0, N * N * sizeof *gram);
+	double *after = embedded(again, &points, &dim);
+	CHECK(!memcmp(before, after, N * dim * sizeof *before), "a model read again embeds otherwise");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_load_bytes(engine, bytes, size, &again), "model");
+	GIVES(MUSTLINK_TOO_SMALL, mustlink_model_info(model, NULL, 0, &size), "want");
+	info = exactly(size, 1);
+	GIVES(MUSTLINK_OK, mustlink_model_info(model, info, size, &size), "");
+	CHECK(strstr(info, "\"method\":\"krca\"") && strlen(info) + 1 == (size_t)size, "info is %s", info);
+	free(info);
+
+	char path[] = "/tmp/mustlink-abi-XXXXXX";
+	CHECK(mkdtemp(path), "mkdtemp");
+	char file[64];
+	snprintf(file, sizeof file, "%s/model.mlk", path);
+	GIVES(MUSTLINK_OK, mustlink_save(model, file), "");
+	mustlink_model read;
+	GIVES(MUSTLINK_OK, mustlink_load(engine, file, &read), "");
+	double *from_file = embedded(read, &points, &dim);
+	CHECK(!memcmp(before, from_file, N * dim * sizeof *before), "a model's file embeds otherwise");
+	unlink(file);
+	GIVES(MUSTLINK_BAD_FILE, mustlink_load(engine, file, &read), "no such file");
+	rmdir(path);
+	free(x), free(gram), free(distance), free(pairs), free(before), free(after), free(from_file), free(bytes);
+	GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
+	GIVES(MUSTLINK_OK, mustlink_model_free(again), "");
+}
+
+/* mistakes: each is a code with a message, and the process lives. */
+static void mistakes(void)
+{
+	double *x = draw(), *out = exactly(N * D, sizeof *out);
+	mustlink_points points = by_rows(x), bad;
+	mustlink_links l = links(), worse;
+	mustlink_model model = fit("rca", NULL, &points), m2;
+	mustlink_matrix m = matrix(out, N, D), wrong;
+	mustlink_engine e2;
+	int64_t size;
+	GIVES(MUSTLINK_BAD_VERSION, mustlink_engine_new(MUSTLINK_ABI + 1, NULL, &e2), "version 2");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_engine_new(MUSTLINK_ABI, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_engine_new(MUSTLINK_ABI, "{\"threads\":2}", &e2), "threads");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_engine_new(MUSTLINK_ABI, "[", &e2), "options");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_engine_new(MUSTLINK_ABI, "{\"workers\":-1}", &e2), "want");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_engine_new(MUSTLINK_ABI, "{\"backend\":\"mkl\"}", &e2), "mkl");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "krcaa", NULL, &points, &l, NULL, &m2), "krca");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, NULL, NULL, &points, &l, NULL, &m2), "method");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "rca", "{\"params\":{\"dims\":-1}}", &points, &l, NULL, &m2), "dims");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "rca", "{\"params\":{\"dims\":[1]}}", &points, &l, NULL, &m2), "want");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "rca", "{} {}", &points, &l, NULL, &m2), "more");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "rca", "{\"features\":[\"a\"]}", &points, &l, NULL, &m2), "names");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_fit(engine, "rca", NULL, NULL, &l, NULL, &m2), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_fit(engine, "rca", NULL, &points, &l, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "rca", NULL, &points, NULL, NULL, &m2), "must-link");
+	bad = points, bad.data = NULL;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &bad, NULL, &m), "NULL");
+	bad = points, bad.rows = -1;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &bad, NULL, &m), "-1 rows");
+	bad = points, bad.type = 9;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &bad, NULL, &m), "type");
+	bad = points, bad.kind = 9;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &bad, NULL, &m), "kind");
+	bad = points, bad.row_stride = 2;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &bad, NULL, &m), "strides");
+	bad = points, bad.rows = INT64_MAX, bad.row_stride = INT64_MAX / 2;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &bad, NULL, &m), "larger than memory");
+	bad = points, bad.data = (const char *)x + 1;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &bad, NULL, &m), "aligned");
+	bad = points, bad.columns = D - 1, bad.row_stride = D;
+	wrong = matrix(out, N, D);
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_embed(engine, model, &bad, NULL, &wrong), "features");
+	wrong = matrix(out, N - 1, D);
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_embed(engine, model, &points, NULL, &wrong), "rows of the output");
+	wrong = matrix(NULL, N, D);
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &points, NULL, &wrong), "NULL");
+	wrong = m, wrong.row_stride = 0;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &points, NULL, &wrong), "strides");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &points, NULL, NULL), "NULL");
+	x[3 * D + 2] = NAN;
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_embed(engine, model, &points, NULL, &m), "row 3, column \"2\"");
+	x[3 * D + 2] = 0;
+	int64_t far[2] = {0, N};
+	double d;
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_distances(engine, model, &points, far, 1, NULL, &d), "60");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_distances(engine, model, &points, NULL, 1, NULL, &d), "NULL");
+	worse = l, worse.sign = NULL;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_fit(engine, "rca", NULL, &points, &worse, NULL, &m2), "NULL");
+	worse = l, worse.pair = far, worse.pairs = 1;
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "rca", NULL, &points, &worse, NULL, &m2), "row 60");
+	worse = l, worse.label = label, worse.rows = N - 1;
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "rca", NULL, &points, &worse, NULL, &m2), "labels");
+	worse = (mustlink_links){.triplets = 1, .triplet = far};
+	worse.triplet = (int64_t[]){0, 1, 2};
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "rca", NULL, &points, &worse, NULL, &m2), "triplets");
+	bad = points, bad.kind = MUSTLINK_SPARSE;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_fit(engine, "krca", NULL, &bad, &l, NULL, &m2), "row_start");
+	int64_t *start = exactly(N + 1, sizeof *start);
+	start[N] = INT64_MAX;
+	bad.row_start = start;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_fit(engine, "krca", NULL, &bad, &l, NULL, &m2), "memory");
+	start[N] = 0, start[1] = 5;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_fit(engine, "krca", NULL, &bad, &l, NULL, &m2), "row_start");
+	free(start);
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_update(engine, model, NULL, &points, &l, NULL, &m2), "cannot be updated");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_update(engine, model, "{\"drop_last\":1}", NULL, NULL, NULL, &m2), "drop_last");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_model_info(model, NULL, 5, &size), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_model_info(model, NULL, 0, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_sample_links(label, N, N * N, 0, 1, pair), "must");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_embed(engine, engine, &points, NULL, &m), "not a model");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_embed(model, model, &points, NULL, &m), "not an engine");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_engine_free(model), "not an engine");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_model_free(0), "handle 0");
+	GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_model_free(model), "freed");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_embed(engine, model, &points, NULL, &m), "freed");
+	GIVES(MUSTLINK_OK, mustlink_engine_new(MUSTLINK_ABI, "{\"memory_limit\": 1000, \"workers\": 1}", &e2), "");
+	GIVES(MUSTLINK_NO_MEMORY, mustlink_fit(e2, "krca", NULL, &points, &l, NULL, &m2), "limit");
+	GIVES(MUSTLINK_OK, mustlink_engine_free(e2), "");
+	free(x), free(out);
+}
+
+/* updates: a model of itml learns more links, one of krca more groups and forgets them. */
+static void updates(void)
+{
+	double *x = draw();
+	mustlink_points points = by_rows(x);
+	mustlink_links l = links();
+	mustlink_model old = fit("itml", NULL, &points), more, less;
+	GIVES(MUSTLINK_OK, mustlink_update(engine, old, NULL, &points, &l, NULL, &more), "");
+	mustlink_model_free(old), mustlink_model_free(more);
+	old = fit("krca", NULL, &points);
+	int64_t group[N], dim;
+	for (int i = 0; i < N; i++)
+		group[i] = i < 6 ? i % 2 : -1;
+	l = (mustlink_links){.rows = N, .group = group};
+	double *before = embedded(old, &points, &dim), *after;
+	GIVES(MUSTLINK_OK, mustlink_update(engine, old, NULL, &points, &l, NULL, &more), "");
+	after = embedded(more, &points, &dim);
+	CHECK(memcmp(before, after, N * dim * sizeof *after), "an update changed nothing");
+	free(after);
+	GIVES(MUSTLINK_OK, mustlink_update(engine, more, "{\"drop_last\":1}", NULL, NULL, NULL, &less), "");
+	after = embedded(less, &points, &dim);
+	double worst = 0;
+	for (int i = 0; i < N * dim; i++)
+		worst = fmax(worst, fabs(fabs(after[i]) - fabs(before[i])));
+	CHECK(worst < 1e-6, "what was taken back left %g", worst);
+	mustlink_model_free(old), mustlink_model_free(more), mustlink_model_free(less);
+	free(x), free(before), free(after);
+}
+
+static int32_t stop;
+
+static int count(void *user, const mustlink_report *r)
+{
+	(void)r;
+	return ++*(int *)user >= 3; /* the third one cancels */
+}
+
+static void *raise_flag(void *unused)
+{
+	usleep(30000);
+	__atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
+	return unused;
+}
+
+/* endings: a long fit ends soon when the flag is raised, or when the progress function says so. */
+static void endings(void)
+{
+	enum { MANY = 2500 };
+	double *x = exactly(MANY * D, sizeof *x);
+	int64_t *group = exactly(MANY, sizeof *group);
+	for (int i = 0; i < MANY * D; i++)
+		x[i] = sin(i * 1.7) + cos(i * i * 0.3);
+	for (int i = 0; i < MANY; i++)
+		group[i] = i % 4;
+	mustlink_points points = {.kind = MUSTLINK_DENSE, .type = MUSTLINK_FLOAT64, .rows = MANY, .columns = D, .data = x, .row_stride = D, .column_stride = 1};
+	mustlink_links l = {.rows = MANY, .label = group};
+	mustlink_model model = 0;
+	int calls = 0;
+	mustlink_control by_function = {.progress = count, .user = &calls, .interval = 0.01};
+	GIVES(MUSTLINK_CANCELLED, mustlink_fit(engine, "nca", "{\"params\":{\"tol\":1e-12}}", &points, &l, &by_function, &model), "cancel");
+	CHECK(calls == 3, "%d calls", calls);
+	mustlink_control by_flag = {.cancel = &stop};
+	pthread_t thread;
+	pthread_create(&thread, NULL, raise_flag, NULL);
+	GIVES(MUSTLINK_CANCELLED, mustlink_fit(engine, "nca", "{\"params\":{\"tol\":1e-12}}", &points, &l, &by_flag, &model), "cancel");
+	pthread_join(thread, NULL);
+	CHECK(model == 0, "a cancelled fit wrote its handle");
+	free(x), free(group);
+}
+
+static void *worker(void *unused)
+{
+	for (int round = 0; round < 5; round++) {
+		double *x = draw();
+		mustlink_points points = by_rows(x);
+		int64_t dim;
+		mustlink_model model = fit("rca", NULL, &points);
+		free(embedded(model, &points, &dim));
+		GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
+		GIVES(MUSTLINK_BAD_HANDLE, mustlink_model_free(model), "freed");
+		free(x);
+	}
+	return unused;
+}
+
+/* threads: each has a message of its own. */
+static void threads(void)
+{
+	pthread_t list[4];
+	CHECK(mustlink_engine_free(0) == MUSTLINK_BAD_HANDLE, "handle 0");
+	char before[200];
+	snprintf(before, sizeof before, "%s", mustlink_message());
+	for (int k = 0; k < 4; k++)
+		pthread_create(&list[k], NULL, worker, NULL);
+	for (int k = 0; k < 4; k++)
+		pthread_join(list[k], NULL);
+	CHECK(!strcmp(before, mustlink_message()), "the message of another thread came here");
+}
+
+/* forks: a child is refused at once. */
+static void forks(void)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		mustlink_engine e;
+		_exit(mustlink_engine_new(MUSTLINK_ABI, NULL, &e) == MUSTLINK_FORKED && strstr(mustlink_message(), "fork") ? 0 : 1);
+	}
+	int status = 1;
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
+}
+
+int main(void)
+{
+	int64_t size = 0;
+	CHECK(mustlink_abi_version() == MUSTLINK_ABI, "version %d", mustlink_abi_version());
+	CHECK(mustlink_version()[0], "no version");
+	GIVES(MUSTLINK_OK, mustlink_engine_new(MUSTLINK_ABI, "{\"workers\": 2}", &engine), "");
+	GIVES(MUSTLINK_TOO_SMALL, mustlink_methods(NULL, 0, &size), "want");
+	for (int i = 0; i < N; i++)
+		label[i] = i % 3;
+	for (int k = 0; k < 2 * LINKS; k++)
+		sign[k] = k < LINKS ? 1 : -1;
+	GIVES(MUSTLINK_OK, mustlink_sample_links(label, N, LINKS, LINKS, 1, pair), "");
+	for (int k = 0; k < 2 * LINKS; k++)
+		CHECK((label[pair[2 * k]] == label[pair[2 * k + 1]]) == (sign[k] > 0), "pair %d", k);
+	layouts();
+	meanings();
+	mistakes();
+	updates();
+	endings();
+	threads();
+	forks();
+	GIVES(MUSTLINK_OK, mustlink_engine_free(engine), "");
+	printf("%d checks, %d failed\n", checks, failures);
+	return failures > 0;
+}

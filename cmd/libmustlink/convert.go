@@ -1,0 +1,115 @@
+//go:build cgo
+
+package main
+
+/*
+#include <stdlib.h>
+
+#include "mustlink.h"
+
+int mustlinkCallProgress(mustlink_progress progress, void *user, const mustlink_report *report);
+*/
+import "C"
+
+import (
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/cmd/libmustlink/internal/abi"
+)
+
+// messageBytes is MESSAGE_BYTES of abi.c.
+const messageBytes = 4096
+
+// finish turns an error into its code, and writes its text to the thread's buffer.
+func finish(err error, message *C.char) C.int {
+	if err == nil {
+		return C.MUSTLINK_OK
+	}
+	text := strings.ReplaceAll(err.Error(), "\x00", "?")
+	if len(text) >= messageBytes {
+		text = strings.ToValidUTF8(text[:messageBytes-4], "") + "..."
+	}
+	to := unsafe.Slice((*byte)(unsafe.Pointer(message)), messageBytes)
+	to[copy(to, text)] = 0
+	return C.int(abi.CodeOf(err))
+}
+
+// text returns a text of the caller, "" for NULL.
+func text(s *C.char) string {
+	if s == nil {
+		return ""
+	}
+	return C.GoString(s)
+}
+
+func pointsOf(p *C.mustlink_points) *abi.Points {
+	if p == nil {
+		return nil
+	}
+	return &abi.Points{
+		Kind: int32(p.kind),
+		Array: abi.Array{
+			Type: int32(p._type), Rows: int64(p.rows), Cols: int64(p.columns), Data: p.data,
+			RowStride: int64(p.row_stride), ColStride: int64(p.column_stride),
+		},
+		RowStart: unsafe.Pointer(p.row_start), Column: unsafe.Pointer(p.column), Diagonal: unsafe.Pointer(p.diagonal),
+	}
+}
+
+func arrayOf(m *C.mustlink_matrix) (*abi.Array, error) {
+	if m == nil {
+		return nil, &abi.Error{Code: abi.BadArgument, Text: "the output is NULL"}
+	}
+	return &abi.Array{
+		Type: int32(m._type), Rows: int64(m.rows), Cols: int64(m.columns), Data: m.data,
+		RowStride: int64(m.row_stride), ColStride: int64(m.column_stride),
+	}, nil
+}
+
+func linksOf(l *C.mustlink_links) *abi.Links {
+	if l == nil {
+		return nil
+	}
+	return &abi.Links{
+		Pairs: int64(l.pairs), Pair: unsafe.Pointer(l.pair), Sign: unsafe.Pointer(l.sign), Weight: unsafe.Pointer(l.weight), Bound: unsafe.Pointer(l.bound),
+		Triplets: int64(l.triplets), Triplet: unsafe.Pointer(l.triplet),
+		Rows: int64(l.rows), Group: unsafe.Pointer(l.group), Label: unsafe.Pointer(l.label),
+	}
+}
+
+func controlOf(c *C.mustlink_control) *abi.Control {
+	if c == nil {
+		return nil
+	}
+	out := &abi.Control{Cancel: (*int32)(unsafe.Pointer(c.cancel))}
+	if c.interval > 0 && c.interval < 1e6 {
+		out.Interval = time.Duration(float64(c.interval) * float64(time.Second))
+	}
+	if c.progress != nil {
+		out.Report = reporter(c.progress, c.user)
+	}
+	return out
+}
+
+// reporter calls a function of the caller.
+func reporter(progress C.mustlink_progress, user unsafe.Pointer) func(*algorithms.Progress) bool {
+	return func(p *algorithms.Progress) bool {
+		var r C.mustlink_report
+		if p != nil {
+			stage := C.CString(p.Stage)
+			defer C.free(unsafe.Pointer(stage))
+			r = C.mustlink_report{
+				stage: stage, done: C.int64_t(p.Done), total: C.int64_t(p.Total),
+				objective: C.double(p.Objective), residual: C.double(p.Residual), seconds: C.double(p.Elapsed.Seconds()),
+			}
+		}
+		return C.mustlinkCallProgress(progress, user, &r) == 0
+	}
+}
+
+func bufferOf(data unsafe.Pointer, capacity C.int64_t, size *C.int64_t) *abi.Buffer {
+	return &abi.Buffer{Data: data, Capacity: int64(capacity), Size: (*int64)(unsafe.Pointer(size))}
+}

@@ -1,0 +1,86 @@
+package abi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Version is MUSTLINK_ABI of mustlink.h.
+const Version = 1
+
+// Code is a mustlink_code.
+type Code int32
+
+// The codes of mustlink.h.
+const (
+	OK Code = iota
+	BadInput
+	BadArgument
+	BadHandle
+	NoMemory
+	Cancelled
+	BadFile
+	TooSmall
+	BadVersion
+	Forked
+	Failed
+)
+
+// Error is an error of the interface itself, which the library below knows nothing of.
+type Error struct {
+	Code Code
+	Text string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// argument is shorthand for a mistake of the calling program.
+func argument(format string, args ...any) *Error {
+	return &Error{BadArgument, fmt.Sprintf(format, args...)}
+}
+
+// CodeOf sorts errors as the header promises.
+func CodeOf(err error) Code {
+	if err == nil {
+		return OK
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	if _, ok := errors.AsType[*fault.MemoryError](err); ok {
+		return NoMemory
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return Cancelled
+	case isFile(err):
+		return BadFile
+	case fault.IsInput(err):
+		return BadInput
+	}
+	return Failed
+}
+
+// isFile reports whether the operating system refused a path.
+func isFile(err error) bool {
+	_, path := errors.AsType[*fs.PathError](err)
+	_, link := errors.AsType[*os.LinkError](err)
+	_, number := errors.AsType[syscall.Errno](err)
+	return path || link || number || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+}
+
+// Guard runs f; a panic, of f or of a worker of an engine, becomes an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &Error{Failed, fmt.Sprintf("internal error, please report it: %v", r)}
+		}
+	}()
+	return f()
+}

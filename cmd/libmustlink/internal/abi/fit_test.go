@@ -1,0 +1,288 @@
+package abi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+const (
+	n = 60
+	d = 4
+)
+
+// problem is points and labels of three classes.
+func problem() ([]float64, []int64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, label := make([]float64, n*d), make([]int64, n)
+	for i := range label {
+		label[i] = int64(i % 3)
+		for j := range d {
+			x[i*d+j] = rng.NormFloat64()
+		}
+		x[i*d] += 4 * float64(i%3)
+	}
+	return x, label
+}
+
+func pointsIn(x []float64) *Points {
+	return &Points{Kind: Dense, Array: Array{Type: Float64, Rows: int64(len(x) / d), Cols: d, Data: unsafe.Pointer(&x[0]), RowStride: d, ColStride: 1}}
+}
+
+// sampled returns 30 links of each kind.
+func sampled(t *testing.T, label []int64) *Links {
+	t.Helper()
+	pair, sign := make([]int64, 2*60), make([]int8, 60)
+	if err := SampleLinks(unsafe.Pointer(&label[0]), n, 30, 30, 4, unsafe.Pointer(&pair[0])); err != nil {
+		t.Fatal(err)
+	}
+	for k := range sign {
+		sign[k] = int8(1 - 2*(k/30))
+	}
+	return &Links{Pairs: 60, Pair: unsafe.Pointer(&pair[0]), Sign: unsafe.Pointer(&sign[0])}
+}
+
+func newEngine(t testing.TB, options string) *engine.Engine {
+	t.Helper()
+	e, err := NewEngine(Version, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestEveryMethod: a fit from here is the fit of the library: the same links, the same bits.
+func TestEveryMethod(t *testing.T) {
+	ctx, e := context.Background(), newEngine(t, "")
+	x, label := problem()
+	set, err := links.SampleByCount(texts(label), 30, 30, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := sampled(t, label)
+	dense, err := points.NewDense(n, d, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range catalog.Methods() {
+		t.Run(m.Name, func(t *testing.T) {
+			learner, err := m.New(catalog.Config{Seed: 9})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := learner.Fit(ctx, e, dense, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			coordinates, err := want.Embed(ctx, e, dense)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Fit(e, m.Name, `{"seed": 9}`, pointsIn(x), known, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := make([]float64, n*want.Dim())
+			to := &Array{Type: Float64, Rows: n, Cols: int64(want.Dim()), Data: unsafe.Pointer(&out[0]), RowStride: int64(want.Dim()), ColStride: 1}
+			if err := Embed(e, got, pointsIn(x), nil, to); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				for j, v := range coordinates.Row(i) {
+					if math.Float64bits(out[i*want.Dim()+j]) != math.Float64bits(v) {
+						t.Fatalf("coordinate %d, %d is %v: want %v", i, j, out[i*want.Dim()+j], v)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestNothingIsKept: a model answers as before after the memory of its fit was overwritten.
+func TestNothingIsKept(t *testing.T) {
+	e := newEngine(t, `{"workers": 1}`)
+	x, label := problem()
+	mine := append([]float64(nil), x...)
+	known := sampled(t, label)
+	for _, m := range catalog.Methods() {
+		copy(mine, x)
+		fitted, err := Fit(e, m.Name, `{"params": {}}`, pointsIn(mine), known, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", m.Name, err)
+		}
+		before := gramOf(t, e, fitted, x)
+		for k := range mine {
+			mine[k] = math.NaN()
+		}
+		after := gramOf(t, e, fitted, x)
+		for k := range before {
+			if before[k] != after[k] {
+				t.Fatalf("%s: the kernel changed with the memory of its points", m.Name)
+			}
+		}
+	}
+}
+
+func gramOf(t *testing.T, e *engine.Engine, fitted *catalog.Fitted, x []float64) []float64 {
+	t.Helper()
+	out := make([]float64, n*n)
+	if err := GramMatrix(e, fitted, pointsIn(x), nil, nil, &Array{Type: Float64, Rows: n, Cols: n, Data: unsafe.Pointer(&out[0]), RowStride: n, ColStride: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestOptions: what is no option, or of another type, is an error that says so.
+func TestOptions(t *testing.T) {
+	e := newEngine(t, "")
+	x, label := problem()
+	known := &Links{Rows: n, Group: unsafe.Pointer(&label[0])}
+	for options, word := range map[string]string{
+		`{"kernels": "linear"}`:                "kernels",
+		`[]`:                                   "object",
+		`{`:                                    "options",
+		`{} 1`:                                 "more",
+		`{"params": {"dims": null}}`:           "want a text",
+		`{"params": {"dims": {}}}`:             "want a text",
+		`{"params": {"dim": 1}}`:               "dims",
+		`{"params": {"dims": "-1"}}`:           "dims",
+		`{"seed": -1}`:                         "seed",
+		`{"kernel": "rbg"}`:                    "rbf",
+		`{"standardize": true, "tfidf": true}`: "one of",
+		`{"features": ["a"]}`:                  "names of features",
+		`{"params": {"eps": 1, "eps_rel": "0.1"}}`: "eps",
+	} {
+		_, err := Fit(e, "krca", options, pointsIn(x), known, nil)
+		if err == nil || CodeOf(err) != BadInput || !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: error %v (code %d): want one with %q", options, err, CodeOf(err), word)
+		}
+	}
+	fitted, err := Fit(e, "krca", `{"params": {"dims": 2, "eps_rel": 1e-2, "form": "spectral"}, "standardize": true}`, pointsIn(x), known, nil)
+	if err != nil || fitted.Model.Dim() != 2 || fitted.Scaling == nil {
+		t.Errorf("model %+v, error %v", fitted, err)
+	}
+}
+
+// TestControl: a flag and a report end work, on the goroutine that asked for it.
+func TestControl(t *testing.T) {
+	forever := func(ctx context.Context, progress algorithms.ProgressFunc) error {
+		for ctx.Err() == nil {
+			if progress != nil {
+				progress(algorithms.Progress{Stage: "waiting"})
+			}
+			time.Sleep(time.Millisecond)
+		}
+		return ctx.Err()
+	}
+	var flag int32
+	time.AfterFunc(20*time.Millisecond, func() { atomic.StoreInt32(&flag, 1) })
+	if err := (&Control{Cancel: &flag}).run(forever); !errors.Is(err, context.Canceled) {
+		t.Errorf("the flag gave %v", err)
+	}
+	if err := (&Control{Cancel: &flag}).run(func(context.Context, algorithms.ProgressFunc) error { t.Error("work began"); return nil }); CodeOf(err) != Cancelled {
+		t.Errorf("a flag that was up gave %v", err)
+	}
+	reports := 0
+	err := (&Control{Interval: time.Millisecond, Report: func(p *algorithms.Progress) bool {
+		if p != nil && p.Stage == "waiting" {
+			reports++
+		}
+		return reports < 3
+	}}).run(forever)
+	if !errors.Is(err, context.Canceled) || reports != 3 {
+		t.Errorf("%d reports gave %v", reports, err)
+	}
+	for _, c := range []*Control{nil, {}, {Cancel: new(int32)}} {
+		err := c.run(func(context.Context, algorithms.ProgressFunc) error { panic("a bug") })
+		if CodeOf(err) != Failed || !strings.Contains(err.Error(), "a bug") {
+			t.Errorf("a panic gave %v", err)
+		}
+	}
+}
+
+// TestHandles: numbers are never given twice, and each kind is its own.
+func TestHandles(t *testing.T) {
+	var h Handles
+	e := h.Put(newEngine(t, ""))
+	m := h.Put(&catalog.Fitted{})
+	if _, err := h.Engine(m); CodeOf(err) != BadHandle {
+		t.Errorf("a model as engine: %v", err)
+	}
+	if _, err := h.Model(e); CodeOf(err) != BadHandle {
+		t.Errorf("an engine as model: %v", err)
+	}
+	if err := h.FreeModel(e); CodeOf(err) != BadHandle || h.Len() != 2 {
+		t.Errorf("an engine freed as model: %v", err)
+	}
+	if err := h.FreeModel(m); err != nil || h.Len() != 1 {
+		t.Errorf("freed: %v, %d objects", err, h.Len())
+	}
+	if err := h.FreeModel(m); CodeOf(err) != BadHandle {
+		t.Errorf("freed twice: %v", err)
+	}
+	if again := h.Put(&catalog.Fitted{}); again == m {
+		t.Error("a number was given twice")
+	}
+}
+
+// TestCodes: files that are not there are no input.
+func TestCodes(t *testing.T) {
+	e := newEngine(t, `{"memory_limit": 100}`)
+	if _, err := Load(e, filepath.Join(t.TempDir(), "none")); CodeOf(err) != BadFile {
+		t.Errorf("code %d of %v", CodeOf(err), err)
+	}
+	path := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(path, make([]byte, 200), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(e, path); CodeOf(err) != NoMemory {
+		t.Errorf("code %d of %v", CodeOf(err), err)
+	}
+	if _, err := NewEngine(Version+1, ""); CodeOf(err) != BadVersion {
+		t.Errorf("code %d of %v", CodeOf(err), err)
+	}
+	if CodeOf(nil) != OK || CodeOf(errors.New("disk full")) != Failed {
+		t.Error("codes of nil and of an unknown error")
+	}
+}
+
+// BenchmarkEmbed embeds the points of the folder MUSTLINK_FIGURES with the model there, as `make lib-figures` does in Python.
+func BenchmarkEmbed(b *testing.B) {
+	folder := os.Getenv("MUSTLINK_FIGURES")
+	if folder == "" {
+		b.Skip("MUSTLINK_FIGURES is not set")
+	}
+	fitted, err := catalog.Load(filepath.Join(folder, "model.mlk"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	data, err := dataset.Read(filepath.Join(folder, "points.npy"), dataset.ReadOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := newEngine(b, "")
+	for b.Loop() {
+		x, err := fitted.Prepare(data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := fitted.Model.Embed(context.Background(), e, x); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package abi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// engineOptions are those of mustlink_engine_new.
+type engineOptions struct {
+	Workers     int    `json:"workers"`
+	MemoryLimit int64  `json:"memory_limit"`
+	Backend     string `json:"backend"`
+	SIMD        string `json:"simd"`
+	BLASThreads int    `json:"blas_threads"`
+}
+
+// fitOptions are those of mustlink_fit.
+type fitOptions struct {
+	Kernel      string           `json:"kernel"`
+	Params      map[string]value `json:"params"`
+	Seed        *uint64          `json:"seed"`
+	Standardize bool             `json:"standardize"`
+	TFIDF       bool             `json:"tfidf"`
+	Features    []string         `json:"features"`
+}
+
+// updateOptions are those of mustlink_update.
+type updateOptions struct {
+	Extend   bool `json:"extend"`
+	DropLast int  `json:"drop_last"`
+}
+
+// value is a parameter as a person would write it; JSON may have it as a text, a number or a truth value.
+type value string
+
+// UnmarshalJSON takes the digits of a number as they stand.
+func (v *value) UnmarshalJSON(b []byte) error {
+	text := string(b)
+	if strings.HasPrefix(text, `"`) {
+		return json.Unmarshal(b, (*string)(v))
+	}
+	if text == "null" || strings.ContainsAny(text[:1], "[{") {
+		return fmt.Errorf("%s: want a text, a number, true or false", text)
+	}
+	*v = value(text)
+	return nil
+}
+
+// params returns the parameters as the catalog takes them.
+func (o *fitOptions) params() map[string]string {
+	out := make(map[string]string, len(o.Params))
+	for name, v := range o.Params {
+		out[name] = string(v)
+	}
+	return out
+}
+
+// seed returns the one given, or that of the command.
+func (o *fitOptions) seed() uint64 {
+	if o.Seed == nil {
+		return 1
+	}
+	return *o.Seed
+}
+
+// parse reads an object of JSON into o, which keeps its values where the text, or all of it, is missing.
+func parse(text string, o any) error {
+	if text == "" {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(o); err != nil {
+		return optionError(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return optionError(errors.New("more follows after the object"))
+	}
+	return nil
+}
+
+func optionError(err error) error {
+	text := strings.TrimPrefix(err.Error(), "json: ")
+	return fault.Data("", "options: %s: want a JSON object of the options that there are", text)
+}
+
+// checkFeatures demands as many names as there are features.
+func (o *fitOptions) checkFeatures(features int) error {
+	if o.Features == nil || len(o.Features) == features {
+		return nil
+	}
+	return &fault.ShapeError{What: "number of names of features", Got: len(o.Features), Want: fmt.Sprint(features)}
+}

@@ -1,0 +1,100 @@
+package abi
+
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Kinds of points, as mustlink_kind numbers them.
+const (
+	Dense  int32 = 1
+	Sparse int32 = 2
+	Gram   int32 = 3
+)
+
+// Points are a mustlink_points.
+type Points struct {
+	Kind int32
+	Array
+	RowStart unsafe.Pointer // of int64
+	Column   unsafe.Pointer // of int32
+	Diagonal unsafe.Pointer // of float64
+}
+
+// read returns the points. With keep they share no memory with the caller.
+func (p *Points) read(keep bool) (points.Points, error) {
+	if p == nil {
+		return nil, argument("the points are NULL")
+	}
+	if p.Kind == Sparse {
+		return p.sparse(keep)
+	}
+	if p.Kind != Dense && p.Kind != Gram {
+		return nil, argument("kind of points is %d: want %d (dense), %d (sparse) or %d (Gram matrix)", p.Kind, Dense, Sparse, Gram)
+	}
+	if err := p.check("the points"); err != nil {
+		return nil, err
+	}
+	values := p.values(keep)
+	if p.Kind == Dense {
+		return points.NewDense(int(p.Rows), int(p.Cols), values)
+	}
+	var diagonal []float64
+	if p.Diagonal != nil {
+		diagonal = append(diagonal, list[float64](p.Diagonal, p.Rows)...)
+	}
+	return points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, p.reference())
+}
+
+// reference says which rows of a Gram matrix are training points: all of a square one without a diagonal of its own.
+func (p *Points) reference() []int {
+	if p.Diagonal == nil {
+		return nil
+	}
+	reference := make([]int, p.Rows)
+	for i := range reference {
+		reference[i] = -1
+	}
+	return reference
+}
+
+// sparse reads compressed rows.
+func (p *Points) sparse(keep bool) (points.Points, error) {
+	if p.Rows < 0 || p.Cols < 0 {
+		return nil, argument("the points have %d rows and %d columns: want numbers >= 0", p.Rows, p.Cols)
+	}
+	if p.RowStart == nil {
+		return nil, argument("row_start of sparse points is NULL")
+	}
+	start := make([]int, p.Rows+1)
+	for i, at := range list[int64](p.RowStart, p.Rows+1) {
+		if start[i] = int(at); i > 0 && start[i] < start[i-1] || start[0] != 0 {
+			return nil, argument("row_start of sparse points is %d at row %d: want 0 first and no number below the one before", at, i)
+		}
+	}
+	count := int64(start[p.Rows])
+	flat := Array{Type: p.Type, Rows: 1, Cols: count, Data: p.Data, RowStride: count, ColStride: 1}
+	if err := flat.check("the values of sparse points"); err != nil {
+		return nil, err
+	}
+	if p.Column == nil && count > 0 {
+		return nil, argument("column of sparse points is NULL")
+	}
+	column := list[int32](p.Column, count)
+	if keep {
+		column = append([]int32(nil), column...)
+	}
+	return points.NewCSR(int(p.Rows), int(p.Cols), start, column, flat.values(keep))
+}
+
+// list returns n elements of the caller's memory.
+func list[T any](at unsafe.Pointer, n int64) []T {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(at), n)
+}

@@ -1,0 +1,104 @@
+package abi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unsafe"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+// Buffer is the caller's memory for what is of unknown length.
+type Buffer struct {
+	Data     unsafe.Pointer
+	Capacity int64
+	Size     *int64
+}
+
+// check reports a buffer that cannot be.
+func (b *Buffer) check() error {
+	switch {
+	case b.Size == nil:
+		return argument("the place for the size is NULL")
+	case b.Capacity < 0:
+		return argument("the capacity of the buffer is %d: want a number >= 0", b.Capacity)
+	case b.Data == nil && b.Capacity > 0:
+		return argument("the buffer is NULL, with a capacity of %d", b.Capacity)
+	}
+	return nil
+}
+
+// done notes the size, and reports a buffer that was too small for it.
+func (b *Buffer) done(size int64) error {
+	*b.Size = size
+	if size > b.Capacity {
+		return &Error{TooSmall, fmt.Sprintf("the buffer holds %d bytes: want %d", b.Capacity, size)}
+	}
+	return nil
+}
+
+// WriteJSON stores v as text with its zero byte.
+func (b *Buffer) WriteJSON(v any) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := b.done(int64(len(text)) + 1); err != nil {
+		return err
+	}
+	copy(list[byte](b.Data, b.Capacity), append(text, 0))
+	return nil
+}
+
+// filling is a writer into memory that only counts what is beyond its end.
+type filling struct {
+	to   []byte
+	size int64
+}
+
+func (w *filling) Write(p []byte) (int, error) {
+	if w.size < int64(len(w.to)) {
+		copy(w.to[w.size:], p)
+	}
+	w.size += int64(len(p))
+	return len(p), nil
+}
+
+// SaveBytes stores the bytes of a model's file.
+func (b *Buffer) SaveBytes(f *catalog.Fitted) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	file, err := catalog.Encode(f)
+	if err != nil {
+		return err
+	}
+	w := filling{to: list[byte](b.Data, b.Capacity)}
+	if _, err := file.WriteTo(&w); err != nil {
+		return err
+	}
+	return b.done(w.size)
+}
+
+// Load is mustlink_load.
+func Load(e *engine.Engine, path string) (*catalog.Fitted, error) {
+	return catalog.LoadWithin(path, e.MemoryLimit())
+}
+
+// LoadBytes is mustlink_load_bytes.
+func LoadBytes(_ *engine.Engine, data unsafe.Pointer, size int64) (*catalog.Fitted, error) {
+	if size < 0 || size > 0 && data == nil {
+		return nil, argument("the bytes of the model are NULL or their number, %d, is negative", size)
+	}
+	file, err := model.Read(bytes.NewReader(list[byte](data, size)), size)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Decode(file)
+}

@@ -1,0 +1,13 @@
+//go:build !cgo
+
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	fmt.Fprintln(os.Stderr, "libmustlink: it is a C library, and this build has no cgo: want CGO_ENABLED=1 and a C compiler")
+	os.Exit(2)
+}

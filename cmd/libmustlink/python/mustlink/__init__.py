@@ -1,0 +1,40 @@
+"""Metrics learned from pairwise constraints.
+
+From a few pairs that belong together, or do not, and many points of which nothing is known, an
+estimator learns a kernel, hence a distance; ``transform`` maps any points to coordinates in which
+Euclidean distance is the learned one. Estimators are those of scikit-learn, which is not needed.
+
+>>> import numpy as np
+>>> from mustlink import KRCA, Links
+>>> angle = np.linspace(0, 40, 200)
+>>> ring = np.arange(200) % 2
+>>> X = (1 + ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+>>> links = Links.from_labels(ring, must=100, seed=1)
+>>> KRCA(kernel="rbf:sigma=0.5msq").fit(X, links=links).score(X, ring) > 0.95
+True
+"""
+
+from . import _estimators
+from ._base import MetricLearner
+from ._estimators import *  # noqa: F403
+from ._library import Cancelled, Report
+from ._links import Links
+from ._model import Model, info, load, methods
+from ._sklearn import ConvergenceWarning, Notice, NotFittedError
+from ._version import __version__
+
+__all__ = [
+    *_estimators.__all__,
+    "Cancelled",
+    "ConvergenceWarning",
+    "Links",
+    "MetricLearner",
+    "Model",
+    "NotFittedError",
+    "Notice",
+    "Report",
+    "__version__",
+    "info",
+    "load",
+    "methods",
+]

@@ -1,0 +1,312 @@
+"""The C library: where it is, its structures, and its codes as exceptions."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import json
+import os
+import sys
+import threading
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_int32, c_int64, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any, Callable
+
+ABI = 1
+"""The version of mustlink.h that this package was written for."""
+
+VARIABLE = "MUSTLINK_LIBRARY"
+"""The environment variable that names another library than the one in this package."""
+
+FLOAT64, FLOAT32 = 1, 2
+DENSE, SPARSE, GRAM = 1, 2, 3
+
+OK, BAD_INPUT, BAD_ARGUMENT, BAD_HANDLE, NO_MEMORY, CANCELLED, BAD_FILE, TOO_SMALL, BAD_VERSION, FORKED, FAILED = range(11)
+
+
+class Cancelled(RuntimeError):
+    """A call that was cancelled, by a progress function that raised or by a flag."""
+
+
+_EXCEPTIONS: dict[int, type[Exception]] = {
+    BAD_INPUT: ValueError,
+    BAD_ARGUMENT: ValueError,
+    NO_MEMORY: MemoryError,
+    CANCELLED: Cancelled,
+    BAD_FILE: OSError,
+}
+
+
+class Points(ctypes.Structure):
+    """mustlink_points"""
+
+    _fields_ = [
+        ("kind", c_int32),
+        ("type", c_int32),
+        ("rows", c_int64),
+        ("columns", c_int64),
+        ("data", c_void_p),
+        ("row_stride", c_int64),
+        ("column_stride", c_int64),
+        ("row_start", c_void_p),
+        ("column", c_void_p),
+        ("diagonal", c_void_p),
+    ]
+
+
+class Matrix(ctypes.Structure):
+    """mustlink_matrix"""
+
+    _fields_ = [
+        ("type", c_int32),
+        ("rows", c_int64),
+        ("columns", c_int64),
+        ("data", c_void_p),
+        ("row_stride", c_int64),
+        ("column_stride", c_int64),
+    ]
+
+
+class LinksOf(ctypes.Structure):
+    """mustlink_links"""
+
+    _fields_ = [
+        ("pairs", c_int64),
+        ("pair", c_void_p),
+        ("sign", c_void_p),
+        ("weight", c_void_p),
+        ("bound", c_void_p),
+        ("triplets", c_int64),
+        ("triplet", c_void_p),
+        ("rows", c_int64),
+        ("group", c_void_p),
+        ("label", c_void_p),
+    ]
+
+
+class ReportOf(ctypes.Structure):
+    """mustlink_report"""
+
+    _fields_ = [
+        ("stage", c_char_p),
+        ("done", c_int64),
+        ("total", c_int64),
+        ("objective", c_double),
+        ("residual", c_double),
+        ("seconds", c_double),
+    ]
+
+
+ProgressFunction = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(ReportOf))
+
+
+class Control(ctypes.Structure):
+    """mustlink_control"""
+
+    _fields_ = [
+        ("cancel", c_void_p),
+        ("progress", ProgressFunction),
+        ("user", c_void_p),
+        ("interval", c_double),
+    ]
+
+
+_HANDLE = ctypes.c_size_t
+_POINTS, _MATRIX, _LINKS, _CONTROL = POINTER(Points), POINTER(Matrix), POINTER(LinksOf), POINTER(Control)
+
+_FUNCTIONS: dict[str, list[Any]] = {
+    "engine_new": [c_int32, c_char_p, POINTER(_HANDLE)],
+    "engine_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
+    "engine_free": [_HANDLE],
+    "methods": [c_void_p, c_int64, POINTER(c_int64)],
+    "sample_links": [c_void_p, c_int64, c_int64, c_int64, c_uint64, c_void_p],
+    "fit": [_HANDLE, c_char_p, c_char_p, _POINTS, _LINKS, _CONTROL, POINTER(_HANDLE)],
+    "update": [_HANDLE, _HANDLE, c_char_p, _POINTS, _LINKS, _CONTROL, POINTER(_HANDLE)],
+    "model_size": [_HANDLE, POINTER(c_int64), POINTER(c_int64)],
+    "embed": [_HANDLE, _HANDLE, _POINTS, _CONTROL, _MATRIX],
+    "gram": [_HANDLE, _HANDLE, _POINTS, _POINTS, _CONTROL, _MATRIX],
+    "distances": [_HANDLE, _HANDLE, _POINTS, c_void_p, c_int64, _CONTROL, c_void_p],
+    "model_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
+    "save": [_HANDLE, c_char_p],
+    "load": [_HANDLE, c_char_p, POINTER(_HANDLE)],
+    "save_bytes": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
+    "load_bytes": [_HANDLE, c_char_p, c_int64, POINTER(_HANDLE)],
+    "model_free": [_HANDLE],
+}
+
+
+class Library:
+    """A loaded library, for the process that loaded it."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.pid = os.getpid()
+        try:
+            self._c = ctypes.CDLL(path)
+            self._c.mustlink_abi_version.restype = c_int32
+            version = self._c.mustlink_abi_version()
+        except (OSError, AttributeError) as error:
+            raise RuntimeError(f"the library {path} cannot be loaded: {error}") from error
+        if version != ABI:
+            raise RuntimeError(
+                f"the library {path} has version {version} of the interface, and this package was written for version {ABI}: "
+                "install the library that belongs to it"
+            )
+        self._c.mustlink_message.restype = c_char_p
+        self._c.mustlink_version.restype = c_char_p
+        self._functions = {}
+        for name, arguments in _FUNCTIONS.items():
+            function = getattr(self._c, "mustlink_" + name)
+            function.argtypes, function.restype = arguments, c_int
+            self._functions[name] = function
+
+    def version(self) -> str:
+        """The version of the library."""
+        return self._c.mustlink_version().decode()
+
+    def code(self, name: str, *arguments: Any) -> int:
+        """Calls a function and returns its code. The interpreter's lock is released."""
+        return self._functions[name](*arguments)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Calls a function and raises what its code stands for."""
+        code = self._functions[name](*arguments)
+        if code != OK:
+            raise self.error(code)
+
+    def error(self, code: int) -> Exception:
+        """The exception of a code, with the library's message."""
+        text = self._c.mustlink_message().decode(errors="replace")
+        if code == BAD_INPUT and text.endswith("want a finite number"):
+            text = "Input contains NaN or infinity: " + text  # as scikit-learn has it
+        return _EXCEPTIONS.get(code, RuntimeError)(text)
+
+    def buffer(self, name: str, *arguments: Any) -> bytes:
+        """Calls a function that fills a buffer of a size that only it knows."""
+        size, room = c_int64(), 4096
+        while True:
+            memory = ctypes.create_string_buffer(room)
+            code = self.code(name, *arguments, memory, room, ctypes.byref(size))
+            if code == TOO_SMALL:
+                room = size.value
+                continue
+            if code != OK:
+                raise self.error(code)
+            return memory.raw[: size.value]
+
+    def json(self, name: str, *arguments: Any) -> Any:
+        """Calls a function that writes JSON."""
+        return json.loads(self.buffer(name, *arguments)[:-1])
+
+
+_loaded: Library | None = None
+_lock = threading.Lock()
+
+
+def library() -> Library:
+    """The library, loaded when it is first needed.
+
+    It cannot be used in a process that was forked after that: then this is a RuntimeError, where a
+    call would wait for ever. A child that is the first to need it has it.
+    """
+    global _loaded
+    if _loaded is None:
+        with _lock:
+            if _loaded is None:
+                _loaded = Library(_find())
+    if _loaded.pid != os.getpid():
+        raise RuntimeError(
+            f"process {os.getpid()} was forked from {_loaded.pid} after mustlink was first used there, and its threads do not live on in a "
+            "fork: start processes with spawn or forkserver (joblib's loky does), or use mustlink in the children alone"
+        )
+    return _loaded
+
+
+def _find() -> str:
+    """The path of the library: that of the environment, of this package, or of the system."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return named
+    ending = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
+    here = Path(__file__).with_name("libmustlink." + ending)
+    if here.exists():
+        return str(here)
+    found = ctypes.util.find_library("mustlink")
+    if found:
+        return found
+    raise RuntimeError(f"there is no {here}, and the system has no libmustlink: build one with make build-lib and name it in {VARIABLE}")
+
+
+class Report:
+    """News of a fit, as a progress function gets it.
+
+    Attributes
+    ----------
+    stage : str
+        What is being done: "kernel matrix".
+    done, total : int
+        Steps of the whole fit; total is 0 when it is not known.
+    objective, residual : float
+        Of methods that have them, else 0.
+    seconds : float
+        Since the fit began.
+    """
+
+    __slots__ = ("stage", "done", "total", "objective", "residual", "seconds")
+
+    def __init__(self, of: ReportOf):
+        self.stage = of.stage.decode(errors="replace")
+        self.done, self.total = of.done, of.total
+        self.objective, self.residual, self.seconds = of.objective, of.residual, of.seconds
+
+    def __repr__(self) -> str:
+        return f"Report({self.stage!r}, {self.done}/{self.total})"
+
+
+def watched(name: str, arguments: Callable[[Any], tuple], progress: Callable[[Report], Any] | None = None) -> None:
+    """Calls a function that may take long.
+
+    On the main thread it lets Python look at signals meanwhile, so that Ctrl-C ends the call with
+    KeyboardInterrupt; progress, if given, gets the news. What either raises ends the call and is
+    raised from here. arguments makes the arguments from that of the control.
+    """
+    lib = library()
+    on_main = threading.current_thread() is threading.main_thread()
+    if progress is None and not on_main:
+        lib.call(name, *arguments(None))
+        return
+    raised: list[BaseException] = []
+
+    def report(_: Any, news: Any) -> int:
+        if raised:
+            return 1
+        try:
+            if progress is not None and news.contents.stage is not None:
+                progress(Report(news.contents))
+        except BaseException as error:  # it must not be lost in C
+            raised.append(error)
+            return 1
+        return 0
+
+    control = Control(progress=ProgressFunction(report))
+    if not on_main:
+        code = lib.code(name, *arguments(ctypes.byref(control)))
+    else:
+        hook = sys.unraisablehook
+
+        def caught(lost: Any) -> None:
+            """Python runs handlers of signals as it enters report, before its try: what they raise comes here."""
+            if lost.object is report:
+                raised.append(lost.exc_value or lost.exc_type())
+            else:
+                hook(lost)
+
+        sys.unraisablehook = caught
+        try:
+            code = lib.code(name, *arguments(ctypes.byref(control)))
+        finally:
+            sys.unraisablehook = hook
+    if raised:
+        raise raised[0]
+    if code != OK:
+        raise lib.error(code)

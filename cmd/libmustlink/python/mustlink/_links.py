@@ -1,0 +1,219 @@
+"""What is known of pairs of points."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from . import _library as lib
+from ._points import as_column, as_rows
+
+
+class Links:
+    """Pairs of rows that belong together or do not, and triplets.
+
+    Parameters
+    ----------
+    pairs : array-like of int, shape (n_pairs, 2)
+        Numbers of rows, from 0.
+    signs : array-like, shape (n_pairs,)
+        1 where the two belong together (must-link), -1 where they do not (cannot-link).
+    weights : array-like of float, shape (n_pairs,), optional
+        How much each counts, > 0; 1 each by default.
+    bounds : array-like of float, shape (n_pairs,), optional
+        The aim for the squared distance of each, nan for none (LogDet methods: ITML, GML).
+    triplets : array-like of int, shape (n_triplets, 3), optional
+        Rows of which the first is nearer to the second than to the third (ITML, GML).
+
+    Examples
+    --------
+    >>> from mustlink import Links
+    >>> Links([(0, 1), (0, 2)], [1, -1])
+    Links(1 must-link, 1 cannot-link)
+    """
+
+    def __init__(self, pairs: Any = (), signs: Any = (), *, weights: Any = None, bounds: Any = None, triplets: Any = ()):
+        self.pairs = as_rows(pairs, 2, "pairs")
+        self.signs = _signs(signs, len(self.pairs))
+        self.weights = None if weights is None else as_column(weights, len(self.pairs), np.float64, "weights")
+        self.bounds = None if bounds is None else as_column(bounds, len(self.pairs), np.float64, "bounds")
+        self.triplets = as_rows(triplets, 3, "triplets")
+        self.groups: np.ndarray | None = None
+        self.labels: np.ndarray | None = None
+
+    @classmethod
+    def from_labels(cls, y: Any, must: int | None = None, cannot: int | None = None, *, seed: int = 1, unlabeled: Any = None) -> Links:
+        """Links that labels imply: some drawn at random, or all.
+
+        Parameters
+        ----------
+        y : array-like, shape (n_samples,)
+            Labels of any kind. None of them means "unlabelled" unless that is said: -1 is a label.
+        must, cannot : int, optional
+            How many pairs to draw of equal and of different labels. Neither: everything that the
+            labels say. The pairs are those of ``mustlink links make --must --cannot --seed``.
+        seed : int
+            Fixes the draw.
+        unlabeled : optional
+            The value of y that stands for no label.
+
+        Examples
+        --------
+        >>> from mustlink import Links
+        >>> Links.from_labels(["a", "b", "a", "b"], must=1, cannot=2)
+        Links(1 must-link, 2 cannot-links)
+        >>> Links.from_labels([0, 0, 1, 1, -1], unlabeled=-1)
+        Links(classes of 5 rows)
+        """
+        numbers = numbered(y, unlabeled)
+        if must is None and cannot is None:
+            links = cls()
+            links.labels = numbers
+            return links
+        must, cannot = _count(must or 0, "must"), _count(cannot or 0, "cannot")
+        pairs = np.empty((max(0, must) + max(0, cannot), 2), dtype=np.int64)
+        lib.library().call("sample_links", numbers.ctypes.data, len(numbers), must, cannot, as_seed(seed), pairs.ctypes.data)
+        return cls(pairs, np.repeat([1, -1], [must, cannot]))
+
+    @classmethod
+    def from_groups(cls, groups: Any) -> Links:
+        """Chunklets: rows with the same number from 0 on belong together; a negative one is no group.
+
+        Examples
+        --------
+        >>> from mustlink import Links
+        >>> Links.from_groups([0, 0, -1, 1, 1, 1])
+        Links(groups of 6 rows)
+        """
+        array = np.asarray(groups)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"groups have dtype {array.dtype}: want whole numbers")
+        links = cls()
+        links.groups = as_column(array, array.size, np.int64, "groups")
+        return links
+
+    @classmethod
+    def from_points(cls, pairs: Any, y: Any) -> tuple[np.ndarray, Links]:
+        """Points and links of pairs of points, as metric-learn has them.
+
+        Parameters
+        ----------
+        pairs : array-like of float, shape (n_pairs, 2, n_features)
+            The points of each pair. Equal ones are taken to be the same point.
+        y : array-like, shape (n_pairs,)
+            1 or -1 for each pair.
+
+        Returns
+        -------
+        X : array, shape (n_samples, n_features)
+            The points, each once, in the order of their first places.
+        links : Links
+
+        Examples
+        --------
+        >>> from mustlink import Links
+        >>> X, links = Links.from_points([[[0.0], [1.0]], [[0.0], [9.0]]], [1, -1])
+        >>> X.ravel().tolist(), links.pairs.tolist()
+        ([0.0, 1.0, 9.0], [[0, 1], [0, 2]])
+        """
+        array = np.asarray(pairs, dtype=np.float64)
+        if array.ndim != 3 or array.shape[1] != 2:
+            raise ValueError(f"pairs have shape {array.shape}: want (n, 2, n_features)")
+        flat = array.reshape(-1, array.shape[2]) + 0.0  # no -0
+        _, first, number = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return flat[first[order]], cls(rank[np.ravel(number)].reshape(-1, 2), y)
+
+    def __len__(self) -> int:
+        return len(self.pairs) + len(self.triplets)
+
+    def __repr__(self) -> str:
+        parts = []
+        for count, what in (
+            (int((self.signs > 0).sum()), "must-link"),
+            (int((self.signs < 0).sum()), "cannot-link"),
+            (len(self.triplets), "triplet"),
+        ):
+            if count:
+                parts.append(f"{count} {what}" + ("s" if count > 1 else ""))
+        if self.groups is not None:
+            parts.append(f"groups of {len(self.groups)} rows")
+        if self.labels is not None:
+            parts.append(f"classes of {len(self.labels)} rows")
+        return f"Links({', '.join(parts) or 'none'})"
+
+    def structure(self) -> lib.LinksOf:
+        """What the library takes; it points into the arrays of this object."""
+        whole = self.groups if self.groups is not None else self.labels
+        return lib.LinksOf(
+            pairs=len(self.pairs),
+            pair=_address(self.pairs),
+            sign=_address(self.signs),
+            weight=_address(self.weights),
+            bound=_address(self.bounds),
+            triplets=len(self.triplets),
+            triplet=_address(self.triplets),
+            rows=0 if whole is None else len(whole),
+            group=_address(self.groups),
+            label=_address(self.labels),
+        )
+
+    def reference(self) -> Any:
+        """The argument of a C function; it is valid as long as this object."""
+        return ctypes.byref(self.structure())
+
+
+def _address(array: np.ndarray | None) -> int | None:
+    return None if array is None or array.size == 0 else array.ctypes.data
+
+
+def _signs(values: Any, length: int) -> np.ndarray:
+    array = as_column(values, length, np.float64, "signs") if length or np.size(values) else np.empty(0)
+    wrong = ~np.isin(array, (1, -1))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise ValueError(f"sign {k} is {array[k]:g}: want 1 for a must-link or -1 for a cannot-link")
+    return array.astype(np.int8)
+
+
+def _count(value: Any, what: str) -> int:
+    if isinstance(value, bool) or int(value) != value:
+        raise TypeError(f"{what} is {value!r}: want a whole number")
+    return int(value)
+
+
+def as_seed(value: Any) -> int:
+    """A seed as the library takes it: None is 1, a RandomState gives its next number."""
+    if value is None:
+        return 1
+    if hasattr(value, "randint"):
+        return int(value.randint(2**31 - 1))
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"random_state is {value!r}: want a whole number, None or a RandomState")
+    if not 0 <= value < 2**64:
+        raise ValueError(f"random_state is {value}: want a number from 0 to 2**64 - 1")
+    return int(value)
+
+
+def numbered(y: Any, unlabeled: Any = None) -> np.ndarray:
+    """Labels as numbers from 0, -1 for none."""
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead: want one label for each point")
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y is complex")
+    none = np.zeros(len(array), dtype=bool)
+    if unlabeled is not None:
+        none = np.array([v is unlabeled or v == unlabeled or (v != v and unlabeled != unlabeled) for v in array], dtype=bool)
+    if array.dtype.kind == "f" and not np.isfinite(array[~none]).all():
+        raise ValueError("Input y contains NaN or infinity: want a label for each point, or the value of unlabeled")
+    out = np.full(len(array), -1, dtype=np.int64)
+    if not none.all():
+        _, out[~none] = np.unique(array[~none].astype(str) if array.dtype.kind == "O" else array[~none], return_inverse=True)
+    return out

@@ -1,0 +1,162 @@
+"""Points of any array type as the library takes them."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _library as lib
+
+
+class Points:
+    """n objects in memory that the library reads: the structure, and the arrays that it points to."""
+
+    def __init__(self, shape: tuple[int, int], dtype: Any, names: list[str] | None):
+        self.rows, self.columns = shape
+        self.dtype = dtype
+        self.names = names
+        self.held: list[np.ndarray] = []
+        self.of = lib.Points(rows=self.rows, columns=self.columns, type=type_of(dtype))
+
+    def hold(self, array: np.ndarray) -> int:
+        """Keeps an array alive and returns its address."""
+        self.held.append(array)
+        return array.ctypes.data
+
+    def reference(self) -> Any:
+        """The argument of a C function."""
+        return ctypes.byref(self.of)
+
+
+def type_of(dtype: Any) -> int:
+    """The library's number of an element type."""
+    return lib.FLOAT32 if dtype == np.float32 else lib.FLOAT64
+
+
+def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
+    """Returns points that share memory with X where its type and layout allow.
+
+    Doubles and floats stay what they are, other numbers become doubles. X may be an array, a list of
+    rows, a pandas frame or a scipy sparse matrix; with gram it holds inner products with the training
+    points, and diagonal those of each row with itself.
+
+    TypeError is for what holds no numbers, ValueError for the rest.
+    """
+    if hasattr(X, "tocsr"):
+        if gram:
+            raise TypeError("a kernel matrix is sparse: want a dense one")
+        return _sparse(X.tocsr())
+    names = names_of(X)
+    array = _laid_out(as_matrix(X))
+    points = Points(array.shape, array.dtype, names)
+    points.of.kind = lib.GRAM if gram else lib.DENSE
+    points.of.data = points.hold(array)
+    points.of.row_stride, points.of.column_stride = (s // array.itemsize for s in array.strides)
+    if diagonal is not None:
+        values = np.ascontiguousarray(diagonal, dtype=np.float64)
+        if values.shape != (points.rows,):
+            raise ValueError(f"diagonal has shape {values.shape}: want ({points.rows},), one number for each row")
+        points.of.diagonal = points.hold(values)
+    return points
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of a frame's columns, None where there are none."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    texts = sum(isinstance(name, str) for name in names)
+    if 0 < texts < len(names):
+        raise TypeError("some names of columns are texts and some are not: want one kind, such as X.columns = X.columns.astype(str)")
+    return names if texts else None
+
+
+def as_matrix(X: Any, what: str = "X") -> np.ndarray:
+    """Returns X as a two-dimensional array of doubles or floats with at least one row and column."""
+    array = np.asarray(X)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {what} has dtype {array.dtype}, want real numbers")
+    if array.dtype.kind in "mMV":
+        raise TypeError(f"{what} has dtype {array.dtype}: want numbers")
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {array.ndim}D array instead: {what} has shape {array.shape}. Reshape your data with "
+            "X.reshape(-1, 1) if it has a single feature or X.reshape(1, -1) if it is a single sample."
+        )
+    if array.shape[0] == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+    if array.shape[1] == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    if array.dtype not in (np.float64, np.float32) or not array.dtype.isnative:
+        array = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+    return array
+
+
+def _laid_out(array: np.ndarray) -> np.ndarray:
+    """Returns the array, or a copy where its rows or columns do not lie one behind the other."""
+    rows, columns = array.shape
+    down, right = array.strides
+    size = array.itemsize
+    by_rows = right == size and down >= columns * size
+    by_columns = down == size and right >= rows * size
+    if (by_rows or by_columns) and down % size == 0 and right % size == 0 and array.flags.aligned:
+        return array
+    return np.ascontiguousarray(array)
+
+
+def _sparse(X: Any) -> Points:
+    """Points of a scipy matrix in compressed rows."""
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: the sparse matrix has dtype {X.dtype}, want real numbers")
+    if X.dtype.kind not in "fiub":
+        raise TypeError(f"the sparse matrix has dtype {X.dtype}: want numbers")
+    for count, what in zip(X.shape, ("sample", "feature")):
+        if count == 0:
+            raise ValueError(f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if max(X.shape[1], X.nnz) > np.iinfo(np.int64).max or X.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"the sparse matrix has {X.shape[1]} columns: want at most {np.iinfo(np.int32).max}")
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    values = np.ascontiguousarray(X.data, dtype=X.dtype if X.dtype in (np.float64, np.float32) else np.float64)
+    points = Points(X.shape, values.dtype, None)
+    points.of.kind = lib.SPARSE
+    points.of.data = points.hold(values)
+    points.of.row_start = points.hold(np.ascontiguousarray(X.indptr, dtype=np.int64))
+    points.of.column = points.hold(np.ascontiguousarray(X.indices, dtype=np.int32))
+    return points
+
+
+def as_rows(values: Any, width: int, what: str) -> np.ndarray:
+    """Returns tuples of row numbers as an array of width columns."""
+    array = np.asarray(values)
+    if array.size == 0:
+        return np.empty((0, width), dtype=np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{what} have dtype {array.dtype}: want whole numbers, the rows of points")
+    if array.ndim != 2 or array.shape[1] != width:
+        raise ValueError(f"{what} have shape {array.shape}: want (n, {width})")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def as_column(values: Any, length: int, dtype: Any, what: str) -> np.ndarray:
+    """Returns as many numbers as there are of something else."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{what} have dtype {array.dtype}: want numbers")
+    if array.shape != (length,):
+        raise ValueError(f"{what} have shape {array.shape}: want ({length},)")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def output(rows: int, columns: int, dtype: Any) -> tuple[np.ndarray, lib.Matrix]:
+    """An array for a result, and what describes it."""
+    array = np.empty((rows, columns), dtype=dtype)
+    of = lib.Matrix(type=type_of(dtype), rows=rows, columns=columns, data=array.ctypes.data, row_stride=columns, column_stride=1)
+    return array, of
+
+
+__all__: Sequence[str] = ["Points", "as_points", "as_matrix", "as_rows", "as_column", "names_of", "output", "type_of"]

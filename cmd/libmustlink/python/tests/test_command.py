@@ -1,0 +1,84 @@
+"""The command and this package, built from one source, give the same bits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+
+import mustlink
+from mustlink import Links, _estimators
+
+from .data import blobs
+
+COMMAND = os.environ.get("MUSTLINK_COMMAND")
+
+
+@unittest.skipUnless(COMMAND, "MUSTLINK_COMMAND does not name the command")
+class Bits(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.X, self.y = blobs(90, 5)
+        self.new = blobs(40, 5, seed=9)[0]
+        for name, rows in (("x", self.X), ("new", self.new)):
+            np.save(self.path(name + ".npy"), rows)
+        with open(self.path("y.csv"), "w") as file:
+            file.write("label\n" + "".join(f"class {v}\n" for v in self.y))
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder.name, name)
+
+    def run_command(self, *arguments: str) -> None:
+        done = subprocess.run([COMMAND, *arguments, "-q"], cwd=self.folder.name, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_method(self):
+        for name in _estimators.__all__:
+            learner = getattr(mustlink, name)(n_links=40, random_state=3)
+            with self.subTest(name), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.run_command(
+                    "fit", "-m", learner._method, "-i", "x.npy", "--labels", "y.csv", "--links-from-labels", "40", "--seed", "3", "-o", "m.mlk"
+                )
+                self.run_command("embed", "m.mlk", "-i", "new.npy", "-o", "z.npy")
+                self.run_command("gram", "m.mlk", "-i", "new.npy", "-o", "k.npy")
+                learner.fit(self.X, self.y)
+                np.testing.assert_array_equal(learner.transform(self.new), np.load(self.path("z.npy")))
+                np.testing.assert_array_equal(learner.gram(self.new), np.load(self.path("k.npy")))
+                read = mustlink.load(self.path("m.mlk"))
+                np.testing.assert_array_equal(read.embed(self.new), np.load(self.path("z.npy")))
+                learner.save(self.path("ours.mlk"))
+                self.run_command("embed", "ours.mlk", "-i", "new.npy", "-o", "again.npy")
+                np.testing.assert_array_equal(np.load(self.path("again.npy")), np.load(self.path("z.npy")))
+
+    def test_links_and_scaling(self):
+        links = Links.from_labels(self.y, 30, 20, seed=8)
+        self.run_command("links", "make", "-i", "x.npy", "--labels", "y.csv", "--must", "30", "--cannot", "20", "--seed", "8", "-o", "l.csv")
+        lines = [line.split(",")[:3] for line in open(self.path("l.csv")).read().splitlines()[1:]]
+        self.assertEqual([[int(i), int(j), 1 if s == "must" else -1] for i, j, s in lines], np.column_stack([links.pairs, links.signs]).tolist())
+        self.run_command("fit", "-m", "itml", "-i", "x.npy", "-c", "l.csv", "--standardize", "-k", "rbf:sigma=median", "-p", "gamma=2", "-o", "m.mlk")
+        self.run_command("embed", "m.mlk", "-i", "new.npy", "-o", "z.npy")
+        with open(self.path("p.csv"), "w") as file:
+            file.write("i,j\n0,1\n5,9\n")
+        self.run_command("distance", "m.mlk", "-i", "new.npy", "--pairs", "p.csv", "-o", "d.npy")
+        learner = mustlink.ITML(kernel="rbf:sigma=median", gamma=2, standardize=True).fit(self.X, links=links)
+        np.testing.assert_array_equal(learner.transform(self.new), np.load(self.path("z.npy")))
+        np.testing.assert_array_equal(learner.distances(self.new, [(0, 1), (5, 9)]), np.load(self.path("d.npy")).ravel())
+
+    def test_blocks(self):
+        """More rows than the command embeds at a time."""
+        many = np.random.RandomState(1).normal(size=(40_000, 5))
+        np.save(self.path("many.npy"), many)
+        learner = mustlink.KRCA(n_links=40).fit(self.X, self.y)
+        learner.save(self.path("m.mlk"))
+        self.run_command("embed", "m.mlk", "-i", "many.npy", "-o", "z.npy")
+        np.testing.assert_array_equal(learner.transform(many), np.load(self.path("z.npy")))
+
+
+if __name__ == "__main__":
+    unittest.main()

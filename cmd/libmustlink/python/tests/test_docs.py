@@ -1,0 +1,37 @@
+"""Examples in docstrings and in the folder of examples run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+import warnings
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+
+
+class Examples(unittest.TestCase):
+    def test_docstrings(self):
+        count = 0
+        for name in ("mustlink", "mustlink._links", "mustlink._model", "mustlink._estimators"):
+            with self.subTest(name), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result = doctest.testmod(importlib.import_module(name))
+                self.assertEqual(result.failed, 0)
+                count += result.attempted
+        self.assertGreater(count, 100)
+
+    def test_scripts(self):
+        for script in EXAMPLES.glob("*.py"):
+            with self.subTest(script.name):
+                done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=os.environ, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

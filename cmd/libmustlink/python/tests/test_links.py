@@ -1,0 +1,173 @@
+"""Links of all shapes, and what learners do with them."""
+
+from __future__ import annotations
+
+import pickle
+import unittest
+import warnings
+
+import numpy as np
+
+import mustlink
+from mustlink import GML, ITML, KRCA, LMNN, NPKL, RCA, Links
+
+from .data import blobs, rings
+
+
+class Making(unittest.TestCase):
+    def test_labels(self):
+        y = np.array(["b", "a", "b", "a", "b"])
+        links = Links.from_labels(y, 3, 2, seed=5)
+        self.assertEqual(links.signs.tolist(), [1, 1, 1, -1, -1])
+        for (i, j), sign in zip(links.pairs, links.signs):
+            self.assertEqual(y[i] == y[j], sign > 0)
+        self.assertEqual(len(np.unique(links.pairs, axis=0)), 5)
+        again = Links.from_labels(np.array([7, 3, 7, 3, 7]), 3, 2, seed=5)
+        self.assertTrue((links.pairs == again.pairs).all())
+
+    def test_unlabeled(self):
+        """-1 is a label until it is said to be none."""
+        y = np.array([-1, -1, 0, 0, 1, 1])
+        self.assertEqual(len(Links.from_labels(y, 3)), 3)
+        with self.assertRaisesRegex(ValueError, "at most 2"):
+            Links.from_labels(y, 3, unlabeled=-1)
+        self.assertEqual(Links.from_labels([0.0, np.nan, 0.0], 1, unlabeled=np.nan).pairs.tolist(), [[0, 2]])
+
+    def test_points(self):
+        random = np.random.RandomState(0)
+        pool = random.normal(size=(9, 3))
+        rows = random.randint(9, size=(20, 2))
+        rows = rows[rows[:, 0] != rows[:, 1]]
+        X, links = Links.from_points(pool[rows], np.where(np.arange(len(rows)) % 2, 1, -1))
+        self.assertTrue((X[links.pairs] == pool[rows]).all())
+        self.assertEqual(len(X), len(np.unique(rows)))
+
+    def test_bad(self):
+        with self.assertRaises(TypeError):
+            Links([(0.5, 1)], [1])
+        with self.assertRaises(ValueError):
+            Links([(0, 1, 2)], [1])
+        with self.assertRaisesRegex(ValueError, "sign 1 is 0"):
+            Links([(0, 1), (1, 2)], [1, 0])
+        with self.assertRaisesRegex(ValueError, "signs"):
+            Links([(0, 1)], [1, 1])
+        with self.assertRaises(ValueError):
+            Links([(0, 1)], [1], weights=[1, 2])
+        with self.assertRaises(TypeError):
+            Links.from_groups([0.5])
+        with self.assertRaises(ValueError):
+            Links.from_labels([[1, 2], [3, 4]], 1)
+        with self.assertRaises(ValueError):
+            Links.from_labels([1.0, np.nan], 1)
+        with self.assertRaises(ValueError):
+            Links.from_labels([0, 0], -1)
+        with self.assertRaises(TypeError):
+            Links.from_labels([0, 0], 0.5)
+
+
+class Learning(unittest.TestCase):
+    def test_rings(self):
+        X, y = rings()
+        links = Links.from_labels(y, 100, 100)
+        learner = KRCA(kernel="rbf:sigma=0.5msq").fit(X, links=Links(links.pairs[:100], links.signs[:100]))
+        self.assertGreater(learner.score(X, y), 0.95)
+        self.assertLess(KRCA(kernel="linear").fit(X, links=Links(links.pairs[:100], links.signs[:100])).score(X, y), 0.7)
+
+    def test_shapes_of_pairs_agree(self):
+        """Labels, groups, rows and points of pairs that say the same give the same metric."""
+        X, y = blobs()
+        want = RCA().fit(X, y).transform(X)
+        groups = RCA().fit(X, links=Links.from_groups(y)).transform(X)
+        chain = [(i, i + 3) for i in range(57)]
+        rows = RCA().fit(X, links=Links(chain, np.ones(57))).transform(X)
+        np.testing.assert_array_equal(groups, want)
+        np.testing.assert_array_equal(rows, want)
+        pairs = ITML().fit(X[np.array(chain + [(0, 1)])], np.r_[np.ones(57), -1])
+        order = Links.from_points(X[np.array(chain + [(0, 1)])], np.r_[np.ones(57), -1])[0]
+        self.assertEqual(len(order), 60)
+        self.assertEqual(pairs.n_features_in_, 4)
+
+    def test_score_is_the_area(self):
+        X, y = blobs(30)
+        learner = RCA().fit(X, y)
+        i, j = np.triu_indices(30, 1)
+        d, same = learner.distances(X, np.column_stack([i, j])), y[i] == y[j]
+        area = np.mean([np.mean(d[~same] > a) + 0.5 * np.mean(d[~same] == a) for a in d[same]])
+        self.assertAlmostEqual(learner.score(X, y), area, places=12)
+
+    def test_weights_bounds_triplets(self):
+        X, y = blobs()
+        links = Links.from_labels(y, 30, 30)
+        plain = ITML().fit(X, links=links).transform(X)
+        heavy = ITML().fit(X, links=Links(links.pairs, links.signs, weights=np.linspace(1, 9, 60))).transform(X)
+        self.assertFalse(np.allclose(plain, heavy))
+        bounds = ITML().fit(X, links=Links(links.pairs, links.signs, bounds=np.where(links.signs > 0, 0.5, 30.0)))
+        d = bounds.distances(X, links.pairs)
+        self.assertLess(d[links.signs > 0].mean(), d[links.signs < 0].mean())
+        triplets = [(i, (i + 3) % 60, (i + 1) % 60) for i in range(60)]
+        for learner in (ITML(), GML()):
+            learner.fit(X, links=Links(triplets=triplets))
+            t = np.array(triplets)
+            self.assertGreater((learner.distances(X, t[:, :2]) < learner.distances(X, t[:, [0, 2]])).mean(), 0.9)
+        with self.assertRaisesRegex(ValueError, "does not learn"):
+            LMNN().fit(X, links=Links(triplets=triplets))
+
+    def test_update(self):
+        X, y = blobs()
+        links = Links.from_labels(y, 40, 40)
+        some = Links(links.pairs[::2], links.signs[::2])
+        rest = Links(links.pairs[1::2], links.signs[1::2])
+        learner = NPKL(tol=1e-10).fit(X, links=some)
+        before = learner.model_
+        learner.update(X, links=rest)
+        whole = NPKL(tol=1e-10).fit(X, links=links)
+        np.testing.assert_allclose(learner.gram(X), whole.gram(X), atol=1e-4 * np.abs(whole.gram(X)).max())
+        self.assertIsNot(learner.model_, before)
+        krca = KRCA(fixed_s=1.0).fit(X, links=Links.from_groups(np.where(np.arange(60) < 20, y, -1)))
+        old = krca.transform(X)
+        new, group = blobs(9, seed=3)
+        krca.update(new, links=Links.from_groups(group))
+        self.assertFalse(np.allclose(np.abs(krca.transform(X)[:, :1]), np.abs(old[:, :1])))
+        krca.update(drop_last=1)
+        np.testing.assert_allclose(np.abs(krca.transform(X)), np.abs(old), atol=1e-7)
+        with self.assertRaisesRegex(ValueError, "cannot be updated"):
+            RCA().fit(X, y).update(X, links=rest)
+
+    def test_warnings(self):
+        X, y = blobs()
+        with self.assertWarnsRegex(mustlink.Notice, "cannot-link"):
+            KRCA().fit(X, links=Links.from_labels(y, 20, 20))
+        with self.assertWarns(mustlink.ConvergenceWarning):
+            mustlink.NCA(max_iter=1, contractions=0).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            KRCA().fit(X, y)  # from labels it takes what it learns from
+
+    def test_bad(self):
+        X, y = blobs()
+        links = Links.from_labels(y, 20, 20)
+        with self.assertRaisesRegex(ValueError, "both|together"):
+            ITML().fit(X, y, links=links)
+        with self.assertRaises(TypeError):
+            ITML().fit(X, links=[(0, 1)])
+        with self.assertRaisesRegex(ValueError, "requires y"):
+            ITML().fit(X)
+        with self.assertRaisesRegex(ValueError, "row 60"):
+            ITML().fit(X, links=Links([(0, 60)], [1]))
+        with self.assertRaisesRegex(ValueError, "itself"):
+            ITML().fit(X, links=Links([(2, 2)], [1]))
+        with self.assertRaisesRegex(ValueError, "groups or labels"):
+            RCA().fit(X, links=Links.from_groups(y[:-1]))
+        with self.assertRaisesRegex(ValueError, "inconsistent"):
+            RCA().fit(X, y[:-1])
+        with self.assertRaises(ValueError):
+            RCA().fit(X, y).score(X)
+
+    def test_pickle(self):
+        links = Links.from_labels([0, 0, 1], 1, 1)
+        again = pickle.loads(pickle.dumps(links))
+        self.assertTrue((again.pairs == links.pairs).all())
+
+
+if __name__ == "__main__":
+    unittest.main()
