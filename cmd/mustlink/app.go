@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/cmd/internal/bytesize"
 	"github.com/mustlink/mustlink/engine"
 )
 
@@ -22,7 +23,7 @@ type app struct {
 	quiet       bool
 	json        bool
 	workers     int
-	memoryLimit byteSize
+	memoryLimit bytesize.Size
 	blasThreads int
 
 	stdinUsed string   // what reads standard input, "" for nothing so far

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
@@ -40,7 +41,16 @@ func (a *app) loadModelFile(ctx context.Context, path string) (file *model.File,
 // readModel reads a model file from standard input. Its tensors are found by their places,
 // so all of it is held.
 func (a *app) readModel() (*model.File, error) {
-	in, limit := a.stdin, int64(a.memoryLimit)
+	b, err := a.readWithin("the model", a.stdin)
+	if err != nil {
+		return nil, err
+	}
+	return model.Read(bytes.NewReader(b), int64(len(b)))
+}
+
+// readWithin reads all of in, up to the memory limit.
+func (a *app) readWithin(what string, in io.Reader) ([]byte, error) {
+	limit := int64(a.memoryLimit)
 	if limit > 0 {
 		in = io.LimitReader(in, limit+1)
 	}
@@ -49,9 +59,19 @@ func (a *app) readModel() (*model.File, error) {
 		return nil, err
 	}
 	if n := int64(len(b)); limit > 0 && n > limit {
-		return nil, &fault.MemoryError{What: "reading the model", Need: n, Limit: limit, Hint: "raise the limit if what sends it is to be trusted"}
+		return nil, &fault.MemoryError{What: "reading " + what, Need: n, Limit: limit, Hint: "raise the limit if what sends it is to be trusted"}
 	}
-	return model.Read(bytes.NewReader(b), int64(len(b)))
+	return b, nil
+}
+
+// readPipe reads all of what is no regular file, up to the memory limit.
+func (a *app) readPipe(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return a.readWithin(path, f)
 }
 
 // saveModel writes a model file.

@@ -17,13 +17,15 @@ func newBench(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "measure speed, or repeat the tables of the papers",
-		Long: `Run measurements: single operations, the same work in NumPy and scikit-learn, or the tables
-of the papers with our figures beside the printed ones.`,
-		Example: `  mustlink bench paper tsang-1`,
-		Args:    cobra.ArbitraryArgs,
-		RunE:    unknownCommand,
+		Long: `Run measurements: single operations, every method, what goes through in a second, the same work in NumPy and
+scikit-learn, or the tables of the papers with our figures beside the printed ones.`,
+		Example: `  mustlink bench methods
+  mustlink bench paper tsang-1`,
+		Args: cobra.ArbitraryArgs,
+		RunE: unknownCommand,
 	}
-	cmd.AddCommand(newBenchPaper(a), newBenchCross(a), newBenchCurves(a), newBenchMicro(a), newBenchPeers(a), newBenchSoak(a), newBenchBuilds(a))
+	cmd.AddCommand(newBenchPaper(a), newBenchCross(a), newBenchCurves(a), newBenchWrong(a), newBenchHindsight(a), newBenchMicro(a), newBenchPeers(a), newBenchSoak(a), newBenchBuilds(a),
+		newBenchMethods(a), newBenchThroughput(a), newBenchTime(a), newBenchServe(a), newBenchSuggest(a))
 	return cmd
 }
 

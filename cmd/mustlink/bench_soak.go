@@ -89,7 +89,7 @@ func (a *app) runBenchSoak(ctx context.Context, s soakFlags) error {
 	bar.done()
 	r := soakReport{
 		Version: catalog.Version(), Go: runtime.Version(),
-		Machine: fmt.Sprintf("%s/%s, %d logical CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+		Machine: machine(),
 		Backend: eng.Backend().Describe(), Report: *found, Wrong: found.Check(s.growth),
 	}
 	if err := a.print(r, func(w io.Writer) { r.text(w) }); err != nil {

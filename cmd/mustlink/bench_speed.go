@@ -68,7 +68,7 @@ func (a *app) speedReport(rounds int) (speedReport, error) {
 	r := speedReport{
 		Version: catalog.Version(),
 		Go:      runtime.Version(),
-		Machine: fmt.Sprintf("%s/%s, %d logical CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
+		Machine: machine(),
 		SIMD:    asm.Best().String(),
 		Rounds:  rounds,
 		Write:   map[int]float64{},
@@ -117,7 +117,7 @@ MUSTLINK_SIMD chooses the level of the native kernels.`,
 	f.SortFlags = false
 	s.add(f, micro.Cases())
 	f.IntSliceVar(&sizes, "sizes", nil, "orders of the matrices (default each operation's own)")
-	f.StringSliceVar(&against, "against", nil, "`BACKENDS` to compare with, of "+strings.Join(backends.Names(), ", ")+" (default the fastest other one)")
+	f.StringSliceVar(&against, "against", nil, "`BACKENDS` to compare with, of gonum, native and, in the netlib build, netlib (default the fastest other one)")
 	completeWith(cmd, "case", micro.Cases()...)
 	completeWith(cmd, "against", backends.Names()...)
 	return cmd

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/engine"
@@ -33,7 +35,10 @@ func newClassify(a *app) *cobra.Command {
 with equally many votes the one whose nearest voter comes first wins.
 
 With MODEL the metric is the learned one, without it that of the raw points. When -i
-carries labels too, the summary compares.`,
+carries labels too, the summary compares.
+
+The rows of --train are held. Those of -i, in .csv, .npy and .parquet, are read, classified and written
+block by block, also from a pipe: their number is bounded by the disk, not by memory.`,
 		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
   mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,
 		Args: positional(0, 1, "at most one MODEL"),
@@ -77,25 +82,11 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 			return err
 		}
 	}
-	train, query, err := a.readForClassify(cmd.Context(), fitted, c)
+	r, err := a.classify(cmd.Context(), eng, fitted, c)
 	if err != nil {
 		return err
-	}
-	labels, err := a.classify(cmd.Context(), eng, fitted, train, query, c)
-	if err != nil {
-		return err
-	}
-	r := &classifyReport{Metric: metricName(fitted), Train: train.Points.Len(), N: len(labels), Neighbors: c.neighbors, Output: c.out}
-	if query.Labels != nil {
-		r.Scores, _ = score.All(score.Input{Truth: query.Labels, Predicted: labels})
 	}
 	r.Warnings = a.allWarnings()
-	if err := cmd.Context().Err(); err != nil {
-		return err
-	}
-	if err := dataset.WriteLabels(c.out, labels, query.IDs, a.writingText()); err != nil {
-		return err
-	}
 	return a.summarise(c.out, r, r.text)
 }
 
@@ -134,46 +125,58 @@ func (c *classifyFlags) training() *dataFlags {
 	return &d
 }
 
-// readForClassify reads both sets and checks that they can be compared.
-func (a *app) readForClassify(ctx context.Context, fitted *catalog.Fitted, c *classifyFlags) (train, query *dataset.Data, err error) {
-	source := c.training()
-	if train, err = a.readData(ctx, source.forModel(fitted)); err != nil {
-		return nil, nil, err
+// readTraining reads --train.
+func (a *app) readTraining(ctx context.Context, fitted *catalog.Fitted, c *classifyFlags) (*dataset.Data, error) {
+	train, err := a.readData(ctx, c.training().forModel(fitted))
+	if err != nil {
+		return nil, err
 	}
 	if train.Labels == nil {
-		return nil, nil, fault.Data(train.Name, "it has no labels: want a column label, or --train-labels FILE")
+		return nil, fault.Data(train.Name, "it has no labels: want a column label, or --train-labels FILE")
 	}
-	if query, err = a.readData(ctx, c.data.withFeatures(train.Points.Dim())); err != nil {
-		return nil, nil, err
+	if n := train.Points.Len(); c.neighbors > n {
+		return nil, usagef("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors, n, train.Name)
 	}
-	switch n, d := train.Points.Len(), train.Points.Dim(); {
-	case c.neighbors > n:
-		return nil, nil, usagef("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors, n, train.Name)
-	case query.Points.Dim() != d:
-		return nil, nil, &fault.ShapeError{What: "number of features of " + query.Name, Got: query.Points.Dim(), Want: fmt.Sprintf("%d, as %s has", d, train.Name)}
-	}
-	return train, query, nil
+	return train, nil
 }
 
-func (a *app) classify(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, train, query *dataset.Data, c *classifyFlags) ([]string, error) {
-	scaling, err := c.scaling.apply(a, train)
+// classify labels the rows of -i block by block, beside those of --train, which are held.
+func (a *app) classify(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, c *classifyFlags) (*classifyReport, error) {
+	train, err := a.readTraining(ctx, fitted, c)
 	if err != nil {
 		return nil, err
 	}
-	if scaling != nil {
-		if query.Points, err = scaling.Apply(query.Points); err != nil {
-			return nil, err
+	dim := train.Points.Dim()
+	open, err := a.reopening(ctx, c.data.withFeatures(dim))
+	if err != nil {
+		return nil, err
+	}
+	query := &locator{a: a, eng: eng, fitted: fitted, open: func(ctx context.Context) (*pointSource, error) {
+		src, err := open(ctx)
+		return src.like(train), err
+	}}
+	if query.scale, err = c.scaling.apply(a, train); err != nil {
+		return nil, err
+	}
+	known, err := coordinates(ctx, eng, fitted, train)
+	if err != nil {
+		return nil, err
+	}
+	bar, begin := a.progress(), time.Now()
+	defer bar.done()
+	r := &classifyReport{Metric: metricName(fitted), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
+	truth := a.newTruth(eng)
+	err = query.writeLabels(ctx, c.out, func(ctx context.Context, block located) ([]string, error) {
+		bar.report(algorithms.Progress{Stage: "classification", Done: r.N, Elapsed: time.Since(begin)})
+		labels, err := neighbors.Classify(ctx, eng, known, train.Labels, block.at, c.neighbors)
+		if err != nil {
+			return nil, inFile(block.Name, inRows(err, block.first))
 		}
-	}
-	t, err := coordinates(ctx, eng, fitted, train)
-	if err != nil {
-		return nil, err
-	}
-	q, err := coordinates(ctx, eng, fitted, query)
-	if err != nil {
-		return nil, err
-	}
-	return neighbors.Classify(ctx, eng, t, train.Labels, q, c.neighbors)
+		r.N += len(labels)
+		return labels, truth.add(block.Labels, labels)
+	})
+	r.Scores = truth.report()
+	return r, err
 }
 
 func (r *classifyReport) text(w io.Writer) {

@@ -26,6 +26,7 @@ import (
 // The clustering algorithms of -a.
 const (
 	algKMeans      = "kmeans"
+	algMiniBatch   = "minibatch"
 	algKernel      = "kernel"
 	algConstrained = "constrained"
 	algPCK         = "pck"
@@ -33,7 +34,7 @@ const (
 )
 
 func algorithmNames() []string {
-	return []string{algKMeans, algKernel, algConstrained, algPCK, algMPCK}
+	return []string{algKMeans, algMiniBatch, algKernel, algConstrained, algPCK, algMPCK}
 }
 
 // eachSuffix ends the metrics of which every cluster has its own.
@@ -55,6 +56,7 @@ type clusterFlags struct {
 	weight    float64
 	restarts  int
 	seed      uint64
+	streams   clusterStreamFlags
 	out       string
 }
 
@@ -75,15 +77,25 @@ func newCluster(a *app) *cobra.Command {
 
 With MODEL the metric is the learned one, without it that of the raw points: the baseline
 is one argument away. The algorithms (-a) are kmeans (k-means++ starts, the best of
---restarts), kernel (kernel k-means: on the learned kernel, or on -k), constrained
-(k-means in which every link of -c holds; the default when -c is given), pck (PCK-means:
-links of -c may be broken at a price) and mpck (MPCK-means: as pck, and a metric is learned
-with the clusters).
+--restarts), minibatch (mini-batch k-means, one pass over the rows), kernel (kernel k-means:
+on the learned kernel, or on -k), constrained (k-means in which every link of -c holds; the
+default when -c is given), pck (PCK-means: links of -c may be broken at a price) and mpck
+(MPCK-means: as pck, and a metric is learned with the clusters).
+
+Rows that memory does not hold: kmeans goes over a .csv, .npy or .parquet file once for every
+iteration when the rows take more than a third of --memory-limit, or with --stream. It begins
+with the clusters of a sample, and ends as k-means of all rows does. minibatch learns in one
+pass, in which the order of the rows must not tell their clusters, and takes another one to
+assign them. Learning by minibatch with --save-centers and without -o, and assigning to known
+--centers, read the rows once: standard input will do.
 
 When DATA carries labels, the summary scores the clusters against them.`,
 		Example: `  mustlink cluster model.mlk -i data.csv -n 3 -o clusters.csv
   mustlink cluster -i data.csv -n 3 --standardize -o baseline.csv
-  mustlink cluster model.mlk -i data.csv -n 3 -a constrained -c links.csv -o clusters.csv`,
+  mustlink cluster model.mlk -i data.csv -n 3 -a constrained -c links.csv -o clusters.csv
+  mustlink cluster -i huge.npy -n 100 --memory-limit 1GiB -o clusters.csv
+  zcat rows.csv.gz | mustlink cluster -i - -n 100 -a minibatch --save-centers centers.npy
+  zcat rows.csv.gz | mustlink cluster -i - --centers centers.npy -o clusters.csv`,
 		Args: positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCluster(cmd, args, &c) },
 	}
@@ -100,6 +112,7 @@ When DATA carries labels, the summary scores the clusters against them.`,
 	c.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
 	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "starts, of which the best is kept")
 	seedFlag(f, &c.seed)
+	c.streams.add(cmd)
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	completeWith(cmd, "algorithm", algorithmNames()...)
 	completeWith(cmd, "metric", mpckMetrics()...)
@@ -119,8 +132,10 @@ type clusterReport struct {
 	Iterations int           `json:"iterations"`
 	Converged  bool          `json:"converged"`
 	Restart    int           `json:"restart"`
+	Passes     int           `json:"passes,omitempty"` // over rows that were not held
 	Scores     *score.Report `json:"scores,omitempty"`
 	Output     string        `json:"output"`
+	Centers    string        `json:"centers,omitempty"` // the file of --save-centers
 	Warnings   []string      `json:"warnings"`
 }
 
@@ -138,38 +153,62 @@ func (a *app) runCluster(cmd *cobra.Command, args []string, c *clusterFlags) err
 			return err
 		}
 	}
-	d, err := a.readData(cmd.Context(), c.data.forModel(fitted))
+	work := a.holdCluster
+	if c.streamed() {
+		work = a.streamCluster
+	}
+	r, err := work(cmd.Context(), eng, fitted, c)
+	if err == errTooManyRows {
+		a.warn("%s: there are too many rows to hold within the memory limit: k-means goes over the file instead", c.data.path)
+		r, err = a.streamCluster(cmd.Context(), eng, fitted, c)
+	}
 	if err != nil {
 		return err
+	}
+	if !r.Converged {
+		a.warn("clustering stopped at %s before it converged", plural(r.Iterations, "iteration"))
+	}
+	r.Warnings = a.allWarnings()
+	return a.summarise(c.out, r, r.text)
+}
+
+// holdCluster clusters rows that are held, and writes the clusters.
+func (a *app) holdCluster(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, c *clusterFlags) (*clusterReport, error) {
+	flags := *c.data.forModel(fitted)
+	if c.mayStream(a) {
+		flags.share = heldTimes
+	}
+	d, err := a.readData(ctx, &flags)
+	if c.mayStream(a) && a.tooManyRows(fitted, d, err) {
+		return nil, errTooManyRows
+	}
+	if err != nil {
+		return nil, err
 	}
 	if c.k > d.Points.Len() {
-		return usagef("-n, --clusters is %d: want at most %d, the number of rows of %s", c.k, d.Points.Len(), d.Name)
+		return nil, usagef("-n, --clusters is %d: want at most %d, the number of rows of %s", c.k, d.Points.Len(), d.Name)
 	}
-	result, err := a.cluster(cmd.Context(), eng, fitted, d, c)
+	result, err := a.cluster(ctx, eng, fitted, d, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	labels := make([]string, len(result.Labels))
 	for i, l := range result.Labels {
 		labels[i] = strconv.Itoa(l)
 	}
 	r := c.report(fitted, d, result, labels)
-	if !r.Converged {
-		a.warn("clustering stopped at %s before it converged", plural(r.Iterations, "iteration"))
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	r.Warnings = a.allWarnings()
-	if err := cmd.Context().Err(); err != nil {
-		return err
+	if err := a.saveCenters(ctx, c, result.Centers); err != nil || c.out == "" {
+		return r, err
 	}
-	if err := dataset.WriteLabels(c.out, labels, d.IDs, a.writingText()); err != nil {
-		return err
-	}
-	return a.summarise(c.out, r, r.text)
+	return r, dataset.WriteLabels(c.out, labels, d.IDs, a.writingText())
 }
 
 // checkCluster finds every mistake that shows before data are read.
 func (a *app) checkCluster(cmd *cobra.Command, args []string, c *clusterFlags) error {
-	if err := required(cmd, "input", "clusters", "output"); err != nil {
+	if err := required(cmd, c.needed()...); err != nil {
 		return err
 	}
 	if err := c.check(cmd, len(args) > 0); err != nil {
@@ -188,7 +227,32 @@ func (a *app) checkCluster(cmd *cobra.Command, args []string, c *clusterFlags) e
 			return err
 		}
 	}
+	if c.streams.centers != "" {
+		if err := a.useInput("--centers", c.streams.centers); err != nil {
+			return err
+		}
+	}
+	if c.streams.saveCenters != "" {
+		if err := a.checkMatrixFile("--save-centers", c.streams.saveCenters, ""); err != nil {
+			return err
+		}
+	}
+	if c.out == "" {
+		return nil
+	}
 	return a.checkOutput("-o, --output", c.out)
+}
+
+// needed returns the flags that must be given.
+func (c *clusterFlags) needed() []string {
+	list := []string{"input"}
+	if c.streams.centers == "" {
+		list = append(list, "clusters")
+	}
+	if c.streams.saveCenters == "" {
+		list = append(list, "output")
+	}
+	return list
 }
 
 func (c *clusterFlags) check(cmd *cobra.Command, model bool) error {
@@ -205,7 +269,7 @@ func (c *clusterFlags) check(cmd *cobra.Command, model bool) error {
 		return fault.Unknown("--metric", c.metric, mpckMetrics())
 	}
 	switch {
-	case c.k < 1:
+	case c.k < 1 && (c.streams.centers == "" || cmd.Flags().Changed("clusters")):
 		return usagef("-n, --clusters is %d: want a number >= 1", c.k)
 	case c.restarts < 1:
 		return usagef("--restarts is %d: want a number >= 1", c.restarts)
@@ -223,6 +287,9 @@ func (c *clusterFlags) check(cmd *cobra.Command, model bool) error {
 		return usagef("-k is for -a kernel without MODEL: want no -k here")
 	}
 	if err := c.scaling.check(model, c.data.gram); err != nil {
+		return err
+	}
+	if err := c.checkStream(cmd, model); err != nil {
 		return err
 	}
 	if _, err := c.spec(); err != nil {
@@ -348,6 +415,7 @@ func (c *clusterFlags) report(fitted *catalog.Fitted, d *dataset.Data, result *p
 		Converged:  result.Converged,
 		Restart:    result.Restart,
 		Output:     c.out,
+		Centers:    c.streams.saveCenters,
 	}
 	for _, l := range result.Labels {
 		r.Sizes[l]++
@@ -369,12 +437,37 @@ func metricName(fitted *catalog.Fitted) string {
 func (r *clusterReport) text(w io.Writer) {
 	fmt.Fprintf(w, "algorithm\t%s on the %s metric\n", r.Algorithm, r.Metric)
 	fmt.Fprintf(w, "sizes\t%s\n", joinInts(r.Sizes))
-	fmt.Fprintf(w, "inertia\t%.6g after %s (start %d)\n", r.Inertia, plural(r.Iterations, "iteration"), r.Restart)
+	fmt.Fprintf(w, "inertia\t%.6g%s\n", r.Inertia, r.way())
 	if r.Broken != nil {
 		fmt.Fprintf(w, "broken links\t%d\n", *r.Broken)
 	}
 	scoresLine(w, r.Scores)
-	fmt.Fprintf(w, "clusters\t%s\n", r.Output)
+	if r.Centers != "" {
+		fmt.Fprintf(w, "centres\t%s\n", r.Centers)
+	}
+	if r.Output != "" {
+		fmt.Fprintf(w, "clusters\t%s\n", r.Output)
+	}
+}
+
+// way says how the inertia was reached.
+func (r *clusterReport) way() string {
+	switch {
+	case r.Iterations == 0 && r.Passes == 0: // given centres
+		return ""
+	case r.Algorithm == algMiniBatch:
+		return fmt.Sprintf(" after %s (%s)", counted(r.Iterations, "batch", "batches"), counted(r.Passes, "pass", "passes"))
+	case r.Passes > 0:
+		return fmt.Sprintf(" after %s (%s)", plural(r.Iterations, "iteration"), counted(r.Passes, "pass", "passes"))
+	}
+	return fmt.Sprintf(" after %s (start %d)", plural(r.Iterations, "iteration"), r.Restart)
+}
+
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + more
 }
 
 // scoresLine writes the scores against the labels of the data on one line.

@@ -29,6 +29,7 @@ type dataFlags struct {
 	alphabet     string
 	headerLabels bool
 	features     int
+	share        int // the points may take 1/share of the memory limit; 0 is all of it
 }
 
 // add defines the flags that say how to read points; -i goes first.
@@ -41,15 +42,15 @@ func (d *dataFlags) add(cmd *cobra.Command) {
 }
 
 // dataEndings tells the formats of data by the ends of their files' names.
-const dataEndings = ".csv, .npy, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
+const dataEndings = ".csv, .npy, .parquet, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
 
 // addReading defines the flags that every command with data has.
 func (d *dataFlags) addReading(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(dataset.Formats(), ", ")+", each also with .gz (default csv)")
+	f.StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(formats(), ", ")+", each also with .gz (default csv)")
 	f.StringVar(&d.alphabet, "alphabet", "", "the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
 	f.IntVar(&d.features, "features", 0, "number of features of .svm data; 0: the model's, or else the largest number in the file")
-	completeWith(cmd, "format", dataset.Formats()...)
+	completeWith(cmd, "format", formats()...)
 	completeWith(cmd, "alphabet", "protein", "dna", "rna")
 }
 
@@ -85,9 +86,9 @@ func (a *app) useData(d *dataFlags) error {
 // formatName returns the name of the format that the data are in, "" when it is not known.
 func (d *dataFlags) formatName() string {
 	if name := formatFor(d.path, d.format); name != "" {
-		return dataset.FormatOf("." + name)
+		return formatOf("." + name)
 	}
-	return dataset.FormatOf(d.path)
+	return formatOf(d.path)
 }
 
 // checkFormat reports flags that are for another format.
@@ -157,7 +158,7 @@ func formatError(err error, path string) error {
 	if !ok || pe.Param != "format of "+path {
 		return renameParams(err, "format", "--format", "alphabet", "--alphabet", "features", "--features")
 	}
-	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(dataset.Formats(), ", .") + " (each also .gz), or --format"}
+	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(formats(), ", .") + " (each also .gz), or --format"}
 }
 
 func (d *dataFlags) options(a *app) dataset.ReadOptions {
@@ -169,7 +170,8 @@ func (d *dataFlags) options(a *app) dataset.ReadOptions {
 		Features:     d.features,
 		Gram:         d.gram,
 		GramDiagonal: d.gramDiagonal,
-		MemoryLimit:  int64(a.memoryLimit),
+		MemoryLimit:  int64(a.memoryLimit) / int64(max(1, d.share)),
+		Extensions:   extensions(),
 	}
 }
 
@@ -262,7 +264,7 @@ func (a *app) readLabels(ctx context.Context, path string) ([]string, error) {
 
 // writing returns the options to write path with.
 func (a *app) writing(path, format string) dataset.WriteOptions {
-	return dataset.WriteOptions{Format: outputFormatFor(path, format), Stdout: a.stdout}
+	return dataset.WriteOptions{Format: outputFormatFor(path, format), Stdout: a.stdout, Extensions: extensions()}
 }
 
 // writingText is writing for labels, links and pairs, which are CSV whatever the name.

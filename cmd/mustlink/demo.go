@@ -192,7 +192,10 @@ func makeFolder(path string) error {
 	if path == "" {
 		return nil
 	}
-	if err := os.Mkdir(path, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+	switch err := os.Mkdir(path, 0o777); {
+	case errors.Is(err, os.ErrNotExist):
+		return fault.Data(path, "cannot make the folder: no such folder %s: %w", filepath.Dir(path), errors.Unwrap(err))
+	case err != nil && !errors.Is(err, os.ErrExist):
 		return fault.Data(path, "cannot make the folder: %w", errors.Unwrap(err))
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
@@ -21,7 +23,11 @@ func newDistance(a *app) *cobra.Command {
 		Short: "write the squared learned distances of pairs",
 		Long: `Write the squared learned distance of each pair in PAIRS, a CSV with the columns i and j
 (0-based rows of DATA, or ids with --links-by id): one number a row, in the order of PAIRS.
-A file of links serves as well.`,
+A file of links serves as well.
+
+Points of .csv, .npy and .parquet pass block by block, also from a pipe, and only the rows that pairs
+name are held; pairs are read and their distances written block by block. (Pairs of a
+pipe are held, since they are gone through twice.)`,
 		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv`,
 		Args:    positional(1, 1, "MODEL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runDistance(cmd, args[0], &d) },
@@ -39,28 +45,42 @@ func (a *app) runDistance(cmd *cobra.Command, path string, fl *distanceFlags) er
 	if err := a.checkDistance(cmd, path, fl); err != nil {
 		return err
 	}
-	m, err := a.apply(cmd.Context(), path, &fl.data)
+	eng, fitted, err := a.open(cmd.Context(), path)
 	if err != nil {
 		return err
 	}
-	pairs, err := a.readPairs(cmd.Context(), &fl.pairs, m.data)
+	work := a.holdDistances
+	if inBlocks(fl.data.path, fl.data.options(a)) {
+		work = a.streamDistances
+	}
+	n, err := work(cmd.Context(), eng, fitted, fl)
 	if err != nil {
 		return err
 	}
-	distances, err := m.fitted.Model.Distances(cmd.Context(), m.eng, m.x, pairs)
+	r := matrixReport{Method: fitted.Model.Method(), Rows: n, Cols: 1, Output: fl.out, Warnings: a.allWarnings()}
+	return a.summarise(fl.out, r, r.text)
+}
+
+// holdDistances writes the distances of pairs of points that are held, and returns their number.
+func (a *app) holdDistances(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, fl *distanceFlags) (int, error) {
+	data, x, err := a.readFor(ctx, fitted, &fl.data)
 	if err != nil {
-		return inFile(m.data.Name, err)
+		return 0, err
+	}
+	pairs, err := a.readPairs(ctx, &fl.pairs, data)
+	if err != nil {
+		return 0, err
+	}
+	distances, err := fitted.Model.Distances(ctx, eng, x, pairs)
+	if err != nil {
+		return 0, inFile(data.Name, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
 	}
 	options := a.writing(fl.out, fl.data.format)
 	options.Columns = []string{"squared_distance"}
-	if err := cmd.Context().Err(); err != nil {
-		return err
-	}
-	if err := dataset.WriteMatrix(fl.out, len(distances), 1, distances, 1, nil, options); err != nil {
-		return err
-	}
-	r := matrixReport{Method: m.fitted.Model.Method(), Rows: len(distances), Cols: 1, Output: fl.out, Warnings: a.allWarnings()}
-	return a.summarise(fl.out, r, r.text)
+	return len(distances), dataset.WriteMatrix(fl.out, len(distances), 1, distances, 1, nil, options)
 }
 
 func (a *app) checkDistance(cmd *cobra.Command, path string, fl *distanceFlags) error {

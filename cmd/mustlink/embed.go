@@ -33,11 +33,11 @@ func newEmbed(a *app) *cobra.Command {
 		Short: "map points to coordinates in which Euclidean tools work",
 		Long: `Map points, those of the fit or new ones, to coordinates in which Euclidean distance is
 the learned one: one row a point, as many columns as the model has dimensions. The file is
-written by its extension (.csv, .npy, each also .gz); a CSV keeps the column id.
+written by its extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id.
 
-Points of .csv and .npy are read, embedded and written block by block, also from a pipe: their number is
-bounded by the disk, not by memory. Only from .csv to .npy.gz, or to .npy on standard output, are they all read
-first, because .npy has their number in front.`,
+Points of .csv, .npy and .parquet are read, embedded and written block by block, also from a pipe: their number
+is bounded by the disk, not by memory. Only from .csv to .npy.gz, or to .npy on standard output, are they all read
+first, because .npy has their number in front, and a .parquet from a pipe is, because its end says what is in it.`,
 		Example: `  mustlink embed model.mlk -i new.csv -o embedded.npy
   mustlink embed model.mlk -i new.csv -o - | head -3`,
 		Args: positional(1, 1, "MODEL"),
@@ -84,7 +84,7 @@ func (a *app) runEmbed(cmd *cobra.Command, path string, e *embedFlags) error {
 func (a *app) embedTo(ctx context.Context, e *embedFlags, src *pointSource, eng *engine.Engine, fitted *catalog.Fitted) (int, error) {
 	bar, begin, dim := a.progress(), time.Now(), fitted.Model.Dim()
 	defer bar.done()
-	most := rowsOfBlock(fitted)
+	most := a.rowsOfBlock(fitted)
 	read, stopReading := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.next(ctx, most) })
 	defer stopReading()
 	done := 0
@@ -118,12 +118,23 @@ func (a *app) embedTo(ctx context.Context, e *embedFlags, src *pointSource, eng 
 }
 
 // rowsOfBlock returns the number of rows that are read and embedded at a time.
-func rowsOfBlock(fitted *catalog.Fitted) int {
+func (a *app) rowsOfBlock(fitted *catalog.Fitted) int {
 	width := fitted.Model.Dim()
 	if m, ok := fitted.Model.(algorithms.Inputs); ok {
 		width = max(width, m.InputDim())
 	}
-	return min(max(1, blockBytes/8/max(1, width)), mostRows)
+	return a.rowsOfWidth(width)
+}
+
+// rowsOfWidth is rowsOfBlock for rows of that many values. Some blocks are in memory at a time, which together are to take a
+// fraction of the memory limit.
+func (a *app) rowsOfWidth(width int) int {
+	const share = 32
+	bytes := blockBytes
+	if a.memoryLimit > 0 {
+		bytes = int(min(blockBytes, int64(a.memoryLimit)/share))
+	}
+	return min(max(1, bytes/8/max(1, width)), mostRows)
 }
 
 // valuesOf returns the values of m without gaps between rows.

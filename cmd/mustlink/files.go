@@ -56,20 +56,32 @@ func (a *app) checkOutput(flag, path string) error {
 // checkMatrixOutput is checkOutput for a matrix, whose format must be known too and whose
 // bytes, in a binary format, are not for a terminal.
 func (a *app) checkMatrixOutput(path, format string) error {
-	const flag = "-o, --output"
+	return a.checkMatrixFile("-o, --output", path, format)
+}
+
+// checkMatrixFile is checkMatrixOutput for the file of another flag.
+func (a *app) checkMatrixFile(flag, path, format string) error {
 	name := outputFormatFor(path, format)
 	if path == stream && isTerminal(a.stdout) && name != "csv" {
 		return usagef("%s is \"-\", but %s is binary and standard output is a terminal: want a file or a pipe", flag, name)
 	}
-	if name == "" && !slices.Contains(dataset.OutputFormats(), dataset.FormatOf(path)) {
+	if name == "" && !slices.Contains(outputFormats(), formatOf(path)) {
 		return &fault.ParamError{Param: flag, Value: path,
-			Want: "a name that ends in ." + strings.Join(dataset.OutputFormats(), " or .") + " (each also .gz), or --format"}
+			Want: "a name that ends in ." + strings.Join(outputFormats(), " or .") + " (each also .gz)" + orFormat(flag)}
 	}
 	// A trial write of nothing to nowhere finds out about the format's name.
-	if err := dataset.WriteMatrix(stream, 0, 0, nil, 1, nil, dataset.WriteOptions{Format: nameOr(name, "csv"), Stdout: io.Discard}); err != nil {
+	if err := dataset.WriteMatrix(stream, 0, 0, nil, 1, nil, dataset.WriteOptions{Format: nameOr(name, "csv"), Stdout: io.Discard, Extensions: extensions()}); err != nil {
 		return renameParams(err, "format", "--format")
 	}
 	return a.checkOutput(flag, path)
+}
+
+// orFormat ends what is wanted of a file's name; --format is about -i and -o only.
+func orFormat(flag string) string {
+	if flag == "-o, --output" {
+		return ", or --format"
+	}
+	return ""
 }
 
 func nameOr(name, other string) string {
@@ -99,7 +111,7 @@ func formatFor(path, flag string) string {
 		}
 		return flag
 	}
-	if dataset.FormatOf(path) != "" {
+	if formatOf(path) != "" {
 		return ""
 	}
 	return flag
@@ -108,7 +120,7 @@ func formatFor(path, flag string) string {
 // outputFormatFor is formatFor for a file to write. --format speaks of what is read first:
 // where it names a format that matrices are not written in, it says nothing here.
 func outputFormatFor(path, flag string) string {
-	if name := dataset.FormatOf("." + flag); name != "" && !slices.Contains(dataset.OutputFormats(), name) {
+	if name := formatOf("." + flag); name != "" && !slices.Contains(outputFormats(), name) {
 		flag = ""
 	}
 	return formatFor(path, flag)

@@ -30,6 +30,7 @@ type fitFlags struct {
 	kernel     string
 	params     []string
 	scaling    scalingFlags
+	drop       float64 // share of links, the most suspicious
 	strict     bool
 	seed       uint64
 	out        string
@@ -48,7 +49,8 @@ must-links (and N cannot-links, where the method uses them) from the labels of D
 takes every pair that they imply. Some methods learn from triplets too (--triplets),
 beside links or alone.
 
-A warning does not stop the fit; with --strict it does.
+A warning does not stop the fit; with --strict it does. Links that may be wrong are left out with
+--drop-suspicious, 0.1 for a tenth of them.
 
 ` + methodsHelp() + `
 Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
@@ -71,6 +73,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	fl.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
+	f.Float64Var(&fl.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, those most likely wrong as 'inspect --suspicious' finds them: 0.1")
 	seedFlag(f, &fl.seed)
 	f.BoolVar(&fl.strict, "strict", false, "take warnings about data and links as errors")
 	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
@@ -80,21 +83,23 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 
 // fitReport is what `mustlink fit` prints.
 type fitReport struct {
-	Method     string   `json:"method"`
-	Kernel     string   `json:"kernel,omitempty"`
-	N          int      `json:"n"`
-	D          int      `json:"d"`
-	MustLinks  int      `json:"must_links"`
-	Cannot     int      `json:"cannot_links"`
-	Triplets   int      `json:"triplets,omitempty"`
-	Chunklets  int      `json:"chunklets"`
-	Dim        int      `json:"dim"`
-	Converged  bool     `json:"converged"`
-	Iterations int      `json:"iterations"`
-	Message    string   `json:"message,omitempty"`
-	Seconds    float64  `json:"seconds"`
-	Model      string   `json:"model"`
-	Warnings   []string `json:"warnings"`
+	Method    string `json:"method"`
+	Kernel    string `json:"kernel,omitempty"`
+	N         int    `json:"n"`
+	D         int    `json:"d"`
+	MustLinks int    `json:"must_links"`
+	Cannot    int    `json:"cannot_links"`
+	Triplets  int    `json:"triplets,omitempty"`
+	Chunklets int    `json:"chunklets"`
+	// Dropped are the links that were left out as suspicious.
+	Dropped    []suspiciousLink `json:"dropped,omitempty"`
+	Dim        int              `json:"dim"`
+	Converged  bool             `json:"converged"`
+	Iterations int              `json:"iterations"`
+	Message    string           `json:"message,omitempty"`
+	Seconds    float64          `json:"seconds"`
+	Model      string           `json:"model"`
+	Warnings   []string         `json:"warnings"`
 	shape      string
 }
 
@@ -151,6 +156,9 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 		return nil, err
 	}
 	if err := fl.scaling.check(false, fl.data.gram); err != nil {
+		return nil, err
+	}
+	if err := checkDrop(fl.drop); err != nil {
 		return nil, err
 	}
 	if err := a.useData(&fl.data); err != nil {
@@ -313,7 +321,16 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn f
 	if err != nil {
 		return nil, nil, err
 	}
+	var dropped []suspiciousLink
+	if fl.drop > 0 {
+		if set, dropped, err = a.dropSuspicious(ctx, eng, fl, d, set); err != nil {
+			return nil, nil, err
+		}
+	}
 	r, err := a.learned(ctx, eng, fl, learn, fitted, d, set, triplets)
+	if r != nil {
+		r.Dropped = dropped
+	}
 	return fitted, r, err
 }
 
@@ -405,6 +422,9 @@ func (r *fitReport) text(w io.Writer) {
 	}
 	fmt.Fprintf(w, "points\t%s\n", r.shape)
 	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, plural(r.Chunklets, "chunklet"))
+	if len(r.Dropped) > 0 {
+		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n", plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].rows())
+	}
 	if r.Triplets > 0 {
 		fmt.Fprintf(w, "triplets\t%d\n", r.Triplets)
 	}

@@ -25,6 +25,9 @@ var writers = [][2]string{
 	{"gram model.mlk -i data.csv -o %", "k.csv"},
 	{"distance model.mlk -i data.csv --pairs pairs.csv -o %", "d.csv"},
 	{"cluster model.mlk -i data.csv -n 2 -o %", "c.csv"},
+	{"cluster -i data.csv -n 2 --stream -o %", "c.csv"},
+	{"cluster -i data.csv -n 2 -a minibatch --save-centers %", "c.npy"},
+	{"cluster -i data.csv --centers centers.csv -o %", "c.csv"},
 	{"classify model.mlk --train data.csv -i data.csv -o %", "c.csv"},
 	{"plot model.mlk -i data.csv -o %", "p.png"},
 	{"plot model.mlk -i data.csv -o %", "p.svg"},
@@ -50,6 +53,7 @@ func crowded(t *testing.T) string {
 	t.Helper()
 	dir := withModel(t)
 	write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
+	write(t, dir, "centers.csv", "a,b,c\n0,0,0\n6,0,0\n")
 	runOK(t, dir, "links make -q -i data.csv --pairs 15 -o many.csv")
 	runOK(t, dir, "fit -q -m kbeta -i data.csv -c links.csv -p neighbors=2 -o spectral.mlk")
 	return dir

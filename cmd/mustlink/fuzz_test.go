@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/cmd/internal/bytesize"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -38,7 +39,7 @@ func FuzzFlags(f *testing.F) {
 
 func size(t *testing.T, text string) {
 	t.Helper()
-	var b byteSize
+	var b bytesize.Size
 	if err := b.Set(text); err != nil {
 		return
 	}
@@ -48,7 +49,7 @@ func size(t *testing.T, text string) {
 	if v, err := strconv.ParseInt(text, 10, 53); err == nil && int64(b) != v {
 		t.Errorf("size %q is %d", text, int64(b))
 	}
-	var again byteSize // what is printed is rounded, at the end of the range beyond it
+	var again bytesize.Size // what is printed is rounded, at the end of the range beyond it
 	if err := again.Set(b.String()); b > 0 && b < 1<<62 && (err != nil || float64(again) < 0.9*float64(b)-1 || float64(again) > 1.1*float64(b)+1) {
 		t.Errorf("size %q prints as %q, which is %d, error %v", text, b.String(), int64(again), err)
 	}

@@ -19,7 +19,7 @@ func newGram(a *app) *cobra.Command {
 		Short: "write the learned kernel matrix",
 		Long: `Write the learned kernel between the rows of DATA, n x n, or between the rows of DATA and
 those of DATA2. For any points; exact where the method is exact. The file is written by its
-extension (.csv, .npy, each also .gz); a CSV keeps the column id.`,
+extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id.`,
 		Example: `  mustlink gram model.mlk -i data.csv -o kernel.npy
   mustlink gram model.mlk -i test.csv -j train.csv -o cross.npy`,
 		Args: positional(1, 1, "MODEL"),

@@ -88,9 +88,15 @@ func run(t *testing.T, dir, line string) outcome {
 // runOK is run for commands that must succeed.
 func runOK(t *testing.T, dir, line string) outcome {
 	t.Helper()
-	o := run(t, dir, line)
+	return runArgs(t, dir, strings.Fields(line)...)
+}
+
+// runArgs is runOK for arguments with spaces.
+func runArgs(t *testing.T, dir string, args ...string) outcome {
+	t.Helper()
+	o := finish(t, command(dir, args...))
 	if o.code != exitOK {
-		t.Fatalf("mustlink %s: exit code %d\n%s", line, o.code, o.stderr)
+		t.Fatalf("mustlink %s: exit code %d\n%s", strings.Join(args, " "), o.code, o.stderr)
 	}
 	return o
 }

@@ -148,8 +148,8 @@ const (
 	idxStart = "\x00\x00\x08\x01\x7f\xff\xff\xff"
 )
 
-// TestEndlessInput: files that decompress to 4 GiB, and streams without an end, stop at the memory limit or at
-// the limit of a line.
+// TestEndlessInput: files that decompress to 4 GiB, and streams without an end, stop at the memory limit, at
+// the limit of a line, or where they are longer than what they belong to.
 func TestEndlessInput(t *testing.T) {
 	const limit = "limit 16.0 MiB"
 	fitOn := func(data string) string { return "fit -m krca -i " + data + " -c links.csv -o out.mlk" }
@@ -172,7 +172,7 @@ func TestEndlessInput(t *testing.T) {
 		{"more.csv", "update model.mlk -i data.csv -c FILE -o out.mlk", "i,chunklet\n", "0,a\n1,a\n", []string{limit}},
 		{"triplets.csv", "fit -m gml -i data.csv --triplets FILE -o out.mlk", "i,j,k\n", "0,2,1\n", []string{limit}},
 		{"pairs.csv", "distance model.mlk -i data.csv --pairs FILE -o out.csv", "i,j\n", "0,2\n", []string{limit}},
-		{"labels.csv", "score --truth FILE --predicted data.csv", "label\n", "x\n", []string{limit}},
+		{"labels.csv", "score --truth FILE --predicted data.csv", "label\n", "x\n", []string{"data.csv: it has 20 labels: want", "or more"}},
 	} {
 		for _, packed := range []bool{true, false} {
 			name, file := "stream of "+c.name, "-"
@@ -184,6 +184,8 @@ func TestEndlessInput(t *testing.T) {
 				line := strings.ReplaceAll(c.line, "FILE", file) + " --memory-limit 16MiB"
 				var stdin io.Reader
 				switch {
+				case packed && c.name == "pairs.csv":
+					return // pairs of a file are not held: there may be as many as they like
 				case packed:
 					bomb(t, filepath.Join(dir, file), c.head, c.part)
 				case strings.Contains(c.line, "--labels"):

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/suspicion"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -27,6 +28,9 @@ type inspectFlags struct {
 	data  dataFlags
 	links linkFlags
 	max   int
+	// suspicious is how many links to list that others speak against; they are judged with seed.
+	suspicious int
+	seed       uint64
 }
 
 func newInspect(a *app) *cobra.Command {
@@ -41,9 +45,15 @@ With DATA and LINKS it also measures the links in the learned metric and lists t
 look wrong, worst first: must-links longer than the median of random pairs of rows, and
 cannot-links shorter than the median of the must-links (without must-links: than 5 % of
 random pairs). Such a link was not learned, or is a mistake in the file. A cannot-link
-between rows that must-links join is listed with their path.`,
+between rows that must-links join is listed with their path.
+
+A model meets most of the links that it was fitted on, the wrong ones too. --suspicious N
+finds those by fits without them: every link is judged by metrics of several methods
+(` + strings.Join(suspicion.Judges(), ", ") + `) that are learned from other links, on the points as the model takes
+them. It lists the N links that are most likely wrong; a score is the logarithm of the odds.`,
 		Example: `  mustlink inspect model.mlk
-  mustlink inspect model.mlk -i data.csv -c links.csv`,
+  mustlink inspect model.mlk -i data.csv -c links.csv
+  mustlink inspect model.mlk -i data.csv -c links.csv --suspicious 20 --json`,
 		Args: positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runInspect(cmd, args[0], &i) },
 	}
@@ -51,6 +61,8 @@ between rows that must-links join is listed with their path.`,
 	i.data.add(cmd)
 	i.links.add(cmd)
 	cmd.Flags().IntVar(&i.max, "max", 20, "list at most this many links that look wrong; --json lists all")
+	cmd.Flags().IntVar(&i.suspicious, "suspicious", 0, "list the `N` most suspicious links, judged by fits without them")
+	seedFlag(cmd.Flags(), &i.seed)
 	return cmd
 }
 
@@ -100,6 +112,8 @@ type linkFit struct {
 	MedianRandom number      `json:"median_random"`
 	Violated     []wrongLink `json:"violated"`
 	Conflicts    []string    `json:"conflicts"`
+	// Suspicious are the links that others speak against, where they are asked for.
+	Suspicious []suspiciousLink `json:"suspicious,omitempty"`
 }
 
 // wrongLink is a link that the metric does not respect.
@@ -138,6 +152,10 @@ func (a *app) checkInspect(path string, i *inspectFlags) error {
 	switch {
 	case i.max < 1:
 		return usagef("--max is %d: want a number >= 1", i.max)
+	case i.suspicious < 0:
+		return usagef("--suspicious is %d: want a number >= 0", i.suspicious)
+	case i.suspicious > 0 && i.links.path == "":
+		return usagef("--suspicious needs links: want -i and -c")
 	case (i.data.path == "") != (i.links.path == ""):
 		return usagef("-i and -c go together: want both, or neither")
 	case i.data.path == "":
@@ -224,7 +242,15 @@ func (a *app) inspectLinks(ctx context.Context, fitted *catalog.Fitted, i *inspe
 	for _, c := range set.Conflicts() {
 		fit.Conflicts = append(fit.Conflicts, c.String())
 	}
-	return fit, fit.measure(ctx, eng, fitted.Model, x, set)
+	if err := fit.measure(ctx, eng, fitted.Model, x, set); err != nil || i.suspicious == 0 {
+		return fit, err
+	}
+	ranked, err := a.judged(ctx, eng, d, x, set, i.links.path, i.seed)
+	if err != nil {
+		return nil, err
+	}
+	fit.Suspicious = mostSuspicious(ranked, d, i.suspicious)
+	return fit, nil
 }
 
 // measure fills in the distances and the links that they speak against.
@@ -344,6 +370,9 @@ func (f *linkFit) text(w io.Writer, most int) {
 			line = fmt.Sprintf(" (line %d)", v.Line)
 		}
 		fmt.Fprintf(w, "\t%s-link %d-%d%s: squared distance %.4g, expected %s %.4g\n", v.Link, v.I, v.J, line, v.Distance, side, v.Bound)
+	}
+	if f.Suspicious != nil {
+		suspiciousText(w, f.Suspicious)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +19,7 @@ func newLinks(a *app) *cobra.Command {
 		Short: "make links from labels, or close them transitively",
 		Long: `Make links from labels, or write the transitive closure of links.
 
-A file of links is a CSV with the columns i, j, link: two rows and must or cannot. Rows
-are 0-based numbers, or ids with --links-by id.`,
+` + strings.TrimSpace(linksTopic),
 		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
   mustlink links close -i data.csv -c links.csv -o closed.csv`,
 		Args: cobra.ArbitraryArgs,

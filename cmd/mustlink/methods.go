@@ -23,17 +23,26 @@ func methodsHelp() string {
 	var s strings.Builder
 	s.WriteString("Methods (-m) and their parameters (-p):\n")
 	for _, m := range catalog.Methods() {
-		fmt.Fprintf(&s, "  %s: %s\n", m.Name, m.Summary)
-		if m.DefaultKernel != "" {
-			fmt.Fprintf(&s, "    %-11s default %s\n", "kernel", m.DefaultKernel)
+		for line := range strings.Lines(methodHelp(m)) {
+			s.WriteString("  " + line)
 		}
-		for _, p := range m.Parameters {
-			fmt.Fprintf(&s, "    %-11s %s", p.Name, p.Help)
-			if p.Default != "" {
-				fmt.Fprintf(&s, " (default %s)", p.Default)
-			}
-			s.WriteByte('\n')
+	}
+	return s.String()
+}
+
+// methodHelp is a line about a method, and one for each parameter.
+func methodHelp(m catalog.Method) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s: %s\n", m.Name, m.Summary)
+	if m.DefaultKernel != "" {
+		fmt.Fprintf(&s, "  %-11s default %s\n", "kernel", m.DefaultKernel)
+	}
+	for _, p := range m.Parameters {
+		fmt.Fprintf(&s, "  %-11s %s", p.Name, p.Help)
+		if p.Default != "" {
+			fmt.Fprintf(&s, " (default %s)", p.Default)
 		}
+		s.WriteByte('\n')
 	}
 	return s.String()
 }

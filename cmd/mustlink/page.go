@@ -37,9 +37,11 @@ type pageFlags struct {
 	clusters int
 	seeds    int
 	features int
-	seed     uint64
-	title    string
-	out      string
+	// suspicious is how many links to list that others speak against.
+	suspicious int
+	seed       uint64
+	title      string
+	out        string
 }
 
 func newPage(a *app) *cobra.Command {
@@ -68,6 +70,7 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
 	p.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
 	f.IntVarP(&p.clusters, "clusters", "n", 0, "number of clusters (default: as many as there are labels)")
 	f.IntVar(&p.seeds, "seeds", 5, "runs of k-means that scores are averaged over")
+	f.IntVar(&p.suspicious, "suspicious", 0, "also list the `N` most suspicious links, judged by fits without them, as 'inspect' does")
 	f.IntVar(&p.features, "max-features", 64, "carry at most so many features of the points")
 	seedFlag(f, &p.seed)
 	f.StringVar(&p.title, "title", "", "`TEXT` at the head (default the name of the data)")
@@ -118,7 +121,7 @@ func (a *app) makePage(ctx context.Context, eng *engine.Engine, p *pageFlags, mo
 	if err := page.read(models); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{page.describe, page.measure, page.points, page.suspects, page.models} {
+	for _, step := range []func() error{page.describe, page.measure, page.points, page.suspects, page.doubts, page.models} {
 		if err := errors.Join(ctx.Err(), step()); err != nil {
 			return nil, inFile(page.d.Name, err)
 		}
@@ -147,6 +150,10 @@ func (a *app) checkPage(cmd *cobra.Command, args []string, p *pageFlags) error {
 	switch {
 	case p.seeds < 1:
 		return usagef("--seeds is %d: want a number >= 1", p.seeds)
+	case p.suspicious < 0:
+		return usagef("--suspicious is %d: want a number >= 0", p.suspicious)
+	case p.suspicious > 0 && p.links.path == "":
+		return usagef("--suspicious needs links: want -c")
 	case p.features < 0:
 		return usagef("--max-features is %d: want a number >= 0", p.features)
 	case p.clusters < 0 || p.clusters == 1:
@@ -512,6 +519,25 @@ func (r *pageRun) suspects() error {
 	return nil
 }
 
+// doubts lists the links that other links and the points speak against.
+func (r *pageRun) doubts() error {
+	if r.p.suspicious == 0 || r.set.Len() == 0 {
+		return nil
+	}
+	x := r.d.Points
+	if len(r.metrics) > 0 {
+		x = r.metrics[0].x
+	}
+	ranked, err := r.judged(r.ctx, r.eng, r.d, x, r.set, r.p.links.path, r.p.seed)
+	if err != nil {
+		return err
+	}
+	for _, l := range mostSuspicious(ranked, r.d, r.p.suspicious) {
+		r.out.Doubts = append(r.out.Doubts, report.Doubt{Rows: l.rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
+	}
+	return nil
+}
+
 // times says how many times too long a must-link is, or too short a cannot-link; a million stands for more.
 func times(w wrongLink) float64 {
 	const most = 1e6
@@ -616,6 +642,9 @@ func (r *pageRun) command(models []string) string {
 	}
 	if r.p.clusters > 0 {
 		words = append(words, "-n", strconv.Itoa(r.p.clusters))
+	}
+	if r.p.suspicious > 0 {
+		words = append(words, "--suspicious", strconv.Itoa(r.p.suspicious))
 	}
 	words = append(words, "--seeds", strconv.Itoa(r.p.seeds), "--seed", strconv.FormatUint(r.p.seed, 10))
 	if r.p.title != "" {

@@ -262,8 +262,8 @@ func (p *plotFlags) checkFormat() (err error) {
 	switch given := p.data.format; {
 	case slices.Contains(figure.Formats(), given):
 		asked, p.data.format = given, ""
-	case given != "" && dataset.FormatOf("."+given) == "":
-		return fault.Unknown("--format", given, append(figure.Formats(), dataset.Formats()...))
+	case given != "" && formatOf("."+given) == "":
+		return fault.Unknown("--format", given, append(figure.Formats(), formats()...))
 	}
 	if p.out == stream {
 		p.format = nameOr(asked, "png")

@@ -2,8 +2,6 @@ package main
 
 import (
 	"image/png"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,21 +30,11 @@ func TestPlot(t *testing.T) {
 		t.Error("the axes do not bear the names of the features")
 	}
 	runOK(t, dir, "plot -i data.csv --width 5 --height 3 --dpi 60 -o p.png")
-	f, err := os.Open(filepath.Join(dir, "p.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if c, err := png.DecodeConfig(f); err != nil || c.Width != 300 || c.Height != 180 {
+	if c, err := png.DecodeConfig(strings.NewReader(read(t, dir, "p.png"))); err != nil || c.Width != 300 || c.Height != 180 {
 		t.Errorf("%d x %d, error %v: want 300 x 180", c.Width, c.Height, err)
 	}
 	runOK(t, dir, "plot model.mlk -i data.csv --before --width 5 --height 3 --dpi 60 -o p.png")
-	both, err := os.Open(filepath.Join(dir, "p.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer both.Close()
-	if c, err := png.DecodeConfig(both); err != nil || c.Width != 600 || c.Height != 180 {
+	if c, err := png.DecodeConfig(strings.NewReader(read(t, dir, "p.png"))); err != nil || c.Width != 600 || c.Height != 180 {
 		t.Errorf("both pictures: %d x %d, error %v: want 600 x 180", c.Width, c.Height, err)
 	}
 	r := parse(t, runOK(t, dir, "plot -i data.csv -c links.csv --max-links 2 -o p.svg --json").stdout)

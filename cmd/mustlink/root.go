@@ -29,8 +29,8 @@ A first tour, on a file data.csv with numeric columns and a column "label":
   mustlink cluster model.mlk -i data.csv -n 2 -o clusters.csv
   mustlink score --truth data.csv --predicted clusters.csv
 
-Data are read by extension: .csv, .npy, .svm (svmlight), .idx or -ubyte (MNIST) and .fasta
-(sequences), each also .gz; "-" is standard input or output.
+Data are read by extension: .csv, .npy, .parquet, .svm (svmlight), .idx or -ubyte (MNIST) and
+.fasta (sequences), each also .gz; "-" is standard input or output.
 Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
 Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,
 avx512, neon) choose the linear algebra; see mustlink info.`,
@@ -51,10 +51,11 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 		&cobra.Group{ID: groupApply, Title: "Apply:"},
 		&cobra.Group{ID: groupFiles, Title: "Files and figures:"},
 	)
-	addGroup(root, groupLearn, newFit(a), newSelect(a), newUpdate(a), newDemo(a))
+	addGroup(root, groupLearn, newFit(a), newSelect(a), newSuggest(a), newUpdate(a), newDemo(a))
 	addGroup(root, groupApply, newEmbed(a), newGram(a), newDistance(a), newCluster(a), newClassify(a))
 	addGroup(root, groupFiles, newLinks(a), newCheck(a), newInspect(a), newScore(a), newPlot(a), newPage(a), newBench(a))
-	root.AddCommand(newInfo(a))
+	root.AddCommand(newInfo(a), newReference(a))
+	root.AddCommand(newTopics()...)
 	return root
 }
 

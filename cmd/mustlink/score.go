@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ leave-one-out accuracy of the nearest neighbour, and recall@k.`,
 	f.StringVar(&s.predicted, "predicted", "", "`LABELS`: a CSV with the predicted labels or clusters in the column label")
 	f.StringVar(&s.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
 	f.StringVar(&s.format, "format", "", "`FORMAT` of the embedding if its extension does not say it, such as csv or npy (default csv)")
-	completeWith(cmd, "format", dataset.Formats()...)
+	completeWith(cmd, "format", formats()...)
 	return cmd
 }
 
@@ -63,15 +64,105 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 			return err
 		}
 	}
-	in, err := a.scoreInput(cmd.Context(), s)
-	if err != nil {
-		return err
+	work := a.scoreAll
+	if s.embedding == "" {
+		work = a.scoreLabels
 	}
-	r, err := await(cmd.Context(), func() (*score.Report, error) { return score.All(in) })
+	r, err := work(cmd.Context(), s)
 	if err != nil {
 		return err
 	}
 	return a.print(r, func(w io.Writer) { scoreText(w, r) })
+}
+
+// scoreAll scores what is held.
+func (a *app) scoreAll(ctx context.Context, s *scoreFlags) (*score.Report, error) {
+	in, err := a.scoreInput(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return await(ctx, func() (*score.Report, error) { return score.All(in) })
+}
+
+// lineWidth is the width of a row that takes the memory of a line of labels or pairs.
+const lineWidth = 12
+
+// scoreLabels counts labels as they are read: what it holds grows with their kinds, not with their number.
+func (a *app) scoreLabels(ctx context.Context, s *scoreFlags) (*score.Report, error) {
+	eng, err := a.engine()
+	if err != nil {
+		return nil, err
+	}
+	truth, err := a.openLabels(ctx, s.truth)
+	if err != nil {
+		return nil, err
+	}
+	defer truth.Close()
+	predicted, err := a.openLabels(ctx, s.predicted)
+	if err != nil {
+		return nil, err
+	}
+	defer predicted.Close()
+	next := func(l *dataset.LabelStream) ([]string, error) {
+		labels, err := await(ctx, func() ([]string, error) { return l.Next(a.rowsOfWidth(lineWidth)) })
+		if err == io.EOF {
+			err = nil
+		}
+		return labels, err
+	}
+	const most = 1 << 22 // labels that one file may have more than the other, until that is an error whatever follows
+	var table score.Table
+	for {
+		t, err := next(truth)
+		if err != nil {
+			return nil, err
+		}
+		p, err := next(predicted)
+		if err != nil {
+			return nil, err
+		}
+		n, m := truth.Done(), predicted.Done()
+		if ended := len(t) == 0 && len(p) == 0; n != m && (ended || max(n, m)-min(n, m) > most) {
+			return nil, otherLength(s, n, m, ended)
+		} else if ended {
+			break
+		}
+		if n == m { // otherwise they are only counted
+			if err := table.Add(t, p); err != nil {
+				return nil, err
+			}
+		}
+		what := fmt.Sprintf("counts of %d labels and pairs of labels", table.Entries())
+		if err := eng.Check(what, int64(table.Entries())*entryBytes, "want fewer labels"); err != nil {
+			return nil, err
+		}
+	}
+	return table.Report()
+}
+
+// openLabels begins to read labels a block at a time.
+func (a *app) openLabels(ctx context.Context, path string) (*dataset.LabelStream, error) {
+	return await(ctx, func() (*dataset.LabelStream, error) {
+		if path == stream {
+			return dataset.DecodeLabelStream(a.stdin, "standard input", false)
+		}
+		return dataset.OpenLabels(path, int64(a.memoryLimit))
+	})
+}
+
+// otherLength says that files have other numbers of labels, as far as these are known.
+func otherLength(s *scoreFlags, truth, predicted int, ended bool) error {
+	more := ""
+	if !ended {
+		more = " or more"
+	}
+	has, wants := plural(predicted, "label"), strconv.Itoa(truth)
+	if predicted > truth {
+		has += more
+	} else {
+		wants += more
+	}
+	return fault.Data(s.predicted, "it has %s: want %s, as many as %s", has, wants, s.truth)
 }
 
 // scoreInput reads the files and compares their lengths, which only here have names.

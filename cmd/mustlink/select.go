@@ -27,6 +27,8 @@ type selectFlags struct {
 	folds     int
 	clusters  int
 	halving   bool
+	incumbent string
+	margin    float64
 	state     string
 	report    string
 }
@@ -47,7 +49,9 @@ cannot-links: the area under the ROC curve), agreement (k-means with -n clusters
 labels (nearest labelled neighbours of points whose links are held out), stability (k-means finds the same
 clusters from halves of the links).
 
-With --halving all candidates are judged on one fold, the better third on two more, and so on.`,
+With --halving all candidates are judged on one fold, the better third on two more, and so on. With --incumbent
+a candidate, by default a method with its defaults, is chosen unless another is ahead of it by --margin standard
+errors on the same folds: the best of many on few links owes some of that to luck.`,
 		Example: `  mustlink select -i data.csv -c links.csv --standardize -o model.mlk
   mustlink select -i data.csv -c links.csv --methods krca,itml --grid eps_rel=1e-4:1e-1:4 --grid gamma=0.3,1,3 -o model.mlk
   mustlink select -i data.csv -c links.csv --criterion agreement -n 3 --halving --state fits.jsonl --report trials.json -o model.mlk`,
@@ -68,6 +72,8 @@ With --halving all candidates are judged on one fold, the better third on two mo
 	f.IntVar(&s.folds, "folds", selection.DefaultOptions().Folds, "parts of the links, each held out once")
 	f.IntVarP(&s.clusters, "clusters", "n", 0, "number of clusters, for the criteria agreement and stability")
 	f.BoolVar(&s.halving, "halving", false, "judge fewer and fewer candidates on more and more folds")
+	f.StringVar(&s.incumbent, "incumbent", "", "the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, name=value …")
+	f.Float64Var(&s.margin, "margin", selection.DefaultOptions().Margin, "standard errors that another has to be ahead of the --incumbent")
 	f.StringVar(&s.state, "state", "", "`FILE` that keeps finished fits, to go on after an interrupt")
 	f.StringVar(&s.report, "report", "", "a `FILE` for all trials, .json")
 	s.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
@@ -84,6 +90,8 @@ type selectReport struct {
 	*selection.Result
 	Criterion string     `json:"criterion"`
 	Folds     int        `json:"folds"`
+	Incumbent string     `json:"incumbent,omitempty"`
+	Margin    float64    `json:"margin,omitempty"`
 	Model     *fitReport `json:"model"`
 }
 
@@ -115,10 +123,13 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 	o.Progress = bar.report
 	chosen, err := selection.Select(cmd.Context(), eng, d.Points, set, o)
 	if err != nil {
-		return inFile(d.Name, renameParams(err, "clusters", "-n, --clusters", "folds", "--folds"))
+		return inFile(d.Name, renameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"))
 	}
 	bar.done()
 	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
+	if o.Incumbent != nil {
+		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
+	}
 	learn := func(p algorithms.ProgressFunc) (algorithms.Learner, error) { return chosen.Best.Learner(s.seed, p) }
 	if r.Model, err = a.learned(cmd.Context(), eng, &s.fitFlags, learn, fitted, d, set, nil); err != nil {
 		return err
@@ -156,6 +167,9 @@ func (a *app) checkSelect(cmd *cobra.Command, s *selectFlags) (selection.Options
 	}
 	if s.trials > 0 {
 		o.Candidates = selection.Sample(o.Candidates, s.trials, s.seed)
+	}
+	if err := s.keep(cmd, &o); err != nil {
+		return o, err
 	}
 	if err := s.checkLinks(cmd); err != nil {
 		return o, err
@@ -209,6 +223,29 @@ func (s *selectFlags) candidates() ([]selection.Candidate, error) {
 		methods = selection.Methods()
 	}
 	return selection.Grid(methods, axes)
+}
+
+// keep takes the incumbent, which is a candidate whether others name it or not.
+func (s *selectFlags) keep(cmd *cobra.Command, o *selection.Options) error {
+	o.Margin = s.margin
+	if s.incumbent == "" {
+		if cmd.Flags().Changed("margin") {
+			return usagef("--margin is that of the --incumbent: want both, or neither")
+		}
+		return nil
+	}
+	c, err := selection.Parse(s.incumbent)
+	if err != nil {
+		return renameParams(err, "candidate", "--incumbent", "method", "--incumbent")
+	}
+	o.Incumbent = &c
+	for _, other := range o.Candidates {
+		if other.String() == c.String() {
+			return nil
+		}
+	}
+	o.Candidates = append([]selection.Candidate{c}, o.Candidates...)
+	return nil
 }
 
 // parseAxis reads name=a,b,c and name=from:to:count.
@@ -282,6 +319,23 @@ func (r *selectReport) text(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t%.4f ± %.4f\t%d\t%s\n", t.Candidate, t.Mean, t.SD, len(t.Scores), shortTime(t.Seconds))
 	}
-	fmt.Fprintf(w, "%s in %s\n\n", plural(r.Fits, "fit"), shortTime(r.Seconds))
+	fmt.Fprintf(w, "%s in %s\n", plural(r.Fits, "fit"), shortTime(r.Seconds))
+	if r.Incumbent != "" {
+		r.verdict(w)
+	}
+	fmt.Fprintln(w)
 	r.Model.text(w)
+}
+
+// verdict says why the incumbent stays, or what takes its place.
+func (r *selectReport) verdict(w io.Writer) {
+	if r.Best.String() == r.Incumbent {
+		fmt.Fprintf(w, "%s stays: no candidate is ahead by more than %g standard errors\n", r.Best, r.Margin)
+		return
+	}
+	for _, t := range r.Trials {
+		if t.Candidate.String() == r.Best.String() && t.Ahead != nil {
+			fmt.Fprintf(w, "%s is ahead of %s by %.2f standard errors\n", r.Best, r.Incumbent, *t.Ahead)
+		}
+	}
 }

@@ -57,6 +57,14 @@ func TestSelectCommand(t *testing.T) {
 		runOK(t, dir, "select -q -i rings.csv -c links.csv --standardize --methods rca,krca --halving --folds 3 --criterion "+criterion+" -o m2")
 	}
 	runOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
+	kept := runOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca --margin 1e5 -o m4")
+	if !strings.Contains(kept.stdout, "rca stays: no candidate is ahead by more than 100000 standard errors") {
+		t.Errorf("%s", kept.stdout)
+	}
+	beaten := parse(t, runOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca -o m4 --json").stdout)
+	if beaten["best"].(map[string]any)["method"] != "krca" || beaten["incumbent"] != "rca" {
+		t.Errorf("best %v, incumbent %v", beaten["best"], beaten["incumbent"])
+	}
 	before := names(t, dir)
 	for line, words := range map[string][]string{
 		"select -i rings.csv -o m":                                              {"-c LINKS"},
@@ -68,6 +76,10 @@ func TestSelectCommand(t *testing.T) {
 		"select -i rings.csv -c links.csv -o m --grid epsrel=1":                 {"epsrel"},
 		"select -i rings.csv -c links.csv -o m --criterion luck":                {"luck", "ranking"},
 		"select -i rings.csv -c links.csv -o m --criterion agreement":           {"clusters", "-n"},
+		"select -i rings.csv -c links.csv -o m --incumbent krac":                {"--incumbent", "krac", "krca"},
+		"select -i rings.csv -c links.csv -o m --incumbent krca,rca":            {"--incumbent"},
+		"select -i rings.csv -c links.csv -o m --margin 2":                      {"--margin", "--incumbent"},
+		"select -i rings.csv -c links.csv -o m --incumbent rca --margin -1":     {"--margin"},
 		"select -i rings.csv -c links.csv -o m --folds 1":                       {"--folds"},
 		"select -i rings.csv -c links.csv -o m --folds 90":                      {"too few", "folds"},
 		"select -i rings.csv -c links.csv -o m --trials 0":                      {"--trials"},
@@ -77,4 +89,31 @@ func TestSelectCommand(t *testing.T) {
 	} {
 		wantInputError(t, dir, run(t, dir, line), before, words...)
 	}
+}
+
+// TestBenchHindsight: the page and the figures, from one state file; a rule with an incumbent is one of the systems.
+func TestBenchHindsight(t *testing.T) {
+	t.Setenv(dataVariable, "")
+	dir := t.TempDir()
+	text := "x,y,label\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d,%d,%c\n", i%20, i*i%17+i%2*30, 'a'+rune(i%2))
+	}
+	write(t, dir, "iris.csv", text)
+	line := []string{"bench", "hindsight", "--data", ".", "--sets", "iris", "--methods", "select criterion=agreement methods=itml incumbent=itml,itml", "--repetitions", "1", "--state", "s", "-q", "-o"}
+	runArgs(t, dir, append(line, "h.md")...)
+	page := read(t, dir, "h.md")
+	for _, want := range []string{"of 28 candidates", "| select criterion=agreement methods=itml incumbent=itml |", "| iris |", "lleratio kernel=exp:lle alpha=1"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	runArgs(t, dir, append(line, "h.json")...)
+	h := parse(t, read(t, dir, "h.json"))
+	if results := h["results"].([]any); len(h["candidates"].([]any)) != 28 || len(results) != 1 || results[0].(map[string]any)["resumed"] != 1.0 {
+		t.Errorf("%v", h)
+	}
+	before := names(t, dir)
+	wantInputError(t, dir, run(t, dir, "bench hindsight --data . --sets iris -o x.png"), before, "-o", ".md")
+	wantInputError(t, dir, run(t, dir, "bench hindsight --data . --sets nothing -o x.md"), before, "nothing")
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -16,11 +18,27 @@ type pointSource struct {
 	close func()
 }
 
+// like refuses points of other features than those of data. A nil source stays nil.
+func (s *pointSource) like(data *dataset.Data) *pointSource {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.next = func(ctx context.Context, limit int) (*dataset.Data, error) {
+		part, err := s.next(ctx, limit)
+		if err == nil && part.Points.Dim() != data.Points.Dim() {
+			err = &fault.ShapeError{What: "number of features of " + part.Name, Got: part.Points.Dim(), Want: fmt.Sprintf("%d, as %s has", data.Points.Dim(), data.Name)}
+		}
+		return part, err
+	}
+	return &out
+}
+
 // openPoints begins to read the points that d describes. With counted their number is known from the start: then text, which
 // does not tell it, is read to its end first.
 func (a *app) openPoints(ctx context.Context, d *dataFlags, counted bool) (*pointSource, error) {
 	o := d.options(a)
-	if !dataset.Streams(d.path, o.Format) || o.Gram || o.Labels != "" || counted && d.formatName() != "npy" {
+	if !inBlocks(d.path, o) || counted && d.formatName() == "csv" {
 		data, err := a.readData(ctx, d)
 		if err != nil {
 			return nil, err
@@ -40,6 +58,11 @@ func (a *app) openPoints(ctx context.Context, d *dataFlags, counted bool) (*poin
 		return await(ctx, func() (*dataset.Data, error) { return s.Next(limit) })
 	}
 	return &pointSource{rows: s.Rows(), next: next, close: func() { _ = s.Close() }}, nil // nothing was written
+}
+
+// inBlocks says whether the data at path are read a block at a time.
+func inBlocks(path string, o dataset.ReadOptions) bool {
+	return dataset.Streams(path, o.Format, o.Extensions...) && !o.Gram && o.Labels == ""
 }
 
 // inMemory returns the blocks of data that are there.

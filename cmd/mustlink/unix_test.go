@@ -139,3 +139,42 @@ func TestInterruptReading(t *testing.T) {
 		wantInterrupted(t, dir, o, before)
 	}
 }
+
+// TestInterruptStreams interrupts commands that wait for more of what passes through them, and one that goes over a file
+// again and again. What is written to them is more than a pipe holds, so that they are at work.
+func TestInterruptStreams(t *testing.T) {
+	dir := withModel(t)
+	write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
+	write(t, dir, "centers.csv", "a,b,c\n0,0,0\n6,0,0\n")
+	write(t, dir, "wide.csv", blobs(400, 100, false))
+	runOK(t, dir, "links make -q -i wide.csv --must 300 -o many.csv")
+	runOK(t, dir, "fit -q -m rca -i wide.csv -c many.csv -o wide.mlk")
+	npyOf(t, filepath.Join(dir, "big.npy"), 20000, 100)
+	before, rows, model := names(t, dir), blobs(8000, 3, false), read(t, dir, "wide.mlk")
+	for line, input := range map[string]string{
+		"classify --train data.csv -i - -o out.csv":                rows,
+		"cluster -i - -n 2 -a minibatch --save-centers out.npy":    rows,
+		"cluster -i - --centers centers.csv -o out.csv":            rows,
+		"distance model.mlk -i - --pairs pairs.csv -o out.csv":     rows,
+		"score --truth - --predicted data.csv":                     rows,
+		"cluster - -i big.npy -n 300 --stream -o out.csv":          model,
+		"cluster - -i big.npy -n 300 -a minibatch -o out.csv":      model,
+		"cluster - -i big.npy -n 300 --memory-limit 8MiB -o o.csv": model,
+	} {
+		t.Run(line, func(t *testing.T) {
+			if len(input) < 80<<10 {
+				t.Fatalf("only %d bytes are written", len(input))
+			}
+			o := interrupt(t, dir, line, os.Interrupt, func(w io.WriteCloser) {
+				if _, err := io.WriteString(w, input); err != nil {
+					t.Fatal(err)
+				}
+				if input == model {
+					w.Close()
+				}
+			})
+			o.stderr = withoutWarnings(o.stderr)
+			wantInterrupted(t, dir, o, before)
+		})
+	}
+}

@@ -34,8 +34,11 @@ func newUpdate(a *app) *cobra.Command {
 		Short: "teach a model more chunklets or links, or take the latest back, without a new fit",
 		Long: `Teach a model more, and write the new model.
 
-A model of npkl learns more links between the points that it was fitted on: DATA are these,
-and LINKS the new ones alone. The sweeps start from what the model knows.
+Models of npkl, kbeta, gml and itml learn more links between the points that they were fitted
+on: DATA are these, and LINKS the new ones alone. The computation starts from what the model
+knows and ends where a fit of all links does; bounds of distances stay those of the fit, and
+so do the landmarks of kbeta, between which its links must be, and the prior that gml has
+learned. Points that are new need no update: embed and the other commands place them.
 
 A model of krca, in its Cholesky form, learns more chunklets without being fitted again.
 The learned kernel is the one that a fit of all chunklets gives with the model's n eps held
@@ -47,7 +50,8 @@ other name a new one. Chunklets that share a row are merged.
 
 --drop-last N takes the latest N updates back.`,
 		Example: `  mustlink update model.mlk -i new.csv -c chunklets.csv -o larger.mlk
-  mustlink update larger.mlk --drop-last 1 -o smaller.mlk`,
+  mustlink update larger.mlk --drop-last 1 -o smaller.mlk
+  mustlink update gml.mlk -i data.csv -c more-links.csv -o better.mlk`,
 		Args: positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runUpdate(cmd, args[0], &u) },
 	}
@@ -170,6 +174,9 @@ func (u *updateFlags) checkKernel(path string, m algorithms.Model) error {
 	return nil
 }
 
+// updatable are the methods whose models can be.
+const updatable = "krca, npkl, kbeta, gml or itml"
+
 // update returns the new model and the number of points that it learned.
 func (a *app) update(ctx context.Context, eng *engine.Engine, path string, fitted *catalog.Fitted, u *updateFlags) (algorithms.Model, int, error) {
 	if model, ok := fitted.Model.(algorithms.Linker); ok {
@@ -177,7 +184,7 @@ func (a *app) update(ctx context.Context, eng *engine.Engine, path string, fitte
 	}
 	model, ok := fitted.Model.(algorithms.Updater)
 	if !ok {
-		return nil, 0, fault.Data(path, "a model of method %s cannot be updated: want one of krca or npkl", fitted.Model.Method())
+		return nil, 0, fault.Data(path, "a model of method %s cannot be updated: want one of %s", fitted.Model.Method(), updatable)
 	}
 	if u.drop > 0 {
 		m, err := model.DropLast(ctx, eng, u.drop)
@@ -216,9 +223,6 @@ func (a *app) addLinks(ctx context.Context, eng *engine.Engine, path string, fit
 	if err != nil {
 		return nil, 0, err
 	}
-	if fitted.Fingerprint != dataset.Fingerprint(data.Points) {
-		a.warn("%s: not the points that %s was fitted on", data.Name, path)
-	}
 	set, err := a.readLinks(ctx, &u.links, data)
 	if err != nil {
 		return nil, 0, err
@@ -227,7 +231,14 @@ func (a *app) addLinks(ctx context.Context, eng *engine.Engine, path string, fit
 		a.warn("%s: %s", u.links.path, w)
 	}
 	m, err := model.AddLinks(ctx, eng, x, set)
-	return m, set.Len(), inFile(u.links.path, err)
+	if fitted.Fingerprint == dataset.Fingerprint(data.Points) {
+		return m, set.Len(), inFile(u.links.path, err)
+	}
+	if err != nil { // more likely than not for that
+		return nil, 0, inFile(data.Name, err)
+	}
+	a.warn("%s: not the points that %s was fitted on", data.Name, path)
+	return m, set.Len(), nil
 }
 
 // readUpdate reads the chunklets of an update.

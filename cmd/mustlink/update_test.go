@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
 // TestUpdate: an updated model is the fit of all chunklets with fixed_s, and taking the
@@ -136,23 +142,56 @@ func TestBadUpdate(t *testing.T) {
 	}
 }
 
-// TestUpdateLinks: a model of npkl learns more links between its points, and says so.
+// TestUpdateLinks: models learn more links between their points, and say so.
 func TestUpdateLinks(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "data.csv", blobs(60, 1, false))
+	write(t, dir, "fewer.csv", blobs(30, 1, false))
 	write(t, dir, "links.csv", "i,j,link\n0,3,must\n0,1,cannot\n1,4,must\n2,5,must\n")
 	write(t, dir, "more.csv", "i,j,link\n6,9,must\n1,2,cannot\n")
 	write(t, dir, "against.csv", "i,j,link\n0,3,cannot\n")
-	runOK(t, dir, "fit -m npkl -i data.csv -c links.csv -o model.mlk")
-	o := runOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
-	if !strings.Contains(o.stdout, "2 links") {
-		t.Errorf("the summary does not say what was added:\n%s", o.stdout)
+	write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
+	for _, method := range []string{"npkl", "kbeta", "gml", "gml -p prior=spectral", "itml", "itml -k rbf:sigma=2 --standardize"} {
+		runOK(t, dir, "fit -m "+method+" -i data.csv -c links.csv -o model.mlk")
+		o := runOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
+		if !strings.Contains(o.stdout, "2 links") {
+			t.Errorf("%s: the summary does not say what was added:\n%s", method, o.stdout)
+		}
+		if strings.Contains(o.stderr, "not the points") {
+			t.Errorf("%s: the points of the fit are not recognised:\n%s", method, o.stderr)
+		}
+		for _, m := range []string{"model", "larger"} {
+			runOK(t, dir, "distance "+m+".mlk -i data.csv --pairs pairs.csv -q -o "+m+".csv")
+		}
+		if read(t, dir, "model.csv") == read(t, dir, "larger.csv") {
+			t.Errorf("%s: nothing was learned", method)
+		}
+		before, name := names(t, dir), strings.Fields(method)[0]
+		wantInputError(t, dir, run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before, "against.csv", "must", "cannot")
+		wantInputError(t, dir, run(t, dir, "update model.mlk -i fewer.csv -c links.csv -o bad.mlk"), before, "fewer.csv", "30", "60")
+		wantInputError(t, dir, run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, name, "--drop-last")
+		wantInputError(t, dir, run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before, name, "--extend")
 	}
-	if strings.Contains(o.stderr, "not the points") {
-		t.Errorf("the points of the fit are not recognised:\n%s", o.stderr)
+}
+
+// TestUpdatable: the methods that the error message offers are those whose models can be updated.
+func TestUpdatable(t *testing.T) {
+	x, _, set := enginetest.Bands(t, 24, 3, 6, 1)
+	eng := enginetest.New(t, 1)
+	offered := strings.FieldsFunc(strings.ReplaceAll(updatable, " or ", ", "), func(r rune) bool { return r == ',' || r == ' ' })
+	for _, m := range catalog.Methods() {
+		learner, err := m.New(catalog.Config{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := learner.Fit(context.Background(), eng, x, set)
+		if err != nil {
+			t.Fatalf("%s: %v", m.Name, err)
+		}
+		_, links := fitted.(algorithms.Linker)
+		_, chunklets := fitted.(algorithms.Updater)
+		if can := links || chunklets; can != slices.Contains(offered, m.Name) {
+			t.Errorf("%s: can be updated %v, but the message offers %q", m.Name, can, offered)
+		}
 	}
-	before := names(t, dir)
-	wantInputError(t, dir, run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before, "against.csv", "must", "cannot")
-	wantInputError(t, dir, run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, "npkl", "--drop-last")
-	wantInputError(t, dir, run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before, "npkl", "--extend")
 }

@@ -83,6 +83,8 @@ func valueKind(f *pflag.Flag, cause error) string {
 	switch f.Value.Type() {
 	case "int":
 		return "a whole number"
+	case "intSlice":
+		return "whole numbers, separated by commas"
 	case "uint64":
 		return "a whole number from 0 to 18446744073709551615"
 	case "float64":

@@ -1,4 +1,5 @@
-package main
+// Package bytesize is the flag of the commands that holds a number of bytes.
+package bytesize
 
 import (
 	"errors"
@@ -10,10 +11,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// byteSize is a flag that holds a number of bytes, 0 for none: "8GiB", "500MB", "1073741824".
-type byteSize int64
+// Size is a flag that holds a number of bytes, 0 for none: "8GiB", "500MB", "1073741824".
+type Size int64
 
-var byteUnits = []struct {
+var units = []struct {
 	suffix string
 	bytes  float64
 }{
@@ -24,11 +25,11 @@ var byteUnits = []struct {
 	{"b", 1},
 }
 
-var errByteSize = errors.New("a size such as 8GiB, 500MB or a number of bytes")
+var errSize = errors.New("a size such as 8GiB, 500MB or a number of bytes")
 
-func (b *byteSize) Set(s string) error {
+func (b *Size) Set(s string) error {
 	number, unit := strings.ToLower(strings.TrimSpace(s)), 1.0
-	for _, u := range byteUnits {
+	for _, u := range units {
 		if rest, ok := strings.CutSuffix(number, u.suffix); ok {
 			number, unit = strings.TrimSpace(rest), u.bytes
 			break
@@ -37,15 +38,15 @@ func (b *byteSize) Set(s string) error {
 	v, err := strconv.ParseFloat(number, 64)
 	// Written so that NaN fails.
 	if err != nil || !(v >= 0 && v*unit < math.MaxInt64) {
-		return errByteSize
+		return errSize
 	}
-	*b = byteSize(v * unit)
+	*b = Size(v * unit)
 	return nil
 }
 
-func (b *byteSize) Type() string { return "size" }
+func (b *Size) Type() string { return "size" }
 
-func (b *byteSize) String() string {
+func (b *Size) String() string {
 	if *b == 0 {
 		return ""
 	}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/bench/methods"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// methodsFlags are the flags of `mustlink bench methods`.
+type methodsFlags struct {
+	methods, builds        []string
+	sizes, features, links []int
+	rounds, threads        int
+	state, out, page       string
+}
+
+// The parts of the page about performance that this command fills.
+const (
+	growthPart = "bench-methods"
+	buildsPart = "bench-builds"
+)
+
+func newBenchMethods(a *app) *cobra.Command {
+	var m methodsFlags
+	d := methods.DefaultSizes()
+	cmd := &cobra.Command{
+		Use:   "methods",
+		Short: "time every method, and show how that grows, or compare builds of mustlink",
+		Long: `Fit every method with its defaults to drawn points, and print how long a fit takes and the exponents
+with which that grows in points, features and links: the slope of log time over at least three sizes, with its
+standard error and the share of the variance that it explains. While one number varies, the other two are
+the middle ones of their lists. Methods that take few points have fewer.
+
+With --builds the fits are made by several executables of mustlink in turn, at each of --sizes, and the
+table has how many times longer each takes than the first one, of the same round, and what is aimed at.
+'make builds' makes the three builds.
+
+With --state finished figures are kept in a file, and an interrupted run goes on from there.`,
+		Example: `  mustlink bench methods
+  mustlink bench methods --methods krca,"npkl graph=dense" --sizes 250,500,1000
+  mustlink bench methods --builds bin/mustlink-default,bin/mustlink-netlib,bin/mustlink-purego --state builds.json`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.runBenchMethods(cmd, &m)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringSliceVar(&m.methods, "methods", nil, "`METHODS` to fit, each with parameters that differ from its defaults: \"gml,gml gamma=3\" (default all)")
+	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+list(d.Points)+", of builds 500,2000)")
+	f.IntSliceVar(&m.features, "features", d.Features, "`NUMBERS` of features")
+	f.IntSliceVar(&m.links, "links", d.Links, "`NUMBERS` of links, half of them must-links")
+	f.StringSliceVar(&m.builds, "builds", nil, "`EXECUTABLES` of mustlink to compare, the first one with the others")
+	f.IntVar(&m.rounds, "rounds", 3, "how often each fit takes its turn")
+	f.IntVar(&m.threads, "threads", 0, "`NUMBER` of threads of a fit; 0: all processors")
+	f.StringVar(&m.state, "state", "", "`FILE` that keeps finished figures, to go on after an interrupt")
+	f.StringVarP(&m.out, "output", "o", stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
+	pageFlag(f, &m.page)
+	completeWith(cmd, "methods", methods.Methods()...)
+	return cmd
+}
+
+// list writes numbers as a flag takes them.
+func list(numbers []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
+}
+
+// plan checks the flags and returns the cases.
+func (m *methodsFlags) plan(a *app, cmd *cobra.Command) ([]methods.Case, error) {
+	switch {
+	case m.rounds < 1:
+		return nil, &fault.ParamError{Param: "--rounds", Value: m.rounds, Want: "a number >= 1"}
+	case m.threads < 0:
+		return nil, &fault.ParamError{Param: "--threads", Value: m.threads, Want: "a number >= 0 (0 for all processors)"}
+	case len(m.builds) == 1:
+		return nil, usagef("--builds has one executable alone: want two and more %s", helpHint(cmd))
+	}
+	if m.threads == 0 {
+		m.threads = runtime.GOMAXPROCS(0)
+	}
+	plan, err := m.cases(cmd)
+	if err != nil {
+		return nil, renameParams(err, "system", "--methods", "method", "--methods", "sizes", "--sizes", "features", "--features", "links", "--links")
+	}
+	if err := a.useState(m.state); err != nil {
+		return nil, err
+	}
+	_, notPicture := figure.FormatOf(m.out)
+	if m.out != stream && !isJSON(m.out) && !isMarkdown(m.out) && notPicture != nil {
+		return nil, &fault.ParamError{Param: "-o, --output", Value: m.out, Want: "a name that ends in .md, .json, ." + strings.Join(figure.Formats(), ", .") + ", or \"-\""}
+	}
+	if err := a.usePage(m.page, m.part()); err != nil {
+		return nil, err
+	}
+	return plan, a.checkOutput("-o, --output", m.out)
+}
+
+// part is the part of a page that is filled.
+func (m *methodsFlags) part() string {
+	if len(m.builds) > 0 {
+		return buildsPart
+	}
+	return growthPart
+}
+
+// cases returns the plan, with the defaults for what was not given.
+func (m *methodsFlags) cases(cmd *cobra.Command) ([]methods.Case, error) {
+	if len(m.builds) > 0 {
+		for _, name := range []string{"features", "links"} {
+			if cmd.Flags().Changed(name) {
+				return nil, usagef("--%s is given with --builds: want --sizes alone", name)
+			}
+		}
+		if m.methods == nil {
+			m.methods = methods.Compared()
+		}
+		if m.sizes == nil {
+			m.sizes = []int{500, 2000}
+		}
+		return methods.Contest(m.methods, m.sizes)
+	}
+	if m.methods == nil {
+		m.methods = methods.Methods()
+	}
+	if m.sizes == nil {
+		m.sizes = methods.DefaultSizes().Points
+	}
+	return methods.Plan(m.methods, m.of())
+}
+
+func (m *methodsFlags) of() methods.Sizes {
+	return methods.Sizes{Points: m.sizes, Features: m.features, Links: m.links}
+}
+
+func (a *app) runBenchMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
+	plan, err := m.plan(a, cmd)
+	if err != nil {
+		return err
+	}
+	setup := methods.Setup{Machine: machine(), Threads: m.threads, Rounds: m.rounds}
+	fitters, names, stop, err := a.fitters(cmd.Context(), m, &setup)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	report, err := a.measureMethods(cmd.Context(), m, setup, plan, names, fitters)
+	if err != nil {
+		return err
+	}
+	if len(m.builds) > 0 {
+		report.Ratios = methods.Ratios(report.Figures)
+	} else if report.Growth, err = methods.Rows(m.methods, m.of(), report.Figures); err != nil {
+		return err
+	}
+	return a.writeMethods(m, report)
+}
+
+// fitters starts what fits: this program, or the builds. stop ends them.
+func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *methods.Setup) (fitters []methods.Fitter, names []string, stop func() error, err error) {
+	if len(m.builds) == 0 {
+		with := *a
+		with.workers, with.blasThreads = m.threads, m.threads
+		eng, err := with.engine()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		setup.Builds = []methods.Build{buildOf(eng)}
+		return []methods.Fitter{&methods.Local{Engine: eng}}, []string{setup.Builds[0].Name}, func() error { return nil }, nil
+	}
+	var processes []*methods.Process
+	stop = func() error {
+		for _, p := range processes {
+			if e := p.Close(); ctx.Err() == nil { // else it was killed
+				err = errors.Join(err, e)
+			}
+		}
+		return err
+	}
+	for _, path := range m.builds {
+		p, err := methods.Start(ctx, path, m.threads)
+		if err != nil {
+			return nil, nil, nil, errors.Join(renameParams(err, "builds", "--builds"), stop())
+		}
+		processes, fitters = append(processes, p), append(fitters, p)
+		if slices.Contains(names, p.About.Name) { // two versions of one build
+			p.About.Name = filepath.Base(path)
+		}
+		names, setup.Builds = append(names, p.About.Name), append(setup.Builds, p.About)
+	}
+	return fitters, names, stop, nil
+}
+
+// measureMethods measures what an earlier run has not, and keeps every figure.
+func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup methods.Setup, plan []methods.Case, names []string, fitters []methods.Fitter) (methods.Report, error) {
+	r := methods.Report{Setup: setup}
+	bar := a.progress()
+	defer bar.done()
+	o := methods.Options{Rounds: m.rounds, Progress: func(done, total int, c methods.Case) {
+		bar.report(algorithms.Progress{Stage: c.Method + " " + c.Size(), Done: done, Total: total, Objective: math.NaN(), Residual: math.NaN()})
+	}}
+	if m.state != "" {
+		var err error
+		if o.Earlier, err = methods.Resume(m.state, setup); err != nil {
+			return r, err
+		}
+		kept := methods.Report{Setup: setup, Figures: slices.Clone(o.Earlier)}
+		o.Finished = func(f methods.Figure) error {
+			kept.Figures = append(kept.Figures, f)
+			return kept.Save(m.state)
+		}
+	}
+	var err error
+	r.Figures, err = methods.Run(ctx, plan, names, fitters, o)
+	return r, err
+}
+
+// writeMethods writes the report to where it belongs.
+func (a *app) writeMethods(m *methodsFlags, r methods.Report) error {
+	text := r.Setup.Markdown()
+	var panels []figure.Panel
+	across := 3
+	if len(m.builds) > 0 {
+		text += methods.RatioTable(r.Figures)
+		panels, across = methods.RatioPanels(r.Figures), len(m.builds)-1
+	} else {
+		text += methods.GrowthTable(r.Growth)
+		var err error
+		if panels, err = methods.Panels(m.methods, m.of(), r.Figures); err != nil {
+			return err
+		}
+	}
+	if m.page != "" {
+		if err := writePart(m.page, m.part(), text, across, panels); err != nil {
+			return err
+		}
+	}
+	return a.writeBench(m.out, m.page, text, r, across, panels)
+}
+
+// writeBench prints a report, or writes it by the extension of the output. A report that is on a page is not printed again.
+func (a *app) writeBench(out, page, text string, report any, across int, panels []figure.Panel) error {
+	if out == stream {
+		if page != "" && !a.json {
+			return a.summarise(page, report, func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", page) })
+		}
+		return a.print(report, func(w io.Writer) { _, _ = io.WriteString(w, text) }) // print reports the error of w
+	}
+	err := dataset.Atomic(out, func(w io.Writer) error {
+		if isJSON(out) {
+			return encodeJSON(w, report)
+		}
+		if format, err := figure.FormatOf(out); err == nil {
+			return figure.Write(w, format, figure.Size{Columns: across}, panels...)
+		}
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return a.summarise(out, report, func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", out) })
+}

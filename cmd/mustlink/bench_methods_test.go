@@ -1,0 +1,162 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+const tinySizes = " --sizes 30,45,60 --features 2,3,4 --links 10,20,30 --rounds 1 -q"
+
+// benchPage has the parts that bench commands fill.
+func benchPage() string {
+	text := "# Page\n"
+	for _, part := range []string{growthPart, buildsPart, throughputPart} {
+		text += "\nwords\n<!-- " + part + " -->\nold\n<!-- end of " + part + " -->\n"
+	}
+	return text
+}
+
+// TestBenchMethods: every form of the table of growth, and its part of a page with the picture.
+func TestBenchMethods(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the clock stands still for milliseconds, longer than the small works take")
+	}
+	dir := t.TempDir()
+	write(t, dir, "p.md", benchPage())
+	text := runOK(t, dir, "bench methods --methods rca,kpca"+tinySizes).stdout
+	for _, words := range []string{"logical CPUs; threads: ", "- " + buildOfTest() + ": ", "| rca | n=60 d=3 links=20 | ", "| kpca | n=60 d=3 links=20 | "} {
+		if !strings.Contains(text, words) {
+			t.Errorf("no %q in\n%s", words, text)
+		}
+	}
+	runOK(t, dir, "bench methods --methods rca --state s.json --page p.md"+tinySizes)
+	page := read(t, dir, "p.md")
+	if !strings.Contains(page, "| rca | n=60") || !strings.Contains(page, "(pictures/bench-methods.svg)") || strings.Count(page, "old") != 2 || strings.Count(page, "words") != 3 {
+		t.Errorf("the page is\n%s", page)
+	}
+	if !strings.Contains(read(t, filepath.Join(dir, "pictures"), "bench-methods.svg"), "<svg") {
+		t.Error("no picture beside the page")
+	}
+	runOK(t, dir, "bench methods --methods rca --state s.json -o o.json"+tinySizes)
+	r := parse(t, read(t, dir, "o.json"))
+	growth := r["growth"].([]any)
+	if len(growth) != 1 || len(r["figures"].([]any)) != 7 || len(growth[0].(map[string]any)["growth"].([]any)) != 3 {
+		t.Errorf("report %v: want seven figures and three exponents", r)
+	}
+	for _, name := range []string{"o.md", "o.svg"} {
+		runOK(t, dir, "bench methods --methods rca --state s.json -o "+name+tinySizes)
+		if read(t, dir, name) == "" {
+			t.Errorf("%s is empty", name)
+		}
+	}
+}
+
+// buildOfTest is the name of the build that the tests are of.
+func buildOfTest() string {
+	for _, tag := range strings.Split(tagsOfTest(), ",") {
+		if tag == "netlib" || tag == "purego" {
+			return tag
+		}
+	}
+	return "default"
+}
+
+// TestBenchMethodsBuilds: executables take turns, and the same build twice has names of its own.
+func TestBenchMethodsBuilds(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "p.md", benchPage())
+	other := "other.exe"
+	if err := os.Link(binary, filepath.Join(dir, other)); err != nil {
+		t.Skip("no links between files: ", err)
+	}
+	before := "bench methods --methods rca,npk --sizes 40,60 --rounds 1 -q --state s.json --builds " + binary + "," + filepath.Join(dir, other)
+	r := parse(t, runOK(t, dir, before+" --json").stdout)
+	ratios := r["ratios"].([]any)
+	if len(ratios) != 4 || len(r["figures"].([]any)) != 4 {
+		t.Fatalf("report %v: want two methods with two sizes", r)
+	}
+	for _, x := range ratios {
+		ratio := x.(map[string]any)
+		if ratio["build"] != other || !(ratio["ratio"].(map[string]any)["median"].(float64) > 0) {
+			t.Errorf("ratio %v", ratio)
+		}
+	}
+	state := read(t, dir, "s.json")
+	runOK(t, dir, before+" --page p.md")
+	if page := read(t, dir, "p.md"); !strings.Contains(page, other+" / ") || strings.Count(page, "old") != 2 || !strings.Contains(page, "(pictures/bench-builds.svg)") {
+		t.Errorf("the page is\n%s", page)
+	}
+	if read(t, dir, "s.json") != state {
+		t.Error("a second run has measured again")
+	}
+}
+
+// TestBenchMethodsInterrupted: an interrupt ends fits here and in other builds, leaves no processes waiting, and what is finished is kept.
+func TestBenchMethodsInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no interrupts between processes")
+	}
+	for _, builds := range []string{"", "--builds=" + binary + "," + binary} {
+		dir := t.TempDir()
+		cmd := command(dir, "bench", "methods", "--methods", "rca,klein", "--sizes", "2000,4000,6000", "--rounds", "100", "--state", "s.json")
+		if builds != "" {
+			cmd.Args = append(cmd.Args, builds)
+		}
+		var stderr lockedBuffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted || time.Since(begin) > 20*time.Second {
+			t.Errorf("%s: exit code %d after %v: want %d soon", builds, cmd.ProcessState.ExitCode(), time.Since(begin), exitInterrupted)
+		}
+		if text := stderr.b.String(); text != "mustlink: interrupted\n" {
+			t.Errorf("%s: message %q", builds, text)
+		}
+		if left := names(t, dir); len(left) > 1 {
+			t.Errorf("%s: left behind %v", builds, left)
+		}
+	}
+}
+
+func TestBenchMethodsBadInput(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "p.md", "no parts")
+	write(t, dir, "s.json", `{"setup":{}}`)
+	write(t, dir, "torn.json", `{"setup"`)
+	before := names(t, dir)
+	for line, words := range map[string][]string{
+		"--methods krac":                         {"--methods", "krac", "krca"},
+		"--methods krca,":                        {"--methods", "a method"},
+		"--sizes 100,200":                        {"--sizes", "three"},
+		"--sizes 300,200,100":                    {"--sizes", "increasing"},
+		"--features 0,1,2":                       {"--features"},
+		"--links 1,2":                            {"--links", "three"},
+		"--rounds 0":                             {"--rounds", "0"},
+		"--threads -1":                           {"--threads", "-1"},
+		"--builds " + binary:                     {"--builds", "two"},
+		"--builds none,none":                     {"--builds", "none"},
+		"--builds /bin/echo,/bin/echo":           {"--builds", "echo", "mustlink"},
+		"--builds a,b --links 10,20,30":          {"--links", "--builds"},
+		"--builds a,b --sizes 3":                 {"--sizes", "3"},
+		"-o x.txt":                               {"x.txt", ".md"},
+		"--page p.md":                            {"p.md", "<!-- bench-methods -->"},
+		"--page none.md":                         {"none.md"},
+		"--state -":                              {"--state"},
+		"--state s.json --methods rca":           {"s.json", "another"},
+		"--state torn.json --methods rca":        {"torn.json", "state file"},
+		"here":                                   {"here", "flags only"},
+		"--methods rca --links 10,20,9999999 -q": {"rca", "9999999"},
+	} {
+		wantInputError(t, dir, run(t, dir, "bench methods "+line), before, words...)
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// asParquet writes the points of a CSV file in dir as NAME.parquet beside it.
+func asParquet(t *testing.T, dir, name string) {
+	t.Helper()
+	d, err := dataset.Read(filepath.Join(dir, name+".csv"), dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dataset.WriteData(filepath.Join(dir, name+".parquet"), d, dataset.WriteOptions{Extensions: extensions()}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// matrixIn reads a matrix that a command has written.
+func matrixIn(t *testing.T, dir, name string) ([]float64, []string) {
+	t.Helper()
+	d, err := dataset.Read(filepath.Join(dir, name), dataset.ReadOptions{Extensions: extensions()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Points.(*points.Dense).Data, d.IDs
+}
+
+// TestParquet: every command does with a .parquet file what it does with the .csv file of the same points, to the bit.
+func TestParquet(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "data.csv", blobs(40, 3, true))
+	write(t, dir, "links.csv", fewLinks)
+	write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
+	asParquet(t, dir, "data")
+	for _, ending := range []string{"csv", "parquet"} {
+		data := "data." + ending
+		for _, line := range []string{
+			"fit -q -m krca -i DATA -c links.csv -o END.mlk",
+			"embed -q END.mlk -i DATA -o END-embed.csv",
+			"embed -q END.mlk -i DATA -o END-embed.parquet",
+			"embed -q END.mlk -i DATA -o END-embed.npy.gz",
+			"gram -q END.mlk -i DATA -o END-gram.parquet",
+			"distance -q END.mlk -i DATA --pairs pairs.csv -o END-distance.parquet",
+			"cluster -q END.mlk -i DATA -n 2 -o END-cluster.csv",
+			"classify -q END.mlk --train DATA -i DATA -o END-classify.csv",
+			"links make -q -i DATA --pairs 10 -o END-links.csv",
+			"check -i DATA -c links.csv",
+			"plot -q END.mlk -i DATA -o END.svg",
+		} {
+			runOK(t, dir, strings.ReplaceAll(strings.ReplaceAll(line, "DATA", data), "END", ending))
+		}
+	}
+	for _, name := range []string{"-embed.csv", "-embed.parquet", "-embed.npy.gz", "-gram.parquet", "-distance.parquet", "-cluster.csv", "-classify.csv", "-links.csv"} {
+		if read(t, dir, "csv"+name) != read(t, dir, "parquet"+name) {
+			t.Errorf("%s is another from .parquet than from .csv", name)
+		}
+	}
+	inText, ids := matrixIn(t, dir, "csv-embed.csv")
+	for _, name := range []string{"parquet-embed.parquet", "parquet-embed.npy.gz"} {
+		values, got := matrixIn(t, dir, name)
+		if !slices.EqualFunc(values, inText, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+			t.Errorf("%s is not what is in .csv", name)
+		}
+		if strings.HasSuffix(name, "parquet") && (!slices.Equal(got, ids) || len(ids) != 40) {
+			t.Errorf("%s has ids %q, .csv %q", name, got, ids)
+		}
+	}
+	// Through pipes.
+	content := read(t, dir, "data.parquet")
+	if o := runWith(t, dir, content, "embed -q csv.mlk -i - --format parquet -o piped.csv"); o.stdout != "" || read(t, dir, "piped.csv") != read(t, dir, "csv-embed.csv") {
+		t.Error("a pipe of .parquet is embedded as something else")
+	}
+	piped := runWith(t, dir, content, "embed -q csv.mlk -i - --format parquet -o -").stdout
+	if piped != read(t, dir, "csv-embed.parquet") {
+		t.Errorf("%d bytes of .parquet on standard output", len(piped))
+	}
+}
+
+// TestParquetLarge: a file of many blocks passes within a limit that its values exceed.
+func TestParquetLarge(t *testing.T) {
+	dir := withModel(t)
+	const n, d = 300_000, 3
+	x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
+	for i := range x.Data {
+		x.Data[i] = math.Sin(float64(i))
+	}
+	for _, name := range []string{"large.parquet", "large.npy"} {
+		if err := dataset.WriteData(filepath.Join(dir, name), &dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}}, dataset.WriteOptions{Extensions: extensions()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := names(t, dir)
+	wantInputError(t, dir, run(t, dir, "links make -i large.parquet --pairs 5 --memory-limit 6MiB -o out.csv"), before, "large.parquet", "limit 6.0 MiB")
+	runOK(t, dir, "embed -q model.mlk -i large.parquet --memory-limit 6MiB -o a.parquet")
+	runOK(t, dir, "embed -q model.mlk -i large.npy -o b.npy")
+	a, _ := matrixIn(t, dir, "a.parquet")
+	b, _ := matrixIn(t, dir, "b.npy")
+	tolerance := 0.0
+	if backends.Default() == "netlib" { // whose rounding depends on the size of a block
+		tolerance = 1e-10
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= tolerance*(1+math.Abs(a)) }
+	if !slices.EqualFunc(a, b, near) || len(a) == 0 {
+		t.Errorf("%d values within the limit are others than %d without", len(a), len(b))
+	}
+}
+
+// TestParquetBad: a bad value or column ends every command with its place, and leaves no output.
+func TestParquetBad(t *testing.T) {
+	dir := withModel(t)
+	x := &points.Dense{N: 3, D: 3, Data: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}
+	d := &dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}, IDs: []string{"p", "q", "p"}}
+	path := filepath.Join(dir, "x.parquet")
+	if err := dataset.WriteData(path, d, dataset.WriteOptions{Extensions: extensions()}); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, dir)
+	wantInputError(t, dir, run(t, dir, "fit -m krca -i x.parquet -c links.csv -o out.mlk"), before, "x.parquet", `column "id"`)
+	content[len(content)/3] ^= 1
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"embed model.mlk -i x.parquet -o out.parquet", "gram model.mlk -i x.parquet -o out.parquet", "cluster -i x.parquet -n 2 -o out.csv"} {
+		wantInputError(t, dir, run(t, dir, line), before, "x.parquet")
+	}
+	wantInputError(t, dir, run(t, dir, "embed model.mlk -i data.csv -o out.parkett"), before, ".csv or .npy or .parquet")
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// askWith runs an interactive session with the lines of stdin.
+func askWith(t *testing.T, dir, stdin, line string) outcome {
+	t.Helper()
+	cmd := command(dir, strings.Fields("suggest --interactive "+line)...)
+	cmd.Stdin = strings.NewReader(stdin)
+	return finish(t, cmd)
+}
+
+// TestSuggestCommand: pairs of a batch are open questions of different rows, the same from any number of workers, and by ids
+// where links are; with a model the distances are its.
+func TestSuggestCommand(t *testing.T) {
+	dir := withModel(t)
+	write(t, dir, "ids.csv", blobs(20, 3, true))
+	for _, line := range []string{"suggest -i data.csv", "suggest model.mlk -i data.csv -c links.csv"} {
+		text := runOK(t, dir, line+" -n 5 -q -o - --workers 1").stdout
+		if again := runOK(t, dir, line+" -n 5 -q -o - --workers 3").stdout; again != text {
+			t.Errorf("%s: not the same from three workers", line)
+		}
+		asked := column(t, text, "i")
+		if len(asked) != 5 || len(slices.Compact(slices.Sorted(slices.Values(asked)))) != 5 {
+			t.Errorf("%s asks about %v", line, asked)
+		}
+		for k, i := range asked {
+			linked := []string{"0", "2", "1", "3"} // the first classes are those of the links: 0, 2 and 1, 3 or 4, 6 and 5, 7
+			if j := column(t, text, "j")[k]; strings.Contains(line, "links") && slices.Contains(linked, i) && slices.Contains(linked, j) {
+				t.Errorf("%s asks about %s and %s, which links imply", line, i, j)
+			}
+		}
+	}
+	runOK(t, dir, "suggest -i ids.csv --standardize --links-by id -n 3 -q -o pairs.csv")
+	if names := column(t, read(t, dir, "pairs.csv"), "i"); len(names) != 3 || names[0][0] != 'p' {
+		t.Errorf("ids %v", names)
+	}
+	runOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
+}
+
+// TestSuggestInteractive: answers from the truth place all rows; every answer is a line of the file, which a session that goes
+// on does not ask again, and the command's other words do what they say.
+func TestSuggestInteractive(t *testing.T) {
+	dir := workspace(t)
+	const line = "-i data.csv -c new.csv --classes 2"
+	o := askWith(t, dir, "y\nperhaps\ns\n\n0 0 y\n0 2\nq\n", line+" --seed 4")
+	if o.code != exitOK || !strings.Contains(o.stdout, "difference") || !strings.Contains(o.stdout, `"perhaps" is no answer`) ||
+		!strings.Contains(o.stdout, "0 and 0 are not two rows") || !strings.Contains(o.stdout, "1 answer, 1 skipped") {
+		t.Fatalf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+	if got := lines(read(t, dir, "new.csv")); len(got) != 2 || got[0] != "i,j,link" || !strings.HasSuffix(got[1], ",must") {
+		t.Fatalf("the file holds %q", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "new.csv")); err != nil {
+		t.Fatal(err)
+	}
+	if n := answerAll(t, dir, line); n > 25 {
+		t.Errorf("%d answers place 20 rows", n)
+	}
+	closed := runOK(t, dir, "links close -i data.csv -c new.csv -o closed.csv --json").stdout
+	if r := parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
+		t.Errorf("not every pair of 20 rows is known: %s", closed)
+	}
+	if o := askWith(t, dir, "", line); o.code != exitOK || !strings.Contains(o.stdout, "Nothing is left to ask") {
+		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// answerAll answers as the classes of blobs are, by the parity of rows, one process to the end; after every answer it finds
+// the file complete before the next question is there.
+func answerAll(t *testing.T, dir, line string) (answers int) {
+	t.Helper()
+	cmd := command(dir, strings.Fields("suggest --interactive "+line)...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	for r := bufio.NewReader(out); ; {
+		text, err := r.ReadString('?')
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(text[strings.LastIndex(text, "Do "):])
+		i, j := words[1], words[3]
+		if asked[i+" "+j] || asked[j+" "+i] {
+			t.Errorf("%s and %s are asked again", i, j)
+		}
+		asked[i+" "+j] = true
+		file := read(t, dir, "new.csv")
+		if n := strings.Count(file, "\n") - 1; n < answers || !strings.HasSuffix(file, "\n") {
+			t.Errorf("%d links are in the file after %d answers", n, answers)
+		}
+		answer := "n\n"
+		if math.Mod(number64(t, i)-number64(t, j), 2) == 0 {
+			answer = "y\n"
+		}
+		if _, err := io.WriteString(in, answer); err != nil {
+			t.Fatal(err)
+		}
+		answers++
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return answers
+}
+
+// TestSuggestContradiction: an answer that links exclude is refused with their lines, asked again, and not kept.
+func TestSuggestContradiction(t *testing.T) {
+	dir := workspace(t)
+	write(t, dir, "some.csv", "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot") // no end of line
+	o := askWith(t, dir, "0 4 n\n1 0 y\n4 0 y\nq\n", "-i data.csv -c some.csv")
+	for _, w := range []string{
+		"0 and 2 belong together (line 2), 2 and 4 belong together (line 3).",
+		"1 and 4 do not belong together (line 4), 4 and 2 belong together (line 3), 2 and 0 belong together (line 2).",
+		"known already", "0 answers",
+	} {
+		if !strings.Contains(o.stdout, w) {
+			t.Errorf("no %q in %s", w, o.stdout)
+		}
+	}
+	if n := strings.Count(o.stdout, "[y/n/s/q]"); o.code != exitOK || n != 4 {
+		t.Errorf("exit code %d, %d questions: want 0 and 4\n%s", o.code, n, o.stderr)
+	}
+	if o := askWith(t, dir, "0 3 n\n", "-i data.csv -c some.csv"); o.code != exitOK {
+		t.Error(o.stderr)
+	}
+	if want := "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot\n0,3,,cannot\n"; read(t, dir, "some.csv") != want {
+		t.Errorf("the file holds %q", read(t, dir, "some.csv"))
+	}
+}
+
+// TestSuggestInterrupted: an interrupt while a person thinks ends the session at once; the answers so far are kept.
+func TestSuggestInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no interrupts between processes")
+	}
+	dir := workspace(t)
+	cmd := command(dir, strings.Fields("suggest --interactive -i data.csv -c new.csv")...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(out)
+	for range 3 {
+		if _, err := r.ReadString('?'); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, "y\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.ReadString('?'); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted || time.Since(begin) > 10*time.Second {
+		t.Errorf("exit code %d after %v: want %d soon", cmd.ProcessState.ExitCode(), time.Since(begin), exitInterrupted)
+	}
+	if got := lines(read(t, dir, "new.csv")); len(got) != 4 {
+		t.Errorf("the file holds %q: want three answers", got)
+	}
+}
+
+// TestSuggestShows: sequences, sparse rows and many features are shown as a person reads them.
+func TestSuggestShows(t *testing.T) {
+	dir := t.TempDir()
+	var wide strings.Builder
+	for j := range 30 {
+		wide.WriteString("f" + strconv.Itoa(j) + ",")
+	}
+	text := strings.TrimSuffix(wide.String(), ",") + "\n"
+	for i := range 6 {
+		var row []string
+		for j := range 30 {
+			row = append(row, strconv.Itoa(i*j%7))
+		}
+		text += strings.Join(row, ",") + "\n"
+	}
+	write(t, dir, "wide.csv", text)
+	write(t, dir, "sparse.svm", "1 1:2 3:4\n2 2:5\n1 1:2\n")
+	write(t, dir, "s.fasta", ">a\nACDE\n>b\nACDF\n>c\nWYWY\n>d\nWYWW\n")
+	write(t, dir, "slinks.csv", "i,j,link\n0,1,must\n0,2,cannot\n")
+	runOK(t, dir, "fit -q -m krca -k spectrum:k=2 -i s.fasta -c slinks.csv -o s.mlk")
+	for line, words := range map[string][]string{
+		"-i wide.csv -c a.csv":                {"and 10 features that differ less"},
+		"-i sparse.svm -c b.csv":              {"difference"},
+		"s.mlk -i s.fasta -c slinks.csv":      {"letters", "WYW", "id"},
+		"s.mlk -i s.fasta -c x --links-by id": {"Do "},
+	} {
+		o := askWith(t, dir, "q\n", line)
+		for _, w := range words {
+			if o.code != exitOK || !strings.Contains(o.stdout, w) {
+				t.Errorf("%s: exit code %d, no %q in %s%s", line, o.code, w, o.stdout, o.stderr)
+			}
+		}
+	}
+}
+
+func TestSuggestBadInput(t *testing.T) {
+	dir := withModel(t)
+	write(t, dir, "odd.csv", "i,j,link\n0,2,must\n2,4,must\n0,4,cannot\n")
+	write(t, dir, "groups.csv", "i,chunklet\n0,a\n2,a\n")
+	before := names(t, dir)
+	for line, words := range map[string][]string{
+		"suggest -i data.csv":                                          {"-o, --output"},
+		"suggest -o x":                                                 {"-i, --input"},
+		"suggest -i data.csv -n 0 -o x":                                {"-n, --count", ">= 1"},
+		"suggest -i data.csv --classes 1 -o x":                         {"--classes", ">= 2"},
+		"suggest -i data.csv -o x --links-by name":                     {"--links-by"},
+		"suggest -i data.csv -c odd.csv -o x":                          {"odd.csv", "0-2 (line 2), 2-4 (line 3)"},
+		"suggest model.mlk -i data.csv --standardize -o x":             {"--standardize"},
+		"suggest -i data.csv --interactive":                            {"-c, --links"},
+		"suggest -i data.csv --interactive -c -":                       {"-c, --links", "want a file"},
+		"suggest -i data.csv --interactive -c links.csv -o x":          {"--interactive", "--output"},
+		"suggest -i - --interactive -c links.csv":                      {"standard input"},
+		"suggest -i data.csv --interactive -c x.csv.gz":                {"not compressed"},
+		"suggest -i data.csv --interactive -c data.csv":                {"also read"},
+		"suggest -i data.csv --interactive -c groups.csv":              {"groups.csv", "i, j, link"},
+		"suggest -i data.csv --interactive -c no/such.csv":             {"no/such.csv", "no such folder"},
+		"suggest -i data.csv --interactive -c odd.csv":                 {"odd.csv", "cannot-link 0-4"},
+		"suggest -i data.csv --interactive -c links.csv --links-by id": {"ids"},
+		"bench suggest --data . --repetitions 0":                       {"--repetitions"},
+		"bench suggest --data . --sets ../x":                           {"--sets"},
+	} {
+		wantInputError(t, dir, run(t, dir, line), before, words...)
+	}
+}
+
+// TestBenchSuggest: on blobs suggestions need few questions.
+func TestBenchSuggest(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "iris.csv", blobs(40, 3, false))
+	r := parse(t, runOK(t, dir, "bench suggest --data . --sets iris --repetitions 2 --classes --json").stdout)
+	curve := r["curves"].([]any)[0].(map[string]any)
+	if got := curve["needed"].(float64); !(got > 0 && got <= 0.5) || len(curve["suggested"].([]any)) != 20 {
+		t.Errorf("%v", curve)
+	}
+	if text := runOK(t, dir, "bench suggest --data . --sets iris --repetitions 1").stdout; !strings.Contains(text, "| iris | 40 | 2 |") {
+		t.Error(text)
+	}
+}

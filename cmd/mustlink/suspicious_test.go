@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// wrongLinks writes points of two groups with ids, and links of which one of each kind is wrong: 0 and 3 are of different
+// groups, 4 and 6 of the same.
+func wrongLinks(t *testing.T, dir string) {
+	t.Helper()
+	write(t, dir, "data.csv", blobs(40, 3, true))
+	text := "i,j,link\n0,3,must\n4,6,cannot\n"
+	for i := range 16 { // the two groups take turns
+		text += fmt.Sprintf("%d,%d,must\n%d,%d,cannot\n", i, 2+i+2*(i%5), i, 1+i+2*(i%7))
+	}
+	write(t, dir, "links.csv", text)
+}
+
+// TestSuspicious: the wrong links come first in inspect, with ids and lines, in text, in JSON and in the page; fit leaves
+// them out.
+func TestSuspicious(t *testing.T) {
+	dir := t.TempDir()
+	wrongLinks(t, dir)
+	runOK(t, dir, "fit -q -m itml -i data.csv -c links.csv -o model.mlk")
+	o := runOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 2")
+	_, list, found := strings.Cut(o.stdout, "most suspicious links")
+	if !found || !strings.Contains(list, "p0 - p3 (line 2)") || !strings.Contains(list, "p4 - p6 (line 3)") || strings.Count(list, "score ") != 3 { // one of them in the head
+		t.Errorf("inspect lists\n%s", list)
+	}
+	r := parse(t, runOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 100 --json").stdout)["links"].(map[string]any)
+	all := r["suspicious"].([]any)
+	if len(all) != 34 {
+		t.Fatalf("%d links are listed: want all 34", len(all))
+	}
+	named := map[string]bool{}
+	for k, v := range all {
+		l := v.(map[string]any)
+		if k < 2 {
+			named[fmt.Sprint(l["ids"], l["link"], l["line"])] = true
+		}
+		if l["contradiction"] != nil && !strings.Contains(l["reason"].(string), "line") {
+			t.Errorf("the reason of a contradiction names no path: %v", l)
+		}
+	}
+	if !named["[p0 p3]must2"] || !named["[p4 p6]cannot3"] {
+		t.Errorf("the first two are %v", named)
+	}
+	if plain := runOK(t, dir, "inspect model.mlk -i data.csv -c links.csv"); strings.Contains(plain.stdout, "suspicious") {
+		t.Error("suspicious links are listed without being asked for")
+	}
+	if o := runOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.03 -o cured.mlk"); !strings.Contains(o.stdout, "1 suspicious link,") {
+		t.Errorf("fit does not say what it leaves out:\n%s", o.stdout)
+	}
+	runOK(t, dir, "report model.mlk -i data.csv -c links.csv --suspicious 2 -q -o page.html")
+	if page := read(t, dir, "page.html"); !strings.Contains(page, "<td>p0 - p3 (line 2)</td><td>must</td>") || !strings.Contains(page, "--suspicious 2") {
+		t.Error("the page does not list them")
+	}
+	f := parse(t, runOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.06 -o cured.mlk --json").stdout)
+	if dropped := f["dropped"].([]any); len(dropped) != 2 || f["must_links"].(float64)+f["cannot_links"].(float64) != 32 {
+		t.Errorf("left out %v of %v and %v links", dropped, f["must_links"], f["cannot_links"])
+	}
+
+	write(t, dir, "one.csv", "i,j,link\n0,2,must\n0,1,cannot\n")
+	before := names(t, dir)
+	for line, words := range map[string][]string{
+		"inspect model.mlk --suspicious 3":                                    {"--suspicious", "-c"},
+		"inspect model.mlk -i data.csv -c links.csv --suspicious -1":          {"--suspicious", "-1"},
+		"inspect model.mlk -i data.csv -c one.csv --suspicious 1":             {"one.csv", "single must-link"},
+		"report model.mlk -i data.csv --suspicious 3 -o x.html":               {"--suspicious", "-c"},
+		"fit -m itml -i data.csv -c links.csv --drop-suspicious 1 -o x.mlk":   {"--drop-suspicious", "1"},
+		"fit -m itml -i data.csv -c links.csv --drop-suspicious NaN -o x.mlk": {"--drop-suspicious", "NaN"},
+		"fit -m itml -i data.csv -c one.csv --drop-suspicious 0.5 -o x.mlk":   {"one.csv", "single must-link"},
+		"bench wrong --data . -o x.png":                                       {"-o", ".md"},
+		"bench wrong --data . --sets nothing -o x.md":                         {"nothing"},
+	} {
+		wantInputError(t, dir, run(t, dir, line), before, words...)
+	}
+}
+
+// TestBenchWrong: the page and the figures, from one state file.
+func TestBenchWrong(t *testing.T) {
+	t.Setenv(dataVariable, "")
+	dir := t.TempDir()
+	text := "x,y,label\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d,%d,%c\n", i%20, i*i%17+i%2*30, 'a'+rune(i%2))
+	}
+	write(t, dir, "iris.csv", text)
+	const line = "bench wrong --data . --sets iris --methods rca,itml --repetitions 1 --state s -q -o "
+	runOK(t, dir, line+"w.md")
+	page := read(t, dir, "w.md")
+	for _, want := range []string{"# Wrong links: 10 %", "| rca |", "| itml |", "unseen", "| iris |"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	runOK(t, dir, line+"w.json")
+	w := parse(t, read(t, dir, "w.json"))
+	results := w["results"].([]any)
+	if w["share"] != 0.1 || len(results) != 1 || results[0].(map[string]any)["resumed"] != 1.0 {
+		t.Errorf("%v", w)
+	}
+	if o := runOK(t, dir, "bench wrong --help"); !strings.Contains(o.stdout, "Examples:\n  mustlink bench wrong") {
+		t.Error("the help has no example")
+	}
+}

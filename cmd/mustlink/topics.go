@@ -1,0 +1,69 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+)
+
+// The texts of help topics; docs/cli.md holds them too.
+var (
+	//go:embed topics/kernels.txt
+	kernelsTopic string
+	//go:embed topics/links.txt
+	linksTopic string
+	//go:embed topics/formats.txt
+	formatsTopic string
+)
+
+// newTopics returns the commands that are only there to be read: `mustlink help kernels`. The topic of links is the help of the
+// command of that name.
+func newTopics() []*cobra.Command {
+	parameters := &cobra.Command{
+		Use:   "parameters",
+		Short: "the methods and their parameters; parameters METHOD for one of them",
+		Long: "Parameters are given with -p name=value, as often as needed. 'mustlink help parameters METHOD' shows one method.\n\n" +
+			strings.TrimSpace(methodsHelp()),
+	}
+	for _, m := range catalog.Methods() {
+		parameters.AddCommand(&cobra.Command{Use: m.Name, Short: m.Summary, Long: methodTopic(m)})
+	}
+	topics := []*cobra.Command{
+		{Use: "kernels", Short: "kernels, widths and their rules", Long: strings.TrimSpace(kernelsTopic)},
+		{Use: "formats", Short: "files that are read and written", Long: strings.TrimSpace(formatsTopic)},
+		parameters,
+	}
+	for _, c := range topics {
+		c.SetHelpFunc(func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), c.Long) })
+	}
+	return topics
+}
+
+// methodTopic is all that the catalog says of a method.
+func methodTopic(m catalog.Method) string {
+	var s strings.Builder
+	s.WriteString(methodHelp(m))
+	s.WriteByte('\n')
+	fmt.Fprintf(&s, "Links: %s.\n", linkUse(m))
+	fmt.Fprintf(&s, "Source: %s.\n", strings.TrimSuffix(m.Paper, "."))
+	return strings.TrimSpace(s.String())
+}
+
+// linkUse says what a method learns from.
+func linkUse(m catalog.Method) string {
+	use := "must-links"
+	if m.UsesCannotLinks {
+		use += " and cannot-links"
+	}
+	if m.UsesTriplets {
+		use += ", and triplets"
+	}
+	if m.Pairwise {
+		use += "; each by itself, so links that follow from others help ('mustlink links close')"
+	}
+	return use
+}
