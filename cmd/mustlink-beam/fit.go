@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/fitting"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+type fitFlags struct {
+	in     inputFlags
+	bad    badFlags
+	task   fitting.Task
+	params []string
+}
+
+func newFit(a *app) *cobra.Command {
+	var fl fitFlags
+	cmd := &cobra.Command{
+		Use:   "fit -m METHOD -i PATTERN -c LINKS -o MODEL",
+		Short: "learn a metric from rows that no machine holds, and links",
+		Long: `Learn a metric from the rows of many files and links between them, and write the model. METHOD is one that looks at
+few rows, ` + strings.Join(fitting.Methods(), " or ") + `: those of the links, and landmarks. These are gathered in one pass, and the model is that of 'mustlink fit' on
+all rows in one file with the same parameters and seed.
+
+LINKS is a CSV with the columns i, j, link or i, chunklet, as for mustlink; rows are 0-based numbers, counted through all files in
+their order. The rules mean and median of a bandwidth look at the same 4096 rows as they do there, and so does lle, nearly; msq and knn10, which
+look at all rows there, look at these.`,
+		Example: `  mustlink-beam fit -m kbeta -i 'data/part-*.npy' -c links.csv -p landmarks=500 --seed 1 -o model.mlk
+  mustlink-beam fit -m krca -i 'data/part-*.parquet' -c chunklets.csv -k rbf:sigma=median -p landmarks=2000 -o model.mlk`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runFit(cmd, &fl) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&fl.task.Method, "method", "m", "", "`METHOD`: "+strings.Join(fitting.Methods(), ", "))
+	fl.in.add(cmd)
+	f.StringVarP(&fl.task.Links, "links", "c", "", "the file of `LINKS`, or of chunklets")
+	f.StringVarP(&fl.task.Kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
+	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
+	f.StringVar(&fl.task.Landmarks, "landmarks", "", "for kbeta: the `FILE` of the numbers of the landmarks' rows, as 'landmarks --save-rows' writes it")
+	f.Uint64Var(&fl.task.Seed, "seed", 1, "number that fixes every random choice")
+	f.StringVarP(&fl.task.Model, "output", "o", "", "the `MODEL` file to write")
+	fl.bad.add(cmd)
+	return cmd
+}
+
+func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
+	if err := required(cmd, "method", "input", "links", "output"); err != nil {
+		return err
+	}
+	params, err := parseParams(fl.params)
+	if err != nil {
+		return err
+	}
+	set, c, err := a.begin(cmd, nil, &fl.in, fl.bad)
+	if err != nil {
+		return err
+	}
+	fl.task.Params, fl.task.Rows, fl.task.Features = params, int(set.Rows), set.Features
+	if err := tryFile(fl.task.Model); err != nil {
+		return err
+	}
+	if err := told.Clear(fl.task.Model); err != nil {
+		return err
+	}
+	done, err := job.Run(cmd.Context(), a.runner, func(s beam.Scope) error { return fitting.Fit(s, c, set.Elements, fl.task) })
+	if err != nil {
+		return err
+	}
+	var found fitting.Found
+	if err := told.Take(fl.task.Model, &found); err != nil {
+		return err
+	}
+	for _, warning := range found.Warnings {
+		fmt.Fprintln(a.stderr, "mustlink-beam: warning: "+warning)
+	}
+	r := newReport("fit", set, fl.bad, done)
+	r.Output, r.Figures = fl.task.Model, found
+	return a.print(r, func(w io.Writer) {
+		fmt.Fprintf(w, "model\t%s on %d of %d rows gathered, kernel %s, %d dimensions\n", found.Method, found.Looked, found.Gathered, found.Kernel, found.Dim)
+		fmt.Fprintf(w, "links\t%d must-links, %d cannot-links\n", found.MustLinks, found.Cannot)
+	})
+}
+
+// parseParams splits name=value at the first equals sign.
+func parseParams(list []string) (map[string]string, error) {
+	params := make(map[string]string, len(list))
+	for _, p := range list {
+		name, value, ok := strings.Cut(p, "=")
+		if _, twice := params[name]; !ok || name == "" || twice {
+			return nil, usagef("-p, --param %q: want name=value, each name once", p)
+		}
+		params[name] = value
+	}
+	return params, nil
+}
+
+// tryFile looks whether a file can be written.
+func tryFile(path string) error {
+	err := dataset.Atomic(path, func(io.Writer) error { return errTrial })
+	if err == errTrial {
+		return nil
+	}
+	return err
+}
+
+var errTrial = usagef("trial write")

@@ -1,0 +1,125 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+
+	// Coders and calls without reflection, and the runners.
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Runners are the names of the runners: Prism, which is in this program, and those that a cluster has.
+var Runners = []string{"prism", "universal", "flink", "spark", "dataflow"}
+
+// Report is what a job tells when it is done.
+type Report struct {
+	Runner        string                  `json:"runner"`
+	Seconds       float64                 `json:"seconds"`
+	Counters      map[string]int64        `json:"counters"`
+	Distributions map[string]Distribution `json:"distributions"`
+}
+
+// Distribution sums up values that were noted one by one.
+type Distribution struct {
+	Count int64   `json:"count"`
+	Sum   int64   `json:"sum"`
+	Min   int64   `json:"min"`
+	Max   int64   `json:"max"`
+	Mean  float64 `json:"mean"`
+}
+
+// Init readies Beam, once in a process. A process that a cluster has started as a worker works here, and does not return. Prism looks after a
+// failed job in a loop that leaves a single thread to nobody else, so that the failure would never be told: there are two at least.
+var Init = sync.OnceFunc(func() {
+	if runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+	}
+	beam.Init()
+})
+
+// Silence keeps what the runner says of itself from standard error: failures are told once, as errors. Beam sets the loggers up when it is readied.
+func Silence() {
+	Init()
+	log.SetOutput(io.Discard)
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+}
+
+// Run builds a pipeline and waits until a runner is done with it. What was wrong with the input comes back as such, whichever worker
+// found it. The error of build ends the job before it begins.
+func Run(ctx context.Context, runner string, build func(s beam.Scope) error) (*Report, error) {
+	if !slices.Contains(Runners, runner) {
+		return nil, fault.Unknown("runner", runner, Runners)
+	}
+	Init()
+	p, s := beam.NewPipelineWithRoot()
+	if err := build(s); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	result, err := beam.Run(ctx, runner, p)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, found(err)
+	}
+	r := &Report{Runner: runner, Seconds: time.Since(start).Seconds()}
+	r.collect(result.Metrics().AllMetrics())
+	return r, nil
+}
+
+// collect adds up the figures of all steps.
+func (r *Report) collect(m metrics.QueryResults) {
+	r.Counters, r.Distributions = map[string]int64{}, map[string]Distribution{}
+	for _, c := range m.Counters() {
+		if c.Namespace() == namespace {
+			r.Counters[c.Name()] += c.Result()
+		}
+	}
+	for _, d := range m.Distributions() {
+		if d.Namespace() != namespace {
+			continue
+		}
+		sum, v := r.Distributions[d.Name()], d.Result()
+		if sum.Count == 0 {
+			sum.Min, sum.Max = v.Min, v.Max
+		}
+		sum.Count, sum.Sum, sum.Min, sum.Max = sum.Count+v.Count, sum.Sum+v.Sum, min(sum.Min, v.Min), max(sum.Max, v.Max)
+		if sum.Count > 0 {
+			sum.Mean = float64(sum.Sum) / float64(sum.Count)
+		}
+		r.Distributions[d.Name()] = sum
+	}
+}
+
+// errLost is for a runner that says no more.
+var errLost = errors.New("the job failed, and its runner does not say why")
+
+// found returns what a worker said of its failure, or else what the runner says.
+func found(err error) error {
+	if told := decoded(err.Error()); told != nil {
+		return told
+	}
+	if strings.TrimSpace(err.Error()) == "" {
+		return errLost
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+package landmarking
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/landmarks"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, shard.Element, func(*Draws) bool, func(Draws), error](&leverageFn{})
+	register.Iter1[Draws]()
+	register.Emitter1[Draws]()
+}
+
+// leverageFn draws rows of an element with their leverage scores as weights. Its side input is the sample that these are estimated from;
+// a job that has failed runs it without one, and an error here could be told in place of the first.
+type leverageFn struct {
+	Config job.Config
+	Kernel string // bandwidth rules are resolved on the sample
+	M      int
+	Seed   uint64
+	Rows   int64 // of the set
+
+	scorer *landmarks.Scorer // of this bundle
+}
+
+func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*Draws) bool, emit func(Draws)) error {
+	var sample, all Draws
+	if !samples(&sample) {
+		return nil
+	}
+	_, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+		if f.scorer == nil {
+			var err error
+			if f.scorer, err = f.prepare(ctx, w.Engine, sample); err != nil {
+				return 0, err
+			}
+		}
+		_, err := places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
+			scores, err := f.scorer.Scores(ctx, w.Engine, &points.Dense{N: x.Rows, D: x.Cols, Data: x.Data[:x.Rows*x.Cols]})
+			if err != nil {
+				return err
+			}
+			for i, number := range block.Numbers {
+				all.offer(draw.Exponential(f.Seed, streamLandmarks, number, scores[i]), number, x.Row(i))
+			}
+			all.least(f.M)
+			return nil
+		})
+		return 0, err
+	})
+	if err == nil {
+		emit(all)
+	}
+	return err
+}
+
+// prepare makes the scorer. The trace of the kernel matrix of all rows is estimated from the sample.
+func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample Draws) (*landmarks.Scorer, error) {
+	sample.ascending()
+	x := &points.Dense{N: len(sample.Keys), D: sample.width(), Data: sample.Rows}
+	k, err := resolved(ctx, eng, f.Kernel, x)
+	if err != nil {
+		return nil, err
+	}
+	diagonal, err := k.Diagonal(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	trace := 0.0
+	for _, v := range diagonal {
+		trace += v / float64(x.N) * float64(f.Rows)
+	}
+	return landmarks.NewScorer(ctx, eng, k, x, f.M, int(f.Rows), trace)
+}
+
+// resolved returns the kernel with its bandwidth rules resolved on x.
+func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Points) (kernel.Kernel, error) {
+	spec, err := kernel.Parse(text)
+	if err != nil {
+		return kernel.Kernel{}, err
+	}
+	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
+		return kernel.Kernel{}, err
+	}
+	return kernel.New(spec)
+}
+
+// leverage returns a collection of the M rows drawn.
+func leverage(s beam.Scope, c job.Config, elements beam.PCollection, o Options) beam.PCollection {
+	sample := reservoir(s.Scope("sample"), c, elements, &drawFn{M: 2 * o.M, Seed: o.Seed, Stream: streamSample}, true)
+	parts := beam.ParDo(s, &leverageFn{Config: c, Kernel: o.Kernel, M: o.M, Seed: o.Seed, Rows: c.Rows}, elements, beam.SideInput{Input: sample})
+	return beam.Combine(s, &leastFn{M: o.M}, parts)
+}

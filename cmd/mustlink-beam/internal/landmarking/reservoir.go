@@ -1,0 +1,88 @@
+package landmarking
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, shard.Element, func(Draws), func(job.Tally), error](&drawFn{})
+	register.Emitter1[Draws]()
+	register.Emitter1[job.Tally]()
+}
+
+// The random numbers of the landmarks, and of the sample that leverage scores are estimated from.
+const (
+	streamLandmarks = 0x6c616e646d61726b // "landmark"
+	streamSample    = streamLandmarks + 1
+)
+
+// drawFn draws rows of an element.
+type drawFn struct {
+	Config job.Config
+	M      int
+	Seed   uint64
+	Stream uint64
+	Weight string // name of the column that holds the rows' weights, which is no part of the rows then; "" for equal weights
+}
+
+func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(Draws), tell func(job.Tally)) error {
+	var all Draws
+	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+		_, err := places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
+			return f.offer(&all, block, x)
+		})
+		return 0, err
+	})
+	if err != nil {
+		return err
+	}
+	emit(all)
+	tell(tally)
+	return nil
+}
+
+// offer draws among the rows of a block.
+func (f *drawFn) offer(all *Draws, block shard.Block, x blas.Matrix) error {
+	column := -1
+	if f.Weight != "" {
+		if column = slices.Index(block.Features, f.Weight); column < 0 {
+			return fault.Unknown("--weight", f.Weight, block.Features)
+		}
+	}
+	for i, number := range block.Numbers {
+		row, weight := x.Row(i), 1.0
+		if column >= 0 {
+			if weight = row[column]; weight < 0 {
+				return &fault.DataError{Row: i, Column: f.Weight, Err: fmt.Errorf("weight is %g: want a number >= 0", weight)}
+			}
+			row = slices.Concat(row[:column], row[column+1:])
+		}
+		if weight > 0 {
+			all.offer(draw.Exponential(f.Seed, f.Stream, number, weight), number, row)
+		}
+	}
+	all.least(f.M)
+	return nil
+}
+
+// reservoir returns a collection of the M rows drawn.
+func reservoir(s beam.Scope, c job.Config, elements beam.PCollection, f *drawFn, judge bool) beam.PCollection {
+	f.Config = c
+	parts, tallies := beam.ParDo2(s, f, elements)
+	if judge {
+		c.Judge(s, tallies)
+	}
+	return beam.Combine(s, &leastFn{M: f.M}, parts)
+}

@@ -1,0 +1,131 @@
+package nearest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+func init() {
+	register.DoFn4x1[context.Context, int64, func(*Piece) bool, func(Found), error](&bucketFn{})
+	register.Emitter1[Found]()
+	register.Iter1[Piece]()
+}
+
+// bucketFn finds the neighbours of the rows that are at home in a bucket among all rows in it.
+type bucketFn struct {
+	Config  job.Config
+	Routing Routing
+	Buckets int64
+	K       int
+	Output  shard.Output
+}
+
+func (f *bucketFn) ProcessElement(ctx context.Context, bucket int64, pieces func(*Piece) bool, tell func(Found)) error {
+	var all []Piece
+	for p := (Piece{}); pieces(&p); p = (Piece{}) {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b Piece) int { return cmp.Compare(a.Element, b.Element) })
+	all = slices.Compact(all)
+	return f.Config.Slot(ctx, func(w *job.Worker) error { return f.search(ctx, w, bucket, all, tell) })
+}
+
+// Rows that are asked, or looked among, at a time.
+const (
+	askedRows = 1 << 15
+	amongRows = 1 << 14
+)
+
+// search answers some rows of the bucket at a time, and writes the bucket's file.
+func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, pieces []Piece, tell func(Found)) error {
+	var values []float64
+	err := f.each(pieces, func(p Piece) int64 { return p.Home }, askedRows, func(x blas.Matrix, numbers []int64) error {
+		found := newLists(f.K, numbers)
+		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, amongRows, func(more blas.Matrix, others []int64) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return found.search(ctx, w.Engine, x, more, others)
+		})
+		if err != nil {
+			return err
+		}
+		found.pad()
+		for i, number := range numbers {
+			if f.Routing.Sampling.draws(number) {
+				tell(Found{Row: number, Squared: found.squared[i]})
+			}
+		}
+		values, err = found.append(values)
+		return err
+	})
+	if err != nil || len(values) == 0 {
+		return err
+	}
+	job.RowsWritten.Inc(ctx, int64(len(values)/(2*f.K+1)))
+	return write(f.Output, f.Output.Name(bucket, f.Buckets), f.K, values)
+}
+
+// each reads the first rows of every piece, so many of each as rows says, and calls g with at most about most of them at a time.
+func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func(x blas.Matrix, numbers []int64) error) error {
+	var x blas.Matrix
+	var numbers []int64
+	flush := func() error {
+		defer func() { x, numbers = blas.Matrix{}, nil }()
+		if x.Rows == 0 {
+			return nil
+		}
+		return g(x, numbers)
+	}
+	for _, p := range pieces {
+		err := f.Routing.read(p, rows(p), most, func(d *points.Dense) error {
+			for i := range d.N {
+				row := d.Row(i)
+				numbers, x.Data = append(numbers, int64(row[0])), append(x.Data, row[1:]...)
+			}
+			x.Rows, x.Cols, x.Stride = x.Rows+d.N, d.D-1, d.D-1
+			if x.Rows < most {
+				return nil
+			}
+			return flush()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+// read reads so many rows of a piece, at most some at a time.
+func (g Routing) read(p Piece, rows int64, most int, f func(d *points.Dense) error) error {
+	if rows == 0 {
+		return nil
+	}
+	r, err := shard.Element{File: g.file(p), First: p.First, Rows: rows}.Open(shard.Options{})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		block, err := r.Next(most)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(block.Points.(*points.Dense)); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package nearest
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
+)
+
+func init() {
+	register.DoFn3x2[context.Context, shard.Element, func(*Sample) bool, Exactly, error](&exactlyFn{})
+	register.Combiner1[Exactly](&nearerFn{})
+	register.DoFn2x1[Exactly, func(*Found) bool, error](&recallFn{})
+	register.Iter1[Sample]()
+	register.Iter1[Found]()
+}
+
+// Sampling says which rows are in the sample: each with the same chance, by the numbers of the rows alone.
+type Sampling struct {
+	Seed   uint64
+	Chance float64
+}
+
+// sampling separates the random numbers of the sample from others of the same seed.
+const sampling = 0x726563616c6c // "recall"
+
+func (s Sampling) draws(number int64) bool {
+	return draw.Uniform(s.Seed, sampling, number) < s.Chance
+}
+
+// Sample is a row of the sample.
+type Sample struct {
+	Row int64
+	X   []float64
+}
+
+// Found is what the bucket of a row of the sample has found: the squared distances, ascending.
+type Found struct {
+	Row     int64
+	Squared []float64
+}
+
+// Exactly is the squared distances of the nearest of some rows, for the rows of the sample by their numbers: K each, ascending.
+type Exactly struct {
+	Rows    []int64
+	Squared []float64
+}
+
+// exactlyFn finds the nearest for the sample among the rows of an element.
+type exactlyFn struct {
+	Config job.Config
+	K      int
+}
+
+func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*Sample) bool) (Exactly, error) {
+	x, own := gather(samples)
+	found := newLists(f.K, own)
+	_, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+		_, err := places.Each(ctx, w, r, func(block shard.Block, more blas.Matrix) error {
+			return found.search(ctx, w.Engine, x, more, block.Numbers)
+		})
+		return 0, err
+	})
+	found.pad()
+	return Exactly{own, slices.Concat(found.squared...)}, err
+}
+
+// gather returns the rows of the sample by their numbers.
+func gather(samples func(*Sample) bool) (blas.Matrix, []int64) {
+	var all []Sample
+	for s := (Sample{}); samples(&s); s = (Sample{}) {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Sample) int { return cmp.Compare(a.Row, b.Row) })
+	all = slices.CompactFunc(all, func(a, b Sample) bool { return a.Row == b.Row })
+	var x blas.Matrix
+	numbers := make([]int64, len(all))
+	for i, s := range all {
+		numbers[i] = s.Row
+		x.Rows, x.Cols, x.Stride = x.Rows+1, len(s.X), len(s.X)
+		x.Data = append(x.Data, s.X...)
+	}
+	return x, numbers
+}
+
+// pad fills lists up to k rows with none.
+func (l *lists) pad() {
+	for i := range l.own {
+		for len(l.numbers[i]) < l.k {
+			l.numbers[i], l.squared[i] = append(l.numbers[i], none), append(l.squared[i], math.MaxFloat64)
+		}
+	}
+}
+
+// none stands for a neighbour that a small bucket does not have.
+const none = -1
+
+// nearerFn merges what two sets of elements have. The order of the merges does not matter.
+type nearerFn struct{}
+
+func (*nearerFn) MergeAccumulators(a, b Exactly) Exactly {
+	if len(a.Rows) == 0 || len(b.Rows) == 0 {
+		a.Rows, a.Squared = append(a.Rows, b.Rows...), append(a.Squared, b.Squared...)
+		return a
+	}
+	k := len(a.Squared) / len(a.Rows)
+	out := Exactly{a.Rows, make([]float64, 0, len(a.Squared))}
+	for i := range a.Rows {
+		both := slices.Concat(a.Squared[i*k:(i+1)*k], b.Squared[i*k:(i+1)*k])
+		slices.Sort(both)
+		out.Squared = append(out.Squared, both[:k]...)
+	}
+	return out
+}
+
+// Recall is what a routed graph has of the exact one.
+type Recall struct {
+	Rows   int     `json:"rows"` // of the sample
+	K      int     `json:"neighbors"`
+	Recall float64 `json:"recall"` // share of the exact neighbours that were found, or of others that are as near
+}
+
+// recallFn compares what was found with what is right.
+type recallFn struct {
+	K      int
+	Output string
+}
+
+func (f *recallFn) ProcessElement(exact Exactly, found func(*Found) bool) error {
+	of := map[int64][]float64{}
+	for v := (Found{}); found(&v); v = (Found{}) {
+		of[v.Row] = v.Squared
+	}
+	hits := 0
+	for i, row := range exact.Rows {
+		limit := exact.Squared[(i+1)*f.K-1]
+		for _, d := range of[row] {
+			if d <= limit {
+				hits++
+			}
+		}
+	}
+	r := Recall{Rows: len(exact.Rows), K: f.K}
+	if r.Rows > 0 {
+		r.Recall = float64(hits) / float64(r.Rows*f.K)
+	}
+	return job.Tell(told.Save(f.Output, r))
+}
+
+// measure compares the routed graph with the exact one of the sample.
+func measure(s beam.Scope, c job.Config, elements []shard.Element, k int, output string, samples, found beam.PCollection) {
+	s = s.Scope("recall")
+	exact := beam.ParDo(s, &exactlyFn{Config: c, K: k}, job.Elements(s, elements), beam.SideInput{Input: samples})
+	beam.ParDo0(s, &recallFn{K: k, Output: output}, beam.Combine(s, &nearerFn{}, exact), beam.SideInput{Input: found})
+}

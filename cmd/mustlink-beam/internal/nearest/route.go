@@ -1,0 +1,153 @@
+package nearest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+)
+
+func init() {
+	register.DoFn5x1[context.Context, shard.Element, func(int64, Piece), func(Sample), func(job.Tally), error](&routeFn{})
+	register.Emitter2[int64, Piece]()
+	register.Emitter1[Sample]()
+	register.Emitter1[job.Tally]()
+}
+
+// Piece is what an element has put into one bucket: rows of its file of pieces, those first whose nearest landmark it is.
+type Piece struct {
+	Element, Count int64 // that name the file
+	First          int64 // row of the file
+	Home, Rows     int64
+}
+
+// Routing says how rows go to buckets, one for each landmark.
+type Routing struct {
+	Landmarks string // path of their places
+	Nearest   int    // landmarks in whose buckets a row is kept
+	Pieces    string // path after which the files of pieces are named
+	Sampling  Sampling
+}
+
+func (g Routing) file(p Piece) string { return shard.Output{Path: g.Pieces}.Name(p.Element, p.Count) }
+
+// routeFn puts the rows of an element into buckets, and draws those of the sample.
+type routeFn struct {
+	Config  job.Config
+	Routing Routing
+}
+
+func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece), sample func(Sample), tell func(job.Tally)) error {
+	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+		x, numbers, err := whole(ctx, w, r)
+		if err != nil || x.Rows == 0 {
+			return 0, err
+		}
+		landmarks, err := clustering.ReadCenters(f.Routing.Landmarks)
+		if err != nil {
+			return 0, err
+		}
+		if landmarks.Cols != x.Cols {
+			return 0, &fault.ShapeError{What: "number of columns of the landmarks", Got: landmarks.Cols, Want: fmt.Sprintf("%d, as the rows have", x.Cols)}
+		}
+		near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), vectors(x), vectors(landmarks), f.Routing.Nearest)
+		if err != nil {
+			return 0, err
+		}
+		stays := order(near)
+		piece := Piece{Element: e.Index, Count: e.Count}
+		if err := writePieces(f.Routing.file(piece), x, numbers, stays); err != nil {
+			return 0, err
+		}
+		for _, s := range piece.split(stays) {
+			put(s.bucket, s.piece)
+		}
+		for i, number := range numbers {
+			if f.Routing.Sampling.draws(number) {
+				sample(Sample{number, slices.Clone(x.Row(i))})
+			}
+		}
+		return 0, nil
+	})
+	if err != nil {
+		return err
+	}
+	tell(tally)
+	return nil
+}
+
+// stay is a row in a bucket.
+type stay struct {
+	bucket int32
+	away   bool // another landmark is nearer
+	row    int
+}
+
+// order returns where rows stay: bucket after bucket, and in each those at home first, by their numbers.
+func order(near *graph.Neighbors) []stay {
+	stays := make([]stay, 0, near.N*near.K)
+	for i := range near.N {
+		index, _ := near.Of(i)
+		for a, bucket := range index {
+			stays = append(stays, stay{bucket, a > 0, i})
+		}
+	}
+	rank := map[bool]int{true: 1}
+	slices.SortFunc(stays, func(a, b stay) int {
+		return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(rank[a.away], rank[b.away]), cmp.Compare(a.row, b.row))
+	})
+	return stays
+}
+
+// bucketed is a piece with its bucket.
+type bucketed struct {
+	bucket int64
+	piece  Piece
+}
+
+// split returns the pieces of an element.
+func (p Piece) split(stays []stay) []bucketed {
+	var out []bucketed
+	for at, s := range stays {
+		if at == 0 || s.bucket != stays[at-1].bucket {
+			out = append(out, bucketed{int64(s.bucket), Piece{Element: p.Element, Count: p.Count, First: int64(at)}})
+		}
+		last := &out[len(out)-1].piece
+		last.Rows++
+		if !s.away {
+			last.Home++
+		}
+	}
+	return out
+}
+
+// writePieces writes the rows in the order in which they stay, each behind its number.
+func writePieces(path string, x blas.Matrix, numbers []int64, stays []stay) error {
+	const most = 4096
+	var block []float64
+	next := func() (dataset.Rows, error) {
+		if len(stays) == 0 {
+			return dataset.Rows{}, io.EOF
+		}
+		block = block[:0]
+		count := min(most, len(stays))
+		for _, s := range stays[:count] {
+			block = append(append(block, float64(numbers[s.row])), x.Row(s.row)...)
+		}
+		stays = stays[count:]
+		return dataset.Rows{Data: block}, nil
+	}
+	return dataset.WriteRows(path, len(stays), x.Cols+1, next, dataset.WriteOptions{})
+}

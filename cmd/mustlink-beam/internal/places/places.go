@@ -1,0 +1,97 @@
+// Package places returns where rows are: at their own values, or where a model puts them.
+package places
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Of returns the places of a block's rows, without gaps between them: the model's coordinates, or the values of vectors.
+func Of(ctx context.Context, w *job.Worker, block shard.Block) (blas.Matrix, error) {
+	if w.Model == nil {
+		x, err := Values(block.Data)
+		return x, block.Place(err)
+	}
+	x, err := w.Model.Prepare(block.Data)
+	if err != nil {
+		return blas.Matrix{}, block.Place(err)
+	}
+	y, err := w.Model.Model.Embed(ctx, w.Engine, x)
+	if err != nil {
+		return blas.Matrix{}, block.Place(err)
+	}
+	if y.Stride != y.Cols {
+		y = y.Clone()
+	}
+	y.Data = y.Data[:y.Rows*y.Cols]
+	return y, nil
+}
+
+// Values returns the values of vectors, sharing memory.
+func Values(d *dataset.Data) (blas.Matrix, error) {
+	x, ok := d.Points.(*points.Dense)
+	if !ok {
+		return blas.Matrix{}, fault.Data(d.Name, "its rows have no coordinates without a model: want vectors")
+	}
+	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, nil
+}
+
+// Dim returns the width of places, given that of rows.
+func Dim(w *job.Worker, rows int) int {
+	if w.Model == nil {
+		return rows
+	}
+	return w.Model.Model.Dim()
+}
+
+// Each calls f with the places of all rows of a reader, some at a time, and returns the number of rows.
+func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shard.Block, x blas.Matrix) error) (rows int64, err error) {
+	most := rowsEach(w)
+	for {
+		if err := ctx.Err(); err != nil {
+			return rows, context.Cause(ctx)
+		}
+		block, err := r.Next(most)
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return rows, err
+		}
+		x, err := Of(ctx, w, block)
+		if err != nil {
+			return rows, err
+		}
+		if err := f(block, x); err != nil {
+			return rows, block.Place(err)
+		}
+		rows += int64(x.Rows)
+	}
+}
+
+// Rows that are worked on at a time are so many, and fewer where they take more bytes.
+const (
+	mostRows   = 1 << 14
+	mostBytes  = 16 << 20
+	floatBytes = 8
+)
+
+func rowsEach(w *job.Worker) int {
+	if w.Model == nil {
+		return mostRows
+	}
+	width := w.Model.Model.Dim()
+	if in, ok := w.Model.Model.(algorithms.Inputs); ok {
+		width = max(width, in.InputDim())
+	}
+	return min(max(1, mostBytes/floatBytes/max(1, width)), mostRows)
+}

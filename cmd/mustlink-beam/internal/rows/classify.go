@@ -1,0 +1,120 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+func init() {
+	register.DoFn2x2[context.Context, shard.Element, job.Tally, error](&classifyFn{})
+}
+
+// Training is the rows with labels, which every process holds, and how many of them vote.
+type Training struct {
+	Pattern   string
+	Neighbors int
+}
+
+// Classify gives every row the label that most of its nearest training rows have, and writes a file of labels for each element.
+func Classify(s beam.Scope, c job.Config, t Training, elements []shard.Element, out shard.Output) {
+	s = s.Scope("classify")
+	tallies := beam.ParDo(s, &classifyFn{Config: c, Training: t, Output: out}, job.Elements(s, elements))
+	c.Judge(s, tallies)
+}
+
+// classifyFn classifies the rows of an element.
+type classifyFn struct {
+	Config   job.Config
+	Training Training
+	Output   shard.Output
+}
+
+func (f *classifyFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tally, error) {
+	return f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+		known, err := f.Training.Load(ctx, w)
+		if err != nil {
+			return 0, err
+		}
+		return f.classify(ctx, w, r, known, f.Output.Name(e.Index, e.Count))
+	})
+}
+
+// classify writes labels to a file, block by block: one is read and one is written while a third is classified.
+func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, known *Known, path string) (int64, error) {
+	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(rowsOfWidth(known.Dim)) })
+	defer stopReading()
+	labelled, stop := dataset.Ahead(ctx, func(ctx context.Context) (dataset.LabelRows, error) {
+		block, err := read()
+		if err != nil {
+			return dataset.LabelRows{}, err
+		}
+		x, err := places.Of(ctx, w, block)
+		if err != nil {
+			return dataset.LabelRows{}, err
+		}
+		labels, err := neighbors.Classify(ctx, w.Engine, known.at, known.labels, x, f.Training.Neighbors)
+		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, block.Place(err)
+	})
+	defer stop()
+	written := int64(0)
+	err := dataset.WriteLabelRows(path, func() (dataset.LabelRows, error) {
+		rows, err := labelled()
+		written += int64(len(rows.Labels))
+		return rows, err
+	}, dataset.WriteOptions{})
+	return written, err
+}
+
+// Known is the training rows as they are held.
+type Known struct {
+	Dim    int // number of features
+	at     blas.Matrix
+	labels []string
+}
+
+// Load returns the training rows of this process.
+func (t Training) Load(ctx context.Context, w *job.Worker) (*Known, error) {
+	return job.Keep(w, "training "+t.Pattern, func() (*Known, error) { return t.read(ctx, w) })
+}
+
+// read reads the training rows and places them. All must be right.
+func (t Training) read(ctx context.Context, w *job.Worker) (*Known, error) {
+	set, err := shard.Plan(ctx, t.Pattern, shard.Options{})
+	if err != nil {
+		return nil, err
+	}
+	known := &Known{Dim: set.Dim}
+	for _, e := range set.Elements {
+		block, bad, err := e.Whole(shard.Options{MemoryLimit: w.Engine.MemoryLimit()})
+		switch {
+		case err != nil:
+			return nil, err
+		case len(bad) > 0:
+			return nil, bad[0].Err()
+		case block.Labels == nil:
+			return nil, fault.Data(e.File, "it has no labels: want a column label")
+		}
+		x, err := places.Of(ctx, w, block)
+		if err != nil {
+			return nil, err
+		}
+		known.labels = append(known.labels, block.Labels...)
+		known.at.Data, known.at.Cols, known.at.Stride = append(known.at.Data, x.Data...), x.Cols, x.Cols
+	}
+	known.at.Rows = len(known.labels)
+	if t.Neighbors < 1 || t.Neighbors > known.at.Rows {
+		return nil, &fault.ParamError{Param: "neighbors", Value: t.Neighbors, Want: fmt.Sprintf("a number from 1 to %d, the number of training rows", known.at.Rows)}
+	}
+	return known, nil
+}

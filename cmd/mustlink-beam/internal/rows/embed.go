@@ -1,0 +1,99 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+func init() {
+	register.DoFn2x2[context.Context, shard.Element, job.Tally, error](&embedFn{})
+}
+
+// Embed maps the rows of all elements to the coordinates of the model, and writes a file for each element.
+func Embed(s beam.Scope, c job.Config, elements []shard.Element, out shard.Output) {
+	s = s.Scope("embed")
+	tallies := beam.ParDo(s, &embedFn{Config: c, Output: out}, job.Elements(s, elements))
+	c.Judge(s, tallies)
+}
+
+// embedFn embeds the rows of an element.
+type embedFn struct {
+	Config job.Config
+	Output shard.Output
+}
+
+func (f *embedFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tally, error) {
+	return f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+		return f.embed(ctx, w, r, f.Output.Name(e.Index, e.Count))
+	})
+}
+
+// embed writes the coordinates to a file, block by block: one is read and one is written while a third is computed.
+func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, path string) (int64, error) {
+	dim := w.Model.Model.Dim()
+	most := rowsOfBlock(w.Model)
+	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(most) })
+	defer stopReading()
+	computed, stopComputing := dataset.Ahead(ctx, func(ctx context.Context) (dataset.Rows, error) {
+		block, err := read()
+		if err != nil {
+			return dataset.Rows{}, err
+		}
+		y, err := places.Of(ctx, w, block)
+		return dataset.Rows{Data: y.Data, IDs: block.IDs}, err
+	})
+	defer stopComputing()
+	written := int64(0)
+	next := func() (dataset.Rows, error) {
+		rows, err := computed()
+		written += int64(len(rows.Data) / dim)
+		return rows, err
+	}
+	err := write(path, dim, next, dataset.WriteOptions{Extensions: shard.Extensions()})
+	return written, err
+}
+
+// write writes rows whose number is not known. What has their number in front and cannot go back there is held.
+func write(path string, cols int, next func() (dataset.Rows, error), o dataset.WriteOptions) error {
+	if !dataset.CountsFirst(path, o) {
+		return dataset.WriteRows(path, -1, cols, next, o)
+	}
+	var all []float64
+	for {
+		rows, err := next()
+		if errors.Is(err, io.EOF) {
+			return dataset.WriteMatrix(path, len(all)/cols, cols, all, cols, nil, o)
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, rows.Data...)
+	}
+}
+
+// A block of rows that are worked on at a time takes about so many bytes, as points or as coordinates.
+const (
+	blockBytes = 16 << 20
+	mostRows   = 1 << 14
+)
+
+func rowsOfBlock(m *catalog.Fitted) int {
+	width := m.Model.Dim()
+	if in, ok := m.Model.(algorithms.Inputs); ok {
+		width = max(width, in.InputDim())
+	}
+	return rowsOfWidth(width)
+}
+
+func rowsOfWidth(width int) int { return min(max(1, blockBytes/8/max(1, width)), mostRows) }

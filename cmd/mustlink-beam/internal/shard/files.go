@@ -1,0 +1,40 @@
+package shard
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/dataset/parquet"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Extensions are the formats of files beside those of package dataset.
+func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format()} }
+
+// Files returns the files that a pattern of [filepath.Match] names, sorted; several patterns may stand with commas between them. Hidden
+// files, which unfinished ones are, count only where the pattern begins with a dot.
+func Files(pattern string) ([]string, error) {
+	var files []string
+	for one := range strings.SplitSeq(pattern, ",") {
+		found, err := filepath.Glob(one)
+		if err != nil {
+			return nil, &fault.ParamError{Param: "pattern", Value: one, Want: "a name with *, ? and [a-z], such as data-*.npy"}
+		}
+		hidden := strings.HasPrefix(filepath.Base(one), ".")
+		found = slices.DeleteFunc(found, func(path string) bool {
+			return !hidden && strings.HasPrefix(filepath.Base(path), ".")
+		})
+		if len(found) == 0 {
+			return nil, fault.Data(one, "no such file: %w", os.ErrNotExist)
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	if twice := len(files); len(slices.Compact(files)) < twice {
+		return nil, &fault.ParamError{Param: "pattern", Value: pattern, Want: "patterns that name no file twice"}
+	}
+	return files, nil
+}

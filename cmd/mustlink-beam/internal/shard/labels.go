@@ -1,0 +1,112 @@
+package shard
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Labels returns the labels of all rows of an element. Of text no other column is looked at. A label that is missing is an error.
+func (e Element) Labels(o Options) ([]string, error) {
+	if dataset.FormatOf(e.File) != "csv" {
+		return e.dataLabels(o)
+	}
+	stream, end, err := e.openLabels()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	skip := e.Skip
+	if e.Bytes == 0 {
+		skip = e.First
+	}
+	labels := make([]string, 0, e.Rows)
+	for err == nil && int64(stream.Done()) < skip+e.Rows {
+		before := int64(stream.Done())
+		var part []string
+		part, err = stream.Next(int(min(DefaultRows, skip+e.Rows-before)))
+		labels = append(labels, part[min(int64(len(part)), max(0, skip-before)):]...)
+	}
+	if err == nil && e.closed() {
+		if _, err = stream.Next(1); err == nil {
+			err = io.EOF
+		} else if err == io.EOF {
+			err = nil
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = (&Reader{e: e}).changed()
+	}
+	if err != nil {
+		return nil, (&Reader{e: e}).place(err)
+	}
+	return labels, nil
+}
+
+// openLabels begins to read the labels of text.
+func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err error) {
+	if e.Bytes == 0 {
+		if stream, err = dataset.OpenLabels(e.File, 0); err != nil {
+			return nil, nil, err
+		}
+		return stream, func() { _ = stream.Close() }, nil
+	}
+	f, err := os.Open(e.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	header, rows := io.NewSectionReader(f, 0, e.Header), io.NewSectionReader(f, e.Offset, e.Bytes)
+	stream, err = dataset.DecodeLabelStream(io.MultiReader(header, rows), e.File, false)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return stream, func() { f.Close() }, nil
+}
+
+// dataLabels returns the labels that stand beside the values of other files.
+func (e Element) dataLabels(o Options) ([]string, error) {
+	o.IgnoreLabels = false
+	block, bad, err := e.Whole(o)
+	if err != nil {
+		return nil, err
+	}
+	if len(bad) > 0 {
+		return nil, bad[0].Err()
+	}
+	if block.Labels == nil {
+		return nil, fault.Data(e.File, "it has no labels: want a column label")
+	}
+	return block.Labels, nil
+}
+
+// Pair is the same run of rows in two sets.
+type Pair struct{ A, B Element }
+
+// Align divides two sets of as many rows so that each element of one has its counterpart in the other.
+func Align(a, b *Set) ([]Pair, error) {
+	if a.Rows != b.Rows {
+		return nil, fault.Data(b.Files[0], "it and the files that go with it have %d rows: want %d, as %s and those that go with it", b.Rows, a.Rows, a.Files[0])
+	}
+	var pairs []Pair
+	for i, j, start := 0, 0, int64(0); start < a.Rows; {
+		x, y := a.Elements[i], b.Elements[j]
+		end := min(x.Start+x.Rows, y.Start+y.Rows)
+		pairs = append(pairs, Pair{x.Part(start, end-start), y.Part(start, end-start)})
+		if start = end; end == x.Start+x.Rows {
+			i++
+		}
+		if end == y.Start+y.Rows {
+			j++
+		}
+	}
+	for i := range pairs {
+		for _, e := range []*Element{&pairs[i].A, &pairs[i].B} {
+			e.Index, e.Count = int64(i), int64(len(pairs))
+		}
+	}
+	return pairs, nil
+}

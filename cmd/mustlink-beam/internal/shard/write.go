@@ -1,0 +1,111 @@
+package shard
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Output is what a job writes: a file for each element, named after one path.
+//
+// A file is written beside its place and renamed, so that it is there as a whole or not at all, whether its element is worked on once or
+// several times at once; what a killed process has left is removed by the next one that writes the same file.
+type Output struct {
+	Path string // "embedded.npy" stands for embedded-00003-of-00016.npy and the others
+}
+
+// Name returns the path of the file of one element.
+func (o Output) Name(index, count int64) string {
+	stem, ending := o.split()
+	return fmt.Sprintf("%s-%05d-of-%05d%s", stem, index, count, ending)
+}
+
+// Pattern returns the pattern of all files, for [Files].
+func (o Output) Pattern() string {
+	stem, ending := o.split()
+	return stem + "-[0-9]*-of-[0-9]*" + ending
+}
+
+// split returns the path without its ending, and the ending with .gz.
+func (o Output) split() (stem, ending string) {
+	stem = o.Path
+	if compressed(stem) {
+		stem, ending = stem[:len(stem)-3], stem[len(stem)-3:]
+	}
+	e := filepath.Ext(stem)
+	return strings.TrimSuffix(stem, e), e + ending
+}
+
+// Prepare looks whether files can be written, and removes those that an earlier job with another number of elements has left, which a
+// reader of the pattern would take for more rows. It must not run beside a job that writes them.
+func (o Output) Prepare(count int64) error {
+	probe := errors.New("trial write")
+	if err := dataset.Atomic(o.Name(0, count), func(io.Writer) error { return probe }); err != probe {
+		return err
+	}
+	before, err := Files(o.Pattern())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, ending := o.split()
+	mine := fmt.Sprintf("-of-%05d%s", count, ending)
+	for _, file := range before {
+		if strings.HasSuffix(file, mine) {
+			continue
+		}
+		if err := os.Remove(file); err != nil {
+			return fmt.Errorf("removing what an earlier job has left: %w", err)
+		}
+	}
+	return nil
+}
+
+// Check returns a *fault.ParamError unless the path ends in one of the formats.
+func (o Output) Check(formats []string) error {
+	if slices.Contains(formats, dataset.FormatOf(o.Path, Extensions()...)) {
+		return nil
+	}
+	return &fault.ParamError{Param: "output path", Value: o.Path, Want: "a name that ends in ." + strings.Join(formats, " or .") + " (each also .gz)"}
+}
+
+// Matrix says how the files are written as matrices; a nil list of columns numbers them.
+func (o Output) Matrix(columns []string) (dataset.WriteOptions, error) {
+	w := dataset.WriteOptions{Columns: columns, Extensions: Extensions()}
+	return w, o.Check(dataset.OutputFormats(w.Extensions...))
+}
+
+// WriteBad writes the rows that were left out of an element. Without any, what an earlier job has left is removed.
+func (o Output) WriteBad(e Element, bad []Bad) error {
+	name := o.Name(e.Index, e.Count)
+	if len(bad) == 0 {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	return dataset.Atomic(name, func(w io.Writer) error {
+		c := csv.NewWriter(w)
+		if err := c.Write(BadColumns); err != nil {
+			return err
+		}
+		for _, b := range bad {
+			if err := c.Write(b.record()); err != nil {
+				return err
+			}
+		}
+		c.Flush()
+		return c.Error()
+	})
+}

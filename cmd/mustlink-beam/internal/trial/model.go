@@ -1,0 +1,61 @@
+package trial
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Labels names the nearest of the centres of [Blobs] roughly: the sign of the first value beside the mean of all.
+func Labels(x *points.Dense) []string {
+	mean := 0.0
+	for i := range x.N {
+		mean += x.Data[i*x.D] / float64(x.N)
+	}
+	labels := make([]string, x.N)
+	for i := range labels {
+		labels[i] = "low"
+		if x.Data[i*x.D] > mean {
+			labels[i] = "high"
+		}
+	}
+	return labels
+}
+
+// Model fits a method on the rows, standardised, and returns the path of the model.
+func Model(t *testing.T, method string, x *points.Dense, params map[string]string) string {
+	t.Helper()
+	scaling, _, err := dataset.Standardize(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaled, err := scaling.Apply(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := links.SampleByCount(Labels(x), 20, 20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := catalog.Lookup(method)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learner, err := m.New(catalog.Config{Params: params, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, err := learner.Fit(t.Context(), Engine(t), scaled, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "model.mlk")
+	if err := catalog.Save(path, &catalog.Fitted{Model: fitted, Scaling: scaling}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/landmarking"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
+)
+
+type landmarksFlags struct {
+	in   inputFlags
+	bad  badFlags
+	o    landmarking.Options
+	rows string
+	out  string
+}
+
+func newLandmarks(a *app) *cobra.Command {
+	var l landmarksFlags
+	cmd := &cobra.Command{
+		Use:   "landmarks [MODEL] -i PATTERN -m M [--rule RULE] -o FILE",
+		Short: "choose a few rows that stand for all",
+		Long: `Choose M of the rows of many files, or of their coordinates under MODEL. The rules: reservoir, with equal chances or with
+those of a column of weights (--weight), in one pass; kmeans||, which spreads them (as the start of kmeans does), in seven passes;
+leverage, approximate ridge leverage scores under a kernel (-k), in two.
+
+FILE has the rows themselves, for 'neighbors --landmarks' and 'kmeans --centers'; --save-rows writes their numbers, for 'fit --landmarks'.`,
+		Example: `  mustlink-beam landmarks -i 'data/part-*.npy' -m 500 --seed 1 -o landmarks.npy --save-rows rows.csv
+  mustlink-beam landmarks -i 'data/part-*.npy' -m 500 --rule leverage -k rbf:sigma=median -o landmarks.npy`,
+		Args: positional(0, 1, "at most one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runLandmarks(cmd, args, &l) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	l.in.add(cmd)
+	f.IntVarP(&l.o.M, "landmarks", "m", 0, "number `M` of landmarks")
+	f.StringVar(&l.o.Rule, "rule", landmarking.Reservoir, "`RULE`: "+strings.Join(landmarking.Rules(), ", "))
+	f.StringVar(&l.o.Weight, "weight", "", "with --rule reservoir: the `COLUMN` of the rows' weights, which is left out of the rows")
+	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median", "with --rule leverage: `KERNEL`; bandwidth rules look at a sample of 2 M rows")
+	f.Uint64Var(&l.o.Seed, "seed", 1, "number that fixes every random choice")
+	f.StringVarP(&l.out, "output", "o", "", "the `FILE` of the landmarks to write: .npy, .csv or .parquet")
+	f.StringVar(&l.rows, "save-rows", "", "write the numbers of the landmarks' rows to this `FILE` (.csv)")
+	l.bad.add(cmd)
+	return cmd
+}
+
+func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags) error {
+	if err := required(cmd, "input", "landmarks", "output"); err != nil {
+		return err
+	}
+	if err := l.o.Validate(); err != nil {
+		return err
+	}
+	if l.o.Weight != "" && len(args) > 0 {
+		return usagef("--weight is given with a MODEL, whose coordinates have no such column: want one of them")
+	}
+	set, c, err := a.begin(cmd, args, &l.in, l.bad)
+	if err != nil {
+		return err
+	}
+	if int64(l.o.M) > set.Rows {
+		return usagef("-m, --landmarks is %d: want at most %d, the number of rows", l.o.M, set.Rows)
+	}
+	if err := prepareFile("-o, --output", l.out, set); err != nil {
+		return err
+	}
+	if err := told.Clear(l.out); err != nil {
+		return err
+	}
+	done, err := job.Run(cmd.Context(), a.runner, func(s beam.Scope) error {
+		landmarking.Choose(s, c, set.Elements, l.o, l.out, l.rows)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var found landmarking.Found
+	if err := told.Take(l.out, &found); err != nil {
+		return err
+	}
+	r := newReport("landmarks", set, l.bad, done)
+	r.Output, r.Figures = l.out, found
+	return a.print(r, func(w io.Writer) { fmt.Fprintf(w, "landmarks\t%d by %s\n", found.Landmarks, l.o.Rule) })
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// asCommand is the variable that makes the test's program the command.
+const asCommand = "MUSTLINK_BEAM_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// program returns the path of the test's program.
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// command returns the command as a process of its own.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program(t), args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	return cmd
+}
+
+// outcome is what a run of the command left behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+func run(t *testing.T, args ...string) outcome {
+	t.Helper()
+	cmd := command(t, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// done runs the command, which must succeed without a word on standard error.
+func done(t *testing.T, args ...string) string {
+	t.Helper()
+	o := run(t, args...)
+	if o.code != exitOK || o.stderr != "" {
+		t.Fatalf("%v: code %d, %s", args, o.code, o.stderr)
+	}
+	return o.stdout
+}
+
+// problem returns the path of a model, the pattern of the files of some rows, and the coordinates that the library gives them at once.
+func problem(t *testing.T, n int) (model, pattern string, want []float64) {
+	t.Helper()
+	x := trial.Blobs(9, n, 5, 4, 1)
+	model = trial.Model(t, "krca", &points.Dense{N: 150, D: 5, Data: x.Data[:150*5]}, nil)
+	fitted, err := catalog.Load(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := fitted.Prepare(&dataset.Data{Points: x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := fitted.Model.Embed(t.Context(), trial.Engine(t), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model, trial.Files(t, x, trial.Sizes(n)), y.Clone().Data
+}
+
+// A job that is killed on its way and submitted again loses no row and doubles none, and what the killed process had begun is gone.
+func TestKilledJobIsResubmitted(t *testing.T) {
+	const n, rows = 12000, 25
+	model, pattern, want := problem(t, n)
+	dir := t.TempDir()
+	out := shard.Output{Path: filepath.Join(dir, "y.npy")}
+	args := []string{"embed", model, "-i", pattern, "-o", out.Path, "--element-rows", fmt.Sprint(rows), "--workers", "2"}
+	total := len(trial.Plan(t, pattern, rows).Elements)
+
+	first := command(t, args...)
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	count := func() int {
+		files, err := filepath.Glob(out.Pattern())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	for deadline := time.Now().Add(time.Minute); count() < total/8; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing is written")
+		}
+	}
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err == nil {
+		t.Fatal("the process ended by itself: nothing was killed")
+	}
+	if got := count(); got == total {
+		t.Fatal("the killed process had written everything")
+	}
+
+	done(t, args...)
+	got := trial.Rows(t, out.Pattern())
+	if got.N != n {
+		t.Fatalf("%d rows: want %d", got.N, n)
+	}
+	if engineName(t) != "netlib" && !slices.Equal(got.Data, want) {
+		t.Error("the coordinates are others")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != total {
+		t.Errorf("%d files are there: want %d, one for each element", len(entries), total)
+	}
+}
+
+func engineName(t *testing.T) string { return trial.Engine(t).Backend().Name() }
+
+// The commands work one after the other on what the one before has written, and tell so as JSON.
+func TestEmbedClassifyScore(t *testing.T) {
+	const n = 2000
+	model, pattern, _ := problem(t, n)
+	x := trial.Blobs(9, n, 5, 4, 1)
+	dir := t.TempDir()
+	truth := filepath.Join(dir, "truth.csv")
+	if err := dataset.WriteData(truth, &dataset.Data{Points: x, Labels: trial.Labels(x)}, dataset.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	embedded, labels := shard.Output{Path: filepath.Join(dir, "y.npy")}, shard.Output{Path: filepath.Join(dir, "labels.csv")}
+	done(t, "embed", model, "-i", pattern, "-o", embedded.Path, "--element-rows", "300")
+	done(t, "classify", model, "--train", truth, "-i", pattern, "-o", labels.Path, "--neighbors", "1", "--element-rows", "400", "-q")
+	var r struct {
+		Command string
+		Rows    int
+		Job     struct{ Counters map[string]int }
+		Figures struct {
+			Labels struct {
+				N        int
+				Accuracy float64
+			}
+			J      float64
+			Sample int
+		}
+	}
+	text := done(t, "score", "--truth", truth, "--predicted", labels.Pattern(), "--embedding", embedded.Pattern(), "--sample", "500", "--json")
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	// With one neighbour every row of the training files is its own.
+	if r.Command != "score" || r.Rows != n || r.Job.Counters["rows_read"] != 2*n || r.Figures.Labels.Accuracy != 1 || !(r.Figures.J > 1) || r.Figures.Sample < 300 {
+		t.Errorf("%s", text)
+	}
+	if text := done(t, "score", "--truth", truth, "--predicted", truth); !strings.Contains(strings.Join(strings.Fields(text), " "), "adjusted_rand 1.0000") {
+		t.Errorf("labels beside themselves: %s", text)
+	}
+}
+
+// Mistakes are told in a line that names them, with the code for bad input.
+func TestMistakes(t *testing.T) {
+	model, pattern, _ := problem(t, 300)
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "bad.csv")
+	if err := os.WriteFile(bad, []byte("a,b,c,d,e\n1,2,3,4,5\n1,2,x,4,5\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	unlabelled := strings.Replace(pattern, "*", "002", 1)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"embde"}, `command of mustlink-beam is "embde"`},
+		{[]string{"embed"}, "an argument is missing: want MODEL"},
+		{[]string{"embed", model, "-o", "y.npy"}, "--input is missing"},
+		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.svm"}, "-o, --output"},
+		{[]string{"embed", model, "-i", pattern, "-o", dir + "/none/y.npy"}, "y-00000-of-"},
+		{[]string{"embed", model, "-i", dir + "/*.npy", "-o", dir + "/y.npy"}, "no such file"},
+		{[]string{"embed", bad, "-i", pattern, "-o", dir + "/y.npy"}, bad},
+		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy"}, bad + `, line 3, row 1, column "c"`},
+		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-rows", "many"}, "--bad-rows"},
+		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-row", "1"}, "did you mean --bad-rows"},
+		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.npy", "--runner", "prisma"}, "runner"},
+		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.npy", "--workers", "-1"}, "--workers"},
+		{[]string{"classify", "--train", unlabelled, "-i", pattern, "-o", dir + "/l.csv"}, "no labels"},
+		{[]string{"score", "--truth", bad}, "--predicted and --embedding are missing"},
+		{[]string{"score", "--truth", bad, "--predicted", bad}, "want a column label"},
+	} {
+		o := run(t, c.args...)
+		if o.code != exitInput || !strings.HasPrefix(o.stderr, "mustlink-beam: ") || !strings.Contains(o.stderr, c.want) || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%v: code %d, %q: want code 2 and %q", c.args, o.code, o.stderr, c.want)
+		}
+	}
+}

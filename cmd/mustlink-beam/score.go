@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+type scoreFlags struct {
+	truth, predicted, embedding string
+	sample                      int64
+	seed                        uint64
+	rows                        int
+	out                         string
+}
+
+func newScore(a *app) *cobra.Command {
+	var s scoreFlags
+	cmd := &cobra.Command{
+		Use:   "score --truth LABELS [--predicted LABELS] [--embedding PATTERN]",
+		Short: "compare labels with true labels, and rate an embedding",
+		Long: `Count how often each true label meets each predicted one, and print what mustlink score does of these counts: Rand index
+(plain, balanced, adjusted), NMI, accuracy. Of an embedding print J, the ratio of mean distances between and within classes, among rows
+that are drawn by --seed, about --sample of them. Rows go together by their place: the files of each pattern, in the order of their
+names, have as many rows, however these are divided.`,
+		Example: `  mustlink-beam score --truth 'data/*.csv' --predicted 'labels/part-*.csv'
+  mustlink-beam score --truth 'data/*.csv' --embedding 'embedded/part-*.npy' --sample 5000 --seed 1 --json`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runScore(cmd, &s) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&s.truth, "truth", "", "the `LABELS`: a pattern of .csv, .csv.gz or .parquet files with the true labels in the column label")
+	f.StringVar(&s.predicted, "predicted", "", "the `LABELS`: a pattern of files with the predicted labels or clusters in the column label")
+	f.StringVar(&s.embedding, "embedding", "", "the `PATTERN` of files of an embedding, one row a point")
+	f.Int64Var(&s.sample, "sample", 2000, "rows of the embedding that J is taken of, about")
+	f.Uint64Var(&s.seed, "seed", 1, "the seed by which they are drawn")
+	f.IntVar(&s.rows, "element-rows", shard.DefaultRows, "most rows that are worked on as one piece")
+	f.StringVarP(&s.out, "output", "o", "", "the `FILE` of scores to write, as JSON; runners other than prism need it, where all workers can write")
+	return cmd
+}
+
+func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
+	if err := required(cmd, "truth"); err != nil {
+		return err
+	}
+	switch {
+	case s.predicted == "" && s.embedding == "":
+		return usagef("--predicted and --embedding are missing: want one of them, or both %s", helpHint(cmd))
+	case s.sample < 2:
+		return usagef("--sample is %d: want a number >= 2", s.sample)
+	case s.out == "" && a.runner != job.Runners[0]:
+		return usagef("--output is missing: with --runner %s want a file that all workers can write %s", a.runner, helpHint(cmd))
+	}
+	what, truth, err := a.planScore(cmd.Context(), s)
+	if err != nil {
+		return err
+	}
+	config, err := a.config(truth, badFlags{})
+	if err != nil {
+		return err
+	}
+	if what.Output = s.out; s.out == "" {
+		dir, err := os.MkdirTemp("", "mustlink-beam-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		what.Output = filepath.Join(dir, "scores.json")
+	} else if err := trialWrite(s.out); err != nil {
+		return err
+	}
+	done, err := a.run(cmd.Context(), func(scope beam.Scope) { rows.Score(scope, config, what) })
+	if err != nil {
+		return err
+	}
+	var scores rows.Scores
+	if err := readScores(what.Output, &scores); err != nil {
+		return err
+	}
+	r := newReport("score", truth, badFlags{}, done)
+	r.Output, r.Figures = s.out, &scores
+	return a.print(r, func(w io.Writer) { scoreText(w, &scores) })
+}
+
+// planScore divides what is read so that rows that go together are read together.
+func (a *app) planScore(ctx context.Context, s *scoreFlags) (what rows.Scoring, truth *shard.Set, err error) {
+	o := shard.Options{Rows: s.rows, MemoryLimit: int64(a.memory)}
+	labels := o
+	labels.OnlyLabels = true
+	if truth, err = shard.Plan(ctx, s.truth, labels); err != nil {
+		return what, nil, err
+	}
+	what = rows.Scoring{Rows: truth.Rows, Sample: s.sample, Seed: s.seed}
+	for _, other := range []struct {
+		pattern string
+		o       shard.Options
+		pairs   *[]shard.Pair
+	}{{s.predicted, labels, &what.Predicted}, {s.embedding, o, &what.Embedding}} {
+		if other.pattern == "" {
+			continue
+		}
+		set, err := shard.Plan(ctx, other.pattern, other.o)
+		if err != nil {
+			return what, nil, err
+		}
+		if *other.pairs, err = shard.Align(truth, set); err != nil {
+			return what, nil, err
+		}
+	}
+	return what, truth, nil
+}
+
+func readScores(path string, scores *rows.Scores) error {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, scores)
+	}
+	if err != nil {
+		return fmt.Errorf("the job is done, but its scores cannot be read: %w", err)
+	}
+	return nil
+}
+
+// trialWrite finds out before the job whether a file can be written.
+func trialWrite(path string) error {
+	err := dataset.Atomic(path, func(io.Writer) error { return errProbe })
+	if err == errProbe {
+		return nil
+	}
+	return err
+}
+
+func scoreText(w io.Writer, s *rows.Scores) {
+	if r := s.Labels; r != nil {
+		fmt.Fprintf(w, "labelled rows\t%d\nclasses\t%d\nclusters\t%d\n", r.N, r.Classes, r.Clusters)
+		for _, f := range r.Figures() {
+			fmt.Fprintf(w, "%s\t%.4f\n", f.Name, f.Value)
+		}
+		for _, note := range r.Notes {
+			fmt.Fprintf(w, "note: %s\n", note)
+		}
+	}
+	if s.J != nil {
+		fmt.Fprintf(w, "J\t%.4f of %d rows\n", *s.J, s.Sample)
+	}
+}
