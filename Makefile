@@ -19,10 +19,10 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build test test-all test-netlib test-purego race lint vet fuzz bench bench-micro bench-peers generate cover soak builds-differ api vuln licenses sbom reproducible demo clean
+.PHONY: help build test test-all test-netlib test-purego test-arm64 properties race lint vet fuzz bench bench-micro bench-peers bench-performance generate cover soak builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python wheel python-methods lib-figures build-beam test-beam lint-beam bench-beam
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/mustlink: netlib when pkg-config finds openblas and lapacke, default otherwise
 	@echo "mustlink: $(if $(BUILD_TAGS),$(BUILD_TAGS) build (OpenBLAS and LAPACKE through pkg-config),default build (Go and assembly, no C library))"
@@ -39,9 +39,22 @@ test-purego: ## test the build without assembly and without cgo
 
 test-all: test test-netlib test-purego ## test all three builds
 
+# It needs the package qemu-user-static; set QEMU to nothing on arm64 itself.
+QEMU ?= qemu-aarch64-static
+
+test-arm64: ## test the kernels for arm64 and the products on them, under emulation
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test $(if $(QEMU),-exec $(QEMU)) ./asm/... ./blas/tile
+
 # Left out: what starts no goroutines, and the torture of numbers, which does so as other tests do and takes ten times as long.
 race: ## run the library's tests under the race detector
 	$(GO) test -race -skip '^TestTorture' $$($(GO) list ./blas/... ./engine/... ./algorithms/... ./bench/... | grep -v /blas/gonum)
+
+# Ordinary runs draw the same problems every time.
+PROPERTYCOUNT ?= 10
+PROPERTYPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImports}}' ./... | grep propertytest | cut -d' ' -f1)
+
+properties: ## run the packages that have property tests PROPERTYCOUNT (10) times, on other problems every time
+	MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 
 vet:
 	$(GO) vet ./...
@@ -69,6 +82,88 @@ bench-peers: build ## time the same work in NumPy, SciPy and scikit-learn, in tu
 	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn libopenblas0-pthread"; exit 1; fi
 	$(BIN)/mustlink bench peers --python $(PYTHON)
 
+# An interrupted run goes on from the state files in bin, which are removed at the end; the figures stay there as JSON.
+STREAMROWS ?= 100000000
+BUILDS = $(BIN)/mustlink-default,$(BIN)/mustlink-netlib,$(BIN)/mustlink-purego
+PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
+
+bench-performance: builds ## measure methods, builds and throughput, and write these parts of docs/performance.md anew
+	$(BIN)/mustlink-default bench methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
+	$(BIN)/mustlink-default bench methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json
+	$(BIN)/mustlink-default bench throughput --stream-rows $(STREAMROWS) $(PERFORMANCE)-throughput.json
+	@rm -f $(BIN)/methods.state $(BIN)/builds.state
+
+# The module of the scale-out command, which has dependencies of its own.
+BEAM = cmd/mustlink-beam
+
+build-beam: ## build bin/mustlink-beam, the default build
+	cd $(BEAM) && $(GO) build -o $(CURDIR)/$(BIN)/mustlink-beam .
+
+test-beam: ## test the scale-out command, default build
+	cd $(BEAM) && $(GO) test ./...
+
+lint-beam: ## vet, staticcheck and go.mod of the scale-out command; make lint looks at its formatting
+	cd $(BEAM) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
+
+bench-beam: build-beam ## compare embed, kmeans and fit on Prism with mustlink (24 GB of disk), and print what jobs cost on paper
+	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
+	$(BIN)/mustlink-beam bench embed --mustlink $(BIN)/mustlink-default
+	$(BIN)/mustlink-beam bench kmeans
+	$(BIN)/mustlink-beam bench fit --mustlink $(BIN)/mustlink-default
+	$(BIN)/mustlink-beam bench costs
+
+# The C library and the Python package over it. LIB_TAGS=netlib puts it on OpenBLAS.
+LIBRARY_SOURCE = cmd/libmustlink
+LIB         ?= $(BIN)/lib
+LIB_TAGS    ?=
+LIB_VERSION ?= 0.1.0
+LIB_BUILD    = $(GO) build $(if $(LIB_TAGS),-tags $(LIB_TAGS),)
+ifeq ($(shell uname -s),Linux)
+LIB_LINK = -ldflags "-extldflags '-Wl,--version-script=$(CURDIR)/$(LIBRARY_SOURCE)/libmustlink.map -Wl,-soname,libmustlink.so.1'"
+endif
+SANITIZE = -g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined
+
+build-lib: ## build bin/lib: libmustlink.so, libmustlink.a, mustlink.h and mustlink.pc
+	@rm -rf $(LIB)/lib && mkdir -p $(LIB)/lib/pkgconfig $(LIB)/include
+	$(LIB_BUILD) -buildmode=c-shared $(LIB_LINK) -o $(LIB)/lib/libmustlink.so.1 ./$(LIBRARY_SOURCE)
+	$(LIB_BUILD) -buildmode=c-archive -o $(LIB)/lib/libmustlink.a ./$(LIBRARY_SOURCE)
+	@rm -f $(LIB)/lib/*.h && ln -s libmustlink.so.1 $(LIB)/lib/libmustlink.so
+	@cp $(LIBRARY_SOURCE)/mustlink.h $(LIB)/include
+	@sed -e 's/@VERSION@/$(LIB_VERSION)/' -e 's/@REQUIRES@/$(if $(filter netlib,$(LIB_TAGS)),openblas lapacke)/' $(LIBRARY_SOURCE)/mustlink.pc.in > $(LIB)/lib/pkgconfig/mustlink.pc
+
+PKG = PKG_CONFIG_PATH=$(LIB)/lib/pkgconfig pkg-config
+
+test-lib: build-lib ## test the C library: its Go, its example linked both ways, and its C under AddressSanitizer
+	$(GO) test ./$(LIBRARY_SOURCE)/...
+	$(CC) -Wall -Wextra -Werror $(LIBRARY_SOURCE)/c/example.c -o $(LIB)/example $$($(PKG) --cflags --libs mustlink) -lm -Wl,-rpath,$(CURDIR)/$(LIB)/lib
+	$(LIB)/example
+	$(CC) -Wall -Wextra -Werror $(LIBRARY_SOURCE)/c/example.c -o $(LIB)/example-static $$($(PKG) --cflags mustlink) $(LIB)/lib/libmustlink.a $$($(PKG) --static --libs-only-l mustlink | sed 's/-lmustlink//')
+	$(LIB)/example-static
+	$(CC) $(SANITIZE) $(LIBRARY_SOURCE)/c/abi_test.c -o $(LIB)/abi-test $$($(PKG) --cflags --libs mustlink) -lm -lpthread -Wl,-rpath,$(CURDIR)/$(LIB)/lib
+	$(LIB)/abi-test
+
+PYTHON_ENVIRONMENT = PYTHONDONTWRITEBYTECODE=1 MUSTLINK_LIBRARY=$(CURDIR)/$(LIB)/lib/libmustlink.so
+
+test-python: build-lib ## test the Python package with that library, beside the command of the same build
+	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn"; exit 1; fi
+	$(LIB_BUILD) -o $(LIB)/mustlink ./cmd/mustlink
+	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python MUSTLINK_COMMAND=$(CURDIR)/$(LIB)/mustlink $(PYTHON) -m unittest discover -t . -s tests
+
+python-methods: ## write the estimators of the Python package anew, after a change in the catalog
+	$(GO) test -count=1 ./$(LIBRARY_SOURCE)/internal/pygen -update
+
+# pip takes nothing from a network here: setuptools and wheel must be installed (Debian: python3-wheel python3-pip).
+wheel: build-lib ## build bin/wheel/mustlink-*.whl, which holds the library, and try it from an empty folder
+	@rm -rf $(BIN)/wheel && mkdir -p $(BIN)/wheel && cp -r $(LIBRARY_SOURCE)/python $(BIN)/wheel/source
+	@cp $(LIB)/lib/libmustlink.so.1 $(BIN)/wheel/source/mustlink/libmustlink.so
+	$(PYTHON) -m pip wheel -q --no-index --no-deps --no-build-isolation -w $(BIN)/wheel $(BIN)/wheel/source
+	$(PYTHON) -m pip install -q --no-index --no-deps --target $(BIN)/wheel/site $(BIN)/wheel/mustlink-*.whl
+	@cd $(BIN)/wheel && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=site $(PYTHON) -c "import mustlink; print(mustlink.__file__, mustlink.info()['backend_detail'])"
+	@ls $(BIN)/wheel/*.whl
+
+lib-figures: build-lib ## measure calls, embeddings, memory and threads of the Python package
+	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python GO=$(GO) $(PYTHON) bench/figures.py
+
 generate: ## regenerate what is generated and committed
 	$(GO) generate ./...
 
@@ -83,11 +178,13 @@ cover: ## coverage of the library packages by their own tests, default build: th
 soak: build ## fit and embed at random for SOAKTIME (30m) and watch memory, goroutines and answers
 	$(BIN)/mustlink bench soak --for $(SOAKTIME)
 
-builds-differ: ## print how far the results of the three builds are from each other, as Markdown
+builds: ## build the three builds: bin/mustlink-default, -netlib and -purego
 	@mkdir -p $(BIN)
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	$(GO) build -tags netlib -o $(BIN)/mustlink-netlib ./cmd/mustlink
 	$(PUREGO) build $(PURETAGS) -o $(BIN)/mustlink-purego ./cmd/mustlink
+
+builds-differ: builds ## print how far the results of the three builds are from each other, as Markdown
 	@for build in default netlib purego; do $(BIN)/mustlink-$$build bench builds -q > $(BIN)/$$build.json || exit 1; done
 	@$(BIN)/mustlink-default bench builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
 
@@ -110,6 +207,39 @@ reproducible: ## two builds of the commit, in two folders, have the same bytes
 demo: ## learn a metric from pairs and see clustering improve (Go only, no C library)
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/mustlink ./cmd/mustlink
 	$(BIN)/mustlink demo
+
+# Left out are the pages of benchmarks, which take hours, and that of clusters.
+PAGES = README.md CONTRIBUTING.md $(filter-out docs/performance.md docs/reproduction.md docs/scale-out.md,$(wildcard docs/*.md docs/methods/*.md))
+DOCRUN = CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink && $(GO) run ./internal/docrun -bin $(BIN)/docs
+
+docs-test: ## run the commands and programs in README and docs, and compare what they print with what is shown
+	@$(DOCRUN) $(PAGES)
+
+docs-update: ## put what the commands print into the pages that show something else: read the difference
+	@$(DOCRUN) -update $(PAGES)
+
+docs-pictures: ## draw the pictures of docs/methods anew
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink
+	docs/pictures/methods.sh $(BIN)/docs/mustlink docs/pictures/methods
+
+docs-cli: ## write docs/cli.md, the help of all commands, anew
+	$(GO) run ./cmd/mustlink reference --markdown docs/cli.md
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+SHARE = $(DESTDIR)$(PREFIX)/share
+
+install: build ## install the command, its manual pages and shell completions below PREFIX (/usr/local)
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	install -m 755 $(BIN)/mustlink $(DESTDIR)$(PREFIX)/bin/mustlink
+	$(BIN)/mustlink reference --man $(SHARE)/man
+	$(BIN)/mustlink completion bash > $(SHARE)/bash-completion/completions/mustlink
+	$(BIN)/mustlink completion zsh > $(SHARE)/zsh/site-functions/_mustlink
+	$(BIN)/mustlink completion fish > $(SHARE)/fish/vendor_completions.d/mustlink.fish
+
+uninstall: ## remove what make install installed
+	rm -f $(DESTDIR)$(PREFIX)/bin/mustlink $(SHARE)/man/man1/mustlink.1 $(SHARE)/man/man1/mustlink-*.1 $(SHARE)/man/man7/mustlink-*.7
+	rm -f $(SHARE)/bash-completion/completions/mustlink $(SHARE)/zsh/site-functions/_mustlink $(SHARE)/fish/vendor_completions.d/mustlink.fish
 
 clean:
 	rm -rf $(BIN) cover.out
