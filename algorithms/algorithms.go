@@ -129,6 +129,14 @@ type (
 	// Spectral is implemented by models with curves over their directions, such as eigenvalues
 	// and weights.
 	Spectral interface{ Spectra() []Spectrum }
+	// SingleEmbedder is implemented by models whose Embed is there in single precision too. Nothing uses it unless it is asked to.
+	SingleEmbedder interface {
+		// EmbedSingle is Embed in single precision: kernel values as kernel.GramSingle computes them, rounded and summed up to
+		// 24 bits. The error of a coordinate is that of a sum of products of kernel values with the model's numbers, relative
+		// to the sum of their absolute values. A model that has other points than dense vectors, another kernel than linear,
+		// rbf or exp, or no such sum is a *fault.ParamError.
+		EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error)
+	}
 	// Linker is implemented by models that learn more links between the points that they were fitted
 	// on, starting from what they know. The model itself stays as it is.
 	Linker interface {

@@ -26,6 +26,9 @@ type Fitted struct {
 	// running program where they are "".
 	LibraryVersion string
 	Build          string
+	// Single has the model stored in single precision: half the bytes, and values that are rounded to 24 bits, as they then are
+	// for whoever loads it. Computations stay in double precision.
+	Single bool
 }
 
 // Names of the tensors that hold the scaling.
@@ -84,7 +87,31 @@ func Encode(f *Fitted) (*model.File, error) {
 	case *dataset.TFIDF:
 		file.SetFloat64s(termWeights, t.Weight)
 	}
+	if f.Single {
+		return narrowed(file)
+	}
 	return file, nil
+}
+
+// narrowed returns file in single precision, if it can be read again: a model may need a number that is too small for it.
+func narrowed(file *model.File) (*model.File, error) {
+	out, err := file.Narrowed()
+	if err == nil {
+		_, err = Decode(out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the model cannot be stored in single precision: %w", err)
+	}
+	return out, nil
+}
+
+// CheckUpdate returns an error unless the model may learn more. One that was stored in single precision may not: the equations
+// that an update starts from no longer hold to rounding.
+func (f *Fitted) CheckUpdate() error {
+	if f.Single {
+		return &fault.ParamError{Param: "precision of the model", Value: model.Single, Want: "double for an update (fit it again, or store it in double precision)"}
+	}
+	return nil
 }
 
 // Load reads a model file of any method in the catalog. A file that cannot be used is a
@@ -119,11 +146,14 @@ func inFile(err error, path string) error {
 // Decode returns the model that file holds. The errors are those of [Load], without a path.
 func Decode(file *model.File) (*Fitted, error) {
 	h := file.Header
+	if h.Precision != "" && h.Precision != model.Single {
+		return nil, fault.Data("", "header of the model: precision is %q: want %q or none", h.Precision, model.Single)
+	}
 	method, err := Lookup(h.Method)
 	if err != nil {
 		return nil, err
 	}
-	f := &Fitted{Features: h.Features, Fingerprint: h.Fingerprint, LibraryVersion: h.LibraryVersion, Build: h.Build}
+	f := &Fitted{Features: h.Features, Fingerprint: h.Fingerprint, LibraryVersion: h.LibraryVersion, Build: h.Build, Single: h.Precision == model.Single}
 	if f.Model, err = method.decode(file); err != nil {
 		return nil, err
 	}

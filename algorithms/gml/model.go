@@ -1,6 +1,7 @@
 package gml
 
 import (
+	"context"
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -11,9 +12,11 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // metric is the map of a model: an expansion in kernel values, or places among those of training points.
@@ -114,6 +117,12 @@ func (m *Model) Describe() []algorithms.Figure {
 		figures = append(figures, algorithms.Figure{Name: "weights of the eigenvectors", Value: m.weights})
 	}
 	return figures
+}
+
+// EmbedSingle is Embed in single precision, as algorithms.SingleEmbedder says, for the priors rbf and datadep; the places of the
+// spectral one are a *fault.ParamError.
+func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
+	return places.EmbedSingle(ctx, eng, m.metric, x)
 }
 
 // Encode stores the model in f.

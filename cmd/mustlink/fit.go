@@ -33,6 +33,7 @@ type fitFlags struct {
 	drop       float64 // share of links, the most suspicious
 	strict     bool
 	seed       uint64
+	precision  precisionFlag
 	out        string
 }
 
@@ -76,6 +77,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	f.Float64Var(&fl.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, those most likely wrong as 'inspect --suspicious' finds them: 0.1")
 	seedFlag(f, &fl.seed)
 	f.BoolVar(&fl.strict, "strict", false, "take warnings about data and links as errors")
+	fl.precision.add(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
 	completeMethods(cmd)
 	return cmd
@@ -153,6 +155,9 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 		return nil, err
 	}
 	if err := fl.triplets.check(method); err != nil {
+		return nil, err
+	}
+	if err := fl.precision.check(); err != nil {
 		return nil, err
 	}
 	if err := fl.scaling.check(false, fl.data.gram); err != nil {
@@ -336,7 +341,7 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn f
 
 // scaled changes the features of d and returns a model without its metric.
 func (a *app) scaled(eng *engine.Engine, fl *fitFlags, d *dataset.Data) (*catalog.Fitted, error) {
-	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), Build: buildText(eng)}
+	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), Build: buildText(eng), Single: fl.precision == single}
 	var err error
 	if fitted.Scaling, err = fl.scaling.apply(a, d); err != nil {
 		return nil, err

@@ -90,6 +90,9 @@ func (a *app) runUpdate(cmd *cobra.Command, path string, u *updateFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := fitted.CheckUpdate(); err != nil {
+		return inFile(path, err)
+	}
 	if err := u.checkKernel(path, fitted.Model); err != nil {
 		return err
 	}

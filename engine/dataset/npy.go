@@ -405,7 +405,7 @@ func (p *literal) tuple() []int64 {
 	return shape
 }
 
-// encodeNPY writes a matrix as float64 in C order. A number of rows that is not known before the end
+// encodeNPY writes a matrix as float64, or float32 for one of single precision, in C order. A number of rows that is not known before the end
 // is written over the header then.
 func encodeNPY(w *matrixWriter) error {
 	known := w.rows >= 0
@@ -413,15 +413,25 @@ func encodeNPY(w *matrixWriter) error {
 	if !known && !patch {
 		return &fault.ParamError{Param: "output path", Value: w.path, Want: "a file for .npy, or .csv: the number of rows is not known before the end"}
 	}
+	descr := "<f8"
+	if w.single {
+		descr = "<f4"
+	}
 	out := bufio.NewWriterSize(w.out, bufferSize)
-	if _, err := out.Write(npyPreamble(w.rows, w.cols)); err != nil {
+	if _, err := out.Write(npyPreamble(descr, w.rows, w.cols)); err != nil {
 		return err
 	}
 	var buf []byte
 	err := w.each(func(_ int, row []float64) error {
 		buf = buf[:0]
-		for _, v := range row {
-			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
+		if w.single {
+			for _, v := range row {
+				buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(float32(v)))
+			}
+		} else {
+			for _, v := range row {
+				buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
+			}
 		}
 		_, err := out.Write(buf)
 		return err
@@ -432,16 +442,17 @@ func encodeNPY(w *matrixWriter) error {
 	if err := out.Flush(); err != nil || known {
 		return err
 	}
-	_, err = at.WriteAt(npyPreamble(w.rows, w.cols), 0)
+	_, err = at.WriteAt(npyPreamble(descr, w.rows, w.cols), 0)
 	return err
 }
 
 // npyPreamble returns a version 1 header, padded to a multiple of 64 bytes as NumPy does. Its length leaves room for any
 // number of rows, -1 for one that is not known yet.
-func npyPreamble(rows, cols int) []byte {
-	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", max(0, rows), cols)
+func npyPreamble(descr string, rows, cols int) []byte {
+	rows = max(0, rows)
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, rows, cols)
 	const most = 19 // digits of an int64
-	room := most - len(strconv.Itoa(max(0, rows)))
+	room := most - len(strconv.Itoa(rows))
 	pad := -(len(npyMagic)+4+len(dict)+room+1)&63 + room
 	dict += strings.Repeat(" ", pad) + "\n"
 	head := append([]byte(npyMagic), 1, 0)

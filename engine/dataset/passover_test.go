@@ -115,7 +115,7 @@ func TestPassOverNPY(t *testing.T) {
 			}
 		}
 		path := filepath.Join(dir, "data.npy")
-		text := npyPreamble(n, d)
+		text := npyPreamble("<f8", n, d)
 		for _, v := range data {
 			text = binary.LittleEndian.AppendUint64(text, math.Float64bits(v))
 		}

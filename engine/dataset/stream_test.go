@@ -97,10 +97,10 @@ func TestStreamNamesTheRow(t *testing.T) {
 		{"ragged", "csv", "a,b\n1,2\n3,4\n5\n", []string{"line 4", "row 2", "1 field"}},
 		{"empty", "csv", "", []string{"empty"}},
 		{"header only", "csv", "a,b\n", []string{"no rows"}},
-		{"NaN", "npy", string(npyPreamble(3, 1)) + strings.Repeat("\x00", 22) + "\xf8\x7f", []string{"row 2", "NaN"}},
-		{"cut off", "npy", string(npyPreamble(3, 1)) + strings.Repeat("\x00", 20), []string{"cut off"}},
-		{"more", "npy", string(npyPreamble(3, 1)) + strings.Repeat("\x00", 25), []string{"more bytes"}},
-		{"columns first", "npy", strings.Replace(string(npyPreamble(3, 2)), "False", "True ", 1) + strings.Repeat("\x00", 48), []string{"down the columns", "ascontiguousarray"}},
+		{"NaN", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 22) + "\xf8\x7f", []string{"row 2", "NaN"}},
+		{"cut off", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 20), []string{"cut off"}},
+		{"more", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 25), []string{"more bytes"}},
+		{"columns first", "npy", strings.Replace(string(npyPreamble("<f8", 3, 2)), "False", "True ", 1) + strings.Repeat("\x00", 48), []string{"down the columns", "ascontiguousarray"}},
 		{"not in rows", "svm", "1 1:2\n", []string{"csv", "npy"}},
 	} {
 		s, err := DecodeStream(strings.NewReader(c.text), "input", c.format, ReadOptions{})

@@ -29,6 +29,9 @@ type WriteOptions struct {
 	Stdout io.Writer
 	// Columns are the names of a matrix's columns in CSV, nil for 0, 1, 2 ...
 	Columns []string
+	// Single says that the values of a matrix are numbers of single precision: .npy holds them as such, in half the bytes, and CSV has the
+	// fewest digits that restore them.
+	Single bool
 	// Extensions are formats of other packages, beside those of [OutputFormats].
 	Extensions []Extension
 }
@@ -91,6 +94,7 @@ type matrixWriter struct {
 	ids        []string
 	columns    []string
 	labels     []string
+	single     bool // the values are numbers of single precision
 	// next, if not nil, returns the rows that come next; data, ids and labels then hold the rows [from, to).
 	next     func() (Rows, error)
 	from, to int
@@ -208,6 +212,7 @@ func WriteData(path string, d *Data, o WriteOptions) error {
 }
 
 func writeMatrix(w *matrixWriter, o WriteOptions) error {
+	w.single = o.Single
 	f, gz, err := outputFormat(w.path, o.Format, o.Extensions)
 	if err != nil {
 		return err
@@ -275,7 +280,7 @@ func encodeCSV(w *matrixWriter) error {
 			line = append(appendField(line, w.ids[i-w.from]), ',')
 		}
 		for _, v := range row {
-			line = append(strconv.AppendFloat(line, v, 'g', 17, 64), ',')
+			line = append(w.number(line, v), ',')
 		}
 		if w.labels != nil {
 			line = append(appendField(line, w.labels[i-w.from]), ',')
@@ -290,6 +295,14 @@ func encodeCSV(w *matrixWriter) error {
 		return err
 	}
 	return out.Flush()
+}
+
+// number appends the digits that restore v.
+func (w *matrixWriter) number(line []byte, v float64) []byte {
+	if w.single {
+		return strconv.AppendFloat(line, v, 'g', -1, 32)
+	}
+	return strconv.AppendFloat(line, v, 'g', 17, 64)
 }
 
 func (w *matrixWriter) writeHeader(out io.Writer) error {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,5 +165,45 @@ func TestWriteRows(t *testing.T) {
 		if list, _ := os.ReadDir(dir); len(list) > 0 || !fault.IsInput(err) {
 			t.Errorf("%s: the folder holds %v, error %v", path, list, err)
 		}
+	}
+}
+
+// TestWriteSingle: numbers of single precision take half the bytes in .npy and few digits in CSV, and come back as they are.
+func TestWriteSingle(t *testing.T) {
+	values := []float64{float64(float32(0.1)), -3e38, 1, 1e-40, float64(math.Float32frombits(0x3f800001)), 0}
+	for i, v := range values {
+		values[i] = float64(float32(v))
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"a.npy", "a.csv", "a.npy.gz"} {
+		path := filepath.Join(dir, name)
+		if err := WriteMatrix(path, 2, 3, values, 3, nil, WriteOptions{Single: true}); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(path, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := d.Points.(*points.Dense).Data
+		for i := range got { // digits that restore a float32 are those of another float64
+			got[i] = float64(float32(got[i]))
+		}
+		if !slices.Equal(got, values) {
+			t.Errorf("%s: got %v, want %v", name, got, values)
+		}
+	}
+	file, err := os.ReadFile(filepath.Join(dir, "a.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(file, []byte("'<f4'")) || len(file) != 128+4*len(values) {
+		t.Errorf(".npy has %d bytes, begins with %q: want single precision", len(file), file[:80])
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "a.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "0,1,2\n0.1,-3e+38,1\n1e-40,1.0000001,0\n"; string(text) != want {
+		t.Errorf("CSV is %q: want %q", text, want)
 	}
 }

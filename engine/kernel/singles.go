@@ -21,8 +21,8 @@ import (
 // have distance 0. An element of a linear kernel has an error of about d^1/2 2^-24 |x| |y|. dst is symmetric to the bit, and has the same
 // bits for any number of workers; other processors than AVX-512's and AVX2's may differ in the last digits.
 //
-// Errors: another kernel (*fault.ParamError); a NaN or Inf, and points whose squared lengths are beyond single precision, less than 1e-30 or
-// more than 4e37 (*fault.DataError); the memory limit, for packed points; ctx.Err(). It panics if dst is not n x n.
+// Errors: another kernel (*fault.ParamError); a NaN or Inf, and points whose squared lengths are beyond single precision, more than 4e37 or
+// (but for the linear kernel) less than 1e-30 (*fault.DataError); the memory limit, for packed points; ctx.Err(). It panics if dst is not n x n.
 func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x *points.Single) error {
 	checkShape32(dst, x.N, x.N)
 	ev, err := k.single(ctx, eng, x, x)
@@ -180,7 +180,7 @@ func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []floa
 		}
 	}
 	for r, sum := range sums[:count] {
-		if !(sum <= mostSingle) || sum < leastSingle && !ev.isCentre(rows[r]) {
+		if !(sum <= mostSingle) || sum < leastSingle && ev.stage.kind != linear && !ev.isCentre(rows[r]) {
 			return &fault.DataError{Row: lo + r, Err: fmt.Errorf("squared length %g is beyond single precision: want 0 or %g to %.2g (standardize the data)", sum, leastSingle, mostSingle)}
 		}
 		norms[r] = sum

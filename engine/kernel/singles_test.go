@@ -169,7 +169,7 @@ func TestSinglesErrors(t *testing.T) {
 		"narrow":        {"rbf:sigma=1e-25", good, new(*fault.ParamError)},
 		"NaN":           {"rbf:sigma=1", with(float32(math.NaN())), new(*fault.DataError)},
 		"too large":     {"linear", with(1e25), new(*fault.DataError)},
-		"all too small": {"linear", &points.Single{N: 1, D: 1, Data: []float32{1e-20}}, new(*fault.DataError)},
+		"all too small": {"rbf:sigma=1", &points.Single{N: 2, D: 1, Data: []float32{1e-20, -1e-20}}, new(*fault.DataError)},
 	} {
 		dst := blas.NewMatrix32(c.x.N, c.x.N)
 		if err := newKernel(t, c.kernel).GramSingle(t.Context(), eng, dst, c.x); !errors.As(err, c.want) {

@@ -96,6 +96,7 @@ type Header struct {
 	LibraryVersion string          `json:"library_version,omitempty"`
 	Fingerprint    string          `json:"fingerprint,omitempty"` // dataset.Fingerprint of the training points
 	Build          string          `json:"build,omitempty"`       // backend and kernels that computed it
+	Precision      string          `json:"precision,omitempty"`   // [Single] for a file of [File.Narrowed]
 	Status         json.RawMessage `json:"status,omitempty"`
 	// Extra holds whatever else a method or a program wants to keep.
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
@@ -158,10 +159,21 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Float64s returns the values of the F64 tensor name, shared with f. Its shape must be
-// the given one, in which -1 stands for any size; without a shape it must be a vector.
+// Float64s returns the values of the F64 tensor name, shared with f, or a widened copy of those of an F32 one in a file of
+// single precision. Its shape must be the given one, in which -1 stands for any size; without a shape it must be a vector.
 // A tensor that is missing, of another type or of another shape is a *fault.DataError.
 func (f *File) Float64s(name string, shape ...int) ([]float64, error) {
+	if f.Header.Precision == Single && f.Tensors[name].F32 != nil {
+		narrow, err := f.Float32s(name, shape...)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, len(narrow))
+		for i, v := range narrow {
+			out[i] = float64(v)
+		}
+		return out, nil
+	}
 	t, err := f.get(name, F64, shape)
 	return t.F64, err
 }

@@ -1,5 +1,13 @@
 package points
 
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
 // Single is N vectors of D features in single precision, row-major. It is not a [Points]: nothing computes in single precision unless it is
 // asked to.
 type Single struct {
@@ -28,7 +36,7 @@ func Narrow(x *Dense) (*Single, error) {
 	for k, v := range x.Data {
 		w := float32(v)
 		if w-w != 0 {
-			return nil, badValue(k/x.D, k%x.D, v)
+			return nil, &fault.DataError{Row: k / x.D, Column: strconv.Itoa(k % x.D), Err: fmt.Errorf("value is %g, beyond single precision: want at most %.2g (standardize the data)", v, math.MaxFloat32)}
 		}
 		out.Data[k] = w
 	}

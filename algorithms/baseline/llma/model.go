@@ -79,6 +79,19 @@ func (m *Model) Embed(ctx context.Context, eng *engine.Engine, x points.Points) 
 	return y, nil
 }
 
+// EmbedSingle is [Model.Embed] in single precision, as algorithms.SingleEmbedder says.
+func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
+	y, err := m.flat.EmbedSingle(ctx, eng, x)
+	if err != nil {
+		return y, err
+	}
+	z, err := m.bent.EmbedSingle(ctx, eng, x)
+	for i, v := range z.Data {
+		y.Data[i] += v
+	}
+	return y, err
+}
+
 func (m *Model) embed(ctx context.Context, eng *engine.Engine) places.Embed {
 	return func(x points.Points) (blas.Matrix, error) { return m.Embed(ctx, eng, x) }
 }

@@ -82,7 +82,7 @@ func (m *Map) check(x points.Points) (*points.Dense, error) {
 		return nil, err
 	}
 	if dense.D != len(m.mean) {
-		return nil, &fault.ShapeError{What: "number of features", Got: dense.D, Want: fmt.Sprintf("%d, as the model was fitted on", len(m.mean))}
+		return nil, stored.WrongFeatures(dense.D, len(m.mean))
 	}
 	return dense, input.Points(dense)
 }

@@ -2,13 +2,18 @@
 package mapped
 
 import (
+	"context"
+
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/places"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Metric is a *linear.Map or an *expansion.Map.
@@ -34,6 +39,11 @@ func (m Metric) Alphabet() string {
 func (m Metric) Linear() bool {
 	_, is := m.Map.(*linear.Map)
 	return is
+}
+
+// EmbedSingle is Embed in single precision, as algorithms.SingleEmbedder says.
+func (m Metric) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
+	return places.EmbedSingle(ctx, eng, m.Map, x)
 }
 
 // EncodeMap stores the map in f and returns what the header has to hold, nothing for a linear map.

@@ -196,9 +196,16 @@ func Check(x, support points.Points) error {
 		what = "number of reference objects"
 	}
 	if x.Dim() != support.Dim() {
-		return &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as the model was fitted on", support.Dim())}
+		return wrongSize(what, x.Dim(), support.Dim())
 	}
 	return nil
+}
+
+// WrongFeatures is the error of vectors with another number of features than the model's.
+func WrongFeatures(got, want int) error { return wrongSize("number of features", got, want) }
+
+func wrongSize(what string, got, want int) error {
+	return &fault.ShapeError{What: what, Got: got, Want: fmt.Sprintf("%d, as the model was fitted on", want)}
 }
 
 // Alphabet returns the letters of stored sequences, "" for other points.

@@ -103,6 +103,9 @@ func Update(e *engine.Engine, old *catalog.Fitted, options string, p *Points, l 
 	if err := parse(options, &o); err != nil {
 		return nil, err
 	}
+	if err := old.CheckUpdate(); err != nil {
+		return nil, err
+	}
 	method, err := catalog.Lookup(old.Model.Method())
 	if err != nil {
 		return nil, err

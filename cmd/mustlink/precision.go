@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// precisionFlag is --precision: double, or single for those who ask for it.
+type precisionFlag string
+
+const (
+	double precisionFlag = "double"
+	single precisionFlag = "single"
+)
+
+// add adds the flag, which says the precision of what.
+func (p *precisionFlag) add(f *pflag.FlagSet, what string) {
+	f.StringVar((*string)(p), "precision", string(double), "double or single: the `PRECISION` of "+what)
+}
+
+func (p precisionFlag) check() error {
+	if p != double && p != single {
+		return fault.Unknown("--precision", string(p), []string{string(double), string(single)})
+	}
+	return nil
+}
+
+// singleEmbedding embeds with a model in single precision, and sees how near to double precision that is.
+type singleEmbedding struct {
+	model algorithms.Model
+	// off is the largest difference from double precision among the first rows, relative to the largest coordinate; below 0 before
+	// there were any.
+	off float64
+}
+
+// singleProbe is the number of rows that are embedded in double precision too.
+const singleProbe = 64
+
+// embed embeds dense vectors and returns the places in double precision, exactly.
+func (s *singleEmbedding) embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	y, err := embedSingle(ctx, eng, s.model, x)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	out := eng.NewMatrix(y.Rows, y.Cols)
+	for i := range y.Rows {
+		row := out.Row(i)
+		for c, v := range y.Row(i) {
+			row[c] = float64(v)
+		}
+	}
+	if s.off < 0 {
+		err = s.probe(ctx, eng, x, out)
+	}
+	return out, err
+}
+
+// probe compares the first places with those of double precision.
+func (s *singleEmbedding) probe(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
+	exact, err := s.model.Embed(ctx, eng, points.Slice(x, 0, min(singleProbe, x.Len())))
+	if err != nil {
+		return err
+	}
+	largest, off := 0.0, 0.0
+	for i := range exact.Rows {
+		row := y.Row(i)
+		for c, v := range exact.Row(i) {
+			largest, off = max(largest, math.Abs(v)), max(off, math.Abs(row[c]-v))
+		}
+	}
+	s.off = 0
+	if off > 0 {
+		s.off = off / largest
+	}
+	return nil
+}
+
+func embedSingle(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (blas.Matrix32, error) {
+	with, ok := m.(algorithms.SingleEmbedder)
+	if !ok {
+		return blas.Matrix32{}, &fault.ParamError{Param: "--precision", Value: string(single), Want: "double for a model of method " + m.Method()}
+	}
+	dense, ok := x.(*points.Dense)
+	if !ok {
+		return blas.Matrix32{}, &fault.ParamError{Param: "--precision", Value: string(single), Want: "double for other points than dense vectors"}
+	}
+	narrow, err := points.Narrow(dense)
+	if err != nil {
+		return blas.Matrix32{}, fmt.Errorf("in single precision: %w", err)
+	}
+	y, err := with.EmbedSingle(ctx, eng, narrow)
+	return y, renameParams(err, "precision", "--precision")
+}
