@@ -353,6 +353,7 @@ func TestLongLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	forgetPeak()
 	cmd := command(dir, "fit", "-m", "krca", "-i", "long.csv", "-c", "links.csv", "-o", "out.mlk")
 	wantInputError(t, dir, finish(t, cmd), names(t, dir), "long.csv", "line 3", "line is longer")
 	if peak, ok := peakMemory(cmd.ProcessState); ok && peak > 120<<20 {

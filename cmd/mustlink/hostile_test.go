@@ -21,6 +21,7 @@ const mostMemory = 512 << 20
 func wantRefused(t *testing.T, dir, line string, stdin io.Reader, words ...string) {
 	t.Helper()
 	before := names(t, dir)
+	forgetPeak()
 	cmd := command(dir, strings.Fields(line)...)
 	cmd.Stdin = stdin
 	wantInputError(t, dir, finish(t, cmd), before, words...)

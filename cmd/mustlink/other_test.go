@@ -5,3 +5,5 @@ package main
 import "os"
 
 func peakMemory(*os.ProcessState) (int64, bool) { return 0, false }
+
+func forgetPeak() {}
