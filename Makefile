@@ -45,9 +45,11 @@ QEMU ?= qemu-aarch64-static
 test-arm64: ## test the kernels for arm64 and the products on them, under emulation
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test $(if $(QEMU),-exec $(QEMU)) ./asm/... ./blas/tile
 
-# Left out: what starts no goroutines, and the torture of numbers, which does so as other tests do and takes ten times as long.
+# Left out: what starts no goroutines, such as the damage of files, and the torture of numbers, which does so as other tests do and takes
+# ten times as long.
+RACESKIP = ^TestTorture|^TestDamage
 race: ## run the library's tests under the race detector
-	$(GO) test -race -skip '^TestTorture' $$($(GO) list ./blas/... ./engine/... ./algorithms/... ./bench/... | grep -v /blas/gonum)
+	$(GO) test -race -skip "$(RACESKIP)" $$($(GO) list ./blas/... ./engine/... ./algorithms/... ./bench/... | grep -v /blas/gonum)
 
 # Ordinary runs draw the same problems every time.
 PROPERTYCOUNT ?= 10

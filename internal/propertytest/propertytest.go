@@ -4,6 +4,7 @@ package propertytest
 import (
 	"flag"
 	"os"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -13,18 +14,30 @@ import (
 // Draws is the variable that, set to "random", lets the tests draw other problems in every run; `make properties` sets it.
 const Draws = "MUSTLINK_DRAWS"
 
-// Check is rapid.Check from seed 1, or from that of the flag -rapid.seed.
+// Check is rapid.Check from seed 1, or from that of the flag -rapid.seed, on fewer problems under the race detector.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	seed()
+	flags()
 	rapid.Check(t, property)
 }
 
-// seed gives the flag its value, once, because tests may run side by side.
-var seed = sync.OnceFunc(func() {
-	if f := flag.Lookup("rapid.seed"); os.Getenv(Draws) != "random" && f.Value.String() == "0" {
-		if err := f.Value.Set("1"); err != nil {
-			panic(err)
-		}
+// flags gives those of rapid their values, once, because tests may run side by side.
+var flags = sync.OnceFunc(func() {
+	if os.Getenv(Draws) != "random" {
+		set("rapid.seed", "0", "1")
+	}
+	if checks > 0 {
+		set("rapid.checks", "100", strconv.Itoa(checks))
 	}
 })
+
+// set changes a flag that has its default.
+func set(name, usual, value string) {
+	f := flag.Lookup(name)
+	if f.Value.String() != usual {
+		return
+	}
+	if err := f.Value.Set(value); err != nil {
+		panic(err)
+	}
+}
