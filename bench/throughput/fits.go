@@ -22,6 +22,7 @@ type Fits struct {
 	Name  string  `json:"name"`
 	What  string  `json:"what"`           // a fit is
 	GOGC  int     `json:"gogc,omitempty"` // 0: the program's
+	Kept  int     `json:"kept,omitempty"` // models that are held, the latest
 	Among []Among `json:"among"`
 }
 
@@ -40,10 +41,14 @@ type many func(ctx context.Context, fits int) error
 // collected. Fits of 50 us that keep nothing leave a heap of few megabytes, which Go's own choice, 100, collects 200 times a second.
 const rarely = 800
 
-// fits measures one kind of fit with all numbers of goroutines in turn, under a GOGC of its own unless gogc is 0.
-func (o *Options) fits(ctx context.Context, name string, gogc int) (Fits, error) {
-	f := Fits{Name: name, GOGC: gogc}
-	kind := o.krca
+// kept is the number of models, some 30 MB of them, that the third measurement of krca holds, as a service does that has one for each of
+// its tenants: on a heap that is in use Go collects as much less often as it is larger.
+const kept = 1000
+
+// fits measures one kind of fit with all numbers of goroutines in turn, under a GOGC of its own unless gogc is 0, and holding so many models.
+func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, error) {
+	f := Fits{Name: name, GOGC: gogc, Kept: kept}
+	kind := func(goroutines int) (string, many, error) { return o.krca(goroutines, kept) }
 	if name == kbetaCase {
 		kind = o.kbeta
 	}
@@ -77,9 +82,13 @@ func (o *Options) fits(ctx context.Context, name string, gogc int) (Fits, error)
 }
 
 // krca is krca.FitMetric, from links to factor: 150 points of 4 features, 50 must-links and 50 cannot-links, which it does not use.
-func (o *Options) krca(goroutines int) (string, many, error) {
+func (o *Options) krca(goroutines, kept int) (string, many, error) {
 	c := methods.Case{Points: 150, Features: 4, Links: 100}
 	what := "krca.FitMetric, 150 x 4, 50 must-links and 50 cannot-links, bandwidth given"
+	if kept > 0 {
+		what += fmt.Sprintf(", the latest %d models kept", kept)
+	}
+	models := make([]atomic.Pointer[krca.Metric], max(1, kept))
 	x, set, err := c.Problem()
 	if err != nil {
 		return what, nil, err
@@ -91,22 +100,29 @@ func (o *Options) krca(goroutines int) (string, many, error) {
 	eng, err := o.Open(1)
 	l := krca.Learner{Kernel: spec, Params: krca.DefaultParams()}
 	return what, func(ctx context.Context, fits int) error {
-		return share(goroutines, fits, func() error {
-			_, err := l.FitMetric(ctx, eng, x, set)
+		return share(goroutines, fits, func(i int) error {
+			m, err := l.FitMetric(ctx, eng, x, set)
+			if kept > 0 {
+				models[i%kept].Store(m)
+			}
 			return err
 		})
 	}, err
 }
 
-// share calls f so many times from goroutines; the first error ends them all.
-func share(goroutines, calls int, f func() error) error {
+// share calls f with 0, 1, … calls - 1 from goroutines; the first error ends them all.
+func share(goroutines, calls int, f func(i int) error) error {
 	var next, failed atomic.Int64
 	errs := make([]error, goroutines)
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
-			for next.Add(1) <= int64(calls) && failed.Load() == 0 {
-				if errs[g] = f(); errs[g] != nil {
+			for failed.Load() == 0 {
+				i := int(next.Add(1)) - 1
+				if i >= calls {
+					return
+				}
+				if errs[g] = f(i); errs[g] != nil {
 					failed.Add(1)
 					return
 				}

@@ -116,12 +116,12 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 func (o *Options) run(ctx context.Context, r *Report, name, folder string) error {
 	switch name {
 	case krcaCase, kbetaCase:
-		gogc := []int{0}
+		ways := []struct{ gogc, kept int }{{}}
 		if name == krcaCase {
-			gogc = append(gogc, rarely)
+			ways = append(ways, struct{ gogc, kept int }{gogc: rarely}, struct{ gogc, kept int }{kept: kept})
 		}
-		for _, percent := range gogc {
-			f, err := o.fits(ctx, name, percent)
+		for _, way := range ways {
+			f, err := o.fits(ctx, name, way.gogc, way.kept)
 			if err != nil {
 				return err
 			}

@@ -64,6 +64,9 @@ func (r *Report) Panels() []figure.Panel {
 		if f.GOGC != 0 {
 			name += fmt.Sprintf(", GOGC=%d", f.GOGC)
 		}
+		if f.Kept != 0 {
+			name += fmt.Sprintf(", %d kept", f.Kept)
+		}
 		rate, gain := figure.Series{Name: name, Markers: true, Bars: true}, figure.Series{Name: name, Markers: true, Bars: true}
 		for _, a := range f.Among {
 			g := float64(a.Goroutines)

@@ -41,8 +41,8 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Fits) != 3 || r.Fits[1].GOGC != rarely || len(r.Parses) != 2 || r.Flows != nil || len(heard) != 3 {
-		t.Fatalf("%+v after %v: want fits of krca with and without its own GOGC, of kbeta, and two kinds of CSV", r, heard)
+	if len(r.Fits) != 4 || r.Fits[1].GOGC != rarely || r.Fits[2].Kept != kept || r.Fits[3].Name != kbetaCase || len(r.Parses) != 2 || r.Flows != nil || len(heard) != 3 {
+		t.Fatalf("%+v after %v: want fits of krca as they are, with a GOGC of their own and with models kept, of kbeta, and two kinds of CSV", r, heard)
 	}
 	for _, f := range r.Fits {
 		one, three := f.Among[0], f.Among[1]
@@ -84,12 +84,12 @@ func TestCancel(t *testing.T) {
 // The calls are shared among goroutines, no more and no fewer, and an error ends them.
 func TestShare(t *testing.T) {
 	var calls atomic.Int64
-	if err := share(4, 1000, func() error { calls.Add(1); return nil }); err != nil || calls.Load() != 1000 {
+	if err := share(4, 1000, func(int) error { calls.Add(1); return nil }); err != nil || calls.Load() != 1000 {
 		t.Errorf("%d calls, error %v: want 1000", calls.Load(), err)
 	}
 	broken := errors.New("broken")
 	calls.Store(0)
-	if err := share(4, 1000, func() error { calls.Add(1); return broken }); !errors.Is(err, broken) || calls.Load() > 4 {
+	if err := share(4, 1000, func(int) error { calls.Add(1); return broken }); !errors.Is(err, broken) || calls.Load() > 4 {
 		t.Errorf("%d calls, error %v: want one of each goroutine at most", calls.Load(), err)
 	}
 }

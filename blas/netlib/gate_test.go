@@ -49,6 +49,40 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// After Release OpenBLAS has the threads that somebody else gave it, in whichever order calls come.
+func TestRelease(t *testing.T) {
+	defer Release()
+	for _, threads := range []int{2, 1, 2} {
+		Release()
+		setThreads(threads)
+		for _, flops := range []float64{1, largeFlops, 1} {
+			enter(flops, 2)()
+		}
+		if got := currentThreads(); got != 1 {
+			t.Errorf("%d threads between calls: want 1", got)
+		}
+		Release()
+		if got := currentThreads(); got != threads {
+			t.Errorf("%d threads after Release: want %d, as before", got, threads)
+		}
+	}
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			if i%4 == 0 {
+				Release()
+				return
+			}
+			leave := enter(largeFlops*float64(i%2), 2)
+			defer leave()
+			if got, want := currentThreads(), 1+i%2; got != want {
+				t.Errorf("a call finds %d threads: want %d", got, want)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // Two small calls can be inside at once, as can large ones of a backend with one thread.
 func TestGateShared(t *testing.T) {
 	first := enter(1, 2)

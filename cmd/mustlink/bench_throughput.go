@@ -47,7 +47,8 @@ func newBenchThroughput(a *app) *cobra.Command {
 		Long: `Count what goes through in a second:
 
   krca    fits of krca without embedding, from links to factor (150 x 4, 50 must-links), by goroutines;
-          again with the garbage of the models collected rarely (GOGC=800)
+          again with the garbage of the models collected rarely (GOGC=800), and with the latest 1000
+          models kept, as a service keeps those of its tenants
   kbeta   fits of kbeta (500 x 16), through algorithms/batch, by goroutines
   embed   rows of a .npy file through the embed command (kbeta, 500 landmarks, d = 784), with reading and writing
   csv     bytes of CSV that are parsed, on one core

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"syscall"
 
+	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -75,8 +77,18 @@ func isFile(err error) bool {
 	return path || link || number || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
 
-// Guard runs f; a panic, of f or of a worker of an engine, becomes an error.
+// calls is the number of those of the interface that are under way in the process.
+var calls atomic.Int32
+
+// Guard runs f; a panic, of f or of a worker of an engine, becomes an error. Behind the last call under way, a BLAS library has its
+// threads back: it may be NumPy's too.
 func Guard(f func() error) (err error) {
+	calls.Add(1)
+	defer func() {
+		if calls.Add(-1) == 0 {
+			backends.Release()
+		}
+	}()
 	defer func() {
 		if r := recover(); r != nil {
 			err = &Error{Failed, fmt.Sprintf("internal error, please report it: %v", r)}

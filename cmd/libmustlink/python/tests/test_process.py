@@ -19,6 +19,8 @@ import numpy as np
 import mustlink
 from mustlink import KRCA, NCA, RCA
 
+from bench.figures import openblas_threads
+
 from .data import blobs
 
 
@@ -188,7 +190,8 @@ class Libraries(unittest.TestCase):
 
 class BLAS(unittest.TestCase):
     def test_beside_numpy(self):
-        """NumPy's products in one thread and fits in another do not disturb each other's results."""
+        """NumPy's products in one thread and fits in another do not disturb each other's results, and leave OpenBLAS the threads that it had:
+        on Debian, the netlib build of the library and NumPy have one OpenBLAS between them."""
         random = np.random.RandomState(0)
         A = random.normal(size=(400, 400))
         X, y = blobs(400, 20)
@@ -200,9 +203,11 @@ class BLAS(unittest.TestCase):
         def fit_work(_):
             return np.array_equal(KRCA().fit(X, y).transform(X), want)
 
+        threads = openblas_threads()
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             first, second = pool.map(numpy_work, range(10)), pool.map(fit_work, range(10))
             self.assertTrue(all(first) and all(second))
+        self.assertEqual(openblas_threads(), threads)
 
 
 if __name__ == "__main__":
