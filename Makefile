@@ -31,11 +31,12 @@ build: ## build bin/mustlink: netlib when pkg-config finds openblas and lapacke,
 test: ## test the default build
 	$(GO) test ./...
 
+# make lint vets all three builds; for make test Go itself does.
 test-netlib: ## test the build on OpenBLAS and LAPACKE
-	$(GO) test -tags netlib ./...
+	$(GO) test -vet=off -tags netlib ./...
 
 test-purego: ## test the build without assembly and without cgo
-	$(PUREGO) test $(PURETAGS) ./...
+	$(PUREGO) test -vet=off $(PURETAGS) ./...
 
 test-all: test test-netlib test-purego ## test all three builds
 
@@ -45,11 +46,13 @@ QEMU ?= qemu-aarch64-static
 test-arm64: ## test the kernels for arm64 and the products on them, under emulation
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test $(if $(QEMU),-exec $(QEMU)) ./asm/... ./blas/tile
 
-# Left out: what starts no goroutines, such as the damage of files, and the torture of numbers, which does so as other tests do and takes
-# ten times as long.
-RACESKIP = ^TestTorture|^TestDamage
-race: ## run the library's tests under the race detector
-	$(GO) test -race -skip "$(RACESKIP)" $$($(GO) list ./blas/... ./engine/... ./algorithms/... ./bench/... | grep -v /blas/gonum)
+# Left out: what starts no goroutines, such as the damage of files; and what takes minutes there and shares memory as other tests do: the
+# torture of numbers, tables of papers, comparisons of backends and of methods.
+RACESKIP = ^Test(Torture|Damage|Lu|Hu|Yeung|Planted|Reweighted|Crowd|IsOptimal|ClustersOfOddPoints|BackendsAgreeOnData|RowsDoNotDependOnTheBlock)
+RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum) ./bench/paper ./bench/compare ./bench/measure ./bench/soak
+
+race: ## run the tests of what starts goroutines under the race detector, on fewer problems
+	$(GO) test -race -vet=off -skip '$(RACESKIP)' $(RACEPACKAGES)
 
 # Ordinary runs draw the same problems every time.
 PROPERTYCOUNT ?= 10

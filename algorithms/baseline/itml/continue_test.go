@@ -140,8 +140,9 @@ func TestAddLinksIsWarm(t *testing.T) {
 
 // Directions that are turned are as good as directions that are found anew: beside the learned kernel by its formula, evaluated with all points.
 func TestTurnedDirections(t *testing.T) {
-	turned := 0
+	turned, drawn := 0, 0
 	propertytest.Check(t, func(rt *rapid.T) {
+		drawn++
 		n := rapid.IntRange(100, 120).Draw(rt, "n")
 		x, _, _ := enginetest.Bands(rt, n+20, 4, 2, rapid.Uint64().Draw(rt, "points"))
 		known := x.Select(rows(n)).(*points.Dense)
@@ -178,8 +179,8 @@ func TestTurnedDirections(t *testing.T) {
 			}
 		}
 	})
-	if turned < 50 {
-		t.Errorf("directions were turned %d times", turned)
+	if 2*turned < drawn {
+		t.Errorf("directions were turned in %d of %d problems", turned, drawn)
 	}
 }
 
