@@ -39,40 +39,67 @@ type Command struct {
 }
 
 // embed measures the embed command, from file to file or on a stream.
-func (o *Options) embed(ctx context.Context, name, folder string) (Flow, error) {
-	if name == streamCase {
-		return o.stream(ctx, folder)
+func (o *Options) embed(ctx context.Context, name, folder string) ([]Flow, error) {
+	const what = "kbeta of 500 landmarks, d = 784, .npy to .npy, file to file"
+	switch name {
+	case streamCase:
+		f, err := o.stream(ctx, folder)
+		return []Flow{f}, err
+	case singleCase:
+		return o.files(ctx, name, folder, map[string]string{"landmarks": "500", "extension": "nystrom"}, []way{
+			{what + ", extension=nystrom", nil}, {what + ", extension=nystrom, single precision", []string{"--precision", "single"}},
+		})
 	}
-	const features = 784
-	f := Flow{Name: name, What: "kbeta of 500 landmarks, d = 784, .npy to .npy, file to file", Rows: o.Rows, Bytes: int64(o.Rows) * features * 8}
-	model, points := filepath.Join(folder, "embed.mlk"), filepath.Join(folder, "points.npy")
-	defer os.Remove(points)
-	if err := o.model(ctx, model, features); err != nil {
-		return f, err
-	}
-	if err := writeNPY(ctx, points, o.Rows, features); err != nil {
-		return f, err
-	}
-	var seconds []float64
-	for range o.Rounds {
-		c, err := o.timed(ctx, folder, nil, "embed", model, "-i", points, "-o", filepath.Join(folder, "places.npy"))
-		if err != nil {
-			return f, err
-		}
-		seconds, f.Peak = append(seconds, c.Seconds), max(f.Peak, c.Peak)
-	}
-	f.RowsPerSecond = rate(float64(o.Rows), measure.SpreadOf(seconds))
-	return f, nil
+	return o.files(ctx, name, folder, landmarks, []way{{what, nil}})
 }
 
-// model fits kbeta with 500 landmarks to 2000 points and writes it.
-func (o *Options) model(ctx context.Context, path string, features int) error {
+// landmarks are the parameters of kbeta.
+var landmarks = map[string]string{"landmarks": "500"}
+
+// way is one way to embed a file: by these flags.
+type way struct {
+	what  string
+	flags []string
+}
+
+// files embeds a file in all ways, in turn.
+func (o *Options) files(ctx context.Context, name, folder string, params map[string]string, ways []way) ([]Flow, error) {
+	const features = 784
+	model, points := filepath.Join(folder, "embed.mlk"), filepath.Join(folder, "points.npy")
+	defer os.Remove(points)
+	if err := o.model(ctx, model, features, params); err != nil {
+		return nil, err
+	}
+	if err := writeNPY(ctx, points, o.Rows, features); err != nil {
+		return nil, err
+	}
+	flows, seconds := make([]Flow, len(ways)), make([][]float64, len(ways))
+	for range o.Rounds {
+		for k, w := range ways {
+			args := append([]string{"embed", model, "-i", points, "-o", filepath.Join(folder, "places.npy")}, w.flags...)
+			c, err := o.timed(ctx, folder, nil, args...)
+			if err != nil {
+				return nil, err
+			}
+			seconds[k], flows[k].Peak = append(seconds[k], c.Seconds), max(flows[k].Peak, c.Peak)
+		}
+	}
+	for k, w := range ways {
+		f := &flows[k]
+		f.Name, f.What, f.Rows, f.Bytes = name, w.what, o.Rows, int64(o.Rows)*features*8
+		f.RowsPerSecond = rate(float64(o.Rows), measure.SpreadOf(seconds[k]))
+	}
+	return flows, nil
+}
+
+// model fits kbeta to 2000 points and writes it.
+func (o *Options) model(ctx context.Context, path string, features int, params map[string]string) error {
 	c := methods.Case{Points: 2000, Features: features, Links: 500}
 	x, set, err := c.Problem()
 	if err != nil {
 		return err
 	}
-	learner, err := system.Learner(kbetaCase, map[string]string{"landmarks": "500"}, 1)
+	learner, err := system.Learner(kbetaCase, params, 1)
 	if err != nil {
 		return err
 	}
@@ -117,7 +144,7 @@ func writeNPY(ctx context.Context, path string, rows, cols int) error {
 func (o *Options) stream(ctx context.Context, folder string) (Flow, error) {
 	f := Flow{Name: streamCase, What: "kbeta of 500 landmarks, d = 10, .npy from a pipe, result discarded", Rows: o.StreamRows, Bytes: int64(o.StreamRows) * columns * 8}
 	model := filepath.Join(folder, "stream.mlk")
-	if err := o.model(ctx, model, columns); err != nil {
+	if err := o.model(ctx, model, columns, landmarks); err != nil {
 		return f, err
 	}
 	feed := func(w io.Writer) error { return sendNPY(ctx, w, o.StreamRows) }

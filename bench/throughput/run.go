@@ -17,12 +17,15 @@ const (
 	krcaCase   = "krca"
 	kbetaCase  = "kbeta"
 	embedCase  = "embed"
+	singleCase = "single"
 	csvCase    = "csv"
 	streamCase = "stream"
 )
 
 // Cases returns the names of what is measured, in that order.
-func Cases() []string { return []string{krcaCase, kbetaCase, embedCase, csvCase, streamCase} }
+func Cases() []string {
+	return []string{krcaCase, kbetaCase, embedCase, singleCase, csvCase, streamCase}
+}
 
 // Options choose what is measured.
 type Options struct {
@@ -134,11 +137,11 @@ func (o *Options) run(ctx context.Context, r *Report, name, folder string) error
 		}
 		r.Parses = parses
 	default:
-		f, err := o.embed(ctx, name, folder)
+		flows, err := o.embed(ctx, name, folder)
 		if err != nil {
 			return err
 		}
-		r.Flows = append(r.Flows, f)
+		r.Flows = append(r.Flows, flows...)
 	}
 	return nil
 }

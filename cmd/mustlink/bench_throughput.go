@@ -51,6 +51,7 @@ func newBenchThroughput(a *app) *cobra.Command {
           models kept, as a service keeps those of its tenants
   kbeta   fits of kbeta (500 x 16), through algorithms/batch, by goroutines
   embed   rows of a .npy file through the embed command (kbeta, 500 landmarks, d = 784), with reading and writing
+  single  the same with --precision single and, in turn, without it (extension=nystrom)
   csv     bytes of CSV that are parsed, on one core
   stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its most memory
 

@@ -24,11 +24,11 @@ func TestBenchThroughput(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	write(t, dir, "p.md", benchPage())
 	r := parse(t, runOK(t, dir, "bench throughput --goroutines 1,2 --page p.md --json"+tinyThroughput).stdout)
-	if len(r["fits"].([]any)) != 3 || len(r["csv"].([]any)) != 2 || len(r["setup"].(map[string]any)["builds"].([]any)) != 1 {
+	if len(r["fits"].([]any)) != 4 || len(r["csv"].([]any)) != 2 || len(r["setup"].(map[string]any)["builds"].([]any)) != 1 {
 		t.Errorf("report %v", r)
 	}
 	flows := r["embed"].([]any)
-	for k, rows := range []float64{300, 20000} {
+	for k, rows := range []float64{300, 300, 300, 20000} {
 		flow := flows[k].(map[string]any)
 		peak := flow["peak_bytes"].(float64)
 		if flow["rows"] != rows || !(flow["rows_per_second"].(map[string]any)["median"].(float64) > 0) || runtime.GOOS == "linux" && !(peak > 1<<20 && peak < 1<<30) {
@@ -36,7 +36,7 @@ func TestBenchThroughput(t *testing.T) {
 		}
 	}
 	page := read(t, dir, "p.md")
-	for _, words := range []string{"krca.FitMetric", "GOGC=800", "kbeta, basic form", "file to file", "from a pipe", "10 columns, 17 digits", "(pictures/bench-throughput.svg)"} {
+	for _, words := range []string{"krca.FitMetric", "GOGC=800", "the latest 1000 models kept", "single precision", "kbeta, basic form", "file to file", "from a pipe", "10 columns, 17 digits", "(pictures/bench-throughput.svg)"} {
 		if !strings.Contains(page, words) {
 			t.Errorf("no %q on the page\n%s", words, page)
 		}
