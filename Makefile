@@ -213,8 +213,7 @@ demo: ## learn a metric from pairs and see clustering improve (Go only, no C lib
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/mustlink ./cmd/mustlink
 	$(BIN)/mustlink demo
 
-# Left out are the pages of benchmarks, which take hours, and that of clusters.
-PAGES = README.md CONTRIBUTING.md $(filter-out docs/performance.md docs/reproduction.md docs/scale-out.md,$(wildcard docs/*.md docs/methods/*.md))
+PAGES = README.md CONTRIBUTING.md $(wildcard docs/*.md docs/methods/*.md)
 DOCRUN = CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink && $(GO) run ./internal/docrun -bin $(BIN)/docs
 
 docs-test: ## run the commands and programs in README and docs, and compare what they print with what is shown

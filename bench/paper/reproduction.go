@@ -158,7 +158,7 @@ func others(b *strings.Builder, entries []Entry, results string) {
 
 // made writes how the page was made.
 func made(b *strings.Builder, entries []Entry, command string) {
-	fmt.Fprintf(b, "## Made with\n\n    %s\n\n", command)
+	fmt.Fprintf(b, "## Made with\n\n<!-- run: skip, hours of benchmarks -->\n```sh\n%s\n```\n\n", command)
 	var total float64
 	seen := map[string]bool{}
 	for _, e := range entries {
