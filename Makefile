@@ -48,7 +48,7 @@ test-arm64: ## test the kernels for arm64 and the products on them, under emulat
 
 # Left out: what starts no goroutines, such as the damage of files; and what takes minutes there and shares memory as other tests do: the
 # torture of numbers, tables of papers, comparisons of backends and of methods.
-RACESKIP = ^Test(Torture|Damage|Lu|Hu|Yeung|Planted|Reweighted|Crowd|IsOptimal|ClustersOfOddPoints|BackendsAgreeOnData|RowsDoNotDependOnTheBlock)
+RACESKIP = ^Test(Torture|Damage|Lu|Hu|Yeung|Planted|Reweighted|Crowd|IsOptimal|IsTheSemidefinite|TurnedDirections|AddLinksIsWarm|PathIs|FamiliesAre|ClustersOfOddPoints|BackendsAgreeOnData|RowsDoNotDependOnTheBlock)
 RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum) ./bench/paper ./bench/compare ./bench/measure ./bench/soak
 
 race: ## run the tests of what starts goroutines under the race detector, on fewer problems
@@ -61,10 +61,13 @@ PROPERTYPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImp
 properties: ## run the packages that have property tests PROPERTYCOUNT (10) times, on other problems every time
 	MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 
+# What the tags of the other builds change.
+TAGGED = ./asm/... ./blas/... ./algorithms/catalog ./cmd/mustlink
+
 vet:
 	$(GO) vet ./...
-	$(GO) vet -tags netlib ./...
-	$(PUREGO) vet $(PURETAGS) ./...
+	$(GO) vet -tags netlib $(TAGGED)
+	$(PUREGO) vet $(PURETAGS) $(TAGGED)
 
 lint: vet ## gofmt, vet (three builds), staticcheck
 	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
@@ -105,7 +108,7 @@ build-beam: ## build bin/mustlink-beam, the default build
 	cd $(BEAM) && $(GO) build -o $(CURDIR)/$(BIN)/mustlink-beam .
 
 test-beam: ## test the scale-out command, default build
-	cd $(BEAM) && $(GO) test ./...
+	cd $(BEAM) && $(GO) test -vet=off ./...
 
 lint-beam: ## vet, staticcheck and go.mod of the scale-out command; make lint looks at its formatting
 	cd $(BEAM) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
@@ -210,11 +213,11 @@ reproducible: ## two builds of the commit, in two folders, have the same bytes
 	@.ci/reproducible
 
 demo: ## learn a metric from pairs and see clustering improve (Go only, no C library)
-	CGO_ENABLED=0 $(GO) build -o $(BIN)/mustlink ./cmd/mustlink
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/mustlink ./cmd/mustlink
 	$(BIN)/mustlink demo
 
 PAGES = README.md CONTRIBUTING.md $(wildcard docs/*.md docs/methods/*.md)
-DOCRUN = CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink && $(GO) run ./internal/docrun -bin $(BIN)/docs
+DOCRUN = CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/docs/mustlink ./cmd/mustlink && $(GO) run ./internal/docrun -bin $(BIN)/docs
 
 docs-test: ## run the commands and programs in README and docs, and compare what they print with what is shown
 	@$(DOCRUN) $(PAGES)
