@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -12,9 +13,7 @@ import (
 
 // EmbedSingle embeds in single precision with a map that can, or else returns a *fault.ParamError.
 func EmbedSingle(ctx context.Context, eng *engine.Engine, m Map, x *points.Single) (blas.Matrix32, error) {
-	single, ok := m.(interface {
-		EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error)
-	})
+	single, ok := m.(algorithms.SingleEmbedder)
 	if !ok {
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models that place points by their nearest neighbours"}
 	}
