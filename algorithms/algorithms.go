@@ -29,6 +29,11 @@ type Learner interface {
 }
 
 // Model is a learned metric. It is immutable and safe for concurrent use.
+//
+// Embed, Gram and Distances take points of the kind that the model was fitted on, with as many features: otherwise the
+// error is a *fault.ShapeError or a *fault.DataError. Other errors are a *fault.DataError with row and column for a value
+// that is NaN, infinite or so large that its squares overflow, a *fault.MemoryError for a result above the memory limit, and
+// ctx.Err(), wrapped.
 type Model interface {
 	// Method returns the name of the method that made it.
 	Method() string
@@ -43,7 +48,8 @@ type Model interface {
 	// Gram evaluates the learned kernel between the rows of x and y, |x| x |y|. A nil y
 	// means x, and then the result is symmetric to the bit.
 	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
-	// Distances returns the squared learned distance of each pair of rows of x.
+	// Distances returns the squared learned distance of each pair of rows of x. A row out of range is a *fault.DataError
+	// whose Row is the number of the pair.
 	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
 	// Encode stores the model's tensors and its entries of the header in f.
 	Encode(f *model.File) error

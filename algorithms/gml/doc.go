@@ -33,7 +33,7 @@
 // For rbf and datadep exact: the learned kernel is k0(x, y) - k0(x, .)' B k0(., y), with M(x, y) = s(x, y) - s_x' T' s_y for k0
 // in the second. For spectral a new point takes the place
 // that its nearest training points give it, with the weights that reconstruct it from them. So new points are embedded out of
-// sample, by [Model.Embed], and the metric stays.
+// sample, by Embed of the model, and the metric stays.
 //
 // # New links
 //

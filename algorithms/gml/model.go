@@ -26,7 +26,10 @@ type metric interface {
 	Kernel() kernel.Kernel
 }
 
-// Model is a fitted metric. It is immutable and safe for concurrent use.
+// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances, as [algorithms.Model] has
+// them, take the kernel values of a point with the m stored points and 2 m Dim flops for the priors rbf and datadep. For
+// the spectral prior they are exact for the training points, whose places are stored, and a new point takes its distances
+// to all of them and 2 k Dim flops for k neighbours.
 type Model struct {
 	metric
 	params  Params

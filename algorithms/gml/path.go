@@ -42,7 +42,7 @@ func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points,
 
 // Distances returns, for each gamma, what Model.Distances does after a fit, to the tolerance of the fits. The result depends on the set of
 // the values, and not on their order. Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of Fit and
-// [Model.Distances].
+// of Distances of a model.
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, gamma []float64) ([][]float64, error) {
 	out := make([][]float64, len(gamma))
 	err := p.each(ctx, eng, gamma, func(m *Model, places []int) error {

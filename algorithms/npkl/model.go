@@ -11,7 +11,10 @@ import (
 )
 
 // Model is a fitted kernel matrix and its extension to new points. It is immutable and safe for
-// concurrent use.
+// concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new point takes
+// its distances to all of them, to find its neighbours in the graph, and 2 Dim flops for each of these. A model of given
+// similarities refuses new points with a *fault.DataError.
 type Model struct {
 	*graphkernel.Extension
 	params Params

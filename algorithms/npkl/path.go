@@ -60,7 +60,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 
 // Distances returns, for each value of C, what Model.Distances does after a fit, to the tolerance of the fits. The result depends on
 // the set of the values, and not on their order. Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of
-// [Model.Distances].
+// Distances of a model.
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, c []float64) ([][]float64, error) {
 	out := make([][]float64, len(c))
 	err := p.each(ctx, eng, c, true, func(m *Model, places []int) error {

@@ -75,7 +75,7 @@ func Laplacian(a *sparse.Matrix, normalized bool) (*sparse.Matrix, error) {
 	return l, nil
 }
 
-// Degrees returns the sum of the weights of every point's edges, without loops.
+// Degrees returns the sum of the weights of every point's edges, without loops, length n. O(edges).
 func Degrees(a *sparse.Matrix) []float64 {
 	degrees := make([]float64, a.Rows)
 	for i := range degrees {

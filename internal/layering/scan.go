@@ -19,7 +19,7 @@ func Scan(root fs.FS) (faults []string, files int, err error) {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if name != "." && skipFolder(root, name) {
+			if name != "." && SkipFolder(root, name) {
 				return fs.SkipDir
 			}
 			return nil
@@ -34,7 +34,8 @@ func Scan(root fs.FS) (faults []string, files int, err error) {
 	return faults, files, err
 }
 
-func skipFolder(root fs.FS, name string) bool {
+// SkipFolder says whether the go tool, or this module, leaves out a folder below root: see [Scan].
+func SkipFolder(root fs.FS, name string) bool {
 	base := path.Base(name)
 	if base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
 		return true

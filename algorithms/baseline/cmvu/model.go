@@ -9,7 +9,9 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use.
+// Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use. Embed,
+// Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
+// point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
 type Model struct {
 	*barycentric.Extension
 	params    Params

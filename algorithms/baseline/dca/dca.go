@@ -49,7 +49,9 @@ func (p Params) Validate() error {
 	return input.Positive("eps_rel", p.EpsRel)
 }
 
-// Model is a fitted metric. It is immutable and safe for concurrent use.
+// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
+// [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values with the stored points,
+// all of the fit, and 2 Dim flops for each of these.
 type Model = mapped.Model[Params]
 
 var (

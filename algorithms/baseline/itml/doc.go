@@ -19,5 +19,5 @@
 // # New links, new points
 //
 // A model keeps its links and their multipliers. [Model.AddLinks] goes on with more of them, at the bounds of the first fit, to the
-// optimum of all. New points need nothing: [Model.Embed] places them out of sample, and the metric stays.
+// optimum of all. New points need nothing: Embed of the model places them out of sample, and the metric stays.
 package itml

@@ -103,7 +103,8 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return m, ctx.Err()
 }
 
-// Model is a map into the directions. It is immutable and safe for concurrent use.
+// Model is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
+// [algorithms.Model] has them, take the kernel values of a point with the n training points and 2 n Dim flops.
 type Model struct {
 	*expansion.Map
 	params    Params

@@ -19,7 +19,8 @@ import (
 )
 
 // Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of the same class; its trace is the best so far.
-// It is immutable and safe for concurrent use.
+// It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model = linear.Descended[Params]
 
 var (

@@ -7,7 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Model is a fitted metric, the linear map y = W (x - mean).
+// Model is a fitted metric, the linear map y = W (x - mean). It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model struct {
 	linear.Map
 	params Params

@@ -28,7 +28,10 @@ type Learner struct {
 
 var _ algorithms.Learner = Learner{}
 
-// Model is a fitted kernel matrix and its extension to new points.
+// Model is a fitted kernel matrix and its extension to new points. It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new point takes
+// its distances to all of them, to find its neighbours in the graph, and 2 Dim flops for each of these. A model of given
+// similarities refuses new points with a *fault.DataError.
 type Model = graphkernel.Fitted[Params]
 
 // Method returns "sdplr".
@@ -58,6 +61,6 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 // rankTol drops eigenvalues that are as good as 0.
 const rankTol = 1e-10
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be
+// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that cannot be
 // used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

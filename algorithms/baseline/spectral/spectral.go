@@ -221,7 +221,9 @@ func placed(b *basis.Basis, alpha []float64) blas.Matrix {
 	return y
 }
 
-// Model is a kernel of a graph and its extension to new points. It is immutable and safe for concurrent use.
+// Model is a kernel of a graph and its extension to new points. It is immutable and safe for concurrent use. Embed,
+// Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
+// point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
 type Model struct {
 	*barycentric.Extension
 	params  Params

@@ -111,7 +111,9 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return m, ctx.Err()
 }
 
-// Model is a fitted metric, the linear map y = W (x - mean) with orthonormal rows.
+// Model is a fitted metric, the linear map y = W (x - mean) with orthonormal rows. It is immutable and safe for
+// concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model struct {
 	linear.Map
 	params Params

@@ -56,7 +56,8 @@ func (p Params) Validate() error {
 	return input.Positive("eps_rel", p.EpsRel)
 }
 
-// Model is a fitted metric. It is immutable and safe for concurrent use.
+// Model is a fitted metric, a linear map. It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model = linear.Fitted[Params]
 
 var (

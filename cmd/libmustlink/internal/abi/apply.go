@@ -7,7 +7,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -31,7 +30,7 @@ func rowsOfBlock(m algorithms.Model) int {
 
 // Embed is mustlink_embed.
 func Embed(e *engine.Engine, fitted *catalog.Fitted, p *Points, c *Control, out *Array) error {
-	x, err := p.read(false)
+	x, err := p.unseen(false) // models look at what they embed
 	if err != nil {
 		return err
 	}
@@ -66,8 +65,7 @@ func embedRows(ctx context.Context, e *engine.Engine, fitted *catalog.Fitted, pa
 	if err != nil {
 		return inRows(err, lo)
 	}
-	out.write(lo, y.Rows, y.Stride, y.Data)
-	return nil
+	return out.write(ctx, e, lo, y)
 }
 
 // inRows moves the row that an error names by that of the block's beginning.
@@ -106,15 +104,13 @@ func GramMatrix(e *engine.Engine, fitted *catalog.Fitted, p, q *Points, c *Contr
 	if err := out.wantShape(x.Len(), cols); err != nil {
 		return err
 	}
-	var k blas.Matrix
-	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		k, err = fitted.Model.Gram(ctx, e, x, y)
-		return err
+	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
+		k, err := fitted.Model.Gram(ctx, e, x, y)
+		if err != nil {
+			return err
+		}
+		return out.write(ctx, e, 0, k)
 	})
-	if err == nil {
-		out.write(0, k.Rows, k.Stride, k.Data)
-	}
-	return err
 }
 
 // Distances is mustlink_distances.

@@ -1,9 +1,12 @@
 package abi
 
 import (
+	"context"
 	"math"
 	"unsafe"
 
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -107,18 +110,26 @@ func (a *Array) values(keep bool) []float64 {
 	return out
 }
 
-// write stores rows of values, the first of them as row lo.
-func (a *Array) write(lo int, rows, stride int, values []float64) {
-	part := *a
-	if rows == 0 || a.Cols == 0 {
-		return
+// copied is about how many values one worker copies at a time: to memory that is written for the first time, where the system
+// provides a page at every step, copying takes as long as computing.
+const copied = 1 << 16
+
+// write stores the rows of m, the first of them as row lo.
+func (a *Array) write(ctx context.Context, e *engine.Engine, lo int, m blas.Matrix) error {
+	if m.Rows == 0 || m.Cols == 0 {
+		return nil
 	}
-	part.Rows = int64(rows)
-	if a.Type == Float32 {
-		scatter(unsafe.Slice((*float32)(a.Data), a.extent())[lo*int(a.RowStride):], values, stride, &part)
-	} else {
-		scatter(unsafe.Slice((*float64)(a.Data), a.extent())[lo*int(a.RowStride):], values, stride, &part)
-	}
+	return e.For(ctx, m.Rows, copied/m.Cols+1, func(from, to int) error {
+		part := *a
+		part.Rows = int64(to - from)
+		place := (lo + from) * int(a.RowStride)
+		if a.Type == Float32 {
+			scatter(unsafe.Slice((*float32)(a.Data), a.extent())[place:], m.View(from, to, 0, m.Cols), &part)
+		} else {
+			scatter(unsafe.Slice((*float64)(a.Data), a.extent())[place:], m.View(from, to, 0, m.Cols), &part)
+		}
+		return nil
+	})
 }
 
 // side is the edge of the squares in which matrices are turned, so that both sides of the copy stay in the cache.
@@ -135,17 +146,17 @@ func gather[T float32 | float64](out []float64, from []T, a *Array) {
 }
 
 // scatter is the way back.
-func scatter[T float32 | float64](to []T, values []float64, stride int, a *Array) {
-	rows, cols, rs, cs := int(a.Rows), int(a.Cols), int(a.RowStride), int(a.ColStride)
+func scatter[T float32 | float64](to []T, from blas.Matrix, a *Array) {
+	rs, cs := int(a.RowStride), int(a.ColStride)
 	if same, ok := any(to).([]float64); ok && cs == 1 {
-		for i := range rows {
-			copy(same[i*rs:i*rs+cols], values[i*stride:i*stride+cols])
+		for i := range from.Rows {
+			copy(same[i*rs:i*rs+from.Cols], from.Row(i))
 		}
 		return
 	}
-	squares(rows, cols, func(i, lo, hi int) {
+	squares(from.Rows, from.Cols, func(i, lo, hi int) {
 		for j := lo; j < hi; j++ {
-			to[i*rs+j*cs] = T(values[i*stride+j])
+			to[i*rs+j*cs] = T(from.Data[i*from.Stride+j])
 		}
 	})
 }

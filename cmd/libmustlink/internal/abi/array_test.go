@@ -6,12 +6,15 @@ import (
 	"math/rand/v2"
 	"testing"
 	"unsafe"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 )
 
 // TestLayouts: whatever the strides and the type, values are read row by row and written back to
 // their places, and nothing else is touched.
 func TestLayouts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng, e := rand.New(rand.NewPCG(1, 1)), newEngine(t, "")
 	for range 300 {
 		rows, cols := 1+rng.IntN(70), 1+rng.IntN(70)
 		rs, cs := int64(cols+rng.IntN(3)), int64(1)
@@ -46,12 +49,12 @@ func TestLayouts(t *testing.T) {
 				}
 			}
 		}
-		writesBack(t, &a, memory)
+		writesBack(t, e, &a, memory)
 	}
 }
 
 // writesBack stores the negative of every element.
-func writesBack(t *testing.T, a *Array, memory []float64) {
+func writesBack(t *testing.T, e *engine.Engine, a *Array, memory []float64) {
 	t.Helper()
 	before := append([]float64(nil), memory...)
 	values := a.values(true)
@@ -60,8 +63,12 @@ func writesBack(t *testing.T, a *Array, memory []float64) {
 	}
 	half := int(a.Rows) / 2
 	cols := int(a.Cols)
-	a.write(0, half, cols, values)
-	a.write(half, int(a.Rows)-half, cols, values[half*cols:])
+	m := blas.Matrix{Rows: int(a.Rows), Cols: cols, Stride: max(1, cols), Data: values}
+	for _, part := range [][2]int{{0, half}, {half, m.Rows}} {
+		if err := a.write(t.Context(), e, part[0], m.View(part[0], part[1], 0, cols)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	inside := map[int64]bool{}
 	for i := range a.Rows {
 		for j := range a.Cols {

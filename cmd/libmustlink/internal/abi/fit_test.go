@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -108,6 +111,12 @@ func TestEveryMethod(t *testing.T) {
 						t.Fatalf("coordinate %d, %d is %v: want %v", i, j, out[i*want.Dim()+j], v)
 					}
 				}
+			}
+			wrong := slices.Clone(x)
+			wrong[len(wrong)-1] = math.NaN()
+			var bad *fault.DataError
+			if err := Embed(e, got, pointsIn(wrong), nil, to); !errors.As(err, &bad) || bad.Row != n-1 || bad.Column != strconv.Itoa(d-1) {
+				t.Fatalf("a NaN gave %v: want an error that names row %d, column %d", err, n-1, d-1)
 			}
 		})
 	}

@@ -27,6 +27,15 @@ type Points struct {
 
 // read returns the points. With keep they share no memory with the caller.
 func (p *Points) read(keep bool) (points.Points, error) {
+	x, err := p.unseen(keep)
+	if dense, ok := x.(*points.Dense); ok && err == nil {
+		err = dense.Validate()
+	}
+	return x, err
+}
+
+// unseen is read for those who look at every value of dense points themselves: these may be NaN or infinite.
+func (p *Points) unseen(keep bool) (points.Points, error) {
 	if p == nil {
 		return nil, argument("the points are NULL")
 	}
@@ -41,7 +50,7 @@ func (p *Points) read(keep bool) (points.Points, error) {
 	}
 	values := p.values(keep)
 	if p.Kind == Dense {
-		return points.NewDense(int(p.Rows), int(p.Cols), values)
+		return &points.Dense{N: int(p.Rows), D: int(p.Cols), Data: values}, nil
 	}
 	var diagonal []float64
 	if p.Diagonal != nil {

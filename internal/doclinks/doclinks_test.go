@@ -1,0 +1,116 @@
+package doclinks_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/internal/apilist"
+	"github.com/mustlink/mustlink/internal/doclinks"
+	"github.com/mustlink/mustlink/internal/layering"
+)
+
+// TestComments: go doc of every package of the library names what is there.
+func TestComments(t *testing.T) {
+	all := map[string]*doclinks.Package{}
+	for _, folder := range folders(t) {
+		importPath := path.Join(apilist.Module, folder)
+		p, err := doclinks.Load(filepath.Join("../..", folder), importPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[importPath] = p
+	}
+	if len(all) < 70 {
+		t.Fatalf("only %d packages were found", len(all))
+	}
+	for _, p := range all {
+		for _, fault := range p.Check(all) {
+			t.Error(fault)
+		}
+	}
+}
+
+// folders returns those of the library's packages.
+func folders(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	root := os.DirFS("../..")
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && (layering.SkipFolder(root, name) || d.Name() == "internal" || name == "cmd" || name == "docs") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if folder := path.Dir(name); path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") && !slices.Contains(list, folder) {
+			list = append(list, folder)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestFaults: a name without a comment, and links that lead nowhere in four ways, are found; what is right is not.
+func TestFaults(t *testing.T) {
+	write := func(importPath, source string) *doclinks.Package {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, "p.go"), []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p, err := doclinks.Load(folder, importPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := write("example.org/p", `// Package p has [T], [T.Right] and [fs.FS], and code:
+//
+//	[Code]
+//
+// And a list:
+//
+//   - with [Lost]
+package p
+
+import "io/fs"
+
+// T leads to [T.Wrong], [fs.FS.Open] and [other.Name].
+type T struct{ fs fs.FS }
+
+// Right is alone in a group with x[i] and [0, n).
+func (T) Right() {}
+
+func (T) Bare() {}
+
+func (T) Error() string { return "" }
+`)
+	want := []string{
+		"example.org/p, T.Bare: no comment",
+		"example.org/p, T: [T.Wrong] leads to nothing",
+		"example.org/p, T: [other.Name] leads to nothing",
+		"example.org/p, package: [Lost] leads to nothing",
+	}
+	got := p.Check(map[string]*doclinks.Package{"example.org/p": p})
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	q := write("example.org/q", "package q\n\nimport \"example.org/p\"\n\n// Q is not [p.Gone] but [p.T.Right].\nvar Q p.T\n")
+	got = q.Check(map[string]*doclinks.Package{"example.org/p": p})
+	slices.Sort(got)
+	if want := []string{"example.org/q, Q: [Gone] of example.org/p is not there", "example.org/q, package: no comment"}; !slices.Equal(got, want) {
+		t.Errorf("got %q: want %q", got, want)
+	}
+}
