@@ -24,15 +24,24 @@ const (
 	exitInterrupted = 130
 )
 
-func main() {
+func main() { os.Exit(execute()) }
+
+// execute is the program; it returns the exit code.
+func execute() int {
 	if slices.ContainsFunc(os.Args[1:], isWorkerFlag) {
 		flag.Parse() // the runner's own flags
 		job.Init()   // does not return
 	}
+	remove, err := job.Temporary()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mustlink-beam: no room for temporary files: "+err.Error())
+		return exitFailed
+	}
+	defer remove()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	a := &app{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
-	err := newRoot(a).ExecuteContext(ctx)
+	err = newRoot(a).ExecuteContext(ctx)
 	code := exitCode(ctx, err)
 	if err != nil {
 		message := err.Error()
@@ -41,7 +50,7 @@ func main() {
 		}
 		fmt.Fprintln(os.Stderr, "mustlink-beam: "+message)
 	}
-	os.Exit(code)
+	return code
 }
 
 // isWorkerFlag says whether an argument makes this program a worker of a cluster.

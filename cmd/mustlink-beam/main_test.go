@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	trial.Main(m)
 }
 
 // program returns the path of the test's program.
@@ -95,6 +95,24 @@ func problem(t *testing.T, n int) (model, pattern string, want []float64) {
 		t.Fatal(err)
 	}
 	return model, trial.Files(t, x, trial.Sizes(n)), y.Clone().Data
+}
+
+// A job leaves nothing among the temporary files.
+func TestNothingIsLeft(t *testing.T) {
+	model, pattern, _ := problem(t, 300)
+	folder := t.TempDir()
+	cmd := command(t, "embed", model, "-i", pattern, "-o", filepath.Join(t.TempDir(), "y.npy"))
+	cmd.Env = append(cmd.Env, "TMPDIR="+folder)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range left {
+		t.Errorf("%s is left", file.Name())
+	}
 }
 
 // A job that is killed on its way and submitted again loses no row and doubles none, and what the killed process had begun is gone.

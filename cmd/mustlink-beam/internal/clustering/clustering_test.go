@@ -25,6 +25,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+func TestMain(m *testing.M) { trial.Main(m) }
+
 func matrix(x *points.Dense) blas.Matrix {
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }

@@ -27,6 +27,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+func TestMain(m *testing.M) { trial.Main(m) }
+
 // linksFile writes count must-links, and as many cannot-links, between n rows at random.
 func linksFile(t *testing.T, n, count int) string {
 	t.Helper()

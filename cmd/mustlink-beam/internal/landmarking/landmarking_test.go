@@ -22,6 +22,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+func TestMain(m *testing.M) { trial.Main(m) }
+
 // choose runs a rule on Prism and returns the numbers of the landmarks, after it has seen that their places are those of the rows.
 func choose(t *testing.T, set *shard.Set, workers int, o landmarking.Options, x *points.Dense) []int {
 	t.Helper()

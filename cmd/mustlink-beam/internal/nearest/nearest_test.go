@@ -21,6 +21,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+func TestMain(m *testing.M) { trial.Main(m) }
+
 // rowsOf returns rows with many ties: three copies of some, and small whole numbers.
 func rowsOf(n int) *points.Dense {
 	x := trial.Blobs(9, n, 3, 8, 2)

@@ -26,6 +26,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+func TestMain(m *testing.M) { trial.Main(m) }
+
 // local returns the coordinates of all rows as the library computes them at once.
 func local(t *testing.T, model string, x *points.Dense) blas.Matrix {
 	t.Helper()

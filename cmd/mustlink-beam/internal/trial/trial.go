@@ -17,6 +17,18 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+// Main runs the tests of a package and removes what their jobs leave among the temporary files.
+func Main(m *testing.M) {
+	remove, err := job.Temporary()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	remove()
+	os.Exit(code)
+}
+
 // Engine returns an engine of two workers.
 func Engine(t *testing.T) *engine.Engine {
 	t.Helper()
