@@ -19,6 +19,9 @@ import (
 // handles are all engines and models that the calling program has.
 var handles abi.Handles
 
+// turns are those of all fits in this process.
+var turns = abi.NewTurns()
+
 // version is never freed.
 var version = C.CString(catalog.Version())
 
@@ -112,7 +115,7 @@ func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlin
 		if err != nil {
 			return err
 		}
-		fitted, err := abi.Fit(eng, text(method), text(options), pointsOf(points), linksOf(links), controlOf(control))
+		fitted, err := abi.Fit(turns, eng, text(method), text(options), pointsOf(points), linksOf(links), controlOf(control))
 		return give(fitted, err, out)
 	})
 }
@@ -125,7 +128,7 @@ func mustlinkUpdate(e C.mustlink_engine, m C.mustlink_model, options *C.char, po
 			return err
 		}
 		return withModel(e, m, func(eng *engine.Engine, old *catalog.Fitted) error {
-			fitted, err := abi.Update(eng, old, text(options), pointsOf(points), linksOf(links), controlOf(control))
+			fitted, err := abi.Update(turns, eng, old, text(options), pointsOf(points), linksOf(links), controlOf(control))
 			return give(fitted, err, out)
 		})
 	})

@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -76,31 +77,51 @@ func tooLarge(row, column int, v, limit float64) error {
 	return &fault.DataError{Row: row, Column: strconv.Itoa(column), Err: fmt.Errorf("value is %g: want at most %g in size, since squares of squares overflow (standardize the data, or leave the row or column out)", v, limit)}
 }
 
-// distinguishable refuses points that differ, but by so little that squares of their differences vanish.
+// distinguishable refuses points that differ, but by so little that squares of their differences vanish. It mostly ends at the second
+// point.
 func distinguishable(x points.Points) error {
 	most, least := 0.0, 1/Largest
-	switch p := x.(type) {
-	case *points.Dense:
-		for i := range p.N {
-			first := p.Row(0)
-			for j, v := range p.Row(i) {
-				most = max(most, math.Abs(v-first[j]))
-			}
-		}
-	case *points.CSR:
-		for _, v := range p.Val {
-			most = max(most, math.Abs(v))
-		}
-	case *points.Gram:
+	if _, ok := x.(*points.Gram); ok {
 		least = 1 / largestProduct
-		for _, v := range p.Data {
-			most = max(most, math.Abs(v))
+	}
+	for size := range sizes(x) {
+		if most = max(most, size); most >= least {
+			return nil
 		}
 	}
-	if most > 0 && most < least {
+	if most > 0 {
 		return fault.Data("", "the points differ by at most %g: want differences from %g on, since squares of squares vanish (standardize the data, or multiply them)", most, least)
 	}
 	return nil
+}
+
+// sizes goes through what tells points apart: differences from the first of dense ones, the values of others.
+func sizes(x points.Points) iter.Seq[float64] {
+	var values []float64
+	switch p := x.(type) {
+	case *points.Dense:
+		return func(yield func(float64) bool) {
+			for i := range p.N {
+				first := p.Row(0)
+				for j, v := range p.Row(i) {
+					if !yield(math.Abs(v - first[j])) {
+						return
+					}
+				}
+			}
+		}
+	case *points.CSR:
+		values = p.Val
+	case *points.Gram:
+		values = p.Data
+	}
+	return func(yield func(float64) bool) {
+		for _, v := range values {
+			if !yield(math.Abs(v)) {
+				return
+			}
+		}
+	}
 }
 
 // moderate refuses a kernel whose values on x are too large or too small to calculate with. Only polynomials can have such

@@ -30,8 +30,11 @@ func rowsOfBlock(m algorithms.Model) int {
 
 // Embed is mustlink_embed.
 func Embed(e *engine.Engine, fitted *catalog.Fitted, p *Points, c *Control, out *Array) error {
-	x, err := p.unseen(false) // models look at what they embed
+	x, err := p.unseen(false)
 	if err != nil {
+		return err
+	}
+	if err := finite(e, x); err != nil { // before anything is written
 		return err
 	}
 	if err := out.wantShape(x.Len(), fitted.Model.Dim()); err != nil {
@@ -52,6 +55,16 @@ func Embed(e *engine.Engine, fitted *catalog.Fitted, p *Points, c *Control, out 
 			}
 		}
 		return nil
+	})
+}
+
+// finite is Validate of dense points, on all workers: other kinds were looked at when they were read.
+func finite(e *engine.Engine, x points.Points) error {
+	if _, ok := x.(*points.Dense); !ok {
+		return nil
+	}
+	return e.For(context.Background(), x.Len(), copied/max(1, x.Dim())+1, func(lo, hi int) error {
+		return inRows(points.Slice(x, lo, hi).Validate(), lo)
 	})
 }
 

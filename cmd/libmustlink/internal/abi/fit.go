@@ -14,7 +14,7 @@ import (
 )
 
 // Fit is mustlink_fit.
-func Fit(e *engine.Engine, name, options string, p *Points, l *Links, c *Control) (*catalog.Fitted, error) {
+func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Links, c *Control) (*catalog.Fitted, error) {
 	method, err := catalog.Lookup(name)
 	if err != nil {
 		return nil, err
@@ -51,8 +51,10 @@ func Fit(e *engine.Engine, name, options string, p *Points, l *Links, c *Control
 		if learner, err = withTriplets(learner, method, l.triplets()); err != nil {
 			return err
 		}
-		fitted.Model, err = learner.Fit(ctx, e, x, set)
-		return err
+		return turns.Take(ctx, func() error {
+			fitted.Model, err = learner.Fit(ctx, e, x, set)
+			return err
+		})
 	})
 	return fitted, err
 }
@@ -98,7 +100,7 @@ func withTriplets(l algorithms.Learner, m catalog.Method, list []links.Triplet) 
 }
 
 // Update is mustlink_update.
-func Update(e *engine.Engine, old *catalog.Fitted, options string, p *Points, l *Links, c *Control) (*catalog.Fitted, error) {
+func Update(turns Turns, e *engine.Engine, old *catalog.Fitted, options string, p *Points, l *Links, c *Control) (*catalog.Fitted, error) {
 	var o updateOptions
 	if err := parse(options, &o); err != nil {
 		return nil, err
@@ -118,8 +120,10 @@ func Update(e *engine.Engine, old *catalog.Fitted, options string, p *Points, l 
 			return nil, fault.Data("", "a model of method %s does not take updates back: want no drop_last", method.Name)
 		}
 		err := c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-			updated.Model, err = model.DropLast(ctx, e, o.DropLast)
-			return err
+			return turns.Take(ctx, func() error {
+				updated.Model, err = model.DropLast(ctx, e, o.DropLast)
+				return err
+			})
 		})
 		return &updated, err
 	}
@@ -136,8 +140,10 @@ func Update(e *engine.Engine, old *catalog.Fitted, options string, p *Points, l 
 		return nil, err
 	}
 	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		updated.Model, err = taught(ctx, e, old.Model, &o, x, set, l)
-		return err
+		return turns.Take(ctx, func() error {
+			updated.Model, err = taught(ctx, e, old.Model, &o, x, set, l)
+			return err
+		})
 	})
 	return &updated, err
 }

@@ -96,7 +96,7 @@ func TestEveryMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Fit(e, m.Name, `{"seed": 9}`, pointsIn(x), known, nil)
+			got, err := Fit(NewTurns(), e, m.Name, `{"seed": 9}`, pointsIn(x), known, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestNothingIsKept(t *testing.T) {
 	known := sampled(t, label)
 	for _, m := range catalog.Methods() {
 		copy(mine, x)
-		fitted, err := Fit(e, m.Name, `{"params": {}}`, pointsIn(mine), known, nil)
+		fitted, err := Fit(NewTurns(), e, m.Name, `{"params": {}}`, pointsIn(mine), known, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)
 		}
@@ -176,12 +176,12 @@ func TestOptions(t *testing.T) {
 		`{"features": ["a"]}`:                  "names of features",
 		`{"params": {"eps": 1, "eps_rel": "0.1"}}`: "eps",
 	} {
-		_, err := Fit(e, "krca", options, pointsIn(x), known, nil)
+		_, err := Fit(NewTurns(), e, "krca", options, pointsIn(x), known, nil)
 		if err == nil || CodeOf(err) != BadInput || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: error %v (code %d): want one with %q", options, err, CodeOf(err), word)
 		}
 	}
-	fitted, err := Fit(e, "krca", `{"params": {"dims": 2, "eps_rel": 1e-2, "form": "spectral"}, "standardize": true}`, pointsIn(x), known, nil)
+	fitted, err := Fit(NewTurns(), e, "krca", `{"params": {"dims": 2, "eps_rel": 1e-2, "form": "spectral"}, "standardize": true}`, pointsIn(x), known, nil)
 	if err != nil || fitted.Model.Dim() != 2 || fitted.Scaling == nil {
 		t.Errorf("model %+v, error %v", fitted, err)
 	}

@@ -34,7 +34,7 @@ func (p *Points) read(keep bool) (points.Points, error) {
 	return x, err
 }
 
-// unseen is read for those who look at every value of dense points themselves: these may be NaN or infinite.
+// unseen is read without a look at the values of dense points, which may be NaN or infinite.
 func (p *Points) unseen(keep bool) (points.Points, error) {
 	if p == nil {
 		return nil, argument("the points are NULL")
