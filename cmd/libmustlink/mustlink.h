@@ -7,7 +7,8 @@
  *   - It returns MUSTLINK_OK or another code of mustlink_code. mustlink_message() then says what was
  *     wrong, in English, for the calling thread. Outputs are written only with MUSTLINK_OK, but for a
  *     matrix that was cancelled half-way.
- *   - All functions may be called from any thread at any time, on the same handles too.
+ *   - All functions may be called from any thread at any time, on the same handles too. As many fits
+ *     and updates work at a time as there are processors; others wait for their turn.
  *   - Handles are numbers. One that was freed or never existed gives MUSTLINK_BAD_HANDLE; freeing one
  *     that another thread still uses is safe. 0 is never a handle.
  *   - Memory belongs to the caller, before and after a call. Nothing is kept: what a model needs of
