@@ -52,6 +52,8 @@ func (Learner) Method() string { return Method }
 // must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide among
 // these W. The result has the type *[Model].
 //
+// Cost: n d^2 flops for the directions in which the points vary, q of them; q^2 flops a link, and a few eigenproblems of order q.
+//
 // Errors: no must-links, no cannot-links; as many dimensions as the data have; points with NaN or Inf,
 // or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
