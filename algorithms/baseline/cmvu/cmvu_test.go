@@ -279,3 +279,59 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }
+
+// Edges that weigh nothing against the others hold no parts together: between the parts no distance is kept, and all else is as without them.
+func TestLooseParts(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 2)
+	const n = 60
+	x, _ := spiral(n, 3)
+	for i := range n / 2 { // the second half far away, nearest to each other but for one point
+		x.Data[i*x.D] += 3000
+	}
+	set, err := links.New(n, []links.Link{{I: 1, J: 2, Sign: links.Must}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := blas.NewMatrix(n, n)
+	near := func(loose float64) *Model {
+		for i := range n {
+			for j := max(0, i-3); j < i; j++ {
+				w := 1.0
+				if (i < n/2) != (j < n/2) {
+					w = loose
+				}
+				given.Set(i, j, w)
+				given.Set(j, i, w)
+			}
+		}
+		l := Learner{Params: DefaultParams(), Similarities: given}
+		l.Params.Graph, l.Params.Rank, l.Params.Tol, l.Params.MaxIter = graphkernel.Given, 4, 1e-7, 100000
+		m, err := l.Fit(ctx, eng, x, set)
+		if err != nil {
+			t.Fatalf("edges of %g: %v", loose, err)
+		}
+		return m.(*Model)
+	}
+	want := near(0)
+	if len(want.Status().Notices) != 1 {
+		t.Errorf("two parts: %q", want.Status().Notices)
+	}
+	for _, loose := range []float64{1e-17, 1e-30, 1e-200, 5e-324} {
+		got := near(loose)
+		if len(got.Status().Notices) != 2 || !strings.Contains(got.Status().Notices[0], "2 parts") {
+			t.Errorf("edges of %g: %q", loose, got.Status().Notices)
+		}
+		a, b := got.Places(), want.Places()
+		for i := range n {
+			for j := range i {
+				if (i < n/2) != (j < n/2) {
+					continue
+				}
+				p, q := points.SquaredDistance(a.Row(i), a.Row(j)), points.SquaredDistance(b.Row(i), b.Row(j))
+				if math.Abs(p-q) > 1e-3*(p+q) {
+					t.Fatalf("edges of %g: squared distance of %d and %d is %g, without them %g", loose, i, j, p, q)
+				}
+			}
+		}
+	}
+}

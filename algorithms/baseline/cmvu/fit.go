@@ -109,33 +109,58 @@ func (l Learner) coordinates(ctx context.Context, eng *engine.Engine, k kernel.K
 		return nil, u, nil, err
 	}
 	a = adjacency.ToSparse()
-	_, parts := graph.Components(a)
-	if parts > 1 {
-		notices = []string{fmt.Sprintf("the graph has %d parts, between which no distance is kept: more neighbors join them", parts)}
-	}
 	r := l.Params.Rank
 	if r == 0 {
 		r = max(2, min(20, x.Len()/10))
 	}
-	if r+parts > x.Len() {
-		return nil, u, nil, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of points less that of the graph's parts", x.Len()-parts)}
-	}
-	found, err := eigen.Laplacian(ctx, eng, a, false, parts+r, eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
+	_, parts := graph.Components(a)
+	u, loose, err := l.smoothest(ctx, eng, a, parts, r)
 	if err != nil {
 		return nil, u, nil, err
 	}
-	total := 0.0
-	for _, d := range graph.Degrees(a) {
-		total += d / 2
+	if parts += loose; parts > 1 {
+		notices = []string{fmt.Sprintf("the graph has %d parts, between which no distance is kept: more neighbors join them", parts)}
 	}
-	u = eng.NewMatrix(x.Len(), r)
-	for c := range r {
-		scale := math.Sqrt(total / found.Values[parts+c])
-		for i, v := range found.Vectors.Row(parts + c) {
-			u.Set(i, c, scale*v)
-		}
+	if loose > 0 {
+		notices = append(notices, fmt.Sprintf("%d of the parts hang together by edges of no weight against the others: without heat all edges have one weight", loose))
 	}
 	return a, u, notices, nil
+}
+
+// smoothest returns r eigenvectors of a graph of so many parts, as columns over the roots of their eigenvalues. An eigenvalue that is 0 to
+// rounding tells of parts that hang together by edges of next to no weight, and counts as those of the parts do: loose is their number.
+func (l Learner) smoothest(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, parts, r int) (u blas.Matrix, loose int, err error) {
+	n, total, most := a.Rows, 0.0, 0.0
+	for _, d := range graph.Degrees(a) {
+		total += d / 2
+		most = max(most, d)
+	}
+	nothing := float64(n) * 0x1p-52 * 2 * most // 2 most: a bound of the largest eigenvalue
+	for {
+		at := parts + loose
+		if r+at > n {
+			return u, loose, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of points less that of the graph's parts", n-at)}
+		}
+		found, err := eigen.Laplacian(ctx, eng, a, false, at+r, eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
+		if err != nil {
+			return u, loose, err
+		}
+		for at < len(found.Values) && found.Values[at] <= nothing {
+			at++
+		}
+		if at > parts+loose {
+			loose = at - parts
+			continue
+		}
+		u = eng.NewMatrix(n, r)
+		for c := range r {
+			scale := math.Sqrt(total / found.Values[at+c])
+			for i, v := range found.Vectors.Row(at + c) {
+				u.Set(i, c, scale*v)
+			}
+		}
+		return u, loose, nil
+	}
 }
 
 // places returns the points' places in the directions of largest variance, of unit times K, and the variances.
