@@ -37,9 +37,9 @@ type Among struct {
 // many makes so many fits on goroutines.
 type many func(ctx context.Context, fits int) error
 
-// rarely is the GOGC of the second measurement of krca: how much garbage there may be, in percent of what is in use, before it is
-// collected. Fits of 50 us that keep nothing leave a heap of few megabytes, which Go's own choice, 100, collects 200 times a second.
-const rarely = 800
+// goOwn is the GOGC of a program that sets none, and of the second and third measurement of krca: how much garbage there may be, in percent
+// of what is in use, before it is collected. Fits of 50 us that keep nothing leave a heap of few megabytes, which it collects 200 times a second.
+const goOwn = 100
 
 // kept is the number of models, some 30 MB of them, that the third measurement of krca holds, as a service does that has one for each of
 // its tenants: on a heap that is in use Go collects as much less often as it is larger.

@@ -121,7 +121,7 @@ func (o *Options) run(ctx context.Context, r *Report, name, folder string) error
 	case krcaCase, kbetaCase:
 		ways := []struct{ gogc, kept int }{{}}
 		if name == krcaCase {
-			ways = append(ways, struct{ gogc, kept int }{gogc: rarely}, struct{ gogc, kept int }{kept: kept})
+			ways = append(ways, struct{ gogc, kept int }{gogc: goOwn}, struct{ gogc, kept int }{goOwn, kept})
 		}
 		for _, way := range ways {
 			f, err := o.fits(ctx, name, way.gogc, way.kept)

@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Fits) != 4 || r.Fits[1].GOGC != rarely || r.Fits[2].Kept != kept || r.Fits[3].Name != kbetaCase || len(r.Parses) != 2 || r.Flows != nil || len(heard) != 3 {
+	if len(r.Fits) != 4 || r.Fits[1].GOGC != goOwn || r.Fits[2].Kept != kept || r.Fits[3].Name != kbetaCase || len(r.Parses) != 2 || r.Flows != nil || len(heard) != 3 {
 		t.Fatalf("%+v after %v: want fits of krca as they are, with a GOGC of their own and with models kept, of kbeta, and two kinds of CSV", r, heard)
 	}
 	for _, f := range r.Fits {

@@ -19,6 +19,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	collectRarely  func() // garbage, where memory has no limit; nil changes nothing
 
 	quiet       bool
 	json        bool
@@ -47,6 +48,8 @@ func (a *app) engine() (*engine.Engine, error) {
 	}
 	if a.memoryLimit > 0 {
 		debug.SetMemoryLimit(int64(a.memoryLimit))
+	} else if a.collectRarely != nil {
+		a.collectRarely()
 	}
 	threads := a.blasThreads
 	if threads == 0 {

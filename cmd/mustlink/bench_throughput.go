@@ -47,8 +47,9 @@ func newBenchThroughput(a *app) *cobra.Command {
 		Long: `Count what goes through in a second:
 
   krca    fits of krca without embedding, from links to factor (150 x 4, 50 must-links), by goroutines;
-          again with the garbage of the models collected rarely (GOGC=800), and with the latest 1000
-          models kept, as a service keeps those of its tenants
+          again with Go's own choice of when to collect garbage (GOGC=100), as in a program that links
+          the library and makes no other, and so with the latest 1000 models kept, as a service keeps
+          those of its tenants
   kbeta   fits of kbeta (500 x 16), through algorithms/batch, by goroutines
   embed   rows of a .npy file through the embed command (kbeta, 500 landmarks, d = 784), with reading and writing
   single  the same with --precision single and, in turn, without it (extension=nystrom)

@@ -36,7 +36,7 @@ func TestBenchThroughput(t *testing.T) {
 		}
 	}
 	page := read(t, dir, "p.md")
-	for _, words := range []string{"krca.FitMetric", "GOGC=800", "the latest 1000 models kept", "single precision", "kbeta, basic form", "file to file", "from a pipe", "10 columns, 17 digits", "(pictures/bench-throughput.svg)"} {
+	for _, words := range []string{"krca.FitMetric", "GOGC=100", "the latest 1000 models kept", "single precision", "kbeta, basic form", "file to file", "from a pipe", "10 columns, 17 digits", "(pictures/bench-throughput.svg)"} {
 		if !strings.Contains(page, words) {
 			t.Errorf("no %q on the page\n%s", words, page)
 		}

@@ -8,9 +8,11 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/mustlink/mustlink/cmd/internal/heapfloor"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -21,6 +23,9 @@ const (
 	exitInput       = 2
 	exitInterrupted = 130
 )
+
+// garbage is how many bytes of it there may be before it is collected: small fits leave some 30 KB each, and thousands are made in a second.
+const garbage = 64 << 20
 
 func main() {
 	log.SetOutput(io.Discard) // the plotting library logs what it also returns
@@ -37,6 +42,7 @@ func main() {
 	})
 
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	a.collectRarely = sync.OnceFunc(func() { heapfloor.Hold(garbage) })
 	err := newRoot(a).ExecuteContext(ctx)
 	code := exitCode(ctx, err)
 	if err != nil {
