@@ -49,7 +49,7 @@ test-arm64: ## test the kernels for arm64 and the products on them, under emulat
 # Left out: what starts no goroutines, such as the damage of files; and what takes minutes there and shares memory as other tests do: the
 # torture of numbers, tables of papers, comparisons of backends and of methods.
 RACESKIP = ^Test(Backend$$|StoredInSingle|EmbedSingle|SparseFromEndToEnd|MethodsDoNotSee|MethodsFollow|DenseCannotLinksAre|LloydEquals|PenalizedBadInput|Torture|Damage|Lu|Hu|Yeung|Planted|Reweighted|Crowd|IsOptimal|IsTheSemidefinite|TurnedDirections|AddLinksIsWarm|PathIs|FamiliesAre|ClustersOfOddPoints|BackendsAgreeOnData|RowsDoNotDependOnTheBlock)
-RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum) ./bench/paper ./bench/compare ./bench/measure ./bench/soak
+RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum) ./bench/paper ./bench/soak
 
 race: ## run the tests of what starts goroutines under the race detector, on fewer problems
 	$(GO) test -race -vet=off -skip '$(RACESKIP)' $(RACEPACKAGES)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -235,6 +236,15 @@ func ours(tensors string, data ...byte) []byte {
 	return pack(fmt.Sprintf(`{"__metadata__":{"mustlink":"{\"format_version\":1}","sha256":"%s"}%s}`, empty, tensors), data...)
 }
 
+// manyMembers is JSON of more members than there may be.
+func manyMembers() string {
+	var b strings.Builder
+	for i := range maxMembers + 1 {
+		fmt.Fprintf(&b, `"t%d":{},`, i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
 func TestHostileFiles(t *testing.T) {
 	eight := make([]byte, 8)
 	tensor := func(name, dtype, shape, offsets string) string {
@@ -261,6 +271,7 @@ func TestHostileFiles(t *testing.T) {
 		{"version of a wrong type", pack(`{"__metadata__":{"mustlink":"{\"format_version\":\"1\"}"}}`), ErrCorrupted, "mustlink"},
 		{"metadata that is no text", pack(`{"__metadata__":{"mustlink":7}}`), ErrCorrupted, "text"},
 		{"empty but sound", ours(""), nil, ""},
+		{"many members", pack("{" + manyMembers() + "}"), ErrCorrupted, "more than 16384 members"},
 		{"duplicate name", ours(tensor("a", "F64", "[0]", "[0,0]") + tensor("a", "F64", "[0]", "[0,0]")), ErrCorrupted, "twice"},
 		{"duplicate member", ours(`,"a":{"dtype":"F64","dtype":"I64","shape":[0],"data_offsets":[0,0]}`), ErrCorrupted, "twice"},
 		{"unknown member", ours(`,"a":{"dtype":"F64","shape":[0],"data_offsets":[0,0],"x":1}`), ErrCorrupted, "unknown"},
@@ -350,7 +361,12 @@ func TestWriteRefusesWhatCannotBeRead(t *testing.T) {
 		"nine dimensions":      func(f *File) { f.SetFloat64s("a", []float64{1}, 1, 1, 1, 1, 1, 1, 1, 1, 1) },
 		"other version":        func(f *File) { f.Header.FormatVersion = 2 },
 		"bad JSON":             func(f *File) { f.Header.Params = json.RawMessage("{") },
-		"header too long":      func(f *File) { f.Header.Kernel = strings.Repeat("x", maxHeader) },
+		"too many tensors": func(f *File) {
+			for i := range maxMembers {
+				f.SetBytes(strconv.Itoa(i), nil)
+			}
+		},
+		"header too long": func(f *File) { f.Header.Kernel = strings.Repeat("x", maxHeader) },
 	}
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {

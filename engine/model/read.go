@@ -146,6 +146,10 @@ func readAt(r io.ReaderAt, buf []byte, at int64) error {
 	return err
 }
 
+// maxMembers is the most members that an object of the header may have: models have some ten tensors, and a file of millions of
+// names must not keep its reader busy.
+const maxMembers = 1 << 14
+
 // object calls f for every member of the JSON object text, and fails on a name that comes
 // twice: encoding/json would silently take the last.
 func object(text []byte, f func(name string, value json.RawMessage) error) error {
@@ -163,7 +167,9 @@ func object(text []byte, f func(name string, value json.RawMessage) error) error
 		if seen[name] {
 			return fmt.Errorf("%q comes twice", name)
 		}
-		seen[name] = true
+		if seen[name] = true; len(seen) > maxMembers {
+			return fmt.Errorf("more than %d members", maxMembers)
+		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
 			return err

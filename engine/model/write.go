@@ -90,6 +90,9 @@ func (f *File) layout() ([]entry, error) {
 		}
 		entries = append(entries, entry{name: name, dtype: t.DType(), shape: t.Shape})
 	}
+	if len(entries) >= maxMembers { // and the metadata
+		return nil, fmt.Errorf("model: %d tensors: want fewer than %d", len(entries), maxMembers)
+	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(b.dtype.size(), a.dtype.size()) })
 	var at int64
 	for i := range entries {
