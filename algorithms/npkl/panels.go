@@ -65,7 +65,7 @@ func (p *panel) begin(lo, hi int) {
 // few updates the rows [at, end).
 func (p *panel) few(at, end int) tally {
 	var total tally
-	r, k := p.v.Cols, p.block
+	r, k, t := p.v.Cols, p.block, p.eng.Backend().Kernels()
 	for i := at; i < end; i++ {
 		sum := p.sums.Row(i - p.lo)
 		for c := range k.pulled {
@@ -77,10 +77,7 @@ func (p *panel) few(at, end int) tally {
 			change[c], change[r+c] = x, -k.old[c]
 		}
 		for a, w := range p.N.Full.Row(i)[i+1 : end] {
-			later := p.sums.Row(i + 1 + a - p.lo)
-			for c, x := range change {
-				later[c] += w * x
-			}
+			t.Axpy(w, change, p.sums.Row(i+1+a-p.lo))
 		}
 	}
 	if end < p.hi {

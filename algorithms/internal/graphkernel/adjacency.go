@@ -61,11 +61,24 @@ func (a Adjacency) Degrees() []float64 {
 	}
 	degrees := make([]float64, a.Full.Rows)
 	for i := range degrees {
-		for _, w := range a.Full.Row(i) {
-			degrees[i] += w
-		}
+		degrees[i] = sum(a.Full.Row(i))
 	}
 	return degrees
+}
+
+// sum adds four at a time: one after the other each waits for the one before.
+func sum(x []float64) float64 {
+	var s [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		s[0] += x[0]
+		s[1] += x[1]
+		s[2] += x[2]
+		s[3] += x[3]
+	}
+	for _, v := range x {
+		s[0] += v
+	}
+	return s[0] + s[1] + (s[2] + s[3])
 }
 
 // normalise divides by the roots of the degrees on both sides.
@@ -78,8 +91,9 @@ func (a Adjacency) normalise(degrees []float64) {
 	}
 	for i, s := range scale {
 		if a.Sparse == nil {
-			for j, w := range a.Full.Row(i) {
-				a.Full.Set(i, j, w*(s*scale[j])) // symmetric to the bit
+			row := a.Full.Row(i)
+			for j, other := range scale {
+				row[j] *= s * other // symmetric to the bit
 			}
 			continue
 		}
@@ -100,21 +114,26 @@ func (a Adjacency) components() (label []int, count int) {
 		label[i] = -1
 	}
 	var open []int
+	left := len(label) // without a number
+	number := func(i int) {
+		label[i] = count
+		open = append(open, i)
+		left--
+	}
 	for first := range label {
 		if label[first] >= 0 {
 			continue
 		}
-		label[first] = count
-		for open = append(open, first); len(open) > 0; {
+		for number(first); len(open) > 0 && left > 0; {
 			i := open[len(open)-1]
 			open = open[:len(open)-1]
 			a.Each(i, func(j int, _ float64) {
 				if label[j] < 0 {
-					label[j] = count
-					open = append(open, j)
+					number(j)
 				}
 			})
 		}
+		open = open[:0]
 		count++
 	}
 	return label, count

@@ -58,18 +58,21 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 		return nil, err
 	}
 	n, across := eng.NewMatrix(l, l), eng.NewMatrix(u, l) // N_LL, N_UL
-	for k, i := range r.boundary {
-		p.N.Each(i, func(j int, w float64) {
-			if at[j] >= 0 {
-				n.Set(k, at[j], w)
-			} else {
-				across.Set(-1-at[j], k, w)
-			}
-		})
-	}
 	eliminate := r.sparse
 	if p.N.Sparse == nil {
 		eliminate = r.full
+		gather(p.N.Full, r.boundary, r.boundary, n)
+		gather(p.N.Full, r.interior, r.boundary, across)
+	} else {
+		for k, i := range r.boundary {
+			p.N.Each(i, func(j int, w float64) {
+				if at[j] >= 0 {
+					n.Set(k, at[j], w)
+				} else {
+					across.Set(-1-at[j], k, w)
+				}
+			})
+		}
 	}
 	if err := eliminate(ctx, eng, p, at, across, n); err != nil {
 		return nil, err
@@ -91,15 +94,25 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 	return r, ctx.Err()
 }
 
+// gather copies the values of these rows and columns.
+func gather(from blas.Matrix, rows, columns []int, to blas.Matrix) {
+	for k, i := range rows {
+		row, out := from.Row(i), to.Row(k)
+		for c, j := range columns {
+			out[c] = row[j]
+		}
+	}
+}
+
 // full adds W'W to the lower triangle of n for W = R^-1 N_UL, Delta_UU = R R'.
 func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []int, across, n blas.Matrix) error {
 	factor := eng.NewMatrix(across.Rows, across.Rows)
 	for k, i := range r.interior {
-		row := p.N.Full.Row(i)
+		row, out := p.N.Full.Row(i), factor.Row(k)
 		for c, j := range r.interior[:k] {
-			factor.Set(k, c, -row[j])
+			out[c] = -row[j]
 		}
-		factor.Set(k, k, p.Diag[i])
+		out[k] = p.Diag[i]
 	}
 	if err := eng.Cholesky(ctx, factor); err != nil {
 		return err
