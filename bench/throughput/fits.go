@@ -64,6 +64,9 @@ func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, 
 		f.What, w.Size = what, what
 		w.Contenders = append(w.Contenders, measure.Contender{Name: fmt.Sprint(g), Time: func(calls int) (time.Duration, error) {
 			if gogc != 0 {
+				if o.Drop != nil {
+					defer o.Drop()()
+				}
 				defer debug.SetGCPercent(debug.SetGCPercent(gogc))
 			}
 			begin := time.Now()

@@ -39,6 +39,8 @@ type Options struct {
 	Threads    int           // of embedding; 0: all processors
 	// Program is the executable of mustlink whose embed command is measured.
 	Program string
+	// Drop takes off what keeps the program from collecting garbage when Go itself would, until restore is called; nil: nothing does.
+	Drop func() (restore func())
 	// Open makes an engine of so many workers, each with one thread of linear algebra.
 	Open func(workers int) (*engine.Engine, error)
 	// Progress hears of every case before it is measured.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/cmd/internal/ballast"
 	"github.com/mustlink/mustlink/cmd/internal/bytesize"
 	"github.com/mustlink/mustlink/engine"
 )
@@ -19,7 +20,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	collectRarely  func() // garbage, where memory has no limit; nil changes nothing
+	garbage        int // bytes of it that are let be where memory has no limit, beside as many as are in use
 
 	quiet       bool
 	json        bool
@@ -27,9 +28,10 @@ type app struct {
 	memoryLimit bytesize.Size
 	blasThreads int
 
-	stdinUsed string   // what reads standard input, "" for nothing so far
-	inputs    []string // paths read, which no output may replace
-	warnings  []string // printed so far, for --json
+	ballast   *ballast.Ballast // nil for none
+	stdinUsed string           // what reads standard input, "" for nothing so far
+	inputs    []string         // paths read, which no output may replace
+	warnings  []string         // printed so far, for --json
 }
 
 // The environment variables that choose the linear algebra.
@@ -48,8 +50,8 @@ func (a *app) engine() (*engine.Engine, error) {
 	}
 	if a.memoryLimit > 0 {
 		debug.SetMemoryLimit(int64(a.memoryLimit))
-	} else if a.collectRarely != nil {
-		a.collectRarely()
+	} else if a.ballast == nil && a.garbage > 0 {
+		a.ballast = ballast.New(a.garbage)
 	}
 	threads := a.blasThreads
 	if threads == 0 {

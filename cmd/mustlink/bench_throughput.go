@@ -117,6 +117,9 @@ func (a *app) runBenchThroughput(cmd *cobra.Command, t *throughputFlags) error {
 	bar := a.progress()
 	defer bar.done()
 	t.CSVBytes, t.Program = int(t.csv), program
+	if a.ballast != nil {
+		t.Drop = a.ballast.Drop
+	}
 	t.Open = func(workers int) (*engine.Engine, error) {
 		with := *a
 		with.workers, with.blasThreads = workers, 1

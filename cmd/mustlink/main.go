@@ -8,11 +8,9 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
-	"github.com/mustlink/mustlink/cmd/internal/heapfloor"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -24,7 +22,7 @@ const (
 	exitInterrupted = 130
 )
 
-// garbage is how many bytes of it there may be before it is collected: small fits leave some 30 KB each, and thousands are made in a second.
+// garbage is how many bytes of it there may be before it is collected, beside as many as are in use: small fits leave some 30 KB each, and thousands are made in a second.
 // So much stays in the last-level cache; 64 MiB made fits slower again.
 const garbage = 32 << 20
 
@@ -43,7 +41,7 @@ func main() {
 	})
 
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
-	a.collectRarely = sync.OnceFunc(func() { heapfloor.Hold(garbage) })
+	a.garbage = garbage
 	err := newRoot(a).ExecuteContext(ctx)
 	code := exitCode(ctx, err)
 	if err != nil {

@@ -97,16 +97,29 @@ func (r *lineReader) readInside() ([]byte, error) {
 	return text, nil
 }
 
-// readLong collects a line that begins with head, up to the limit.
+// readLong collects a line that begins with head, up to the limit. What the memory of the line before has no room for is held in pieces
+// until the line's end is there: one that is too long never takes more than the limit.
 func (r *lineReader) readLong(head []byte) ([]byte, error) {
 	r.long = append(r.long[:0], head...)
+	var more [][]byte
+	total := len(r.long)
 	for {
 		part, err := r.src.r.ReadSlice('\n')
-		if len(r.long)+len(part) > r.max+2 { // the line's end does not count
+		if total += len(part); total > r.max+2 { // the line's end does not count
 			return nil, r.tooLong()
 		}
-		r.long = append(r.long, part...)
+		if more == nil && total <= cap(r.long) {
+			r.long = append(r.long, part...)
+		} else {
+			more = append(more, bytes.Clone(part))
+		}
 		if err != bufio.ErrBufferFull {
+			if more != nil {
+				r.long = append(make([]byte, 0, total), r.long...)
+				for _, piece := range more {
+					r.long = append(r.long, piece...)
+				}
+			}
 			return r.long, err
 		}
 	}

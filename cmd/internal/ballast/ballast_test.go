@@ -1,0 +1,76 @@
+package ballast
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"testing"
+)
+
+// What is never touched takes no memory. In a process of its own: the runtime clears what was used before.
+func TestTakesNoMemory(t *testing.T) {
+	const own = "MUSTLINK_BALLAST_TEST"
+	if os.Getenv(own) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestTakesNoMemory$")
+		cmd.Env = append(os.Environ(), own+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	resident := func() int {
+		text, err := os.ReadFile("/proc/self/statm")
+		if err != nil {
+			t.Skip("no /proc here")
+		}
+		pages, err := strconv.Atoi(string(bytes.Fields(text)[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pages * os.Getpagesize()
+	}
+	before := resident()
+	b := New(1 << 30)
+	if more := resident() - before; more > 64<<20 {
+		t.Errorf("a ballast of 1 GiB takes %d MiB", more>>20)
+	}
+	runtime.KeepAlive(b)
+}
+
+var sink []byte
+
+// collections returns how often garbage is collected while so much is made.
+func collections(made int) int {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range made >> 12 {
+		sink = make([]byte, 1<<12)
+	}
+	runtime.ReadMemStats(&after)
+	return int(after.NumGC - before.NumGC)
+}
+
+// Garbage is collected once in the size of the ballast, and several times as often without.
+func TestGarbageGrows(t *testing.T) {
+	const size, made = 128 << 20, 1 << 30
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	b := New(size)
+	with := collections(made)
+	restore := b.Drop()
+	without := collections(made)
+	restore()
+	again := collections(made)
+	for _, n := range []int{with, again} {
+		if n > 2*made/size || n < made/size/2 {
+			t.Errorf("%d collections of 1 GiB of garbage: want about %d", n, made/size)
+		}
+		if without < 2*n {
+			t.Errorf("%d collections without, %d with the ballast: want several times as many", without, n)
+		}
+	}
+	runtime.KeepAlive(b)
+}
