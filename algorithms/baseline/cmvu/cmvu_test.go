@@ -285,7 +285,7 @@ func TestLooseParts(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	const n = 60
 	x, _ := spiral(n, 3)
-	for i := range n / 2 { // the second half far away, nearest to each other but for one point
+	for i := range n / 2 { // far away, as the edges between the halves say
 		x.Data[i*x.D] += 3000
 	}
 	set, err := links.New(n, []links.Link{{I: 1, J: 2, Sign: links.Must}})
