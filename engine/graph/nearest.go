@@ -58,19 +58,21 @@ func (n *Neighbors) bytes() int64 { return int64(4*len(n.Index) + 8*len(n.Square
 // NearestBetween returns the count nearest points of y for every point of x, as [Nearest] does
 // for a set with itself; a point of y that equals one of x counts.
 // Errors: count below 1 or above the number of points of y, and those of [kernel.Kernel.Cross]. Cost: |x| |y|
-// d flops.
+// d flops, once for all who ask an engine with a cache; the result may be shared and must not be written to.
 func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, y points.Points, count int) (*Neighbors, error) {
 	if count < 1 || count > y.Len() {
 		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.Len())}
 	}
-	s, err := newSearch(eng, x.Len(), y.Len(), count, between(x, y))
-	if err != nil {
-		return nil, err
+	key := func() engine.CacheKey {
+		return engine.KeyOf("nearest between", points.Digest(x), points.Digest(y), k, count)
 	}
-	if err := k.Squared().CrossBlocks(ctx, eng, x, y, s.rectangular); err != nil {
-		return nil, err
-	}
-	return s.found, nil
+	return engine.Cached(ctx, eng, key, (*Neighbors).bytes, func() (*Neighbors, error) {
+		s, err := newSearch(eng, x.Len(), y.Len(), count, between(x, y))
+		if err != nil {
+			return nil, err
+		}
+		return s.found, k.Squared().CrossBlocks(ctx, eng, x, y, s.rectangular)
+	})
 }
 
 // search is the state of all points' searches.

@@ -184,6 +184,44 @@ func TestNearestBetween(t *testing.T) {
 	}
 }
 
+// An engine with a cache searches once for the same points, and again where one thing is another.
+func TestNearestBetweenIsKept(t *testing.T) {
+	eng, err := newEngine(t, 2).Sharing(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	cloud := func(n int) *points.Dense {
+		x := &points.Dense{N: n, D: 3, Data: make([]float64, 3*n)}
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
+		}
+		return x
+	}
+	x, y := cloud(30), cloud(40)
+	for k, c := range []struct {
+		x, y   *points.Dense
+		kernel string
+		count  int
+		hits   int64
+	}{{x, y, "linear", 3, 0}, {x, y, "linear", 3, 1}, {y, x, "linear", 3, 1}, {x, y, "linear", 4, 1}, {x, y, "rbf:sigma=1", 3, 1}, {y, y, "linear", 3, 1}} {
+		kept, err := graph.NearestBetween(t.Context(), eng, newKernel(t, c.kernel), c.x, c.y, c.count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := graph.NearestBetween(t.Context(), newEngine(t, 2), newKernel(t, c.kernel), c.x, c.y, c.count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(kept.Index, fresh.Index) || !slices.Equal(kept.Squared, fresh.Squared) {
+			t.Errorf("search %d: other neighbours than without a cache", k)
+		}
+		if got := eng.Cache().Stats().Hits; got != c.hits {
+			t.Errorf("search %d: %d hits so far, want %d", k, got, c.hits)
+		}
+	}
+}
+
 // In the feature space of a Gaussian kernel the neighbours are the Euclidean ones, as the kernel
 // falls with the distance; and a Gram matrix gives those of the points it is of.
 func TestNearestInFeatureSpace(t *testing.T) {
