@@ -39,36 +39,60 @@ func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null b
 	return bottom{found.Values[0], found.Residuals[0], found.Vectors.Row(0), found.Norm}, nil
 }
 
-// mostFactored is the largest order of a matrix that is factored to find out whether it is positive.
-const mostFactored = 1500
+// mostFactored is the largest order of a matrix that is written out and factored; leastInverted the order up to which eigenvectors
+// of the matrix itself are as soon found as those of its inverse.
+const mostFactored, leastInverted = 1500, 256
 
-// positive says of a matrix that it has no eigenvalue below what is told from 0, if a Cholesky factor shows it, which takes a
-// thirtieth of the flops of eigenvectors. The longest column bounds the norm from below.
-func positive(ctx context.Context, eng *engine.Engine, op operator.Operator) (bool, error) {
+// factor is a Cholesky factor of G + 2 norm N'N + shift I, for the subspace that the rows of N span: with the shift G has no
+// eigenvalue below what is told from 0, and those of the subspace are out of the way.
+type factor struct {
+	g, l        blas.Matrix
+	norm, shift float64
+}
+
+// factored returns the factor, and false for a matrix that is too large, or has none. The longest column bounds the norm from below.
+// n^3 / 3 flops.
+func factored(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix) (f factor, ok bool, err error) {
 	n := op.Order()
-	if n > mostFactored || eng.Check("stationarity matrix", 2*engine.MatrixBytes(n, n), "") != nil {
-		return false, nil
+	if n > mostFactored || eng.Check("stationarity matrix", 3*engine.MatrixBytes(n, n), "") != nil {
+		return f, false, nil
 	}
-	unit, a := eng.GetMatrix(n, n), eng.GetMatrix(n, n)
-	defer eng.PutMatrix(unit)
-	defer eng.PutMatrix(a)
+	if f.g, err = graphkernel.Written(ctx, eng, op); err != nil {
+		return f, false, err
+	}
+	t := eng.Backend().Kernels()
 	for i := range n {
-		clear(unit.Row(i))
-		unit.Set(i, i, 1)
+		f.norm = max(f.norm, math.Sqrt(t.Dot(f.g.Row(i), f.g.Row(i))))
 	}
-	if err := op.Multiply(ctx, eng, a, unit); err != nil {
-		return false, err
-	}
-	norm, t := 0.0, eng.Backend().Kernels()
-	for i := range n {
-		norm = max(norm, math.Sqrt(t.Dot(a.Row(i), a.Row(i))))
+	f.l, f.shift = f.g.Clone(), 0.9*certified*f.norm
+	if null.Rows > 0 {
+		eng.Backend().Syrk(true, 2*f.norm, null, 1, f.l)
 	}
 	for i := range n {
-		a.Set(i, i, a.At(i, i)+0.9*certified*norm)
+		f.l.Set(i, i, f.l.At(i, i)+f.shift)
 	}
-	err := eng.Cholesky(ctx, a)
+	err = eng.Cholesky(ctx, f.l)
 	if _, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
-		return false, nil
+		return f, false, nil
 	}
-	return err == nil, err
+	return f, err == nil, err
+}
+
+// least is least of the matrix that was factored: the largest eigenvalue of the inverse, far from the others, takes a few
+// solutions where products with G take hundreds.
+func (f factor) least(ctx context.Context, eng *engine.Engine, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
+	found, err := eigen.Top(ctx, eng, operator.Inverse(f.l), 1, eigen.Options{Tolerance: tol, Seed: seed})
+	if err != nil {
+		return bottom{}, err
+	}
+	t, v := eng.Backend().Kernels(), found.Vectors.Row(0)
+	for k := range null.Rows {
+		t.Axpy(-t.Dot(null.Row(k), v), null.Row(k), v)
+	}
+	t.Scale(1/math.Sqrt(t.Dot(v, v)), v)
+	image := blas.NewMatrix(1, len(v))
+	eng.Backend().Gemm(false, false, 1, found.Vectors, f.g, 0, image) // G is symmetric
+	value := t.Dot(image.Data, v)
+	t.Axpy(-value, v, image.Data)
+	return bottom{value, math.Sqrt(t.Dot(image.Data, image.Data)), v, f.norm}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
@@ -354,14 +355,9 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 	if err != nil {
 		return bottom{}, err
 	}
-	if f.silent { // only whether it is the optimum is asked
-		if f.certified, err = positive(ctx, f.eng, g); err != nil || f.certified {
-			return bottom{}, err
-		}
-	}
-	low, err := least(ctx, f.eng, g, null, precise, f.Seed)
-	if err != nil {
-		return bottom{}, err
+	low, err := f.lowest(ctx, g, null)
+	if err != nil || f.certified {
+		return low, err
 	}
 	total := 0.0
 	for _, s := range w {
@@ -370,6 +366,26 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 	f.gap = total * max(0, low.error-low.value)
 	f.certified = low.value-low.error >= -certified*low.norm
 	return low, nil
+}
+
+// lowest finds the smallest eigenvalue of g beside the rows of null. Where nobody reads the message it only says that f is certified,
+// if it is.
+func (f *fit) lowest(ctx context.Context, g operator.Operator, null blas.Matrix) (bottom, error) {
+	if f.silent {
+		_, is, err := factored(ctx, f.eng, g, blas.Matrix{})
+		if f.certified = is; is || err != nil {
+			return bottom{}, err
+		}
+	} else if n := g.Order(); n > leastInverted && null.Rows <= n/8 {
+		whole, is, err := factored(ctx, f.eng, g, null)
+		if err != nil {
+			return bottom{}, err
+		}
+		if is {
+			return whole.least(ctx, f.eng, null, precise, f.Seed)
+		}
+	}
+	return least(ctx, f.eng, g, null, precise, f.Seed)
 }
 
 // grow adds a column along u, in which G has the eigenvalue low < 0, and if no axis has died, small random

@@ -210,7 +210,14 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := graphkernel.NewProblem(s, s.Degrees(), set, l.Params.Loss, l.Params.C, l.Params.Delta)
+		degrees, err := s.Degrees(ctx, eng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := graphkernel.NewProblem(ctx, eng, s, degrees, set, l.Params.Loss, l.Params.C, l.Params.Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
 		want, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -348,7 +355,11 @@ func TestNewPoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		degree, degrees := 0.0, around.Degrees()
+		degrees, err := around.Degrees(ctx, eng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		degree := 0.0
 		for _, e := range edges {
 			degree += weights.Weight(e.squared)
 		}

@@ -48,7 +48,11 @@ func TestFunctionsOfTheLaplacian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	laplacian, degrees := blas.NewMatrix(30, 30), a.Degrees()
+	degrees, err := a.Degrees(ctx, eng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	laplacian := blas.NewMatrix(30, 30)
 	for i := range 30 {
 		a.Each(i, func(j int, w float64) { laplacian.Set(i, j, -w) })
 		laplacian.Set(i, i, degrees[i])

@@ -1,6 +1,7 @@
 package graphkernel
 
 import (
+	"context"
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
@@ -54,16 +55,21 @@ func (a Adjacency) Each(i int, f func(j int, w float64)) {
 	}
 }
 
+// someRows is the number of rows of a full matrix that one task takes.
+const someRows = 64
+
 // Degrees returns the sum of the weights of every point's edges.
-func (a Adjacency) Degrees() []float64 {
+func (a Adjacency) Degrees(ctx context.Context, eng *engine.Engine) ([]float64, error) {
 	if a.Sparse != nil {
-		return graph.Degrees(a.Sparse)
+		return graph.Degrees(a.Sparse), ctx.Err()
 	}
 	degrees := make([]float64, a.Full.Rows)
-	for i := range degrees {
-		degrees[i] = sum(a.Full.Row(i))
-	}
-	return degrees
+	return degrees, eng.For(ctx, len(degrees), someRows, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			degrees[i] = sum(a.Full.Row(i))
+		}
+		return nil
+	})
 }
 
 // sum adds four at a time: one after the other each waits for the one before.
@@ -82,25 +88,34 @@ func sum(x []float64) float64 {
 }
 
 // normalise divides by the roots of the degrees on both sides.
-func (a Adjacency) normalise(degrees []float64) {
+func (a Adjacency) normalise(ctx context.Context, eng *engine.Engine, degrees []float64) error {
 	scale := make([]float64, len(degrees))
 	for i, d := range degrees {
 		if d > 0 {
 			scale[i] = 1 / math.Sqrt(d)
 		}
 	}
-	for i, s := range scale {
-		if a.Sparse == nil {
-			row := a.Full.Row(i)
-			for j, other := range scale {
-				row[j] *= s * other // symmetric to the bit
-			}
-			continue
+	return eng.For(ctx, len(scale), someRows, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			a.scale(i, scale)
 		}
-		col, val := a.Sparse.Row(i)
-		for k, j := range col {
-			val[k] *= s * scale[j]
+		return nil
+	})
+}
+
+// scale multiplies row i by the factors of its point and of the others.
+func (a Adjacency) scale(i int, factors []float64) {
+	s := factors[i]
+	if a.Sparse == nil {
+		row := a.Full.Row(i)
+		for j, other := range factors {
+			row[j] *= s * other // symmetric to the bit
 		}
+		return
+	}
+	col, val := a.Sparse.Row(i)
+	for k, j := range col {
+		val[k] *= s * factors[j]
 	}
 }
 

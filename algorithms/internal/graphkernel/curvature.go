@@ -51,6 +51,29 @@ func (o full) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix
 	return ctx.Err()
 }
 
+// Written returns the matrix of an operator that Combined has made.
+func Written(ctx context.Context, eng *engine.Engine, a operator.Operator) (blas.Matrix, error) {
+	n := a.Order()
+	unit, out := eng.GetMatrix(n, n), eng.NewMatrix(n, n)
+	defer eng.PutMatrix(unit)
+	for i := range n {
+		clear(unit.Row(i))
+		unit.Set(i, i, 1)
+	}
+	f, is := a.(full)
+	if !is {
+		return out, a.Multiply(ctx, eng, out, unit)
+	}
+	// A product of two full matrices would take more flops than a factor.
+	if err := f.Operator.Multiply(ctx, eng, out, unit); err != nil {
+		return out, err
+	}
+	for i := range n {
+		eng.Backend().Kernels().Axpy(-1, f.n.Row(i), out.Row(i))
+	}
+	return out, nil
+}
+
 // merged returns diag(Diag) - n - f.
 func (p *Problem) merged(n *sparse.Matrix, f func(i, e int) float64) *sparse.Matrix {
 	most := n.Count() + n.Rows + len(p.To)

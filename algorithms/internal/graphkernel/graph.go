@@ -114,7 +114,7 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 		return d, err
 	}
 	t, scale := eng.Backend().Kernels(), -1/(2*s.Sigma*s.Sigma)
-	return d, eng.For(ctx, n, 64, func(lo, hi int) error {
+	return d, eng.For(ctx, n, someRows, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			row := d.Row(i)
 			t.Scale(scale, row)

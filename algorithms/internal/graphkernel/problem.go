@@ -43,14 +43,13 @@ func (l Loss) Check() error {
 }
 
 // NewProblem normalises the similarities s, which it overwrites, by the degrees that they have.
-func NewProblem(s Adjacency, degrees []float64, set *links.Set, loss Loss, c, delta float64) *Problem {
+func NewProblem(ctx context.Context, eng *engine.Engine, s Adjacency, degrees []float64, set *links.Set, loss Loss, c, delta float64) (*Problem, error) {
 	pr := &Problem{Loss: loss, C: c, Diag: make([]float64, s.Len()), N: s}
-	s.normalise(degrees)
 	for i := range pr.Diag {
 		pr.Diag[i] = 1 + delta
 	}
 	pr.join(s.Len(), set)
-	return pr
+	return pr, s.normalise(ctx, eng, degrees)
 }
 
 // Len returns the number of points.

@@ -61,8 +61,12 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 	eliminate := r.sparse
 	if p.N.Sparse == nil {
 		eliminate = r.full
-		gather(p.N.Full, r.boundary, r.boundary, n)
-		gather(p.N.Full, r.interior, r.boundary, across)
+		if err := gather(ctx, eng, p.N.Full, r.boundary, r.boundary, n); err != nil {
+			return nil, err
+		}
+		if err := gather(ctx, eng, p.N.Full, r.interior, r.boundary, across); err != nil {
+			return nil, err
+		}
 	} else {
 		for k, i := range r.boundary {
 			p.N.Each(i, func(j int, w float64) {
@@ -95,24 +99,34 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 }
 
 // gather copies the values of these rows and columns.
-func gather(from blas.Matrix, rows, columns []int, to blas.Matrix) {
-	for k, i := range rows {
-		row, out := from.Row(i), to.Row(k)
-		for c, j := range columns {
-			out[c] = row[j]
+func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, columns []int, to blas.Matrix) error {
+	return eng.For(ctx, len(rows), someRows, func(lo, hi int) error {
+		for k := lo; k < hi; k++ {
+			row, out := from.Row(rows[k]), to.Row(k)
+			for c, j := range columns {
+				out[c] = row[j]
+			}
 		}
-	}
+		return nil
+	})
 }
 
 // full adds W'W to the lower triangle of n for W = R^-1 N_UL, Delta_UU = R R'.
 func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []int, across, n blas.Matrix) error {
 	factor := eng.NewMatrix(across.Rows, across.Rows)
-	for k, i := range r.interior {
-		row, out := p.N.Full.Row(i), factor.Row(k)
-		for c, j := range r.interior[:k] {
-			out[c] = -row[j]
+	err := eng.For(ctx, len(r.interior), someRows, func(lo, hi int) error {
+		for k := lo; k < hi; k++ {
+			i := r.interior[k]
+			row, out := p.N.Full.Row(i), factor.Row(k)
+			for c, j := range r.interior[:k] {
+				out[c] = -row[j]
+			}
+			out[k] = p.Diag[i]
 		}
-		out[k] = p.Diag[i]
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := eng.Cholesky(ctx, factor); err != nil {
 		return err

@@ -46,9 +46,12 @@ func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	t.weights, t.degrees, t.Notices = weights, around.Degrees(), unreached(around, set)
-	t.Problem = NewProblem(around, t.degrees, set, s.Loss, s.C, s.Delta)
-	return t, nil
+	t.weights, t.Notices = weights, unreached(around, set)
+	if t.degrees, err = around.Degrees(ctx, eng); err != nil {
+		return nil, err
+	}
+	t.Problem, err = NewProblem(ctx, eng, around, t.degrees, set, s.Loss, s.C, s.Delta)
+	return t, err
 }
 
 // Make returns the graph of the points, of the given similarities if it is that of these, and how its edges are

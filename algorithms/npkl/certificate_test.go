@@ -1,0 +1,73 @@
+package npkl
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// At the optimum the smallest eigenvalue by the inverse is that by products; and a matrix with a negative one has no factor.
+func TestLeastByInverse(t *testing.T) {
+	x, labels := clouds(400, 3, 3)
+	set, err := links.SampleByCount(labels, 100, 100, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	for _, g := range []graphkernel.Graph{KNN, Dense} {
+		setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: g, Neighbors: 7}, Fallback: DefaultKernel, Loss: Square, C: 1, Delta: 1}
+		task, err := setup.Start(ctx, eng, x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, start := task.Problem, []int(nil)
+		if g == KNN {
+			c := colour(p)
+			p, start = p.Permute(c.order), c.start
+		}
+		d := newDescent(eng, p, start, 6, 1)
+		if ok, err := d.settle(ctx, 1e-9, 5000, func() {}); !ok || err != nil {
+			t.Fatalf("%s: the sweeps do not end (%v)", g, err)
+		}
+		null, _, err := graphkernel.Axes(ctx, eng, d.v, counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op, err := stationarity(p, d.v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := least(ctx, eng, op, null, 1e-9, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, ok, err := factored(ctx, eng, op, null)
+		if !ok || err != nil {
+			t.Fatalf("%s: no factor of a matrix whose least eigenvalue is %g (%v)", g, want.value, err)
+		}
+		got, err := whole.least(ctx, eng, null, 1e-9, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slack := want.error + got.error + 1e-9*want.norm; math.Abs(got.value-want.value) > slack {
+			t.Errorf("%s: %.12g by the inverse, %.12g by products", g, got.value, want.value)
+		}
+		if got.norm > 1.001*want.norm || got.norm < 0.05*want.norm {
+			t.Errorf("%s: the norm is taken for %g: want at most %g, and not far below", g, got.norm, want.norm)
+		}
+		for i := range whole.g.Rows {
+			whole.g.Set(i, i, whole.g.At(i, i)-want.value-1e-4*want.norm)
+		}
+		if op, err = operator.Dense(whole.g); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := factored(ctx, eng, op, null); ok || err != nil {
+			t.Errorf("%s: a matrix with a negative eigenvalue has a factor (%v)", g, err)
+		}
+	}
+}
