@@ -71,6 +71,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
+	defer g.release(eng)
 	if l.Start != nil {
 		f.start = l.Start.Places()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -18,6 +19,15 @@ type ground struct {
 	classes []int                                  // of the points, as colour makes them
 	enter   func(blas.Matrix) blas.Matrix          // from rows of all points to those of the problem
 	leave   func(blas.Matrix) (blas.Matrix, error) // and back
+	reduced *graphkernel.Reduced                   // nil for a problem on all points
+}
+
+// release gives the memory of full matrices back for others to use: nothing may be fitted on the ground any more.
+func (g *ground) release(eng *engine.Engine) {
+	g.task.N.Release(eng)
+	if g.reduced != nil {
+		g.reduced.Release(eng)
+	}
 }
 
 // prepare makes the graph, and the ground of the links on it.
@@ -38,7 +48,7 @@ func (f *fit) prepare(ctx context.Context, x points.Points, set *links.Set) (*gr
 			return nil, err
 		}
 		boundary := task.Boundary()
-		g.Problem, g.leave = r.Problem, r.Restore
+		g.Problem, g.leave, g.reduced = r.Problem, r.Restore, r
 		g.enter = func(v blas.Matrix) blas.Matrix { return v.Select(boundary) }
 	case task.N.Sparse == nil:
 		g.Problem = task.Problem

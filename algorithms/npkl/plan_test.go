@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -249,4 +250,45 @@ func TestSweep(t *testing.T) {
 			t.Fatalf("%s: objective %.15g, want %.15g", g, done.value, value)
 		}
 	}
+}
+
+// What an engine's memory held before, such as NaN, does not show: on all points, and on those with links.
+func TestMemoryIsReused(t *testing.T) {
+	x, labels := clouds(300, 3, 3)
+	set, err := links.SampleByCount(labels, 40, 40, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Learner{Params: DefaultParams()}
+	l.Params.Graph = Dense
+	for _, plan := range []Plan{Whole, Boundary} {
+		l.Params.Plan = plan
+		eng := enginetest.New(t, 2)
+		want := fittedOn(t, l, eng, x, set).Places().Data
+		var used []blas.Matrix
+		for n := 100; n <= 300; n += 25 {
+			m := eng.GetMatrix(n, n)
+			for i := range m.Data {
+				m.Data[i] = math.NaN()
+			}
+			used = append(used, m)
+		}
+		for _, m := range used {
+			eng.PutMatrix(m)
+		}
+		for range 2 {
+			if !slices.Equal(fittedOn(t, l, eng, x, set).Places().Data, want) {
+				t.Errorf("%s: other places from memory that was used before", plan)
+			}
+		}
+	}
+}
+
+func fittedOn(t *testing.T, l Learner, eng *engine.Engine, x points.Points, set *links.Set) *Model {
+	t.Helper()
+	m, err := l.Fit(context.Background(), eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
 }

@@ -17,6 +17,13 @@ type Adjacency struct {
 	Full   blas.Matrix    // both triangles, a diagonal of zeros
 }
 
+// Release gives the memory of a full graph back for others to use: it must not be read any more.
+func (a Adjacency) Release(eng *engine.Engine) {
+	if a.Sparse == nil {
+		eng.PutMatrix(a.Full)
+	}
+}
+
 // Len returns the number of points.
 func (a Adjacency) Len() int {
 	if a.Sparse != nil {

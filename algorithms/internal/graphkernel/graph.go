@@ -109,8 +109,8 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 	if err := eng.Check("similarities of all pairs", engine.MatrixBytes(n, n), "use graph=knn, or fewer points"); err != nil {
 		return blas.Matrix{}, err
 	}
-	d, err := k.SquaredDistances(ctx, eng, x)
-	if err != nil {
+	d := eng.GetMatrix(n, n)
+	if err := k.Squared().GramTo(ctx, eng, d, x); err != nil {
 		return d, err
 	}
 	t, scale := eng.Backend().Kernels(), -1/(2*s.Sigma*s.Sigma)

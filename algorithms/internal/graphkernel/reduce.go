@@ -17,6 +17,14 @@ type Reduced struct {
 	*Problem
 	boundary, interior []int
 	extend             func(v blas.Matrix) (blas.Matrix, error)
+	memory             []blas.Matrix // what it holds of the engine's
+}
+
+// Release gives its memory back for others to use: it must not be used any more.
+func (r *Reduced) Release(eng *engine.Engine) {
+	for _, m := range r.memory {
+		eng.PutMatrix(m)
+	}
 }
 
 // Boundary returns the points that have links, ascending.
@@ -57,10 +65,12 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 	if err := eng.Check(fmt.Sprintf("reduction of %d points to %d with links", p.Len(), l), need, "use plan=full"); err != nil {
 		return nil, err
 	}
-	n, across := eng.NewMatrix(l, l), eng.NewMatrix(u, l) // N_LL, N_UL
+	var n, across blas.Matrix // N_LL, N_UL
 	eliminate := r.sparse
 	if p.N.Sparse == nil {
 		eliminate = r.full
+		n, across = eng.GetMatrix(l, l), eng.GetMatrix(u, l)
+		r.memory = append(r.memory, n, across)
 		if err := gather(ctx, eng, p.N.Full, r.boundary, r.boundary, n); err != nil {
 			return nil, err
 		}
@@ -68,6 +78,7 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 			return nil, err
 		}
 	} else {
+		n, across = eng.NewMatrix(l, l), eng.NewMatrix(u, l)
 		for k, i := range r.boundary {
 			p.N.Each(i, func(j int, w float64) {
 				if at[j] >= 0 {
@@ -113,7 +124,8 @@ func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, col
 
 // full adds W'W to the lower triangle of n for W = R^-1 N_UL, Delta_UU = R R'.
 func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []int, across, n blas.Matrix) error {
-	factor := eng.NewMatrix(across.Rows, across.Rows)
+	factor := eng.GetMatrix(across.Rows, across.Rows) // only its lower triangle is written and read
+	r.memory = append(r.memory, factor)
 	err := eng.For(ctx, len(r.interior), someRows, func(lo, hi int) error {
 		for k := lo; k < hi; k++ {
 			i := r.interior[k]
