@@ -16,7 +16,7 @@ import (
 const certified = 1e-5
 
 // stationarity returns G = Delta - sum w h t (E_ij + E_ji) at Z = V V'.
-func stationarity(p *graphkernel.Problem, v blas.Matrix) (operator.Operator, error) {
+func stationarity(p *graphkernel.Problem, v blas.Matrix) (*graphkernel.Combination, error) {
 	return p.Combined(func(i, e int) float64 {
 		return p.Weight[e] * p.Sign[e] * p.Loss.Slope(p.Sign[e]*graphkernel.Dot(v.Row(i), v.Row(int(p.To[e]))))
 	})
@@ -44,27 +44,28 @@ func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null b
 const mostFactored, leastInverted = 1500, 256
 
 // factor is a Cholesky factor of G + 2 norm N'N + shift I, for the subspace that the rows of N span: with the shift G has no
-// eigenvalue below what is told from 0, and those of the subspace are out of the way.
+// eigenvalue below what is told from 0, and those of the subspace are out of the way. It is memory of the engine's.
 type factor struct {
-	g, l        blas.Matrix
+	l           blas.Matrix
 	norm, shift float64
 }
 
 // factored returns the factor, and false for a matrix that is too large, or has none. The longest column bounds the norm from below.
 // n^3 / 3 flops.
-func factored(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix) (f factor, ok bool, err error) {
-	n := op.Order()
-	if n > mostFactored || eng.Check("stationarity matrix", 3*engine.MatrixBytes(n, n), "") != nil {
+func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination, null blas.Matrix) (f factor, ok bool, err error) {
+	n := g.Order()
+	if n > mostFactored || eng.Check("stationarity matrix", engine.MatrixBytes(n, n), "") != nil {
 		return f, false, nil
 	}
-	if f.g, err = graphkernel.Written(ctx, eng, op); err != nil {
+	f.l = eng.GetMatrix(n, n)
+	if err := g.WriteTo(ctx, eng, f.l); err != nil {
 		return f, false, err
 	}
 	t := eng.Backend().Kernels()
 	for i := range n {
-		f.norm = max(f.norm, math.Sqrt(t.Dot(f.g.Row(i), f.g.Row(i))))
+		f.norm = max(f.norm, math.Sqrt(t.Dot(f.l.Row(i), f.l.Row(i))))
 	}
-	f.l, f.shift = f.g.Clone(), 0.9*certified*f.norm
+	f.shift = 0.9 * certified * f.norm
 	if null.Rows > 0 {
 		eng.Backend().Syrk(true, 2*f.norm, null, 1, f.l)
 	}
@@ -73,14 +74,17 @@ func factored(ctx context.Context, eng *engine.Engine, op operator.Operator, nul
 	}
 	err = eng.Cholesky(ctx, f.l)
 	if _, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
+		f.release(eng)
 		return f, false, nil
 	}
 	return f, err == nil, err
 }
 
-// least is least of the matrix that was factored: the largest eigenvalue of the inverse, far from the others, takes a few
-// solutions where products with G take hundreds.
-func (f factor) least(ctx context.Context, eng *engine.Engine, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
+func (f factor) release(eng *engine.Engine) { eng.PutMatrix(f.l) }
+
+// least is least of the matrix g that was factored: the largest eigenvalue of the inverse, far from the others, takes a few
+// solutions where products with g take hundreds.
+func (f factor) least(ctx context.Context, eng *engine.Engine, g operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
 	found, err := eigen.Top(ctx, eng, operator.Inverse(f.l), 1, eigen.Options{Tolerance: tol, Seed: seed})
 	if err != nil {
 		return bottom{}, err
@@ -90,8 +94,10 @@ func (f factor) least(ctx context.Context, eng *engine.Engine, null blas.Matrix,
 		t.Axpy(-t.Dot(null.Row(k), v), null.Row(k), v)
 	}
 	t.Scale(1/math.Sqrt(t.Dot(v, v)), v)
-	image := blas.NewMatrix(1, len(v))
-	eng.Backend().Gemm(false, false, 1, found.Vectors, f.g, 0, image) // G is symmetric
+	column, image := blas.Matrix{Rows: len(v), Cols: 1, Stride: 1, Data: v}, blas.NewMatrix(len(v), 1)
+	if err := g.Multiply(ctx, eng, image, column); err != nil {
+		return bottom{}, err
+	}
 	value := t.Dot(image.Data, v)
 	t.Axpy(-value, v, image.Data)
 	return bottom{value, math.Sqrt(t.Dot(image.Data, image.Data)), v, f.norm}, nil

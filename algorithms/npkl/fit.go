@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
@@ -371,11 +370,15 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 
 // lowest finds the smallest eigenvalue of g beside the rows of null. Where nobody reads the message it only says that f is certified,
 // if it is.
-func (f *fit) lowest(ctx context.Context, g operator.Operator, null blas.Matrix) (bottom, error) {
+func (f *fit) lowest(ctx context.Context, g *graphkernel.Combination, null blas.Matrix) (bottom, error) {
 	if f.silent {
-		_, is, err := factored(ctx, f.eng, g, blas.Matrix{})
-		if f.certified = is; is || err != nil {
+		whole, is, err := factored(ctx, f.eng, g, blas.Matrix{})
+		if f.certified = is; err != nil {
 			return bottom{}, err
+		}
+		if is {
+			whole.release(f.eng)
+			return bottom{}, nil
 		}
 	} else if n := g.Order(); n > leastInverted && null.Rows <= n/8 {
 		whole, is, err := factored(ctx, f.eng, g, null)
@@ -383,7 +386,8 @@ func (f *fit) lowest(ctx context.Context, g operator.Operator, null blas.Matrix)
 			return bottom{}, err
 		}
 		if is {
-			return whole.least(ctx, f.eng, null, precise, f.Seed)
+			defer whole.release(f.eng)
+			return whole.least(ctx, f.eng, g, null, precise, f.Seed)
 		}
 	}
 	return least(ctx, f.eng, g, null, precise, f.Seed)

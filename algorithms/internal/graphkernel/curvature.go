@@ -23,55 +23,65 @@ func Lowest(ctx context.Context, eng *engine.Engine, a operator.Operator, k int,
 }
 
 // Combined returns Delta less the matrix that has f(i, e) at the places of the links e of point i.
-func (p *Problem) Combined(f func(i, e int) float64) (operator.Operator, error) {
-	if p.N.Sparse != nil {
-		return operator.Sparse(p.merged(p.N.Sparse, f))
+func (p *Problem) Combined(f func(i, e int) float64) (*Combination, error) {
+	edges := p.N.Sparse
+	if edges == nil {
+		edges = &sparse.Matrix{Rows: p.Len(), Cols: p.Len(), Start: make([]int, p.Len()+1)}
 	}
-	rest, err := operator.Sparse(p.merged(&sparse.Matrix{Rows: p.Len(), Cols: p.Len(), Start: make([]int, p.Len()+1)}, f))
-	if err != nil {
-		return nil, err
-	}
-	return full{rest, p.N.Full}, nil
+	c := &Combination{rest: p.merged(edges, f), n: p.N.Full}
+	var err error
+	c.Operator, err = operator.Sparse(c.rest)
+	return c, err
 }
 
-// full is a sparse operator less a full matrix.
-type full struct {
+// Combination is a sparse matrix, less a full one where all pairs have edges.
+type Combination struct {
 	operator.Operator
-	n blas.Matrix
+	rest *sparse.Matrix
+	n    blas.Matrix // empty without
 }
 
-func (o full) Width() int    { return 8 }
-func (o full) Cost() float64 { return float64(o.n.Cols) }
+// Width returns the number of vectors that it is best multiplied with at a time.
+func (c *Combination) Width() int {
+	if c.n.Rows == 0 {
+		return c.Operator.Width()
+	}
+	return 8
+}
 
-func (o full) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
-	if err := o.Operator.Multiply(ctx, eng, y, x); err != nil {
+// Cost returns the number of values of a row.
+func (c *Combination) Cost() float64 {
+	if c.n.Rows == 0 {
+		return c.Operator.Cost()
+	}
+	return float64(c.n.Cols)
+}
+
+// Multiply overwrites y with the product with x.
+func (c *Combination) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
+	if err := c.Operator.Multiply(ctx, eng, y, x); err != nil || c.n.Rows == 0 {
 		return err
 	}
-	eng.Backend().Gemm(false, false, -1, o.n, x, 1, y)
+	eng.Backend().Gemm(false, false, -1, c.n, x, 1, y)
 	return ctx.Err()
 }
 
-// Written returns the matrix of an operator that Combined has made.
-func Written(ctx context.Context, eng *engine.Engine, a operator.Operator) (blas.Matrix, error) {
-	n := a.Order()
-	unit, out := eng.GetMatrix(n, n), eng.NewMatrix(n, n)
-	defer eng.PutMatrix(unit)
-	for i := range n {
-		clear(unit.Row(i))
-		unit.Set(i, i, 1)
-	}
-	f, is := a.(full)
-	if !is {
-		return out, a.Multiply(ctx, eng, out, unit)
-	}
-	// A product of two full matrices would take more flops than a factor.
-	if err := f.Operator.Multiply(ctx, eng, out, unit); err != nil {
-		return out, err
-	}
-	for i := range n {
-		eng.Backend().Kernels().Axpy(-1, f.n.Row(i), out.Row(i))
-	}
-	return out, nil
+// WriteTo overwrites to with the matrix, both triangles.
+func (c *Combination) WriteTo(ctx context.Context, eng *engine.Engine, to blas.Matrix) error {
+	return eng.For(ctx, to.Rows, someRows, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			row := to.Row(i)
+			clear(row)
+			if c.n.Rows > 0 {
+				eng.Backend().Kernels().Axpy(-1, c.n.Row(i), row)
+			}
+			col, val := c.rest.Row(i)
+			for k, j := range col {
+				row[j] += val[k]
+			}
+		}
+		return nil
+	})
 }
 
 // merged returns diag(Diag) - n - f.
