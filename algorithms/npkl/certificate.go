@@ -46,8 +46,8 @@ const mostFactored, leastInverted = 1500, 256
 // factor is a Cholesky factor of G + 2 norm N'N + shift I, for the subspace that the rows of N span: with the shift G has no
 // eigenvalue below what is told from 0, and those of the subspace are out of the way. It is memory of the engine's.
 type factor struct {
-	l           blas.Matrix
-	norm, shift float64
+	l    blas.Matrix
+	norm float64
 }
 
 // factored returns the factor, and false for a matrix that is too large, or has none. The longest column bounds the norm from below.
@@ -65,12 +65,12 @@ func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combinatio
 	for i := range n {
 		f.norm = max(f.norm, math.Sqrt(t.Dot(f.l.Row(i), f.l.Row(i))))
 	}
-	f.shift = 0.9 * certified * f.norm
+	shift := 0.9 * certified * f.norm
 	if null.Rows > 0 {
 		eng.Backend().Syrk(true, 2*f.norm, null, 1, f.l)
 	}
 	for i := range n {
-		f.l.Set(i, i, f.l.At(i, i)+f.shift)
+		f.l.Set(i, i, f.l.At(i, i)+shift)
 	}
 	err = eng.Cholesky(ctx, f.l)
 	if _, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {

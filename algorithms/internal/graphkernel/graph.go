@@ -103,7 +103,7 @@ func meanRoot(squared []float64) float64 {
 	return mean
 }
 
-// dense returns the similarities of all pairs.
+// dense returns the similarities of all pairs, in memory of the engine's, which may be released.
 func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, s Similarity) (blas.Matrix, error) {
 	n := x.Len()
 	if err := eng.Check("similarities of all pairs", engine.MatrixBytes(n, n), "use graph=knn, or fewer points"); err != nil {
