@@ -19,16 +19,7 @@ func TestLeastByInverse(t *testing.T) {
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	for _, g := range []graphkernel.Graph{KNN, Dense} {
-		setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: g, Neighbors: 7}, Fallback: DefaultKernel, Loss: Square, C: 1, Delta: 1}
-		task, err := setup.Start(ctx, eng, x, set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, start := task.Problem, []int(nil)
-		if g == KNN {
-			c := colour(p)
-			p, start = p.Permute(c.order), c.start
-		}
+		p, start := problemOn(t, ctx, eng, g, x, set)
 		d := newDescent(eng, p, start, 6, 1)
 		if ok, err := d.settle(ctx, 1e-9, 5000, func() {}); !ok || err != nil {
 			t.Fatalf("%s: the sweeps do not end (%v)", g, err)

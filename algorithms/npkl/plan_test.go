@@ -201,6 +201,21 @@ func TestColours(t *testing.T) {
 	}
 }
 
+// problemOn returns the problem of the links on a graph of all points, in an order of classes, which begin at start, for a sparse one.
+func problemOn(t *testing.T, ctx context.Context, eng *engine.Engine, g graphkernel.Graph, x points.Points, set *links.Set) (p *graphkernel.Problem, start []int) {
+	t.Helper()
+	setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: g, Neighbors: 7}, Fallback: DefaultKernel, Loss: Square, C: 1, Delta: 1}
+	task, err := setup.Start(ctx, eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g != KNN {
+		return task.Problem, nil
+	}
+	c := colour(task.Problem)
+	return task.Permute(c.order), c.start
+}
+
 // A sweep gives the rows that updates one after the other from the definition give, and the objective that
 // the definition has: over the panels of a full graph, and over the classes of a sparse one.
 func TestSweep(t *testing.T) {
@@ -211,16 +226,7 @@ func TestSweep(t *testing.T) {
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	for _, g := range []graphkernel.Graph{KNN, Dense} {
-		setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: g, Neighbors: 7}, Fallback: DefaultKernel, Loss: Square, C: 1, Delta: 1}
-		task, err := setup.Start(ctx, eng, x, set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, start := task.Problem, []int(nil)
-		if g == KNN {
-			c := colour(p)
-			p, start = p.Permute(c.order), c.start
-		}
+		p, start := problemOn(t, ctx, eng, g, x, set)
 		d := newDescent(eng, p, start, 4, 1)
 		want, k := d.v.Clone(), newBlock(Square, 4, 50)
 		for i := range 1200 {
