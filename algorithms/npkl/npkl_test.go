@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -49,7 +50,12 @@ func blobs(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, [
 
 func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
 	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
+	return fittedOn(t, l, enginetest.New(t, 0), x, set)
+}
+
+func fittedOn(t enginetest.Fataler, l Learner, eng *engine.Engine, x points.Points, set *links.Set) *Model {
+	t.Helper()
+	m, err := l.Fit(context.Background(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -289,12 +289,3 @@ func TestMemoryIsReused(t *testing.T) {
 		}
 	}
 }
-
-func fittedOn(t *testing.T, l Learner, eng *engine.Engine, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), eng, x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
