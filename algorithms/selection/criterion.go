@@ -24,6 +24,9 @@ const (
 	Ranking Criterion = "ranking"
 	// Agreement is the balanced share of held-out links that k-means meets, as many clusters as Options.Clusters.
 	Agreement Criterion = "agreement"
+	// Combined is the mean of Ranking and Agreement, of the same fit: the first sees every held-out link as finely as distances do, the
+	// second what clusters make of them, and their errors differ.
+	Combined Criterion = "combined"
 	// Labels is the accuracy of nearest labelled neighbours, for labelled points that no link of the fit touches.
 	Labels Criterion = "labels"
 	// Stability is the adjusted Rand index of the clusters of two models that are fitted on disjoint halves of the links.
@@ -32,7 +35,7 @@ const (
 
 // Criteria returns all criteria.
 func Criteria() []string {
-	return []string{string(Ranking), string(Agreement), string(Labels), string(Stability)}
+	return []string{string(Ranking), string(Agreement), string(Combined), string(Labels), string(Stability)}
 }
 
 const (
@@ -78,6 +81,8 @@ func (j *judge) score(ctx context.Context, eng *engine.Engine, c Candidate, f in
 	switch j.o.Criterion {
 	case Agreement:
 		return j.agreement(ctx, eng, m, f)
+	case Combined:
+		return j.combined(ctx, eng, m, f)
 	case Labels:
 		return j.labels(ctx, eng, m, f)
 	}
@@ -142,6 +147,15 @@ func (j *judge) agreement(ctx context.Context, eng *engine.Engine, m algorithms.
 	return met[0]/float64(held.must)/2 + met[1]/float64(len(held.pairs)-held.must)/2, nil
 }
 
+func (j *judge) combined(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+	ranking, err := j.ranking(ctx, eng, m, f)
+	if err != nil {
+		return 0, err
+	}
+	agreement, err := j.agreement(ctx, eng, m, f)
+	return (ranking + agreement) / 2, err
+}
+
 // labels is the accuracy of the neighbours of the fold's labelled points among the other labelled points.
 func (j *judge) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	held := map[int]bool{}
@@ -195,7 +209,7 @@ func (o *Options) check(n int) error {
 	}
 	switch o.Criterion {
 	case Ranking:
-	case Agreement, Stability:
+	case Agreement, Combined, Stability:
 		if o.Clusters < 2 || o.Clusters > n {
 			return &fault.ParamError{Param: "clusters", Value: o.Clusters, Want: fmt.Sprintf("the number of clusters, 2 to %d, for the criterion %s", n, o.Criterion)}
 		}

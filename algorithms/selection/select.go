@@ -24,7 +24,7 @@ type Options struct {
 	Candidates []Candidate
 	Criterion  Criterion
 	Folds      int      // parts of the links, each held out once, >= 2
-	Clusters   int      // for Agreement and Stability
+	Clusters   int      // for Agreement, Combined and Stability
 	Labels     []string // for Labels: one for each point, "" where it is not known
 	// Halving judges all candidates on one fold, the better third on two more, and so on: with k folds about 1 + log3 of the
 	// fits that all would take.

@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -154,6 +155,35 @@ func TestSelect(t *testing.T) {
 		half, err := Select(ctx, enginetest.New(t, 2), x, set, o)
 		if err != nil || half.Best.String() != "krca" || half.Fits >= r.Fits || len(half.Trials) != 4 {
 			t.Errorf("%s, halving: %+v, error %v", criterion, half, err)
+		}
+	}
+}
+
+// TestCombined: on every fold the mean of the two, though one is had from paths.
+func TestCombined(t *testing.T) {
+	x, labels, set := rings(t)
+	scores := map[Criterion]map[string][]float64{}
+	for _, criterion := range []Criterion{Ranking, Agreement, Combined} {
+		o := DefaultOptions()
+		o.Candidates = candidates("rca", "krca", "krca eps_rel=1e-2")
+		o.Criterion, o.Clusters, o.Folds, o.Labels = criterion, 2, 3, labels
+		r, err := Select(context.Background(), enginetest.New(t, 2), x, set, o)
+		if err != nil {
+			t.Fatalf("%s: %v", criterion, err)
+		}
+		scores[criterion] = map[string][]float64{}
+		for _, trial := range r.Trials {
+			scores[criterion][trial.Candidate.String()] = trial.Scores
+		}
+	}
+	for name, got := range scores[Combined] {
+		for f, v := range got {
+			if want := (scores[Ranking][name][f] + scores[Agreement][name][f]) / 2; math.Abs(v-want) > 1e-3 {
+				t.Errorf("%s, fold %d: %v, want %v", name, f+1, v, want)
+			}
+		}
+		if len(got) != 3 {
+			t.Errorf("%s: %d scores, want 3", name, len(got))
 		}
 	}
 }

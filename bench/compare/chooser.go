@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -28,10 +29,16 @@ func newChooser(params map[string]string, seed uint64, classes int) (algorithms.
 			c.options.Criterion = selection.Criterion(value)
 		case "methods":
 			methods = strings.Split(value, "+")
+		case "halving":
+			on, err := strconv.ParseBool(value)
+			if err != nil {
+				return nil, &fault.ParamError{Param: name, Value: value, Want: "true or false"}
+			}
+			c.options.Halving = on
 		case "incumbent": // a method with its defaults
 			c.options.Incumbent = &selection.Candidate{Method: value}
 		default:
-			return nil, fault.Unknown("parameter of select", name, []string{"criterion", "incumbent", "methods"})
+			return nil, fault.Unknown("parameter of select", name, []string{"criterion", "halving", "incumbent", "methods"})
 		}
 	}
 	list, err := selection.Defaults(methods)

@@ -139,7 +139,7 @@ func (p *problem) places(ctx context.Context, eng *engine.Engine, system string,
 
 // learner returns the method that the first word of a system names, with its defaults but for the parameters that the other
 // words set: "gml", "gml gamma=3 kernel=linear". The method "select" chooses one by held-out links, in a quick search; its
-// parameters are criterion and methods (joined by +). It may know the number of classes.
+// parameters are criterion, halving (true unless it is false), incumbent and methods (joined by +). It may know the number of classes.
 func learner(text string, seed uint64, classes int) (algorithms.Learner, error) {
 	method, params, err := system.Parse(text)
 	if err != nil {

@@ -46,8 +46,9 @@ those with values around their defaults. The linked points are divided into --fo
 must-links join together where there is room; a fold holds out every link of its points, so nothing that
 the others imply can give it away. Criteria: ranking (held-out must-links are shorter than held-out
 cannot-links: the area under the ROC curve), agreement (k-means with -n clusters meets held-out links),
-labels (nearest labelled neighbours of points whose links are held out), stability (k-means finds the same
-clusters from halves of the links).
+combined (the mean of these two, the best choice where clusters are the aim), labels (nearest labelled
+neighbours of points whose links are held out), stability (k-means finds the same clusters from halves of
+the links).
 
 With --halving all candidates are judged on one fold, the better third on two more, and so on. With --incumbent
 a candidate, by default a method with its defaults, is chosen unless another is ahead of it by --margin standard
@@ -70,7 +71,7 @@ errors on the same folds: the best of many on few links owes some of that to luc
 	f.IntVar(&s.trials, "trials", 0, "try so many of the candidates, drawn at random (default all)")
 	f.StringVar(&s.criterion, "criterion", string(selection.Ranking), "what makes a model good: "+strings.Join(selection.Criteria(), ", "))
 	f.IntVar(&s.folds, "folds", selection.DefaultOptions().Folds, "parts of the links, each held out once")
-	f.IntVarP(&s.clusters, "clusters", "n", 0, "number of clusters, for the criteria agreement and stability")
+	f.IntVarP(&s.clusters, "clusters", "n", 0, "number of clusters, for the criteria agreement, combined and stability")
 	f.BoolVar(&s.halving, "halving", false, "judge fewer and fewer candidates on more and more folds")
 	f.StringVar(&s.incumbent, "incumbent", "", "the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, name=value …")
 	f.Float64Var(&s.margin, "margin", selection.DefaultOptions().Margin, "standard errors that another has to be ahead of the --incumbent")

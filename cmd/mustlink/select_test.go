@@ -53,7 +53,7 @@ func TestSelectCommand(t *testing.T) {
 	if a, b := runOK(t, dir, "embed model -q -i rings.csv -o -").stdout, runOK(t, dir, "embed fitted -q -i rings.csv -o -").stdout; a != b {
 		t.Error("the model is not the one that fit makes")
 	}
-	for _, criterion := range []string{"agreement -n 2", "labels", "stability -n 2"} {
+	for _, criterion := range []string{"agreement -n 2", "combined -n 2", "labels", "stability -n 2"} {
 		runOK(t, dir, "select -q -i rings.csv -c links.csv --standardize --methods rca,krca --halving --folds 3 --criterion "+criterion+" -o m2")
 	}
 	runOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
@@ -76,6 +76,7 @@ func TestSelectCommand(t *testing.T) {
 		"select -i rings.csv -c links.csv -o m --grid epsrel=1":                 {"epsrel"},
 		"select -i rings.csv -c links.csv -o m --criterion luck":                {"luck", "ranking"},
 		"select -i rings.csv -c links.csv -o m --criterion agreement":           {"clusters", "-n"},
+		"select -i rings.csv -c links.csv -o m --criterion combined":            {"clusters", "-n"},
 		"select -i rings.csv -c links.csv -o m --incumbent krac":                {"--incumbent", "krac", "krca"},
 		"select -i rings.csv -c links.csv -o m --incumbent krca,rca":            {"--incumbent"},
 		"select -i rings.csv -c links.csv -o m --margin 2":                      {"--margin", "--incumbent"},
