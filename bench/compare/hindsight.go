@@ -176,7 +176,7 @@ func (h *Hindsight) Markdown() string {
 	for _, r := range h.Results {
 		steadiest += h.steadiest(r) / float64(len(h.Results))
 	}
-	fmt.Fprintf(&b, "# Choosing, beside the best choice in hindsight\n\nMeans over %d data sets, repetitions: %d. Of %d candidates the best on the unseen rows themselves, another one in each repetition, has the index %.3f: part of that is luck, which no rule can have. The one of every set that is best in the mean over the repetitions has %.3f.\n\n",
+	fmt.Fprintf(&b, "# Choosing, beside the best choice in hindsight\n\nMeans over %d data sets, repetitions: %d. The best of %d candidates on the unseen rows themselves, another one in each repetition, has the index %.3f: part of that is luck, which no rule can have. The one of every set that is best in the mean over the repetitions has %.3f.\n\n",
 		len(h.Results), h.Results[0].Repetitions, len(h.Candidates), h.mean(0, bestRand), steadiest)
 	b.WriteString("| rule, or method with its defaults | balanced Rand, unseen | within 0.01 of the best of the repetition | within 0.02 | in the mean within 0.01 of the best candidate of the set | within 0.02 |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for i, system := range h.Systems {
