@@ -32,7 +32,7 @@ const hindsightRepetitions = 3
 func hindsightSystems() []string {
 	rule := selects + " halving=false methods=" + strings.Join(hindsightMethods(), "+")
 	var out []string
-	for _, criterion := range []string{"ranking", "agreement", "combined", "combined incumbent=lleratio"} {
+	for _, criterion := range []string{"ranking", "combined", "combined incumbent=lleratio"} {
 		out = append(out, rule+" criterion="+criterion)
 	}
 	return append(out, hindsightMethods()...)
@@ -56,7 +56,7 @@ func HindsightMeasures() []string {
 const cacheBytes = 256 << 20
 
 // RunHindsight lets rules of selection choose, and compares what they have chosen with all candidates. Without o.Systems it takes selection by
-// the ranking of held-out links, by the agreement with them, by both, by both with an incumbent, and the defaults of the candidates' methods.
+// the ranking of held-out links, by that and the agreement with them, by both with an incumbent, and the defaults of the candidates' methods.
 func RunHindsight(ctx context.Context, eng *engine.Engine, o Options) (*Hindsight, error) {
 	if o.Systems == nil {
 		o.Systems = hindsightSystems()
