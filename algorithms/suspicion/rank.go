@@ -28,19 +28,65 @@ type Options struct {
 	Progress    algorithms.ProgressFunc
 }
 
-// Judges names the methods of [DefaultOptions].
-func Judges() []string { return []string{"npkl", "itml", "lleratio", "krca"} }
+// judge names a method, and the one on whose places it learns, if any.
+type judge struct{ method, on string }
 
-// DefaultOptions returns ten folds, divided twice, three rounds, and the methods of [Judges] with their defaults, of which those
+// judges are three metrics of different kinds, each by itself, and what npkl makes of neighbours by it.
+func judges() (list []judge) {
+	metrics := []string{"itml", "lleratio", "krca"}
+	for _, name := range metrics {
+		list = append(list, judge{name, ""})
+	}
+	for _, name := range metrics {
+		list = append(list, judge{"npkl", name})
+	}
+	return list
+}
+
+// neighborsOnPlaces is the number of neighbours of npkl on the places of another method, twice its default: rows that links have drawn
+// together have more neighbours of their kind.
+const neighborsOnPlaces = "10"
+
+// learner returns the judge.
+func (j judge) learner(seed uint64) (algorithms.Learner, error) {
+	if j.on == "" {
+		return catalogued(j.method, catalog.Config{Seed: seed})
+	}
+	first, err := catalogued(j.on, catalog.Config{Seed: seed})
+	if err != nil {
+		return nil, err
+	}
+	second, err := catalogued(j.method, catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnPlaces}})
+	return onPlaces{second, first}, err
+}
+
+func catalogued(method string, c catalog.Config) (algorithms.Learner, error) {
+	m, err := catalog.Lookup(method)
+	if err != nil {
+		return nil, err
+	}
+	return m.New(c)
+}
+
+// Judges names the judges of [DefaultOptions]: methods with their defaults, and npkl on the places that other methods give the points,
+// so that its neighbours are near in directions that matter.
+func Judges() []string {
+	var names []string
+	for _, j := range judges() {
+		if j.on != "" {
+			j.method += on + j.on
+		}
+		names = append(names, j.method)
+	}
+	return names
+}
+
+// DefaultOptions returns ten folds, divided twice, three rounds, and the methods of [Judges], of which those
 // that cannot learn from the points and links at hand are left out.
 func DefaultOptions(seed uint64) (Options, error) {
 	o := Options{Folds: 10, Repetitions: 2, Rounds: 3, Seed: seed}
-	for _, name := range Judges() {
-		m, err := catalog.Lookup(name)
-		if err != nil {
-			return o, err
-		}
-		l, err := m.New(catalog.Config{Seed: seed})
+	for _, j := range judges() {
+		l, err := j.learner(seed)
 		if err != nil {
 			return o, err
 		}
