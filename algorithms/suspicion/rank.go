@@ -28,36 +28,21 @@ type Options struct {
 	Progress    algorithms.ProgressFunc
 }
 
-// judge names a method, and the one on whose places it learns, if any.
-type judge struct{ method, on string }
+// metrics are the judges' of different kinds: each speaks by itself, and through npkl on neighbours by it.
+func metrics() []string { return []string{"itml", "lleratio", "krca"} }
 
-// judges are three metrics of different kinds, each by itself, and what npkl makes of neighbours by it.
-func judges() (list []judge) {
-	metrics := []string{"itml", "lleratio", "krca"}
-	for _, name := range metrics {
-		list = append(list, judge{name, ""})
-	}
-	for _, name := range metrics {
-		list = append(list, judge{"npkl", name})
-	}
-	return list
-}
-
-// neighborsOnPlaces is the number of neighbours of npkl on the places of another method, twice its default: rows that links have drawn
+// neighborsOnPlaces is the number of neighbours of npkl on the places of a metric, twice its default: rows that links have drawn
 // together have more neighbours of their kind.
 const neighborsOnPlaces = "10"
 
-// learner returns the judge.
-func (j judge) learner(seed uint64) (algorithms.Learner, error) {
-	if j.on == "" {
-		return catalogued(j.method, catalog.Config{Seed: seed})
-	}
-	first, err := catalogued(j.on, catalog.Config{Seed: seed})
+// defaultJudge returns the learner of a metric with its defaults, and of npkl besides.
+func defaultJudge(metric string, seed uint64) (algorithms.Learner, error) {
+	first, err := catalogued(metric, catalog.Config{Seed: seed})
 	if err != nil {
 		return nil, err
 	}
-	second, err := catalogued(j.method, catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnPlaces}})
-	return onPlaces{second, first}, err
+	second, err := catalogued("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnPlaces}})
+	return besides{first, second}, err
 }
 
 func catalogued(method string, c catalog.Config) (algorithms.Learner, error) {
@@ -68,15 +53,12 @@ func catalogued(method string, c catalog.Config) (algorithms.Learner, error) {
 	return m.New(c)
 }
 
-// Judges names the judges of [DefaultOptions]: methods with their defaults, and npkl on the places that other methods give the points,
-// so that its neighbours are near in directions that matter.
+// Judges names who speaks under [DefaultOptions]: three metrics with their defaults, and npkl on the places that each of them gives the
+// points, where neighbours are near in directions that matter.
 func Judges() []string {
 	var names []string
-	for _, j := range judges() {
-		if j.on != "" {
-			j.method += on + j.on
-		}
-		names = append(names, j.method)
+	for _, metric := range metrics() {
+		names = append(names, metric, "npkl on "+metric)
 	}
 	return names
 }
@@ -85,8 +67,8 @@ func Judges() []string {
 // that cannot learn from the points and links at hand are left out.
 func DefaultOptions(seed uint64) (Options, error) {
 	o := Options{Folds: 10, Repetitions: 2, Rounds: 3, Seed: seed}
-	for _, j := range judges() {
-		l, err := j.learner(seed)
+	for _, metric := range metrics() {
+		l, err := defaultJudge(metric, seed)
 		if err != nil {
 			return o, err
 		}
@@ -134,7 +116,7 @@ func (r *Result) Likely() int {
 //
 // Errors: a set on another number of rows, a *fault.ShapeError; options that make no sense, a *fault.ParamError; no links,
 // or a single one of a kind, which nothing of its kind can judge, a *fault.DataError; chunklets with more pairs than
-// memory has room for; ctx.Err(), wrapped. Cost: Judges x Folds x Repetitions x Rounds fits.
+// memory has room for; ctx.Err(), wrapped. Cost: Judges x Folds x Repetitions x Rounds fits, of the judges of [DefaultOptions] twice as many.
 func Rank(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	if err := o.check(x, set); err != nil {
 		return nil, err
@@ -251,46 +233,42 @@ func (t *trial) turn(ctx context.Context, eng *engine.Engine, set *links.Set) (e
 // alone says that all links are of one kind; nothing is known then of how many are wrong.
 func (t *trial) alone() bool { return t.list[0].Sign == t.list[len(t.list)-1].Sign }
 
-// testimony is the measure of a judge: logarithms of relative squared distances, of the links and of random pairs.
+// testimony is what a judge's voice says: logarithms of relative squared distances, of the links and of random pairs; or why it says nothing.
 type testimony struct {
 	method       string
 	links, other []float64
+	failed       error
 }
 
 // hear fits all judges on all folds.
 func (t *trial) hear(ctx context.Context, eng *engine.Engine) error {
-	stories := make([]testimony, len(t.o.Judges))
-	failed := make([]error, len(t.o.Judges))
+	stories := make([][]testimony, len(t.o.Judges))
 	for j, judge := range t.o.Judges {
-		stories[j] = testimony{judge.Method(), make([]float64, len(t.list)), make([]float64, len(t.others))}
+		for _, name := range voices(judge) {
+			stories[j] = append(stories[j], testimony{method: name, links: make([]float64, len(t.list)), other: make([]float64, len(t.others))})
+		}
 	}
 	results, err := batch.Fit(ctx, eng, t.jobs, batch.Options{})
 	if err != nil {
 		return err
 	}
 	for r := range results {
-		j, f := r.Index/len(t.folds), r.Index%len(t.folds)
-		if r.Err == nil && failed[j] == nil {
-			r.Err = t.listen(ctx, eng, r.Model, t.folds[f], &stories[j])
-		}
-		if failed[j] == nil {
-			failed[j] = r.Err
-		}
-		t.fits++
+		t.listen(ctx, eng, r, t.folds[r.Index%len(t.folds)], stories[r.Index/len(t.folds)])
+		t.fits += len(stories[r.Index/len(t.folds)])
 		t.o.Progress.Report(algorithms.Progress{Stage: "judging links", Done: t.fits, Total: t.total(), Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(t.begin)})
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("judging links stopped after %d of %d fits: %w", t.fits, t.total(), ctx.Err())
 	}
-	for j, story := range stories {
+	for _, story := range slices.Concat(stories...) {
 		switch {
-		case failed[j] == nil:
+		case story.failed == nil:
 			t.told = append(t.told, story)
 		case t.first == nil:
-			t.first = failed[j]
+			t.first = story.failed
 			fallthrough
 		default:
-			t.notices = append(t.notices, fmt.Sprintf("%s cannot judge these links: %v", story.method, failed[j]))
+			t.notices = append(t.notices, fmt.Sprintf("%s cannot judge these links: %v", story.method, story.failed))
 		}
 	}
 	if len(t.told) == 0 {
@@ -299,7 +277,14 @@ func (t *trial) hear(ctx context.Context, eng *engine.Engine) error {
 	return nil
 }
 
-func (t *trial) total() int { return t.o.Rounds * len(t.o.Judges) * len(t.folds) }
+// total is the number of fits of all rounds.
+func (t *trial) total() int {
+	voiced := 0
+	for _, judge := range t.o.Judges {
+		voiced += len(voices(judge))
+	}
+	return t.o.Rounds * voiced * len(t.folds)
+}
 
 // jobs yields the fits of a round, those of the first judge first.
 func (t *trial) jobs(yield func(batch.Job) bool) {
@@ -315,13 +300,30 @@ func (t *trial) jobs(yield func(batch.Job) bool) {
 // least is added to relative squared distances: what is nearer is as good as in one place.
 const least = 0.01
 
-// listen adds what a model says of the links of a fold that it was not fitted on.
-func (t *trial) listen(ctx context.Context, eng *engine.Engine, m algorithms.Model, f fold, story *testimony) error {
+// listen adds what the voices of a judge say of the links of a fold that it was not fitted on. One that failed is not heard again.
+func (t *trial) listen(ctx context.Context, eng *engine.Engine, r batch.Result, f fold, stories []testimony) {
+	says := make([]voice, len(stories))
+	if r.Err == nil {
+		says = heard(r.Model)
+	}
+	for k := range stories {
+		story := &stories[k]
+		if story.failed == nil {
+			story.failed = cmp.Or(r.Err, says[k].failed)
+		}
+		if story.failed == nil {
+			story.failed = t.note(ctx, eng, says[k].measure, f, story)
+		}
+	}
+}
+
+// note adds the distances of the links of a fold to what a voice has said.
+func (t *trial) note(ctx context.Context, eng *engine.Engine, distances measure, f fold, story *testimony) error {
 	pairs := slices.Clone(t.others)
 	for _, k := range f.held {
 		pairs = append(pairs, [2]int{t.list[k].I, t.list[k].J})
 	}
-	d, err := m.Distances(ctx, eng, t.x, pairs)
+	d, err := distances(ctx, eng, t.x, pairs)
 	if err != nil {
 		return err
 	}
