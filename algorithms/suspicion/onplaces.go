@@ -27,7 +27,7 @@ func (l besides) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	on, err := l.onPlaces.Fit(ctx, eng, y, set)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
 	return both{m, voice{measureOn(m, on), err}}, nil

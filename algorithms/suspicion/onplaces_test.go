@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -101,5 +102,35 @@ func TestOneVoiceFails(t *testing.T) {
 	}
 	if !slices.Equal(r.Judges, []string{"itml"}) || len(r.Notices) != 1 || r.Fits != 4 {
 		t.Errorf("judges %q, notices %q, %d fits: want itml, one notice, 4 fits", r.Judges, r.Notices, r.Fits)
+	}
+}
+
+// interrupted cancels the context behind its fit.
+type interrupted struct {
+	algorithms.Learner
+	cancel context.CancelFunc
+}
+
+func (l interrupted) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	defer l.cancel()
+	return l.Learner.Fit(ctx, eng, x, set)
+}
+
+// TestLateCancel: a judge that is through when the context is done has a model, or an error.
+func TestLateCancel(t *testing.T) {
+	x, set := bands(t, 40)
+	judge, err := defaultJudge("itml", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	late := judge.(besides)
+	late.onPlaces = interrupted{late.onPlaces, cancel}
+	m, err := late.Fit(ctx, enginetest.New(t, 1), x, set)
+	if (m == nil) == (err == nil) {
+		t.Errorf("model %v, error %v: want one of them", m, err)
+	}
+	if _, err := Rank(ctx, enginetest.New(t, 2), x, set, Options{Judges: []algorithms.Learner{judge}, Folds: 2, Repetitions: 1, Rounds: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
 	}
 }
