@@ -147,6 +147,7 @@ func (j *judge) agreement(ctx context.Context, eng *engine.Engine, m algorithms.
 	return met[0]/float64(held.must)/2 + met[1]/float64(len(held.pairs)-held.must)/2, nil
 }
 
+// combined is the mean of ranking and agreement.
 func (j *judge) combined(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	ranking, err := j.ranking(ctx, eng, m, f)
 	if err != nil {

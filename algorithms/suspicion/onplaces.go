@@ -26,11 +26,11 @@ func (l besides) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	on, err := l.onPlaces.Fit(ctx, eng, y, set)
+	second, err := l.onPlaces.Fit(ctx, eng, y, set)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
-	return both{m, voice{measureOn(m, on), err}}, nil
+	return both{m, voice{measureOn(m, second), err}}, nil
 }
 
 // both is a metric, with what another one says on its places.
@@ -49,13 +49,13 @@ type voice struct {
 }
 
 // measureOn is that of a model of the places of m.
-func measureOn(m, on algorithms.Model) measure {
+func measureOn(m, second algorithms.Model) measure {
 	return func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 		y, err := places(ctx, eng, m, x)
 		if err != nil {
 			return nil, err
 		}
-		return on.Distances(ctx, eng, y, pairs)
+		return second.Distances(ctx, eng, y, pairs)
 	}
 }
 
@@ -68,10 +68,13 @@ func places(ctx context.Context, eng *engine.Engine, m algorithms.Model, x point
 	return &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data}, nil
 }
 
+// on is the name of a method on the places of another.
+func on(method, metric string) string { return method + " on " + metric }
+
 // voices names what a judge says, in the order in which heard returns it.
 func voices(l algorithms.Learner) []string {
 	if two, is := l.(besides); is {
-		return []string{two.Method(), two.onPlaces.Method() + " on " + two.Method()}
+		return []string{two.Method(), on(two.onPlaces.Method(), two.Method())}
 	}
 	return []string{l.Method()}
 }

@@ -58,7 +58,7 @@ func catalogued(method string, c catalog.Config) (algorithms.Learner, error) {
 func Judges() []string {
 	var names []string
 	for _, metric := range metrics() {
-		names = append(names, metric, "npkl on "+metric)
+		names = append(names, metric, on("npkl", metric))
 	}
 	return names
 }
