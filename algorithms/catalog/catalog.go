@@ -69,6 +69,15 @@ func Methods() []Method {
 	return []Method{krcaMethod(), kbetaMethod(), npklMethod(), lleratioMethod(), gmlMethod(), rcaMethod(), xrcaMethod(), dcaMethod(), itmlMethod(), mmcMethod(), lmnnMethod(), ncaMethod(), xiangMethod(), kleinMethod(), llmaMethod(), spectralMethod(), kpcaMethod(), cmvuMethod(), npkMethod(), simplenpklMethod(), sdplrMethod()}
 }
 
+// New returns the learner of a method. Errors are those of [Lookup] and of Method.New.
+func New(method string, c Config) (algorithms.Learner, error) {
+	m, err := Lookup(method)
+	if err != nil {
+		return nil, err
+	}
+	return m.New(c)
+}
+
 // Lookup returns the method of that name. An unknown name is a *fault.ParamError that
 // lists the methods, the nearest first.
 func Lookup(name string) (Method, error) {

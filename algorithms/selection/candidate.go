@@ -33,11 +33,7 @@ func (c Candidate) String() string {
 
 // Learner returns what fits the candidate. Errors are those of the catalog, *fault.ParamError.
 func (c Candidate) Learner(seed uint64, progress algorithms.ProgressFunc) (algorithms.Learner, error) {
-	m, err := catalog.Lookup(c.Method)
-	if err != nil {
-		return nil, err
-	}
-	return m.New(catalog.Config{Kernel: c.Kernel, Params: c.Params, Seed: seed, Progress: progress})
+	return catalog.New(c.Method, catalog.Config{Kernel: c.Kernel, Params: c.Params, Seed: seed, Progress: progress})
 }
 
 // Axis is a parameter of a grid, or "kernel", with the values that it takes.

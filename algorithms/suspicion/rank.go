@@ -37,20 +37,12 @@ const neighborsOnPlaces = "10"
 
 // defaultJudge returns the learner of a metric with its defaults, and of npkl besides.
 func defaultJudge(metric string, seed uint64) (algorithms.Learner, error) {
-	first, err := catalogued(metric, catalog.Config{Seed: seed})
+	first, err := catalog.New(metric, catalog.Config{Seed: seed})
 	if err != nil {
 		return nil, err
 	}
-	second, err := catalogued("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnPlaces}})
+	second, err := catalog.New("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnPlaces}})
 	return besides{first, second}, err
-}
-
-func catalogued(method string, c catalog.Config) (algorithms.Learner, error) {
-	m, err := catalog.Lookup(method)
-	if err != nil {
-		return nil, err
-	}
-	return m.New(c)
 }
 
 // Judges names who speaks under [DefaultOptions]: three metrics with their defaults, and npkl on the places that each of them gives the
@@ -253,8 +245,9 @@ func (t *trial) hear(ctx context.Context, eng *engine.Engine) error {
 		return err
 	}
 	for r := range results {
-		t.listen(ctx, eng, r, t.folds[r.Index%len(t.folds)], stories[r.Index/len(t.folds)])
-		t.fits += len(stories[r.Index/len(t.folds)])
+		j, f := r.Index/len(t.folds), r.Index%len(t.folds)
+		t.listen(ctx, eng, r, t.folds[f], stories[j])
+		t.fits += len(stories[j])
 		t.o.Progress.Report(algorithms.Progress{Stage: "judging links", Done: t.fits, Total: t.total(), Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(t.begin)})
 	}
 	if ctx.Err() != nil {

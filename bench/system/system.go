@@ -27,17 +27,13 @@ func Parse(text string) (method string, values map[string]string, err error) {
 }
 
 // Learner returns the learner of a method of the catalog with such values; the one named kernel is its kernel. Errors are
-// those of catalog.Lookup and Method.New.
+// those of catalog.New.
 func Learner(method string, values map[string]string, seed uint64) (algorithms.Learner, error) {
-	m, err := catalog.Lookup(method)
-	if err != nil {
-		return nil, err
-	}
 	c := catalog.Config{Seed: seed, Kernel: values["kernel"], Params: map[string]string{}}
 	for name, value := range values {
 		if name != "kernel" {
 			c.Params[name] = value
 		}
 	}
-	return m.New(c)
+	return catalog.New(method, c)
 }

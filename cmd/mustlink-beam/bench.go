@@ -104,11 +104,7 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 	if err != nil {
 		return nil, err
 	}
-	method, err := catalog.Lookup("kbeta")
-	if err != nil {
-		return nil, err
-	}
-	learner, err := method.New(catalog.Config{Params: map[string]string{"landmarks": fmt.Sprint(b.landmarks)}, Seed: b.seed})
+	learner, err := catalog.New("kbeta", catalog.Config{Params: map[string]string{"landmarks": fmt.Sprint(b.landmarks)}, Seed: b.seed})
 	if err != nil {
 		return nil, err
 	}

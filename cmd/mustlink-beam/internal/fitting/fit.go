@@ -83,11 +83,7 @@ func (t Task) read() (*problem, error) {
 
 // learner returns the method with a kernel.
 func (t Task) learner(text string) (algorithms.RowsLearner, error) {
-	method, err := catalog.Lookup(t.Method)
-	if err != nil {
-		return nil, err
-	}
-	learner, err := method.New(catalog.Config{Kernel: text, Params: t.Params, Seed: t.Seed})
+	learner, err := catalog.New(t.Method, catalog.Config{Kernel: text, Params: t.Params, Seed: t.Seed})
 	if err != nil {
 		return nil, err
 	}

@@ -41,11 +41,7 @@ func Model(t *testing.T, method string, x *points.Dense, params map[string]strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := catalog.Lookup(method)
-	if err != nil {
-		t.Fatal(err)
-	}
-	learner, err := m.New(catalog.Config{Params: params, Seed: 1})
+	learner, err := catalog.New(method, catalog.Config{Params: params, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
