@@ -123,14 +123,22 @@ func hindsightTrial(systems, candidates []string, score func(system string) (flo
 			return nil, err
 		}
 		values[i] = []float64{v}
-		if i >= len(systems) && !(v <= best) && !math.IsNaN(v) {
-			best = v
+		if i >= len(systems) {
+			best = larger(best, v)
 		}
 	}
 	for i, row := range values {
 		values[i] = append(row, best, within(row[chosenRand], best, 0.01), within(row[chosenRand], best, 0.02))
 	}
 	return values, nil
+}
+
+// larger returns the larger of two numbers, or the one that is a number.
+func larger(a, b float64) float64 {
+	if math.IsNaN(a) || b > a {
+		return b
+	}
+	return a
 }
 
 // within returns 1 for a value that is at most a margin below the best, 0 for one that is not.
@@ -151,33 +159,21 @@ func (h *Hindsight) mean(system, col int) float64 { return columnMean(h.Results,
 func (h *Hindsight) steadiest(r *paper.Result) float64 {
 	best := math.NaN()
 	for _, row := range r.Ours[len(h.Systems):] {
-		if v := row[chosenRand].Mean; !(v <= best) && !math.IsNaN(v) {
-			best = v
-		}
+		best = larger(best, row[chosenRand].Mean)
 	}
 	return best
 }
 
 // near returns the share of the sets on which the mean of a system over the repetitions is at most a margin below that of the steadiest candidate.
 func (h *Hindsight) near(system int, margin float64) float64 {
-	sum, count := 0.0, 0.0
-	for _, r := range h.Results {
-		if v := within(r.Ours[system][chosenRand].Mean, h.steadiest(r), margin); !math.IsNaN(v) {
-			sum, count = sum+v, count+1
-		}
-	}
-	return sum / count
+	return setMean(h.Results, func(r *paper.Result) float64 { return within(r.Ours[system][chosenRand].Mean, h.steadiest(r), margin) })
 }
 
 // Markdown returns the page.
 func (h *Hindsight) Markdown() string {
 	var b strings.Builder
-	steadiest := 0.0
-	for _, r := range h.Results {
-		steadiest += h.steadiest(r) / float64(len(h.Results))
-	}
 	fmt.Fprintf(&b, "# Choosing, beside the best choice in hindsight\n\nMeans over %d data sets, repetitions: %d. The best of %d candidates on the unseen rows themselves, another one in each repetition, has the index %.3f: part of that is luck, which no rule can have. The one of every set that is best in the mean over the repetitions has %.3f.\n\n",
-		len(h.Results), h.Results[0].Repetitions, len(h.Candidates), h.mean(0, bestRand), steadiest)
+		len(h.Results), h.Results[0].Repetitions, len(h.Candidates), h.mean(0, bestRand), setMean(h.Results, h.steadiest))
 	b.WriteString("| rule, or method with its defaults | balanced Rand, unseen | within 0.01 of the best of the repetition | within 0.02 | in the mean within 0.01 of the best candidate of the set | within 0.02 |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for i, system := range h.Systems {
 		fmt.Fprintf(&b, "| %s | %.3f | %.0f %% | %.0f %% | %.0f %% | %.0f %% |\n", system, h.mean(i, chosenRand),

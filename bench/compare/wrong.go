@@ -177,9 +177,14 @@ func (w *Wrong) mean(system, col int) float64 { return columnMean(w.Results, sys
 
 // columnMean returns the mean of a column over the sets on which the system did not fail.
 func columnMean(results []*paper.Result, system, col int) float64 {
+	return setMean(results, func(r *paper.Result) float64 { return r.Ours[system][col].Mean })
+}
+
+// setMean returns the mean of a figure over the sets that have it; on the others it is NaN.
+func setMean(results []*paper.Result, figure func(*paper.Result) float64) float64 {
 	sum, count := 0.0, 0
 	for _, r := range results {
-		if v := r.Ours[system][col].Mean; !math.IsNaN(v) {
+		if v := figure(r); !math.IsNaN(v) {
 			sum, count = sum+v, count+1
 		}
 	}
