@@ -12,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -26,6 +27,34 @@ type Learner interface {
 	// which fault.IsInput is true; cancelling ctx gives an error that wraps ctx.Err().
 	// A fit that stopped before convergence is a model whose Status says so, not an error.
 	Fit(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Model, error)
+}
+
+// Common is what every learner takes besides the parameters of its method.
+type Common struct {
+	// Kernel is the kernel to learn in. The zero Spec leaves the choice to the method, by the kind of points.
+	Kernel   kernel.Spec
+	Seed     uint64 // fixes every random choice
+	Progress ProgressFunc
+}
+
+// About says what a method is, for people and programs. Each package of a method has one.
+type About struct {
+	Name          string // "krca", as the catalog and model files have it
+	Title         string // "KRCA", its name for people, and that of its class in Python
+	Summary       string // one line
+	Paper         string // where it was published
+	DefaultKernel string // as kernel.Parse reads it; "" when none is the default
+	// Linear is true for a method that takes no kernel.
+	Linear bool
+	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
+	UsesCannotLinks bool
+	// Pairwise is true for a method that learns from every link by itself, to which implied links are news; false for one
+	// that learns from the components of must-links.
+	Pairwise bool
+	// Baseline is true for a method that is here to compare others with.
+	Baseline bool
+	// Small is true for a method that takes few points.
+	Small bool
 }
 
 // Model is a learned metric. It is immutable and safe for concurrent use.
@@ -60,6 +89,20 @@ type Triplets interface {
 	Learner
 	// WithTriplets returns the learner that learns from these beside links.
 	WithTriplets(list []links.Triplet) Learner
+}
+
+// Quadruplets is implemented by learners that also learn from relative comparisons of two pairs.
+type Quadruplets interface {
+	Learner
+	// WithQuadruplets returns the learner that learns from these, and from links.
+	WithQuadruplets(list []links.Quadruplet) Learner
+}
+
+// Targets is implemented by learners that learn from a number for each row, as regression does.
+type Targets interface {
+	Learner
+	// WithTargets returns the learner that learns from these, one finite number for each training row.
+	WithTargets(values []float64) Learner
 }
 
 // PathLearner is implemented by learners that learn the metrics of many values of one parameter at about the cost of one.
