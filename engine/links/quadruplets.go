@@ -14,7 +14,9 @@ type Quadruplet struct {
 }
 
 // Quadruplet returns the comparison that the triplet makes.
-func (t Triplet) Quadruplet() Quadruplet { return Quadruplet{I: t.I, J: t.J, K: t.I, L: t.K, Line: t.Line} }
+func (t Triplet) Quadruplet() Quadruplet {
+	return Quadruplet{I: t.I, J: t.J, K: t.I, L: t.K, Line: t.Line}
+}
 
 // CheckQuadruplets returns nil if every quadruplet compares two different pairs of rows below n. Otherwise the error is a
 // *fault.DataError for the first that does not, with its Line (the reader of the file adds File).
