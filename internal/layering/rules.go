@@ -38,6 +38,7 @@ var floors = map[string]int{
 var engineRank = map[string]int{
 	"engine/fault":               0,
 	"engine/internal/atomicfile": 1,
+	"engine/param":               1,
 	"engine/points":              2,
 	"engine/links":               2,
 	"engine/score":               2,

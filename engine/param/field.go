@@ -1,0 +1,291 @@
+package param
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Field is one parameter, as people see it.
+type Field struct {
+	Name    string
+	Type    Type
+	Default string // as a person writes it; "" when it is not set by default
+	Help    string // one line: meaning, choices, range
+	Range   string // as in the tag, ">= 0" for an int without one
+	Unit    string
+	Choices []Choice
+	Words   []Choice // that stand for numbers
+	File    string   // what a file holds that can be given as @FILE, "" for none
+}
+
+// Choice is a value that a person can write.
+type Choice struct {
+	Name string
+	Help string // "" where the name says all
+}
+
+// Type is that of a parameter's value.
+type Type string
+
+// The types.
+const (
+	Int   Type = "int"
+	Float Type = "float"
+	Bool  Type = "bool"
+	Text  Type = "text"
+)
+
+// Fields returns the parameters of a struct, or of what a pointer to one points to, in order.
+func Fields(params any) []Field {
+	var out []Field
+	first := map[string]string{} // of each group of which one is given
+	for _, f := range all(params) {
+		t := Field{
+			Name: f.name, Type: f.kind(), Default: f.defaultText(), Range: f.bounds(), Unit: f.tag("unit"),
+			Choices: choices(f.tag("choices")), Words: f.words(), File: f.tag("file"),
+		}
+		t.Help = f.help()
+		if group := f.tag("oneof"); group != "" {
+			if first[group] == "" {
+				first[group] = f.name
+			} else {
+				t.Help += "; instead of " + first[group]
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Default returns the struct with all defaults.
+func Default[P any]() P {
+	var out P
+	for _, f := range all(&out) {
+		if text := f.tag("default"); text != "" {
+			if err := f.set(text); err != nil {
+				panic("param: a default that is no value")
+			}
+		}
+	}
+	return out
+}
+
+// field is a parameter and the place of its value.
+type field struct {
+	name  string
+	value reflect.Value
+	owner reflect.Value // the struct that holds it
+	tags  reflect.StructTag
+	outer []reflect.StructTag // of the structs that embed its struct, the outermost first
+}
+
+// all returns the parameters of a struct or of a pointer to one.
+func all(params any) []field {
+	v := reflect.ValueOf(params)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	return appendFields(make([]field, 0, v.NumField()), v, nil)
+}
+
+func appendFields(out []field, v reflect.Value, outer []reflect.StructTag) []field {
+	for i := range v.NumField() {
+		s := v.Type().Field(i)
+		if s.Anonymous && s.Type.Kind() == reflect.Struct {
+			out = appendFields(out, v.Field(i), append(slices.Clip(outer), s.Tag))
+			continue
+		}
+		if name := s.Tag.Get("param"); name != "" && name != "-" {
+			out = append(out, field{name, v.Field(i), v, s.Tag, outer})
+		}
+	}
+	return out
+}
+
+// tag returns a tag of the field, or what a struct around it has instead.
+func (f field) tag(key string) string {
+	if key == "default" || key == "choices" {
+		for _, t := range f.outer {
+			for text := range strings.SplitSeq(t.Get(key), ";") {
+				if name, value, _ := strings.Cut(strings.TrimSpace(text), "="); name == f.name {
+					return value
+				}
+			}
+		}
+	}
+	return f.tags.Get(key)
+}
+
+func (f field) kind() Type {
+	switch f.value.Kind() {
+	case reflect.Int:
+		return Int
+	case reflect.Float64:
+		return Float
+	case reflect.Bool:
+		return Bool
+	case reflect.String:
+		return Text
+	}
+	panic("param: a field of a type that no parameter has")
+}
+
+// defaultText returns the default as people see it.
+func (f field) defaultText() string {
+	text := f.tag("default")
+	switch kind := f.kind(); {
+	case text != "" || kind == Text || f.tag("oneof") != "":
+		return text
+	case kind == Bool:
+		return "false"
+	}
+	return "0"
+}
+
+// help returns the line that people see.
+func (f field) help() string {
+	s := f.tag("help")
+	if unit := f.tag("unit"); unit != "" {
+		s += " in " + unit
+	}
+	if list := choices(f.tag("choices")); len(list) > 0 {
+		s += ": " + either(list)
+	}
+	if bounds := f.tag("range"); bounds != "" {
+		s += ", " + bounds
+	}
+	for _, w := range f.words() {
+		if w.Help != "" {
+			s += "; " + w.Name + ": " + w.Help
+		}
+	}
+	if zero := f.tag("zero"); zero != "" && f.kind() != Text {
+		s += "; 0: " + zero
+	}
+	if file := f.tag("file"); file != "" && !strings.Contains(s, "@FILE") {
+		s += "; @FILE: " + file
+	}
+	return s
+}
+
+// either joins choices with their meanings: "a, b (the second) or c".
+func either(list []Choice) string {
+	var s strings.Builder
+	for i, c := range list {
+		switch {
+		case i > 0 && i == len(list)-1:
+			s.WriteString(" or ")
+		case i > 0:
+			s.WriteString(", ")
+		}
+		s.WriteString(c.Name)
+		if c.Help != "" {
+			s.WriteString(" (" + c.Help + ")")
+		}
+	}
+	return s.String()
+}
+
+// choices reads a tag of that name.
+func choices(text string) []Choice {
+	var out []Choice
+	depth, begin := 0, 0
+	for i, r := range text + "," {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth == 0:
+			if name, help, _ := strings.Cut(strings.TrimSpace(text[begin:i]), " ("); name != "" {
+				out = append(out, Choice{name, strings.TrimSuffix(help, ")")})
+			}
+			begin = i + 1
+		}
+	}
+	return out
+}
+
+// words returns what stands for numbers.
+func (f field) words() []Choice {
+	var out []Choice
+	for text := range strings.SplitSeq(f.tag("named"), ";") {
+		if word, rest, ok := strings.Cut(strings.TrimSpace(text), "="); ok {
+			_, help, _ := strings.Cut(rest, ": ")
+			out = append(out, Choice{word, help})
+		}
+	}
+	return out
+}
+
+// named returns the number that a word stands for.
+func (f field) named(word string) (float64, bool) {
+	for text := range strings.SplitSeq(f.tag("named"), ";") {
+		if name, rest, _ := strings.Cut(strings.TrimSpace(text), "="); name == word && word != "" {
+			number, _, _ := strings.Cut(rest, ":")
+			return mustNumber(number), true
+		}
+	}
+	return 0, false
+}
+
+// isNamed says whether a number has a name.
+func (f field) isNamed(v float64) bool {
+	return slices.ContainsFunc(f.words(), func(w Choice) bool {
+		number, _ := f.named(w.Name)
+		return number == v
+	})
+}
+
+// bounds returns the range in words, "" for any finite number.
+func (f field) bounds() string {
+	if text := f.tag("range"); text != "" || f.kind() != Int {
+		return text
+	}
+	return ">= 0"
+}
+
+// inRange says whether a number can be used, apart from those that have names.
+func (f field) inRange(v float64) bool {
+	if v == 0 && f.tag("zero") != "" {
+		return true
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return false
+	}
+	for text := range strings.SplitSeq(f.bounds(), ",") {
+		if text = strings.TrimSpace(text); text != "" && !holds(text, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds says whether v keeps to a bound such as ">= 1".
+func holds(bound string, v float64) bool {
+	op, number, _ := strings.Cut(bound, " ")
+	end := mustNumber(number)
+	switch op {
+	case ">":
+		return v > end
+	case ">=":
+		return v >= end
+	case "<":
+		return v < end
+	case "<=":
+		return v <= end
+	}
+	panic("param: a range that cannot be read")
+}
+
+// mustNumber reads a number of a tag.
+func mustNumber(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic("param: a number of a tag that cannot be read")
+	}
+	return v
+}
