@@ -4,72 +4,66 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 
-	"github.com/mustlink/mustlink/algorithms/cluster"
-	"github.com/mustlink/mustlink/algorithms/krca"
-	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Learn a metric from must-links on the XOR problem, then cluster points that the fit has
-// never seen.
+// Learn a metric from a table and links, keep it in a file, and use it on new rows: two arms of a spiral, which no cluster of
+// k-means can follow.
 func Example() {
+	defer spirals()()
 	ctx := context.Background()
-	eng, err := engine.New(engine.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	seen, err := dataset.Generate("xor", dataset.GenerateOptions{N: 200, Seed: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	unseen, err := dataset.Generate("xor", dataset.GenerateOptions{N: 200, Seed: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	pairs, err := links.SampleByCount(seen.Labels, 120, 0, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	spec, err := kernel.Parse("rbf:sigma=msq")
-	if err != nil {
-		log.Fatal(err)
-	}
-	learner := &krca.Learner{Kernel: spec, Params: krca.DefaultParams(), Seed: 1}
-	model, err := learner.Fit(ctx, eng, seen.Points, pairs)
-	if err != nil {
-		log.Fatal(err)
-	}
-	embedded, err := model.Embed(ctx, eng, unseen.Points)
-	if err != nil {
-		log.Fatal(err)
-	}
-	result, err := cluster.KMeans(ctx, eng, embedded, cluster.Params{K: 2, Seed: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	learned, err := score.Rand(unseen.Labels, result.Labels)
-	if err != nil {
-		log.Fatal(err)
-	}
-
-	dense := unseen.Points.(*points.Dense)
-	matrix := blas.Matrix{Rows: dense.N, Cols: dense.D, Stride: dense.D, Data: dense.Data}
-	result, err = cluster.KMeans(ctx, eng, matrix, cluster.Params{K: 2, Seed: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	raw, err := score.Rand(unseen.Labels, result.Labels)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("raw      %.2f\nlearned  %.2f\n", raw, learned)
+	train := try(mustlink.ReadTable("train.csv"))
+	pairs := try(train.ReadLinks("links.csv"))
+	model := try(mustlink.Fit(ctx, train, pairs, mustlink.Standardize()))
+	try(model, model.Save("model.mlk"))
+	model = try(mustlink.Load("model.mlk"))
+	fresh := try(mustlink.ReadTable("new.csv"))
+	fmt.Println(try(model.Embed(ctx, fresh)).Dims())
+	clusters := try(model.Cluster(ctx, fresh, 2))
+	fmt.Println(try(mustlink.Score(fresh, clusters.Labels)))
 	// Output:
-	// raw      0.50
-	// learned  1.00
+	// 300 25
+	// rand 0.9867, balanced_rand 0.9867, adjusted_rand 0.9734, nmi 0.9489, cluster_accuracy 0.9933, accuracy 0.9933
+}
+
+// try returns the value of a call that went well, and ends the program after one that failed.
+func try[T any](value T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return value
+}
+
+// Choose the method by its name, with parameters as the command has them.
+func ExampleFit() {
+	ctx := context.Background()
+	rows := [][]float64{{0, 0}, {0.2, 4}, {1, 0.1}, {1.2, 4.2}, {0.1, 2}, {1.1, 2.1}}
+	table := try(mustlink.FromRows(rows))
+	pairs := try(mustlink.NewLinks(len(rows), [][2]int{{0, 1}, {2, 3}}, [][2]int{{0, 2}, {1, 3}}))
+	model := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("xrca"), mustlink.Param("dims", "1")))
+	near := try(model.Neighbors(ctx, table, table, 3))
+	fmt.Println("nearest to row 4:", near[4][1].Row, near[4][2].Row)
+	// Output:
+	// nearest to row 4: 0 1
+}
+
+// spirals writes the files of the examples into a new folder, makes it the current one, and returns what goes back.
+func spirals() func() {
+	back := try(os.Getwd())
+	folder := try(os.MkdirTemp("", "mustlink"))
+	try(folder, os.Chdir(folder))
+	train := try(dataset.Generate("double-spiral", dataset.GenerateOptions{N: 300, Seed: 1}))
+	fresh := try(dataset.Generate("double-spiral", dataset.GenerateOptions{N: 300, Seed: 2}))
+	pairs := try(links.SampleByCount(train.Labels, 200, 200, 1))
+	try(folder, dataset.WriteData("train.csv", train, dataset.WriteOptions{}))
+	try(folder, dataset.WriteData("new.csv", fresh, dataset.WriteOptions{}))
+	try(folder, dataset.WriteLinks("links.csv", pairs, nil, dataset.WriteOptions{}))
+	return func() {
+		try(back, os.Chdir(back))
+		try(folder, os.RemoveAll(folder))
+	}
 }

@@ -45,7 +45,7 @@ type skipped struct {
 // decodeFASTA reads sequences of the letters of o.Alphabet, in upper or lower case. A run
 // of other letters becomes one points.Gap, or nothing at the ends of the sequence.
 func decodeFASTA(src *source, o ReadOptions, rep *report) (*table, error) {
-	alphabet, err := alphabetOf(o.Alphabet)
+	alphabet, err := Alphabet(o.Alphabet)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,9 @@ func labelsFASTA(src *source, maxLine int) (labels, ids []string, err error) {
 	return f.labels.values, f.ids.values, nil
 }
 
-// alphabetOf returns the letters of a named or spelled alphabet, in upper case.
-func alphabetOf(text string) (string, error) {
+// Alphabet returns the letters of a named alphabet ("protein", also "", "dna", "rna") or of a spelled one, in upper case. Other
+// text is a *fault.ParamError.
+func Alphabet(text string) (string, error) {
 	switch strings.ToLower(text) {
 	case "", "protein":
 		return points.Protein, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -82,6 +83,15 @@ func (r *Report) Figures() []Figure {
 		add(fmt.Sprintf("recall@%d", a.K), &a.Value)
 	}
 	return out
+}
+
+// String returns the scores for people, in one line: "rand 0.9933, balanced_rand 0.9932".
+func (r *Report) String() string {
+	var parts []string
+	for _, f := range r.Figures() {
+		parts = append(parts, fmt.Sprintf("%s %.4g", f.Name, f.Value))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // All computes every score that the input allows. Wrong sizes, values that are not finite

@@ -18,6 +18,7 @@ const (
 	floorEngine
 	floorSolvers
 	floorAlgorithms
+	floorDoor
 	floorBench
 	floorProgram
 )
@@ -28,9 +29,9 @@ var floors = map[string]int{
 	"engine":     floorEngine,
 	"solvers":    floorSolvers,
 	"algorithms": floorAlgorithms,
+	"":           floorDoor, // the module's root: the package that users import
 	"bench":      floorBench,
 	"cmd":        floorProgram,
-	"":           floorProgram, // the module's root: documentation and examples
 }
 
 // engineRank orders the packages of the engine: an import must go to a strictly lower

@@ -1,0 +1,127 @@
+package mustlink
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// Fit learns a model from the rows of a table and the links between them.
+//
+// Without [Method] or [Using] the input chooses the method: mlkr for [Targets], lsml for [Quadruplets], itml for [Triplets],
+// lleratio for links of both kinds, krca for must-links alone, and itml for cannot-links alone.
+//
+// Links may be nil when there are triplets, quadruplets or targets to learn from. A fit that stops before it converges gives
+// a model whose [Model.Describe] says so.
+//
+// Errors: those of the input (a nil table, links of another number of rows, parameters out of range, values that are not
+// finite), and ctx.Err(), wrapped. Cost: that of the method; its page in docs/methods says which.
+func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	s, err := read(fit, "Fit", options)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.check("table"); err != nil {
+		return nil, err
+	}
+	l, err = s.linksOf(t, l)
+	if err != nil {
+		return nil, err
+	}
+	learner, err := s.learner(l)
+	if err != nil {
+		return nil, err
+	}
+	eng, err := s.engineOf()
+	if err != nil {
+		return nil, err
+	}
+	if t, err = s.prepared(t); err != nil {
+		return nil, err
+	}
+	fitted := s.record(eng, t)
+	if fitted.Model, err = learner.Fit(ctx, eng, t.data.Points, l); err != nil {
+		return nil, fault.InFile(err, t.data.Name)
+	}
+	return &Model{fitted, eng}, nil
+}
+
+// linksOf returns the links to learn from, none where others teach.
+func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
+	if err := t.data.AtLeast(2); err != nil {
+		return nil, err
+	}
+	switch {
+	case l != nil && l.N() != t.Rows():
+		return nil, &fault.ShapeError{What: "number of rows that the links are between", Got: l.N(), Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
+	case l != nil:
+		return l, nil
+	case s.triplets == nil && s.quadruplets == nil && s.targets == nil:
+		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "links, or triplets, quadruplets or targets"}
+	}
+	return links.New(t.Rows(), nil)
+}
+
+// learner returns the learner that the settings and the links choose.
+func (s *settings) learner(l *Links) (algorithms.Learner, error) {
+	method, err := s.choose(l)
+	if err != nil {
+		return nil, err
+	}
+	learner, err := method.New(catalog.Config{Kernel: s.kernel, Params: s.text, Seed: s.seed, Progress: s.progress})
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Teach(learner, catalog.Lesson{Triplets: s.triplets, Quadruplets: s.quadruplets, Targets: s.targets})
+}
+
+// choose returns the method that is asked for, or else the one for the input.
+func (s *settings) choose(l *Links) (catalog.Method, error) {
+	switch {
+	case s.method != "":
+		return catalog.Lookup(s.method)
+	}
+	must, cannot := l.Count()
+	name := "krca"
+	switch {
+	case s.targets != nil:
+		name = "mlkr"
+	case s.quadruplets != nil:
+		name = "lsml"
+	case s.triplets != nil || must == 0:
+		name = "itml"
+	case cannot > 0:
+		name = "lleratio"
+	}
+	return catalog.Lookup(name)
+}
+
+// prepared returns the table with its features changed as the settings ask.
+func (s *settings) prepared(t *Table) (*Table, error) {
+	switch {
+	case s.standardize && s.tfidf:
+		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of Standardize and TFIDF"}
+	case s.standardize:
+		return t.Standardize()
+	case s.tfidf:
+		return t.TFIDF()
+	}
+	return t, nil
+}
+
+// record returns the record of a model of the table, without its metric.
+func (s *settings) record(eng *engine.Engine, t *Table) *catalog.Fitted {
+	return &catalog.Fitted{
+		Features: t.data.Features, Scaling: t.transform, Fingerprint: dataset.Fingerprint(t.raw.Points),
+		Build: catalog.BuildOf(eng), Single: s.single,
+	}
+}

@@ -1,0 +1,78 @@
+package mustlink
+
+import (
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// What a metric is learned from, besides rows. Package engine/links has more ways to make links.
+type (
+	// Links are must-links and cannot-links between the rows of a table. They are immutable.
+	Links = links.Set
+	// Link is one must-link or cannot-link, perhaps with a weight and a bound.
+	Link = links.Link
+	// Triplet says that row I is nearer to row J than to row K.
+	Triplet = links.Triplet
+	// Quadruplet says that rows I and J are nearer to each other than rows K and L.
+	Quadruplet = links.Quadruplet
+)
+
+// NewLinks returns the links between so many rows. Each pair is two different row numbers from 0 on. A row that does not
+// exist, a row linked with itself and a pair of both kinds are errors that name the pair.
+func NewLinks(rows int, must, cannot [][2]int) (*Links, error) {
+	list := make([]Link, 0, len(must)+len(cannot))
+	for _, pair := range must {
+		list = append(list, links.NewLink(pair[0], pair[1], links.Must))
+	}
+	for _, pair := range cannot {
+		list = append(list, links.NewLink(pair[0], pair[1], links.Cannot))
+	}
+	return links.New(rows, list)
+}
+
+// SampleLinks draws so many must-links and cannot-links from the labels of the table. Rows without a label have no part in
+// it. A table without labels and numbers that the labels cannot give are errors.
+func (t *Table) SampleLinks(must, cannot int, seed uint64) (*Links, error) {
+	if err := t.labeled("table"); err != nil {
+		return nil, err
+	}
+	return links.SampleByCount(t.data.Labels, must, cannot, seed)
+}
+
+// AllLinks returns everything that the labels of the table say: rows of one label belong together, others do not.
+func (t *Table) AllLinks() (*Links, error) {
+	if err := t.labeled("table"); err != nil {
+		return nil, err
+	}
+	return links.FromLabels(t.data.Labels)
+}
+
+// ReadLinks reads links between the rows of the table from a CSV file with the columns i, j, link (must or cannot) and perhaps
+// bound and weight, or with the columns i, chunklet. Rows go by number, from 0 on; [Table.ReadLinksByID] goes by id. A bad
+// line is a *fault.DataError with file and line.
+func (t *Table) ReadLinks(path string) (*Links, error) { return t.readLinks(path, dataset.ByRow) }
+
+// ReadLinksByID is [Table.ReadLinks] of a file that names rows by their ids.
+func (t *Table) ReadLinksByID(path string) (*Links, error) { return t.readLinks(path, dataset.ByID) }
+
+func (t *Table) readLinks(path, by string) (*Links, error) {
+	if err := t.check("table"); err != nil {
+		return nil, err
+	}
+	if by == dataset.ByID && t.data.IDs == nil {
+		return nil, fault.Data(t.data.Name, "the rows have no ids: want a column id, or links by row number")
+	}
+	return dataset.ReadLinks(path, dataset.LinkContext{N: t.Rows(), IDs: t.data.IDs, By: by})
+}
+
+// labeled reports a table without labels.
+func (t *Table) labeled(what string) error {
+	if err := t.check(what); err != nil {
+		return err
+	}
+	if t.data.Labels == nil {
+		return fault.Data(t.data.Name, "the rows of the %s have no labels: want a column label, or WithLabels", what)
+	}
+	return nil
+}

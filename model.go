@@ -1,0 +1,286 @@
+package mustlink
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+)
+
+// Model is a learned distance with everything that it takes to use it on new rows: it prepares them as the training rows were
+// prepared. It is immutable and safe for concurrent use.
+//
+// Its methods take tables with the features that it was fitted on; another number of them is a *fault.ShapeError, other names
+// are a *fault.DataError. Values that are not finite are a *fault.DataError with row and column.
+type Model struct {
+	fitted *catalog.Fitted
+	eng    *engine.Engine
+}
+
+// Load reads the model of a file. It takes the options [Workers], [MemoryLimit], which also bounds the file, and [Engine]. A
+// file that is not a model, or a damaged one, is a *fault.DataError with the path. Files cannot run code.
+func Load(path string, options ...Option) (*Model, error) {
+	eng, err := loading(options)
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := catalog.LoadWithin(path, eng.MemoryLimit())
+	if err != nil {
+		return nil, err
+	}
+	return &Model{fitted, eng}, nil
+}
+
+// LoadFrom is [Load] from so many bytes of memory or of an open file.
+func LoadFrom(r io.ReaderAt, size int64, options ...Option) (*Model, error) {
+	eng, err := loading(options)
+	if err != nil {
+		return nil, err
+	}
+	if isNil(r) {
+		return nil, &fault.ParamError{Param: "reader", Value: nil, Want: "a reader of a model file"}
+	}
+	file, err := model.Read(r, size)
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := catalog.Decode(file)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{fitted, eng}, nil
+}
+
+// loading returns the engine that the options of Load ask for.
+func loading(options []Option) (*engine.Engine, error) {
+	s, err := read(load, "Load", options)
+	if err != nil {
+		return nil, err
+	}
+	return s.engineOf()
+}
+
+// NewModel returns the model of a record that runs on an engine. It is for programs that work in the engine room.
+func NewModel(fitted *catalog.Fitted, eng *engine.Engine) *Model { return &Model{fitted, eng} }
+
+// Record returns what the model is made of. It is for programs that work in the engine room.
+func (m *Model) Record() *catalog.Fitted { return m.fitted }
+
+// Save writes the model to a file: the whole file, or none if there is an error.
+func (m *Model) Save(path string) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	return catalog.Save(path, m.fitted)
+}
+
+// WriteTo writes the bytes of the model's file.
+func (m *Model) WriteTo(w io.Writer) (int64, error) {
+	if err := m.check(); err != nil {
+		return 0, err
+	}
+	file, err := catalog.Encode(m.fitted)
+	if err != nil {
+		return 0, err
+	}
+	return file.WriteTo(w)
+}
+
+// Dim returns the number of columns of [Model.Embed].
+func (m *Model) Dim() int { return m.fitted.Model.Dim() }
+
+// Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each, in which Euclidean distance is the learned
+// distance. The coordinates of a row do not depend on the other rows.
+func (m *Model) Embed(ctx context.Context, t *Table) (*mat.Dense, error) {
+	y, err := m.embed(ctx, "table", t)
+	if err != nil {
+		return nil, err
+	}
+	return toMat(y), nil
+}
+
+// embed returns the coordinates of the rows of a table with a name.
+func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, error) {
+	if err := m.ready(ctx, what, t); err != nil {
+		return blas.Matrix{}, err
+	}
+	n, dim := t.Rows(), m.Dim()
+	if err := m.eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim), engine.MatrixBytes(n, dim), "embed fewer points at a time"); err != nil {
+		return blas.Matrix{}, err
+	}
+	out := blas.NewMatrix(n, dim)
+	err := m.fitted.EmbedBlocks(ctx, m.eng, t.raw, func(first int, y blas.Matrix) error {
+		for i := range y.Rows {
+			copy(out.Row(first+i), y.Row(i))
+		}
+		return nil
+	})
+	return out, fault.InFile(err, t.raw.Name)
+}
+
+// Distances returns the learned distance between the two rows of each pair. A row that does not exist is a *fault.DataError
+// whose Row is the number of the pair.
+func (m *Model) Distances(ctx context.Context, t *Table, pairs [][2]int) ([]float64, error) {
+	if err := m.ready(ctx, "table", t); err != nil {
+		return nil, err
+	}
+	x, err := m.fitted.Prepare(t.raw)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.fitted.Model.Distances(ctx, m.eng, x, pairs)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range d {
+		d[i] = math.Sqrt(v)
+	}
+	return d, nil
+}
+
+// Gram returns the learned kernel between the rows of t and those of u, a row for each row of t. A nil u stands for t; the
+// matrix is then symmetric.
+func (m *Model) Gram(ctx context.Context, t, u *Table) (*mat.Dense, error) {
+	if err := m.ready(ctx, "table", t); err != nil {
+		return nil, err
+	}
+	x, err := m.fitted.Prepare(t.raw)
+	if err != nil {
+		return nil, err
+	}
+	y := x
+	if u == nil || u == t {
+		y = nil
+	} else if err := u.check("second table"); err != nil {
+		return nil, err
+	} else if y, err = m.fitted.Prepare(u.raw); err != nil {
+		return nil, err
+	}
+	k, err := m.fitted.Model.Gram(ctx, m.eng, x, y)
+	if err != nil {
+		return nil, fault.InFile(err, t.raw.Name)
+	}
+	return toMat(k), nil
+}
+
+// Neighbor is a row of a table at its learned distance from another row.
+type Neighbor struct {
+	Row      int
+	Distance float64
+}
+
+// Neighbors returns, for each row of fresh, the k rows of known at the smallest learned distance, nearest first, rows at equal
+// distance by number. Both tables are embedded; the search is exact.
+func (m *Model) Neighbors(ctx context.Context, known, fresh *Table, k int) ([][]Neighbor, error) {
+	train, query, err := m.embedBoth(ctx, known, fresh)
+	if err != nil {
+		return nil, err
+	}
+	index, squared, err := neighbors.Search(ctx, m.eng, query, train, k, false)
+	if err != nil {
+		return nil, err
+	}
+	all, out := make([]Neighbor, len(index)), make([][]Neighbor, query.Rows)
+	for at, row := range index {
+		all[at] = Neighbor{int(row), math.Sqrt(squared[at])}
+	}
+	for i := range out {
+		out[i] = all[i*k : (i+1)*k : (i+1)*k]
+	}
+	return out, nil
+}
+
+// Classify gives each row of fresh the label that most of its k nearest rows of known have. Among labels with equally many
+// votes the one whose nearest voter comes first wins.
+func (m *Model) Classify(ctx context.Context, known, fresh *Table, k int) ([]string, error) {
+	if err := known.labeled("known table"); err != nil {
+		return nil, err
+	}
+	train, query, err := m.embedBoth(ctx, known, fresh)
+	if err != nil {
+		return nil, err
+	}
+	return neighbors.Classify(ctx, m.eng, train, known.data.Labels, query, k)
+}
+
+func (m *Model) embedBoth(ctx context.Context, known, fresh *Table) (train, query blas.Matrix, err error) {
+	if train, err = m.embed(ctx, "known table", known); err == nil {
+		query, err = m.embed(ctx, "fresh table", fresh)
+	}
+	return train, query, err
+}
+
+// Clustering says in which cluster each row is.
+type Clustering struct {
+	Labels     []int   // of each row, from 0 on
+	Inertia    float64 // sum of squared learned distances from the centers
+	Iterations int     // of the best start
+	Converged  bool
+}
+
+// Cluster divides the rows into k clusters by k-means in the learned distance, or by constrained k-means with the option
+// [Constrained]. It also takes the options [Seed], [Restarts] and [OnProgress].
+func (m *Model) Cluster(ctx context.Context, t *Table, k int, options ...Option) (*Clustering, error) {
+	s, err := read(clusters, "Cluster", options)
+	if err != nil {
+		return nil, err
+	}
+	y, err := m.embed(ctx, "table", t)
+	if err != nil {
+		return nil, err
+	}
+	p := cluster.Params{K: k, Restarts: s.restarts, Seed: s.seed, Progress: s.progress}
+	var r *cluster.Result
+	if s.constrained {
+		if s.links == nil {
+			return nil, &fault.ParamError{Param: "links", Value: nil, Want: "links between the rows to cluster"}
+		}
+		r, err = cluster.Constrained(ctx, m.eng, y, s.links, p)
+	} else {
+		r, err = cluster.KMeans(ctx, m.eng, y, p)
+	}
+	if err != nil {
+		return nil, fault.InFile(err, t.raw.Name)
+	}
+	return &Clustering{r.Labels, r.Inertia, r.Iterations, r.Converged}, nil
+}
+
+// check reports a model that nobody fitted or loaded.
+func (m *Model) check() error {
+	if m == nil || m.fitted == nil || m.eng == nil || m.fitted.Model == nil {
+		return &fault.ParamError{Param: "model", Value: nil, Want: "a model, as Fit and Load make it"}
+	}
+	return nil
+}
+
+// ready reports what stands in the way of using the model on a table with a name.
+func (m *Model) ready(ctx context.Context, what string, t *Table) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	if err := checkContext(ctx); err != nil {
+		return err
+	}
+	return t.check(what)
+}
+
+// toMat returns a matrix without rows or columns as the empty *mat.Dense.
+func toMat(a blas.Matrix) *mat.Dense {
+	if a.Rows == 0 || a.Cols == 0 {
+		return &mat.Dense{}
+	}
+	if a.Stride != a.Cols {
+		a = a.Clone()
+	}
+	return mat.NewDense(a.Rows, a.Cols, a.Data[:a.Rows*a.Cols])
+}

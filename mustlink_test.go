@@ -1,0 +1,271 @@
+package mustlink_test
+
+import (
+	"bytes"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+// problem returns rows of two classes with labels, and links of both kinds between them.
+func problem(t *testing.T, n int) (*mustlink.Table, *mustlink.Links) {
+	t.Helper()
+	d := try(dataset.Generate("moons", dataset.GenerateOptions{N: n, Seed: 1}))
+	table := mustlink.FromData(d)
+	return table, try(table.SampleLinks(n/2, n/2, 1))
+}
+
+func equal(t *testing.T, what string, a, b *mat.Dense) {
+	t.Helper()
+	if !mat.Equal(a, b) {
+		t.Errorf("%s: the matrices differ", what)
+	}
+}
+
+// TestDoorHasTheEnginesBits: what the front door computes is, to the bit, what the catalog's learner computes on the same
+// points, for any number of workers.
+func TestDoorHasTheEnginesBits(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 120)
+	x := table.Data().Points
+	for _, method := range []string{"krca", "lleratio", "npkl", "itml"} {
+		eng := try(engine.New(engine.Options{Workers: 1}))
+		learned := try(try(catalog.New(method, catalog.Config{Seed: 3})).Fit(ctx, eng, x, pairs))
+		y, k := try(learned.Embed(ctx, eng, x)), try(learned.Gram(ctx, eng, x, nil))
+		squared := try(learned.Distances(ctx, eng, x, [][2]int{{0, 1}, {5, 9}}))
+		for _, workers := range []int{1, 3} {
+			m := try(mustlink.Fit(ctx, table, pairs, mustlink.Method(method), mustlink.Seed(3), mustlink.Workers(workers)))
+			equal(t, method+" Embed", try(m.Embed(ctx, table)), mat.NewDense(y.Rows, y.Cols, y.Data))
+			equal(t, method+" Gram", try(m.Gram(ctx, table, nil)), mat.NewDense(k.Rows, k.Cols, k.Data))
+			for p, d := range try(m.Distances(ctx, table, [][2]int{{0, 1}, {5, 9}})) {
+				if d != math.Sqrt(squared[p]) {
+					t.Errorf("%s: distance %d is %v: want the root of %v", method, p, d, squared[p])
+				}
+			}
+		}
+	}
+}
+
+// TestSavedModels: a model from its file, and one from its bytes, describe themselves and embed as the model that was saved.
+func TestSavedModels(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 60)
+	m := try(mustlink.Fit(ctx, table, pairs, mustlink.Standardize()))
+	path := filepath.Join(t.TempDir(), "model.mlk")
+	try(path, m.Save(path))
+	var file bytes.Buffer
+	try(m.WriteTo(&file))
+	want, about := try(m.Embed(ctx, table)), m.Describe()
+	for name, again := range map[string]*mustlink.Model{
+		"Load":     try(mustlink.Load(path, mustlink.Workers(2))),
+		"LoadFrom": try(mustlink.LoadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))),
+	} {
+		equal(t, name, try(again.Embed(ctx, table)), want)
+		if d := again.Describe(); d.String() != about.String() || d.Method != "lleratio" || d.Preparation != "standardize" || d.Fingerprint != about.Fingerprint {
+			t.Errorf("%s describes itself as %+v: want %+v", name, d, about)
+		}
+	}
+}
+
+// TestStandardize: a model of standardized features equals one of features that were scaled by hand, on new rows too; and a
+// table that was standardized before the fit gives the same model as the option.
+func TestStandardize(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 60)
+	fresh, _ := problem(t, 30)
+	scaling, _, err := dataset.Standardize(table.Data().Points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaled := func(table *mustlink.Table) *mustlink.Table {
+		return mustlink.FromData(&dataset.Data{Points: try(scaling.Apply(table.Data().Points))})
+	}
+	byHand := try(mustlink.Fit(ctx, scaled(table), pairs, mustlink.Method("krca")))
+	want := try(byHand.Embed(ctx, scaled(fresh)))
+	option := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("krca"), mustlink.Standardize()))
+	before := try(mustlink.Fit(ctx, try(table.Standardize()), pairs, mustlink.Method("krca")))
+	equal(t, "the option", try(option.Embed(ctx, fresh)), want)
+	equal(t, "before the fit", try(before.Embed(ctx, fresh)), want)
+	flat := try(mustlink.FromRows([][]float64{{1, 5}, {2, 5}, {3, 5}}))
+	if w := try(flat.Standardize()).Warnings(); len(w) != 1 || w[0] != "column 1 is constant: it is kept at 0" {
+		t.Errorf("warnings %q of a constant column", w)
+	}
+}
+
+// TestSources: the same rows as a matrix, shared or with gaps, as another kind of matrix, as slices, and as sparse rows give
+// the same distances; a Gram matrix of linear inner products those of the linear kernel.
+func TestSources(t *testing.T) {
+	ctx := t.Context()
+	const n, d = 20, 3
+	rng := 0.5
+	m := mat.NewDense(n, d, nil)
+	wide := mat.NewDense(n, d+2, nil)
+	rows := make([][]float64, n)
+	start, column, value := []int{0}, []int32{}, []float64{}
+	for i := range n {
+		rows[i] = make([]float64, d)
+		for j := range d {
+			rng = math.Mod(rng*997.13+0.37, 1)
+			rows[i][j] = rng
+			m.Set(i, j, rng)
+			wide.Set(i, j, rng)
+			column, value = append(column, int32(j)), append(value, rng)
+		}
+		start = append(start, len(value))
+	}
+	var gram mat.Dense
+	gram.Mul(m, m.T())
+	pairs := try(mustlink.NewLinks(n, [][2]int{{0, 1}, {2, 3}, {4, 5}}, [][2]int{{0, 2}}))
+	distances := func(table *mustlink.Table) []float64 {
+		model := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("krca"), mustlink.Kernel("linear")))
+		return try(model.Distances(ctx, table, [][2]int{{0, 7}, {3, 11}, {19, 2}}))
+	}
+	want := distances(try(mustlink.FromMatrix(m)))
+	for name, table := range map[string]*mustlink.Table{
+		"with gaps": try(mustlink.FromMatrix(wide.Slice(0, n, 0, d))),
+		"transpose": try(mustlink.FromMatrix(mat.DenseCopyOf(m.T()).T())),
+		"slices":    try(mustlink.FromRows(rows)),
+	} {
+		if got := distances(table); !slices.Equal(got, want) {
+			t.Errorf("%s: distances %v: want %v", name, got, want)
+		}
+	}
+	for name, table := range map[string]*mustlink.Table{
+		"sparse": try(mustlink.FromSparse(n, d, start, column, value)),
+		"gram":   try(mustlink.FromGram(&gram, nil)),
+	} {
+		for p, got := range distances(table) {
+			if math.Abs(got-want[p]) > 1e-9*want[p] {
+				t.Errorf("%s: distance %d is %v: want %v", name, p, got, want[p])
+			}
+		}
+	}
+	if shared := try(mustlink.FromMatrix(m)).Data().Points; !sharing(shared, m) {
+		t.Error("a matrix without gaps is copied")
+	}
+	new1 := try(mustlink.FromGram(gram.Slice(0, 2, 0, n), []float64{gram.At(0, 0), gram.At(1, 1)}))
+	model := try(mustlink.Fit(ctx, try(mustlink.FromGram(&gram, nil)), pairs))
+	if y := try(model.Embed(ctx, new1)); y.RawMatrix().Rows != 2 {
+		t.Errorf("%d rows of 2 new ones", y.RawMatrix().Rows)
+	}
+}
+
+// sharing says whether points have the memory of a matrix.
+func sharing(x any, m *mat.Dense) bool {
+	dense, ok := x.(interface{ Row(int) []float64 })
+	return ok && &dense.Row(0)[0] == &m.RawMatrix().Data[0]
+}
+
+// TestNeighborsAndClasses: neighbors are those that all distances in the embedding give, by brute force, and labels are those
+// of their votes.
+func TestNeighborsAndClasses(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 50)
+	m := try(mustlink.Fit(ctx, table, pairs))
+	y := try(m.Embed(ctx, table))
+	near := try(m.Neighbors(ctx, table, table, 4))
+	for i, list := range near {
+		var all []float64
+		for j := range table.Rows() {
+			all = append(all, floatsDistance(y.RawRowView(i), y.RawRowView(j)))
+		}
+		slices.Sort(all)
+		for r, nb := range list {
+			if d := floatsDistance(y.RawRowView(i), y.RawRowView(nb.Row)); math.Abs(nb.Distance-all[r]) > 1e-12*(1+all[r]) || math.Abs(d-nb.Distance) > 1e-12*(1+d) {
+				t.Fatalf("neighbor %d of row %d is row %d at %v: want one at %v", r, i, nb.Row, nb.Distance, all[r])
+			}
+		}
+	}
+	labels := try(m.Classify(ctx, table, table, 1))
+	if !slices.Equal(labels, table.Labels()) {
+		t.Error("a row is its own nearest neighbor, and has another label")
+	}
+}
+
+func floatsDistance(a, b []float64) float64 {
+	sum := 0.0
+	for j := range a {
+		sum += (a[j] - b[j]) * (a[j] - b[j])
+	}
+	return math.Sqrt(sum)
+}
+
+// TestCluster: constrained clusters satisfy the links, which those of k-means need not; the same seed gives the same labels.
+func TestCluster(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 60)
+	m := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("rca"), mustlink.Param("dims", "1")))
+	free := try(m.Cluster(ctx, table, 2, mustlink.Seed(5)))
+	if again := try(m.Cluster(ctx, table, 2, mustlink.Seed(5))); !slices.Equal(free.Labels, again.Labels) {
+		t.Error("the same seed gives other labels")
+	}
+	held := try(m.Cluster(ctx, table, 2, mustlink.Constrained(pairs)))
+	for _, l := range pairs.Must() {
+		if held.Labels[l.I] != held.Labels[l.J] {
+			t.Errorf("must-link %d-%d is violated", l.I, l.J)
+		}
+	}
+	for _, l := range pairs.Cannot() {
+		if held.Labels[l.I] == held.Labels[l.J] {
+			t.Errorf("cannot-link %d-%d is violated", l.I, l.J)
+		}
+	}
+	if held.Inertia < free.Inertia*(1-1e-12) {
+		t.Errorf("inertia %v with constraints, %v without", held.Inertia, free.Inertia)
+	}
+}
+
+// TestChoice: the input chooses the method, as Fit's documentation says.
+func TestChoice(t *testing.T) {
+	ctx := t.Context()
+	table, both := problem(t, 40)
+	must := try(mustlink.NewLinks(40, [][2]int{{0, 1}, {2, 3}}, nil))
+	cannot := try(mustlink.NewLinks(40, nil, [][2]int{{0, 1}, {2, 3}}))
+	triplets := mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}, {I: 3, J: 4, K: 5}})
+	for want, fit := range map[string]func() (*mustlink.Model, error){
+		"lleratio": func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, both) },
+		"krca":     func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, must) },
+		"itml":     func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, cannot) },
+		"gml": func() (*mustlink.Model, error) {
+			return mustlink.Fit(ctx, table, nil, triplets, mustlink.Method("gml"))
+		},
+	} {
+		if m, err := fit(); err != nil || m.Describe().Method != want {
+			t.Errorf("want %s: %v", want, err)
+		}
+	}
+	if m, err := mustlink.Fit(ctx, table, nil, triplets); err != nil || m.Describe().Method != "itml" {
+		t.Errorf("triplets: %v", err)
+	}
+}
+
+// TestUpdate: a model that learns links later equals, within its tolerance, the model of all links; krca takes updates back.
+func TestUpdate(t *testing.T) {
+	ctx := t.Context()
+	table, _ := problem(t, 60)
+	first := try(table.SampleLinks(10, 10, 1))
+	more := try(table.SampleLinks(10, 10, 2))
+	m := try(mustlink.Fit(ctx, table, first, mustlink.Method("itml"), mustlink.Param("tol", "1e-9"), mustlink.Param("max_iter", "20000")))
+	updated := try(m.Update(ctx, table, more))
+	if mat.Equal(try(m.Embed(ctx, table)), try(updated.Embed(ctx, table))) {
+		t.Error("an update with other links changes nothing")
+	}
+	k := try(mustlink.Fit(ctx, table, first, mustlink.Method("krca")))
+	fresh, _ := problem(t, 8)
+	grown := try(k.Extend(ctx, fresh, []mustlink.Chunklet{{ID: mustlink.NewChunklet, Rows: []int{0, 1, 2}}}))
+	back := try(grown.DropLast(ctx, 1))
+	if d := try(k.Distances(ctx, table, [][2]int{{0, 1}})); !slices.Equal(d, try(back.Distances(ctx, table, [][2]int{{0, 1}}))) {
+		t.Error("an update that is taken back leaves a trace")
+	}
+	if _, err := try(mustlink.Fit(ctx, table, first, mustlink.Method("rca"))).Update(ctx, table, more); err == nil {
+		t.Error("a model of rca takes an update")
+	}
+}

@@ -1,0 +1,306 @@
+package mustlink
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Table is a set of rows to learn from, or to apply a model to: vectors, sparse vectors, sequences, or inner products with
+// reference rows. Rows may have labels and ids, columns may have names. A Table is immutable and safe for concurrent use.
+type Table struct {
+	raw       *dataset.Data     // as it was read
+	data      *dataset.Data     // as a fit sees it
+	transform dataset.Transform // from raw to data, nil for none
+	remarks   []string          // of the transform
+}
+
+// newTable returns the table of data that nothing has changed.
+func newTable(d *dataset.Data) *Table { return &Table{raw: d, data: d} }
+
+// A ReadOption says how [ReadTable] understands a file.
+type ReadOption func(*dataset.ReadOptions)
+
+// FileFormat names the format of a file whose ending does not say it: "csv", "npy", "svm", "idx" or "fasta".
+func FileFormat(name string) ReadOption { return func(o *dataset.ReadOptions) { o.Format = name } }
+
+// LabelsFile takes the labels from a file with one line a row, instead of a column of the table.
+func LabelsFile(path string) ReadOption { return func(o *dataset.ReadOptions) { o.Labels = path } }
+
+// HeaderLabels takes the second word of each header of a FASTA file as the row's label.
+func HeaderLabels() ReadOption { return func(o *dataset.ReadOptions) { o.HeaderLabels = true } }
+
+// Alphabet names the letters of sequences: "protein" (the default), "dna", "rna", or the letters themselves.
+func Alphabet(letters string) ReadOption {
+	return func(o *dataset.ReadOptions) { o.Alphabet = letters }
+}
+
+// GramFile says that the values of the file are inner products. diagonal is the path of a file with each row's inner product
+// with itself; "" reads it from a square matrix.
+func GramFile(diagonal string) ReadOption {
+	return func(o *dataset.ReadOptions) { o.Gram, o.GramDiagonal = true, diagonal }
+}
+
+// ReadLimit refuses a file that takes more bytes in memory, by a *fault.MemoryError.
+func ReadLimit(bytes int64) ReadOption {
+	return func(o *dataset.ReadOptions) { o.MemoryLimit = bytes }
+}
+
+// ReadTable reads a file. The format is that of its ending: .csv, .npy, .svm, .idx or .fasta, each also with .gz. In a CSV
+// with a header, the column "label" holds labels and the column "id" names of rows; all other columns are features.
+//
+// Errors: a file that cannot be read; a bad value is a *fault.DataError with file, line and column.
+func ReadTable(path string, options ...ReadOption) (*Table, error) {
+	var o dataset.ReadOptions
+	for _, option := range options {
+		if option != nil {
+			option(&o)
+		}
+	}
+	d, err := dataset.Read(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return newTable(d), nil
+}
+
+// FromData returns the table of data that package engine/dataset has read. It is for programs that work in the engine room.
+func FromData(d *dataset.Data) *Table { return newTable(d) }
+
+// FromMatrix returns the table of a matrix, a row of the table for each row. A *mat.Dense without gaps between its rows is
+// shared, not copied: do not change it afterwards.
+func FromMatrix(m mat.Matrix) (*Table, error) {
+	x, err := dense("matrix", m)
+	return tableOf(x, err)
+}
+
+// FromRows returns the table of rows of equal length, which are copied. A row of another length is a *fault.ShapeError.
+func FromRows(rows [][]float64) (*Table, error) {
+	if len(rows) == 0 {
+		return nil, &fault.ShapeError{What: "number of rows", Got: 0, Want: "1 or more"}
+	}
+	width := len(rows[0])
+	for i, row := range rows {
+		if len(row) != width {
+			return nil, &fault.ShapeError{What: fmt.Sprintf("length of row %d", i), Got: len(row), Want: fmt.Sprintf("%d, the length of row 0", width)}
+		}
+	}
+	x, err := points.NewDense(len(rows), width, slices.Concat(rows...))
+	return tableOf(x, err)
+}
+
+// FromSparse returns the table of a sparse matrix by its compressed rows: row i has the values value[start[i]:start[i+1]] in
+// the columns column[start[i]:start[i+1]], which ascend. The slices are shared: do not change them afterwards.
+func FromSparse(rows, columns int, start []int, column []int32, value []float64) (*Table, error) {
+	x, err := points.NewCSR(rows, columns, start, column, value)
+	return tableOf(x, err)
+}
+
+// FromSequences returns the table of sequences over an alphabet: "protein", "dna", "rna", or the letters themselves. They go
+// with the kernels of sequences, such as spectrum:k=3.
+func FromSequences(alphabet string, sequences []string) (*Table, error) {
+	letters, err := dataset.Alphabet(alphabet)
+	if err != nil {
+		return nil, err
+	}
+	start, all := make([]int, 1, len(sequences)+1), []byte(nil)
+	for _, s := range sequences {
+		all = append(all, s...)
+		start = append(start, len(all))
+	}
+	x, err := points.NewSequences(letters, start, all)
+	return tableOf(x, err)
+}
+
+// FromGram returns the table of rows that are known by their inner products. With a nil diagonal k is square and symmetric,
+// the inner products of all rows with each other: this is a table to learn from. Otherwise each row of k holds the inner
+// products of a new row with the training rows, and diagonal those of the new rows with themselves.
+func FromGram(k mat.Matrix, diagonal []float64) (*Table, error) {
+	x, err := dense("Gram matrix", k)
+	if err != nil {
+		return nil, err
+	}
+	if diagonal == nil && x.N != x.D {
+		return nil, &fault.ShapeError{What: "number of columns of the Gram matrix", Got: x.D, Want: fmt.Sprintf("%d, as many as rows, or a diagonal", x.N)}
+	}
+	var reference []int
+	if diagonal != nil {
+		reference = slices.Repeat([]int{-1}, x.N)
+	}
+	gram, err := points.NewGram(x.N, x.D, x.Data, diagonal, reference)
+	return tableOf(gram, err)
+}
+
+// tableOf returns the table of points, unless there is an error.
+func tableOf(x points.Points, err error) (*Table, error) {
+	if err != nil {
+		return nil, err
+	}
+	return newTable(&dataset.Data{Points: x}), nil
+}
+
+// dense returns a matrix as rows without gaps: that of a *mat.Dense itself where it has none, a copy of others.
+func dense(what string, m mat.Matrix) (*points.Dense, error) {
+	if isNil(m) {
+		return nil, &fault.ParamError{Param: what, Value: nil, Want: "a matrix"}
+	}
+	n, d := m.Dims()
+	if raw, ok := m.(mat.RawMatrixer); ok {
+		if r := raw.RawMatrix(); r.Stride == r.Cols && len(r.Data) >= n*d {
+			return points.NewDense(n, d, r.Data[:n*d])
+		}
+	}
+	data := make([]float64, 0, n*d)
+	for i := range n {
+		for j := range d {
+			data = append(data, m.At(i, j))
+		}
+	}
+	return points.NewDense(n, d, data)
+}
+
+// Rows returns the number of rows.
+func (t *Table) Rows() int { return t.data.Points.Len() }
+
+// Columns returns the number of features, or of reference rows of inner products.
+func (t *Table) Columns() int { return t.data.Points.Dim() }
+
+// Names returns the names of the features, nil when they have none. Do not change them.
+func (t *Table) Names() []string { return t.data.Features }
+
+// IDs returns the names of the rows, nil when they have none. Do not change them.
+func (t *Table) IDs() []string { return t.data.IDs }
+
+// Labels returns a label for each row, "" for a row without one; nil when there are none. Do not change them.
+func (t *Table) Labels() []string { return t.data.Labels }
+
+// WithLabels returns the table with other labels, one for each row. A wrong number of them is a *fault.ShapeError.
+func (t *Table) WithLabels(labels []string) (*Table, error) {
+	if err := t.check("table"); err != nil {
+		return nil, err
+	}
+	if len(labels) != t.Rows() {
+		return nil, &fault.ShapeError{What: "number of labels", Got: len(labels), Want: fmt.Sprintf("%d, one for each row", t.Rows())}
+	}
+	return t.with(func(d *dataset.Data) { d.Labels = labels }), nil
+}
+
+// Select returns the table of some rows, in that order. A row that does not exist is a *fault.ParamError.
+func (t *Table) Select(rows []int) (*Table, error) {
+	if err := t.check("table"); err != nil {
+		return nil, err
+	}
+	for _, i := range rows {
+		if i < 0 || i >= t.Rows() {
+			return nil, &fault.ParamError{Param: "row", Value: i, Want: fmt.Sprintf("a row from 0 to %d", t.Rows()-1)}
+		}
+	}
+	return t.with(func(d *dataset.Data) {
+		d.Points = d.Points.Select(rows)
+		d.IDs, d.Labels = chosen(d.IDs, rows), chosen(d.Labels, rows)
+	}), nil
+}
+
+// with returns the table with its data changed, as read and as a fit sees them.
+func (t *Table) with(change func(d *dataset.Data)) *Table {
+	out, raw := *t, *t.raw
+	change(&raw)
+	out.raw, out.data = &raw, &raw
+	if t.transform != nil {
+		data := *t.data
+		change(&data)
+		out.data = &data
+	}
+	return &out
+}
+
+// chosen returns the values at rows, nil of none.
+func chosen(values []string, rows []int) []string {
+	if values == nil {
+		return nil
+	}
+	out := make([]string, len(rows))
+	for at, i := range rows {
+		out[at] = values[i]
+	}
+	return out
+}
+
+// check reports a table that nobody made.
+func (t *Table) check(what string) error {
+	if t == nil || t.data == nil || t.data.Points == nil {
+		return &fault.ParamError{Param: what, Value: nil, Want: "a table, as ReadTable, FromMatrix and others make it"}
+	}
+	return nil
+}
+
+// Standardize returns the table whose features have mean 0 and standard deviation 1 in a fit. The model of the fit keeps the
+// scaling and applies it to the rows of other tables, which must not be standardized themselves. A constant feature becomes 0;
+// [Table.Warnings] names it. Sequences and Gram matrices, which have no features to scale, are a *fault.ParamError.
+func (t *Table) Standardize() (*Table, error) {
+	if err := t.plain(); err != nil {
+		return nil, err
+	}
+	scaling, constant, err := dataset.Standardize(t.raw.Points)
+	if err != nil {
+		return nil, fault.InFile(err, t.raw.Name)
+	}
+	var remarks []string
+	for _, j := range constant {
+		remarks = append(remarks, fmt.Sprintf("column %s is constant: it is kept at 0", t.columnName(j)))
+	}
+	return t.transformed(scaling, remarks)
+}
+
+// TFIDF returns the table of counts of terms, a row for each text, in which a fit sees terms weighted by how rare they are,
+// and rows of unit length. The model of the fit keeps the weights and applies them to the rows of other tables.
+func (t *Table) TFIDF() (*Table, error) {
+	if err := t.plain(); err != nil {
+		return nil, err
+	}
+	weights, err := dataset.CountTerms(t.raw.Points)
+	if err != nil {
+		return nil, fault.InFile(err, t.raw.Name)
+	}
+	return t.transformed(weights, nil)
+}
+
+// plain reports a table that nobody made, or that a transform has changed.
+func (t *Table) plain() error {
+	if err := t.check("table"); err != nil {
+		return err
+	}
+	if t.transform != nil {
+		return &fault.ParamError{Param: "standardize", Value: true, Want: "one of Standardize and TFIDF, once"}
+	}
+	return nil
+}
+
+func (t *Table) transformed(by dataset.Transform, remarks []string) (*Table, error) {
+	data := *t.raw
+	var err error
+	if data.Points, err = by.Apply(t.raw.Points); err != nil {
+		return nil, fault.InFile(err, t.raw.Name)
+	}
+	return &Table{raw: t.raw, data: &data, transform: by, remarks: remarks}, nil
+}
+
+// columnName returns the name of a column in quotes, or its number.
+func (t *Table) columnName(j int) string {
+	if t.raw.Features != nil {
+		return strconv.Quote(t.raw.Features[j])
+	}
+	return strconv.Itoa(j)
+}
+
+// Warnings returns remarks on what was passed over when the table was read, and on what a fit cannot use.
+func (t *Table) Warnings() []string { return slices.Concat(t.raw.Warnings, t.remarks) }
+
+// Data returns the data as a fit sees them. It is for programs that work in the engine room.
+func (t *Table) Data() *dataset.Data { return t.data }

@@ -1,0 +1,105 @@
+package mustlink
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Chunklet is a group of rows that belong together, for [Model.Extend].
+type Chunklet = algorithms.Chunklet
+
+// NewChunklet as the ID of a [Chunklet] stands for one that the model does not have yet.
+const NewChunklet = algorithms.NewChunklet
+
+// updatable are the methods whose models learn more without a new fit.
+const updatable = "krca, npkl, kbeta, gml or itml"
+
+// Update returns the model that knows more links, without a new fit; m stays as it is. A model of npkl, kbeta, gml or itml
+// learns links between the rows that it was fitted on: t has these rows again, l only the new links. A model of krca learns
+// the chunklets of l, whose rows in t are new to it. Other methods are a *fault.DataError.
+func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) {
+	if err := m.ready(ctx, "table", t); err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "the links to learn"}
+	}
+	linker, ok := m.fitted.Model.(algorithms.Linker)
+	if !ok {
+		var chunklets []Chunklet
+		for _, rows := range l.Chunklets() {
+			chunklets = append(chunklets, Chunklet{ID: NewChunklet, Rows: rows})
+		}
+		return m.Extend(ctx, t, chunklets)
+	}
+	x, err := m.updating(t)
+	if err != nil {
+		return nil, err
+	}
+	learned, err := linker.AddLinks(ctx, m.eng, x, l)
+	return m.updated(learned, err)
+}
+
+// Extend returns the model of krca that knows more chunklets, without a new fit; m stays as it is. The rows of t that the
+// chunklets name are new to the model. The ID of a chunklet is the number of one that the model has, in the order in which
+// they came from 0 on, or [NewChunklet]. Other methods are a *fault.DataError.
+func (m *Model) Extend(ctx context.Context, t *Table, chunklets []Chunklet) (*Model, error) {
+	if err := m.ready(ctx, "table", t); err != nil {
+		return nil, err
+	}
+	updater, ok := m.fitted.Model.(algorithms.Updater)
+	if !ok {
+		return nil, m.cannot("cannot be updated: want one of " + updatable)
+	}
+	x, err := m.updating(t)
+	if err != nil {
+		return nil, err
+	}
+	learned, err := updater.Update(ctx, m.eng, x, chunklets)
+	return m.updated(learned, err)
+}
+
+// DropLast returns the model of krca without its latest updates, so many of them; m stays as it is.
+func (m *Model) DropLast(ctx context.Context, updates int) (*Model, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	updater, ok := m.fitted.Model.(algorithms.Updater)
+	if !ok {
+		return nil, m.cannot("does not take updates back")
+	}
+	if err := m.fitted.CheckUpdate(); err != nil {
+		return nil, err
+	}
+	learned, err := updater.DropLast(ctx, m.eng, updates)
+	return m.updated(learned, err)
+}
+
+// updating returns the rows of an update as the model takes them.
+func (m *Model) updating(t *Table) (points.Points, error) {
+	if err := m.fitted.CheckUpdate(); err != nil {
+		return nil, err
+	}
+	return m.fitted.Prepare(t.raw)
+}
+
+// updated returns the record m with another metric.
+func (m *Model) updated(learned algorithms.Model, err error) (*Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	fitted := *m.fitted
+	fitted.Model, fitted.LibraryVersion, fitted.Build = learned, "", catalog.BuildOf(m.eng)
+	return &Model{&fitted, m.eng}, nil
+}
+
+func (m *Model) cannot(what string) error {
+	return fault.Data("", "a model of method %s %s", m.fitted.Model.Method(), what)
+}
