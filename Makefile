@@ -196,7 +196,7 @@ builds-differ: builds ## print how far the results of the three builds are from 
 	@for build in default netlib purego; do $(BIN)/mustlink-$$build bench builds -q > $(BIN)/$$build.json || exit 1; done
 	@$(BIN)/mustlink-default bench builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
 
-api: ## write api/v0.txt, the exported names of the library, anew
+api: ## write api/v1.txt, the promised names of the library
 	$(GO) test -count=1 ./internal/apilist -update
 	@git --no-pager diff --stat -- api
 

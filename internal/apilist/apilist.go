@@ -10,13 +10,30 @@ import (
 // Module is the path of the module, which the lines leave out.
 const Module = "github.com/mustlink/mustlink"
 
-// Lines returns a line for every exported name of pkg, for every exported field and method that can be
+// Promised are the packages whose exported names later versions keep, by their paths in the module.
+var Promised = map[string]Part{
+	"": Whole, "engine/links": Whole, "engine/score": Whole, "engine/fault": Whole,
+	"algorithms/krca": Parameters, "algorithms/kbeta": Parameters, "algorithms/npkl": Parameters, "algorithms/lleratio": Parameters,
+	"algorithms/gml": Parameters, "algorithms/baseline/itml": Parameters,
+}
+
+// Part says what of a package is promised.
+type Part int
+
+// The parts.
+const (
+	Whole Part = iota
+	// Parameters are type Params with the types of its fields, function DefaultParams, and the constants.
+	Parameters
+)
+
+// Lines returns a line for every exported name of a part of pkg, for every exported field and method that can be
 // reached without another package's help, and for the value of every constant.
-func Lines(pkg *types.Package) []string {
+func Lines(pkg *types.Package, part Part) []string {
 	l := lister{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {
 		object := pkg.Scope().Lookup(name)
-		if !object.Exported() {
+		if !object.Exported() || part == Parameters && !ofParameters(object) {
 			continue
 		}
 		switch o := object.(type) {
@@ -32,6 +49,50 @@ func Lines(pkg *types.Package) []string {
 	}
 	slices.Sort(l.lines)
 	return l.lines
+}
+
+// Names returns how many names of packages the lines declare: types, functions, variables and constants.
+func Names(lines []string) int {
+	names := map[string]bool{}
+	for _, line := range lines {
+		where, what, _ := strings.Cut(line, ", ")
+		kind, name, _ := strings.Cut(what, " ")
+		if kind != "method" {
+			names[where+" "+name[:len(name)-len(strings.TrimLeft(name, letters))]] = true
+		}
+	}
+	return len(names)
+}
+
+// letters are those of exported names.
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
+// ofParameters says whether an object belongs to the parameters of a method.
+func ofParameters(object types.Object) bool {
+	switch o := object.(type) {
+	case *types.Const:
+		return true
+	case *types.Func:
+		return o.Name() == "DefaultParams"
+	case *types.TypeName:
+		params, ok := o.Pkg().Scope().Lookup("Params").(*types.TypeName)
+		return ok && (o == params || isField(params.Type(), o.Type()))
+	}
+	return false
+}
+
+// isField says whether a struct has a field of that type, perhaps an embedded one.
+func isField(of, t types.Type) bool {
+	fields, ok := of.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for i := range fields.NumFields() {
+		if f := fields.Field(i); types.Identical(f.Type(), t) || f.Embedded() && isField(f.Type(), t) {
+			return true
+		}
+	}
+	return false
 }
 
 // lister collects the lines of one package.
