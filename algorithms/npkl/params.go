@@ -61,7 +61,7 @@ type Params struct {
 	Delta         float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian (C/2 in the paper)"`
 	Rank          int     `json:"rank" param:"rank" zero:"as many as the optimum wants" help:"dimensions"`
 	Neighbourhood `default:"neighbors=5"`
-	Plan          Plan `json:"plan" param:"plan" default:"auto" choices:"full (all points),reduced (those with links),auto (the cheaper)" help:"rows that are swept"`
+	Plan          Plan `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (those with links)" help:"rows that are swept"`
 	Plain         bool `json:"plain,omitempty" param:"plain" help:"true sweeps without extrapolation, as the paper does"`
 	// Tol is compared with the relative change of V in a sweep, or the root of that of the objective.
 	Tol     float64 `json:"tol" param:"tol" default:"1e-5" range:"> 0" help:"relative change of the coordinates in a sweep that ends the fit"`
