@@ -43,8 +43,8 @@ type Params struct {
 	// Iterations are limited because every embedding repeats them, also that of a model file from elsewhere.
 	Iterations int     `json:"iterations" param:"iterations" default:"1" range:">= 1, <= 1000" help:"iterations of the coordinates of points that are no landmarks (3 in the paper's tables)"`
 	Rank       int     `json:"rank" param:"rank" default:"root" named:"root=-1: the square root of the landmarks, rounded up" zero:"no cap" help:"most directions that are kept"`
-	RankTol    float64 `json:"rank_tol" param:"rank_tol" default:"1e-6" range:">= 0, < 1" help:"eigenvalue, relative to the largest, up to which a direction is dropped"`
-	RegD       float64 `json:"reg_d" param:"reg_d" default:"1e-6" range:">= 0" help:"added to the spread of must-links in every direction, relative to the mean"`
+	RankTol    float64 `json:"rank_tol" param:"rank_tol" default:"1e-06" range:">= 0, < 1" help:"eigenvalue, relative to the largest, up to which a direction is dropped"`
+	RegD       float64 `json:"reg_d" param:"reg_d" default:"1e-06" range:">= 0" help:"added to the spread of must-links in every direction, relative to the mean"`
 	RegG       float64 `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to local Gram matrices, relative to their traces"`
 	// Dims are those of the embedding only: distances and kernel values use all.
 	Dims      int       `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, of the largest weights"`

@@ -64,7 +64,7 @@ type Params struct {
 	Plan          Plan `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (those with links)" help:"rows that are swept"`
 	Plain         bool `json:"plain,omitempty" param:"plain" help:"true sweeps without extrapolation, as the paper does"`
 	// Tol is compared with the relative change of V in a sweep, or the root of that of the objective.
-	Tol     float64 `json:"tol" param:"tol" default:"1e-5" range:"> 0" help:"relative change of the coordinates in a sweep that ends the fit"`
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"relative change of the coordinates in a sweep that ends the fit"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"most sweeps"`
 }
 

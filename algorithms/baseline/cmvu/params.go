@@ -34,7 +34,7 @@ type Params struct {
 	Penalty float64 `json:"penalty" param:"penalty" default:"10" range:"> 0" help:"weight of the distances of neighbors: they grow by about 1 / (2 penalty)"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, those of largest variance"`
 	// Tol is relative to that gain and nu.
-	Tol     float64 `json:"tol" param:"tol" default:"1e-5" range:"> 0" help:"residual of the optimum's conditions that ends the search"`
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"residual of the optimum's conditions that ends the search"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"most steps"`
 }
 

@@ -23,7 +23,7 @@ var About = algorithms.About{
 type Params struct {
 	// Neighbors are fewer in smaller classes.
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"3" range:">= 1" help:"target neighbors of a point"`
-	Mu        float64 `json:"mu" param:"mu" default:"0.5" range:"> 0, < 1" help:"weight of the impostors; that of the targets is 1 - mu"`
+	Mu        float64 `json:"mu" param:"mu" default:"0.5" range:"> 0, < 1" help:"weight of the impostors (that of the targets is 1 - mu)"`
 	Dims      int     `json:"dims" param:"dims" zero:"all directions of the data" help:"dimensions of the map"`
 	// Rank: with as many directions as points every class can be drawn together in one place, which tells nothing of other points.
 	Rank    int     `json:"rank" param:"rank" default:"eighth" named:"eighth=-1: an eighth of the linked points, rounded up" zero:"all" help:"principal directions that are learned in"`

@@ -43,7 +43,7 @@ var About = algorithms.About{
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
 	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
-	Tol                  float64 `json:"tol" param:"tol" default:"1e-6" range:"> 0" help:"duality gap that ends the fit, relative to 1 + the objective"`
+	Tol                  float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"duality gap that ends the fit, relative to 1 + the objective"`
 }
 
 // DefaultParams returns the hinge, the paper's, on a graph of 5 neighbors.

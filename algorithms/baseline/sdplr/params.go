@@ -33,7 +33,7 @@ type Params struct {
 	Rank                 int `json:"rank" param:"rank" zero:"as many as the number of links asks for" help:"dimensions"`
 	// Tol is compared with the difference, rooted mean square, of slacks from residuals, and with the length of the gradient
 	// relative to 1 + |V|.
-	Tol     float64 `json:"tol" param:"tol" default:"1e-5" range:"> 0" help:"difference of slacks and residuals, and relative gradient, that end the fit"`
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"difference of slacks and residuals, and relative gradient, that end the fit"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"10000" range:">= 1" help:"most steps"`
 }
 

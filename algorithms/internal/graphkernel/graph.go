@@ -31,10 +31,10 @@ const (
 
 // Neighbourhood says how the graph of the points is made.
 type Neighbourhood struct {
-	Graph Graph `json:"graph" param:"graph" default:"knn" choices:"knn (nearest neighbors),dense (all pairs, Gaussian),eps:R (pairs up to distance R),@FILE (similarities)" also:"eps,given" file:"similarities, an .npy or .csv file of n rows and columns" help:"which points are similar"`
+	Graph Graph `json:"graph" param:"graph" default:"knn" choices:"knn (nearest neighbors),dense (all pairs, Gaussian),eps:R (pairs up to distance R),@FILE (similarities, an .npy or .csv file of n rows and columns)" also:"eps,given" file:"similarities" help:"which points are similar"`
 	// Metric and the Kernel of a Learner say together in which space points are near. A model holds the kernel only.
 	Metric    Metric  `json:"-" param:"metric" choices:"euclid,cosine,kernel (that of -k)" zero:"kernel with -k, else euclid" help:"in which neighbors are near"`
-	Neighbors int     `json:"neighbors" param:"neighbors" range:">= 1" zero:"for graph=eps:R and @FILE" help:"nearest neighbors of the graph; for a dense one those that give its width, 10 in the paper"`
+	Neighbors int     `json:"neighbors" param:"neighbors" range:">= 1" zero:"for graph=eps:R and @FILE" help:"nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper)"`
 	Radius    float64 `json:"radius,omitempty" param:"-"` // the distance, for Within
 	Heat      bool    `json:"heat" param:"heat" help:"true weighs the edges of knn and eps by their distance"`
 }
