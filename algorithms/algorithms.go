@@ -32,9 +32,11 @@ type Learner interface {
 // Common is what every learner takes besides the parameters of its method.
 type Common struct {
 	// Kernel is the kernel to learn in. The zero Spec leaves the choice to the method, by the kind of points.
-	Kernel   kernel.Spec
-	Seed     uint64 // fixes every random choice
-	Progress ProgressFunc
+	Kernel kernel.Spec
+	// Similarities of the points, n x n, are for methods on a graph, if it is that of given ones.
+	Similarities blas.Matrix
+	Seed         uint64 // fixes every random choice
+	Progress     ProgressFunc
 }
 
 // About says what a method is, for people and programs. Each package of a method has one.

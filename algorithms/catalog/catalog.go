@@ -1,42 +1,28 @@
 package catalog
 
 import (
+	"slices"
+
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Method is one entry of the catalog.
 type Method struct {
-	Name          string // "krca"
-	Summary       string // one line
-	Paper         string // where it was published
-	DefaultKernel string // as kernel.Parse reads it; "" for a method without kernels
-	Parameters    []Parameter
-	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
-	UsesCannotLinks bool
-	// Pairwise is true for a method that learns from every link by itself, to which what links imply is news; false for
-	// one that learns from the components of must-links.
-	Pairwise bool
-	// UsesTriplets is true for a method whose learners are algorithms.Triplets.
-	UsesTriplets bool
-	// Baseline is true for a method that is here to compare others with.
-	Baseline bool
-	// Small is true for a method that takes few points, to compare others with.
-	Small bool
+	algorithms.About
+	// Parameters are those that Config.Params may hold.
+	Parameters []param.Field
+	// UsesTriplets is true for a method whose learners are algorithms.Triplets, and so on.
+	UsesTriplets, UsesQuadruplets, UsesTargets bool
 	// New makes a learner. Unknown parameters, values that do not parse or are out of
 	// range, and kernels that do not parse are *fault.ParamError.
 	New func(Config) (algorithms.Learner, error)
 
 	decode func(*model.File) (algorithms.Model, error)
-}
-
-// Parameter describes one name that Config.Params may hold.
-type Parameter struct {
-	Name    string
-	Default string // as a person would write it; "" when it is not set by default
-	Help    string // one line: meaning, unit, range
 }
 
 // Config is what a person chose, as text.
@@ -47,27 +33,73 @@ type Config struct {
 	Progress algorithms.ProgressFunc
 }
 
-// kernel returns the kernel that was chosen, the zero Spec for none: then the learner chooses, by
-// the kind of points.
-func (c Config) kernel() (kernel.Spec, error) {
-	if c.Kernel == "" {
-		return kernel.Spec{}, nil
-	}
-	return kernel.Parse(c.Kernel)
+// parameters is what a method's Params can do.
+type parameters interface{ Validate() error }
+
+// kernelChecker is implemented by Params that do not go with every kernel.
+type kernelChecker interface {
+	// CheckKernel returns the error of a kernel that is of no use, the zero Spec for none.
+	CheckKernel(asked kernel.Spec) error
 }
 
-// noKernel refuses a kernel for a linear method.
-func (c Config) noKernel(method string) error {
-	if c.Kernel == "" {
-		return nil
+// entry makes the entry of a method out of what its package has.
+func entry[P parameters, M algorithms.Model](about algorithms.About, learner func(P, algorithms.Common) algorithms.Learner, decode func(*model.File) (M, error)) Method {
+	plain := learner(param.Default[P](), algorithms.Common{})
+	m := Method{About: about, Parameters: param.Fields(*new(P))}
+	_, m.UsesTriplets = plain.(algorithms.Triplets)
+	_, m.UsesQuadruplets = plain.(algorithms.Quadruplets)
+	_, m.UsesTargets = plain.(algorithms.Targets)
+	m.New = func(c Config) (algorithms.Learner, error) {
+		p, common := param.Default[P](), algorithms.Common{Seed: c.Seed, Progress: c.Progress}
+		if err := m.read(&p, &common, c); err != nil {
+			return nil, err
+		}
+		if err := m.check(p, common.Kernel); err != nil {
+			return nil, err
+		}
+		return learner(p, common), nil
 	}
-	return &fault.ParamError{Param: "kernel", Value: c.Kernel, Want: "no kernel with " + method + ", which is linear (krca takes kernels)"}
+	m.decode = func(f *model.File) (algorithms.Model, error) {
+		fitted, err := decode(f)
+		if err != nil {
+			return nil, err // and no nil pointer in an interface that is not nil
+		}
+		return fitted, nil
+	}
+	return m
+}
+
+// read sets the parameters, and what is common to all methods, to what a person chose.
+func (m Method) read(params any, common *algorithms.Common, c Config) error {
+	rest, err := m.fromFiles(params, common, c.Params)
+	if err != nil {
+		return err
+	}
+	if err := param.Set(params, m.Name, rest); err != nil {
+		return err
+	}
+	if c.Kernel != "" {
+		common.Kernel, err = kernel.Parse(c.Kernel)
+	}
+	return err
+}
+
+// check returns the error of parameters that cannot be used, or not with that kernel.
+func (m Method) check(p parameters, asked kernel.Spec) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	if m.Linear && asked != (kernel.Spec{}) {
+		return input.NoKernel(m.Name, asked)
+	}
+	if k, is := p.(kernelChecker); is {
+		return k.CheckKernel(asked)
+	}
+	return nil
 }
 
 // Methods returns all methods, in the order in which people should see them.
-func Methods() []Method {
-	return []Method{krcaMethod(), kbetaMethod(), npklMethod(), lleratioMethod(), gmlMethod(), rcaMethod(), xrcaMethod(), dcaMethod(), itmlMethod(), mmcMethod(), lmnnMethod(), ncaMethod(), xiangMethod(), kleinMethod(), llmaMethod(), spectralMethod(), kpcaMethod(), cmvuMethod(), npkMethod(), simplenpklMethod(), sdplrMethod()}
-}
+func Methods() []Method { return slices.Clone(methods()) }
 
 // New returns the learner of a method. Errors are those of [Lookup] and of Method.New.
 func New(method string, c Config) (algorithms.Learner, error) {
@@ -81,13 +113,12 @@ func New(method string, c Config) (algorithms.Learner, error) {
 // Lookup returns the method of that name. An unknown name is a *fault.ParamError that
 // lists the methods, the nearest first.
 func Lookup(name string) (Method, error) {
-	methods := Methods()
-	names := make([]string, len(methods))
-	for i, m := range methods {
+	var names []string
+	for _, m := range methods() {
 		if m.Name == name {
 			return m, nil
 		}
-		names[i] = m.Name
+		names = append(names, m.Name)
 	}
 	return Method{}, fault.Unknown("method", name, names)
 }

@@ -46,6 +46,7 @@ func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit,
 	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
 		return nil, err
 	}
+	f.Params.Metric = "" // the kernel is that of the metric
 	f.Triplets, f.Seed = m.taught.Triplets, m.taught.Seed
 	f.Kernel, err = m.base()
 	return f, err

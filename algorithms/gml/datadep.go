@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/expansion"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -34,7 +33,7 @@ type deformed struct {
 
 // datadep learns with the prior of a deformed kernel.
 func (f *fit) datadep(ctx context.Context) (*Model, error) {
-	k, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, baseKernel)
+	k, err := f.Params.In(ctx, f.eng, f.Kernel, f.x, baseKernel)
 	if err != nil {
 		return nil, err
 	}

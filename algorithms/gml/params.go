@@ -2,13 +2,13 @@ package gml
 
 import (
 	"math"
-	"slices"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -56,84 +56,61 @@ const (
 	Nystrom     Extension = "nystrom"
 )
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "GML",
+	Summary:         "geometry-aware metric learning: LogDet projections whose prior, a Gaussian kernel or a graph's spectrum, is learned",
+	Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	Prior Prior `json:"prior"`
-	// Width is that of the Gaussian prior to begin with, relative to the mean distance of two points, > 0. The rounds change it
-	// little. Objectives of two widths cannot be compared where bounds are percentiles: of a narrow kernel all distances are
-	// alike, and so are the bounds, which then cost nothing to keep and teach nothing.
-	Width float64 `json:"width"`
+	Prior Prior `json:"prior" param:"prior" default:"rbf" choices:"rbf (a Gaussian kernel of learned width),spectral (eigenvectors of the Laplacian of a graph),datadep (a kernel that they deform)" help:"matrix to stay near to"`
+	// Width changes little in the rounds. Objectives of two widths cannot be compared where bounds are percentiles: of a narrow
+	// kernel all distances are alike, and so are the bounds, which then cost nothing to keep and teach nothing.
+	Width float64 `json:"width" param:"width" default:"1" range:"> 0" help:"width of the Gaussian kernel to begin with, relative to the mean distance of two points"`
 	// Neighbourhood is the graph of the spectral and the data-dependent prior: "knn", "eps" or "given".
-	graphkernel.Neighbourhood
-	Laplacian Laplacian `json:"laplacian"`
-	Basis     Basis     `json:"basis"`
-	// Extension is that of the spectral prior; Nystrom's is for graphs of nearest neighbours and their Laplacians.
-	Extension Extension `json:"extension"`
-	// FreeConstant leaves the weights of constant eigenvectors, which enter no distance, out of the order of alpha.
-	FreeConstant bool `json:"free_constant"`
-	// Diffusion is t of the first alpha_i = exp(-t mu_i), > 0.
-	Diffusion float64 `json:"diffusion"`
-	// Rank is the number of eigenvectors of the graph, at least 2; 0 for a tenth of the points, at most 40.
-	Rank int `json:"rank"`
-	// Gamma weighs the bounds against the prior, > 0.
-	Gamma float64 `json:"gamma"`
-	// Upper and Lower are the bounds of squared distances under the first M.
+	graphkernel.Neighbourhood `default:"neighbors=10"`
+	Basis                     Basis     `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"whose eigenvectors"`
+	Laplacian                 Laplacian `json:"laplacian" param:"laplacian" default:"unnormalized" choices:"unnormalized,normalized" help:"Laplacian of the graph"`
+	Diffusion                 float64   `json:"diffusion" param:"diffusion" default:"0.1" range:"> 0" help:"t of the first weights exp(-t mu) of the eigenvectors"`
+	Rank                      int       `json:"rank" param:"rank" range:">= 2" zero:"a tenth of the points, at most 40" help:"eigenvectors of the graph"`
+	Gamma                     float64   `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links against the prior (0.1 to 10 are usual)"`
+	// Upper and Lower are bounds under the first M.
 	logdetmetric.Target
-	// Outer is the most rounds of K and M, at least 1.
-	Outer int `json:"outer"`
-	// Tol ends the projections of a round, as in package itml, and the rounds: a thousandth by default, > 0.
-	Tol float64 `json:"tol"`
-	// MaxIter is the most sweeps of a round, at least 1.
-	MaxIter int `json:"max_iter"`
-	// Dims is the number of columns of Embed but for the spectral prior, 0 for all.
-	Dims int `json:"dims"`
+	// FreeConstant is for eigenvectors that enter no distance.
+	FreeConstant bool `json:"free_constant" param:"free_constant" help:"true leaves weights of constant eigenvectors out of the order of weights"`
+	// Extension by Nystrom's formula is for graphs of nearest neighbors and their Laplacians.
+	Extension Extension `json:"extension" param:"extension" default:"barycentric" choices:"barycentric,nystrom" help:"coordinates of new points for prior=spectral"`
+	Outer     int       `json:"outer" param:"outer" default:"5" range:">= 1" help:"most rounds of kernel and prior"`
+	Tol       float64   `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"change that ends the projections of a round, and the rounds"`
+	MaxIter   int       `json:"max_iter" param:"max_iter" default:"20" range:">= 1" help:"most sweeps of a round"`
+	Dims      int       `json:"dims" param:"dims" zero:"all" help:"columns of the embedding but for prior=spectral"`
 }
 
 // DefaultParams returns a Gaussian prior as wide as the mean distance, gamma = 1, the 5th and the 95th percentile.
-func DefaultParams() Params {
-	return Params{
-		Prior: RBF, Width: 1, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 10}, Laplacian: Unnormalized,
-		Basis: FromLaplacian, Extension: Barycentric, Diffusion: 0.1, Gamma: 1, Target: logdetmetric.DefaultTarget(), Outer: 5, Tol: 1e-3, MaxIter: 20,
-	}
-}
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
+	if err := param.Validate(p); err != nil {
+		return err
+	}
 	if err := p.Neighbourhood.Check(math.MaxInt); err != nil {
 		return err
 	}
 	if err := p.Target.Check(); err != nil {
 		return err
 	}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"width", p.Width}, {"diffusion", p.Diffusion}, {"gamma", p.Gamma}, {"tol", p.Tol}} {
-		if err := input.Positive(v.name, v.value); err != nil {
-			return err
-		}
-	}
 	switch {
-	case p.Prior != RBF && p.Prior != Spectral && p.Prior != DataDep:
-		return fault.Unknown("prior", string(p.Prior), []string{string(RBF), string(Spectral), string(DataDep)})
 	case p.Prior != RBF && p.Graph == graphkernel.Dense:
 		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for priors of a graph"}
-	case p.Laplacian != Unnormalized && p.Laplacian != Normalized:
-		return fault.Unknown("laplacian", string(p.Laplacian), []string{string(Unnormalized), string(Normalized)})
-	case !slices.Contains(basis.Kinds(), string(p.Basis)):
-		return fault.Unknown("basis", string(p.Basis), basis.Kinds())
-	case p.Extension != Barycentric && p.Extension != Nystrom:
-		return fault.Unknown("extension", string(p.Extension), []string{string(Barycentric), string(Nystrom)})
 	case p.Extension == Nystrom && (p.Prior != Spectral || p.Basis != FromLaplacian || p.Graph != graphkernel.KNN):
 		return &fault.ParamError{Param: "extension", Value: string(p.Extension), Want: "barycentric but for prior=spectral, basis=laplacian, graph=knn"}
-	case p.Rank < 0 || p.Rank == 1:
-		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 2 (0: a tenth of the points, at most 40)"}
-	case p.Outer < 1:
-		return &fault.ParamError{Param: "outer", Value: p.Outer, Want: "an integer >= 1"}
-	case p.MaxIter < 1:
-		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
 	}
 	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -22,7 +20,7 @@ const ridge = 1e-6
 
 // rbf learns with the prior of a Gaussian kernel.
 func (f *fit) rbf(ctx context.Context) (*Model, error) {
-	base, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, graphkernel.DefaultKernel)
+	base, err := f.Params.In(ctx, f.eng, f.Kernel, f.x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}

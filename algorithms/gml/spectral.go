@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -26,7 +25,7 @@ func (f *fit) spectral(ctx context.Context) (*Model, error) {
 	if f.before != nil {
 		return f.moved(ctx)
 	}
-	k, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, DefaultKernel)
+	k, err := f.Params.In(ctx, f.eng, f.Kernel, f.x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}

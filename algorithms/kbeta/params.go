@@ -1,12 +1,10 @@
 package kbeta
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
-	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/solvers/landmarks"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -23,86 +21,49 @@ const (
 	Nystrom        Extension = "nystrom" // by the kernel values with all landmarks
 )
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "KBeta",
+	Summary:         "scalable kernel metric learning: re-weights the spectrum of a kernel on landmarks",
+	Paper:           "Yeung, Chang & Dai, A scalable kernel-based semi-supervised metric learning algorithm with out-of-sample generalization ability, Neural Computation 20, 2008",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// Landmarks is their number, points of must-links included; 0 takes all points, the basic
-	// form. Fewer than there are points in must-links are raised to these, with a notice.
-	Landmarks int `json:"landmarks"`
-	// LandmarkRows, if any, are the landmarks, beside the points of must-links.
-	LandmarkRows []int `json:"-"`
-	// Rule chooses the landmarks that are in no must-link: one of landmarks.Rules.
-	Rule string `json:"rule"`
-	// Neighbors is the number of landmarks that reconstruct a point, at least 1.
-	Neighbors int `json:"neighbors"`
-	// Iterations of the places of points that are no landmarks, 1 to 1000: every embedding repeats them, also that
-	// of a model file from elsewhere.
-	Iterations int `json:"iterations"`
-	// Rank is the most directions that are kept: 0 for no cap, RankRoot for the square root of the
-	// number of landmarks.
-	Rank int `json:"rank"`
-	// RankTol is the eigenvalue, relative to the largest, up to which a direction is dropped, in
-	// [0, 1).
-	RankTol float64 `json:"rank_tol"`
-	// RegD is added to every D_rr, relative to their mean, >= 0.
-	RegD float64 `json:"reg_d"`
-	// RegG is added to the diagonals of local Gram matrices, relative to their traces, >= 0.
-	RegG float64 `json:"reg_g"`
-	// Dims is the number of columns of Embed, those of the largest weights; 0 for all. Distances
-	// and kernel values use all.
-	Dims int `json:"dims"`
-	// Cannot is the part t of cannot-links in [0, 1]; 0 ignores them, as the paper does.
-	Cannot    float64   `json:"cannot"`
-	Extension Extension `json:"extension"`
+	// Landmarks, fewer than there are points in must-links, are raised to these, with a notice. 0 is the basic form.
+	Landmarks int `json:"landmarks" param:"landmarks" zero:"all points" file:"their row numbers, one a line" help:"points that carry the metric, those of must-links included"`
+	// LandmarkRows, if any, are the landmarks, besides the points of must-links.
+	LandmarkRows []int  `json:"-" param:"-"`
+	Rule         string `json:"rule" param:"rule" default:"uniform" choices:"uniform,kmeans++,farthest,leverage" zero:"uniform" help:"how other landmarks are chosen"`
+	Neighbors    int    `json:"neighbors" param:"neighbors" default:"5" range:">= 1" help:"landmarks that reconstruct a point"`
+	// Iterations are limited because every embedding repeats them, also that of a model file from elsewhere.
+	Iterations int     `json:"iterations" param:"iterations" default:"1" range:">= 1, <= 1000" help:"iterations of the coordinates of points that are no landmarks (3 in the paper's tables)"`
+	Rank       int     `json:"rank" param:"rank" default:"root" named:"root=-1: the square root of the landmarks, rounded up" zero:"no cap" help:"most directions that are kept"`
+	RankTol    float64 `json:"rank_tol" param:"rank_tol" default:"1e-06" range:">= 0, < 1" help:"eigenvalue, relative to the largest, up to which a direction is dropped"`
+	RegD       float64 `json:"reg_d" param:"reg_d" default:"1e-06" range:">= 0" help:"added to the spread of must-links in every direction, relative to the mean"`
+	RegG       float64 `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to local Gram matrices, relative to their traces"`
+	// Dims are those of the embedding only: distances and kernel values use all.
+	Dims      int       `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, of the largest weights"`
+	Cannot    float64   `json:"cannot" param:"cannot" range:">= 0, <= 1" help:"part t of cannot-links (0 in the paper, which ignores them)"`
+	Extension Extension `json:"extension" param:"extension" default:"lle" choices:"lle,nystrom" help:"how points that are no landmarks get their coordinates"`
 }
+
+// TakeRows makes the rows that a file names the landmarks.
+func (p *Params) TakeRows(rows []int) { p.LandmarkRows = rows }
 
 // RankRoot as Params.Rank is the square root of the number of landmarks, rounded up.
 const RankRoot = -1
 
-// DefaultParams returns the basic form with a rank of sqrt(n), 5 neighbours and 1 iteration; the
+// DefaultParams returns the basic form with a rank of sqrt(n), 5 neighbors and 1 iteration; the
 // paper's tables have no cap, RankTol 1e-6 and 3 iterations.
-func DefaultParams() Params {
-	return Params{Rule: landmarks.Uniform, Neighbors: 5, Iterations: 1, Rank: RankRoot, RankTol: 1e-6, RegD: 1e-6, RegG: 1e-3, Extension: Reconstruction}
-}
-
-const maxIterations = 1000
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	for _, c := range []struct {
-		name  string
-		value int
-		least int
-	}{{"landmarks", p.Landmarks, 0}, {"neighbors", p.Neighbors, 1}, {"iterations", p.Iterations, 1}, {"rank", p.Rank, RankRoot}, {"dims", p.Dims, 0}} {
-		if c.value < c.least {
-			return &fault.ParamError{Param: c.name, Value: c.value, Want: fmt.Sprintf("an integer >= %d", max(0, c.least))}
-		}
-	}
-	if p.Iterations > maxIterations {
-		return &fault.ParamError{Param: "iterations", Value: p.Iterations, Want: fmt.Sprintf("an integer from 1 to %d", maxIterations)}
-	}
-	for _, c := range []struct {
-		name  string
-		value float64
-		most  float64
-		want  string
-	}{
-		{"rank_tol", p.RankTol, math.Nextafter(1, 0), "a number from 0 up to, not including, 1"},
-		{"reg_d", p.RegD, math.MaxFloat64, "a number >= 0"},
-		{"reg_g", p.RegG, math.MaxFloat64, "a number >= 0"},
-		{"cannot", p.Cannot, 1, "a number from 0 to 1"},
-	} {
-		if !(c.value >= 0 && c.value <= c.most) {
-			return &fault.ParamError{Param: c.name, Value: c.value, Want: c.want}
-		}
-	}
-	if p.Rule != "" && !slices.Contains(landmarks.Rules(), p.Rule) {
-		return fault.Unknown("rule", p.Rule, landmarks.Rules())
-	}
-	if p.Extension != Reconstruction && p.Extension != Nystrom {
-		return fault.Unknown("extension", string(p.Extension), []string{string(Reconstruction), string(Nystrom)})
-	}
-	return nil
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // rank returns the most directions of m landmarks.
 func (p Params) rank(m int) int {

@@ -28,6 +28,11 @@ type Learner struct {
 
 var _ algorithms.Learner = Learner{}
 
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
+}
+
 // fewerLinks is the way out when the points in chunklets are too many.
 const fewerLinks = "use fewer must-links (the cost grows with the points in chunklets), or raise the memory limit"
 

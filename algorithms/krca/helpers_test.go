@@ -17,6 +17,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
+// forms are all forms.
+var forms = []string{string(FormAuto), string(FormCholesky), string(FormSpectral)}
+
 // testingTB is what *testing.T and *rapid.T have in common.
 type testingTB interface {
 	Helper()

@@ -48,6 +48,9 @@ type Incremental struct {
 	notices []string
 }
 
+// unquoted is a value that a message shows as it is.
+type unquoted string
+
 // Incremental returns the model's learned kernel, ready to grow.
 //
 // Two kinds of models are refused with a *fault.ParamError: those in the spectral form,

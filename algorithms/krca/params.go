@@ -2,9 +2,10 @@ package krca
 
 import (
 	"math"
-	"strings"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -23,7 +24,14 @@ const (
 	FormSpectral Form = "spectral" // equation (1c)
 )
 
-var forms = []string{string(FormAuto), string(FormCholesky), string(FormSpectral)}
+// About says what the method is.
+var About = algorithms.About{
+	Name:          Method,
+	Title:         "KRCA",
+	Summary:       "kernel relevant component analysis: whitens what varies inside must-link groups",
+	Paper:         "Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, IJCNN 2005",
+	DefaultKernel: DefaultKernel,
+}
 
 // Params are the parameters of the method. Make them with [DefaultParams].
 //
@@ -31,74 +39,26 @@ var forms = []string{string(FormAuto), string(FormCholesky), string(FormSpectral
 // number in three units: eps = EpsRel * mean_i k(x_i,x_i) over all training points,
 // eps = Eps, or eps = FixedS / n with n the number of points in chunklets.
 type Params struct {
-	// EpsRel is the regularisation relative to the kernel's mean diagonal, > 0.
-	EpsRel float64 `json:"eps_rel,omitempty"`
-	// Eps is the regularisation in units of the kernel, > 0.
-	Eps float64 `json:"eps,omitempty"`
-	// FixedS is n eps, > 0: what stays fixed when chunklets are added to a model.
-	FixedS float64 `json:"fixed_s,omitempty"`
-	// Dims is the number of leading directions of the centred learned kernel that Embed
-	// returns, fewer when fewer are positive. 0 asks for all positive directions of the
-	// uncentred one: distances between embedded training points are then exact.
-	Dims int `json:"dims"`
-	// Landmarks is the number of training points, drawn by the seed, that the embedding
-	// is built on; 0 means all of them up to 5000.
-	Landmarks int `json:"landmarks"`
-	// Form chooses the formula of the learned kernel; "" means FormAuto.
-	Form Form `json:"form"`
+	EpsRel float64 `json:"eps_rel,omitempty" param:"eps_rel" default:"0.001" oneof:"eps" range:"> 0" help:"regularization relative to the kernel's mean diagonal (1e-2 suits a linear kernel)"`
+	Eps    float64 `json:"eps,omitempty" param:"eps" oneof:"eps" range:"> 0" help:"regularization" unit:"units of the kernel"`
+	// FixedS stays when chunklets are added to a model.
+	FixedS float64 `json:"fixed_s,omitempty" param:"fixed_s" oneof:"eps" range:"> 0" help:"n eps with n the points in chunklets"`
+	// Dims is the number of leading directions of the centered learned kernel that Embed returns, fewer when fewer are
+	// positive. With 0 distances between embedded training points are exact.
+	Dims int `json:"dims" param:"dims" default:"20" zero:"all positive ones, uncentered" help:"directions of the embedding, centered"`
+	// Landmarks are drawn by the seed.
+	Landmarks int  `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"training points that carry the embedding"`
+	Form      Form `json:"form" param:"form" default:"auto" choices:"auto,cholesky,spectral" zero:"auto" help:"how the learned kernel is evaluated"`
 }
 
 // maxLandmarks is the number of training points up to which the embedding uses all.
 const maxLandmarks = 5000
 
 // DefaultParams returns eps_rel = 1e-3 and 20 dimensions, which serve most data sets.
-func DefaultParams() Params {
-	return Params{EpsRel: 1e-3, Dims: 20, Form: FormAuto}
-}
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	given := make([]string, 0, 3)
-	for _, e := range []struct {
-		name  string
-		value float64
-	}{{"eps_rel", p.EpsRel}, {"eps", p.Eps}, {"fixed_s", p.FixedS}} {
-		if e.value == 0 {
-			continue
-		}
-		if !(e.value > 0) || math.IsInf(e.value, 0) {
-			return &fault.ParamError{Param: e.name, Value: e.value, Want: "a finite number > 0"}
-		}
-		given = append(given, e.name)
-	}
-	switch {
-	case len(given) == 0:
-		return &fault.ParamError{Param: "eps_rel", Value: p.EpsRel, Want: "a finite number > 0 (or give eps or fixed_s)"}
-	case len(given) > 1:
-		return TogetherError(given)
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all positive directions)"}
-	case p.Landmarks < 0:
-		return &fault.ParamError{Param: "landmarks", Value: p.Landmarks, Want: "an integer >= 0 (0: all points up to 5000)"}
-	}
-	switch p.Form {
-	case "", FormAuto, FormCholesky, FormSpectral:
-		return nil
-	}
-	return fault.Unknown("form", string(p.Form), forms)
-}
-
-// unquoted is a value that a message shows as it is.
-type unquoted string
-
-// TogetherError is the error for parameters, two or more, of which only one may be given.
-func TogetherError(names []string) error {
-	return &fault.ParamError{
-		Param: names[0],
-		Value: unquoted("given together with " + strings.Join(names[1:], " and ")),
-		Want:  "one of them: they set the same number",
-	}
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // epsilon returns eps in units of the kernel. meanDiagonal is mean_i k(x_i,x_i) over the
 // training points, n the number of points in chunklets.

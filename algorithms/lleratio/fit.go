@@ -34,6 +34,11 @@ type Learner struct {
 
 var _ algorithms.Learner = Learner{}
 
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
+}
+
 // Method returns "lleratio".
 func (Learner) Method() string { return Method }
 

@@ -1,9 +1,11 @@
 package lleratio
 
 import (
-	"math"
-
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -29,21 +31,27 @@ const (
 	Coefficient Orthogonality = "coefficient" // the coefficients of the expansion, the paper's
 )
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "LLERatio",
+	Summary:         "trace-ratio metric regularized by locally linear embedding, with kernels or linear",
+	Paper:           "Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using pairwise constraints, IJCAI 2009",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	Mode          Mode          `json:"mode"`
-	Orthogonality Orthogonality `json:"orthogonality"`
-	// Alpha is the weight of the reconstruction errors, >= 0, or AlphaByDimension.
-	Alpha float64 `json:"alpha"`
-	// Neighbors is the number of neighbours that reconstruct a point, at least 1.
-	Neighbors int `json:"neighbors"`
-	// RegG is added to the diagonals of local Gram matrices, relative to their traces, >= 0.
-	RegG float64 `json:"reg_g"`
-	// Dims is the number of columns of Embed, 0 for a quarter of the coordinates and at most 25. The
-	// paper has half of the coordinates.
-	Dims int `json:"dims"`
-	// MaxIter is the most steps of the trace ratio.
-	MaxIter int `json:"max_iter"`
+	Mode          Mode          `json:"mode" param:"mode" default:"kernel" choices:"kernel (expansion in the must-linked points),full (in all points),linear" help:"coordinates that are learned in"`
+	Orthogonality Orthogonality `json:"orthogonality" param:"orthogonality" default:"feature" choices:"feature (orthonormal directions),coefficient (the paper's orthonormal coefficients)" help:"what is orthonormal"`
+	Alpha         float64       `json:"alpha" param:"alpha" default:"auto" named:"auto=-1: 0.2 for more than 5 features, else 0.02" range:">= 0" help:"weight of the reconstruction errors of neighborhoods"`
+	Neighbors     int           `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"neighbors that reconstruct a point"`
+	RegG          float64       `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to local Gram matrices, relative to their traces"`
+	// Dims are half of the coordinates in the paper.
+	Dims    int `json:"dims" param:"dims" zero:"a quarter of the must-linked points or features, at most 25" help:"columns of the embedding"`
+	MaxIter int `json:"max_iter" param:"max_iter" default:"50" range:">= 1" help:"most steps of the trace ratio"`
 }
 
 // AlphaByDimension as Params.Alpha is the paper's rule: 0.2 for points of more than 5 dimensions, else
@@ -54,27 +62,15 @@ const AlphaByDimension = -1
 const mostDims = 25
 
 // DefaultParams returns the kernel mode with orthonormal directions.
-func DefaultParams() Params {
-	return Params{Mode: Kernel, Orthogonality: Feature, Alpha: AlphaByDimension, Neighbors: 10, RegG: 1e-3, MaxIter: 50}
-}
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	switch {
-	case p.Mode != Kernel && p.Mode != Full && p.Mode != Linear:
-		return fault.Unknown("mode", string(p.Mode), []string{string(Kernel), string(Full), string(Linear)})
-	case p.Orthogonality != Feature && p.Orthogonality != Coefficient:
-		return fault.Unknown("orthogonality", string(p.Orthogonality), []string{string(Feature), string(Coefficient)})
-	case !(p.Alpha >= 0 || p.Alpha == AlphaByDimension) || math.IsInf(p.Alpha, 0):
-		return &fault.ParamError{Param: "alpha", Value: p.Alpha, Want: "a finite number >= 0, or auto"}
-	case p.Neighbors < 1:
-		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: "an integer >= 1"}
-	case !(p.RegG >= 0) || math.IsInf(p.RegG, 0):
-		return &fault.ParamError{Param: "reg_g", Value: p.RegG, Want: "a finite number >= 0"}
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0"}
-	case p.MaxIter < 1:
-		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
+func (p Params) Validate() error { return param.Validate(p) }
+
+// CheckKernel refuses a kernel in linear mode.
+func (p Params) CheckKernel(asked kernel.Spec) error {
+	if p.Mode == Linear && asked != (kernel.Spec{}) {
+		return input.NoKernel(Method+" in linear mode", asked)
 	}
 	return nil
 }

@@ -20,7 +20,9 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	if m.params.Graph == Given {
 		return nil, fault.Data("", "the model does not hold the similarities that it was fitted on: want a fit with all links")
 	}
-	return Learner{Kernel: m.Kernel().Spec(), Params: m.params, Start: m}.Fit(ctx, eng, x, set)
+	params := m.params
+	params.Metric = "" // the kernel is that of the metric
+	return Learner{Kernel: m.Kernel().Spec(), Params: params, Start: m}.Fit(ctx, eng, x, set)
 }
 
 // merge returns the links of the start and the new ones.

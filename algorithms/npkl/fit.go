@@ -38,6 +38,11 @@ type Learner struct {
 
 var _ algorithms.Learner = Learner{}
 
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
+}
+
 // Method returns "npkl".
 func (Learner) Method() string { return Method }
 

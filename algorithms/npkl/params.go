@@ -3,9 +3,9 @@ package npkl
 import (
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -43,53 +43,38 @@ const (
 	Boundary Plan = "reduced" // the points with links, after the elimination of all others
 )
 
-// Params are the parameters of the method. Make them with [DefaultParams].
-type Params struct {
-	Loss Loss `json:"loss"`
-	// C is the weight of the links, > 0.
-	C float64 `json:"C"`
-	// Delta is added to the diagonal of the normalised Laplacian, > 0; the paper has C/2.
-	Delta float64 `json:"delta"`
-	// Rank is the number of dimensions, 0 for as many as the optimum wants.
-	Rank int `json:"rank"`
-	Neighbourhood
-	Plan Plan `json:"plan"`
-	// Plain leaves out the extrapolation of sweeps: these are the paper's.
-	Plain bool `json:"plain,omitempty"`
-	// Tol ends the sweeps: the relative change of V in one, or the root of that of the objective, > 0.
-	Tol float64 `json:"tol"`
-	// MaxIter is the most sweeps, at least 1.
-	MaxIter int `json:"max_iter"`
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "NPKL",
+	Summary:         "non-parametric kernel learning by block coordinate descent on a graph of all points",
+	Paper:           "Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block coordinate descent, ICML 2011",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
 }
 
-// DefaultParams returns the square loss on a graph of 5 neighbours, with adaptive rank.
-func DefaultParams() Params {
-	return Params{Loss: Square, C: 1, Delta: 0.2, Neighbourhood: Neighbourhood{Graph: KNN, Neighbors: 5}, Plan: Cheapest, Tol: 1e-5, MaxIter: 2000}
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Loss          Loss    `json:"loss" param:"loss" default:"sl" choices:"sl (square),shl (squared hinge),hl (hinge)" help:"of links that are not met"`
+	C             float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
+	Delta         float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian (C/2 in the paper)"`
+	Rank          int     `json:"rank" param:"rank" zero:"as many as the optimum wants" help:"dimensions"`
+	Neighbourhood `default:"neighbors=5"`
+	Plan          Plan `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (those with links)" help:"rows that are swept"`
+	Plain         bool `json:"plain,omitempty" param:"plain" help:"true sweeps without extrapolation, as the paper does"`
+	// Tol is compared with the relative change of V in a sweep, or the root of that of the objective.
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"relative change of the coordinates in a sweep that ends the fit"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"most sweeps"`
 }
+
+// DefaultParams returns the square loss on a graph of 5 neighbors, with adaptive rank.
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
-	if err := p.Loss.Check(); err != nil {
+	if err := param.Validate(p); err != nil {
 		return err
 	}
-	if err := p.Check(math.MaxInt); err != nil {
-		return err
-	}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"C", p.C}, {"delta", p.Delta}, {"tol", p.Tol}} {
-		if err := input.Positive(v.name, v.value); err != nil {
-			return err
-		}
-	}
-	switch {
-	case p.Rank < 0:
-		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: as many as the optimum wants)"}
-	case p.Plan != Cheapest && p.Plan != Whole && p.Plan != Boundary:
-		return fault.Unknown("plan", string(p.Plan), []string{string(Cheapest), string(Whole), string(Boundary)})
-	case p.MaxIter < 1:
-		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
-	}
-	return nil
+	return p.Check(math.MaxInt)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Candidate is a method with what differs from its defaults.
@@ -79,7 +80,7 @@ func takes(m catalog.Method, axis string) bool {
 	if axis == kernelAxis {
 		return m.DefaultKernel != ""
 	}
-	return slices.ContainsFunc(m.Parameters, func(p catalog.Parameter) bool { return p.Name == axis })
+	return slices.ContainsFunc(m.Parameters, func(p param.Field) bool { return p.Name == axis })
 }
 
 // times returns every candidate with every value of the axis.

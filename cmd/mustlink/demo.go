@@ -22,6 +22,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 )
@@ -309,7 +310,7 @@ func (s demoSet) kernelOf(method catalog.Method) string {
 // paramsOf returns the set's own width for methods that begin with one.
 func (s demoSet) paramsOf(method catalog.Method) map[string]string {
 	const width = "width"
-	if s.width == "" || !slices.ContainsFunc(method.Parameters, func(p catalog.Parameter) bool { return p.Name == width }) {
+	if s.width == "" || !slices.ContainsFunc(method.Parameters, func(p param.Field) bool { return p.Name == width }) {
 		return nil
 	}
 	return map[string]string{width: s.width}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 func methodNames() []string {
@@ -55,19 +57,38 @@ func completeMethods(cmd *cobra.Command) {
 	}
 	completeWith(cmd, "method", methods...)
 	completeKernels(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("param", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	_ = cmd.RegisterFlagCompletionFunc("param", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		var params []string
 		name, _ := cmd.Flags().GetString("method")
 		for _, m := range catalog.Methods() {
 			if name != "" && m.Name != name {
 				continue
 			}
-			for _, p := range m.Parameters {
-				params = append(params, cobra.CompletionWithDesc(p.Name+"=", p.Help))
-			}
+			params = append(params, completeParameters(m, toComplete)...)
 		}
 		return params, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
+}
+
+// completeParameters offers the parameters of a method or, behind the name of one, its values.
+func completeParameters(m catalog.Method, toComplete string) []string {
+	var out []string
+	name, _, named := strings.Cut(toComplete, "=")
+	for _, p := range m.Parameters {
+		switch {
+		case !named:
+			out = append(out, cobra.CompletionWithDesc(p.Name+"=", p.Help))
+		case p.Name == name:
+			values := slices.Concat(p.Choices, p.Words)
+			if p.Type == param.Bool {
+				values = []param.Choice{{Name: "true"}, {Name: "false"}}
+			}
+			for _, v := range values {
+				out = append(out, cobra.CompletionWithDesc(name+"="+v.Name, v.Help))
+			}
+		}
+	}
+	return out
 }
 
 // completeKernels offers the kernels, and for those with a bandwidth its rules.

@@ -162,8 +162,12 @@ func (f field) help() string {
 			s += "; " + w.Name + ": " + w.Help
 		}
 	}
-	if zero := f.tag("zero"); zero != "" && f.kind() != Text {
+	switch zero := f.tag("zero"); {
+	case zero == "":
+	case f.kind() != Text:
 		s += "; 0: " + zero
+	case f.tag("default") == "":
+		s += "; without it " + zero
 	}
 	if file := f.tag("file"); file != "" && !strings.Contains(s, "@FILE") {
 		s += "; @FILE: " + file

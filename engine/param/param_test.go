@@ -44,6 +44,7 @@ type params struct {
 	Settings `default:"loss=linear; heat=true" choices:"loss=linear,hinge (twice the loss)"`
 	Tol      float64 `param:"tol" default:"1e-3" range:"> 0, < 1" help:"change that ends the fit"`
 	Free     float64 `param:"free" unit:"seconds" help:"time"`
+	Part     float64 `param:"part" range:">= 0, <= 1" help:"share"`
 	Least    int     `param:"least" default:"2" range:">= 2" zero:"a tenth" help:"eigenvectors"`
 	Mode     mode    `param:"mode" choices:"a,b" zero:"a" help:"way"`
 	Name     string  `param:"name" default:"p5" help:"bound"`
@@ -91,8 +92,9 @@ func TestFields(t *testing.T) {
 		{Name: "heat", Type: param.Bool, Default: "true", Help: "true weighs edges"},
 		{Name: "tol", Type: param.Float, Default: "1e-3", Range: "> 0, < 1", Help: "change that ends the fit, > 0, < 1"},
 		{Name: "free", Type: param.Float, Default: "0", Unit: "seconds", Help: "time in seconds"},
+		{Name: "part", Type: param.Float, Default: "0", Range: ">= 0, <= 1", Help: "share, >= 0, <= 1"},
 		{Name: "least", Type: param.Int, Default: "2", Range: ">= 2", Help: "eigenvectors, >= 2; 0: a tenth"},
-		{Name: "mode", Type: param.Text, Choices: []c{{"a", ""}, {"b", ""}}, Help: "way: a or b"},
+		{Name: "mode", Type: param.Text, Choices: []c{{"a", ""}, {"b", ""}}, Help: "way: a or b; without it a"},
 		{Name: "name", Type: param.Text, Default: "p5", Help: "bound"},
 		{Name: "a", Type: param.Float, Default: "0.5", Range: "> 0", Help: "first, > 0"},
 		{Name: "b", Type: param.Float, Range: "> 0", Help: "second, > 0; instead of a"},
@@ -154,7 +156,7 @@ func TestSetRefuses(t *testing.T) {
 		"loss=square":     `loss is "square": want one of linear, hinge`,
 		"loss=Hinge":      `loss is "Hinge": want hinge (did you mean that?), or one of linear, hinge`,
 		"loss=":           `loss is "": want one of linear, hinge`,
-		"graph=eps":       `graph is "eps": want one of knn, eps:R, @FILE`,
+		"graph=eps":       `graph is "eps": want eps:R (did you mean that?), or one of knn, eps:R, @FILE`,
 		"graph=eps:0":     `radius is "eps:0": want a finite number > 0`,
 		"near=0":          `near is "0": want an integer >= 1`,
 		"heat=2":          `heat is "2": want true or false`,
@@ -162,10 +164,11 @@ func TestSetRefuses(t *testing.T) {
 		"tol=NaN":         `tol is "NaN": want a number > 0 and < 1`,
 		"free=inf":        `free is "inf": want a finite number`,
 		"free=x":          `free is "x": want a finite number`,
+		"part=1.1":        `part is "1.1": want a number from 0 to 1`,
 		"least=1":         `least is "1": want an integer >= 2 (0: a tenth)`,
 		"mode=c":          `mode is "c": want a (did you mean that?), or one of a, b`,
 		"a=0":             `a is "0": want a finite number > 0`,
-		"rnak=1":          `parameter of test is "rnak": want rank (did you mean that?), or one of rank, dims, loss, graph, near, heat, tol, free, least, mode, name, a, b, c`,
+		"rnak=1":          `parameter of test is "rnak": want rank (did you mean that?), or one of rank, dims, loss, graph, near, heat, tol, free, part, least, mode, name, a, b, c`,
 		"Rows=1":          `parameter of test is "Rows": want `,
 		"c=1 a=2":         `a is given together with c: want one of them: they set the same number`,
 		"tol=2 dims=-1":   `dims is "-1": want an integer >= 0`, // the first by name

@@ -131,10 +131,14 @@ func (f field) want() string {
 		s = "an integer"
 	}
 	bounds := f.bounds()
-	if f.kind() == Float && !strings.Contains(bounds, ",") {
+	low, high, both := strings.Cut(bounds, ", ")
+	if f.kind() == Float && !both {
 		s = "a finite number"
 	}
-	if bounds != "" {
+	least, closed := strings.CutPrefix(low, ">= ")
+	if most, is := strings.CutPrefix(high, "<= "); closed && is {
+		s += " from " + least + " to " + most
+	} else if bounds != "" {
 		s += " " + strings.ReplaceAll(bounds, ", ", " and ")
 	}
 	for _, w := range f.words() {

@@ -34,6 +34,11 @@ type Learner struct {
 
 var _ algorithms.Learner = Learner{}
 
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
+}
+
 // Method returns "cmvu".
 func (Learner) Method() string { return Method }
 
@@ -60,7 +65,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	k, err := l.Params.In(ctx, eng, l.Kernel, x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}

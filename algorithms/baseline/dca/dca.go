@@ -18,36 +18,37 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
 const Method = "dca"
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "DCA",
+	Summary:         "discriminative component analysis: chunklets that differ far apart, linear or with a kernel (-k)",
+	Paper:           "Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval, CVPR 2006",
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// Dims is the number of directions, 0 for all of C_b.
-	Dims int `json:"dims"`
-	// EpsRel is added to C_w, in units of its mean eigenvalue among the directions, > 0.
-	EpsRel float64 `json:"eps_rel"`
-	// RankTol is the variance, or the eigenvalue of C_b, relative to the largest, up to which a direction counts as
-	// constant, 0 to 1.
-	RankTol float64 `json:"rank_tol"`
+	Dims int `json:"dims" param:"dims" zero:"all in which the means of chunklets that differ vary" help:"directions"`
+	// EpsRel is added to C_w, in units of its mean eigenvalue among the directions.
+	EpsRel float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0" help:"regularization relative to the mean within-group variance"`
+	// RankTol also holds for the eigenvalues of C_b.
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction counts as constant"`
 }
 
 // DefaultParams returns all directions.
-func DefaultParams() Params { return Params{EpsRel: 1e-3, RankTol: 1e-10} }
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	switch {
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
-	case !(p.RankTol >= 0 && p.RankTol < 1):
-		return &fault.ParamError{Param: "rank_tol", Value: p.RankTol, Want: "a number >= 0 and < 1"}
-	}
-	return input.Positive("eps_rel", p.EpsRel)
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
 // [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values with the stored points,
@@ -73,6 +74,11 @@ type Learner struct {
 }
 
 var _ algorithms.Learner = Learner{}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
+}
 
 // Method returns "dca".
 func (Learner) Method() string { return Method }

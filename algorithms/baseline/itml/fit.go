@@ -33,6 +33,11 @@ type Learner struct {
 
 var _ algorithms.Triplets = Learner{}
 
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
+}
+
 // Method returns "itml".
 func (Learner) Method() string { return Method }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
@@ -37,27 +38,28 @@ const Method = "klein"
 // DefaultKernel is the kernel in whose feature space a Learner without one takes distances.
 const DefaultKernel = "linear"
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "Klein",
+	Summary:         "distances along shortest paths on which must-links cost nothing, cannot-links beyond all others",
+	Paper:           "Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, ICML 2002",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// Dims is the number of directions, at least 1.
-	Dims int `json:"dims"`
-	// Neighbors is the number of training points that place a new one, at least 1.
-	Neighbors int `json:"neighbors"`
+	Dims      int `json:"dims" param:"dims" default:"20" range:">= 1" help:"directions of largest variance"`
+	Neighbors int `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"training points that place a new one"`
 }
 
 // DefaultParams returns 20 directions.
-func DefaultParams() Params { return Params{Dims: 20, Neighbors: 10} }
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	switch {
-	case p.Dims < 1:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 1"}
-	case p.Neighbors < 1:
-		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: "an integer >= 1"}
-	}
-	return nil
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
@@ -68,6 +70,11 @@ type Learner struct {
 }
 
 var _ algorithms.Learner = Learner{}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
+}
 
 // Method returns "klein".
 func (Learner) Method() string { return Method }

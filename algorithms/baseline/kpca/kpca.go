@@ -19,10 +19,10 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -32,27 +32,27 @@ const Method = "kpca"
 // DefaultKernel is that of a Learner without one.
 const DefaultKernel = "rbf:sigma=mean"
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:          Method,
+	Title:         "KPCA",
+	Summary:       "kernel principal component analysis, which learns nothing from links: what others are compared with",
+	Paper:         "Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10, 1998",
+	DefaultKernel: DefaultKernel,
+	Baseline:      true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// Dims is the number of directions, 0 for all that have variance.
-	Dims int `json:"dims"`
-	// RankTol is the variance, relative to the largest, up to which a direction has none, 0 to 1.
-	RankTol float64 `json:"rank_tol"`
+	Dims    int     `json:"dims" param:"dims" default:"20" zero:"all" help:"leading directions"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction has none"`
 }
 
 // DefaultParams returns 20 directions.
-func DefaultParams() Params { return Params{Dims: 20, RankTol: 1e-10} }
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	switch {
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
-	case !(p.RankTol >= 0 && p.RankTol < 1):
-		return &fault.ParamError{Param: "rank_tol", Value: p.RankTol, Want: "a number >= 0 and < 1"}
-	}
-	return nil
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
@@ -63,6 +63,11 @@ type Learner struct {
 }
 
 var _ algorithms.Learner = Learner{}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
+}
 
 // Method returns "kpca".
 func (Learner) Method() string { return Method }

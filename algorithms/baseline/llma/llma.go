@@ -3,7 +3,6 @@ package llma
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/lle"
 )
@@ -26,49 +26,41 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "llma"
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:     Method,
+	Title:    "LLMA",
+	Summary:  "locally linear metric adaptation, spectral: a linear map that Gaussian windows around linked points bend",
+	Paper:    "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
+	Linear:   true,
+	Baseline: true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// Sigma is the width of the windows: a number or a rule, such as "0.5mean".
-	Sigma string `json:"sigma"`
-	// Anchors is the most linked points with a window, drawn at random if there are more, at least 1.
-	Anchors int `json:"anchors"`
-	// Lambda weighs what the shape of the points asks for, >= 0.
-	Lambda float64 `json:"lambda"`
-	// Neighbors is the number of points that reconstruct each, at least 1.
-	Neighbors int `json:"neighbors"`
-	// Ridge is added to the covariance matrix of the unknowns, in units of its mean diagonal, > 0.
-	Ridge float64 `json:"ridge"`
-	// Dims is the most directions, at least 1; there are no more than directions of the points and anchors together.
-	Dims int `json:"dims"`
-	// RankTol is the variance, relative to the largest, up to which a principal direction counts as constant, 0 to 1.
-	RankTol float64 `json:"rank_tol"`
+	Sigma string `json:"sigma" param:"sigma" default:"0.5mean" help:"width of the windows: a number or a rule"`
+	// Anchors are drawn at random if there are more.
+	Anchors   int     `json:"anchors" param:"anchors" default:"50" range:">= 1" help:"most linked points with a window"`
+	Lambda    float64 `json:"lambda" param:"lambda" default:"1" range:">= 0" help:"weight of the points' shape against the links"`
+	Neighbors int     `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"points that reconstruct each"`
+	Ridge     float64 `json:"ridge" param:"ridge" default:"0.001" range:"> 0" help:"regularization relative to the mean variance of the unknowns"`
+	// Dims are no more than the directions of the points and anchors together.
+	Dims    int     `json:"dims" param:"dims" default:"20" range:">= 1" help:"most directions"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
 // DefaultParams returns windows of half the mean distance around up to 50 points, and 20 directions.
-func DefaultParams() Params {
-	return Params{Sigma: "0.5mean", Anchors: 50, Lambda: 1, Neighbors: 10, Ridge: 1e-3, Dims: 20, RankTol: 1e-10}
-}
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
+	if err := param.Validate(p); err != nil {
+		return err
+	}
 	if _, err := p.kernel(); err != nil {
 		return &fault.ParamError{Param: "sigma", Value: p.Sigma, Want: "a number > 0 or a rule, such as 0.5mean"}
 	}
-	for _, v := range []struct {
-		name  string
-		value int
-	}{{"anchors", p.Anchors}, {"neighbors", p.Neighbors}, {"dims", p.Dims}} {
-		if v.value < 1 {
-			return &fault.ParamError{Param: v.name, Value: v.value, Want: "an integer >= 1"}
-		}
-	}
-	switch {
-	case !(p.Lambda >= 0) || math.IsInf(p.Lambda, 1):
-		return &fault.ParamError{Param: "lambda", Value: p.Lambda, Want: "a finite number >= 0"}
-	case !(p.RankTol >= 0 && p.RankTol < 1):
-		return &fault.ParamError{Param: "rank_tol", Value: p.RankTol, Want: "a number >= 0 and < 1"}
-	}
-	return input.Positive("ridge", p.Ridge)
+	return nil
 }
 
 func (p Params) kernel() (kernel.Spec, error) { return kernel.Parse("rbf:sigma=" + p.Sigma) }
@@ -81,6 +73,11 @@ type Learner struct {
 }
 
 var _ algorithms.Learner = Learner{}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
+}
 
 // Method returns "llma".
 func (Learner) Method() string { return Method }

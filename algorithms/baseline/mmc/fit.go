@@ -42,6 +42,11 @@ type Learner struct {
 
 var _ algorithms.Learner = Learner{}
 
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Params: p, Progress: c.Progress}
+}
+
 // Method returns "mmc".
 func (Learner) Method() string { return Method }
 

@@ -3,16 +3,17 @@ package npk
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
@@ -26,25 +27,34 @@ const DefaultKernel = graphkernel.DefaultKernel
 // most is the number of points up to which it is of use: the time grows like the third power.
 const most = 500
 
-// Params are the parameters of the method. Make them with [DefaultParams].
-type Params struct {
-	// Loss is "hl", the paper's hinge, "shl" or "sl".
-	graphkernel.Settings
-	// Tol is the duality gap that ends the fit, relative to 1 + the objective.
-	Tol float64 `json:"tol"`
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "NPK",
+	Summary:         "the problem of npkl as a semidefinite program, for up to 500 points: its baseline",
+	Paper:           "Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, ICML 2007",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+	Baseline:        true,
+	Small:           true,
 }
 
-// DefaultParams returns the hinge on a graph of 5 neighbours.
-func DefaultParams() Params {
-	return Params{Settings: graphkernel.DefaultSettings(graphkernel.Hinge), Tol: 1e-6}
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
+	Tol                  float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"duality gap that ends the fit, relative to 1 + the objective"`
 }
+
+// DefaultParams returns the hinge, the paper's, on a graph of 5 neighbors.
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
-	if err := p.CheckWith(graphkernel.Hinge, graphkernel.SquaredHinge, graphkernel.Square); err != nil {
+	if err := param.Validate(p); err != nil {
 		return err
 	}
-	return input.Positive("tol", p.Tol)
+	return p.Check(math.MaxInt)
 }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
@@ -58,6 +68,11 @@ type Learner struct {
 }
 
 var _ algorithms.Learner = Learner{}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Progress: c.Progress}
+}
 
 // Model is a fitted kernel matrix and its extension to new points. It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new point takes

@@ -25,6 +25,11 @@ type Learner struct {
 
 var _ algorithms.Learner = (*Learner)(nil)
 
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return &Learner{Params: p, Progress: c.Progress}
+}
+
 // Method returns "rca".
 func (l *Learner) Method() string { return Method }
 

@@ -1,38 +1,33 @@
 package rca
 
 import (
-	"math"
-
-	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Method is the name of this method in the catalog and in model files.
 const Method = "rca"
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:     Method,
+	Title:    "RCA",
+	Summary:  "relevant component analysis, linear: the baseline of krca",
+	Paper:    "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005",
+	Linear:   true,
+	Baseline: true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// EpsRel is the regularisation of the within-chunklet covariance relative to its mean
-	// eigenvalue on the kept directions, > 0. Small values are the method as published.
-	EpsRel float64 `json:"eps_rel"`
-	// Dims is the number of leading discriminant directions to keep; 0 keeps all.
-	Dims int `json:"dims"`
-	// RankTol is the variance of a principal direction, relative to the largest, up to which
-	// it is dropped as constant or collinear; 0 <= RankTol < 1.
-	RankTol float64 `json:"rank_tol"`
+	// EpsRel: small values are the method as published.
+	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0" help:"regularization relative to the mean within-group variance"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"leading discriminant directions"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
 // DefaultParams returns eps_rel = 1e-6, all dimensions and rank_tol = 1e-10.
-func DefaultParams() Params { return Params{EpsRel: 1e-6, RankTol: 1e-10} }
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	switch {
-	case !(p.EpsRel > 0) || math.IsInf(p.EpsRel, 0):
-		return &fault.ParamError{Param: "eps_rel", Value: p.EpsRel, Want: "a finite number > 0"}
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
-	case !(p.RankTol >= 0 && p.RankTol < 1):
-		return &fault.ParamError{Param: "rank_tol", Value: p.RankTol, Want: "a number from 0 up to, not including, 1"}
-	}
-	return nil
-}
+func (p Params) Validate() error { return param.Validate(p) }

@@ -1,9 +1,11 @@
 package simplenpkl
 
 import (
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/param"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -18,38 +20,35 @@ const (
 	SquaredHinge                  = graphkernel.SquaredHinge
 )
 
-// Params are the parameters of the method. Make them with [DefaultParams].
-type Params struct {
-	// Loss is "linear" or "shl".
-	graphkernel.Settings
-	// Size bounds the Frobenius norm of the kernel matrix: it is at most Size n, > 0.
-	Size float64 `json:"size"`
-	// Rank is the most eigenvectors, 0 for as many as the number of links asks for.
-	Rank int `json:"rank"`
-	// Tol is the gap between primal and dual objective that ends the ascent, relative to the first, > 0.
-	Tol float64 `json:"tol"`
-	// MaxIter is the most eigendecompositions, at least 1.
-	MaxIter int `json:"max_iter"`
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "SimpleNPKL",
+	Summary:         "non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl",
+	Paper:           "Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12, 2011",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+	Baseline:        true,
+	Small:           true,
 }
 
-// DefaultParams returns the squared hinge on a graph of 5 neighbours.
-func DefaultParams() Params {
-	return Params{Settings: graphkernel.DefaultSettings(SquaredHinge), Size: 0.1, Tol: 1e-3, MaxIter: 500}
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	graphkernel.Settings `choices:"loss=linear,shl (squared hinge)" default:"loss=shl"`
+	Size                 float64 `json:"size" param:"size" default:"0.1" range:"> 0" help:"most Frobenius norm of the kernel matrix, relative to the number of points"`
+	Rank                 int     `json:"rank" param:"rank" zero:"as many as the number of links asks for" help:"most eigenvectors"`
+	Tol                  float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"gap between primal and dual objective that ends the fit, relative to the objective of 0"`
+	MaxIter              int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"most eigendecompositions"`
 }
+
+// DefaultParams returns the squared hinge on a graph of 5 neighbors.
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
-	if err := p.CheckWith(Linear, SquaredHinge); err != nil {
+	if err := param.Validate(p); err != nil {
 		return err
 	}
-	if err := input.Positive("size", p.Size); err != nil {
-		return err
-	}
-	switch {
-	case p.Rank < 0:
-		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: as many as the links ask for)"}
-	case p.MaxIter < 1:
-		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
-	}
-	return input.Positive("tol", p.Tol)
+	return p.Check(math.MaxInt)
 }

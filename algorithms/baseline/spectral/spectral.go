@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
@@ -40,48 +41,45 @@ const (
 	Order       Kind = "order"
 )
 
-func kinds() []string {
-	return []string{string(Diffusion), string(Regularized), string(Eigenmaps), string(Alignment), string(Order)}
-}
-
 // learns says whether a kind learns from links.
 func (k Kind) learns() bool { return k == Alignment || k == Order }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
-type Params struct {
-	Kind Kind `json:"kind"`
-	// Neighbourhood is the graph: "knn", "eps" or "given".
-	graphkernel.Neighbourhood
-	Normalized bool `json:"normalized"` // the Laplacian I - D^-1/2 S D^-1/2 in place of D - S
-	// Basis says whose eigenvectors: "laplacian", "lle" or "isomap".
-	Basis basis.Kind `json:"basis"`
-	// Time is t of the diffusion and of the regularised Laplacian, > 0.
-	Time float64 `json:"time"`
-	// Rank is the number of eigenvectors, 0 for a tenth of the points, at most 200.
-	Rank int `json:"rank"`
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "Spectral",
+	Summary:         "kernels of a graph's Laplacian: diffusion and others, baselines of gml",
+	Paper:           "Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order)",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+	Baseline:        true,
 }
 
-// DefaultParams returns the diffusion kernel on a graph of 10 neighbours.
-func DefaultParams() Params {
-	return Params{Kind: Diffusion, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 10}, Basis: basis.Laplacian, Time: 1}
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Kind Kind `json:"kind" param:"kind" default:"diffusion" choices:"diffusion,regularized,eigenmaps,alignment (learns from links),order (learns from links)" help:"how eigenvectors are weighted"`
+	// Neighbourhood is the graph: "knn", "eps" or "given".
+	graphkernel.Neighbourhood `default:"neighbors=10"`
+	Basis                     basis.Kind `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"whose eigenvectors"`
+	// Normalized takes I - D^-1/2 S D^-1/2, else D - S.
+	Normalized bool    `json:"normalized" param:"normalized" help:"true takes the normalized Laplacian"`
+	Time       float64 `json:"time" param:"time" default:"1" range:"> 0" help:"t of exp(-t mu) and of 1 / (1 + t mu)"`
+	Rank       int     `json:"rank" param:"rank" zero:"a tenth of the points, at most 200" help:"eigenvectors"`
 }
+
+// DefaultParams returns the diffusion kernel on a graph of 10 neighbors.
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error {
-	if err := p.Check(math.MaxInt); err != nil {
+	if err := param.Validate(p); err != nil {
 		return err
 	}
-	switch {
-	case !slices.Contains(kinds(), string(p.Kind)):
-		return fault.Unknown("kind", string(p.Kind), kinds())
-	case p.Graph == graphkernel.Dense:
+	if p.Graph == graphkernel.Dense {
 		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE"}
-	case !slices.Contains(basis.Kinds(), string(p.Basis)):
-		return fault.Unknown("basis", string(p.Basis), basis.Kinds())
-	case p.Rank < 0:
-		return &fault.ParamError{Param: "rank", Value: p.Rank, Want: "an integer >= 0 (0: a tenth of the points, at most 200)"}
 	}
-	return input.Positive("time", p.Time)
+	return p.Check(math.MaxInt)
 }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
@@ -99,6 +97,11 @@ type Learner struct {
 }
 
 var _ algorithms.Learner = Learner{}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
+}
 
 // Method returns "spectral".
 func (Learner) Method() string { return Method }
@@ -131,7 +134,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if l.Params.Kind.learns() && set.Len() == 0 {
 		return nil, input.NoLinks(Method + " (" + string(l.Params.Kind) + ")")
 	}
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	k, err := l.Params.In(ctx, eng, l.Kernel, x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}

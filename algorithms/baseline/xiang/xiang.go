@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
@@ -22,19 +23,25 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "xiang"
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "Xiang",
+	Summary:         "trace-ratio metric of the links alone, linear: the baseline of lleratio",
+	Paper:           "Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and classification, Pattern Recognition 41, 2008",
+	Linear:          true,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+	Baseline:        true,
+}
+
 // Params are the parameters of the method. The zero value is the paper's.
 type Params struct {
-	// Dims is the number of columns of Embed, 0 for half of the directions in which the points vary.
-	Dims int `json:"dims"`
+	Dims int `json:"dims" param:"dims" zero:"half of the directions in which the points vary" help:"columns of the embedding"`
 }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	if p.Dims < 0 {
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: half of the directions)"}
-	}
-	return nil
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner fits the method.
 type Learner struct {
@@ -44,6 +51,11 @@ type Learner struct {
 }
 
 var _ algorithms.Learner = Learner{}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
+}
 
 // Method returns "xiang".
 func (Learner) Method() string { return Method }

@@ -26,35 +26,36 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
 const Method = "xrca"
 
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "XRCA",
+	Summary:         "relevant component analysis extended to cannot-links, linear",
+	Paper:           "Yeung & Chang, Extending the relevant component analysis algorithm for metric learning using both positive and negative equivalence constraints, Pattern Recognition 39, 2006",
+	Linear:          true,
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// EpsRel is added to the diagonal of C, in units of its mean, > 0.
-	EpsRel float64 `json:"eps_rel"`
-	// Dims is the number of directions, those of largest spread of cannot-links, 0 for all.
-	Dims int `json:"dims"`
-	// RankTol is the variance, relative to the largest, up to which a principal direction counts as constant, 0 to 1.
-	RankTol float64 `json:"rank_tol"`
+	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.3" range:"> 0" help:"regularization relative to the mean within-group variance"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"directions in which cannot-links differ most"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
 // DefaultParams returns all directions.
-func DefaultParams() Params { return Params{EpsRel: 0.3, RankTol: 1e-10} }
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	switch {
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
-	case !(p.RankTol >= 0 && p.RankTol < 1):
-		return &fault.ParamError{Param: "rank_tol", Value: p.RankTol, Want: "a number >= 0 and < 1"}
-	}
-	return input.Positive("eps_rel", p.EpsRel)
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map. It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
@@ -76,6 +77,11 @@ type Learner struct {
 }
 
 var _ algorithms.Learner = Learner{}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Params: p, Progress: c.Progress}
+}
 
 // Method returns "xrca".
 func (Learner) Method() string { return Method }

@@ -29,9 +29,6 @@ const (
 	Isomap    Kind = "isomap"    // of the inner products that shortest paths in a graph come to
 )
 
-// Kinds returns all kinds.
-func Kinds() []string { return []string{string(Laplacian), string(LLE), string(Isomap)} }
-
 // Choice says which vectors.
 type Choice struct {
 	Kind
@@ -74,7 +71,7 @@ func (c Choice) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x
 	case Isomap:
 		return c.isomap(ctx, eng, k, x)
 	}
-	return nil, fault.Unknown("basis", string(c.Kind), Kinds())
+	return nil, fault.Unknown("basis", string(c.Kind), []string{string(Laplacian), string(LLE), string(Isomap)})
 }
 
 // laplacian returns the smoothest eigenvectors of the graph.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
@@ -28,22 +29,39 @@ const (
 	Given  Graph = "given" // similarities that are given
 )
 
-// Graphs returns all graphs.
-func Graphs() []string { return []string{string(KNN), string(Dense), string(Within), string(Given)} }
-
 // Neighbourhood says how the graph of the points is made.
 type Neighbourhood struct {
-	Graph     Graph   `json:"graph"`
-	Neighbors int     `json:"neighbors"`        // of KNN; of Dense those that give sigma
-	Radius    float64 `json:"radius,omitempty"` // the distance, for Within
-	Heat      bool    `json:"heat"`             // KNN, Within: edges are weighted by their lengths
+	Graph Graph `json:"graph" param:"graph" default:"knn" choices:"knn (nearest neighbors),dense (all pairs, Gaussian),eps:R (pairs up to distance R),@FILE (similarities, an .npy or .csv file of n rows and columns)" also:"eps,given" file:"similarities" help:"which points are similar"`
+	// Metric and the Kernel of a Learner say together in which space points are near. A model holds the kernel only.
+	Metric    Metric  `json:"-" param:"metric" choices:"euclid,cosine,kernel (that of -k)" zero:"kernel with -k, else euclid" help:"in which neighbors are near"`
+	Neighbors int     `json:"neighbors" param:"neighbors" range:">= 1" zero:"for graph=eps:R and @FILE" help:"nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper)"`
+	Radius    float64 `json:"radius,omitempty" param:"-"` // the distance, for Within
+	Heat      bool    `json:"heat" param:"heat" help:"true weighs the edges of knn and eps by their distance"`
 }
+
+// SetText reads a graph with its radius, eps:R.
+func (o *Neighbourhood) SetText(name, text string) (bool, error) {
+	number, is := strings.CutPrefix(text, string(Within)+":")
+	if name != "graph" || !is {
+		return false, nil
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return false, &fault.ParamError{Param: "radius of graph=eps:R", Value: number, Want: "a finite number > 0"}
+	}
+	o.Graph, o.Radius = Within, v
+	return true, nil
+}
+
+// TakeSimilarities makes the graph that of given similarities, which the Learner has.
+func (o *Neighbourhood) TakeSimilarities() { o.Graph = Given }
 
 // Check returns a *fault.ParamError for the first value that cannot be used with n points.
 func (o Neighbourhood) Check(n int) error {
+	if err := param.Validate(o); err != nil {
+		return err
+	}
 	switch {
-	case !slices.Contains(Graphs(), string(o.Graph)):
-		return fault.Unknown("graph", string(o.Graph), Graphs())
 	case o.Graph == Within && (!(o.Radius > 0) || math.IsInf(o.Radius, 0)):
 		return &fault.ParamError{Param: "radius of the graph", Value: o.Radius, Want: "a finite number > 0"}
 	case o.Graph != KNN && o.Graph != Dense:

@@ -2,53 +2,24 @@ package graphkernel
 
 import (
 	"fmt"
-	"math"
-	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
-// Settings are the parameters that the baselines on a graph share.
+// Settings are the parameters that the baselines on a graph share. Each has losses of its own.
 type Settings struct {
-	// Loss is that of links that are not met.
-	Loss Loss `json:"loss"`
-	// C is the weight of the links, > 0.
-	C float64 `json:"C"`
-	// Delta is added to the diagonal of the normalised Laplacian, > 0.
-	Delta float64 `json:"delta"`
-	Neighbourhood
-}
-
-// DefaultSettings returns a loss of weight 1 on a graph of 5 neighbours, delta = 0.2.
-func DefaultSettings(loss Loss) Settings {
-	return Settings{Loss: loss, C: 1, Delta: 0.2, Neighbourhood: Neighbourhood{Graph: KNN, Neighbors: 5}}
-}
-
-// CheckWith returns a *fault.ParamError for the first value that cannot be used, where some losses can.
-func (s Settings) CheckWith(losses ...Loss) error {
-	if !slices.Contains(losses, s.Loss) {
-		names := make([]string, len(losses))
-		for i, l := range losses {
-			names[i] = string(l)
-		}
-		return fault.Unknown("loss", string(s.Loss), names)
-	}
-	if err := input.Positive("C", s.C); err != nil {
-		return err
-	}
-	if err := input.Positive("delta", s.Delta); err != nil {
-		return err
-	}
-	return s.Check(math.MaxInt)
+	Loss          Loss    `json:"loss" param:"loss" choices:"sl,shl,hl" help:"of links that are not met"`
+	C             float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
+	Delta         float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian"`
+	Neighbourhood `default:"neighbors=5"`
 }
 
 // Setup returns the problem of a method, for a kernel or, without one, linear, and given similarities if
 // the graph is of those.
 func (s Settings) Setup(method string, k kernel.Spec, given blas.Matrix) Setup {
-	return Setup{Method: method, Around: s.Neighbourhood, Given: given, Kernel: k, Fallback: DefaultKernel, Loss: s.Loss, C: s.C, Delta: s.Delta}
+	return Setup{Method: method, Around: s.Neighbourhood, Given: given, Kernel: k, Loss: s.Loss, C: s.C, Delta: s.Delta}
 }
 
 // Common returns the settings themselves, for parameters that embed them.

@@ -3,7 +3,6 @@ package graphkernel
 import (
 	"context"
 
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/placed"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -16,8 +15,7 @@ import (
 type Setup struct {
 	Method   string
 	Around   Neighbourhood
-	Kernel   kernel.Spec // in whose feature space neighbours are near; zero for Fallback
-	Fallback string
+	Kernel   kernel.Spec // in whose feature space neighbours are near; zero for that of Around
 	Given    blas.Matrix // similarities of the points, for the graph of that name
 	Loss     Loss
 	C, Delta float64
@@ -39,7 +37,7 @@ type Task struct {
 func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Task, error) {
 	t := &Task{setup: s, x: x}
 	var err error
-	if t.kernel, err = input.Kernel(ctx, eng, s.Kernel, x, s.Fallback); err != nil {
+	if t.kernel, err = s.Around.In(ctx, eng, s.Kernel, x, DefaultKernel); err != nil {
 		return nil, err
 	}
 	around, weights, err := s.Around.Make(ctx, eng, t.kernel, x, s.Given)

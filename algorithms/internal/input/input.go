@@ -5,7 +5,6 @@ package input
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine"
@@ -102,10 +101,7 @@ func NoLinks(method string) error {
 	return fault.Data("", "%s learns from links: want at least one, got none", method)
 }
 
-// Positive returns a *fault.ParamError for a value that is not positive and finite.
-func Positive(name string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return &fault.ParamError{Param: name, Value: v, Want: "a finite number > 0"}
-	}
-	return nil
+// NoKernel refuses a kernel for a linear method.
+func NoKernel(method string, asked kernel.Spec) error {
+	return &fault.ParamError{Param: "kernel", Value: asked.String(), Want: "no kernel with " + method + ", which is linear (krca takes kernels)"}
 }

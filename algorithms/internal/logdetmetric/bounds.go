@@ -20,14 +20,10 @@ import (
 // Target says what squared distances of linked points are to be: "p5" is a percentile of those of all
 // pairs, "0.5" a value.
 type Target struct {
-	Upper string `json:"upper"` // of must-links, at most
-	Lower string `json:"lower"` // of cannot-links, at least
-	// Margin is how much larger the second of a triplet's squared distances is to be.
-	Margin string `json:"margin"`
+	Upper  string `json:"upper" param:"upper" default:"p5" help:"most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value"`
+	Lower  string `json:"lower" param:"lower" default:"p95" help:"least squared distance of cannot-links, likewise"`
+	Margin string `json:"margin" param:"margin" default:"p5" help:"of triplets: how much larger the second squared distance is to be, likewise"`
 }
-
-// DefaultTarget returns the 5th and the 95th percentile, and a margin of the 5th.
-func DefaultTarget() Target { return Target{"p5", "p95", "p5"} }
 
 // Check returns a *fault.ParamError for the first bound that is none.
 func (t Target) Check() error {

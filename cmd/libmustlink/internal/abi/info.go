@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -28,6 +29,11 @@ type parameterInfo struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
 	Help    string `json:"help"`
+	// Type is int, float, bool or text; Range holds bounds such as ">= 0, < 1".
+	Type  string `json:"type"`
+	Range string `json:"range,omitempty"`
+	// Choices are the values of a text, or the words that may stand for a number.
+	Choices []string `json:"choices,omitempty"`
 }
 
 // Methods is mustlink_methods.
@@ -36,7 +42,11 @@ func Methods() any {
 	for _, m := range catalog.Methods() {
 		info := methodInfo{m.Name, m.Summary, m.Paper, m.DefaultKernel, m.Baseline, m.UsesCannotLinks, m.UsesTriplets, m.Pairwise, nil}
 		for _, p := range m.Parameters {
-			info.Parameters = append(info.Parameters, parameterInfo(p))
+			one := parameterInfo{Name: p.Name, Default: p.Default, Help: p.Help, Type: string(p.Type), Range: p.Range}
+			for _, c := range slices.Concat(p.Choices, p.Words) {
+				one.Choices = append(one.Choices, c.Name)
+			}
+			info.Parameters = append(info.Parameters, one)
 		}
 		out = append(out, info)
 	}

@@ -1,0 +1,54 @@
+package catalog
+
+import (
+	"sync"
+
+	"github.com/mustlink/mustlink/algorithms/baseline/cmvu"
+	"github.com/mustlink/mustlink/algorithms/baseline/dca"
+	"github.com/mustlink/mustlink/algorithms/baseline/itml"
+	"github.com/mustlink/mustlink/algorithms/baseline/klein"
+	"github.com/mustlink/mustlink/algorithms/baseline/kpca"
+	"github.com/mustlink/mustlink/algorithms/baseline/llma"
+	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
+	"github.com/mustlink/mustlink/algorithms/baseline/mmc"
+	"github.com/mustlink/mustlink/algorithms/baseline/nca"
+	"github.com/mustlink/mustlink/algorithms/baseline/npk"
+	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline/sdplr"
+	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
+	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
+	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
+	"github.com/mustlink/mustlink/algorithms/baseline/xrca"
+	"github.com/mustlink/mustlink/algorithms/gml"
+	"github.com/mustlink/mustlink/algorithms/kbeta"
+	"github.com/mustlink/mustlink/algorithms/krca"
+	"github.com/mustlink/mustlink/algorithms/lleratio"
+	"github.com/mustlink/mustlink/algorithms/npkl"
+)
+
+// methods returns the table, in the order in which people should see it. It is made once, and never changed.
+var methods = sync.OnceValue(func() []Method {
+	return []Method{
+		entry(krca.About, krca.New, krca.Decode),
+		entry(kbeta.About, kbeta.New, kbeta.Decode),
+		entry(npkl.About, npkl.New, npkl.Decode),
+		entry(lleratio.About, lleratio.New, lleratio.Decode),
+		entry(gml.About, gml.New, gml.Decode),
+		entry(rca.About, rca.New, rca.Decode),
+		entry(xrca.About, xrca.New, xrca.Decode),
+		entry(dca.About, dca.New, dca.Decode),
+		entry(itml.About, itml.New, itml.Decode),
+		entry(mmc.About, mmc.New, mmc.Decode),
+		entry(lmnn.About, lmnn.New, lmnn.Decode),
+		entry(nca.About, nca.New, nca.Decode),
+		entry(xiang.About, xiang.New, xiang.Decode),
+		entry(klein.About, klein.New, klein.Decode),
+		entry(llma.About, llma.New, llma.Decode),
+		entry(spectral.About, spectral.New, spectral.Decode),
+		entry(kpca.About, kpca.New, kpca.Decode),
+		entry(cmvu.About, cmvu.New, cmvu.Decode),
+		entry(npk.About, npk.New, npk.Decode),
+		entry(simplenpkl.About, simplenpkl.New, simplenpkl.Decode),
+		entry(sdplr.About, sdplr.New, sdplr.Decode),
+	}
+})
