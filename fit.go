@@ -77,7 +77,7 @@ func (s *settings) learner(l *Links) (algorithms.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner, err := method.New(catalog.Config{Kernel: s.kernel, Params: s.text, Seed: s.seed, Progress: s.progress})
+	learner, err := method.New(catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: s.progress})
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,10 @@ func (s *settings) learner(l *Links) (algorithms.Learner, error) {
 // choose returns the method that is asked for, or else the one for the input.
 func (s *settings) choose(l *Links) (catalog.Method, error) {
 	switch {
+	case s.using && s.method != "":
+		return catalog.Method{}, &fault.ParamError{Param: "method", Value: s.method, Want: "either Method or Using"}
+	case s.using:
+		return catalog.ForParams(s.params)
 	case s.method != "":
 		return catalog.Lookup(s.method)
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -45,6 +46,10 @@ func TestMisuse(t *testing.T) {
 		"a single row":              {fit(single, try(mustlink.NewLinks(1, nil, nil))), "it has 1 data row: want at least 2"},
 		"an unknown method":         {fit(table, pairs, mustlink.Method("kcra")), `method is "kcra": want krca (did you mean that?), or one of krca, kbeta, npkl, lleratio, gml, rca, xrca, dca, itml, mmc, lmnn, nca, xiang, klein, llma, spectral, kpca, cmvu, npk, simplenpkl, sdplr`},
 		"an unknown parameter":      {fit(table, pairs, mustlink.Method("krca"), mustlink.Param("eps", "0")), `eps is "0": want a finite number > 0`},
+		"parameters of no method":   {fit(table, pairs, mustlink.Using(3)), `type of the parameters is "int": want the Params of a method, such as krca.Params`},
+		"nil parameters":            {fit(table, pairs, mustlink.Using(nil)), `type of the parameters is "<nil>": want the Params of a method, such as krca.Params`},
+		"two methods":               {fit(table, pairs, mustlink.Using(krca.DefaultParams()), mustlink.Method("gml")), `method is "gml": want either Method or Using`},
+		"parameters out of range":   {fit(table, pairs, mustlink.Using(krca.Params{})), "eps_rel is 0: want a finite number > 0 (or give eps or fixed_s)"},
 		"a kernel that is none":     {fit(table, pairs, mustlink.Kernel("rfb")), `kernel is "rfb": want rbf (did you mean that?), or one of linear, rbf, exp, poly, cosine, sigmoid, spectrum`},
 		"two preparations":          {fit(table, pairs, mustlink.Standardize(), mustlink.TFIDF()), "standardize is true: want one of Standardize and TFIDF"},
 		"an option of another call": {fit(table, pairs, mustlink.Restarts(3)), `option is "Restarts": want an option that Fit takes`},

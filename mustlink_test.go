@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 )
@@ -245,6 +246,16 @@ func TestChoice(t *testing.T) {
 	if m, err := mustlink.Fit(ctx, table, nil, triplets); err != nil || m.Describe().Method != "itml" {
 		t.Errorf("triplets: %v", err)
 	}
+}
+
+// TestUsing: a Params value does what the same values do as text, and text changes it further.
+func TestUsing(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 40)
+	p := krca.DefaultParams()
+	p.EpsRel, p.Dims = 0.1, 3
+	want := try(try(mustlink.Fit(ctx, table, pairs, mustlink.Method("krca"), mustlink.Param("eps_rel", "0.1"), mustlink.Param("dims", "2"))).Embed(ctx, table))
+	equal(t, "Using", try(try(mustlink.Fit(ctx, table, pairs, mustlink.Using(p), mustlink.Param("dims", "2"))).Embed(ctx, table)), want)
 }
 
 // TestUpdate: a model that learns links later equals, within its tolerance, the model of all links; krca takes updates back.

@@ -30,6 +30,8 @@ const (
 // settings are what options say.
 type settings struct {
 	method      string
+	params      any // a Params struct of a method, with using
+	using       bool
 	text        map[string]string
 	kernel      string
 	standardize bool
@@ -58,6 +60,16 @@ type Progress = algorithms.Progress
 // Method chooses the method of [Fit] by its name: "krca", "lleratio" and so on; see docs/methods.
 func Method(name string) Option {
 	return Option{"Method", fit, func(s *settings) { s.method = name }}
+}
+
+// Using chooses the method of [Fit] by its parameters, a Params of its package: make them with its DefaultParams and change
+// what is to differ.
+//
+//	p := krca.DefaultParams()
+//	p.EpsRel = 1e-2
+//	model, err := mustlink.Fit(ctx, table, pairs, mustlink.Using(p))
+func Using(params any) Option {
+	return Option{"Using", fit, func(s *settings) { s.params, s.using = params, true }}
 }
 
 // Param sets one parameter of the method of [Fit] by its name and its value as text, as the command has them:

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -22,13 +23,15 @@ type Method struct {
 	// range, and kernels that do not parse are *fault.ParamError.
 	New func(Config) (algorithms.Learner, error)
 
+	takes  func(params any) bool // its Params
 	decode func(*model.File) (algorithms.Model, error)
 }
 
-// Config is what a person chose, as text.
+// Config is what a person chose, mostly as text.
 type Config struct {
 	Kernel   string            // "" for the method's default
-	Params   map[string]string // by name; those left out have their defaults
+	From     any               // a Params of the method to begin with, nil for its defaults
+	Params   map[string]string // by name; those left out are those of From
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
@@ -49,8 +52,15 @@ func entry[P parameters, M algorithms.Model](about algorithms.About, learner fun
 	_, m.UsesTriplets = plain.(algorithms.Triplets)
 	_, m.UsesQuadruplets = plain.(algorithms.Quadruplets)
 	_, m.UsesTargets = plain.(algorithms.Targets)
+	m.takes = func(params any) bool { _, is := params.(P); return is }
 	m.New = func(c Config) (algorithms.Learner, error) {
 		p, common := param.Default[P](), algorithms.Common{Seed: c.Seed, Progress: c.Progress}
+		if c.From != nil {
+			if !m.takes(c.From) {
+				return nil, wrongParams(c.From)
+			}
+			p = c.From.(P)
+		}
 		if err := m.read(&p, &common, c); err != nil {
 			return nil, err
 		}
@@ -108,6 +118,20 @@ func New(method string, c Config) (algorithms.Learner, error) {
 		return nil, err
 	}
 	return m.New(c)
+}
+
+// ForParams returns the method whose Params these are. A value that is of no method is a *fault.ParamError.
+func ForParams(params any) (Method, error) {
+	for _, m := range methods() {
+		if m.takes(params) {
+			return m, nil
+		}
+	}
+	return Method{}, wrongParams(params)
+}
+
+func wrongParams(params any) error {
+	return &fault.ParamError{Param: "type of the parameters", Value: fmt.Sprintf("%T", params), Want: "the Params of a method, such as krca.Params"}
 }
 
 // Lookup returns the method of that name. An unknown name is a *fault.ParamError that
