@@ -23,14 +23,14 @@ type Part int
 // The parts.
 const (
 	Whole Part = iota
-	// Parameters are type Params with the types of its fields, function DefaultParams, and the constants.
+	// Parameters are type Params with the types of its fields and its method Validate, function DefaultParams, and the constants.
 	Parameters
 )
 
 // Lines returns a line for every exported name of a part of pkg, for every exported field and method that can be
 // reached without another package's help, and for the value of every constant.
 func Lines(pkg *types.Package, part Part) []string {
-	l := lister{pkg: pkg}
+	l := lister{pkg: pkg, part: part}
 	for _, name := range pkg.Scope().Names() {
 		object := pkg.Scope().Lookup(name)
 		if !object.Exported() || part == Parameters && !ofParameters(object) {
@@ -98,11 +98,15 @@ func isField(of, t types.Type) bool {
 // lister collects the lines of one package.
 type lister struct {
 	pkg   *types.Package
+	part  Part
 	lines []string
 }
 
 func (l *lister) add(format string, args ...any) {
 	where := strings.TrimPrefix(strings.TrimPrefix(l.pkg.Path(), Module), "/")
+	if where == "" {
+		where = "mustlink"
+	}
 	l.lines = append(l.lines, fmt.Sprintf("pkg %s, ", where)+fmt.Sprintf(format, args...))
 }
 
@@ -191,7 +195,7 @@ func (l *lister) methods(name string, named *types.Named) {
 	set := types.NewMethodSet(types.NewPointer(named))
 	for i := range set.Len() {
 		f := set.At(i).Obj().(*types.Func)
-		if !f.Exported() {
+		if !f.Exported() || l.part == Parameters && f.Name() != "Validate" {
 			continue
 		}
 		receiver := name
