@@ -1,0 +1,46 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// An error of input gets the name of the file once; others, and those that have one, stay as they are.
+func TestInFile(t *testing.T) {
+	disk := errors.New("disk on fire")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&fault.DataError{Row: 3, Err: errors.New("bad")}, "x.csv, row 3: bad"},
+		{&fault.DataError{File: "y.csv", Row: -1, Err: errors.New("bad")}, "y.csv: bad"},
+		{&fault.ShapeError{What: "number of features", Got: 3, Want: "4"}, "x.csv: number of features is 3: want 4"},
+		{disk, "disk on fire"},
+	} {
+		if got := fault.InFile(c.err, "x.csv"); got.Error() != c.want || !errors.Is(got, c.err) && fault.IsInput(got) != fault.IsInput(c.err) {
+			t.Errorf("%v: %v, want %s", c.err, got, c.want)
+		}
+		if got := fault.InFile(c.err, ""); got != c.err {
+			t.Errorf("%v: without a name it is %v", c.err, got)
+		}
+	}
+	if fault.InFile(nil, "x.csv") != nil {
+		t.Error("no error becomes one")
+	}
+}
+
+// The row of a block becomes that of the whole; an error without a row, or around one with a row, stays as it is.
+func TestInRows(t *testing.T) {
+	bad := &fault.DataError{File: "x.csv", Row: 3, Err: errors.New("bad")}
+	if got := fault.InRows(bad, 100); got.Error() != "x.csv, row 103: bad" || bad.Row != 3 {
+		t.Errorf("%v, and the error itself is %v", got, bad)
+	}
+	for _, err := range []error{fault.Data("x.csv", "bad"), fmt.Errorf("around: %w", bad), errors.New("disk on fire")} {
+		if got := fault.InRows(err, 100); got != err {
+			t.Errorf("%v becomes %v", err, got)
+		}
+	}
+}
