@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
@@ -100,7 +99,7 @@ func (m Method) check(p parameters, asked kernel.Spec) error {
 		return err
 	}
 	if m.Linear && asked != (kernel.Spec{}) {
-		return input.NoKernel(m.Name, asked)
+		return &fault.ParamError{Param: "kernel", Value: asked.String(), Want: "no kernel with " + m.Name + ", which is linear (krca takes kernels)"}
 	}
 	if k, is := p.(kernelChecker); is {
 		return k.CheckKernel(asked)

@@ -119,8 +119,8 @@ func (f *fit) check() error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	if p.Mode == Linear && f.Kernel != (kernel.Spec{}) {
-		return &fault.ParamError{Param: "kernel", Value: f.Kernel.String(), Want: "no kernel in linear mode (mode=kernel takes one)"}
+	if err := p.CheckKernel(f.Kernel); err != nil {
+		return err
 	}
 	if err := input.CheckPairs(f.eng, f.x, f.set); err != nil {
 		return err

@@ -2,7 +2,6 @@ package lleratio
 
 import (
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/param"
@@ -70,7 +69,7 @@ func (p Params) Validate() error { return param.Validate(p) }
 // CheckKernel refuses a kernel in linear mode.
 func (p Params) CheckKernel(asked kernel.Spec) error {
 	if p.Mode == Linear && asked != (kernel.Spec{}) {
-		return input.NoKernel(Method+" in linear mode", asked)
+		return &fault.ParamError{Param: "kernel", Value: asked.String(), Want: "no kernel in linear mode (mode=kernel takes one)"}
 	}
 	return nil
 }

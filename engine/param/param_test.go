@@ -198,6 +198,7 @@ func TestValidate(t *testing.T) {
 		"large":                   {func(p *params) { p.Dims = math.MaxInt32 + 1 }, ""},
 		"negative":                {func(p *params) { p.Dims = -1 }, "dims is -1: want an integer >= 0"},
 		"another loss":            {func(p *params) { p.Loss = "square" }, `loss is "square": want one of linear, hinge`},
+		"no loss":                 {func(p *params) { p.Loss = "" }, `loss is "": want one of linear, hinge`},
 		"a value of programs":     {func(p *params) { p.Graph = "given" }, ""},
 		"no graph":                {func(p *params) { p.Graph = "" }, `graph is "": want one of knn, eps:R, @FILE`},
 		"in an embedded struct":   {func(p *params) { p.Near = 0 }, "near is 0: want an integer >= 1"},

@@ -51,7 +51,8 @@ func (f field) checkText(text string, program bool) error {
 	for i, c := range list {
 		known[i] = c.Name
 	}
-	if slices.Contains(known, text) || program && slices.Contains(strings.Split(f.tag("also"), ","), text) {
+	also := strings.Split(f.tag("also"), ",")
+	if slices.Contains(known, text) || program && text != "" && slices.Contains(also, text) {
 		return nil
 	}
 	return fault.Unknown(f.name, text, known)

@@ -100,8 +100,3 @@ func Cancelled(ctx context.Context, doing string, err error) error {
 func NoLinks(method string) error {
 	return fault.Data("", "%s learns from links: want at least one, got none", method)
 }
-
-// NoKernel refuses a kernel for a linear method.
-func NoKernel(method string, asked kernel.Spec) error {
-	return &fault.ParamError{Param: "kernel", Value: asked.String(), Want: "no kernel with " + method + ", which is linear (krca takes kernels)"}
-}
