@@ -6,7 +6,6 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
 
@@ -33,14 +32,6 @@ const (
 	SquaredHinge Loss = "shl" // max(0, 1-f)^2
 	Hinge        Loss = "hl"  // 2 max(0, 1-f)
 )
-
-// Check returns a *fault.ParamError for a loss that does not exist.
-func (l Loss) Check() error {
-	if l != Square && l != SquaredHinge && l != Hinge {
-		return fault.Unknown("loss", string(l), []string{string(Square), string(SquaredHinge), string(Hinge)})
-	}
-	return nil
-}
 
 // NewProblem normalises the similarities s, which it overwrites, by the degrees that they have.
 func NewProblem(ctx context.Context, eng *engine.Engine, s Adjacency, degrees []float64, set *links.Set, loss Loss, c, delta float64) (*Problem, error) {
