@@ -15,9 +15,6 @@ type Chunklet = algorithms.Chunklet
 // NewChunklet as the ID of a [Chunklet] stands for one that the model does not have yet.
 const NewChunklet = algorithms.NewChunklet
 
-// updatable are the methods whose models learn more without a new fit.
-const updatable = "krca, npkl, kbeta, gml or itml"
-
 // Update returns the model that knows more links, without a new fit; m stays as it is. A model of npkl, kbeta, gml or itml
 // learns links between the rows that it was fitted on: t has these rows again, l only the new links. A model of krca learns
 // the chunklets of l, whose rows in t are new to it. Other methods are a *fault.DataError.
@@ -53,7 +50,7 @@ func (m *Model) Extend(ctx context.Context, t *Table, chunklets []Chunklet) (*Mo
 	}
 	updater, ok := m.fitted.Model.(algorithms.Updater)
 	if !ok {
-		return nil, m.cannot("cannot be updated: want one of " + updatable)
+		return nil, m.cannot("cannot be updated: want one of " + catalog.Updatable)
 	}
 	x, err := m.updating(t)
 	if err != nil {

@@ -105,6 +105,9 @@ func narrowed(file *model.File) (*model.File, error) {
 	return out, nil
 }
 
+// Updatable are the methods whose models learn more without a new fit.
+const Updatable = "krca, npkl, kbeta, gml or itml"
+
 // CheckUpdate returns an error unless the model may learn more. One that was stored in single precision may not: the equations
 // that an update starts from no longer hold to rounding.
 func (f *Fitted) CheckUpdate() error {

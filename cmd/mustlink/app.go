@@ -68,6 +68,13 @@ func (a *app) engine() (*engine.Engine, error) {
 	return engine.New(engine.Options{Backend: backend, Workers: a.workers, MemoryLimit: int64(a.memoryLimit)})
 }
 
+// engineOf opens an engine as engine does, with other numbers of workers and threads.
+func (a *app) engineOf(workers, threads int) (*engine.Engine, error) {
+	with := *a
+	with.workers, with.blasThreads = workers, threads
+	return with.engine()
+}
+
 // environmentError names the variable that holds a value which does not exist here.
 func environmentError(err error) error {
 	if e, ok := errors.AsType[*backends.OptionError](err); ok && e.Option == "backend" {
@@ -79,6 +86,16 @@ func environmentError(err error) error {
 		return fmt.Errorf("%s: %w", simdVariable, err)
 	}
 	return err
+}
+
+// simd returns the SIMD level that the environment asks for, the best one without.
+func (a *app) simd() (asm.Level, error) {
+	name := a.getenv(simdVariable)
+	if name == "" {
+		return asm.Best(), nil
+	}
+	level, err := asm.ParseLevel(name)
+	return level, environmentError(err)
 }
 
 // isTerminal reports whether w is a terminal. A character device is taken as one, except

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
-	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -163,82 +163,43 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	if err != nil {
 		return err
 	}
-	if err := a.checkPaperFlags(cmd, p, table); err != nil {
-		return err
+	check := a.check(cmd)
+	p.checkRepetitions(check)
+	check.state(p.state)
+	if table.Drawn() {
+		check.ending("-o, --output", p.out, pictureEndings()...)
+	} else {
+		check.ending("-o, --output", p.out, "md", "json")
 	}
-	if err := p.findData(a, table.Data); err != nil {
-		return err
+	check.output("-o, --output", p.out)
+	check.do(func() error { return p.findData(a, table.Data) })
+	if check.err != nil {
+		return check.err
 	}
-	eng, err := a.engine()
-	if err != nil {
-		return err
-	}
-	bar := a.progress()
-	defer bar.done()
-	result, err := paper.Run(cmd.Context(), eng, table, paper.Options{
-		Seed: p.seed, State: p.state, Repetitions: p.repetitions, Data: p.data, Progress: bar.report,
+	result, err := working(a, func(eng *engine.Engine, bar *progress) (*paper.Result, error) {
+		return paper.Run(cmd.Context(), eng, table, paper.Options{
+			Seed: p.seed, State: p.state, Repetitions: p.repetitions, Data: p.data, Progress: bar.report,
+		})
 	})
 	if err != nil {
 		return err
 	}
-	bar.done()
-	if p.out == stream {
-		return a.print(result, func(w io.Writer) { writePage(w, result) })
-	}
-	err = dataset.Atomic(p.out, func(w io.Writer) error {
-		if isJSON(p.out) {
-			return encodeJSON(w, result)
-		}
-		if format, err := figure.FormatOf(p.out); err == nil {
-			const across = 4
-			return figure.Write(w, format, figure.Size{Columns: across}, result.Panels()...)
-		}
-		return writePage(w, result)
-	})
-	if err != nil {
-		return err
-	}
-	return a.summarise(p.out, result, func(w io.Writer) { paperSummary(w, result, p.out) })
+	return product{
+		numbers: result,
+		text:    result.Markdown(),
+		panels:  func() ([]figure.Panel, error) { return result.Panels(), nil },
+		across:  4,
+		summary: func(w io.Writer) { paperSummary(w, result, p.out) },
+	}.write(a, p.out)
 }
 
-// checkPaperFlags finds out what cannot work before the trials run.
-func (a *app) checkPaperFlags(cmd *cobra.Command, p *paperFlags, table paper.Table) error {
-	if p.repetitions < 0 || cmd.Flags().Changed("repetitions") && p.repetitions == 0 {
-		return &fault.ParamError{Param: "--repetitions", Value: p.repetitions, Want: "a number >= 1"}
-	}
-	if err := a.useState(p.state); err != nil {
-		return err
-	}
-	_, notPicture := figure.FormatOf(p.out)
-	switch {
-	case p.out == stream || isJSON(p.out) || isMarkdown(p.out):
-	case notPicture != nil && table.Drawn():
-		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md, .json, ." + strings.Join(figure.Formats(), ", .") + ", or \"-\""}
-	case !table.Drawn():
-		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md or .json, or \"-\""}
-	}
-	return a.checkOutput("-o, --output", p.out)
+// checkRepetitions reports a number of repetitions that is given, and none.
+func (p *paperFlags) checkRepetitions(check *checks) {
+	none := check.cmd.Flags().Changed("repetitions") && p.repetitions == 0
+	check.refuse(p.repetitions < 0 || none, "--repetitions is %d: want a number >= 1", p.repetitions)
 }
 
-// useState sees to it that a state file is a file of its own.
-func (a *app) useState(path string) error {
-	if path == stream {
-		return usagef("--state is \"-\": want a file, as it is both read and written")
-	}
-	if path != "" {
-		a.inputs = append(a.inputs, path)
-	}
-	return nil
-}
-
-func isMarkdown(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".md") }
-
-func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
-
-func writePage(w io.Writer, r *paper.Result) error {
-	_, err := io.WriteString(w, r.Markdown())
-	return err
-}
+func isJSON(path string) bool { return hasEnding(path, "json") }
 
 // paperSummary prints the figures when the page itself goes to a file.
 func paperSummary(w io.Writer, r *paper.Result, path string) {

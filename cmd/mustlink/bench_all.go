@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -43,25 +42,16 @@ type allRun struct {
 }
 
 func (a *app) runBenchAll(cmd *cobra.Command, p *paperFlags, tables []paper.Table, figures []paper.Figure) error {
-	if p.out == stream {
-		return usagef("all writes a page a table: want a folder with -o %s", helpHint(cmd))
-	}
-	if p.repetitions != 0 {
-		return usagef("--repetitions is given, but all takes every table's own: want --quick for fewer")
-	}
-	if err := p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"}); err != nil {
-		return err
-	}
-	for _, folder := range []string{p.out, filepath.Join(p.out, resultsFolder)} {
-		if err := makeFolder(folder); err != nil {
-			return err
-		}
-	}
-	if p.state == "" {
-		p.state = filepath.Join(p.out, stateFile)
-	}
-	if err := a.useState(p.state); err != nil {
-		return err
+	check := a.check(cmd)
+	check.refuse(p.out == stream, "all writes a page a table: want a folder with -o %s", helpHint(cmd))
+	check.refuse(p.repetitions != 0, "--repetitions is given, but all takes every table's own: want --quick for fewer")
+	check.do(func() error { return p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"}) })
+	check.do(func() error { return makeFolder(p.out) })
+	check.do(func() error { return makeFolder(filepath.Join(p.out, resultsFolder)) })
+	p.state = nameOr(p.state, filepath.Join(p.out, stateFile))
+	check.state(p.state)
+	if check.err != nil {
+		return check.err
 	}
 	eng, err := a.engine()
 	if err != nil {
@@ -117,11 +107,11 @@ func (r *allRun) table(t paper.Table) error {
 		return err
 	}
 	r.entries = append(r.entries, e)
-	var panels []figure.Panel
+	p := product{numbers: result, text: result.Markdown(), across: 4}
 	if t.Drawn() {
-		panels = result.Panels()
+		p.panels = drawn(result.Panels())
 	}
-	return r.write(t.Name, begin, result.Markdown(), result, panels, 4)
+	return r.write(t.Name, begin, p)
 }
 
 // figure makes a figure, unless an earlier run left it, and writes its page, its numbers and its picture.
@@ -145,7 +135,11 @@ func (r *allRun) figure(f paper.Figure) error {
 	}
 	bar.done()
 	r.entries = append(r.entries, d.Entry())
-	return r.write(f.Name, begin, d.Markdown(), d, d.Panels, d.Across)
+	p := product{numbers: d, text: d.Markdown(), across: d.Across}
+	if len(d.Panels) > 0 {
+		p.panels = drawn(d.Panels)
+	}
+	return r.write(f.Name, begin, p)
 }
 
 // sameFigure says whether two figures have the same definition, as it is written in their pages.
@@ -178,21 +172,15 @@ func (r *allRun) path(name, extension string) string {
 }
 
 // write writes the files of an entry: the numbers last, as they say that it is finished.
-func (r *allRun) write(name string, begin time.Time, page string, numbers any, panels []figure.Panel, across int) error {
-	err := dataset.Atomic(r.path(name, ".md"), func(w io.Writer) error { _, err := io.WriteString(w, page); return err })
-	if err != nil {
-		return err
-	}
-	if len(panels) > 0 {
-		err := dataset.Atomic(r.path(name, ".svg"), func(w io.Writer) error {
-			return figure.Write(w, "svg", figure.Size{Columns: across}, panels...)
-		})
-		if err != nil {
+func (r *allRun) write(name string, begin time.Time, p product) error {
+	for _, extension := range []string{".md", ".svg", ".json"} {
+		if extension == ".svg" && p.panels == nil {
+			continue
+		}
+		path := r.path(name, extension)
+		if err := dataset.Atomic(path, func(w io.Writer) error { return p.encode(w, path) }); err != nil {
 			return err
 		}
-	}
-	if err := dataset.Atomic(r.path(name, ".json"), func(w io.Writer) error { return encodeJSON(w, numbers) }); err != nil {
-		return err
 	}
 	if !r.quiet && !r.json {
 		fmt.Fprintf(r.stderr, "%s: %s\n", name, time.Since(begin).Round(time.Second/10))

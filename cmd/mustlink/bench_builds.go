@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/bench/builds"
+	"github.com/mustlink/mustlink/engine"
 )
 
 func newBenchBuilds(a *app) *cobra.Command {
@@ -42,19 +41,12 @@ when every coordinate moves by one unit in its last place.`,
 
 // runBenchDigest prints what this build computes.
 func (a *app) runBenchDigest(ctx context.Context) error {
-	eng, err := a.engine()
-	if err != nil {
-		return err
-	}
-	bar := a.progress()
-	defer bar.done()
-	d, err := builds.Compute(ctx, eng, func(done, total int, method string) {
-		bar.report(algorithms.Progress{Stage: method, Done: done, Total: total, Objective: math.NaN(), Residual: math.NaN()})
+	d, err := working(a, func(eng *engine.Engine, bar *progress) (*builds.Digest, error) {
+		return builds.Compute(ctx, eng, bar.step)
 	})
 	if err != nil {
 		return err
 	}
-	bar.done()
 	return encodeJSON(a.stdout, d)
 }
 

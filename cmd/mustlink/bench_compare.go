@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,30 +10,52 @@ import (
 	"github.com/mustlink/mustlink/bench/compare"
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// compareFlags are the flags of `mustlink bench cross` and `bench curves`.
+// compareFlags are the flags of the commands that compare methods.
 type compareFlags struct {
 	paperFlags
 	sets, systems []string
-	quick         bool
 }
 
-// comparison is a result that can be written in several forms.
-type comparison interface {
+// compareRun compares.
+type compareRun func(ctx context.Context, eng *engine.Engine, o compare.Options) (product, error)
+
+// withPicture is the run of a comparison whose result has a picture.
+func withPicture[R interface {
 	Markdown() (string, error)
 	Panels() ([]figure.Panel, error)
+}](run func(context.Context, *engine.Engine, compare.Options) (R, error)) compareRun {
+	return func(ctx context.Context, eng *engine.Engine, o compare.Options) (product, error) {
+		r, err := run(ctx, eng, o)
+		if err != nil {
+			return product{}, err
+		}
+		text, err := r.Markdown()
+		return product{numbers: r, text: text, panels: r.Panels, across: 2}, err
+	}
+}
+
+// withText is the run of a comparison whose result is a page of text.
+func withText[R interface{ Markdown() string }](run func(context.Context, *engine.Engine, compare.Options) (R, error)) compareRun {
+	return func(ctx context.Context, eng *engine.Engine, o compare.Options) (product, error) {
+		r, err := run(ctx, eng, o)
+		if err != nil {
+			return product{}, err
+		}
+		return product{numbers: r, text: r.Markdown()}, nil
+	}
 }
 
 const compareOutput = `With -o the page is written to a file that ends in .md, all figures to one that ends in .json, and the
 picture to .png, .svg or .pdf. With --state finished repetitions are kept in a file, and an interrupted run
 goes on from there; several runs may share it, so that page, figures and picture are computed once.`
 
+const judgeOutput = `With -o the page is written to a file that ends in .md, all figures to one that ends in .json. With --state
+finished repetitions are kept in a file, and an interrupted run goes on from there.`
+
 func newBenchCross(a *app) *cobra.Command {
-	var p compareFlags
-	cmd := &cobra.Command{
+	return a.compareCommand(&cobra.Command{
 		Use:   "cross",
 		Short: "set all methods before all data sets, with the same links",
 		Long: `Fit every method with its defaults on half of every data set, with the same links, and compare k-means and
@@ -43,20 +65,11 @@ nearest neighbours on that half and on the half that no method has seen: means, 
 		Example: `  mustlink bench cross --data DIR --quick
   mustlink bench cross --data DIR --sets wine,iris --methods "krca,krca eps_rel=1e-2,itml"
   mustlink bench cross --data DIR --state cross.jsonl -o cross.md`,
-		Args: positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runCompare(cmd, &p, func(eng *engine.Engine, o compare.Options) (comparison, error) {
-				return compare.Run(cmd.Context(), eng, o)
-			})
-		},
-	}
-	p.add(cmd)
-	return cmd
+	}, pictureEndings(), withPicture(compare.Run))
 }
 
 func newBenchCurves(a *app) *cobra.Command {
-	var p compareFlags
-	cmd := &cobra.Command{
+	return a.compareCommand(&cobra.Command{
 		Use:   "curves",
 		Short: "how many links methods need, and how many may be wrong",
 		Long: `Fit every method with its defaults on half of a data set with 5 to 5000 links, and with as many links as in
@@ -65,15 +78,34 @@ func newBenchCurves(a *app) *cobra.Command {
 ` + compareOutput,
 		Example: `  mustlink bench curves --data DIR --sets usps --quick
   mustlink bench curves --data DIR --state curves.jsonl -o curves.md`,
-		Args: positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runCompare(cmd, &p, func(eng *engine.Engine, o compare.Options) (comparison, error) {
-				return compare.RunCurves(cmd.Context(), eng, o)
-			})
-		},
-	}
-	p.add(cmd)
-	return cmd
+	}, pictureEndings(), withPicture(compare.RunCurves))
+}
+
+func newBenchHindsight(a *app) *cobra.Command {
+	return a.judgeCommand(&cobra.Command{
+		Use:   "hindsight",
+		Short: "how near choices by held-out links are to the best one",
+		Long: `Let rules choose among candidates by held-out links, as 'mustlink select' does, and compare k-means of what
+they have chosen with that of every candidate, on the half of every data set that neither has seen.
+
+` + judgeOutput,
+		Example: `  mustlink bench hindsight --data DIR --sets wine,iris --quick
+  mustlink bench hindsight --data DIR --methods "select criterion=agreement incumbent=krca,krca" -o hindsight.md`,
+	}, "`METHODS` to judge: select with criterion=, methods=a+b and incumbent=, or a method with its parameters", withText(compare.RunHindsight))
+}
+
+func newBenchWrong(a *app) *cobra.Command {
+	return a.judgeCommand(&cobra.Command{
+		Use:   "wrong",
+		Short: "find links with the wrong sign, and learn without them",
+		Long: `Give a tenth of the links the other sign, rank all links by suspicion as 'inspect --suspicious' does, and
+compare k-means after learning from links that are all right, from those with wrong ones, and without
+the most suspicious ones: on the half of every data set that links were drawn from, and on the other one.
+
+` + judgeOutput,
+		Example: `  mustlink bench wrong --data DIR --sets wine,iris --quick
+  mustlink bench wrong --data DIR --methods npkl,itml --state wrong.jsonl -o wrong.md`,
+	}, "`METHODS` to learn with, each with parameters that differ from its defaults (default npkl,itml,gml)", withText(compare.RunWrong))
 }
 
 func (p *compareFlags) add(cmd *cobra.Command) {
@@ -94,73 +126,51 @@ func (p *compareFlags) add(cmd *cobra.Command) {
 }
 
 // options checks the flags.
-func (p *compareFlags) options(a *app, cmd *cobra.Command) (compare.Options, error) {
-	o := compare.Options{Sets: p.sets, Seed: p.seed, Repetitions: p.repetitions, State: p.state}
-	switch {
-	case p.quick && cmd.Flags().Changed("repetitions"):
-		return o, usagef("--quick and --repetitions are both given: want one of them %s", helpHint(cmd))
-	case p.repetitions < 0 || cmd.Flags().Changed("repetitions") && p.repetitions == 0:
-		return o, &fault.ParamError{Param: "--repetitions", Value: p.repetitions, Want: "a number >= 1"}
-	case p.quick:
+func (p *compareFlags) options(check *checks, endings []string) compare.Options {
+	check.ending("-o, --output", p.out, endings...)
+	check.refuse(p.quick && check.cmd.Flags().Changed("repetitions"), "--quick and --repetitions are both given: want one of them %s", helpHint(check.cmd))
+	p.checkRepetitions(check)
+	check.do(func() error { return p.findData(check.a, compare.Sets()[0].Files) })
+	check.state(p.state)
+	check.output("-o, --output", p.out)
+	o := compare.Options{Sets: p.sets, Systems: p.systems, Seed: p.seed, Repetitions: p.repetitions, State: p.state, Data: p.data}
+	if p.quick {
 		o.Repetitions = compare.QuickRepetitions
 	}
-	if len(p.systems) > 0 {
-		o.Systems = append([]string{compare.Raw}, p.systems...)
-	}
-	if err := p.findData(a, compare.Sets()[0].Files); err != nil {
-		return o, err
-	}
-	o.Data = p.data
-	if err := a.useState(p.state); err != nil {
-		return o, err
-	}
-	if _, err := figure.FormatOf(p.out); err != nil && p.out != stream && !isJSON(p.out) && !isMarkdown(p.out) {
-		return o, &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .md, .json, ." + strings.Join(figure.Formats(), ", .") + ", or \"-\""}
-	}
-	return o, a.checkOutput("-o, --output", p.out)
+	return o
 }
 
-func (a *app) runCompare(cmd *cobra.Command, p *compareFlags, run func(*engine.Engine, compare.Options) (comparison, error)) error {
-	o, err := p.options(a, cmd)
-	if err != nil {
-		return err
-	}
-	eng, err := a.engine()
-	if err != nil {
-		return err
-	}
-	bar := a.progress()
-	defer bar.done()
-	o.Progress = bar.report
-	result, err := run(eng, o)
-	if err != nil {
-		return err
-	}
-	bar.done()
-	page, err := result.Markdown()
-	if err != nil {
-		return err
-	}
-	if p.out == stream {
-		return a.print(result, func(w io.Writer) { _, _ = io.WriteString(w, page) }) // print reports the error of w
-	}
-	err = dataset.Atomic(p.out, func(w io.Writer) error {
-		if isJSON(p.out) {
-			return encodeJSON(w, result)
+// compareCommand completes a command that compares methods. Methods are compared with raw points where the result has a picture.
+func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRun) *cobra.Command {
+	var p compareFlags
+	cmd.Args = positional(0, 0, "")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		check := a.check(cmd)
+		o := p.options(check, endings)
+		if check.err != nil {
+			return check.err
 		}
-		if format, err := figure.FormatOf(p.out); err == nil {
-			panels, err := result.Panels()
-			if err != nil {
-				return err
-			}
-			const across = 2
-			return figure.Write(w, format, figure.Size{Columns: across}, panels...)
+		if pictures := len(endings) > 2; pictures && len(p.systems) > 0 {
+			o.Systems = append([]string{compare.Raw}, p.systems...)
 		}
-		_, err := io.WriteString(w, page)
-		return err
-	})
-	if err != nil {
-		return err
+		found, err := working(a, func(eng *engine.Engine, bar *progress) (product, error) {
+			o.Progress = bar.report
+			return run(cmd.Context(), eng, o)
+		})
+		if err != nil {
+			return err
+		}
+		return found.write(a, p.out)
 	}
-	return a.summarise(p.out, result, func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", p.out) })
+	p.add(cmd)
+	return cmd
+}
+
+// judgeCommand is compareCommand for a result without a picture, which takes minutes for each repetition.
+func (a *app) judgeCommand(cmd *cobra.Command, methods string, run compareRun) *cobra.Command {
+	a.compareCommand(cmd, []string{"md", "json"}, run)
+	cmd.Flags().Lookup("methods").Usage = methods
+	cmd.Flags().Lookup("repetitions").Usage = "number of repetitions (default 3)"
+	cmd.Flags().Lookup("output").Usage = "the `FILE` to write, .md or .json"
+	return cmd
 }

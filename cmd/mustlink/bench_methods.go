@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,11 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/methods"
-	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // methodsFlags are the flags of `mustlink bench methods`.
@@ -80,33 +75,23 @@ func list(numbers []int) string {
 }
 
 // plan checks the flags and returns the cases.
-func (m *methodsFlags) plan(a *app, cmd *cobra.Command) ([]methods.Case, error) {
-	switch {
-	case m.rounds < 1:
-		return nil, &fault.ParamError{Param: "--rounds", Value: m.rounds, Want: "a number >= 1"}
-	case m.threads < 0:
-		return nil, &fault.ParamError{Param: "--threads", Value: m.threads, Want: "a number >= 0 (0 for all processors)"}
-	case len(m.builds) == 1:
-		return nil, usagef("--builds has one executable alone: want two and more %s", helpHint(cmd))
-	}
+func (m *methodsFlags) plan(a *app, cmd *cobra.Command) (plan []methods.Case, err error) {
+	check := a.check(cmd)
+	check.least("--rounds", m.rounds, 1)
+	check.refuse(m.threads < 0, "--threads is %d: want a number >= 0 (0 for all processors)", m.threads)
+	check.refuse(len(m.builds) == 1, "--builds has one executable alone: want two and more %s", helpHint(cmd))
 	if m.threads == 0 {
 		m.threads = runtime.GOMAXPROCS(0)
 	}
-	plan, err := m.cases(cmd)
-	if err != nil {
-		return nil, renameParams(err, "system", "--methods", "method", "--methods", "sizes", "--sizes", "features", "--features", "links", "--links")
-	}
-	if err := a.useState(m.state); err != nil {
-		return nil, err
-	}
-	_, notPicture := figure.FormatOf(m.out)
-	if m.out != stream && !isJSON(m.out) && !isMarkdown(m.out) && notPicture != nil {
-		return nil, &fault.ParamError{Param: "-o, --output", Value: m.out, Want: "a name that ends in .md, .json, ." + strings.Join(figure.Formats(), ", .") + ", or \"-\""}
-	}
-	if err := a.usePage(m.page, m.part()); err != nil {
-		return nil, err
-	}
-	return plan, a.checkOutput("-o, --output", m.out)
+	check.do(func() error {
+		plan, err = m.cases(cmd)
+		return renameParams(err, "system", "--methods", "method", "--methods", "sizes", "--sizes", "features", "--features", "links", "--links")
+	})
+	check.state(m.state)
+	check.ending("-o, --output", m.out, pictureEndings()...)
+	check.page(m.page, m.part())
+	check.output("-o, --output", m.out)
+	return plan, check.err
 }
 
 // part is the part of a page that is filled.
@@ -172,9 +157,7 @@ func (a *app) runBenchMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
 // fitters starts what fits: this program, or the builds. stop ends them.
 func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *methods.Setup) (fitters []methods.Fitter, names []string, stop func() error, err error) {
 	if len(m.builds) == 0 {
-		with := *a
-		with.workers, with.blasThreads = m.threads, m.threads
-		eng, err := with.engine()
+		eng, err := a.engineOf(m.threads, m.threads)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -209,9 +192,7 @@ func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup methods
 	r := methods.Report{Setup: setup}
 	bar := a.progress()
 	defer bar.done()
-	o := methods.Options{Rounds: m.rounds, Progress: func(done, total int, c methods.Case) {
-		bar.report(algorithms.Progress{Stage: c.Method + " " + c.Size(), Done: done, Total: total, Objective: math.NaN(), Residual: math.NaN()})
-	}}
+	o := methods.Options{Rounds: m.rounds, Progress: func(done, total int, c methods.Case) { bar.step(done, total, c.Method+" "+c.Size()) }}
 	if m.state != "" {
 		var err error
 		if o.Earlier, err = methods.Resume(m.state, setup); err != nil {
@@ -230,47 +211,10 @@ func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup methods
 
 // writeMethods writes the report to where it belongs.
 func (a *app) writeMethods(m *methodsFlags, r methods.Report) error {
-	text := r.Setup.Markdown()
-	var panels []figure.Panel
-	across := 3
+	p := product{numbers: r, text: r.Setup.Markdown() + methods.GrowthTable(r.Growth), across: 3}
+	p.panels = func() ([]figure.Panel, error) { return methods.Panels(m.methods, m.of(), r.Figures) }
 	if len(m.builds) > 0 {
-		text += methods.RatioTable(r.Figures)
-		panels, across = methods.RatioPanels(r.Figures), len(m.builds)-1
-	} else {
-		text += methods.GrowthTable(r.Growth)
-		var err error
-		if panels, err = methods.Panels(m.methods, m.of(), r.Figures); err != nil {
-			return err
-		}
+		p = product{numbers: r, text: r.Setup.Markdown() + methods.RatioTable(r.Figures), panels: drawn(methods.RatioPanels(r.Figures)), across: len(m.builds) - 1}
 	}
-	if m.page != "" {
-		if err := writePart(m.page, m.part(), text, across, panels); err != nil {
-			return err
-		}
-	}
-	return a.writeBench(m.out, m.page, text, r, across, panels)
-}
-
-// writeBench prints a report, or writes it by the extension of the output. A report that is on a page is not printed again.
-func (a *app) writeBench(out, page, text string, report any, across int, panels []figure.Panel) error {
-	if out == stream {
-		if page != "" && !a.json {
-			return a.summarise(page, report, func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", page) })
-		}
-		return a.print(report, func(w io.Writer) { _, _ = io.WriteString(w, text) }) // print reports the error of w
-	}
-	err := dataset.Atomic(out, func(w io.Writer) error {
-		if isJSON(out) {
-			return encodeJSON(w, report)
-		}
-		if format, err := figure.FormatOf(out); err == nil {
-			return figure.Write(w, format, figure.Size{Columns: across}, panels...)
-		}
-		_, err := io.WriteString(w, text)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return a.summarise(out, report, func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", out) })
+	return p.writeWith(a, m.page, m.part(), m.out)
 }

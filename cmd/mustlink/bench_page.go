@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/page"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -15,15 +14,12 @@ import (
 // pictures is the folder of pictures beside a page.
 const pictures = "pictures"
 
-// usePage finds out before the work whether a part of the page at path can be filled. An empty path is no page.
-func (a *app) usePage(path, part string) error {
-	if path == "" {
-		return nil
+// page finds out before the work whether a part of the page at path can be filled. An empty path is no page.
+func (c *checks) page(path, part string) {
+	if path != "" {
+		c.do(func() error { return fillPage(path, part, "", func(string, string) error { return nil }) })
+		c.output("--page", path)
 	}
-	if err := fillPage(path, part, "", func(string, string) error { return nil }); err != nil {
-		return err
-	}
-	return a.checkOutput("--page", path)
 }
 
 // fillPage writes a part of the page at path anew.
@@ -39,26 +35,40 @@ func fillPage(path, part, text string, write func(path, text string) error) erro
 	return write(path, filled)
 }
 
-// writePart fills a part of the page with text and, if there are panels, their picture, which goes to the folder of pictures beside the page.
-func writePart(path, part, text string, columns int, panels []figure.Panel) error {
+// writeOn fills a part of the page with the text and the picture, which goes to the folder of pictures beside the page.
+func (p product) writeOn(path, part string) error {
+	panels, err := p.panels()
+	if err != nil {
+		return err
+	}
 	if len(panels) > 0 {
 		folder := filepath.Join(filepath.Dir(path), pictures)
 		if err := makeFolder(folder); err != nil {
 			return err
 		}
-		name := part + ".svg"
-		err := dataset.Atomic(filepath.Join(folder, name), func(w io.Writer) error {
-			return figure.Write(w, "svg", figure.Size{Columns: columns}, panels...)
-		})
-		if err != nil {
+		picture := filepath.Join(folder, part+".svg")
+		if err := dataset.Atomic(picture, func(w io.Writer) error { return p.encode(w, picture) }); err != nil {
 			return err
 		}
-		text += fmt.Sprintf("\n![%s](%s/%s)\n", part, pictures, name)
+		p.text += fmt.Sprintf("\n![%s](%s/%s.svg)\n", part, pictures, part)
 	}
-	return fillPage(path, part, text, func(path, text string) error {
+	return fillPage(path, part, p.text, func(path, text string) error {
 		return dataset.Atomic(path, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return err
 		})
 	})
+}
+
+// writeWith fills a part of a page, if there is one, and writes the output. What is on a page is not printed again.
+func (p product) writeWith(a *app, page, part, out string) error {
+	if page != "" {
+		if err := p.writeOn(page, part); err != nil {
+			return err
+		}
+	}
+	if out == stream && page != "" && !a.json {
+		return a.summarise(page, p.numbers, func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", page) })
+	}
+	return p.write(a, out)
 }

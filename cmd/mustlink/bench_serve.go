@@ -15,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/bench/methods"
 	"github.com/mustlink/mustlink/bench/throughput"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -65,10 +64,10 @@ memory that it had in RAM (known on Linux). With -o that goes to a file, as JSON
 		Example: `  mustlink bench time -- embed model.mlk -i new.npy -o embedded.npy`,
 		Args:    cobra.MatchAll(positional(1, 1<<30, "a COMMAND of mustlink")),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out != "" {
-				if err := a.checkOutput("-o, --output", out); err != nil {
-					return err
-				}
+			check := a.check(cmd)
+			check.output("-o, --output", out)
+			if check.err != nil {
+				return check.err
 			}
 			return a.runBenchTime(cmd.Context(), out, args)
 		},
@@ -86,7 +85,7 @@ func (a *app) runBenchTime(ctx context.Context, out string, args []string) error
 	}
 	c := throughput.Command{Seconds: time.Since(begin).Seconds(), Peak: measure.PeakMemory()}
 	if out != "" && out != stream {
-		return dataset.Atomic(out, func(w io.Writer) error { return encodeJSON(w, c) })
+		return a.writeJSON(out, c)
 	}
 	return a.printTo(a.stderr, c, func(w io.Writer) {
 		fmt.Fprintf(w, "seconds\t%.4g\n", c.Seconds)

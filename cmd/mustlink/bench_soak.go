@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/bench/soak"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -75,22 +74,21 @@ what there is so far.`,
 }
 
 func (a *app) runBenchSoak(ctx context.Context, s soakFlags) error {
-	eng, err := a.engine()
+	var interrupted error
+	r, err := working(a, func(eng *engine.Engine, bar *progress) (r soakReport, err error) {
+		var found *soak.Report
+		found, interrupted = soak.Run(ctx, eng, soak.Options{For: s.length, Goroutines: s.goroutines, Seed: s.seed,
+			Progress: func(elapsed time.Duration, fits int) {
+				bar.step(int(elapsed.Seconds()), int(s.length.Seconds()), plural(fits, "fit"))
+			}})
+		return soakReport{
+			Version: catalog.Version(), Go: runtime.Version(),
+			Machine: machine(),
+			Backend: eng.Backend().Describe(), Report: *found, Wrong: found.Check(s.growth),
+		}, nil
+	})
 	if err != nil {
 		return err
-	}
-	bar := a.progress()
-	defer bar.done()
-	found, interrupted := soak.Run(ctx, eng, soak.Options{For: s.length, Goroutines: s.goroutines, Seed: s.seed,
-		Progress: func(elapsed time.Duration, fits int) {
-			bar.report(algorithms.Progress{Stage: plural(fits, "fit"), Done: int(elapsed.Seconds()), Total: int(s.length.Seconds()),
-				Objective: math.NaN(), Residual: math.NaN(), Elapsed: elapsed})
-		}})
-	bar.done()
-	r := soakReport{
-		Version: catalog.Version(), Go: runtime.Version(),
-		Machine: machine(),
-		Backend: eng.Backend().Describe(), Report: *found, Wrong: found.Check(s.growth),
 	}
 	if err := a.print(r, func(w io.Writer) { r.text(w) }); err != nil {
 		return err

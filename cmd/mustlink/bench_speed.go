@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/bench/measure"
@@ -65,22 +63,15 @@ type speedReport struct {
 }
 
 func (a *app) speedReport(rounds int) (speedReport, error) {
-	r := speedReport{
+	level, err := a.simd()
+	return speedReport{
 		Version: catalog.Version(),
 		Go:      runtime.Version(),
 		Machine: machine(),
-		SIMD:    asm.Best().String(),
+		SIMD:    level.String(),
 		Rounds:  rounds,
 		Write:   map[int]float64{},
-	}
-	if name := a.getenv(simdVariable); name != "" {
-		level, err := asm.ParseLevel(name)
-		if err != nil {
-			return r, environmentError(err)
-		}
-		r.SIMD = level.String()
-	}
-	return r, nil
+	}, err
 }
 
 func newBenchMicro(a *app) *cobra.Command {
@@ -159,10 +150,7 @@ func (a *app) runBenchMicro(ctx context.Context, s speedFlags, o micro.Options) 
 
 // work shows on the bar what is measured next.
 func (p *progress) work(done, total int, w measure.Work) {
-	p.report(algorithms.Progress{
-		Stage: fmt.Sprintf("%s %s, %s", w.Name, w.Size, plural(w.Threads, "thread")),
-		Done:  done, Total: total, Objective: math.NaN(), Residual: math.NaN(),
-	})
+	p.step(done, total, fmt.Sprintf("%s %s, %s", w.Name, w.Size, plural(w.Threads, "thread")))
 }
 
 func newBenchPeers(a *app) *cobra.Command {
@@ -265,17 +253,13 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, c
 
 // speedSubject is our side with a number of threads, on the backend of the environment.
 func (a *app) speedSubject(threads int) (peers.Subject, error) {
-	with := *a
-	with.workers, with.blasThreads = threads, threads
-	eng, err := with.engine()
+	eng, err := a.engineOf(threads, threads)
 	if err != nil {
 		return peers.Subject{}, err
 	}
-	level := asm.Best()
-	if name := a.getenv(simdVariable); name != "" {
-		if level, err = asm.ParseLevel(name); err != nil {
-			return peers.Subject{}, environmentError(err)
-		}
+	level, err := a.simd()
+	if err != nil {
+		return peers.Subject{}, err
 	}
 	table, err := asm.Select(level)
 	if err != nil {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/bench/asking"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -52,17 +52,12 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 }
 
 func (a *app) runBenchSuggest(cmd *cobra.Command, o asking.Options) error {
-	eng, err := a.engine()
+	r, err := working(a, func(eng *engine.Engine, bar *progress) (*asking.Result, error) {
+		o.Progress = bar.report
+		return asking.Run(cmd.Context(), eng, o)
+	})
 	if err != nil {
 		return err
 	}
-	bar := a.progress()
-	defer bar.done()
-	o.Progress = bar.report
-	r, err := asking.Run(cmd.Context(), eng, o)
-	if err != nil {
-		return err
-	}
-	bar.done()
-	return a.print(r, func(w io.Writer) { _, _ = io.WriteString(w, r.Markdown()) }) // print reports the error of w
+	return product{numbers: r, text: r.Markdown()}.write(a, stream)
 }

@@ -1,21 +1,17 @@
 package main
 
 import (
-	"fmt"
-	"math"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/methods"
 	"github.com/mustlink/mustlink/bench/throughput"
 	"github.com/mustlink/mustlink/cmd/internal/bytesize"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // throughputReport is what `mustlink bench throughput` prints.
@@ -81,69 +77,45 @@ The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB
 }
 
 // check finds out what cannot work before anything is measured.
-func (t *throughputFlags) check(a *app) error {
-	for _, n := range []struct {
-		name         string
-		value, least int
-	}{{"--rounds", t.Rounds, 1}, {"--rows", t.Rows, 1}, {"--stream-rows", t.StreamRows, 1}, {"--csv-size", int(t.csv), 1}, {"--threads", t.Threads, 0}} {
-		if n.value < n.least {
-			return &fault.ParamError{Param: n.name, Value: n.value, Want: fmt.Sprintf("a number >= %d", n.least)}
-		}
-	}
-	if t.MinTime < 0 {
-		return &fault.ParamError{Param: "--min-time", Value: t.MinTime, Want: "a time > 0, such as 1s"}
-	}
-	if _, err := figure.FormatOf(t.out); err != nil && t.out != stream && !isJSON(t.out) && !isMarkdown(t.out) {
-		return &fault.ParamError{Param: "-o, --output", Value: t.out, Want: "a name that ends in .md, .json, ." + strings.Join(figure.Formats(), ", .") + ", or \"-\""}
-	}
-	if err := a.usePage(t.page, throughputPart); err != nil {
-		return err
-	}
-	return a.checkOutput("-o, --output", t.out)
+func (t *throughputFlags) check(check *checks) error {
+	check.least("--rounds", t.Rounds, 1)
+	check.least("--rows", t.Rows, 1)
+	check.least("--stream-rows", t.StreamRows, 1)
+	check.least("--csv-size", int(t.csv), 1)
+	check.least("--threads", t.Threads, 0)
+	check.refuse(t.MinTime < 0, "--min-time is %v: want a time > 0, such as 1s", t.MinTime)
+	check.ending("-o, --output", t.out, pictureEndings()...)
+	check.page(t.page, throughputPart)
+	check.output("-o, --output", t.out)
+	return check.err
 }
 
 func (a *app) runBenchThroughput(cmd *cobra.Command, t *throughputFlags) error {
-	if err := t.check(a); err != nil {
-		return err
-	}
-	eng, err := a.engine()
-	if err != nil {
+	if err := t.check(a.check(cmd)); err != nil {
 		return err
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	bar := a.progress()
-	defer bar.done()
 	t.CSVBytes, t.Program = int(t.csv), program
-	if a.ballast != nil {
-		t.Drop = a.ballast.Drop
-	}
-	t.Open = func(workers int) (*engine.Engine, error) {
-		with := *a
-		with.workers, with.blasThreads = workers, 1
-		return with.engine()
-	}
-	t.Progress = func(done, total int, name string) {
-		bar.report(algorithms.Progress{Stage: name, Done: done, Total: total, Objective: math.NaN(), Residual: math.NaN()})
-	}
-	found, err := throughput.Run(cmd.Context(), t.Options)
+	var build methods.Build
+	found, err := working(a, func(eng *engine.Engine, bar *progress) (*throughput.Report, error) {
+		build = buildOf(eng)
+		if a.ballast != nil {
+			t.Drop = a.ballast.Drop
+		}
+		t.Open = func(workers int) (*engine.Engine, error) { return a.engineOf(workers, 1) }
+		t.Progress = bar.step
+		return throughput.Run(cmd.Context(), t.Options)
+	})
 	if err != nil {
 		return renameParams(err, "case", "--case", "goroutines", "--goroutines")
 	}
-	bar.done()
-	r := throughputReport{methods.Setup{Machine: machine(), Builds: []methods.Build{buildOf(eng)}, Threads: found.Threads, Rounds: found.Rounds}, found}
-	text := r.Setup.Markdown() + found.Markdown()
+	r := throughputReport{methods.Setup{Machine: machine(), Builds: []methods.Build{build}, Threads: found.Threads, Rounds: found.Rounds}, found}
 	var panels []figure.Panel
 	if len(found.Fits) > 0 {
 		panels = found.Panels()
 	}
-	const across = 2
-	if t.page != "" {
-		if err := writePart(t.page, throughputPart, text, across, panels); err != nil {
-			return err
-		}
-	}
-	return a.writeBench(t.out, t.page, text, r, across, panels)
+	return product{numbers: r, text: r.Setup.Markdown() + found.Markdown(), panels: drawn(panels), across: 2}.writeWith(a, t.page, throughputPart, t.out)
 }

@@ -5,11 +5,13 @@ import (
 	"io"
 	"iter"
 	"os"
+	"time"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // located is a block of rows with their coordinates: those of the model, or their own.
@@ -21,11 +23,10 @@ type located struct {
 
 // locator reads points a block at a time and finds their coordinates.
 type locator struct {
-	a      *app
-	eng    *engine.Engine
-	fitted *catalog.Fitted   // nil for the coordinates of the points themselves
-	scale  dataset.Transform // what is done to points before, or nil
-	open   func(ctx context.Context) (*pointSource, error)
+	*metric
+	open  func(ctx context.Context) (*pointSource, error)
+	place func(ctx context.Context, part *dataset.Data) (blas.Matrix, error) // nil for the coordinates of the metric
+	stage string                                                             // names the work on the bar
 }
 
 // begin returns a function that gives every row in blocks, from the first one on, and then io.EOF. One block is read, and the
@@ -37,40 +38,37 @@ func (l *locator) begin(ctx context.Context) (next func() (located, error), stop
 	}
 	most := 1 // until the first row tells how wide rows are
 	if l.fitted != nil {
-		most = l.a.rowsOfBlock(l.fitted)
+		most = l.fitted.BlockRows(int64(l.memoryLimit))
 	}
 	read, stopReading := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) {
 		part, err := src.next(ctx, most)
 		if err == nil && l.fitted == nil {
-			most = l.a.rowsOfWidth(part.Points.Dim())
+			most = catalog.BlockRows(part.Points.Dim(), int64(l.memoryLimit))
 		}
 		return part, err
 	})
-	done := 0
+	place := l.place
+	if place == nil {
+		place = l.coordinates
+	}
+	bar, start, done := l.progress(), time.Now(), 0
 	next, stopPlacing := dataset.Ahead(ctx, func(ctx context.Context) (located, error) {
 		part, err := read()
 		if err != nil {
 			return located{}, err
 		}
-		at, err := l.place(ctx, part)
+		if l.stage != "" {
+			bar.report(algorithms.Progress{Stage: l.stage, Done: done, Total: max(0, src.rows), Elapsed: time.Since(start)})
+		}
+		at, err := place(ctx, part)
 		if err != nil {
-			return located{}, inRows(err, done)
+			return located{}, fault.InRows(err, done)
 		}
 		block := located{part, at, done}
 		done += at.Rows
 		return block, nil
 	})
-	return next, func() { stopReading(); stopPlacing(); src.close() }, nil
-}
-
-func (l *locator) place(ctx context.Context, part *dataset.Data) (blas.Matrix, error) {
-	if l.scale != nil {
-		var err error
-		if part.Points, err = l.scale.Apply(part.Points); err != nil {
-			return blas.Matrix{}, err
-		}
-	}
-	return coordinates(ctx, l.eng, l.fitted, part)
+	return next, func() { stopReading(); stopPlacing(); src.close(); bar.done() }, nil
 }
 
 // places gives the coordinates of every row, in blocks, from the first one on each time it is ranged over.
@@ -128,9 +126,32 @@ func (l *locator) writeLabels(ctx context.Context, path string, label func(conte
 			return dataset.LabelRows{}, err
 		}
 		labels, err := label(ctx, block)
-		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, err
+		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, fault.InFile(fault.InRows(err, block.first), block.Name)
 	})
 	defer stopAhead()
 	defer cancel() // first: nobody waits for blocks that nobody wants
-	return dataset.WriteLabelRows(path, ahead, l.a.writingText())
+	return dataset.WriteLabelRows(path, ahead, l.writingText())
+}
+
+// writeCoordinates writes the coordinates block by block, and returns the number of rows. dim is the number of their columns,
+// rows that of rows, below 0 when it is not known.
+func (l *locator) writeCoordinates(ctx context.Context, path string, rows, dim int, options dataset.WriteOptions) (int, error) {
+	next, stop, err := l.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	written := 0
+	err = dataset.WriteRows(path, rows, dim, func() (dataset.Rows, error) {
+		block, err := next()
+		if err != nil {
+			return dataset.Rows{}, err
+		}
+		written += block.at.Rows
+		if block.at.Stride != dim {
+			block.at = block.at.Clone()
+		}
+		return dataset.Rows{Data: block.at.Data[:block.at.Rows*dim], IDs: block.IDs}, nil
+	}, options)
+	return written, err
 }

@@ -87,19 +87,13 @@ func (a *app) runCheck(cmd *cobra.Command, c *checkFlags) error {
 }
 
 func (a *app) checkCheck(cmd *cobra.Command, c *checkFlags) error {
-	if err := required(cmd, "input"); err != nil {
-		return err
-	}
-	if c.data.path == stream || c.links.path == stream {
-		return usagef("check reads files twice: want a file in place of \"-\"")
-	}
-	if c.max < 1 {
-		return usagef("--max is %d: want a number >= 1", c.max)
-	}
-	if err := c.links.check(); err != nil {
-		return err
-	}
-	return a.useData(&c.data)
+	check := a.check(cmd)
+	check.required("input")
+	check.refuse(c.data.path == stream || c.links.path == stream, "check reads files twice: want a file in place of \"-\"")
+	check.least("--max", c.max, 1)
+	check.by(&c.links)
+	check.data(&c.data)
+	return check.err
 }
 
 // checkData reports on the data, and returns them when they are sound.
@@ -168,9 +162,8 @@ func (a *app) checkLinkFile(ctx context.Context, c *checkFlags, d *dataset.Data,
 	if err := c.links.needIDs(d); err != nil {
 		return err
 	}
-	links := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: c.links.by, MemoryLimit: int64(a.memoryLimit)}
 	problems, err := await(ctx, func() ([]dataset.Problem, error) {
-		return dataset.CheckLinks(c.links.path, links, c.max)
+		return dataset.CheckLinks(c.links.path, a.linkContext(&c.links, d), c.max)
 	})
 	if err != nil {
 		return err
@@ -179,15 +172,12 @@ func (a *app) checkLinkFile(ctx context.Context, c *checkFlags, d *dataset.Data,
 		r.add(problems)
 		return nil
 	}
-	set, err := a.readLinks(ctx, &c.links, d)
+	set, err := a.readLinksWarning(ctx, &c.links, d)
 	if err != nil {
 		return err
 	}
 	r.MustLinks, r.Cannot = set.Count()
 	r.Chunklets = len(set.Chunklets())
-	for _, w := range set.Warnings() {
-		a.warn("%s: %s", c.links.path, w)
-	}
 	return nil
 }
 

@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
@@ -69,52 +65,30 @@ type classifyReport struct {
 }
 
 func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) error {
-	if err := a.checkClassify(cmd, args, c); err != nil {
-		return err
+	check := a.check(cmd)
+	check.required("train", "input", "output")
+	check.least("--neighbors", c.neighbors, 1)
+	check.scaling(&c.scaling, len(args) > 0, false)
+	check.models(args)
+	check.input("--train", c.train)
+	if c.trainLabels != "" {
+		a.inputs = append(a.inputs, c.trainLabels)
 	}
-	eng, err := a.engine()
+	check.data(&c.data)
+	check.output("-o, --output", c.out)
+	if check.err != nil {
+		return check.err
+	}
+	m, err := a.metric(cmd.Context(), args...)
 	if err != nil {
 		return err
 	}
-	var fitted *catalog.Fitted
-	if len(args) > 0 {
-		if fitted, err = a.loadModel(cmd.Context(), args[0]); err != nil {
-			return err
-		}
-	}
-	r, err := a.classify(cmd.Context(), eng, fitted, c)
+	r, err := m.classify(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
 	r.Warnings = a.allWarnings()
 	return a.summarise(c.out, r, r.text)
-}
-
-func (a *app) checkClassify(cmd *cobra.Command, args []string, c *classifyFlags) error {
-	if err := required(cmd, "train", "input", "output"); err != nil {
-		return err
-	}
-	if c.neighbors < 1 {
-		return usagef("--neighbors is %d: want a number >= 1", c.neighbors)
-	}
-	if err := c.scaling.check(len(args) > 0, false); err != nil {
-		return err
-	}
-	if len(args) > 0 {
-		if err := a.useModel(args[0]); err != nil {
-			return err
-		}
-	}
-	if err := a.useInput("--train", c.train); err != nil {
-		return err
-	}
-	if c.trainLabels != "" {
-		a.inputs = append(a.inputs, c.trainLabels)
-	}
-	if err := a.useData(&c.data); err != nil {
-		return err
-	}
-	return a.checkOutput("-o, --output", c.out)
 }
 
 // training returns the flags that describe --train.
@@ -126,8 +100,8 @@ func (c *classifyFlags) training() *dataFlags {
 }
 
 // readTraining reads --train.
-func (a *app) readTraining(ctx context.Context, fitted *catalog.Fitted, c *classifyFlags) (*dataset.Data, error) {
-	train, err := a.readData(ctx, c.training().forModel(fitted))
+func (m *metric) readTraining(ctx context.Context, c *classifyFlags) (*dataset.Data, error) {
+	train, err := m.read(ctx, c.training())
 	if err != nil {
 		return nil, err
 	}
@@ -141,36 +115,34 @@ func (a *app) readTraining(ctx context.Context, fitted *catalog.Fitted, c *class
 }
 
 // classify labels the rows of -i block by block, beside those of --train, which are held.
-func (a *app) classify(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, c *classifyFlags) (*classifyReport, error) {
-	train, err := a.readTraining(ctx, fitted, c)
+func (m *metric) classify(ctx context.Context, c *classifyFlags) (*classifyReport, error) {
+	train, err := m.readTraining(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	dim := train.Points.Dim()
-	open, err := a.reopening(ctx, c.data.withFeatures(dim))
+	open, err := m.reopening(ctx, c.data.withFeatures(train.Points.Dim()))
 	if err != nil {
 		return nil, err
 	}
-	query := &locator{a: a, eng: eng, fitted: fitted, open: func(ctx context.Context) (*pointSource, error) {
+	table, err := c.scaling.apply(m.app, train)
+	if err != nil {
+		return nil, err
+	}
+	known, err := m.coordinates(ctx, table.Data())
+	if err != nil {
+		return nil, err
+	}
+	m.scale = table.Transform()
+	query := &locator{metric: m, stage: "classification", open: func(ctx context.Context) (*pointSource, error) {
 		src, err := open(ctx)
 		return src.like(train), err
 	}}
-	if query.scale, err = c.scaling.apply(a, train); err != nil {
-		return nil, err
-	}
-	known, err := coordinates(ctx, eng, fitted, train)
-	if err != nil {
-		return nil, err
-	}
-	bar, begin := a.progress(), time.Now()
-	defer bar.done()
-	r := &classifyReport{Metric: metricName(fitted), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
-	truth := a.newTruth(eng)
+	r := &classifyReport{Metric: m.name(), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
+	truth := &truth{metric: m}
 	err = query.writeLabels(ctx, c.out, func(ctx context.Context, block located) ([]string, error) {
-		bar.report(algorithms.Progress{Stage: "classification", Done: r.N, Elapsed: time.Since(begin)})
-		labels, err := neighbors.Classify(ctx, eng, known, train.Labels, block.at, c.neighbors)
+		labels, err := neighbors.Classify(ctx, m.eng, known, train.Labels, block.at, c.neighbors)
 		if err != nil {
-			return nil, inFile(block.Name, inRows(err, block.first))
+			return nil, err
 		}
 		r.N += len(labels)
 		return labels, truth.add(block.Labels, labels)

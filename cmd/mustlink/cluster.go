@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -143,24 +141,18 @@ func (a *app) runCluster(cmd *cobra.Command, args []string, c *clusterFlags) err
 	if err := a.checkCluster(cmd, args, c); err != nil {
 		return err
 	}
-	eng, err := a.engine()
+	m, err := a.metric(cmd.Context(), args...)
 	if err != nil {
 		return err
 	}
-	var fitted *catalog.Fitted
-	if len(args) > 0 {
-		if fitted, err = a.loadModel(cmd.Context(), args[0]); err != nil {
-			return err
-		}
-	}
-	work := a.holdCluster
+	work := m.holdCluster
 	if c.streamed() {
-		work = a.streamCluster
+		work = m.streamCluster
 	}
-	r, err := work(cmd.Context(), eng, fitted, c)
+	r, err := work(cmd.Context(), c)
 	if err == errTooManyRows {
 		a.warn("%s: there are too many rows to hold within the memory limit: k-means goes over the file instead", c.data.path)
-		r, err = a.streamCluster(cmd.Context(), eng, fitted, c)
+		r, err = m.streamCluster(cmd.Context(), c)
 	}
 	if err != nil {
 		return err
@@ -173,13 +165,13 @@ func (a *app) runCluster(cmd *cobra.Command, args []string, c *clusterFlags) err
 }
 
 // holdCluster clusters rows that are held, and writes the clusters.
-func (a *app) holdCluster(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, c *clusterFlags) (*clusterReport, error) {
-	flags := *c.data.forModel(fitted)
-	if c.mayStream(a) {
+func (m *metric) holdCluster(ctx context.Context, c *clusterFlags) (*clusterReport, error) {
+	flags := *m.flags(&c.data)
+	if c.mayStream(m.app) {
 		flags.share = heldTimes
 	}
-	d, err := a.readData(ctx, &flags)
-	if c.mayStream(a) && a.tooManyRows(fitted, d, err) {
+	d, err := m.readData(ctx, &flags)
+	if c.mayStream(m.app) && m.tooManyRows(d, err) {
 		return nil, errTooManyRows
 	}
 	if err != nil {
@@ -188,7 +180,7 @@ func (a *app) holdCluster(ctx context.Context, eng *engine.Engine, fitted *catal
 	if c.k > d.Points.Len() {
 		return nil, usagef("-n, --clusters is %d: want at most %d, the number of rows of %s", c.k, d.Points.Len(), d.Name)
 	}
-	result, err := a.cluster(ctx, eng, fitted, d, c)
+	result, err := m.cluster(ctx, d, c)
 	if err != nil {
 		return nil, err
 	}
@@ -196,51 +188,30 @@ func (a *app) holdCluster(ctx context.Context, eng *engine.Engine, fitted *catal
 	for i, l := range result.Labels {
 		labels[i] = strconv.Itoa(l)
 	}
-	r := c.report(fitted, d, result, labels)
+	r := c.report(m, d, result, labels)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := a.saveCenters(ctx, c, result.Centers); err != nil || c.out == "" {
+	if err := m.saveCenters(ctx, c, result.Centers); err != nil || c.out == "" {
 		return r, err
 	}
-	return r, dataset.WriteLabels(c.out, labels, d.IDs, a.writingText())
+	return r, dataset.WriteLabels(c.out, labels, d.IDs, m.writingText())
 }
 
 // checkCluster finds every mistake that shows before data are read.
 func (a *app) checkCluster(cmd *cobra.Command, args []string, c *clusterFlags) error {
-	if err := required(cmd, c.needed()...); err != nil {
-		return err
-	}
-	if err := c.check(cmd, len(args) > 0); err != nil {
-		return err
-	}
-	if len(args) > 0 {
-		if err := a.useModel(args[0]); err != nil {
-			return err
-		}
-	}
-	if err := a.useData(&c.data); err != nil {
-		return err
-	}
-	if c.links.path != "" {
-		if err := a.useInput("-c, --links", c.links.path); err != nil {
-			return err
-		}
-	}
-	if c.streams.centers != "" {
-		if err := a.useInput("--centers", c.streams.centers); err != nil {
-			return err
-		}
-	}
+	check := a.check(cmd)
+	check.required(c.needed()...)
+	c.check(check, len(args) > 0)
+	check.models(args)
+	check.data(&c.data)
+	check.links(&c.links)
+	check.input("--centers", c.streams.centers)
 	if c.streams.saveCenters != "" {
-		if err := a.checkMatrixFile("--save-centers", c.streams.saveCenters, ""); err != nil {
-			return err
-		}
+		check.matrix("--save-centers", c.streams.saveCenters, "")
 	}
-	if c.out == "" {
-		return nil
-	}
-	return a.checkOutput("-o, --output", c.out)
+	check.output("-o, --output", c.out)
+	return check.err
 }
 
 // needed returns the flags that must be given.
@@ -255,47 +226,32 @@ func (c *clusterFlags) needed() []string {
 	return list
 }
 
-func (c *clusterFlags) check(cmd *cobra.Command, model bool) error {
+func (c *clusterFlags) check(check *checks, model bool) {
+	given := check.cmd.Flags().Changed
 	if c.algorithm == "" {
 		c.algorithm = algKMeans
 		if c.links.path != "" {
 			c.algorithm = algConstrained
 		}
 	}
-	if !slices.Contains(algorithmNames(), c.algorithm) {
-		return fault.Unknown("-a, --algorithm", c.algorithm, algorithmNames())
+	check.oneOf("-a, --algorithm", c.algorithm, algorithmNames())
+	check.oneOf("--metric", c.metric, mpckMetrics())
+	if c.streams.centers == "" || given("clusters") {
+		check.least("-n, --clusters", c.k, 1)
 	}
-	if !slices.Contains(mpckMetrics(), c.metric) {
-		return fault.Unknown("--metric", c.metric, mpckMetrics())
-	}
-	switch {
-	case c.k < 1 && (c.streams.centers == "" || cmd.Flags().Changed("clusters")):
-		return usagef("-n, --clusters is %d: want a number >= 1", c.k)
-	case c.restarts < 1:
-		return usagef("--restarts is %d: want a number >= 1", c.restarts)
-	case c.usesLinks() && c.links.path == "":
-		return usagef("-a %s needs links: want -c LINKS %s", c.algorithm, helpHint(cmd))
-	case !c.usesLinks() && c.links.path != "":
-		return usagef("-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
-	case cmd.Flags().Changed("metric") && c.algorithm != algMPCK:
-		return usagef("--metric is for -a mpck, not %s", c.algorithm)
-	case cmd.Flags().Changed("weight") && !c.penalised():
-		return usagef("--weight is for -a pck and mpck, not %s", c.algorithm)
-	case !(c.weight > 0):
-		return usagef("--weight is %v: want a number > 0", c.weight)
-	case c.kernel != "" && (model || c.algorithm != algKernel):
-		return usagef("-k is for -a kernel without MODEL: want no -k here")
-	}
-	if err := c.scaling.check(model, c.data.gram); err != nil {
-		return err
-	}
-	if err := c.checkStream(cmd, model); err != nil {
-		return err
-	}
-	if _, err := c.spec(); err != nil {
+	check.least("--restarts", c.restarts, 1)
+	check.refuse(c.usesLinks() && c.links.path == "", "-a %s needs links: want -c LINKS %s", c.algorithm, helpHint(check.cmd))
+	check.refuse(!c.usesLinks() && c.links.path != "", "-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
+	check.refuse(given("metric") && c.algorithm != algMPCK, "--metric is for -a mpck, not %s", c.algorithm)
+	check.refuse(given("weight") && !c.penalised(), "--weight is for -a pck and mpck, not %s", c.algorithm)
+	check.refuse(!(c.weight > 0), "--weight is %v: want a number > 0", c.weight)
+	check.refuse(c.kernel != "" && (model || c.algorithm != algKernel), "-k is for -a kernel without MODEL: want no -k here")
+	check.scaling(&c.scaling, model, c.data.gram)
+	c.checkStream(check, model)
+	check.do(func() error {
+		_, err := c.spec()
 		return renameParams(err, "kernel", "-k, --kernel")
-	}
-	return c.links.check()
+	})
 }
 
 func (c *clusterFlags) spec() (kernel.Spec, error) {
@@ -319,76 +275,65 @@ type partition struct {
 }
 
 // cluster runs the algorithm on the learned metric, or on the raw points without a model.
-func (a *app) cluster(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data, c *clusterFlags) (*partition, error) {
+func (m *metric) cluster(ctx context.Context, d *dataset.Data, c *clusterFlags) (*partition, error) {
 	var set *links.Set
 	if c.usesLinks() {
 		var err error
-		if set, err = a.readLinks(ctx, &c.links, d); err != nil {
+		if set, err = m.readLinks(ctx, &c.links, d); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := c.scaling.apply(a, d); err != nil {
+	table, err := c.scaling.apply(m.app, d)
+	if err != nil {
 		return nil, err
 	}
-	bar := a.progress()
+	d = table.Data()
+	bar := m.progress()
 	defer bar.done()
 	p := cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.report}
 	if c.algorithm == algKernel {
-		k, err := c.gram(ctx, eng, fitted, d)
+		k, err := m.gram(ctx, d, c)
 		if err != nil {
 			return nil, err
 		}
-		r, err := cluster.Kernel(ctx, eng, k, p)
-		return &partition{Result: r}, inFile(d.Name, err)
+		r, err := cluster.Kernel(ctx, m.eng, k, p)
+		return &partition{Result: r}, fault.InFile(err, d.Name)
 	}
-	x, err := coordinates(ctx, eng, fitted, d)
+	x, err := m.coordinates(ctx, d)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case c.penalised():
-		r, err := cluster.Penalized(ctx, eng, x, set, c.penalties(p))
+		r, err := cluster.Penalized(ctx, m.eng, x, set, c.penalties(p))
 		if err != nil {
-			return nil, inFile(d.Name, err)
+			return nil, fault.InFile(err, d.Name)
 		}
 		return &partition{&r.Result, &r.Violated}, nil
 	case set != nil:
-		r, err := cluster.Constrained(ctx, eng, x, set, p)
-		return &partition{Result: r}, inFile(c.links.path, renameParams(err, "number of clusters", "-n, --clusters"))
+		r, err := cluster.Constrained(ctx, m.eng, x, set, p)
+		return &partition{Result: r}, fault.InFile(renameParams(err, "number of clusters", "-n, --clusters"), c.links.path)
 	}
-	r, err := cluster.KMeans(ctx, eng, x, p)
-	return &partition{Result: r}, inFile(d.Name, err)
-}
-
-// coordinates returns the embedding of d, or its raw points without a model.
-func coordinates(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data) (blas.Matrix, error) {
-	if fitted == nil {
-		return rawMatrix(eng, d)
-	}
-	x, err := fitted.Prepare(d)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	y, err := fitted.Model.Embed(ctx, eng, x)
-	return y, inFile(d.Name, err)
+	r, err := cluster.KMeans(ctx, m.eng, x, p)
+	return &partition{Result: r}, fault.InFile(err, d.Name)
 }
 
 // gram returns the learned kernel matrix of d, or that of -k without a model.
-func (c *clusterFlags) gram(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data) (blas.Matrix, error) {
-	if fitted != nil {
-		x, err := fitted.Prepare(d)
-		if err != nil {
-			return blas.Matrix{}, err
-		}
-		k, err := fitted.Model.Gram(ctx, eng, x, nil)
-		return k, inFile(d.Name, err)
+func (m *metric) gram(ctx context.Context, d *dataset.Data, c *clusterFlags) (k blas.Matrix, err error) {
+	x, err := m.points(d)
+	if err != nil {
+		return k, err
 	}
-	k, err := rawGram(ctx, eng, c.spec, d.Points)
-	return k, inFile(d.Name, err)
+	if m.fitted != nil {
+		k, err = m.fitted.Model.Gram(ctx, m.eng, x, nil)
+	} else {
+		k, err = c.rawGram(ctx, m.eng, x)
+	}
+	return k, fault.InFile(err, d.Name)
 }
 
-func rawGram(ctx context.Context, eng *engine.Engine, parse func() (kernel.Spec, error), x points.Points) (blas.Matrix, error) {
-	spec, err := parse()
+func (c *clusterFlags) rawGram(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	spec, err := c.spec()
 	if err != nil {
 		return blas.Matrix{}, err
 	}
@@ -402,10 +347,10 @@ func rawGram(ctx context.Context, eng *engine.Engine, parse func() (kernel.Spec,
 	return k.Gram(ctx, eng, x)
 }
 
-func (c *clusterFlags) report(fitted *catalog.Fitted, d *dataset.Data, result *partition, labels []string) *clusterReport {
+func (c *clusterFlags) report(m *metric, d *dataset.Data, result *partition, labels []string) *clusterReport {
 	r := &clusterReport{
 		Algorithm:  c.algorithm,
-		Metric:     metricName(fitted),
+		Metric:     m.name(),
 		N:          len(result.Labels),
 		Clusters:   c.k,
 		Sizes:      make([]int, c.k),
@@ -425,13 +370,6 @@ func (c *clusterFlags) report(fitted *catalog.Fitted, d *dataset.Data, result *p
 		r.Scores, _ = score.All(score.Input{Truth: d.Labels, Predicted: labels})
 	}
 	return r
-}
-
-func metricName(fitted *catalog.Fitted) string {
-	if fitted == nil {
-		return "raw"
-	}
-	return fitted.Model.Method()
 }
 
 func (r *clusterReport) text(w io.Writer) {

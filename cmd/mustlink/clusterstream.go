@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -39,52 +38,36 @@ func (c *clusterFlags) streamed() bool {
 }
 
 // checkStream reports flags that do not go together, and what cannot be done with a pipe.
-func (c *clusterFlags) checkStream(cmd *cobra.Command, model bool) error {
-	s, given := &c.streams, cmd.Flags().Changed
-	if s.centers != "" {
-		for _, name := range []string{"algorithm", "links", "restarts", "seed", "stream", "passes", "save-centers"} {
-			if given(name) {
-				return usagef("--%s is given with --centers, which learns nothing: want one of the two", name)
-			}
-		}
+func (c *clusterFlags) checkStream(check *checks, model bool) {
+	s, given := &c.streams, check.cmd.Flags().Changed
+	for _, name := range []string{"algorithm", "links", "restarts", "seed", "stream", "passes", "save-centers"} {
+		check.refuse(s.centers != "" && given(name), "--%s is given with --centers, which learns nothing: want one of the two", name)
 	}
-	switch {
-	case given("passes") && c.algorithm != algMiniBatch:
-		return usagef("--passes is for -a minibatch, not %s", c.algorithm)
-	case s.passes < 1:
-		return usagef("--passes is %d: want a number >= 1", s.passes)
-	case s.stream && c.algorithm != algKMeans:
-		return usagef("--stream is for -a kmeans, not %s", c.algorithm)
-	case s.saveCenters != "" && (c.algorithm == algKernel || c.penalised()):
-		return usagef("--save-centers is given, but -a %s does not assign to centres alone: want -a kmeans, minibatch or constrained", c.algorithm)
-	case c.scaling.any() && (s.centers != "" || s.saveCenters != ""):
-		return usagef("%s is given with centres: these would be of scaled columns, which other rows do not have: want a MODEL that scales", c.scaling.name())
-	case c.scaling.any() && c.streamed():
-		return usagef("%s is given, but rows that are not held are not scaled: want a MODEL that scales, or scaled data", c.scaling.name())
-	case c.data.gram && c.streamed() && !model:
-		return usagef("--gram is given without MODEL: a Gram matrix has no coordinates, want -a kernel")
-	}
-	return c.checkPasses()
+	check.refuse(given("passes") && c.algorithm != algMiniBatch, "--passes is for -a minibatch, not %s", c.algorithm)
+	check.least("--passes", s.passes, 1)
+	check.refuse(s.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
+	check.refuse(s.saveCenters != "" && (c.algorithm == algKernel || c.penalised()),
+		"--save-centers is given, but -a %s does not assign to centres alone: want -a kmeans, minibatch or constrained", c.algorithm)
+	check.refuse(c.scaling.any() && (s.centers != "" || s.saveCenters != ""),
+		"%s is given with centres: these would be of scaled columns, which other rows do not have: want a MODEL that scales", c.scaling.name())
+	check.refuse(c.scaling.any() && c.streamed(), "%s is given, but rows that are not held are not scaled: want a MODEL that scales, or scaled data", c.scaling.name())
+	check.refuse(c.data.gram && c.streamed() && !model, "--gram is given without MODEL: a Gram matrix has no coordinates, want -a kernel")
+	c.checkPasses(check)
 }
 
 // checkPasses reports rows that would be read more often than they can be.
-func (c *clusterFlags) checkPasses() error {
+func (c *clusterFlags) checkPasses(check *checks) {
 	if readTwice(c.data.path) || c.streams.centers != "" {
-		return nil
+		return
 	}
 	from := c.data.path + " is no regular file and"
 	if c.data.path == stream {
 		from = "standard input"
 	}
-	switch {
-	case c.streams.stream:
-		return usagef("--stream goes over the rows several times, but %s can be read only once: want a file, or -a minibatch --save-centers FILE", from)
-	case c.streams.passes > 1:
-		return usagef("--passes is %d, but %s can be read only once: want 1, or a file", c.streams.passes, from)
-	case c.algorithm == algMiniBatch && c.out != "":
-		return usagef("-a minibatch learns in one pass and assigns in another, but %s can be read only once: want a file, or --save-centers FILE without -o, then --centers FILE", from)
-	}
-	return nil
+	check.refuse(c.streams.stream, "--stream goes over the rows several times, but %s can be read only once: want a file, or -a minibatch --save-centers FILE", from)
+	check.refuse(c.streams.passes > 1, "--passes is %d, but %s can be read only once: want 1, or a file", c.streams.passes, from)
+	check.refuse(c.algorithm == algMiniBatch && c.out != "",
+		"-a minibatch learns in one pass and assigns in another, but %s can be read only once: want a file, or --save-centers FILE without -o, then --centers FILE", from)
 }
 
 // mayStream says whether the algorithm can go on without holding rows that turn out to be too many.
@@ -100,56 +83,56 @@ const heldTimes = 3
 
 // tooManyRows says so of rows that were read, with an error or without. It must not depend on the number of workers, on which
 // results do not depend either.
-func (a *app) tooManyRows(fitted *catalog.Fitted, d *dataset.Data, err error) bool {
+func (m *metric) tooManyRows(d *dataset.Data, err error) bool {
 	if err != nil {
 		_, beyond := errors.AsType[*fault.MemoryError](err)
 		return beyond
 	}
 	width := d.Points.Dim()
-	if fitted != nil {
-		width = max(width, fitted.Model.Dim())
+	if m.fitted != nil {
+		width = max(width, m.fitted.Model.Dim())
 	}
 	const vectors = 60 // numbers that the starts keep for a row
-	return a.memoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), heldTimes*width+vectors) > int64(a.memoryLimit)
+	return m.memoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), heldTimes*width+vectors) > int64(m.memoryLimit)
 }
 
 // streamCluster clusters rows that are not held, or assigns them to given centres.
-func (a *app) streamCluster(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, c *clusterFlags) (*clusterReport, error) {
-	open, err := a.reopening(ctx, c.data.forModel(fitted))
+func (m *metric) streamCluster(ctx context.Context, c *clusterFlags) (*clusterReport, error) {
+	open, err := m.reopening(ctx, m.flags(&c.data))
 	if err != nil {
 		return nil, err
 	}
-	rows := &locator{a: a, eng: eng, fitted: fitted, open: open}
-	r := &clusterReport{Algorithm: c.algorithm, Metric: metricName(fitted), Output: c.out, Centers: c.streams.saveCenters}
-	assigner, err := a.findCenters(ctx, rows, c, r)
+	rows := &locator{metric: m, open: open}
+	r := &clusterReport{Algorithm: c.algorithm, Metric: m.name(), Output: c.out, Centers: c.streams.saveCenters}
+	assigner, err := rows.findCenters(ctx, c, r)
 	if err != nil {
 		return nil, err
 	}
 	if c.out != "" {
-		if err := a.assign(ctx, rows, assigner, c, r); err != nil {
+		if err := rows.assign(ctx, assigner, c, r); err != nil {
 			return nil, err
 		}
 	}
-	return r, a.saveCenters(ctx, c, assigner.Centers())
+	return r, m.saveCenters(ctx, c, assigner.Centers())
 }
 
 // findCenters reads the centres, or learns them.
-func (a *app) findCenters(ctx context.Context, rows *locator, c *clusterFlags, r *clusterReport) (*cluster.Assigner, error) {
+func (l *locator) findCenters(ctx context.Context, c *clusterFlags, r *clusterReport) (*cluster.Assigner, error) {
 	if c.streams.centers != "" {
-		assigner, err := a.readCenters(ctx, rows.eng, c)
+		assigner, err := l.readCenters(ctx, c)
 		r.Algorithm, r.Converged = "centers", true
 		return assigner, err
 	}
-	bar := a.progress()
+	bar := l.progress()
 	defer bar.done()
 	p := cluster.StreamParams{Params: cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.report}, Passes: c.streams.passes}
 	learn := cluster.KMeansStream
 	if c.algorithm == algMiniBatch {
 		learn = cluster.MiniBatch
 	}
-	found, err := learn(ctx, rows.eng, rows.places(ctx), p)
+	found, err := learn(ctx, l.eng, l.places(ctx), p)
 	if err != nil {
-		return nil, inFile(c.data.path, renameParams(err, "number of clusters", "-n, --clusters"))
+		return nil, fault.InFile(renameParams(err, "number of clusters", "-n, --clusters"), c.data.path)
 	}
 	r.N, r.Clusters, r.Sizes, r.Inertia, r.Passes = found.Rows, c.k, found.Sizes, found.Inertia, found.Passes
 	r.Iterations, r.Converged = found.Iterations, found.Converged || c.algorithm == algMiniBatch
@@ -157,12 +140,12 @@ func (a *app) findCenters(ctx context.Context, rows *locator, c *clusterFlags, r
 }
 
 // readCenters reads the file of --centers.
-func (a *app) readCenters(ctx context.Context, eng *engine.Engine, c *clusterFlags) (*cluster.Assigner, error) {
-	d, err := a.readData(ctx, &dataFlags{path: c.streams.centers})
+func (l *locator) readCenters(ctx context.Context, c *clusterFlags) (*cluster.Assigner, error) {
+	d, err := l.readData(ctx, &dataFlags{path: c.streams.centers})
 	if err != nil {
 		return nil, err
 	}
-	x, err := rawMatrix(eng, d)
+	x, err := rawMatrix(l.eng, d.Name, d.Points)
 	if err != nil {
 		return nil, err
 	}
@@ -171,25 +154,21 @@ func (a *app) readCenters(ctx context.Context, eng *engine.Engine, c *clusterFla
 	}
 	c.k = x.Rows
 	assigner, err := cluster.NewAssigner(x)
-	return assigner, inFile(d.Name, err)
+	return assigner, fault.InFile(err, d.Name)
 }
 
 // assign writes the cluster of every row, and counts rows and inertia.
-func (a *app) assign(ctx context.Context, rows *locator, to *cluster.Assigner, c *clusterFlags, r *clusterReport) error {
+func (l *locator) assign(ctx context.Context, to *cluster.Assigner, c *clusterFlags, r *clusterReport) error {
 	r.N, r.Clusters, r.Sizes, r.Inertia = 0, c.k, make([]int, c.k), 0
-	names := make([]string, c.k)
-	for k := range names {
-		names[k] = strconv.Itoa(k)
-	}
-	truth := a.newTruth(rows.eng)
-	err := rows.writeLabels(ctx, c.out, func(ctx context.Context, block located) ([]string, error) {
+	truth := &truth{metric: l.metric}
+	err := l.writeLabels(ctx, c.out, func(ctx context.Context, block located) ([]string, error) {
 		labels, distances := make([]int, block.at.Rows), make([]float64, block.at.Rows)
-		if err := to.Assign(ctx, rows.eng, block.at, labels, distances); err != nil {
-			return nil, inFile(block.Name, inRows(err, block.first))
+		if err := to.Assign(ctx, l.eng, block.at, labels, distances); err != nil {
+			return nil, err
 		}
 		out := make([]string, len(labels))
 		for i, k := range labels {
-			out[i] = names[k]
+			out[i] = strconv.Itoa(k)
 			r.Sizes[k]++
 			r.Inertia += distances[i]
 		}
@@ -210,13 +189,10 @@ func (a *app) saveCenters(ctx context.Context, c *clusterFlags, centers blas.Mat
 
 // truth compares labels with those that the data carry, block by block.
 type truth struct {
-	a     *app
-	eng   *engine.Engine
+	*metric
 	table score.Table
 	none  bool // nothing to compare with, or too much of it
 }
-
-func (a *app) newTruth(eng *engine.Engine) *truth { return &truth{a: a, eng: eng} }
 
 // entryBytes is about what one entry of a table of labels takes.
 const entryBytes = 150
@@ -231,7 +207,7 @@ func (t *truth) add(labels, predicted []string) error {
 	}
 	what := fmt.Sprintf("counts of %d labels and pairs of labels", t.table.Entries())
 	if err := t.eng.Check(what, int64(t.table.Entries())*entryBytes, "want fewer labels"); err != nil {
-		t.a.warn("the rows are not compared with their labels: %v", err)
+		t.warn("the rows are not compared with their labels: %v", err)
 		t.table, t.none = score.Table{}, true
 	}
 	return nil

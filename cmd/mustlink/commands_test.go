@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
 )
 
 // column returns the values of a column of a CSV without quotes.
@@ -595,6 +597,7 @@ func TestIonosphere(t *testing.T) {
 // and an error names the row of the file.
 func TestEmbedInBlocks(t *testing.T) {
 	dir := withModel(t)
+	mostRows := catalog.BlockRows(1, 0)
 	data := blobs(mostRows+7, 3, true)
 	write(t, dir, "many.csv", data)
 	runOK(t, dir, "embed model.mlk -i many.csv -o many-embedded.csv")

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/bench/compare"
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
-	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
@@ -37,51 +37,38 @@ const (
 )
 
 // checkCurve finds every mistake that shows before data are read.
-func (a *app) checkCurve(args []string, p *plotFlags) error {
-	switch {
-	case !slices.Contains(curveNames(), p.curve):
-		return fault.Unknown("--curve", p.curve, curveNames())
-	case p.curve == curveTrace && (len(args) == 0 || p.data.path != ""):
-		return usagef("--curve trace is that of MODELs: want one or more, and no -i")
-	case p.curve != curveTrace && p.data.path == "":
-		return usagef("-i, --input is missing: --curve %s is that of labelled rows", p.curve)
-	case p.spectrum || p.before || p.dims != nil || p.links.path != "":
-		return usagef("--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
-	}
-	if err := p.scaling.check(len(args) > 0, false); err != nil {
-		return err
-	}
-	if err := p.checkFormat(); err != nil {
-		return err
-	}
-	for _, path := range args {
-		if err := a.useModel(path); err != nil {
-			return err
-		}
-	}
+func (a *app) checkCurve(cmd *cobra.Command, args []string, p *plotFlags) error {
+	check := a.check(cmd)
+	check.required("output")
+	check.oneOf("--curve", p.curve, curveNames())
+	check.refuse(p.curve == curveTrace && (len(args) == 0 || p.data.path != ""), "--curve trace is that of MODELs: want one or more, and no -i")
+	check.refuse(p.curve != curveTrace && p.data.path == "", "-i, --input is missing: --curve %s is that of labelled rows", p.curve)
+	check.refuse(p.spectrum || p.before || p.dims != nil || p.links.path != "", "--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
+	check.scaling(&p.scaling, len(args) > 0, false)
+	check.do(p.checkFormat)
+	check.models(args)
 	if p.data.path != "" {
-		if err := a.useData(&p.data); err != nil {
-			return err
-		}
+		check.data(&p.data)
 	}
-	return a.checkPicture(p)
+	p.checkPicture(check)
+	return check.err
 }
 
 // plotCurve draws traces of models, or how well distances tell classes apart.
-func (a *app) plotCurve(ctx context.Context, args []string, p *plotFlags) error {
-	if err := a.checkCurve(args, p); err != nil {
+func (a *app) plotCurve(cmd *cobra.Command, args []string, p *plotFlags) error {
+	if err := a.checkCurve(cmd, args, p); err != nil {
 		return err
 	}
-	eng, err := a.engine()
+	ctx := cmd.Context()
+	m, err := a.metric(ctx)
 	if err != nil {
 		return err
 	}
 	var l figure.Lines
-	switch p.curve {
-	case curveTrace:
+	if p.curve == curveTrace {
 		l, err = a.traces(ctx, args)
-	default:
-		l, err = a.retrieval(ctx, eng, args, p)
+	} else {
+		l, err = m.retrieval(ctx, args, p)
 	}
 	if err != nil {
 		return err
@@ -99,35 +86,27 @@ func (a *app) plotCurve(ctx context.Context, args []string, p *plotFlags) error 
 
 // plotBench draws what bench has measured again: box plots and curves of tables of the papers, the ranks of the cross table,
 // learning curves.
-func (a *app) plotBench(ctx context.Context, path string, p *plotFlags) error {
-	if p.data.path != "" || p.links.path != "" || p.spectrum || p.before || p.dims != nil {
-		return usagef("%s holds results of bench, which are drawn alone: want no other flag than -o and its size", path)
+func (a *app) plotBench(cmd *cobra.Command, path string, p *plotFlags) error {
+	check := a.check(cmd)
+	check.required("output")
+	check.refuse(p.data.path != "" || p.links.path != "" || p.spectrum || p.before || p.dims != nil,
+		"%s holds results of bench, which are drawn alone: want no other flag than -o and its size", path)
+	check.do(p.checkFormat)
+	check.models([]string{path})
+	p.checkPicture(check)
+	if check.err != nil {
+		return check.err
 	}
-	if err := p.checkFormat(); err != nil {
-		return err
-	}
-	if err := a.useInput("MODEL", path); err != nil {
-		return err
-	}
-	if err := a.checkPicture(p); err != nil {
-		return err
-	}
-	text, err := await(ctx, func() ([]byte, error) { return os.ReadFile(path) })
+	text, err := await(cmd.Context(), func() ([]byte, error) { return os.ReadFile(path) })
 	if err != nil {
 		return fault.Data(path, "%w", err)
 	}
 	panels, across, err := benchPanels(text)
 	if err != nil {
-		return inFile(path, err)
+		return fault.InFile(err, path)
 	}
 	size := figure.Size{Columns: across, DPI: p.size.DPI}
-	write := func(w io.Writer) error { return figure.Write(w, p.format, size, panels...) }
-	if p.out == stream {
-		err = write(a.stdout)
-	} else {
-		err = dataset.Atomic(p.out, write)
-	}
-	if err != nil {
+	if err := a.writeFile(p.out, func(w io.Writer) error { return figure.Write(w, p.format, size, panels...) }); err != nil {
 		return err
 	}
 	r := spectrumReport{Output: p.out, Warnings: a.allWarnings()}
@@ -157,30 +136,41 @@ func (a *app) traces(ctx context.Context, paths []string) (figure.Lines, error) 
 		l.YLabel = "objective, from its first value (0) to its last (1)"
 	}
 	for _, path := range paths {
-		fitted, err := a.loadModel(ctx, path)
+		_, fitted, err := a.loadModel(ctx, path)
 		if err != nil {
 			return l, err
 		}
-		t, ok := fitted.Model.(algorithms.Trace)
-		if !ok || len(t.Trace()) < 2 {
+		s, ok := traceOf(fitted.Model)
+		if !ok {
 			return l, fault.Data(path, "a model of %s keeps no trace of its objective", fitted.Model.Method())
 		}
-		s := figure.Series{Name: fitted.Model.Method()}
-		first, last := t.Trace()[0], t.Trace()[len(t.Trace())-1]
-		for k, v := range t.Trace() {
+		first, last := s.Y[0], s.Y[len(s.Y)-1]
+		for k, v := range s.Y {
 			if len(paths) > 1 && last != first {
-				v = (v - first) / (last - first)
+				s.Y[k] = (v - first) / (last - first)
 			}
-			s.X, s.Y = append(s.X, float64(k)), append(s.Y, v)
 		}
 		l.Series = append(l.Series, s)
 	}
 	return l, nil
 }
 
+// traceOf returns the objective of a model over its iterations, if it has kept two values or more.
+func traceOf(m algorithms.Model) (s figure.Series, ok bool) {
+	t, ok := m.(algorithms.Trace)
+	if !ok || len(t.Trace()) < 2 {
+		return s, false
+	}
+	s.Name = m.Method()
+	for k, v := range t.Trace() {
+		s.X, s.Y = append(s.X, float64(k)), append(s.Y, v)
+	}
+	return s, true
+}
+
 // retrieval returns the ROC curves of distances as a test of "same class", or recall at k, without and with each model.
-func (a *app) retrieval(ctx context.Context, eng *engine.Engine, paths []string, p *plotFlags) (figure.Lines, error) {
-	run := &pageRun{app: a, ctx: ctx, eng: eng, p: &pageFlags{data: p.data, scaling: p.scaling}}
+func (m *metric) retrieval(ctx context.Context, paths []string, p *plotFlags) (figure.Lines, error) {
+	run := &pageRun{app: m.app, ctx: ctx, eng: m.eng, p: &pageFlags{data: p.data, scaling: p.scaling}}
 	if err := run.read(paths); err != nil {
 		return figure.Lines{}, err
 	}
@@ -192,10 +182,10 @@ func (a *app) retrieval(ctx context.Context, eng *engine.Engine, paths []string,
 	if p.curve == curveRecall {
 		l, draw = figure.Lines{Title: "recall", XLabel: "k", YLabel: "rows with one of their class among the k nearest", LogX: true}, recallCurve
 	}
-	for _, m := range run.metrics {
-		s, err := draw(m, run.d.Labels, p.seed)
+	for _, v := range run.views {
+		s, err := draw(v, run.d.Labels, p.seed)
 		if err != nil {
-			return l, inFile(run.d.Name, err)
+			return l, fault.InFile(err, run.d.Name)
 		}
 		l.Series = append(l.Series, s)
 	}
@@ -203,8 +193,8 @@ func (a *app) retrieval(ctx context.Context, eng *engine.Engine, paths []string,
 }
 
 // rocCurve is that of random pairs of rows.
-func rocCurve(m metric, labels []string, seed uint64) (figure.Series, error) {
-	n := m.y.Rows
+func rocCurve(v view, labels []string, seed uint64) (figure.Series, error) {
+	n := v.y.Rows
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	type pair struct {
 		length float64
@@ -215,11 +205,9 @@ func rocCurve(m metric, labels []string, seed uint64) (figure.Series, error) {
 	var same []bool
 	count := [2]int{}
 	for range curvePairs {
-		i, j := r.IntN(n), r.IntN(n-1)
-		if j >= i {
-			j++
-		}
-		q := pair{points.SquaredDistance(m.y.Row(i), m.y.Row(j)), labels[i] == labels[j]}
+		rows := randomPair(r, n)
+		i, j := rows[0], rows[1]
+		q := pair{points.SquaredDistance(v.y.Row(i), v.y.Row(j)), labels[i] == labels[j]}
 		pairs, lengths, same = append(pairs, q), append(lengths, -q.length), append(same, q.same)
 		if q.same {
 			count[1]++
@@ -235,7 +223,7 @@ func rocCurve(m metric, labels []string, seed uint64) (figure.Series, error) {
 		return figure.Series{}, err
 	}
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.length, b.length) })
-	s := figure.Series{Name: fmt.Sprintf("%s (%.3f)", m.name, auc), X: []float64{0}, Y: []float64{0}}
+	s := figure.Series{Name: fmt.Sprintf("%s (%.3f)", v.name, auc), X: []float64{0}, Y: []float64{0}}
 	var within [2]int
 	for k, q := range pairs {
 		if q.same {
@@ -252,15 +240,15 @@ func rocCurve(m metric, labels []string, seed uint64) (figure.Series, error) {
 }
 
 // recallCurve is recall at 1, 2, 5, 10 and so on.
-func recallCurve(m metric, labels []string, _ uint64) (figure.Series, error) {
-	s := figure.Series{Name: m.name, Markers: true}
+func recallCurve(v view, labels []string, _ uint64) (figure.Series, error) {
+	s := figure.Series{Name: v.name, Markers: true}
 	var at []int
 	for _, k := range []int{1, 2, 5, 10, 20, 50, 100} {
-		if k < m.y.Rows {
+		if k < v.y.Rows {
 			at, s.X = append(at, k), append(s.X, float64(k))
 		}
 	}
-	y := m.y.Clone()
+	y := v.y.Clone()
 	var err error
 	s.Y, err = score.RecallAtK(y.Data, y.Rows, y.Cols, labels, at...)
 	return s, err

@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -61,66 +59,12 @@ func (d *dataFlags) addLabels(cmd *cobra.Command) {
 	f.BoolVar(&d.headerLabels, "labels-from-header", false, "the second word of a FASTA header is the label")
 }
 
-// use notes what will be read.
-func (a *app) useData(d *dataFlags) error {
-	if err := a.useInput("-i, --input", d.path); err != nil {
-		return err
-	}
-	if d.gramDiagonal != "" && !d.gram {
-		return usagef("--gram-diagonal is given without --gram: want both, or neither")
-	}
-	if err := d.checkFormat(); err != nil {
-		return err
-	}
-	for _, f := range []struct{ flag, path string }{{"--labels", d.labels}, {"--gram-diagonal", d.gramDiagonal}} {
-		if f.path == stream {
-			return usagef("%s is \"-\": want a file", f.flag)
-		}
-		if f.path != "" {
-			a.inputs = append(a.inputs, f.path)
-		}
-	}
-	return nil
-}
-
 // formatName returns the name of the format that the data are in, "" when it is not known.
 func (d *dataFlags) formatName() string {
 	if name := formatFor(d.path, d.format); name != "" {
 		return formatOf("." + name)
 	}
 	return formatOf(d.path)
-}
-
-// checkFormat reports flags that are for another format.
-func (d *dataFlags) checkFormat() error {
-	if d.labels != "" && d.headerLabels {
-		return usagef("--labels and --labels-from-header are given together: want one of them")
-	}
-	if d.features < 0 {
-		return usagef("--features is %d: want a number >= 1", d.features)
-	}
-	format := d.formatName()
-	for _, f := range []struct {
-		given      bool
-		flag, name string
-	}{{d.alphabet != "", "--alphabet", "fasta"}, {d.headerLabels, "--labels-from-header", "fasta"}, {d.features > 0, "--features", "svm"}} {
-		if f.given && format != "" && format != f.name {
-			return usagef("%s is for .%s data, but %s is read as %s: want no %s", f.flag, f.name, d.path, format, f.flag)
-		}
-	}
-	return nil
-}
-
-// forModel returns d with the number of features that the model takes, where the file does
-// not tell it.
-func (d *dataFlags) forModel(fitted *catalog.Fitted) *dataFlags {
-	if fitted == nil {
-		return d
-	}
-	if m, ok := fitted.Model.(algorithms.Inputs); ok {
-		return d.withFeatures(m.InputDim())
-	}
-	return d
 }
 
 // withFeatures returns d with the number of features of other points.
@@ -131,6 +75,15 @@ func (d *dataFlags) withFeatures(n int) *dataFlags {
 	out := *d
 	out.features = n
 	return &out
+}
+
+// readTwo is readData for what compares rows.
+func (a *app) readTwo(ctx context.Context, d *dataFlags) (*dataset.Data, error) {
+	data, err := a.readData(ctx, d)
+	if err == nil {
+		err = data.AtLeast(2)
+	}
+	return data, err
 }
 
 // readData reads the points that d describes and passes the reader's warnings on.
@@ -177,6 +130,7 @@ func (d *dataFlags) options(a *app) dataset.ReadOptions {
 
 // linkFlags name a file of links and say how it names rows.
 type linkFlags struct {
+	flag string // that names the file, "" for -c
 	path string
 	by   string
 }
@@ -192,14 +146,6 @@ func (l *linkFlags) addBy(cmd *cobra.Command) {
 	completeWith(cmd, "links-by", dataset.ByRow, dataset.ByID)
 }
 
-// check reports a bad --links-by before anything is read.
-func (l *linkFlags) check() error {
-	if l.by != dataset.ByRow && l.by != dataset.ByID {
-		return fault.Unknown("--links-by", l.by, []string{dataset.ByRow, dataset.ByID})
-	}
-	return nil
-}
-
 // needIDs reports data without ids where rows are named by id.
 func (l *linkFlags) needIDs(d *dataset.Data) error {
 	if l.by == dataset.ByID && d.IDs == nil {
@@ -210,37 +156,47 @@ func (l *linkFlags) needIDs(d *dataset.Data) error {
 
 // readLinks reads the links between the rows of d.
 func (a *app) readLinks(ctx context.Context, l *linkFlags, d *dataset.Data) (*links.Set, error) {
-	if err := l.needIDs(d); err != nil {
-		return nil, err
-	}
-	return a.readLinksOf(ctx, l, dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)})
+	return readRows(ctx, a, l, l.path, d, dataset.DecodeLinks, dataset.ReadLinks)
 }
 
-func (a *app) readLinksOf(ctx context.Context, l *linkFlags, c dataset.LinkContext) (*links.Set, error) {
-	return await(ctx, func() (*links.Set, error) {
-		if l.path == stream {
-			return dataset.DecodeLinks(a.stdin, "standard input", false, c)
+// readRows reads a file that names rows of d, in the way that links do.
+func readRows[T any](ctx context.Context, a *app, l *linkFlags, path string, d *dataset.Data,
+	decode func(r io.Reader, name string, gz bool, c dataset.LinkContext) (T, error), read func(path string, c dataset.LinkContext) (T, error)) (T, error) {
+	if err := l.needIDs(d); err != nil {
+		var none T
+		return none, err
+	}
+	c := a.linkContext(l, d)
+	return await(ctx, func() (T, error) {
+		if path == stream {
+			return decode(a.stdin, "standard input", false, c)
 		}
-		return dataset.ReadLinks(l.path, c)
+		return read(path, c)
 	})
 }
 
-// inFile adds the file's name to an error of the input that does not carry it: the work on
-// data and links knows rows and columns, not where they came from.
-func inFile(path string, err error) error {
-	if err == nil || !fault.IsInput(err) {
-		return err
+// linkContext says which rows of d links can name.
+func (a *app) linkContext(l *linkFlags, d *dataset.Data) dataset.LinkContext {
+	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)}
+}
+
+// readLinksWarning is readLinks that passes warnings on.
+func (a *app) readLinksWarning(ctx context.Context, l *linkFlags, d *dataset.Data) (*links.Set, error) {
+	set, err := a.readLinks(ctx, l, d)
+	if err == nil {
+		a.warnOfLinks(l.path, set)
 	}
-	de, ok := errors.AsType[*fault.DataError](err)
-	switch {
-	case ok && de.File != "":
-		return err
-	case ok && error(de) == err:
-		named := *de
-		named.File = path
-		return &named
+	return set, err
+}
+
+// warnOfLinks passes on what is odd in links, with the name of their file, if they are of one.
+func (a *app) warnOfLinks(path string, set *links.Set) {
+	for _, w := range set.Warnings() {
+		if path != "" {
+			w = path + ": " + w
+		}
+		a.warn("%s", w)
 	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // rowNames returns the ids to write links and pairs with: nil for row numbers.
@@ -280,28 +236,25 @@ func (a *app) writeMatrix(ctx context.Context, path, format string, m blas.Matri
 	return dataset.WriteMatrix(path, m.Rows, m.Cols, m.Data, m.Stride, ids, a.writing(path, format))
 }
 
-// rawMatrix returns points as a matrix, for the tools that work on coordinates.
-func rawMatrix(eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
-	switch x := d.Points.(type) {
-	case *points.Dense:
-		return blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, nil
-	case *points.CSR:
-		what := fmt.Sprintf("%d x %d sparse points as a dense matrix", x.N, x.D)
-		if err := eng.Check(what, engine.MatrixBytes(x.N, x.D), "fit a model and pass it, or raise the memory limit"); err != nil {
-			return blas.Matrix{}, err
-		}
-		m := eng.NewMatrix(x.N, x.D)
-		for i := range x.N {
-			for k := x.Start[i]; k < x.Start[i+1]; k++ {
-				m.Set(i, int(x.Col[k]), x.Val[k])
-			}
-		}
-		return m, nil
+// writeFile writes a file as a whole or not at all, or to standard output.
+func (a *app) writeFile(path string, write func(w io.Writer) error) error {
+	if path == stream {
+		return write(a.stdout)
 	}
-	if _, ok := d.Points.(*points.Sequences); ok {
-		return blas.Matrix{}, fault.Data(d.Name, "sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to cluster with that kernel")
-	}
-	return blas.Matrix{}, fault.Data(d.Name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the matrix itself")
+	return dataset.Atomic(path, write)
+}
+
+// writeText is writeFile for a text that is there.
+func (a *app) writeText(path, text string) error {
+	return a.writeFile(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// writeJSON is writeFile for a value as JSON.
+func (a *app) writeJSON(path string, v any) error {
+	return a.writeFile(path, func(w io.Writer) error { return encodeJSON(w, v) })
 }
 
 // shapeOf describes a set of points for a summary.

@@ -13,17 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
@@ -119,11 +118,11 @@ type demoScores struct {
 
 func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 	begin := time.Now()
-	sets, err := d.check(args)
+	sets, err := d.check(a.check(cmd), args)
 	if err != nil {
 		return err
 	}
-	eng, err := a.engine()
+	raw, err := a.metric(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -136,7 +135,7 @@ func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 	for k, set := range sets {
 		for rep := range d.repetitions {
 			bar.report(algorithms.Progress{Stage: set.name, Done: k*d.repetitions + rep, Total: len(sets) * d.repetitions, Elapsed: time.Since(begin)})
-			if err := d.repetition(cmd.Context(), eng, set, rep, r); err != nil {
+			if err := d.repetition(cmd.Context(), raw, set, rep, r); err != nil {
 				return err
 			}
 		}
@@ -145,7 +144,7 @@ func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 	r.Seconds = time.Since(begin).Seconds()
 	if d.out != "" {
 		for _, set := range sets {
-			if err := a.demoPage(cmd.Context(), eng, d, set); err != nil {
+			if err := a.demoPage(cmd.Context(), raw.eng, d, set); err != nil {
 				return err
 			}
 		}
@@ -159,18 +158,14 @@ func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 	return nil
 }
 
-func (d *demoFlags) check(args []string) ([]demoSet, error) {
-	switch {
-	case d.points < 40:
-		return nil, usagef("--points is %d: want a number >= 40", d.points)
-	case d.links < 1:
-		return nil, usagef("--links is %d: want a number >= 1", d.links)
-	case d.repetitions < 1:
-		return nil, usagef("--repetitions is %d: want a number >= 1", d.repetitions)
-	}
+// check returns the sets that are asked for.
+func (d *demoFlags) check(check *checks, args []string) ([]demoSet, error) {
+	check.least("--points", d.points, 40)
+	check.least("--links", d.links, 1)
+	check.least("--repetitions", d.repetitions, 1)
 	all := demoSets()
 	if len(args) == 0 {
-		return all, nil
+		return all, check.err
 	}
 	var names []string
 	for _, s := range all {
@@ -178,11 +173,11 @@ func (d *demoFlags) check(args []string) ([]demoSet, error) {
 	}
 	var sets []demoSet
 	for _, arg := range args {
-		i := slices.Index(names, arg)
-		if i < 0 {
-			return nil, fault.Unknown("set", arg, names)
+		check.oneOf("set", arg, names)
+		if check.err != nil {
+			return nil, check.err
 		}
-		sets = append(sets, all[i])
+		sets = append(sets, all[slices.Index(names, arg)])
 	}
 	return sets, nil
 }
@@ -205,50 +200,37 @@ func makeFolder(path string) error {
 	return nil
 }
 
-// demoHalf is one half of a generated set.
-type demoHalf struct {
-	points points.Points
-	labels []string
-}
-
 // repetition draws one set, learns with every method and adds the scores to r.
-func (d *demoFlags) repetition(ctx context.Context, eng *engine.Engine, set demoSet, rep int, r *demoReport) error {
+func (d *demoFlags) repetition(ctx context.Context, raw *metric, set demoSet, rep int, r *demoReport) error {
 	seed := d.seed + uint64(rep)
-	data, err := dataset.Generate(set.generator, dataset.GenerateOptions{N: d.points, Seed: seed})
+	seen, unseen, err := d.draw(set, seed)
 	if err != nil {
 		return err
 	}
-	first, second, err := dataset.Split(d.points, 0.5, data.Labels, seed)
-	if err != nil {
+	add := func(m *metric, name, kernel string) error {
+		row := demoRow{Set: set.name, Metric: name, Kernel: kernel}
+		if row.Seen, err = m.clusterScores(ctx, seen, seed); err == nil {
+			row.Unseen, err = m.clusterScores(ctx, unseen, seed)
+		}
+		r.add(row, d.repetitions)
 		return err
 	}
-	seen, unseen := half(data, first), half(data, second)
-	classes := len(slices.Compact(slices.Sorted(slices.Values(data.Labels))))
-	measure := func(x blas.Matrix, labels []string) (demoScores, error) {
-		return clusterScores(ctx, eng, x, labels, cluster.Params{K: classes, Seed: seed})
-	}
-	if err := d.baseline(eng, set, seen, unseen, measure, r); err != nil {
+	if err := add(raw, "none", ""); err != nil {
 		return err
 	}
 	for _, method := range catalog.Methods() {
 		if method.Small || method.Baseline && !d.baselines && method.Name != rcaName {
 			continue
 		}
-		m, l, err := d.learn(ctx, eng, set, method, seen, seed)
+		m, l, err := d.learn(ctx, raw.eng, set, method, seen, seed)
 		if err != nil {
 			return err
 		}
-		s, err := embeddedScores(ctx, eng, m, seen, measure)
-		if err != nil {
+		if err := add(&metric{app: raw.app, eng: raw.eng, fitted: m.Record()}, method.Name, kernelName(set, method)); err != nil {
 			return err
 		}
-		u, err := embeddedScores(ctx, eng, m, unseen, measure)
-		if err != nil {
-			return err
-		}
-		r.add(demoRow{set.name, method.Name, kernelName(set, method), s, u}, d.repetitions)
 		if rep == 0 && d.out != "" {
-			if err := d.write(set, method, data, seen, unseen, l, m); err != nil {
+			if err := d.write(set, method, seen, unseen, l, m); err != nil {
 				return err
 			}
 		}
@@ -256,45 +238,38 @@ func (d *demoFlags) repetition(ctx context.Context, eng *engine.Engine, set demo
 	return nil
 }
 
-func half(d *dataset.Data, rows []int) demoHalf {
-	h := demoHalf{points: d.Points.Select(rows), labels: make([]string, len(rows))}
-	for k, i := range rows {
-		h.labels[k] = d.Labels[i]
+// draw draws a set, and divides it into the half that links are about and the other one.
+func (d *demoFlags) draw(set demoSet, seed uint64) (seen, unseen *mustlink.Table, err error) {
+	data, err := dataset.Generate(set.generator, dataset.GenerateOptions{N: d.points, Seed: seed})
+	if err != nil {
+		return nil, nil, err
 	}
-	return h
-}
-
-func (d *demoFlags) baseline(eng *engine.Engine, set demoSet, seen, unseen demoHalf,
-	measure func(blas.Matrix, []string) (demoScores, error), r *demoReport) error {
-	var scores [2]demoScores
-	for k, h := range []demoHalf{seen, unseen} {
-		x, err := rawMatrix(eng, &dataset.Data{Points: h.points, Name: set.name})
-		if err != nil {
-			return err
-		}
-		if scores[k], err = measure(x, h.labels); err != nil {
-			return err
-		}
+	first, second, err := dataset.Split(d.points, 0.5, data.Labels, seed)
+	if err != nil {
+		return nil, nil, err
 	}
-	r.add(demoRow{set.name, "none", "", scores[0], scores[1]}, d.repetitions)
-	return nil
+	table := mustlink.FromData(data)
+	if seen, err = table.Select(first); err == nil {
+		unseen, err = table.Select(second)
+	}
+	return seen, unseen, err
 }
 
 // learn fits a method with its defaults (and the kernel of the set) to random links.
-func (d *demoFlags) learn(ctx context.Context, eng *engine.Engine, set demoSet, method catalog.Method, seen demoHalf, seed uint64) (algorithms.Model, *links.Set, error) {
+func (d *demoFlags) learn(ctx context.Context, eng *engine.Engine, set demoSet, method catalog.Method, seen *mustlink.Table, seed uint64) (*mustlink.Model, *links.Set, error) {
 	cannot := 0
 	if method.UsesCannotLinks {
 		cannot = d.links
 	}
-	l, err := links.SampleByCount(seen.labels, d.links, cannot, seed)
+	l, err := seen.SampleLinks(d.links, cannot, seed)
 	if err != nil {
 		return nil, nil, renameParams(err, "must", "--links", "cannot", "--links")
 	}
-	learner, err := method.New(catalog.Config{Seed: seed, Kernel: set.kernelOf(method), Params: set.paramsOf(method)})
-	if err != nil {
-		return nil, nil, err
+	options := []mustlink.Option{mustlink.Method(method.Name), mustlink.Kernel(set.kernelOf(method)), mustlink.Seed(seed), mustlink.Engine(eng)}
+	for name, value := range set.paramsOf(method) {
+		options = append(options, mustlink.Param(name, value))
 	}
-	m, err := learner.Fit(ctx, eng, seen.points, l)
+	m, err := mustlink.Fit(ctx, seen, l, options...)
 	return m, l, err
 }
 
@@ -324,30 +299,25 @@ func kernelName(set demoSet, method catalog.Method) string {
 	return name
 }
 
-func embeddedScores(ctx context.Context, eng *engine.Engine, m algorithms.Model, h demoHalf,
-	measure func(blas.Matrix, []string) (demoScores, error)) (demoScores, error) {
-	x, err := m.Embed(ctx, eng, h.points)
+// clusterScores scores the clusters of k-means, as many as there are labels.
+func (m *metric) clusterScores(ctx context.Context, t *mustlink.Table, seed uint64) (s demoScores, err error) {
+	x, err := m.coordinates(ctx, t.Data())
 	if err != nil {
-		return demoScores{}, err
+		return s, err
 	}
-	return measure(x, h.labels)
-}
-
-func clusterScores(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []string, p cluster.Params) (demoScores, error) {
-	c, err := cluster.KMeans(ctx, eng, x, p)
+	classes := len(slices.Compact(slices.Sorted(slices.Values(t.Labels()))))
+	c, err := cluster.KMeans(ctx, m.eng, x, cluster.Params{K: classes, Seed: seed})
 	if err != nil {
-		return demoScores{}, err
+		return s, err
 	}
-	var s demoScores
-	for _, f := range []struct {
-		to *float64
-		by func([]string, []int) (float64, error)
-	}{{&s.Rand, score.Rand[string, int]}, {&s.BalancedRand, score.BalancedRand[string, int]}, {&s.AdjustedRand, score.AdjustedRand[string, int]}} {
-		if *f.to, err = f.by(labels, c.Labels); err != nil {
-			return demoScores{}, err
-		}
+	if s.Rand, err = score.Rand(t.Labels(), c.Labels); err != nil {
+		return s, err
 	}
-	return s, nil
+	if s.BalancedRand, err = score.BalancedRand(t.Labels(), c.Labels); err != nil {
+		return s, err
+	}
+	s.AdjustedRand, err = score.AdjustedRand(t.Labels(), c.Labels)
+	return s, err
 }
 
 // add adds a repetition's share of the mean to its row.
@@ -383,36 +353,33 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 }
 
 // write leaves one repetition as files.
-func (d *demoFlags) write(set demoSet, method catalog.Method, data *dataset.Data, seen, unseen demoHalf, l *links.Set, m algorithms.Model) error {
-	at := func(name string) string { return filepath.Join(d.out, set.name+"-"+name) }
-	for _, h := range []struct {
-		name string
-		half demoHalf
-	}{{"seen.csv", seen}, {"unseen.csv", unseen}} {
-		part := &dataset.Data{Points: h.half.points, Labels: h.half.labels, Features: data.Features}
-		if err := dataset.WriteData(at(h.name), part, dataset.WriteOptions{}); err != nil {
+func (d *demoFlags) write(set demoSet, method catalog.Method, seen, unseen *mustlink.Table, l *links.Set, m *mustlink.Model) error {
+	for name, half := range map[string]*mustlink.Table{"seen.csv": seen, "unseen.csv": unseen} {
+		if err := dataset.WriteData(d.at(set, name), half.Data(), dataset.WriteOptions{}); err != nil {
 			return err
 		}
 	}
-	if err := dataset.WriteLinks(at(method.Name+"-links.csv"), l, nil, dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteLinks(d.at(set, method.Name+"-links.csv"), l, nil, dataset.WriteOptions{}); err != nil {
 		return err
 	}
-	return catalog.Save(at(method.Name+".mlk"), &catalog.Fitted{
-		Model: m, Features: data.Features, Fingerprint: dataset.Fingerprint(seen.points),
-	})
+	return m.Save(d.at(set, method.Name+".mlk"))
+}
+
+// at returns the path of a file about a set.
+func (d *demoFlags) at(set demoSet, name string) string {
+	return filepath.Join(d.out, set.name+"-"+name)
 }
 
 // demoPage writes the report about the five methods on the seen rows of a set, with the links of one that uses both kinds.
 func (a *app) demoPage(ctx context.Context, eng *engine.Engine, d *demoFlags, set demoSet) error {
-	at := func(name string) string { return filepath.Join(d.out, set.name+"-"+name) }
-	p := &pageFlags{data: dataFlags{path: at("seen.csv")}, links: linkFlags{by: dataset.ByRow}, seeds: 5, features: 2, seed: d.seed,
-		title: set.name + ": " + set.about, out: at("report.html")}
+	p := &pageFlags{data: dataFlags{path: d.at(set, "seen.csv")}, links: linkFlags{by: dataset.ByRow}, seeds: 5, features: 2, seed: d.seed,
+		title: set.name + ": " + set.about, out: d.at(set, "report.html")}
 	var models []string
 	for _, m := range catalog.Methods() {
 		if !m.Baseline {
-			models = append(models, at(m.Name+".mlk"))
+			models = append(models, d.at(set, m.Name+".mlk"))
 			if m.UsesCannotLinks {
-				p.links.path = at(m.Name + "-links.csv")
+				p.links.path = d.at(set, m.Name+"-links.csv")
 			}
 		}
 	}
@@ -423,8 +390,7 @@ func (a *app) demoPage(ctx context.Context, eng *engine.Engine, d *demoFlags, se
 // nextSteps shows commands for the files just written.
 func (d *demoFlags) nextSteps(w io.Writer, set demoSet) {
 	method := catalog.Methods()[0].Name
-	at := func(name string) string { return filepath.Join(d.out, set.name+"-"+name) }
-	fmt.Fprintf(w, "\nWritten to %s. Open %s in a browser, and try:\n", d.out, at("report.html"))
-	fmt.Fprintf(w, "  mustlink inspect %s -i %s -c %s\n", at(method+".mlk"), at("seen.csv"), at(method+"-links.csv"))
-	fmt.Fprintf(w, "  mustlink cluster %s -i %s -n 2 -o clusters.csv\n", at(method+".mlk"), at("unseen.csv"))
+	fmt.Fprintf(w, "\nWritten to %s. Open %s in a browser, and try:\n", d.out, d.at(set, "report.html"))
+	fmt.Fprintf(w, "  mustlink inspect %s -i %s -c %s\n", d.at(set, method+".mlk"), d.at(set, "seen.csv"), d.at(set, method+"-links.csv"))
+	fmt.Fprintf(w, "  mustlink cluster %s -i %s -n 2 -o clusters.csv\n", d.at(set, method+".mlk"), d.at(set, "unseen.csv"))
 }

@@ -5,19 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 type distanceFlags struct {
 	data  dataFlags
-	pairs linkFlags // its path is --pairs
+	pairs linkFlags
 	out   string
 }
 
 func newDistance(a *app) *cobra.Command {
-	var d distanceFlags
+	d := distanceFlags{pairs: linkFlags{flag: "--pairs"}}
 	cmd := &cobra.Command{
 		Use:   "distance MODEL -i DATA --pairs PAIRS -o OUT",
 		Short: "write the squared learned distances of pairs",
@@ -42,76 +41,58 @@ pipe are held, since they are gone through twice.)`,
 }
 
 func (a *app) runDistance(cmd *cobra.Command, path string, fl *distanceFlags) error {
-	if err := a.checkDistance(cmd, path, fl); err != nil {
-		return err
+	check := a.check(cmd)
+	check.required("input", "pairs", "output")
+	check.models([]string{path})
+	check.data(&fl.data)
+	check.links(&fl.pairs)
+	check.matrix("-o, --output", fl.out, fl.data.format)
+	if check.err != nil {
+		return check.err
 	}
-	eng, fitted, err := a.open(cmd.Context(), path)
+	m, err := a.metric(cmd.Context(), path)
 	if err != nil {
 		return err
 	}
-	work := a.holdDistances
+	work := m.holdDistances
 	if inBlocks(fl.data.path, fl.data.options(a)) {
-		work = a.streamDistances
+		work = m.streamDistances
 	}
-	n, err := work(cmd.Context(), eng, fitted, fl)
+	n, err := work(cmd.Context(), fl)
 	if err != nil {
 		return err
 	}
-	r := matrixReport{Method: fitted.Model.Method(), Rows: n, Cols: 1, Output: fl.out, Warnings: a.allWarnings()}
+	r := matrixReport{Method: m.name(), Rows: n, Cols: 1, Output: fl.out, Warnings: a.allWarnings()}
 	return a.summarise(fl.out, r, r.text)
 }
 
+// writing returns the options to write distances with.
+func (fl *distanceFlags) writing(a *app) dataset.WriteOptions {
+	options := a.writing(fl.out, fl.data.format)
+	options.Columns = []string{"squared_distance"}
+	return options
+}
+
 // holdDistances writes the distances of pairs of points that are held, and returns their number.
-func (a *app) holdDistances(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, fl *distanceFlags) (int, error) {
-	data, x, err := a.readFor(ctx, fitted, &fl.data)
+func (m *metric) holdDistances(ctx context.Context, fl *distanceFlags) (int, error) {
+	data, err := m.read(ctx, &fl.data)
 	if err != nil {
 		return 0, err
 	}
-	pairs, err := a.readPairs(ctx, &fl.pairs, data)
+	x, err := m.points(data)
 	if err != nil {
 		return 0, err
 	}
-	distances, err := fitted.Model.Distances(ctx, eng, x, pairs)
+	pairs, err := readRows(ctx, m.app, &fl.pairs, fl.pairs.path, data, dataset.DecodePairs, dataset.ReadPairs)
 	if err != nil {
-		return 0, inFile(data.Name, err)
+		return 0, err
+	}
+	distances, err := m.fitted.Model.Distances(ctx, m.eng, x, pairs)
+	if err != nil {
+		return 0, fault.InFile(err, data.Name)
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	options := a.writing(fl.out, fl.data.format)
-	options.Columns = []string{"squared_distance"}
-	return len(distances), dataset.WriteMatrix(fl.out, len(distances), 1, distances, 1, nil, options)
-}
-
-func (a *app) checkDistance(cmd *cobra.Command, path string, fl *distanceFlags) error {
-	if err := required(cmd, "input", "pairs", "output"); err != nil {
-		return err
-	}
-	if err := fl.pairs.check(); err != nil {
-		return err
-	}
-	if err := a.useModel(path); err != nil {
-		return err
-	}
-	if err := a.useData(&fl.data); err != nil {
-		return err
-	}
-	if err := a.useInput("--pairs", fl.pairs.path); err != nil {
-		return err
-	}
-	return a.checkMatrixOutput(fl.out, fl.data.format)
-}
-
-// readPairs reads pairs of rows of d.
-func (a *app) readPairs(ctx context.Context, l *linkFlags, d *dataset.Data) ([][2]int, error) {
-	if err := l.needIDs(d); err != nil {
-		return nil, err
-	}
-	c := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)}
-	return await(ctx, func() ([][2]int, error) {
-		if l.path == stream {
-			return dataset.DecodePairs(a.stdin, "standard input", false, c)
-		}
-		return dataset.ReadPairs(l.path, c)
-	})
+	return len(distances), dataset.WriteMatrix(fl.out, len(distances), 1, distances, 1, nil, fl.writing(m.app))
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -55,6 +54,7 @@ func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
 
 // gathered are the rows that pairs name, taken out of those that passed.
 type gathered struct {
+	*metric
 	byID   bool
 	names  map[string]int // place of each named id among the rows that came, -1 before it came
 	places map[int]int    // the same of row numbers
@@ -66,8 +66,8 @@ type gathered struct {
 	n      int           // rows that passed
 }
 
-// name notes a row that is wanted.
-func (g *gathered) name(text string) {
+// want notes a row that is wanted.
+func (g *gathered) want(text string) {
 	if g.byID {
 		g.names[text] = -1
 	} else if i, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
@@ -100,39 +100,39 @@ func (g *gathered) add(part *dataset.Data, i int, row []float64) {
 
 // streamDistances is the work of distance for points that pass a block at a time: the names of rows are read from the pairs,
 // the rows that they name are gathered from the points, and the pairs are read again.
-func (a *app) streamDistances(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, fl *distanceFlags) (int, error) {
-	pairs, err := a.openPairFile(ctx, fl.pairs.path)
+func (m *metric) streamDistances(ctx context.Context, fl *distanceFlags) (int, error) {
+	pairs, err := m.openPairFile(ctx, fl.pairs.path)
 	if err != nil {
 		return 0, err
 	}
-	g := &gathered{byID: fl.pairs.by == dataset.ByID, names: map[string]int{}, places: map[int]int{}}
-	if err := g.readNames(ctx, eng, pairs, a.rowsOfWidth(lineWidth)); err != nil {
+	g := &gathered{metric: m, byID: fl.pairs.by == dataset.ByID, names: map[string]int{}, places: map[int]int{}}
+	if err := g.readNames(ctx, pairs); err != nil {
 		return 0, err
 	}
-	src, err := a.openPoints(ctx, fl.data.forModel(fitted), false)
+	src, err := m.openPoints(ctx, m.flags(&fl.data), false)
 	if err != nil {
 		return 0, err
 	}
 	defer src.close()
-	if err := a.gather(ctx, eng, fl, src, g, a.rowsOfBlock(fitted)); err != nil {
+	if err := g.gather(ctx, fl, src); err != nil {
 		return 0, err
 	}
-	x, err := fitted.Prepare(g.data())
+	x, err := m.points(g.data())
 	if err != nil {
 		return 0, err
 	}
-	return g.count, a.writeDistances(ctx, eng, fitted, fl, pairs, g, x)
+	return g.count, g.writeDistances(ctx, fl, pairs, x)
 }
 
 // readNames collects the names of rows. What is wrong with one shows when the rows are known.
-func (g *gathered) readNames(ctx context.Context, eng *engine.Engine, pairs *pairFile, most int) error {
+func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 	s, err := await(ctx, func() (*dataset.PairStream, error) { return pairs.open(dataset.LinkContext{}) })
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	for {
-		block, err := await(ctx, func() ([][2]string, error) { return s.Names(most) })
+		block, err := await(ctx, func() ([][2]string, error) { return s.Names(g.linesOfBlock()) })
 		if err == io.EOF {
 			return nil
 		}
@@ -141,20 +141,21 @@ func (g *gathered) readNames(ctx context.Context, eng *engine.Engine, pairs *pai
 		}
 		g.count += len(block)
 		for _, pair := range block {
-			g.name(pair[0])
-			g.name(pair[1])
+			g.want(pair[0])
+			g.want(pair[1])
 		}
 		names := len(g.names) + len(g.places)
-		if err := eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*entryBytes, "ask for fewer pairs at a time"); err != nil {
+		if err := g.eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*entryBytes, "ask for fewer pairs at a time"); err != nil {
 			return err
 		}
 	}
 }
 
 // gather goes over the points.
-func (a *app) gather(ctx context.Context, eng *engine.Engine, fl *distanceFlags, src *pointSource, g *gathered, most int) error {
-	bar, begin := a.progress(), time.Now()
+func (g *gathered) gather(ctx context.Context, fl *distanceFlags, src *pointSource) error {
+	bar, begin := g.progress(), time.Now()
 	defer bar.done()
+	most := g.fitted.BlockRows(int64(g.memoryLimit))
 	read, stop := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.next(ctx, most) })
 	defer stop()
 	for {
@@ -166,7 +167,7 @@ func (a *app) gather(ctx context.Context, eng *engine.Engine, fl *distanceFlags,
 			err = fl.pairs.needIDs(part)
 		}
 		if err == nil {
-			err = g.take(eng, part)
+			err = g.take(part)
 		}
 		if err != nil {
 			return err
@@ -176,7 +177,7 @@ func (a *app) gather(ctx context.Context, eng *engine.Engine, fl *distanceFlags,
 }
 
 // take takes the wanted rows out of a block.
-func (g *gathered) take(eng *engine.Engine, part *dataset.Data) error {
+func (g *gathered) take(part *dataset.Data) error {
 	x := part.Points.(*points.Dense) // what streams is dense
 	if g.first == nil {
 		g.first = &dataset.Data{Points: x.Select([]int{0}), Features: part.Features, Name: part.Name}
@@ -193,7 +194,7 @@ func (g *gathered) take(eng *engine.Engine, part *dataset.Data) error {
 		}
 	}
 	g.n += x.N
-	return eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, x.D), "ask for fewer pairs at a time")
+	return g.eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, x.D), "ask for fewer pairs at a time")
 }
 
 // data returns the rows that came; without any, the first of all, so that its features are compared with the model's.
@@ -233,32 +234,30 @@ func (g *gathered) replace(pairs [][2]int) error {
 }
 
 // writeDistances reads the pairs again and writes their distances.
-func (a *app) writeDistances(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, fl *distanceFlags, pairs *pairFile, g *gathered, x points.Points) error {
+func (g *gathered) writeDistances(ctx context.Context, fl *distanceFlags, pairs *pairFile, x points.Points) error {
 	s, err := pairs.open(g.context(fl.pairs.by))
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	bar, begin, done := a.progress(), time.Now(), 0
+	bar, begin, done := g.progress(), time.Now(), 0
 	defer bar.done()
 	next, stop := dataset.Ahead(ctx, func(ctx context.Context) (dataset.Rows, error) {
-		block, err := await(ctx, func() ([][2]int, error) { return s.Next(a.rowsOfWidth(lineWidth)) })
+		block, err := await(ctx, func() ([][2]int, error) { return s.Next(g.linesOfBlock()) })
 		if err != nil {
 			return dataset.Rows{}, err
 		}
 		if err := g.replace(block); err != nil {
-			return dataset.Rows{}, inFile(pairs.path, err)
+			return dataset.Rows{}, fault.InFile(err, pairs.path)
 		}
-		distances, err := fitted.Model.Distances(ctx, eng, x, block)
+		distances, err := g.fitted.Model.Distances(ctx, g.eng, x, block)
 		if err != nil {
-			return dataset.Rows{}, inFile(g.first.Name, inRows(err, done))
+			return dataset.Rows{}, fault.InFile(fault.InRows(err, done), g.first.Name)
 		}
 		done += len(distances)
 		bar.report(algorithms.Progress{Stage: "distances", Done: done, Total: g.count, Elapsed: time.Since(begin)})
 		return dataset.Rows{Data: distances}, nil
 	})
 	defer stop()
-	options := a.writing(fl.out, fl.data.format)
-	options.Columns = []string{"squared_distance"}
-	return dataset.WriteRows(fl.out, g.count, 1, next, options)
+	return dataset.WriteRows(fl.out, g.count, 1, next, fl.writing(g.app))
 }

@@ -2,26 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/points"
-)
-
-// A block of rows that are embedded and written at a time takes about so many bytes, as points or as coordinates.
-const (
-	blockBytes = 16 << 20
-	mostRows   = 1 << 14
 )
 
 type embedFlags struct {
@@ -60,45 +46,40 @@ with extension=nystrom, gml (but for the spectral prior), lleratio, itml, kpca, 
 }
 
 func (a *app) runEmbed(cmd *cobra.Command, path string, e *embedFlags) error {
-	if err := required(cmd, "input", "output"); err != nil {
-		return err
+	check := a.check(cmd)
+	check.required("input", "output")
+	check.do(e.precision.check)
+	check.models([]string{path})
+	check.data(&e.data)
+	check.matrix("-o, --output", e.out, e.data.format)
+	if check.err != nil {
+		return check.err
 	}
-	if err := e.precision.check(); err != nil {
-		return err
-	}
-	if err := a.useModel(path); err != nil {
-		return err
-	}
-	if err := a.useData(&e.data); err != nil {
-		return err
-	}
-	if err := a.checkMatrixOutput(e.out, e.data.format); err != nil {
-		return err
-	}
-	eng, fitted, err := a.open(cmd.Context(), path)
+	ctx := cmd.Context()
+	m, err := a.metric(ctx, path)
 	if err != nil {
 		return err
 	}
 	writing := a.writing(e.out, e.data.format)
 	writing.Single = e.precision == single
-	counted := dataset.CountsFirst(e.out, writing)
-	src, err := a.openPoints(cmd.Context(), e.data.forModel(fitted), counted)
+	src, err := a.openPoints(ctx, m.flags(&e.data), dataset.CountsFirst(e.out, writing))
 	if err != nil {
 		return err
 	}
-	defer src.close()
-	half, place := &singleEmbedding{fitted.Model, -1}, fitted.Model.Embed
+	rows := &locator{metric: m, open: func(context.Context) (*pointSource, error) { return src, nil }, stage: "embedding"}
+	half := &singleEmbedding{m, -1}
 	if writing.Single {
-		place = half.embed
+		rows.place = half.embed
 	}
-	n, err := a.embedTo(cmd.Context(), e, src, eng, fitted, place, writing)
+	dim := m.fitted.Model.Dim()
+	n, err := rows.writeCoordinates(ctx, e.out, src.rows, dim, writing)
 	if err != nil {
 		return err
 	}
 	if half.off > mostOff {
 		a.warn("coordinates in single precision are off by %.1g of the largest, in the first rows: want --precision double for this model, whose terms cancel", half.off)
 	}
-	r := embedReport{matrixReport: matrixReport{Method: fitted.Model.Method(), Rows: n, Cols: fitted.Model.Dim(), Output: e.out, Warnings: a.allWarnings()}}
+	r := embedReport{matrixReport: matrixReport{Method: m.name(), Rows: n, Cols: dim, Output: e.out, Warnings: a.allWarnings()}}
 	if writing.Single {
 		r.Precision, r.Off = string(single), &half.off
 	}
@@ -120,82 +101,4 @@ func (r embedReport) text(w io.Writer) {
 	if r.Off != nil {
 		fmt.Fprintf(w, "single precision, off by %.1g of the largest coordinate in the first rows\n", *r.Off)
 	}
-}
-
-// embedding embeds points.
-type embedding func(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
-
-// embedTo embeds block by block: one is read and one is written while a third is computed. It returns the number of rows.
-func (a *app) embedTo(ctx context.Context, e *embedFlags, src *pointSource, eng *engine.Engine, fitted *catalog.Fitted, place embedding, writing dataset.WriteOptions) (int, error) {
-	bar, begin, dim := a.progress(), time.Now(), fitted.Model.Dim()
-	defer bar.done()
-	most := a.rowsOfBlock(fitted)
-	read, stopReading := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.next(ctx, most) })
-	defer stopReading()
-	done := 0
-	embed := func(ctx context.Context) (dataset.Rows, error) {
-		part, err := read()
-		if err != nil {
-			return dataset.Rows{}, err
-		}
-		bar.report(algorithms.Progress{Stage: "embedding", Done: done, Total: max(0, src.rows), Elapsed: time.Since(begin)})
-		x, err := fitted.Prepare(part)
-		if err != nil {
-			return dataset.Rows{}, inRows(err, done)
-		}
-		y, err := place(ctx, eng, x)
-		if err != nil {
-			return dataset.Rows{}, inFile(part.Name, inRows(err, done))
-		}
-		done += y.Rows
-		return dataset.Rows{Data: valuesOf(y), IDs: part.IDs}, nil
-	}
-	computed, stopComputing := dataset.Ahead(ctx, embed)
-	defer stopComputing()
-	written := 0
-	next := func() (dataset.Rows, error) {
-		block, err := computed()
-		written += len(block.Data) / dim
-		return block, err
-	}
-	err := dataset.WriteRows(e.out, src.rows, dim, next, writing)
-	return written, err
-}
-
-// rowsOfBlock returns the number of rows that are read and embedded at a time.
-func (a *app) rowsOfBlock(fitted *catalog.Fitted) int {
-	width := fitted.Model.Dim()
-	if m, ok := fitted.Model.(algorithms.Inputs); ok {
-		width = max(width, m.InputDim())
-	}
-	return a.rowsOfWidth(width)
-}
-
-// rowsOfWidth is rowsOfBlock for rows of that many values. Some blocks are in memory at a time, which together are to take a
-// fraction of the memory limit.
-func (a *app) rowsOfWidth(width int) int {
-	const share = 32
-	bytes := blockBytes
-	if a.memoryLimit > 0 {
-		bytes = int(min(blockBytes, int64(a.memoryLimit)/share))
-	}
-	return min(max(1, bytes/8/max(1, width)), mostRows)
-}
-
-// valuesOf returns the values of m without gaps between rows.
-func valuesOf(m blas.Matrix) []float64 {
-	if m.Stride != m.Cols {
-		m = m.Clone()
-	}
-	return m.Data[:m.Rows*m.Cols]
-}
-
-// inRows moves the row that an error names by that of the block's beginning.
-func inRows(err error, lo int) error {
-	if de, ok := errors.AsType[*fault.DataError](err); ok && de.Row >= 0 && error(de) == err {
-		moved := *de
-		moved.Row += lo
-		return &moved
-	}
-	return err
 }

@@ -5,24 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 type fitFlags struct {
-	method     string
+	name       string // of the method
 	data       dataFlags
 	links      linkFlags
 	triplets   tripletFlags
@@ -35,6 +36,9 @@ type fitFlags struct {
 	seed       uint64
 	precision  precisionFlag
 	out        string
+
+	method catalog.Method      // of that name
+	chosen selection.Candidate // the method with its kernel and parameters
 }
 
 func newFit(a *app) *cobra.Command {
@@ -65,7 +69,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&fl.method, "method", "m", "", "`METHOD`: "+strings.Join(methodNames(), ", "))
+	f.StringVarP(&fl.name, "method", "m", "", "`METHOD`: "+strings.Join(methodNames(), ", "))
 	fl.data.add(cmd)
 	fl.data.addLabels(cmd)
 	fl.links.add(cmd)
@@ -106,97 +110,73 @@ type fitReport struct {
 }
 
 func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
-	learn, err := a.checkFit(cmd, fl)
-	if err != nil {
+	if err := a.checkFit(cmd, fl); err != nil {
 		return err
 	}
+	ctx := cmd.Context()
 	eng, err := a.engine()
 	if err != nil {
 		return err
 	}
-	d, set, triplets, err := a.readForFit(cmd.Context(), fl)
+	d, set, triplets, err := a.readForFit(ctx, fl)
 	if err != nil {
 		return err
 	}
-	fitted, r, err := a.fit(cmd.Context(), eng, fl, learn, d, set, triplets)
+	table, err := a.tableForFit(fl, d)
 	if err != nil {
 		return err
 	}
-	if err := cmd.Context().Err(); err != nil {
+	var dropped []suspiciousLink
+	if fl.drop > 0 {
+		if set, dropped, err = a.dropSuspicious(ctx, eng, fl, table.Data(), set); err != nil {
+			return err
+		}
+	}
+	r, err := a.fit(ctx, eng, fl, fl.chosen, table, set, triplets)
+	if err != nil {
 		return err
 	}
-	if err := a.saveModel(fl.out, fitted); err != nil {
-		return err
-	}
+	r.Dropped = dropped
 	return a.summarise(fl.out, r, r.text)
 }
 
-// checkFit finds every mistake that shows before data are read, and returns what makes the
-// learner.
-func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.ProgressFunc) (algorithms.Learner, error), error) {
-	if err := required(cmd, "method", "input", "output"); err != nil {
-		return nil, err
-	}
-	method, err := catalog.Lookup(fl.method)
-	if err != nil {
-		return nil, renameParams(err, "method", "-m, --method")
-	}
-	params, err := parseParams(fl.params)
-	if err != nil {
-		return nil, err
-	}
-	learn := func(p algorithms.ProgressFunc) (algorithms.Learner, error) {
-		return method.New(catalog.Config{Kernel: fl.kernel, Params: params, Seed: fl.seed, Progress: p})
-	}
-	if _, err := learn(nil); err != nil {
-		return nil, methodError(err, params)
-	}
-	if err := fl.checkLinks(cmd); err != nil {
-		return nil, err
-	}
-	if err := fl.triplets.check(method); err != nil {
-		return nil, err
-	}
-	if err := fl.precision.check(); err != nil {
-		return nil, err
-	}
-	if err := fl.scaling.check(false, fl.data.gram); err != nil {
-		return nil, err
-	}
-	if err := checkDrop(fl.drop); err != nil {
-		return nil, err
-	}
-	if err := a.useData(&fl.data); err != nil {
-		return nil, err
-	}
-	if fl.links.path != "" {
-		if err := a.useInput("-c, --links", fl.links.path); err != nil {
-			return nil, err
-		}
-	}
-	if fl.triplets.path != "" {
-		if err := a.useInput("--triplets", fl.triplets.path); err != nil {
-			return nil, err
-		}
-	}
-	if fl.out == stream && isTerminal(a.stdout) {
-		return nil, usagef("-o, --output is \"-\", but a model is binary and standard output is a terminal: want a file or a pipe")
-	}
-	return learn, a.checkOutput("-o, --output", fl.out)
+// checkFit finds every mistake that shows before data are read.
+func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) error {
+	check := a.check(cmd)
+	check.required("method", "input", "output")
+	check.do(fl.choose)
+	fl.checkLinks(check)
+	check.do(func() error { return fl.triplets.check(fl.method) })
+	check.do(fl.precision.check)
+	check.scaling(&fl.scaling, false, fl.data.gram)
+	checkDrop(check, fl.drop)
+	check.data(&fl.data)
+	check.links(&fl.links)
+	check.input("--triplets", fl.triplets.path)
+	check.model(fl.out)
+	return check.err
 }
 
-func (fl *fitFlags) checkLinks(cmd *cobra.Command) error {
-	if err := exclusive(cmd, "links", "links-from-labels"); err != nil {
+// choose takes the method with its parameters, and sees that they go together.
+func (fl *fitFlags) choose() (err error) {
+	if fl.method, err = catalog.Lookup(fl.name); err != nil {
+		return renameParams(err, "method", "-m, --method")
+	}
+	fl.chosen = selection.Candidate{Method: fl.name, Kernel: fl.kernel}
+	if fl.chosen.Params, err = parseParams(fl.params); err != nil {
 		return err
 	}
-	drawn := cmd.Flags().Changed("links-from-labels")
-	switch {
-	case fl.links.path == "" && !drawn && fl.triplets.path == "":
-		return usagef("the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(cmd))
-	case drawn && fl.fromLabels != allLabels && fl.drawn() < 1:
-		return usagef("--links-from-labels is %q: want a number >= 1, or all", fl.fromLabels)
-	}
-	return fl.links.check()
+	_, err = fl.chosen.Learner(fl.seed, nil)
+	return methodError(err, fl.chosen.Params)
+}
+
+func (fl *fitFlags) checkLinks(check *checks) {
+	check.exclusive("links", "links-from-labels")
+	drawn := check.cmd.Flags().Changed("links-from-labels")
+	check.refuse(fl.links.path == "" && !drawn && fl.triplets.path == "",
+		"the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(check.cmd))
+	check.refuse(drawn && fl.fromLabels != allLabels && fl.drawn() < 1,
+		"--links-from-labels is %q: want a number >= 1, or all", fl.fromLabels)
 }
 
 // allLabels as --links-from-labels takes all pairs.
@@ -241,11 +221,8 @@ func methodError(err error, params map[string]string) error {
 
 // readForFit reads data, links and triplets and warns about what is odd in them.
 func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *links.Set, []links.Triplet, error) {
-	d, err := a.readData(ctx, &fl.data)
+	d, err := a.readTwo(ctx, &fl.data)
 	if err != nil {
-		return nil, nil, nil, err
-	}
-	if err := d.AtLeast(2); err != nil {
 		return nil, nil, nil, err
 	}
 	set, err := a.linksForFit(ctx, fl, d)
@@ -256,38 +233,37 @@ func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *lin
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for _, w := range set.Warnings() {
-		if fl.links.path != "" {
-			w = fl.links.path + ": " + w
-		}
-		a.warn("%s", w)
-	}
+	a.warnOfLinks(fl.links.path, set)
 	return d, set, triplets, nil
 }
 
 func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*links.Set, error) {
-	method, err := catalog.Lookup(fl.method)
-	if err != nil {
-		return nil, err
-	}
 	if fl.links.path != "" {
 		set, err := a.readLinks(ctx, &fl.links, d)
 		if err != nil {
 			return nil, err
 		}
-		return set, needLinks(fl.links.path, set, method)
+		return set, needLinks(fl.links.path, set, fl.method)
 	}
 	if fl.fromLabels == "" {
 		return links.New(d.Points.Len(), nil) // triplets alone
 	}
+	if fl.fromLabels != allLabels {
+		return fl.drawLinks(d, fl.method.UsesCannotLinks)
+	}
 	if err := needLabels(d); err != nil {
 		return nil, err
 	}
-	if fl.fromLabels == allLabels {
-		return linksOfAll(d, method)
+	return linksOfAll(d, fl.method)
+}
+
+// drawLinks draws links from the labels.
+func (fl *fitFlags) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
+	if err := needLabels(d); err != nil {
+		return nil, err
 	}
 	must, cannot := fl.drawn(), 0
-	if method.UsesCannotLinks {
+	if both {
 		cannot = must
 	}
 	set, err := links.SampleByCount(d.Labels, must, cannot, fl.seed)
@@ -319,55 +295,39 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 	return nil
 }
 
-// fit scales, learns and reports.
-func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
-	d *dataset.Data, set *links.Set, triplets []links.Triplet) (*catalog.Fitted, *fitReport, error) {
-	fitted, err := a.scaled(eng, fl, d)
+// tableForFit changes features as the flags ask.
+func (a *app) tableForFit(fl *fitFlags, d *dataset.Data) (*mustlink.Table, error) {
+	table, err := fl.scaling.apply(a, d)
 	if err != nil {
-		return nil, nil, err
-	}
-	var dropped []suspiciousLink
-	if fl.drop > 0 {
-		if set, dropped, err = a.dropSuspicious(ctx, eng, fl, d, set); err != nil {
-			return nil, nil, err
-		}
-	}
-	r, err := a.learned(ctx, eng, fl, learn, fitted, d, set, triplets)
-	if r != nil {
-		r.Dropped = dropped
-	}
-	return fitted, r, err
-}
-
-// scaled changes the features of d and returns a model without its metric.
-func (a *app) scaled(eng *engine.Engine, fl *fitFlags, d *dataset.Data) (*catalog.Fitted, error) {
-	fitted := &catalog.Fitted{Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), Build: buildText(eng), Single: fl.precision == single}
-	var err error
-	if fitted.Scaling, err = fl.scaling.apply(a, d); err != nil {
 		return nil, err
 	}
-	return fitted, a.stopIfStrict(fl.strict)
+	return table, a.stopIfStrict(fl.strict)
 }
 
-// learned fits the metric of a model to points that are scaled, and reports.
-func (a *app) learned(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
-	fitted *catalog.Fitted, d *dataset.Data, set *links.Set, triplets []links.Triplet) (*fitReport, error) {
+// fit learns with what is chosen, writes the model and reports.
+func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, chosen selection.Candidate,
+	table *mustlink.Table, set *links.Set, triplets []links.Triplet) (*fitReport, error) {
 	begin := time.Now()
 	bar := a.progress()
 	defer bar.done()
-	learner, err := learn(bar.report)
+	options := []mustlink.Option{
+		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(triplets),
+		mustlink.Seed(fl.seed), mustlink.OnProgress(bar.report), mustlink.Engine(eng),
+	}
+	for name, value := range chosen.Params {
+		options = append(options, mustlink.Param(name, value))
+	}
+	if fl.precision == single {
+		options = append(options, mustlink.SinglePrecision())
+	}
+	m, err := mustlink.Fit(ctx, table, set, options...)
 	if err != nil {
 		return nil, err
 	}
-	m, err := withTriplets(learner, triplets).Fit(ctx, eng, d.Points, set)
-	if err != nil {
-		return nil, inFile(d.Name, err)
-	}
 	bar.done()
-	fitted.Model = m
-	r := fitSummary(m, d, set, time.Since(begin))
+	r := fitSummary(m, table.Data().Points, set, time.Since(begin))
 	r.Model, r.Triplets = fl.out, len(triplets)
-	for _, notice := range m.Status().Notices {
+	for _, notice := range m.Describe().Notices {
 		a.warn("%s", notice)
 	}
 	if !r.Converged {
@@ -377,7 +337,7 @@ func (a *app) learned(ctx context.Context, eng *engine.Engine, fl *fitFlags, lea
 		return nil, err
 	}
 	r.Warnings = a.allWarnings()
-	return r, nil
+	return r, a.saveModel(ctx, fl.out, m)
 }
 
 // stopIfStrict makes an error of the warnings so far.
@@ -388,36 +348,23 @@ func (a *app) stopIfStrict(strict bool) error {
 	return usagef("%s with --strict: want none", plural(len(a.warnings), "warning"))
 }
 
-// buildText says what computes a model: backend, platform and Go version.
-func buildText(eng *engine.Engine) string {
-	return fmt.Sprintf("%s, %s/%s, %s", eng.Backend().Name(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-}
-
-func fitSummary(m algorithms.Model, d *dataset.Data, set *links.Set, took time.Duration) *fitReport {
-	status := m.Status()
+func fitSummary(m *mustlink.Model, x points.Points, set *links.Set, took time.Duration) *fitReport {
+	about := m.Describe()
 	r := &fitReport{
-		Method:     m.Method(),
-		Kernel:     kernelOf(m),
-		N:          d.Points.Len(),
-		D:          d.Points.Dim(),
+		Method:     about.Method,
+		Kernel:     about.Kernel,
+		N:          x.Len(),
+		D:          x.Dim(),
 		Chunklets:  len(set.Chunklets()),
-		Dim:        m.Dim(),
-		Converged:  status.Converged,
-		Iterations: status.Iterations,
-		Message:    status.Message,
+		Dim:        about.Dim,
+		Converged:  about.Converged,
+		Iterations: about.Iterations,
+		Message:    about.Message,
 		Seconds:    took.Seconds(),
-		shape:      shapeOf(d.Points),
+		shape:      shapeOf(x),
 	}
 	r.MustLinks, r.Cannot = set.Count()
 	return r
-}
-
-// kernelOf returns the resolved kernel of a model that has one.
-func kernelOf(m algorithms.Model) string {
-	if k, ok := m.(interface{ Kernel() kernel.Kernel }); ok {
-		return k.Kernel().String()
-	}
-	return ""
 }
 
 func (r *fitReport) text(w io.Writer) {
@@ -434,19 +381,24 @@ func (r *fitReport) text(w io.Writer) {
 		fmt.Fprintf(w, "triplets\t%d\n", r.Triplets)
 	}
 	fmt.Fprintf(w, "embedding\t%s\n", plural(r.Dim, "dimension"))
-	status := "converged"
-	if !r.Converged {
-		status = "not converged"
-	}
-	if r.Iterations > 0 {
-		status += " in " + plural(r.Iterations, "iteration")
-	}
-	if r.Message != "" {
-		status += "; " + r.Message
-	}
-	fmt.Fprintf(w, "status\t%s\n", status)
+	fmt.Fprintf(w, "status\t%s\n", statusText(r.Converged, r.Iterations, r.Message))
 	fmt.Fprintf(w, "time\t%s\n", shortTime(r.Seconds))
 	fmt.Fprintf(w, "model\t%s\n", r.Model)
+}
+
+// statusText says how a fit ended; 0 iterations are not told.
+func statusText(converged bool, iterations int, message string) string {
+	text := "converged"
+	if !converged {
+		text = "not converged"
+	}
+	if iterations > 0 {
+		text += " in " + plural(iterations, "iteration")
+	}
+	if message != "" {
+		text += "; " + message
+	}
+	return text
 }
 
 // shortTime writes a duration with about three digits.

@@ -3,7 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/blas"
 )
 
 type gramFlags struct {
@@ -34,49 +35,42 @@ extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id
 }
 
 func (a *app) runGram(cmd *cobra.Command, path string, g *gramFlags) error {
-	if err := a.checkGram(cmd, path, g); err != nil {
-		return err
+	check := a.check(cmd)
+	check.required("input", "output")
+	check.refuse(g.other != "" && g.data.gram, "-j and --gram are given together: want vectors for a kernel between two files")
+	check.models([]string{path})
+	check.data(&g.data)
+	check.input("-j, --input2", g.other)
+	check.matrix("-o, --output", g.out, g.data.format)
+	if check.err != nil {
+		return check.err
 	}
-	m, err := a.apply(cmd.Context(), path, &g.data)
+	m, err := a.metric(cmd.Context(), path)
 	if err != nil {
 		return err
 	}
-	var y points.Points // nil stands for x
+	x, err := m.read(cmd.Context(), &g.data)
+	if err != nil {
+		return err
+	}
+	var y *mustlink.Table // nil stands for x
 	if g.other != "" {
 		other := g.data
 		other.path = g.other
-		if _, y, err = a.readFor(cmd.Context(), m.fitted, &other); err != nil {
+		d, err := m.read(cmd.Context(), &other)
+		if err != nil {
 			return err
 		}
+		y = mustlink.FromData(d)
 	}
-	k, err := m.fitted.Model.Gram(cmd.Context(), m.eng, m.x, y)
+	k, err := m.model().Gram(cmd.Context(), mustlink.FromData(x), y)
 	if err != nil {
-		return inFile(m.data.Name, err)
-	}
-	if err := a.writeMatrix(cmd.Context(), g.out, g.data.format, k, m.data.IDs); err != nil {
 		return err
 	}
-	r := matrixReport{Method: m.fitted.Model.Method(), Rows: k.Rows, Cols: k.Cols, Output: g.out, Warnings: a.allWarnings()}
+	raw := k.RawMatrix()
+	if err := a.writeMatrix(cmd.Context(), g.out, g.data.format, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data}, x.IDs); err != nil {
+		return err
+	}
+	r := matrixReport{Method: m.name(), Rows: raw.Rows, Cols: raw.Cols, Output: g.out, Warnings: a.allWarnings()}
 	return a.summarise(g.out, r, r.text)
-}
-
-func (a *app) checkGram(cmd *cobra.Command, path string, g *gramFlags) error {
-	if err := required(cmd, "input", "output"); err != nil {
-		return err
-	}
-	if g.other != "" && g.data.gram {
-		return usagef("-j and --gram are given together: want vectors for a kernel between two files")
-	}
-	if err := a.useModel(path); err != nil {
-		return err
-	}
-	if err := a.useData(&g.data); err != nil {
-		return err
-	}
-	if g.other != "" {
-		if err := a.useInput("-j, --input2", g.other); err != nil {
-			return err
-		}
-	}
-	return a.checkMatrixOutput(g.out, g.data.format)
 }

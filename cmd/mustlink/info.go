@@ -50,6 +50,10 @@ func (a *app) runInfo() error {
 	if err != nil {
 		return err
 	}
+	level, err := a.simd()
+	if err != nil {
+		return err
+	}
 	tags, cgo := buildTags()
 	r := infoReport{
 		Version:       catalog.Version(),
@@ -60,17 +64,10 @@ func (a *app) runInfo() error {
 		Backend:       eng.Backend().Name(),
 		BackendDetail: eng.Backend().Describe(),
 		Backends:      backends.Names(),
-		SIMD:          asm.Best().String(),
+		SIMD:          level.String(),
 		Workers:       eng.Workers(),
 		GOMAXPROCS:    runtime.GOMAXPROCS(0),
 		MemoryLimit:   eng.MemoryLimit(),
-	}
-	if name := a.getenv(simdVariable); name != "" {
-		level, err := asm.ParseLevel(name)
-		if err != nil {
-			return err
-		}
-		r.SIMD = level.String()
 	}
 	for _, l := range asm.Supported() {
 		r.SIMDLevels = append(r.SIMDLevels, l.String())

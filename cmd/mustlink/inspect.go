@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/suspicion"
@@ -128,7 +129,7 @@ type wrongLink struct {
 }
 
 func (a *app) runInspect(cmd *cobra.Command, path string, i *inspectFlags) error {
-	if err := a.checkInspect(path, i); err != nil {
+	if err := a.checkInspect(cmd, path, i); err != nil {
 		return err
 	}
 	r, fitted, err := a.inspectModel(cmd.Context(), path)
@@ -145,37 +146,26 @@ func (a *app) runInspect(cmd *cobra.Command, path string, i *inspectFlags) error
 	return a.print(r, r.text)
 }
 
-func (a *app) checkInspect(path string, i *inspectFlags) error {
-	if err := a.useModel(path); err != nil {
-		return err
+func (a *app) checkInspect(cmd *cobra.Command, path string, i *inspectFlags) error {
+	check := a.check(cmd)
+	check.models([]string{path})
+	check.least("--max", i.max, 1)
+	check.least("--suspicious", i.suspicious, 0)
+	check.refuse(i.suspicious > 0 && i.links.path == "", "--suspicious needs links: want -i and -c")
+	check.refuse((i.data.path == "") != (i.links.path == ""), "-i and -c go together: want both, or neither")
+	if i.data.path != "" {
+		check.data(&i.data)
+		check.links(&i.links)
 	}
-	switch {
-	case i.max < 1:
-		return usagef("--max is %d: want a number >= 1", i.max)
-	case i.suspicious < 0:
-		return usagef("--suspicious is %d: want a number >= 0", i.suspicious)
-	case i.suspicious > 0 && i.links.path == "":
-		return usagef("--suspicious needs links: want -i and -c")
-	case (i.data.path == "") != (i.links.path == ""):
-		return usagef("-i and -c go together: want both, or neither")
-	case i.data.path == "":
-		return nil
-	}
-	if err := i.links.check(); err != nil {
-		return err
-	}
-	if err := a.useData(&i.data); err != nil {
-		return err
-	}
-	return a.useInput("-c, --links", i.links.path)
+	return check.err
 }
 
 func (a *app) inspectModel(ctx context.Context, path string) (*inspectReport, *catalog.Fitted, error) {
-	file, fitted, err := a.loadModelFile(ctx, path)
+	file, fitted, err := a.loadModel(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	h, status := file.Header, fitted.Model.Status()
+	h, about := file.Header, mustlink.NewModel(fitted, nil).Describe()
 	r := &inspectReport{
 		Model:          path,
 		FormatVersion:  h.FormatVersion,
@@ -183,20 +173,17 @@ func (a *app) inspectModel(ctx context.Context, path string) (*inspectReport, *c
 		Params:         h.Params,
 		Kernel:         h.Kernel,
 		Features:       h.Features,
-		Scaling:        scalingName(fitted.Scaling),
-		Dim:            fitted.Model.Dim(),
-		Status:         statusReport{status.Converged, status.Iterations, status.Message, status.Elapsed.Seconds()},
+		Scaling:        about.Preparation,
+		Dim:            about.Dim,
+		Status:         statusReport{about.Converged, about.Iterations, about.Message, about.Elapsed.Seconds()},
 		LibraryVersion: h.LibraryVersion,
 		Build:          h.Build,
 		Fingerprint:    h.Fingerprint,
-		Figures:        []algorithms.Figure{},
+		Figures:        append([]algorithms.Figure{}, about.Statistics...),
 		Tensors:        tensors(file),
 	}
 	for _, t := range r.Tensors {
 		r.Bytes += t.Bytes
-	}
-	if d, ok := fitted.Model.(algorithms.Describer); ok {
-		r.Figures = d.Describe()
 	}
 	return r, fitted, nil
 }
@@ -220,11 +207,8 @@ func (a *app) inspectLinks(ctx context.Context, fitted *catalog.Fitted, i *inspe
 	if err != nil {
 		return nil, err
 	}
-	d, err := a.readData(ctx, &i.data)
+	d, err := a.readTwo(ctx, &i.data)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.AtLeast(2); err != nil {
 		return nil, err
 	}
 	fit := &linkFit{TrainingData: dataset.Fingerprint(d.Points) == fitted.Fingerprint, Violated: []wrongLink{}, Conflicts: []string{}}
@@ -255,11 +239,11 @@ func (a *app) inspectLinks(ctx context.Context, fitted *catalog.Fitted, i *inspe
 
 // measure fills in the distances and the links that they speak against.
 func (f *linkFit) measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, set *links.Set) error {
-	must, err := linkDistances(ctx, eng, m, x, set.Must())
+	must, err := m.Distances(ctx, eng, x, pairsOf(set.Must()))
 	if err != nil {
 		return err
 	}
-	cannot, err := linkDistances(ctx, eng, m, x, set.Cannot())
+	cannot, err := m.Distances(ctx, eng, x, pairsOf(set.Cannot()))
 	if err != nil {
 		return err
 	}
@@ -290,26 +274,23 @@ func (f *linkFit) judge(l links.Link, distance, bound, excess float64) {
 	}
 }
 
-func linkDistances(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, list []links.Link) ([]float64, error) {
-	pairs := make([][2]int, len(list))
-	for k, l := range list {
-		pairs[k] = [2]int{l.I, l.J}
-	}
-	return m.Distances(ctx, eng, x, pairs)
-}
-
 // randomPairs draws pairs of different rows, the same for the same n.
 func randomPairs(n int) [][2]int {
 	rng := rand.New(rand.NewPCG(uint64(n), 0))
 	pairs := make([][2]int, 2000)
 	for k := range pairs {
-		i, j := rng.IntN(n), rng.IntN(n-1)
-		if j >= i {
-			j++
-		}
-		pairs[k] = [2]int{i, j}
+		pairs[k] = randomPair(rng, n)
 	}
 	return pairs
+}
+
+// randomPair draws two different rows of n.
+func randomPair(rng *rand.Rand, n int) [2]int {
+	i, j := rng.IntN(n), rng.IntN(n-1)
+	if j >= i {
+		j++
+	}
+	return [2]int{i, j}
 }
 
 func (r *inspectReport) text(w io.Writer) {
@@ -325,14 +306,7 @@ func (r *inspectReport) text(w io.Writer) {
 	for _, f := range r.Figures {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
 	}
-	status := "converged"
-	if !r.Status.Converged {
-		status = "not converged"
-	}
-	if r.Status.Message != "" {
-		status += "; " + r.Status.Message
-	}
-	fmt.Fprintf(w, "status\t%s\n", status)
+	fmt.Fprintf(w, "status\t%s\n", statusText(r.Status.Converged, 0, r.Status.Message))
 	fmt.Fprintf(w, "made by\tmustlink %s, %s\n", r.LibraryVersion, r.Build)
 	if r.Fingerprint != "" {
 		fmt.Fprintf(w, "data\tsha256 %s\n", r.Fingerprint)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 func newLinks(a *app) *cobra.Command {
@@ -43,11 +43,6 @@ type linksReport struct {
 func (r linksReport) text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links, plural(r.MustLinks, "must-link"),
 		plural(r.Cannot, "cannot-link"), plural(r.N, "row"), plural(r.Components, "component"))
-}
-
-func (a *app) linksReport(path string, s *links.Set) linksReport {
-	must, cannot := s.Count()
-	return linksReport{Links: path, N: s.N(), MustLinks: must, Cannot: cannot, Components: s.NumComponents(), Warnings: a.allWarnings()}
 }
 
 type linksMakeFlags struct {
@@ -93,13 +88,7 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
 }
 
 func (a *app) runLinksMake(cmd *cobra.Command, l *linksMakeFlags) error {
-	if err := l.check(cmd); err != nil {
-		return err
-	}
-	if err := a.useData(&l.data); err != nil {
-		return err
-	}
-	if err := a.checkOutput("-o, --output", l.out); err != nil {
+	if err := a.checkLinksMake(cmd, l); err != nil {
 		return err
 	}
 	d, err := a.readData(cmd.Context(), &l.data)
@@ -116,41 +105,35 @@ func (a *app) runLinksMake(cmd *cobra.Command, l *linksMakeFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := dataset.WriteLinks(l.out, set, l.by.rowNames(d), a.writingText()); err != nil {
-		return err
-	}
-	r := a.linksReport(l.out, set)
-	r.Seed = &l.seed
-	return a.summarise(l.out, r, r.text)
+	return a.writeLinks(l.out, set, l.by.rowNames(d), &l.seed)
 }
 
-func (l *linksMakeFlags) check(cmd *cobra.Command) error {
-	if err := required(cmd, "input", "output"); err != nil {
+// writeLinks writes links, and reports on them.
+func (a *app) writeLinks(path string, set *links.Set, ids []string, seed *uint64) error {
+	if err := dataset.WriteLinks(path, set, ids, a.writingText()); err != nil {
 		return err
 	}
-	for _, other := range []string{"must", "cannot"} {
-		if err := exclusive(cmd, "pairs", other); err != nil {
-			return err
-		}
-	}
-	for _, other := range []string{"pairs", "must"} {
-		if err := exclusive(cmd, "components", other); err != nil {
-			return err
-		}
-	}
-	f := cmd.Flags()
-	if !f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !f.Changed("components") {
-		return usagef("the number of links is missing: want --pairs, --must and --cannot, or --components %s", helpHint(cmd))
-	}
-	for _, c := range []struct {
-		name  string
-		value int
-	}{{"--pairs", l.pairs}, {"--must", l.must}, {"--cannot", l.cannot}} {
-		if c.value < 0 {
-			return usagef("%s is %d: want a number >= 0", c.name, c.value)
-		}
-	}
-	return l.by.check()
+	must, cannot := set.Count()
+	r := linksReport{Links: path, N: set.N(), MustLinks: must, Cannot: cannot, Components: set.NumComponents(), Seed: seed, Warnings: a.allWarnings()}
+	return a.summarise(path, r, r.text)
+}
+
+func (a *app) checkLinksMake(cmd *cobra.Command, l *linksMakeFlags) error {
+	check, f := a.check(cmd), cmd.Flags()
+	check.required("input", "output")
+	check.exclusive("pairs", "must")
+	check.exclusive("pairs", "cannot")
+	check.exclusive("components", "pairs")
+	check.exclusive("components", "must")
+	check.refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !f.Changed("components"),
+		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", helpHint(cmd))
+	check.least("--pairs", l.pairs, 0)
+	check.least("--must", l.must, 0)
+	check.least("--cannot", l.cannot, 0)
+	check.by(&l.by)
+	check.data(&l.data)
+	check.output("-o, --output", l.out)
+	return check.err
 }
 
 // draw samples as the flags ask.
@@ -217,63 +200,36 @@ func (a *app) runLinksClose(cmd *cobra.Command, l *linksCloseFlags) error {
 	if err := a.checkLinksClose(cmd, l); err != nil {
 		return err
 	}
-	d, set, err := a.readForClosure(cmd.Context(), l)
+	// Without data there is only a number of rows.
+	d := &dataset.Data{Points: &points.Dense{N: l.n}}
+	var err error
+	if l.data.path != "" {
+		if d, err = a.readData(cmd.Context(), &l.data); err != nil {
+			return err
+		}
+	}
+	set, err := a.readLinks(cmd.Context(), &l.links, d)
 	if err != nil {
 		return err
 	}
 	closed, err := set.Closure()
 	if err != nil {
-		return inFile(l.links.path, err)
+		return fault.InFile(err, l.links.path)
 	}
-	var ids []string
-	if d != nil {
-		ids = l.links.rowNames(d)
-	}
-	if err := dataset.WriteLinks(l.out, closed, ids, a.writingText()); err != nil {
-		return err
-	}
-	r := a.linksReport(l.out, closed)
-	return a.summarise(l.out, r, r.text)
+	return a.writeLinks(l.out, closed, l.links.rowNames(d), nil)
 }
 
 func (a *app) checkLinksClose(cmd *cobra.Command, l *linksCloseFlags) error {
-	if err := required(cmd, "links", "output"); err != nil {
-		return err
+	check := a.check(cmd)
+	check.required("links", "output")
+	check.exclusive("input", "rows")
+	check.links(&l.links)
+	check.refuse(cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
+	check.refuse(l.data.path == "" && l.n == 0, "-i, --input is missing: want the data that the links are about, or -n %s", helpHint(cmd))
+	check.refuse(l.data.path == "" && l.links.by == dataset.ByID, "--links-by id needs the data: want -i")
+	if l.data.path != "" {
+		check.data(&l.data)
 	}
-	if err := exclusive(cmd, "input", "rows"); err != nil {
-		return err
-	}
-	if err := l.links.check(); err != nil {
-		return err
-	}
-	if err := a.useInput("-c, --links", l.links.path); err != nil {
-		return err
-	}
-	switch {
-	case cmd.Flags().Changed("rows") && l.n < 1:
-		return usagef("-n, --rows is %d: want a number >= 1", l.n)
-	case l.data.path == "" && l.n == 0:
-		return usagef("-i, --input is missing: want the data that the links are about, or -n %s", helpHint(cmd))
-	case l.data.path == "" && l.links.by == dataset.ByID:
-		return usagef("--links-by id needs the data: want -i")
-	case l.data.path != "":
-		if err := a.useData(&l.data); err != nil {
-			return err
-		}
-	}
-	return a.checkOutput("-o, --output", l.out)
-}
-
-// readForClosure returns nil data when there is only a number of rows.
-func (a *app) readForClosure(ctx context.Context, l *linksCloseFlags) (*dataset.Data, *links.Set, error) {
-	if l.data.path == "" {
-		set, err := a.readLinksOf(ctx, &l.links, dataset.LinkContext{N: l.n, By: l.links.by, MemoryLimit: int64(a.memoryLimit)})
-		return nil, set, err
-	}
-	d, err := a.readData(ctx, &l.data)
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := a.readLinks(ctx, &l.links, d)
-	return d, set, err
+	check.output("-o, --output", l.out)
+	return check.err
 }

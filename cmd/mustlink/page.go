@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
@@ -92,8 +93,8 @@ func (r pageReport) text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.FormatBytes(int64(r.Bytes)), plural(r.Points, "point"), strings.Join(r.Metrics, ", "))
 }
 
-// metric is the points under one metric.
-type metric struct {
+// view is the points under one metric.
+type view struct {
 	name   string
 	fitted *catalog.Fitted // nil for the points as they are
 	x      points.Points   // as the model takes them
@@ -123,7 +124,7 @@ func (a *app) makePage(ctx context.Context, eng *engine.Engine, p *pageFlags, mo
 	}
 	for _, step := range []func() error{page.describe, page.measure, page.points, page.suspects, page.doubts, page.models} {
 		if err := errors.Join(ctx.Err(), step()); err != nil {
-			return nil, inFile(page.d.Name, err)
+			return nil, fault.InFile(err, page.d.Name)
 		}
 	}
 	page.out.Command = page.command(models)
@@ -132,120 +133,85 @@ func (a *app) makePage(ctx context.Context, eng *engine.Engine, p *pageFlags, mo
 		return nil, err
 	}
 	r := &pageReport{Points: page.out.Points.Count, Suspects: len(page.out.Suspects), Bytes: b.Len(), Output: p.out, Warnings: a.allWarnings()}
-	for _, m := range page.metrics {
-		r.Metrics = append(r.Metrics, m.name)
+	for _, v := range page.views {
+		r.Metrics = append(r.Metrics, v.name)
 	}
-	write := func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }
-	if p.out == stream {
-		return r, write(a.stdout)
-	}
-	return r, dataset.Atomic(p.out, write)
+	return r, a.writeText(p.out, b.String())
 }
 
 // checkPage finds every mistake that shows before data are read.
 func (a *app) checkPage(cmd *cobra.Command, args []string, p *pageFlags) error {
-	if err := required(cmd, "input", "output"); err != nil {
-		return err
-	}
-	switch {
-	case p.seeds < 1:
-		return usagef("--seeds is %d: want a number >= 1", p.seeds)
-	case p.suspicious < 0:
-		return usagef("--suspicious is %d: want a number >= 0", p.suspicious)
-	case p.suspicious > 0 && p.links.path == "":
-		return usagef("--suspicious needs links: want -c")
-	case p.features < 0:
-		return usagef("--max-features is %d: want a number >= 0", p.features)
-	case p.clusters < 0 || p.clusters == 1:
-		return usagef("-n, --clusters is %d: want a number >= 2", p.clusters)
-	case p.out != stream && !strings.HasSuffix(strings.ToLower(p.out), ".html"):
-		return &fault.ParamError{Param: "-o, --output", Value: p.out, Want: "a name that ends in .html, or \"-\""}
-	case len(args) == 0 && p.data.gram:
-		return usagef("--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
-	}
-	if err := p.scaling.check(len(args) > 0, false); err != nil {
-		return err
-	}
-	if err := p.links.check(); err != nil {
-		return err
-	}
-	for _, path := range args {
-		if err := a.useModel(path); err != nil {
-			return err
-		}
-	}
-	if err := a.useData(&p.data); err != nil {
-		return err
-	}
-	if p.links.path != "" {
-		if err := a.useInput("-c, --links", p.links.path); err != nil {
-			return err
-		}
-	}
-	return a.checkOutput("-o, --output", p.out)
+	check := a.check(cmd)
+	check.required("input", "output")
+	check.least("--seeds", p.seeds, 1)
+	check.least("--suspicious", p.suspicious, 0)
+	check.refuse(p.suspicious > 0 && p.links.path == "", "--suspicious needs links: want -c")
+	check.least("--max-features", p.features, 0)
+	check.refuse(p.clusters < 0 || p.clusters == 1, "-n, --clusters is %d: want a number >= 2", p.clusters)
+	check.ending("-o, --output", p.out, "html")
+	check.refuse(len(args) == 0 && p.data.gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	check.scaling(&p.scaling, len(args) > 0, false)
+	check.models(args)
+	check.data(&p.data)
+	check.links(&p.links)
+	check.output("-o, --output", p.out)
+	return check.err
 }
 
 // pageRun makes a page.
 type pageRun struct {
 	*app
-	ctx     context.Context
-	eng     *engine.Engine
-	p       *pageFlags
-	d       *dataset.Data
-	raw     points.Points // before any scaling
-	set     *links.Set    // nil without links
-	metrics []metric
-	k       int // clusters, 0 for none
-	out     *report.Report
+	ctx   context.Context
+	eng   *engine.Engine
+	p     *pageFlags
+	d     *dataset.Data
+	raw   points.Points // before any scaling
+	set   *links.Set    // nil without links
+	views []view
+	k     int // clusters, 0 for none
+	out   *report.Report
 }
 
 // read reads models, data and links.
 func (r *pageRun) read(paths []string) error {
-	var models []*catalog.Fitted
-	var first *catalog.Fitted
+	var models []*metric
+	first := &metric{app: r.app, eng: r.eng}
 	for _, path := range paths {
-		fitted, err := r.loadModel(r.ctx, path)
+		_, fitted, err := r.loadModel(r.ctx, path)
 		if err != nil {
 			return err
 		}
-		models = append(models, fitted)
+		models = append(models, &metric{app: r.app, eng: r.eng, fitted: fitted})
 		first = models[0]
 	}
 	var err error
-	if r.d, err = r.readData(r.ctx, r.p.data.forModel(first)); err != nil {
-		return err
-	}
-	if err := r.d.AtLeast(2); err != nil {
+	if r.d, err = r.readTwo(r.ctx, first.flags(&r.p.data)); err != nil {
 		return err
 	}
 	r.raw = r.d.Points
 	if r.p.links.path != "" {
-		if r.set, err = r.readLinks(r.ctx, &r.p.links, r.d); err != nil {
+		if r.set, err = r.readLinksWarning(r.ctx, &r.p.links, r.d); err != nil {
 			return err
 		}
-		for _, w := range r.set.Warnings() {
-			r.warn("%s: %s", r.p.links.path, w)
-		}
 	}
-	for k, fitted := range models {
-		x, err := fitted.Prepare(r.d)
-		if err != nil {
-			return inFile(r.d.Name, err)
+	for k, m := range models {
+		v := view{name: nameOfMetric(models, paths, k), fitted: m.fitted}
+		if v.x, err = m.points(r.d); err == nil {
+			v.y, err = m.fitted.Model.Embed(r.ctx, r.eng, v.x)
 		}
-		y, err := fitted.Model.Embed(r.ctx, r.eng, x)
 		if err != nil {
-			return inFile(r.d.Name, err)
+			return fault.InFile(err, r.d.Name)
 		}
-		r.metrics = append(r.metrics, metric{nameOfMetric(models, paths, k), fitted, x, y})
+		r.views = append(r.views, v)
 	}
 	return r.before(first)
 }
 
 // nameOfMetric is the method of a model, with its file where another model has the same.
-func nameOfMetric(models []*catalog.Fitted, paths []string, k int) string {
-	name := models[k].Model.Method()
+func nameOfMetric(models []*metric, paths []string, k int) string {
+	name := models[k].name()
 	for i, other := range models {
-		if i != k && other.Model.Method() == name {
+		if i != k && other.name() == name {
 			return name + " (" + filepath.Base(paths[k]) + ")"
 		}
 	}
@@ -253,24 +219,27 @@ func nameOfMetric(models []*catalog.Fitted, paths []string, k int) string {
 }
 
 // before puts the points as they are first, scaled as the first model does; objects without coordinates are left out.
-func (r *pageRun) before(first *catalog.Fitted) error {
-	name := "raw points"
-	d := *r.d
-	if first != nil {
-		d.Points = r.metrics[0].x
-	} else if _, err := r.p.scaling.apply(r.app, &d); err != nil {
-		return err
+func (r *pageRun) before(first *metric) error {
+	var x points.Points
+	if first.fitted != nil {
+		x = r.views[0].x
+	} else {
+		table, err := r.p.scaling.apply(r.app, r.d)
+		if err != nil {
+			return err
+		}
+		x = table.Data().Points
 	}
-	switch d.Points.(type) {
+	switch x.(type) {
 	case *points.Dense, *points.CSR:
 	default:
 		return nil
 	}
-	y, err := rawMatrix(r.eng, &d)
+	y, err := rawMatrix(r.eng, r.d.Name, x)
 	if err != nil {
 		return err
 	}
-	r.metrics = append([]metric{{name, nil, d.Points, y}}, r.metrics...)
+	r.views = append([]view{{"raw points", nil, x, y}}, r.views...)
 	return nil
 }
 
@@ -321,6 +290,7 @@ func (r *pageRun) measure() error {
 	labelled := r.d.Labels != nil && r.k >= 2
 	if labelled {
 		s.Columns = append(s.Columns, "balanced Rand", "adjusted Rand", "NMI", "5-NN accuracy")
+		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", r.k, plural(restartsFor(r.raw.Len()), "start"), r.p.seeds)
 	}
 	ranked := false
 	if r.set != nil {
@@ -329,31 +299,26 @@ func (r *pageRun) measure() error {
 	}
 	if ranked {
 		s.Columns = append(s.Columns, "links in order (AUC)")
+		s.Note += " Links in order: how likely a must-link is shorter than a cannot-link; links that a model was fitted on are no test of it."
 	}
 	if len(s.Columns) == 0 {
 		return nil
 	}
-	if labelled {
-		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", r.k, plural(restartsFor(r.raw.Len()), "start"), r.p.seeds)
-	}
-	if ranked {
-		s.Note += " Links in order: how likely a must-link is shorter than a cannot-link; links that a model was fitted on are no test of it."
-	}
-	for _, m := range r.metrics {
-		row := report.Row{Name: m.name}
+	for _, v := range r.views {
+		row := report.Row{Name: v.name}
 		if labelled {
-			scores, err := r.clusterScores(m.y)
+			scores, err := r.clusterScores(v.y)
 			if err != nil {
 				return err
 			}
-			accuracy, err := r.neighborScore(m.y)
+			accuracy, err := r.neighborScore(v.y)
 			if err != nil {
 				return err
 			}
 			row.Scores = append(scores, accuracy)
 		}
 		if ranked {
-			auc, err := r.linkScore(m)
+			auc, err := r.linkScore(v)
 			if err != nil {
 				return err
 			}
@@ -424,45 +389,46 @@ func (r *pageRun) neighborScore(y blas.Matrix) (report.Score, error) {
 }
 
 // linkScore is the probability that a must-link is shorter than a cannot-link.
-func (r *pageRun) linkScore(m metric) (report.Score, error) {
+func (r *pageRun) linkScore(v view) (report.Score, error) {
 	var lengths []float64
 	var must []bool
 	for _, list := range [][]links.Link{r.set.Must(), r.set.Cannot()} {
 		for _, l := range list {
-			lengths = append(lengths, -points.SquaredDistance(m.y.Row(l.I), m.y.Row(l.J)))
+			lengths = append(lengths, -points.SquaredDistance(v.y.Row(l.I), v.y.Row(l.J)))
 			must = append(must, l.Sign == links.Must)
 		}
 	}
-	v, err := score.AUC(lengths, must)
-	return report.Score{Mean: v, SD: math.NaN()}, err
+	auc, err := score.AUC(lengths, must)
+	return report.Score{Mean: auc, SD: math.NaN()}, err
 }
 
 // points places the points, clusters them and carries their features.
 func (r *pageRun) points() error {
 	p := &r.out.Points
 	p.Count, p.IDs, p.Labels = r.raw.Len(), r.d.IDs, r.d.Labels
-	for _, m := range r.metrics {
+	feature := func(j int) string { return featureName(r.d, j) }
+	for _, v := range r.views {
 		var s figure.Scatter
-		name := func(j int) string { return fmt.Sprintf("coordinate %d", j) }
-		if m.fitted == nil {
-			name = r.feature
+		name := coordinateName
+		if v.fitted == nil {
+			name = feature
 		}
-		if err := place(r.ctx, r.eng, &s, m.y, nil, name); err != nil {
+		if err := place(r.ctx, r.eng, &s, v.y, nil, name); err != nil {
 			return err
 		}
-		v := report.View{Name: m.name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
+		shown := report.View{Name: v.name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
 		if r.k >= 2 {
-			c, err := cluster.KMeans(r.ctx, r.eng, m.y, cluster.Params{K: r.k, Restarts: restartsFor(m.y.Rows), Seed: r.p.seed})
+			c, err := cluster.KMeans(r.ctx, r.eng, v.y, cluster.Params{K: r.k, Restarts: restartsFor(v.y.Rows), Seed: r.p.seed})
 			if err != nil {
 				return err
 			}
-			v.Clusters = c.Labels
+			shown.Clusters = c.Labels
 		}
-		p.Views = append(p.Views, v)
+		p.Views = append(p.Views, shown)
 	}
 	if x, ok := r.raw.(*points.Dense); ok {
 		for j := range min(x.D, r.p.features) {
-			f := report.Feature{Name: r.feature(j), Values: make([]float64, x.N)}
+			f := report.Feature{Name: feature(j), Values: make([]float64, x.N)}
 			for i := range f.Values {
 				f.Values[i] = x.Row(i)[j]
 			}
@@ -475,21 +441,8 @@ func (r *pageRun) points() error {
 	if err := r.eng.Check("all pairs of the chunklets", r.set.Bytes(), "give links in place of chunklets"); err != nil {
 		return err
 	}
-	for _, l := range r.set.Must() {
-		p.Must = append(p.Must, [2]int{l.I, l.J})
-	}
-	for _, l := range r.set.Cannot() {
-		p.Cannot = append(p.Cannot, [2]int{l.I, l.J})
-	}
+	p.Must, p.Cannot = pairsOf(r.set.Must()), pairsOf(r.set.Cannot())
 	return nil
-}
-
-// feature is the name of a column of the data.
-func (r *pageRun) feature(j int) string {
-	if j < len(r.d.Features) {
-		return r.d.Features[j]
-	}
-	return "feature " + strconv.Itoa(j)
 }
 
 // mostSuspects is how many suspicious links of a metric the page holds, the worst ones.
@@ -500,20 +453,20 @@ func (r *pageRun) suspects() error {
 	if r.set == nil || r.set.Len() == 0 {
 		return nil
 	}
-	for _, m := range r.metrics {
-		if m.fitted == nil {
+	for _, v := range r.views {
+		if v.fitted == nil {
 			continue
 		}
 		var fit linkFit
-		if err := fit.measure(r.ctx, r.eng, m.fitted.Model, m.x, r.set); err != nil {
+		if err := fit.measure(r.ctx, r.eng, v.fitted.Model, v.x, r.set); err != nil {
 			return err
 		}
 		if len(fit.Violated) > mostSuspects {
-			r.warn("%d of the %d links that look wrong under %s are in the page", mostSuspects, len(fit.Violated), m.name)
+			r.warn("%d of the %d links that look wrong under %s are in the page", mostSuspects, len(fit.Violated), v.name)
 			fit.Violated = fit.Violated[:mostSuspects]
 		}
 		for _, w := range fit.Violated {
-			r.out.Suspects = append(r.out.Suspects, report.Suspect{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: m.name, Distance: w.Distance, Expected: w.Bound, Excess: times(w)})
+			r.out.Suspects = append(r.out.Suspects, report.Suspect{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.name, Distance: w.Distance, Expected: w.Bound, Excess: times(w)})
 		}
 	}
 	return nil
@@ -525,8 +478,8 @@ func (r *pageRun) doubts() error {
 		return nil
 	}
 	x := r.d.Points
-	if len(r.metrics) > 0 {
-		x = r.metrics[0].x
+	if len(r.views) > 0 {
+		x = r.views[0].x
 	}
 	ranked, err := r.judged(r.ctx, r.eng, r.d, x, r.set, r.p.links.path, r.p.seed)
 	if err != nil {
@@ -553,57 +506,49 @@ func times(w wrongLink) float64 {
 
 // models describes the models and draws what they keep.
 func (r *pageRun) models() error {
-	for _, m := range r.metrics {
-		if m.fitted == nil {
+	for _, v := range r.views {
+		if v.fitted == nil {
 			continue
 		}
-		file, err := catalog.Encode(m.fitted)
+		file, err := catalog.Encode(v.fitted)
 		if err != nil {
 			return err
 		}
-		status := m.fitted.Model.Status()
-		info := report.Model{Name: m.name, Notices: status.Notices}
+		about := mustlink.NewModel(v.fitted, r.eng).Describe()
+		info := report.Model{Name: v.name, Notices: about.Notices}
 		add := func(name, value string) {
 			if value != "" {
 				info.Facts = append(info.Facts, report.Fact{Name: name, Value: value})
 			}
 		}
-		add("method", m.fitted.Model.Method())
+		add("method", about.Method)
 		add("parameters", compact(file.Header.Params))
-		add("scaling", scalingName(m.fitted.Scaling))
-		add("embedding", plural(m.fitted.Model.Dim(), "dimension"))
-		converged := "converged"
-		if !status.Converged {
-			converged = "not converged"
-		}
-		if status.Message != "" {
-			converged += "; " + status.Message
-		}
-		add("status", converged)
-		add("time of the fit", shortTime(status.Elapsed.Seconds()))
+		add("scaling", about.Preparation)
+		add("embedding", plural(about.Dim, "dimension"))
+		add("status", statusText(about.Converged, 0, about.Message))
+		add("time of the fit", shortTime(about.Elapsed.Seconds()))
 		add("made by", "mustlink "+file.Header.LibraryVersion+", "+file.Header.Build)
-		if m.fitted.Fingerprint != dataset.Fingerprint(r.raw) {
+		if about.Fingerprint != dataset.Fingerprint(r.raw) {
 			add("fitted on", "other data than these")
 		}
-		figures := []algorithms.Figure{{Name: "kernel", Value: file.Header.Kernel}}
-		if d, ok := m.fitted.Model.(algorithms.Describer); ok {
-			figures = d.Describe()
+		if about.Statistics == nil {
+			add("kernel", file.Header.Kernel)
 		}
-		for _, f := range figures {
+		for _, f := range about.Statistics {
 			add(f.Name, fmt.Sprint(f.Value))
 		}
 		r.out.Models = append(r.out.Models, info)
-		if err := r.pictures(m); err != nil {
+		if err := r.pictures(v); err != nil {
 			return err
 		}
 	}
 	r.out.Warnings = r.allWarnings()
-	r.out.Versions = []report.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: buildText(r.eng)}}
+	r.out.Versions = []report.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(r.eng)}}
 	return nil
 }
 
 // pictures draws the trace and the spectra of a model.
-func (r *pageRun) pictures(m metric) error {
+func (r *pageRun) pictures(v view) error {
 	add := func(title string, l figure.Lines) error {
 		var b bytes.Buffer
 		if err := figure.Write(&b, "svg", figure.Size{Width: 7, Height: 3.5}, l); err != nil {
@@ -612,19 +557,16 @@ func (r *pageRun) pictures(m metric) error {
 		r.out.Pictures = append(r.out.Pictures, report.Picture{Title: title, SVG: b.Bytes()})
 		return nil
 	}
-	if t, ok := m.fitted.Model.(algorithms.Trace); ok && len(t.Trace()) > 1 {
-		s := figure.Series{Name: "objective"}
-		for k, v := range t.Trace() {
-			s.X, s.Y = append(s.X, float64(k)), append(s.Y, v)
-		}
-		if err := add(m.name+": objective", figure.Lines{XLabel: "iteration", YLabel: "objective", Series: []figure.Series{s}, NoLegend: true}); err != nil {
+	if s, ok := traceOf(v.fitted.Model); ok {
+		s.Name = "objective"
+		if err := add(v.name+": objective", figure.Lines{XLabel: "iteration", YLabel: "objective", Series: []figure.Series{s}, NoLegend: true}); err != nil {
 			return err
 		}
 	}
-	if s, ok := m.fitted.Model.(algorithms.Spectral); ok {
+	if s, ok := v.fitted.Model.(algorithms.Spectral); ok {
 		lines, _ := spectrumLines(s)
 		if len(lines.Series) > 0 && len(lines.Series[0].X) > 1 {
-			return add(m.name+": spectrum", lines)
+			return add(v.name+": spectrum", lines)
 		}
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -70,19 +69,13 @@ of the papers' tables, ranks of a cross table, learning curves.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if p.curve != "" {
-				if err := required(cmd, "output"); err != nil {
-					return err
-				}
-				return a.plotCurve(cmd.Context(), args, &p)
+				return a.plotCurve(cmd, args, &p)
 			}
 			if err := positional(0, 1, "one MODEL")(cmd, args); err != nil {
 				return err
 			}
 			if len(args) == 1 && isJSON(args[0]) {
-				if err := required(cmd, "output"); err != nil {
-					return err
-				}
-				return a.plotBench(cmd.Context(), args[0], &p)
+				return a.plotBench(cmd, args[0], &p)
 			}
 			return a.runPlot(cmd, args, &p)
 		},
@@ -136,44 +129,35 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 		return err
 	}
 	ctx := cmd.Context()
-	eng, err := a.engine()
+	m, err := a.metric(ctx, args...)
 	if err != nil {
 		return err
-	}
-	var fitted *catalog.Fitted
-	if len(args) > 0 {
-		if fitted, err = a.loadModel(ctx, args[0]); err != nil {
-			return err
-		}
 	}
 	if p.spectrum {
-		return a.plotSpectrum(args[0], fitted, p)
+		return m.plotSpectrum(args[0], p)
 	}
-	d, err := a.readData(ctx, p.data.forModel(fitted))
+	d, err := m.read(ctx, &p.data)
 	if err != nil {
 		return err
 	}
-	s, err := a.scatter(ctx, eng, fitted, d, p)
+	s, err := m.scatter(ctx, d, p)
 	if err != nil {
-		return inFile(d.Name, err)
+		return fault.InFile(err, d.Name)
 	}
 	if p.links.path != "" {
-		set, err := a.readLinks(ctx, &p.links, d)
+		set, err := a.readLinksWarning(ctx, &p.links, d)
 		if err != nil {
 			return err
 		}
-		for _, w := range set.Warnings() {
-			a.warn("%s: %s", p.links.path, w)
-		}
-		if err := a.drawLinks(eng, set, p, &s); err != nil {
-			return inFile(p.links.path, err)
+		if err := a.drawLinks(m.eng, set, p, &s); err != nil {
+			return fault.InFile(err, p.links.path)
 		}
 	}
 	panels := []figure.Panel{s}
 	if p.before {
-		raw, err := a.scatterBefore(ctx, eng, fitted, d, p, s)
+		raw, err := m.scatterBefore(ctx, d, p, s)
 		if err != nil {
-			return inFile(d.Name, err)
+			return fault.InFile(err, d.Name)
 		}
 		panels = []figure.Panel{raw, s}
 	}
@@ -189,70 +173,42 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 
 // checkPlot finds every mistake that shows before data are read.
 func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
-	needed := []string{"input", "output"}
-	if p.spectrum {
-		needed = needed[1:]
+	check := a.check(cmd)
+	model, sequences := len(args) > 0, p.data.formatName() == "fasta"
+	if !p.spectrum {
+		check.required("input")
 	}
-	if err := required(cmd, needed...); err != nil {
-		return err
+	check.required("output")
+	check.refuse(p.spectrum && (!model || p.data.path != "" || p.links.path != ""), "--spectrum is that of a MODEL: want MODEL, and neither -i nor -c")
+	check.refuse(p.before && (!model || p.spectrum || p.dims != nil), "--before is beside a MODEL: want MODEL, and neither --spectrum nor --dims")
+	check.refuse(p.before && (p.data.gram || sequences), "--before is given, but %s holds objects without coordinates", p.data.path)
+	check.refuse(p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
+		"--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
+	check.least("--max-links", p.maxLinks, 0)
+	check.refuse(!model && p.data.gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	check.refuse(!model && sequences, "%s holds sequences, which have no coordinates: fit a model and pass it", p.data.path)
+	check.refuse(p.chunklets && p.links.path == "", "--chunklets is given without -c: want a file of links or chunklets")
+	check.refuse(!(p.pointSize >= 0 && p.pointSize <= 100), "--point-size is %v: want 0 to 100", p.pointSize)
+	check.scaling(&p.scaling, model, false)
+	check.do(p.checkFormat)
+	check.models(args)
+	if !p.spectrum {
+		check.data(&p.data)
 	}
-	switch {
-	case p.spectrum && (len(args) == 0 || p.data.path != "" || p.links.path != ""):
-		return usagef("--spectrum is that of a MODEL: want MODEL, and neither -i nor -c")
-	case p.before && (len(args) == 0 || p.spectrum || p.dims != nil):
-		return usagef("--before is beside a MODEL: want MODEL, and neither --spectrum nor --dims")
-	case p.before && (p.data.gram || p.data.formatName() == "fasta"):
-		return usagef("--before is given, but %s holds objects without coordinates", p.data.path)
-	case p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]):
-		return usagef("--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
-	case p.maxLinks < 0:
-		return usagef("--max-links is %d: want a number >= 0", p.maxLinks)
-	case len(args) == 0 && p.data.gram:
-		return usagef("--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
-	case len(args) == 0 && p.data.formatName() == "fasta":
-		return usagef("%s holds sequences, which have no coordinates: fit a model and pass it", p.data.path)
-	case p.chunklets && p.links.path == "":
-		return usagef("--chunklets is given without -c: want a file of links or chunklets")
-	case !(p.pointSize >= 0 && p.pointSize <= 100):
-		return usagef("--point-size is %v: want 0 to 100", p.pointSize)
-	}
-	if err := p.scaling.check(len(args) > 0, false); err != nil {
-		return err
-	}
-	if err := p.checkFormat(); err != nil {
-		return err
-	}
-	if err := p.links.check(); err != nil {
-		return err
-	}
-	if len(args) > 0 {
-		if err := a.useModel(args[0]); err != nil {
-			return err
-		}
-	}
-	if p.spectrum {
-		return a.checkPicture(p)
-	}
-	if err := a.useData(&p.data); err != nil {
-		return err
-	}
-	if p.links.path != "" {
-		if err := a.useInput("-c, --links", p.links.path); err != nil {
-			return err
-		}
-	}
-	return a.checkPicture(p)
+	check.links(&p.links)
+	p.checkPicture(check)
+	return check.err
 }
 
 // checkPicture checks size and place of the picture.
-func (a *app) checkPicture(p *plotFlags) error {
-	if p.out == stream && p.format != "svg" && isTerminal(a.stdout) {
-		return usagef("-o, --output is \"-\", but %s is binary and standard output is a terminal: want a file or a pipe", p.format)
+func (p *plotFlags) checkPicture(check *checks) {
+	if p.format != "svg" {
+		check.binary("-o, --output", p.out, p.format)
 	}
-	if err := p.size.Check(); err != nil {
-		return renameParams(err, "width", "--width", "height", "--height", "dpi", "--dpi")
-	}
-	return a.checkOutput("-o, --output", p.out)
+	check.do(func() error {
+		return renameParams(p.size.Check(), "width", "--width", "height", "--height", "dpi", "--dpi")
+	})
+	check.output("-o, --output", p.out)
 }
 
 // checkFormat sets the format of the picture. --format names it, or that of the data: no word
@@ -276,55 +232,54 @@ func (p *plotFlags) checkFormat() (err error) {
 }
 
 // scatter places the points.
-func (a *app) scatter(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data, p *plotFlags) (figure.Scatter, error) {
-	s := figure.Scatter{Title: p.title, Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
-	var err error
-	if fitted == nil {
-		s.Title = nameOr(s.Title, filepath.Base(d.Name))
-		err = a.placeRaw(ctx, eng, d, p, &s)
+func (m *metric) scatter(ctx context.Context, d *dataset.Data, p *plotFlags) (s figure.Scatter, err error) {
+	s = figure.Scatter{Title: nameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
+	if m.fitted == nil {
+		err = m.placeRaw(ctx, d, p, &s)
 		return s, err
 	}
-	s.Title = nameOr(s.Title, filepath.Base(d.Name)+", "+fitted.Model.Method())
-	x, err := fitted.Prepare(d)
+	s.Title = nameOr(p.title, s.Title+", "+m.name())
+	y, err := m.coordinates(ctx, d)
 	if err != nil {
 		return s, err
 	}
-	y, err := fitted.Model.Embed(ctx, eng, x)
-	if err != nil {
-		return s, err
-	}
-	err = place(ctx, eng, &s, y, p.dims, func(j int) string { return fmt.Sprintf("coordinate %d", j) })
+	err = place(ctx, m.eng, &s, y, p.dims, coordinateName)
 	return s, err
 }
 
+// coordinateName names a coordinate of an embedding.
+func coordinateName(j int) string { return fmt.Sprintf("coordinate %d", j) }
+
+// featureName names a column of data.
+func featureName(d *dataset.Data, j int) string {
+	if j < len(d.Features) {
+		return d.Features[j]
+	}
+	return fmt.Sprintf("feature %d", j)
+}
+
 // scatterBefore places the points as the model takes them, with the links of the learned picture.
-func (a *app) scatterBefore(ctx context.Context, eng *engine.Engine, fitted *catalog.Fitted, d *dataset.Data, p *plotFlags, learned figure.Scatter) (figure.Scatter, error) {
-	s := learned
+func (m *metric) scatterBefore(ctx context.Context, d *dataset.Data, p *plotFlags, learned figure.Scatter) (s figure.Scatter, err error) {
+	s = learned
 	s.Title, s.NoLegend = nameOr(p.title, filepath.Base(d.Name))+", raw", true
 	before := *d
-	var err error
-	if before.Points, err = fitted.Prepare(d); err != nil {
-		return s, err
+	if before.Points, err = m.points(d); err == nil {
+		err = m.placeRaw(ctx, &before, p, &s)
 	}
-	return s, a.placeRaw(ctx, eng, &before, p, &s)
+	return s, err
 }
 
 // placeRaw takes the points' own coordinates.
-func (a *app) placeRaw(ctx context.Context, eng *engine.Engine, d *dataset.Data, p *plotFlags, s *figure.Scatter) error {
-	if _, err := p.scaling.apply(a, d); err != nil {
-		return err
-	}
-	m, err := rawMatrix(eng, d)
+func (m *metric) placeRaw(ctx context.Context, d *dataset.Data, p *plotFlags, s *figure.Scatter) error {
+	table, err := p.scaling.apply(m.app, d)
 	if err != nil {
 		return err
 	}
-	name := func(j int) string {
-		if j < len(d.Features) {
-			return d.Features[j]
-		}
-		return fmt.Sprintf("feature %d", j)
+	x, err := rawMatrix(m.eng, d.Name, table.Data().Points)
+	if err != nil {
+		return err
 	}
-	return place(ctx, eng, s, m, p.dims, name)
+	return place(ctx, m.eng, s, x, p.dims, func(j int) string { return featureName(d, j) })
 }
 
 // place takes two columns of m, or the plane in which its rows vary most where there are more
@@ -364,7 +319,7 @@ func coordinate(m blas.Matrix, j int, name func(j int) string) ([]float64, strin
 
 // drawLinks adds the links to draw, with a warning when these are not all.
 func (a *app) drawLinks(eng *engine.Engine, set *links.Set, p *plotFlags, s *figure.Scatter) error {
-	s.Cannot, s.AllCannot = a.choose("cannot-link", set.Cannot(), p), len(set.Cannot())
+	s.Cannot, s.AllCannot = pairsOf(sample(a, "cannot-link", set.Cannot(), p)), len(set.Cannot())
 	if p.chunklets {
 		groups := slices.DeleteFunc(slices.Clone(set.Chunklets()), func(rows []int) bool { return len(rows) < 2 })
 		s.Chunklets = sample(a, "chunklet", groups, p)
@@ -373,13 +328,13 @@ func (a *app) drawLinks(eng *engine.Engine, set *links.Set, p *plotFlags, s *fig
 	if err := eng.Check("all pairs of the chunklets", set.Bytes(), "draw chunklets with --chunklets"); err != nil {
 		return err
 	}
-	s.Must, s.AllMust = a.choose("must-link", set.Must(), p), len(set.Must())
+	s.Must, s.AllMust = pairsOf(sample(a, "must-link", set.Must(), p)), len(set.Must())
 	return nil
 }
 
-func (a *app) choose(kind string, all []links.Link, p *plotFlags) [][2]int {
-	var pairs [][2]int
-	for _, l := range sample(a, kind, all, p) {
+// pairsOf returns the rows that links are between.
+func pairsOf(list []links.Link) (pairs [][2]int) {
+	for _, l := range list {
 		pairs = append(pairs, [2]int{l.I, l.J})
 	}
 	return pairs
@@ -404,9 +359,5 @@ func sample[T any](a *app, kind string, all []T, p *plotFlags) []T {
 func (a *app) writePicture(p *plotFlags, panels ...figure.Panel) error {
 	size := p.size
 	size.Width *= float64(len(panels))
-	draw := func(w io.Writer) error { return figure.Write(w, p.format, size, panels...) }
-	if p.out == stream {
-		return draw(a.stdout)
-	}
-	return dataset.Atomic(p.out, draw)
+	return a.writeFile(p.out, func(w io.Writer) error { return figure.Write(w, p.format, size, panels...) })
 }

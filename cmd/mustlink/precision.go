@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -36,7 +37,7 @@ func (p precisionFlag) check() error {
 
 // singleEmbedding embeds with a model in single precision, and sees how near to double precision that is.
 type singleEmbedding struct {
-	model algorithms.Model
+	*metric
 	// off is the largest difference from double precision among the first rows, relative to the largest coordinate; below 0 before
 	// there were any.
 	off float64
@@ -46,12 +47,16 @@ type singleEmbedding struct {
 const singleProbe = 64
 
 // embed embeds dense vectors and returns the places in double precision, exactly.
-func (s *singleEmbedding) embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	y, err := embedSingle(ctx, eng, s.model, x)
+func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.Matrix, error) {
+	x, err := s.points(part)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	out := eng.NewMatrix(y.Rows, y.Cols)
+	y, err := embedSingle(ctx, s.eng, s.fitted.Model, x)
+	if err != nil {
+		return blas.Matrix{}, fault.InFile(err, part.Name)
+	}
+	out := s.eng.NewMatrix(y.Rows, y.Cols)
 	for i := range y.Rows {
 		row := out.Row(i)
 		for c, v := range y.Row(i) {
@@ -59,14 +64,14 @@ func (s *singleEmbedding) embed(ctx context.Context, eng *engine.Engine, x point
 		}
 	}
 	if s.off < 0 {
-		err = s.probe(ctx, eng, x, out)
+		err = s.probe(ctx, x, out)
 	}
-	return out, err
+	return out, fault.InFile(err, part.Name)
 }
 
 // probe compares the first places with those of double precision.
-func (s *singleEmbedding) probe(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
-	exact, err := s.model.Embed(ctx, eng, points.Slice(x, 0, min(singleProbe, x.Len())))
+func (s *singleEmbedding) probe(ctx context.Context, x points.Points, y blas.Matrix) error {
+	exact, err := s.fitted.Model.Embed(ctx, s.eng, points.Slice(x, 0, min(singleProbe, x.Len())))
 	if err != nil {
 		return err
 	}

@@ -24,13 +24,15 @@ func newReference(a *app) *cobra.Command {
 		Hidden: true,
 		Args:   positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := exclusive(cmd, "markdown", "man"); err != nil {
-				return err
-			}
+			check := a.check(cmd)
+			check.exclusive("markdown", "man")
 			if markdown == "" {
-				if err := required(cmd, "man"); err != nil {
-					return err
-				}
+				check.required("man")
+			}
+			switch {
+			case check.err != nil:
+				return check.err
+			case markdown == "":
 				return writeManual(cmd.Root(), man)
 			}
 			return dataset.Atomic(markdown, func(w io.Writer) error { return writeMarkdown(w, cmd.Root()) })

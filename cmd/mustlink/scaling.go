@@ -3,7 +3,9 @@ package main
 import (
 	"github.com/spf13/pflag"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // scalingFlags say how features are changed before anything else.
@@ -25,54 +27,20 @@ func (s *scalingFlags) name() string {
 	return "--standardize"
 }
 
-// check refuses what does not go together.
-func (s *scalingFlags) check(withModel, gram bool) error {
-	switch {
-	case s.standardize && s.tfidf:
-		return usagef("--standardize and --tfidf are given together: want one of the two")
-	case s.any() && withModel:
-		return usagef("%s is given with MODEL: the model scales points as it was fitted, want one of the two", s.name())
-	case s.any() && gram:
-		return usagef("%s and --gram are given together: a Gram matrix has no columns to scale", s.name())
-	}
-	return nil
-}
-
-// apply changes the features of d in place of its points, and warns about columns that are constant; nil
-// without a flag.
-func (s *scalingFlags) apply(a *app, d *dataset.Data) (dataset.Transform, error) {
-	var t dataset.Transform
+// apply changes the features of d as the flags ask, and warns about columns that are constant.
+func (s *scalingFlags) apply(a *app, d *dataset.Data) (table *mustlink.Table, err error) {
+	table = mustlink.FromData(d)
 	switch {
 	case s.tfidf:
-		terms, err := dataset.CountTerms(d.Points)
-		if err != nil {
-			return nil, inFile(d.Name, renameParams(err, "tfidf", "--tfidf"))
-		}
-		t = terms
+		table, err = table.TFIDF()
 	case s.standardize:
-		scaling, constant, err := dataset.Standardize(d.Points)
-		if err != nil {
-			return nil, inFile(d.Name, renameParams(err, "standardize", "--standardize"))
-		}
-		for _, j := range constant {
-			a.warn("%s: column %s is constant: it is kept at 0", d.Name, columnName(d, j))
-		}
-		t = scaling
-	default:
-		return nil, nil
+		table, err = table.Standardize()
 	}
-	var err error
-	d.Points, err = t.Apply(d.Points)
-	return t, err
-}
-
-// scalingName returns the word for how a model changes features.
-func scalingName(t dataset.Transform) string {
-	switch t.(type) {
-	case *dataset.Scaling:
-		return "standardize"
-	case *dataset.TFIDF:
-		return "tfidf"
+	if err != nil {
+		return nil, fault.InFile(renameParams(err, "tfidf", "--tfidf", "standardize", "--standardize"), d.Name)
 	}
-	return "none"
+	for _, w := range table.Warnings()[len(d.Warnings):] {
+		a.warn("%s: %s", d.Name, w)
+	}
+	return table, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
@@ -48,21 +49,14 @@ leave-one-out accuracy of the nearest neighbour, and recall@k.`,
 }
 
 func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
-	if err := required(cmd, "truth"); err != nil {
-		return err
-	}
-	if s.predicted == "" && s.embedding == "" {
-		return usagef("--predicted and --embedding are missing: want one of them, or both %s", helpHint(cmd))
-	}
-	for _, in := range []struct{ flag, path string }{
-		{"--truth", s.truth}, {"--predicted", s.predicted}, {"--embedding", s.embedding},
-	} {
-		if in.path == "" {
-			continue
-		}
-		if err := a.useInput(in.flag, in.path); err != nil {
-			return err
-		}
+	check := a.check(cmd)
+	check.required("truth")
+	check.refuse(s.predicted == "" && s.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", helpHint(cmd))
+	check.input("--truth", s.truth)
+	check.input("--predicted", s.predicted)
+	check.input("--embedding", s.embedding)
+	if check.err != nil {
+		return check.err
 	}
 	work := a.scoreAll
 	if s.embedding == "" {
@@ -84,8 +78,8 @@ func (a *app) scoreAll(ctx context.Context, s *scoreFlags) (*score.Report, error
 	return await(ctx, func() (*score.Report, error) { return score.All(in) })
 }
 
-// lineWidth is the width of a row that takes the memory of a line of labels or pairs.
-const lineWidth = 12
+// linesOfBlock returns how many lines of labels or pairs are read at a time; one takes the memory of a row of 12 numbers.
+func (a *app) linesOfBlock() int { return catalog.BlockRows(12, int64(a.memoryLimit)) }
 
 // scoreLabels counts labels as they are read: what it holds grows with their kinds, not with their number.
 func (a *app) scoreLabels(ctx context.Context, s *scoreFlags) (*score.Report, error) {
@@ -104,7 +98,7 @@ func (a *app) scoreLabels(ctx context.Context, s *scoreFlags) (*score.Report, er
 	}
 	defer predicted.Close()
 	next := func(l *dataset.LabelStream) ([]string, error) {
-		labels, err := await(ctx, func() ([]string, error) { return l.Next(a.rowsOfWidth(lineWidth)) })
+		labels, err := await(ctx, func() ([]string, error) { return l.Next(a.linesOfBlock()) })
 		if err == io.EOF {
 			err = nil
 		}
@@ -189,7 +183,7 @@ func (a *app) scoreInput(ctx context.Context, s *scoreFlags) (in score.Input, er
 	if err != nil {
 		return in, err
 	}
-	x, err := rawMatrix(eng, d)
+	x, err := rawMatrix(eng, d.Name, d.Points)
 	if err != nil {
 		return in, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -100,15 +100,16 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 	if err != nil {
 		return err
 	}
+	ctx := cmd.Context()
 	eng, err := a.engine()
 	if err != nil {
 		return err
 	}
-	d, set, err := a.readForSelect(cmd, s)
+	d, set, err := a.readForSelect(ctx, s)
 	if err != nil {
 		return err
 	}
-	fitted, err := a.scaled(eng, &s.fitFlags, d)
+	table, err := a.tableForFit(&s.fitFlags, d)
 	if err != nil {
 		return err
 	}
@@ -121,27 +122,20 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 	bar := a.progress()
 	defer bar.done()
 	o.Progress = bar.report
-	chosen, err := selection.Select(cmd.Context(), eng, d.Points, set, o)
+	chosen, err := selection.Select(ctx, eng, table.Data().Points, set, o)
 	if err != nil {
-		return inFile(d.Name, renameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"))
+		return fault.InFile(renameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"), d.Name)
 	}
 	bar.done()
 	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
 	if o.Incumbent != nil {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
 	}
-	learn := func(p algorithms.ProgressFunc) (algorithms.Learner, error) { return chosen.Best.Learner(s.seed, p) }
-	if r.Model, err = a.learned(cmd.Context(), eng, &s.fitFlags, learn, fitted, d, set, nil); err != nil {
-		return err
-	}
-	if err := cmd.Context().Err(); err != nil {
-		return err
-	}
-	if err := a.saveModel(s.out, fitted); err != nil {
+	if r.Model, err = a.fit(ctx, eng, &s.fitFlags, chosen.Best, table, set, nil); err != nil {
 		return err
 	}
 	if s.report != "" {
-		if err := dataset.Atomic(s.report, func(w io.Writer) error { return encodeJSON(w, r) }); err != nil {
+		if err := a.writeJSON(s.report, r); err != nil {
 			return err
 		}
 	}
@@ -152,54 +146,31 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 func (a *app) checkSelect(cmd *cobra.Command, s *selectFlags) (selection.Options, error) {
 	o := selection.DefaultOptions()
 	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(s.criterion), s.folds, s.clusters, s.halving, s.seed, s.state
-	if err := required(cmd, "input", "output"); err != nil {
-		return o, err
-	}
-	if s.trials < 0 || cmd.Flags().Changed("trials") && s.trials == 0 {
-		return o, &fault.ParamError{Param: "--trials", Value: s.trials, Want: "a number >= 1"}
-	}
-	if s.fromLabels == allLabels {
-		return o, usagef("--links-from-labels is %q: want a number, as all links of a class leave nothing to hold out", s.fromLabels)
-	}
-	var err error
-	if o.Candidates, err = s.candidates(); err != nil {
-		return o, renameParams(err, "method", "--methods", "grid", "--grid")
-	}
+	check := a.check(cmd)
+	check.required("input", "output")
+	check.refuse(s.trials < 0 || cmd.Flags().Changed("trials") && s.trials == 0, "--trials is %d: want a number >= 1", s.trials)
+	check.refuse(s.fromLabels == allLabels, "--links-from-labels is %q: want a number, as all links of a class leave nothing to hold out", s.fromLabels)
+	check.do(func() (err error) {
+		o.Candidates, err = s.candidates()
+		return renameParams(err, "method", "--methods", "grid", "--grid")
+	})
 	if s.trials > 0 {
 		o.Candidates = selection.Sample(o.Candidates, s.trials, s.seed)
 	}
-	if err := s.keep(cmd, &o); err != nil {
-		return o, err
+	check.do(func() error { return s.keep(cmd, &o) })
+	s.checkLinks(check)
+	check.scaling(&s.scaling, false, s.data.gram)
+	check.data(&s.data)
+	check.links(&s.links)
+	check.state(s.state)
+	if s.report != "" && !hasEnding(s.report, "json") {
+		check.do(func() error {
+			return &fault.ParamError{Param: "--report", Value: s.report, Want: "a name that ends in .json"}
+		})
 	}
-	if err := s.checkLinks(cmd); err != nil {
-		return o, err
-	}
-	if err := s.scaling.check(false, s.data.gram); err != nil {
-		return o, err
-	}
-	if err := a.useData(&s.data); err != nil {
-		return o, err
-	}
-	if s.links.path != "" {
-		if err := a.useInput("-c, --links", s.links.path); err != nil {
-			return o, err
-		}
-	}
-	if err := a.useState(s.state); err != nil {
-		return o, err
-	}
-	if s.report != "" {
-		if !isJSON(s.report) {
-			return o, &fault.ParamError{Param: "--report", Value: s.report, Want: "a name that ends in .json"}
-		}
-		if err := a.checkOutput("--report", s.report); err != nil {
-			return o, err
-		}
-	}
-	if s.out == stream && isTerminal(a.stdout) {
-		return o, usagef("-o, --output is \"-\", but a model is binary and standard output is a terminal: want a file or a pipe")
-	}
-	return o, a.checkOutput("-o, --output", s.out)
+	check.output("--report", s.report)
+	check.model(s.out)
+	return o, check.err
 }
 
 // candidates are those of the grid that is given, or of the methods' own.
@@ -280,27 +251,21 @@ func parseAxis(text string) (selection.Axis, error) {
 }
 
 // readForSelect reads data and links and warns about what is odd in them.
-func (a *app) readForSelect(cmd *cobra.Command, s *selectFlags) (*dataset.Data, *links.Set, error) {
-	d, err := a.readData(cmd.Context(), &s.data)
+func (a *app) readForSelect(ctx context.Context, s *selectFlags) (*dataset.Data, *links.Set, error) {
+	d, err := a.readTwo(ctx, &s.data)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := d.AtLeast(2); err != nil {
 		return nil, nil, err
 	}
 	var set *links.Set
 	if s.links.path != "" {
-		set, err = a.readLinks(cmd.Context(), &s.links, d)
-	} else if err = needLabels(d); err == nil {
-		set, err = links.SampleByCount(d.Labels, s.drawn(), s.drawn(), s.seed)
-		err = renameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
+		set, err = a.readLinks(ctx, &s.links, d)
+	} else {
+		set, err = s.drawLinks(d, true)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, w := range set.Warnings() {
-		a.warn("%s", w)
-	}
+	a.warnOfLinks("", set)
 	return d, set, nil
 }
 

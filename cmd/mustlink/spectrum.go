@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -37,16 +36,16 @@ func spectrumLines(m algorithms.Spectral) (l figure.Lines, curves []string) {
 }
 
 // plotSpectrum draws the curves of a model.
-func (a *app) plotSpectrum(path string, fitted *catalog.Fitted, p *plotFlags) error {
-	m, ok := fitted.Model.(algorithms.Spectral)
+func (m *metric) plotSpectrum(path string, p *plotFlags) error {
+	spectral, ok := m.fitted.Model.(algorithms.Spectral)
 	if !ok {
-		return fault.Data(path, "a model of %s has no spectrum to draw: want one of kbeta", fitted.Model.Method())
+		return fault.Data(path, "a model of %s has no spectrum to draw: want one of kbeta", m.name())
 	}
-	l, curves := spectrumLines(m)
-	l.Title, l.NoLegend = nameOr(p.title, fmt.Sprintf("spectrum of the %s model", fitted.Model.Method())), p.noLegend
-	r := spectrumReport{Curves: curves, Output: p.out, Warnings: a.allWarnings()}
-	if err := a.writePicture(p, l); err != nil {
+	l, curves := spectrumLines(spectral)
+	l.Title, l.NoLegend = nameOr(p.title, fmt.Sprintf("spectrum of the %s model", m.name())), p.noLegend
+	r := spectrumReport{Curves: curves, Output: p.out, Warnings: m.allWarnings()}
+	if err := m.writePicture(p, l); err != nil {
 		return err
 	}
-	return a.summarise(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, plural(len(r.Curves), "curve")) })
+	return m.summarise(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, plural(len(r.Curves), "curve")) })
 }

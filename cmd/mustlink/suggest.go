@@ -7,17 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/suggestion"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 type suggestFlags struct {
@@ -89,23 +85,36 @@ func (a *app) runSuggest(cmd *cobra.Command, args []string, s *suggestFlags) err
 	if err := a.checkSuggest(cmd, args, s); err != nil {
 		return err
 	}
-	data, shown, places, err := a.readForSuggest(cmd.Context(), args, s)
+	ctx := cmd.Context()
+	m, err := a.metric(ctx, args...)
 	if err != nil {
 		return err
 	}
-	set, err := a.readLinksSoFar(cmd.Context(), s, data)
+	data, err := m.read(ctx, &s.data)
+	if err != nil {
+		return err
+	}
+	table, err := s.scaling.apply(a, data)
+	if err != nil {
+		return err
+	}
+	places, err := m.coordinates(ctx, table.Data())
+	if err != nil {
+		return err
+	}
+	set, err := a.readLinksSoFar(ctx, s, data)
 	if err != nil {
 		return err
 	}
 	session, err := suggestion.New(places, set, suggestion.Options{Seed: s.seed, Classes: s.classes})
 	if err != nil {
-		return inFile(data.Name, err)
+		return fault.InFile(err, data.Name)
 	}
 	if s.classes > 0 && session.Classes() > s.classes {
 		a.warn("%s: %d classes are apart, but --classes is %d: it is not heeded", s.links.path, session.Classes(), s.classes)
 	}
 	if s.interactive {
-		return a.ask(cmd, s, data, shown, session)
+		return a.ask(cmd, s, data, session)
 	}
 	var pairs [][2]int
 	for _, p := range session.Batch(s.count) {
@@ -114,7 +123,7 @@ func (a *app) runSuggest(cmd *cobra.Command, args []string, s *suggestFlags) err
 	if len(pairs) < s.count {
 		a.warn("only %s can be asked at once: other questions depend on the answers, or these are known", plural(len(pairs), "pair"))
 	}
-	if err := cmd.Context().Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := dataset.WritePairs(s.out, pairs, s.links.rowNames(data), a.writingText()); err != nil {
@@ -126,93 +135,35 @@ func (a *app) runSuggest(cmd *cobra.Command, args []string, s *suggestFlags) err
 
 // checkSuggest finds every mistake that shows before anything is read.
 func (a *app) checkSuggest(cmd *cobra.Command, args []string, s *suggestFlags) error {
-	if err := required(cmd, "input"); err != nil {
-		return err
-	}
-	if s.count < 1 {
-		return &fault.ParamError{Param: "-n, --count", Value: s.count, Want: "a number >= 1"}
-	}
-	if s.classes < 0 || s.classes == 1 || cmd.Flags().Changed("classes") && s.classes == 0 {
-		return &fault.ParamError{Param: "--classes", Value: s.classes, Want: "a number >= 2"}
-	}
-	if err := s.links.check(); err != nil {
-		return err
-	}
-	if err := s.scaling.check(len(args) > 0, s.data.gram); err != nil {
-		return err
-	}
-	if len(args) > 0 {
-		if err := a.useModel(args[0]); err != nil {
-			return err
-		}
-	}
-	if err := a.useData(&s.data); err != nil {
-		return err
-	}
+	check := a.check(cmd)
+	check.required("input")
+	check.least("-n, --count", s.count, 1)
+	check.refuse(s.classes < 0 || s.classes == 1 || cmd.Flags().Changed("classes") && s.classes == 0, "--classes is %d: want a number >= 2", s.classes)
+	check.scaling(&s.scaling, len(args) > 0, s.data.gram)
+	check.models(args)
+	check.data(&s.data)
 	if s.interactive {
-		return a.checkAsking(cmd, s)
+		s.checkAsking(check)
+		return check.err
 	}
-	if err := required(cmd, "output"); err != nil {
-		return err
-	}
-	if s.links.path != "" {
-		if err := a.useInput("-c, --links", s.links.path); err != nil {
-			return err
-		}
-	}
-	return a.checkOutput("-o, --output", s.out)
+	check.required("output")
+	check.links(&s.links)
+	check.output("-o, --output", s.out)
+	return check.err
 }
 
 // checkAsking checks what only matters to --interactive.
-func (a *app) checkAsking(cmd *cobra.Command, s *suggestFlags) error {
-	if err := exclusive(cmd, "interactive", "output"); err != nil {
-		return err
-	}
-	if err := required(cmd, "links"); err != nil {
-		return err
-	}
-	if s.links.path == stream {
-		return usagef("-c, --links is \"-\": answers are appended to it, want a file")
-	}
-	if !cmd.Flags().Changed("count") {
+func (s *suggestFlags) checkAsking(check *checks) {
+	check.exclusive("interactive", "output")
+	check.required("links")
+	check.refuse(s.links.path == stream, "-c, --links is \"-\": answers are appended to it, want a file")
+	check.refuse(hasEnding(s.links.path, "gz"), "-c, --links is %q: answers are appended to it, want a file that is not compressed", s.links.path)
+	check.by(&s.links)
+	check.output("-c, --links", s.links.path)
+	check.input("--interactive", stream)
+	if !check.cmd.Flags().Changed("count") {
 		s.count = 0
 	}
-	if strings.HasSuffix(strings.ToLower(s.links.path), ".gz") {
-		return usagef("-c, --links is %q: answers are appended to it, want a file that is not compressed", s.links.path)
-	}
-	if err := a.checkOutput("-c, --links", s.links.path); err != nil {
-		return err
-	}
-	return a.useInput("--interactive", stream)
-}
-
-// readForSuggest returns the data, its points as they were read, and the places that distances are between.
-func (a *app) readForSuggest(ctx context.Context, args []string, s *suggestFlags) (d *dataset.Data, shown points.Points, places blas.Matrix, err error) {
-	eng, err := a.engine()
-	if err != nil {
-		return nil, nil, places, err
-	}
-	if len(args) == 0 {
-		if d, err = a.readData(ctx, &s.data); err != nil {
-			return nil, nil, places, err
-		}
-		shown = d.Points
-		if _, err = s.scaling.apply(a, d); err != nil {
-			return nil, nil, places, err
-		}
-		places, err = rawMatrix(eng, d)
-		return d, shown, places, err
-	}
-	var fitted *catalog.Fitted
-	if fitted, err = a.loadModel(ctx, args[0]); err != nil {
-		return nil, nil, places, err
-	}
-	d, x, err := a.readFor(ctx, fitted, &s.data)
-	if err != nil {
-		return nil, nil, places, err
-	}
-	places, err = fitted.Model.Embed(ctx, eng, x)
-	return d, d.Points, places, inFile(d.Name, err)
 }
 
 // readLinksSoFar reads the links; there are none without -c, nor in a file that is yet to be made.
@@ -233,10 +184,8 @@ func (a *app) readLinksSoFar(ctx context.Context, s *suggestFlags, d *dataset.Da
 		return nil, err
 	}
 	if err := set.Consistent(); err != nil {
-		return nil, inFile(s.links.path, err)
+		return nil, fault.InFile(err, s.links.path)
 	}
-	for _, w := range set.Warnings() {
-		a.warn("%s: %s", s.links.path, w)
-	}
+	a.warnOfLinks(s.links.path, set)
 	return set, nil
 }

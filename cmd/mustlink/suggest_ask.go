@@ -16,7 +16,6 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // asker is an interactive session.
@@ -48,8 +47,8 @@ func (r *askReport) text(w io.Writer) {
 }
 
 // ask asks until there is nothing to ask, nobody to answer, or enough.
-func (a *app) ask(cmd *cobra.Command, s *suggestFlags, d *dataset.Data, shown points.Points, session *suggestion.Session) (err error) {
-	q := &asker{session: session, in: bufio.NewScanner(a.stdin), out: a.stdout, shown: newSideBySide(d, shown), most: s.count}
+func (a *app) ask(cmd *cobra.Command, s *suggestFlags, d *dataset.Data, session *suggestion.Session) (err error) {
+	q := &asker{session: session, in: bufio.NewScanner(a.stdin), out: a.stdout, shown: newSideBySide(d), most: s.count}
 	if a.json || a.quiet {
 		q.out = a.stderr
 	}

@@ -26,21 +26,12 @@ const (
 	shownLetters  = 200
 )
 
-func newSideBySide(d *dataset.Data, x points.Points) *sideBySide {
-	s := &sideBySide{data: d, x: x}
-	dense, ok := x.(*points.Dense)
-	if !ok || dense.D <= shownFeatures {
-		return s
-	}
-	s.unit = make([]float64, dense.D)
-	for j := range s.unit {
-		mean, sum := 0.0, 0.0
-		for i := range dense.N {
-			delta := dense.Row(i)[j] - mean
-			mean += delta / float64(i+1)
-			sum += delta * (dense.Row(i)[j] - mean)
+func newSideBySide(d *dataset.Data) *sideBySide {
+	s := &sideBySide{data: d, x: d.Points}
+	if dense, ok := s.x.(*points.Dense); ok && dense.D > shownFeatures {
+		if scaling, _, err := dataset.Standardize(dense); err == nil { // else values are so large that none stands out
+			s.unit = scaling.Scale
 		}
-		s.unit[j] = math.Sqrt(sum / float64(dense.N))
 	}
 	return s
 }
@@ -57,7 +48,10 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 	case *points.Dense:
 		left = s.features(t, x.Row(i), x.Row(j))
 	case *points.CSR:
-		left = s.features(t, spread(x, i), spread(x, j))
+		a, b := make([]float64, x.D), make([]float64, x.D)
+		spread(a, x, i)
+		spread(b, x, j)
+		left = s.features(t, a, b)
 	case *points.Sequences:
 		fmt.Fprintf(t, "letters\t%s\t%s\t\t\n", beginning(x.Row(i)), beginning(x.Row(j)))
 	}
@@ -95,16 +89,6 @@ func (s *sideBySide) difference(x, y []float64, k int) float64 {
 		d /= s.unit[k]
 	}
 	return d
-}
-
-// spread returns a sparse row with its zeros.
-func spread(x *points.CSR, i int) []float64 {
-	out := make([]float64, x.D)
-	columns, values := x.Row(i)
-	for k, c := range columns {
-		out[c] = values[k]
-	}
-	return out
 }
 
 func beginning(letters []byte) string {

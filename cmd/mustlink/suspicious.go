@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/suspicion"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -37,10 +38,7 @@ func (a *app) judged(ctx context.Context, eng *engine.Engine, d *dataset.Data, x
 	o.Progress = bar.report
 	r, err := suspicion.Rank(ctx, eng, x, set, o)
 	if err != nil {
-		if path == "" {
-			path = d.Name
-		}
-		return nil, inFile(path, err)
+		return nil, fault.InFile(err, nameOr(path, d.Name))
 	}
 	bar.done()
 	for _, notice := range r.Notices {
@@ -85,11 +83,8 @@ func suspiciousText(w io.Writer, list []suspiciousLink) {
 }
 
 // checkDrop reports a share of links that cannot be left out.
-func checkDrop(share float64) error {
-	if !(share >= 0 && share < 1) {
-		return usagef("--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", share)
-	}
-	return nil
+func checkDrop(check *checks, share float64) {
+	check.refuse(!(share >= 0 && share < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", share)
 }
 
 // dropSuspicious leaves the most suspicious links out.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
@@ -43,22 +42,5 @@ func (a *app) readTriplets(ctx context.Context, t *tripletFlags, l *linkFlags, d
 	if t.path == "" {
 		return nil, nil
 	}
-	if err := l.needIDs(d); err != nil {
-		return nil, err
-	}
-	return await(ctx, func() ([]links.Triplet, error) {
-		c := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)}
-		if t.path == stream {
-			return dataset.DecodeTriplets(a.stdin, "standard input", false, c)
-		}
-		return dataset.ReadTriplets(t.path, c)
-	})
-}
-
-// withTriplets has a learner learn from triplets too, if there are any.
-func withTriplets(l algorithms.Learner, list []links.Triplet) algorithms.Learner {
-	if len(list) == 0 {
-		return l
-	}
-	return l.(algorithms.Triplets).WithTriplets(list) // check has seen to it
+	return readRows(ctx, a, l, t.path, d, dataset.DecodeTriplets, dataset.ReadTriplets)
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -82,88 +82,55 @@ func (a *app) runUpdate(cmd *cobra.Command, path string, u *updateFlags) error {
 	if err := a.checkUpdate(cmd, path, u); err != nil {
 		return err
 	}
-	eng, err := a.engine()
+	m, err := a.metric(cmd.Context(), path)
 	if err != nil {
 		return err
 	}
-	fitted, err := a.loadModel(cmd.Context(), path)
-	if err != nil {
-		return err
+	if err := m.fitted.CheckUpdate(); err != nil {
+		return fault.InFile(err, path)
 	}
-	if err := fitted.CheckUpdate(); err != nil {
-		return inFile(path, err)
-	}
-	if err := u.checkKernel(path, fitted.Model); err != nil {
+	if err := u.checkKernel(path, m.model()); err != nil {
 		return err
 	}
 	begin := time.Now()
-	r := &updateReport{Method: fitted.Model.Method(), Dropped: u.drop, Figures: []algorithms.Figure{}, Model: u.out}
-	fitted.Model, r.Added, err = a.update(cmd.Context(), eng, path, fitted, u)
-	if _, ok := fitted.Model.(algorithms.Linker); ok {
-		r.Added, r.Links = 0, r.Added
-	}
+	r := &updateReport{Method: m.name(), Dropped: u.drop, Model: u.out}
+	learned, err := m.update(cmd.Context(), path, u, r)
 	if err != nil {
 		return err
 	}
 	r.Seconds = time.Since(begin).Seconds()
-	for _, notice := range fitted.Model.Status().Notices {
+	about := learned.Describe()
+	for _, notice := range about.Notices {
 		a.warn("%s", notice)
 	}
-	if err := cmd.Context().Err(); err != nil {
+	if err := a.saveModel(cmd.Context(), u.out, learned); err != nil {
 		return err
 	}
-	fitted.LibraryVersion, fitted.Build = "", buildText(eng)
-	if err := a.saveModel(u.out, fitted); err != nil {
-		return err
-	}
-	if d, ok := fitted.Model.(algorithms.Describer); ok {
-		r.Figures = d.Describe()
-	}
-	r.Warnings = a.allWarnings()
+	r.Figures, r.Warnings = append([]algorithms.Figure{}, about.Statistics...), a.allWarnings()
 	return a.summarise(u.out, r, r.text)
 }
 
 // checkUpdate finds every mistake that shows before anything is read.
 func (a *app) checkUpdate(cmd *cobra.Command, path string, u *updateFlags) error {
-	if err := required(cmd, "output"); err != nil {
-		return err
-	}
-	if err := a.useModel(path); err != nil {
-		return err
-	}
+	check := a.check(cmd)
+	check.required("output")
+	check.models([]string{path})
 	if cmd.Flags().Changed("drop-last") {
 		for _, other := range []string{"input", "links", "extend"} {
-			if err := exclusive(cmd, "drop-last", other); err != nil {
-				return err
-			}
+			check.exclusive("drop-last", other)
 		}
-		if u.drop < 1 {
-			return usagef("--drop-last is %d: want a number >= 1", u.drop)
-		}
-	} else if err := a.checkUpdateInput(cmd, u); err != nil {
-		return err
+		check.least("--drop-last", u.drop, 1)
+	} else {
+		check.required("input", "links")
+		check.data(&u.data)
+		check.links(&u.links)
 	}
-	if u.out == stream && isTerminal(a.stdout) {
-		return usagef("-o, --output is \"-\", but a model is binary and standard output is a terminal: want a file or a pipe")
-	}
-	return a.checkOutput("-o, --output", u.out)
-}
-
-func (a *app) checkUpdateInput(cmd *cobra.Command, u *updateFlags) error {
-	if err := required(cmd, "input", "links"); err != nil {
-		return err
-	}
-	if err := u.links.check(); err != nil {
-		return err
-	}
-	if err := a.useData(&u.data); err != nil {
-		return err
-	}
-	return a.useInput("-c, --links", u.links.path)
+	check.model(u.out)
+	return check.err
 }
 
 // checkKernel compares the model's kernel with the one asked for.
-func (u *updateFlags) checkKernel(path string, m algorithms.Model) error {
+func (u *updateFlags) checkKernel(path string, m *mustlink.Model) error {
 	if u.kernel == "" {
 		return nil
 	}
@@ -171,35 +138,36 @@ func (u *updateFlags) checkKernel(path string, m algorithms.Model) error {
 	if err != nil {
 		return renameParams(err, "kernel", "-k, --kernel")
 	}
-	if has := kernelOf(m); spec.String() != has {
+	if has := m.Describe().Kernel; spec.String() != has {
 		return &fault.ParamError{Param: "-k, --kernel", Value: u.kernel, Want: fmt.Sprintf("%s, the kernel of %s: an update cannot change it", has, path)}
 	}
 	return nil
 }
 
-// updatable are the methods whose models can be.
-const updatable = "krca, npkl, kbeta, gml or itml"
-
-// update returns the new model and the number of points that it learned.
-func (a *app) update(ctx context.Context, eng *engine.Engine, path string, fitted *catalog.Fitted, u *updateFlags) (algorithms.Model, int, error) {
-	if model, ok := fitted.Model.(algorithms.Linker); ok {
-		return a.addLinks(ctx, eng, path, fitted, model, u)
+// update returns the new model, and notes in the report what it learned.
+func (m *metric) update(ctx context.Context, path string, u *updateFlags, r *updateReport) (*mustlink.Model, error) {
+	_, linker := m.fitted.Model.(algorithms.Linker)
+	_, updater := m.fitted.Model.(algorithms.Updater)
+	switch {
+	case !linker && !updater:
+		return nil, fault.Data(path, "a model of method %s cannot be updated: want one of %s", m.name(), catalog.Updatable)
+	case linker && u.drop > 0:
+		return nil, fault.Data(path, "a model of method %s does not take links back: want no --drop-last", m.name())
+	case linker && u.extend:
+		return nil, fault.Data(path, "a model of method %s has no chunklets: want no --extend", m.name())
+	case linker:
+		return m.addLinks(ctx, path, u, r)
+	case u.drop > 0:
+		learned, err := m.model().DropLast(ctx, u.drop)
+		return learned, fault.InFile(renameParams(err, "number of updates to drop", "--drop-last"), path)
 	}
-	model, ok := fitted.Model.(algorithms.Updater)
-	if !ok {
-		return nil, 0, fault.Data(path, "a model of method %s cannot be updated: want one of %s", fitted.Model.Method(), updatable)
-	}
-	if u.drop > 0 {
-		m, err := model.DropLast(ctx, eng, u.drop)
-		return m, 0, inFile(path, renameParams(err, "number of updates to drop", "--drop-last"))
-	}
-	data, x, err := a.readFor(ctx, fitted, &u.data)
+	data, err := m.readFor(ctx, u)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	chunklets, err := a.readUpdate(ctx, u, data)
+	chunklets, err := m.readUpdate(ctx, u, data)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	rows := map[int]bool{}
 	for _, c := range chunklets {
@@ -207,65 +175,64 @@ func (a *app) update(ctx context.Context, eng *engine.Engine, path string, fitte
 			rows[i] = true
 		}
 	}
-	m, err := model.Update(ctx, eng, x, chunklets)
+	r.Added = len(rows)
+	learned, err := m.model().Extend(ctx, mustlink.FromData(data), chunklets)
 	if _, ok := errors.AsType[*fault.ParamError](err); ok {
-		return nil, 0, inFile(path, err) // what is wrong is the model
+		return nil, fault.InFile(err, path) // what is wrong is the model
 	}
-	return m, len(rows), inFile(u.links.path, err)
+	return learned, fault.InFile(err, u.links.path)
+}
+
+// readFor reads the points of an update, and sees that the model takes them.
+func (m *metric) readFor(ctx context.Context, u *updateFlags) (*dataset.Data, error) {
+	data, err := m.read(ctx, &u.data)
+	if err == nil {
+		_, err = m.points(data)
+	}
+	return data, err
 }
 
 // addLinks teaches a model more links between the points that it was fitted on.
-func (a *app) addLinks(ctx context.Context, eng *engine.Engine, path string, fitted *catalog.Fitted, model algorithms.Linker, u *updateFlags) (algorithms.Model, int, error) {
-	switch {
-	case u.drop > 0:
-		return nil, 0, fault.Data(path, "a model of method %s does not take links back: want no --drop-last", fitted.Model.Method())
-	case u.extend:
-		return nil, 0, fault.Data(path, "a model of method %s has no chunklets: want no --extend", fitted.Model.Method())
-	}
-	data, x, err := a.readFor(ctx, fitted, &u.data)
-	if err != nil {
-		return nil, 0, err
-	}
-	set, err := a.readLinks(ctx, &u.links, data)
-	if err != nil {
-		return nil, 0, err
-	}
-	for _, w := range set.Warnings() {
-		a.warn("%s: %s", u.links.path, w)
-	}
-	m, err := model.AddLinks(ctx, eng, x, set)
-	if fitted.Fingerprint == dataset.Fingerprint(data.Points) {
-		return m, set.Len(), inFile(u.links.path, err)
-	}
-	if err != nil { // more likely than not for that
-		return nil, 0, inFile(data.Name, err)
-	}
-	a.warn("%s: not the points that %s was fitted on", data.Name, path)
-	return m, set.Len(), nil
-}
-
-// readUpdate reads the chunklets of an update.
-func (a *app) readUpdate(ctx context.Context, u *updateFlags, d *dataset.Data) ([]algorithms.Chunklet, error) {
-	var out []algorithms.Chunklet
-	if u.extend {
-		named, err := a.readChunklets(ctx, &u.links, d)
-		for _, c := range named {
-			out = append(out, algorithms.Chunklet{ID: chunkletID(c.Name), Rows: c.Rows})
-		}
-		return out, err
-	}
-	set, err := a.readLinks(ctx, &u.links, d)
+func (m *metric) addLinks(ctx context.Context, path string, u *updateFlags, r *updateReport) (*mustlink.Model, error) {
+	data, err := m.readFor(ctx, u)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range set.Warnings() {
-		a.warn("%s: %s", u.links.path, w)
+	set, err := m.readLinksWarning(ctx, &u.links, data)
+	if err != nil {
+		return nil, err
+	}
+	r.Links = set.Len()
+	learned, err := m.model().Update(ctx, mustlink.FromData(data), set)
+	if m.fitted.Fingerprint == dataset.Fingerprint(data.Points) {
+		return learned, fault.InFile(err, u.links.path)
+	}
+	if err != nil { // more likely than not for that
+		return nil, fault.InFile(err, data.Name)
+	}
+	m.warn("%s: not the points that %s was fitted on", data.Name, path)
+	return learned, nil
+}
+
+// readUpdate reads the chunklets of an update.
+func (a *app) readUpdate(ctx context.Context, u *updateFlags, d *dataset.Data) ([]mustlink.Chunklet, error) {
+	var out []mustlink.Chunklet
+	if u.extend {
+		named, err := readRows(ctx, a, &u.links, u.links.path, d, dataset.DecodeChunklets, dataset.ReadChunklets)
+		for _, c := range named {
+			out = append(out, mustlink.Chunklet{ID: chunkletID(c.Name), Rows: c.Rows})
+		}
+		return out, err
+	}
+	set, err := a.readLinksWarning(ctx, &u.links, d)
+	if err != nil {
+		return nil, err
 	}
 	if _, cannot := set.Count(); cannot > 0 {
 		a.warn("%s: %s not used: an update takes must-links", u.links.path, plural(cannot, "cannot-link"))
 	}
 	for _, rows := range set.Chunklets() {
-		out = append(out, algorithms.Chunklet{ID: algorithms.NewChunklet, Rows: rows})
+		out = append(out, mustlink.Chunklet{ID: mustlink.NewChunklet, Rows: rows})
 	}
 	return out, nil
 }
@@ -275,20 +242,7 @@ func chunkletID(name string) int {
 	if id, err := strconv.Atoi(name); err == nil && id >= 0 {
 		return id
 	}
-	return algorithms.NewChunklet
-}
-
-func (a *app) readChunklets(ctx context.Context, l *linkFlags, d *dataset.Data) ([]dataset.Chunklet, error) {
-	if err := l.needIDs(d); err != nil {
-		return nil, err
-	}
-	c := dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)}
-	return await(ctx, func() ([]dataset.Chunklet, error) {
-		if l.path == stream {
-			return dataset.DecodeChunklets(a.stdin, "standard input", false, c)
-		}
-		return dataset.ReadChunklets(l.path, c)
-	})
+	return mustlink.NewChunklet
 }
 
 func (r *updateReport) text(w io.Writer) {

@@ -178,7 +178,7 @@ func TestUpdateLinks(t *testing.T) {
 func TestUpdatable(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 24, 3, 6, 1)
 	eng := enginetest.New(t, 1)
-	offered := strings.FieldsFunc(strings.ReplaceAll(updatable, " or ", ", "), func(r rune) bool { return r == ',' || r == ' ' })
+	offered := strings.FieldsFunc(strings.ReplaceAll(catalog.Updatable, " or ", ", "), func(r rune) bool { return r == ',' || r == ' ' })
 	for _, m := range catalog.Methods() {
 		learner, err := m.New(catalog.Config{Seed: 1})
 		if err != nil {

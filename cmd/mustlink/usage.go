@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -127,33 +126,6 @@ func positional(least, most int, want string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// required returns an error that names the first of the flags that was not given, with its
-// own words on what it holds.
-func required(cmd *cobra.Command, names ...string) error {
-	for _, name := range names {
-		f := cmd.Flags().Lookup(name)
-		if f.Changed && f.Value.String() != "" {
-			continue
-		}
-		return usagef("%s is missing: want %s %s", flagName(f), flagUsage(f), helpHint(cmd))
-	}
-	return nil
-}
-
-// exclusive returns an error when more than one of the flags was given.
-func exclusive(cmd *cobra.Command, names ...string) error {
-	var given []string
-	for _, name := range names {
-		if cmd.Flags().Changed(name) {
-			given = append(given, flagName(cmd.Flags().Lookup(name)))
-		}
-	}
-	if len(given) > 1 {
-		return usagef("%s cannot be given together: want one of them %s", strings.Join(given, " and "), helpHint(cmd))
-	}
-	return nil
 }
 
 // renameParams calls the parameters of a lower layer by the flags that set them: pairs of
