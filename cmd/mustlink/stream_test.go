@@ -44,19 +44,19 @@ func TestDistancesAreThoseHeld(t *testing.T) {
 			for _, limit := range []bytesize.Size{0, 1 << 20, 200 << 10} { // the blocks are smaller the smaller it is
 				a := inProcess()
 				a.workers, a.blasThreads = 1+int(limit>>20), 2
-				fl := &distanceFlags{data: dataFlags{path: filepath.Join(dir, "data.csv")}, pairs: linkFlags{filepath.Join(dir, by+".csv"), by}, out: filepath.Join(dir, "out.csv")}
-				eng, fitted, err := a.open(context.Background(), filepath.Join(dir, method))
+				fl := &distanceFlags{data: dataFlags{path: filepath.Join(dir, "data.csv")}, pairs: linkFlags{path: filepath.Join(dir, by+".csv"), by: by}, out: filepath.Join(dir, "out.csv")}
+				m, err := a.metric(context.Background(), filepath.Join(dir, method))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if want == "" {
-					if n, err := a.holdDistances(context.Background(), eng, fitted, fl); err != nil || n != 400 {
+					if n, err := m.holdDistances(context.Background(), fl); err != nil || n != 400 {
 						t.Fatal(n, err)
 					}
 					want = read(t, dir, "out.csv")
 				}
 				a.memoryLimit = limit
-				if n, err := a.streamDistances(context.Background(), eng, fitted, fl); err != nil || n != 400 {
+				if n, err := m.streamDistances(context.Background(), fl); err != nil || n != 400 {
 					t.Fatal(n, err)
 				}
 				if got := read(t, dir, "out.csv"); got != want {
