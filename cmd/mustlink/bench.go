@@ -93,7 +93,6 @@ hold several runs: trials of another table, seed or definition in it are left al
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.BoolVar(&p.list, "list", false, "list the tables and figures, and run nothing")
 	f.BoolVar(&p.quick, "quick", false, "with all: a tenth of the repetitions, but at least 6")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")

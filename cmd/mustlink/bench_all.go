@@ -15,7 +15,6 @@ import (
 
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 )
 
 // What `bench paper all` writes into its folder.
@@ -178,7 +177,7 @@ func (r *allRun) write(name string, begin time.Time, p product) error {
 			continue
 		}
 		path := r.path(name, extension)
-		if err := dataset.Atomic(path, func(w io.Writer) error { return p.encode(w, path) }); err != nil {
+		if err := r.writeFile(path, func(w io.Writer) error { return p.encode(w, path) }); err != nil {
 			return err
 		}
 	}
@@ -196,11 +195,7 @@ func (r *allRun) finish() error {
 	}
 	command += fmt.Sprintf(" --seed %d", r.p.seed)
 	page := filepath.Join(r.p.out, reproductionPage)
-	err := dataset.Atomic(page, func(w io.Writer) error {
-		_, err := io.WriteString(w, paper.Reproduction(r.entries, resultsFolder, command))
-		return err
-	})
-	if err != nil {
+	if err := r.writeText(page, paper.Reproduction(r.entries, resultsFolder, command)); err != nil {
 		return err
 	}
 	tally := paper.Count(r.entries)

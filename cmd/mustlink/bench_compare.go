@@ -114,7 +114,6 @@ func (p *compareFlags) add(cmd *cobra.Command) {
 		sets = append(sets, s.Name)
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringSliceVar(&p.sets, "sets", nil, "data `SETS` to compare on, of "+strings.Join(sets, ", ")+" (default all that are there)")
 	f.StringSliceVar(&p.systems, "methods", nil, "`METHODS` to compare, each with parameters that differ from its defaults: \"gml,gml gamma=3\"; raw points are always among them (default all)")
 	f.BoolVar(&p.quick, "quick", false, fmt.Sprintf("%d repetitions only", compare.QuickRepetitions))

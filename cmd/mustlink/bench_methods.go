@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,9 +52,8 @@ With --state finished figures are kept in a file, and an interrupted run goes on
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringSliceVar(&m.methods, "methods", nil, "`METHODS` to fit, each with parameters that differ from its defaults: \"gml,gml gamma=3\" (default all)")
-	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+list(d.Points)+", of builds 500,2000)")
+	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+joined(d.Points, ",")+", of builds 500,2000)")
 	f.IntSliceVar(&m.features, "features", d.Features, "`NUMBERS` of features")
 	f.IntSliceVar(&m.links, "links", d.Links, "`NUMBERS` of links, half of them must-links")
 	f.StringSliceVar(&m.builds, "builds", nil, "`EXECUTABLES` of mustlink to compare, the first one with the others")
@@ -67,11 +64,6 @@ With --state finished figures are kept in a file, and an interrupted run goes on
 	pageFlag(f, &m.page)
 	completeWith(cmd, "methods", methods.Methods()...)
 	return cmd
-}
-
-// list writes numbers as a flag takes them.
-func list(numbers []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
 }
 
 // plan checks the flags and returns the cases.

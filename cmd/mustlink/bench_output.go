@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 )
 
 // product is what a bench command has found, in the forms in which it can be written.
@@ -34,7 +33,7 @@ func (p product) write(a *app, out string) error {
 	if out == stream {
 		return a.print(p.numbers, func(w io.Writer) { _, _ = io.WriteString(w, p.text) }) // print reports the error of w
 	}
-	if err := dataset.Atomic(out, func(w io.Writer) error { return p.encode(w, out) }); err != nil {
+	if err := a.writeFile(out, func(w io.Writer) error { return p.encode(w, out) }); err != nil {
 		return err
 	}
 	if p.summary == nil {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/mustlink/mustlink/bench/page"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -36,7 +35,7 @@ func fillPage(path, part, text string, write func(path, text string) error) erro
 }
 
 // writeOn fills a part of the page with the text and the picture, which goes to the folder of pictures beside the page.
-func (p product) writeOn(path, part string) error {
+func (p product) writeOn(a *app, path, part string) error {
 	panels, err := p.panels()
 	if err != nil {
 		return err
@@ -47,23 +46,18 @@ func (p product) writeOn(path, part string) error {
 			return err
 		}
 		picture := filepath.Join(folder, part+".svg")
-		if err := dataset.Atomic(picture, func(w io.Writer) error { return p.encode(w, picture) }); err != nil {
+		if err := a.writeFile(picture, func(w io.Writer) error { return p.encode(w, picture) }); err != nil {
 			return err
 		}
 		p.text += fmt.Sprintf("\n![%s](%s/%s.svg)\n", part, pictures, part)
 	}
-	return fillPage(path, part, p.text, func(path, text string) error {
-		return dataset.Atomic(path, func(w io.Writer) error {
-			_, err := io.WriteString(w, text)
-			return err
-		})
-	})
+	return fillPage(path, part, p.text, a.writeText)
 }
 
 // writeWith fills a part of a page, if there is one, and writes the output. What is on a page is not printed again.
 func (p product) writeWith(a *app, page, part, out string) error {
 	if page != "" {
-		if err := p.writeOn(page, part); err != nil {
+		if err := p.writeOn(a, page, part); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,6 @@ what there is so far.`,
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.DurationVar(&s.length, "for", 30*time.Minute, "`TIME` after which no problem is begun")
 	f.IntVar(&s.goroutines, "goroutines", 4, "problems at a time")
 	f.Uint64Var(&s.seed, "seed", 1, "of the problems")

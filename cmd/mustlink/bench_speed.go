@@ -105,7 +105,6 @@ MUSTLINK_SIMD chooses the level of the native kernels.`,
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	s.add(f, micro.Cases())
 	f.IntSliceVar(&sizes, "sizes", nil, "orders of the matrices (default each operation's own)")
 	f.StringSliceVar(&against, "against", nil, "`BACKENDS` to compare with, of gonum, native and, in the netlib build, netlib (default the fastest other one)")
@@ -185,7 +184,6 @@ without libopenblas0-pthread it is the slow reference BLAS.`,
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	s.add(f, slices.Concat(peers.Names(), peers.ContestNames()))
 	f.StringSliceVar(&sets, "sets", nil, "data `SETS` of rca to mpck, of "+strings.Join(peers.Sets(), ", ")+" (default all)")
 	completeWith(cmd, "sets", peers.Sets()...)

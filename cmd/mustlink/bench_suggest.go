@@ -41,7 +41,6 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringSliceVar(&o.Sets, "sets", asking.Sets(), "data `SETS`, the names of .csv files in DIR")
 	f.StringVarP(&o.System, "method", "m", "npkl", "the `METHOD` that learns, with parameters that differ from its defaults: \"npkl C=10\"")
 	f.BoolVar(&o.Classes, "classes", false, "the number of classes is known, as it is to k-means")

@@ -60,7 +60,6 @@ The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runBenchThroughput(cmd, &t) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringSliceVar(&t.Cases, "case", nil, "`CASES` to measure, of "+strings.Join(throughput.Cases(), ", ")+" (default all)")
 	f.IntSliceVar(&t.Goroutines, "goroutines", []int{1, 2, 4, 8}, "`NUMBERS` of goroutines that fit, from 1 on")
 	f.IntVar(&t.Rounds, "rounds", 5, "how often each takes its turn")

@@ -30,7 +30,6 @@ code is 2 when something is wrong, 0 when all is well or only odd.`,
 		Args: positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runCheck(cmd, &c) },
 	}
-	cmd.Flags().SortFlags = false
 	c.data.add(cmd)
 	c.data.addLabels(cmd)
 	c.links.add(cmd)

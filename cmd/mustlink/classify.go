@@ -41,7 +41,6 @@ block by block, also from a pipe: their number is bounded by the disk, not by me
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runClassify(cmd, args, &c) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
 	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, when --train carries none")
 	f.StringVarP(&c.data.path, "input", "i", "", "the file of `DATA` to classify: "+dataEndings+"; - for standard input")

@@ -98,7 +98,6 @@ When DATA carries labels, the summary scores the clusters against them.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCluster(cmd, args, &c) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	c.data.add(cmd)
 	c.data.addLabels(cmd)
 	f.IntVarP(&c.k, "clusters", "n", 0, "number of clusters")
@@ -374,7 +373,7 @@ func (c *clusterFlags) report(m *metric, d *dataset.Data, result *partition, lab
 
 func (r *clusterReport) text(w io.Writer) {
 	fmt.Fprintf(w, "algorithm\t%s on the %s metric\n", r.Algorithm, r.Metric)
-	fmt.Fprintf(w, "sizes\t%s\n", joinInts(r.Sizes))
+	fmt.Fprintf(w, "sizes\t%s\n", joined(r.Sizes, " "))
 	fmt.Fprintf(w, "inertia\t%.6g%s\n", r.Inertia, r.way())
 	if r.Broken != nil {
 		fmt.Fprintf(w, "broken links\t%d\n", *r.Broken)
@@ -413,22 +412,9 @@ func scoresLine(w io.Writer, r *score.Report) {
 	if r == nil {
 		return
 	}
-	fmt.Fprint(w, "against the labels\t")
-	separator := ""
+	var scores []string
 	for _, f := range r.Figures() {
-		fmt.Fprintf(w, "%s%s %v", separator, f.Name, number(f.Value))
-		separator = ", "
+		scores = append(scores, fmt.Sprintf("%s %v", f.Name, number(f.Value)))
 	}
-	fmt.Fprintln(w)
-}
-
-func joinInts(list []int) string {
-	s := ""
-	for i, v := range list {
-		if i > 0 {
-			s += " "
-		}
-		s += strconv.Itoa(v)
-	}
-	return s
+	fmt.Fprintf(w, "against the labels\t%s\n", strings.Join(scores, ", "))
 }

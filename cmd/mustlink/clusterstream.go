@@ -205,12 +205,17 @@ func (t *truth) add(labels, predicted []string) error {
 	if err := t.table.Add(labels, predicted); err != nil {
 		return err
 	}
-	what := fmt.Sprintf("counts of %d labels and pairs of labels", t.table.Entries())
-	if err := t.eng.Check(what, int64(t.table.Entries())*entryBytes, "want fewer labels"); err != nil {
+	if err := checkEntries(t.eng, &t.table); err != nil {
 		t.warn("the rows are not compared with their labels: %v", err)
 		t.table, t.none = score.Table{}, true
 	}
 	return nil
+}
+
+// checkEntries reports a table of labels that is too large.
+func checkEntries(eng *engine.Engine, t *score.Table) error {
+	what := fmt.Sprintf("counts of %d labels and pairs of labels", t.Entries())
+	return eng.Check(what, int64(t.Entries())*entryBytes, "want fewer labels")
 }
 
 // report returns the scores; nil for none. Labels that cannot be scored, such as a single one, are no reason to fail.

@@ -203,20 +203,16 @@ func rocCurve(v view, labels []string, seed uint64) (figure.Series, error) {
 	var pairs []pair
 	var lengths []float64
 	var same []bool
-	count := [2]int{}
+	count := map[bool]float64{} // of pairs of one label, and of others
 	for range curvePairs {
 		rows := randomPair(r, n)
 		i, j := rows[0], rows[1]
 		q := pair{points.SquaredDistance(v.y.Row(i), v.y.Row(j)), labels[i] == labels[j]}
 		pairs, lengths, same = append(pairs, q), append(lengths, -q.length), append(same, q.same)
-		if q.same {
-			count[1]++
-		} else {
-			count[0]++
-		}
+		count[q.same]++
 	}
-	if count[0] == 0 || count[1] == 0 {
-		return figure.Series{}, fault.Data("", "of %d random pairs of rows %d have one label and %d different ones: want both", curvePairs, count[1], count[0])
+	if count[false] == 0 || count[true] == 0 {
+		return figure.Series{}, fault.Data("", "of %d random pairs of rows %.0f have one label and %.0f different ones: want both", curvePairs, count[true], count[false])
 	}
 	auc, err := score.AUC(lengths, same)
 	if err != nil {
@@ -224,16 +220,12 @@ func rocCurve(v view, labels []string, seed uint64) (figure.Series, error) {
 	}
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.length, b.length) })
 	s := figure.Series{Name: fmt.Sprintf("%s (%.3f)", v.name, auc), X: []float64{0}, Y: []float64{0}}
-	var within [2]int
+	within := map[bool]float64{}
 	for k, q := range pairs {
-		if q.same {
-			within[1]++
-		} else {
-			within[0]++
-		}
+		within[q.same]++
 		last := k+1 == len(pairs)
 		if tied := !last && pairs[k+1].length == q.length; last || !tied && (k+1)%(curvePairs/curvePlaces) == 0 {
-			s.X, s.Y = append(s.X, float64(within[0])/float64(count[0])), append(s.Y, float64(within[1])/float64(count[1]))
+			s.X, s.Y = append(s.X, within[false]/count[false]), append(s.Y, within[true]/count[true])
 		}
 	}
 	return s, nil

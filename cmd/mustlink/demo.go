@@ -80,7 +80,6 @@ of the first repetition, to try the other commands on, and a page about them to 
 		RunE:      func(cmd *cobra.Command, args []string) error { return a.runDemo(cmd, args, &d) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.IntVar(&d.points, "points", 800, "number of points; half of them are unseen")
 	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links where a method uses them")
 	f.BoolVar(&d.baselines, "baselines", false, "all baselines too, not only "+rcaName)

@@ -32,7 +32,6 @@ pipe are held, since they are gone through twice.)`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runDistance(cmd, args[0], &d) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	d.data.add(cmd)
 	f.StringVar(&d.pairs.path, "pairs", "", "`PAIRS`: a CSV with the columns i and j")
 	d.pairs.addBy(cmd)

@@ -38,7 +38,6 @@ with extension=nystrom, gml (but for the spectral prior), lleratio, itml, kpca, 
 		Args: positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runEmbed(cmd, args[0], &e) },
 	}
-	cmd.Flags().SortFlags = false
 	e.data.add(cmd)
 	e.precision.add(cmd.Flags(), "the computation")
 	cmd.Flags().StringVarP(&e.out, "output", "o", "", "the file `OUT` to write, n x dim; - for standard output")

@@ -68,7 +68,6 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runFit(cmd, &fl) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVarP(&fl.name, "method", "m", "", "`METHOD`: "+strings.Join(methodNames(), ", "))
 	fl.data.add(cmd)
 	fl.data.addLabels(cmd)

@@ -27,7 +27,6 @@ extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runGram(cmd, args[0], &g) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	g.data.add(cmd)
 	f.StringVarP(&g.other, "input2", "j", "", "a second file of `DATA2`: the columns of the matrix (default: DATA)")
 	f.StringVarP(&g.out, "output", "o", "", "the file `OUT` to write; - for standard output")

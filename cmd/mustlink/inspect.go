@@ -58,7 +58,6 @@ them. It lists the N links that are most likely wrong; a score is the logarithm 
 		Args: positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runInspect(cmd, args[0], &i) },
 	}
-	cmd.Flags().SortFlags = false
 	i.data.add(cmd)
 	i.links.add(cmd)
 	cmd.Flags().IntVar(&i.max, "max", 20, "list at most this many links that look wrong; --json lists all")
@@ -373,9 +372,5 @@ func shapeText(shape []int) string {
 	if len(shape) == 0 {
 		return "single number"
 	}
-	var parts []string
-	for _, s := range shape {
-		parts = append(parts, fmt.Sprint(s))
-	}
-	return strings.Join(parts, " x ")
+	return joined(shape, " x ")
 }

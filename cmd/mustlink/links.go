@@ -73,7 +73,6 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLinksMake(cmd, &l) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVarP(&l.data.path, "input", "i", "", "`DATA` with labels: "+dataEndings+"; - for standard input")
 	l.data.addReading(cmd)
 	l.data.addLabels(cmd)
@@ -187,7 +186,6 @@ The number of rows comes from DATA, or from -n.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLinksClose(cmd, &l) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	l.links.add(cmd)
 	f.StringVarP(&l.data.path, "input", "i", "", "the `DATA` that the links are about; - for standard input")
 	l.data.addReading(cmd)

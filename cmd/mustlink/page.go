@@ -64,7 +64,6 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runPage(cmd, args, &p) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	p.data.add(cmd)
 	p.data.addLabels(cmd)
 	p.links.add(cmd)

@@ -81,7 +81,6 @@ of the papers' tables, ranks of a cross table, learning curves.`,
 		},
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	p.data.add(cmd)
 	p.data.addLabels(cmd)
 	p.links.add(cmd)

@@ -56,7 +56,16 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 	addGroup(root, groupFiles, newLinks(a), newCheck(a), newInspect(a), newScore(a), newPlot(a), newPage(a), newBench(a))
 	root.AddCommand(newInfo(a), newReference(a))
 	root.AddCommand(newTopics()...)
+	flagsInOrder(root.Commands())
 	return root
+}
+
+// flagsInOrder has the help of commands show flags in the order in which they are defined.
+func flagsInOrder(commands []*cobra.Command) {
+	for _, c := range commands {
+		c.Flags().SortFlags = false
+		flagsInOrder(c.Commands())
+	}
 }
 
 func addGroup(root *cobra.Command, group string, commands ...*cobra.Command) {

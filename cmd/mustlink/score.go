@@ -39,7 +39,6 @@ leave-one-out accuracy of the nearest neighbour, and recall@k.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runScore(cmd, &s) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&s.truth, "truth", "", "`LABELS`: a CSV with the true labels in the column label, or other data with labels")
 	f.StringVar(&s.predicted, "predicted", "", "`LABELS`: a CSV with the predicted labels or clusters in the column label")
 	f.StringVar(&s.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
@@ -126,8 +125,7 @@ func (a *app) scoreLabels(ctx context.Context, s *scoreFlags) (*score.Report, er
 				return nil, err
 			}
 		}
-		what := fmt.Sprintf("counts of %d labels and pairs of labels", table.Entries())
-		if err := eng.Check(what, int64(table.Entries())*entryBytes, "want fewer labels"); err != nil {
+		if err := checkEntries(eng, &table); err != nil {
 			return nil, err
 		}
 	}

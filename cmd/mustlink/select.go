@@ -59,7 +59,6 @@ errors on the same folds: the best of many on few links owes some of that to luc
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runSelect(cmd, &s) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	s.data.add(cmd)
 	s.data.addLabels(cmd)
 	s.links.add(cmd)

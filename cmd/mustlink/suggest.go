@@ -56,7 +56,6 @@ refused with the links that say so, and the question comes again.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSuggest(cmd, args, &s) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	s.data.add(cmd)
 	s.data.addLabels(cmd)
 	s.links.add(cmd)

@@ -56,7 +56,6 @@ other name a new one. Chunklets that share a row are merged.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runUpdate(cmd, args[0], &u) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	u.data.add(cmd)
 	u.links.add(cmd)
 	f.BoolVar(&u.extend, "extend", false, "chunklets named 0, 1, … are those of the model")
