@@ -80,10 +80,7 @@ func (r infoReport) text(w io.Writer) {
 	if r.MemoryLimit > 0 {
 		limit = fault.FormatBytes(r.MemoryLimit)
 	}
-	tags := "none"
-	if len(r.BuildTags) > 0 {
-		tags = strings.Join(r.BuildTags, ",")
-	}
+	tags := nameOr(strings.Join(r.BuildTags, ","), "none")
 	cgo := "without cgo"
 	if r.Cgo {
 		cgo = "with cgo"
