@@ -302,8 +302,8 @@ func (t *Table) columnName(j int) string {
 // Warnings returns remarks on what was passed over when the table was read, and on what a fit cannot use.
 func (t *Table) Warnings() []string { return slices.Concat(t.raw.Warnings, t.remarks) }
 
-// Transform returns what turns the rows as they were read into those that a fit sees, nil when nothing does. It is for programs
-// that work in the engine room.
+// Transform returns what turns the rows as they were read into those that a fit sees, nil when
+// nothing does. It is for programs that work in the engine room.
 func (t *Table) Transform() dataset.Transform { return t.transform }
 
 // Data returns the data as a fit sees them. It is for programs that work in the engine room.

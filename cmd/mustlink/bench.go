@@ -165,11 +165,11 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	check := a.check(cmd)
 	p.checkRepetitions(check)
 	check.state(p.state)
+	endings := textEndings()
 	if table.Drawn() {
-		check.ending("-o, --output", p.out, pictureEndings()...)
-	} else {
-		check.ending("-o, --output", p.out, "md", "json")
+		endings = pictureEndings()
 	}
+	check.ending("-o, --output", p.out, endings...)
 	check.output("-o, --output", p.out)
 	check.do(func() error { return p.findData(a, table.Data) })
 	if check.err != nil {

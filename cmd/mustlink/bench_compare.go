@@ -139,7 +139,8 @@ func (p *compareFlags) options(check *checks, endings []string) compare.Options 
 	return o
 }
 
-// compareCommand completes a command that compares methods. Methods are compared with raw points where the result has a picture.
+// compareCommand completes a command that compares methods. Methods are compared with raw points
+// where the result has a picture.
 func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRun) *cobra.Command {
 	var p compareFlags
 	cmd.Args = positional(0, 0, "")
@@ -149,7 +150,7 @@ func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRu
 		if check.err != nil {
 			return check.err
 		}
-		if pictures := len(endings) > 2; pictures && len(p.systems) > 0 {
+		if picture := len(endings) > len(textEndings()); picture && len(p.systems) > 0 {
 			o.Systems = append([]string{compare.Raw}, p.systems...)
 		}
 		found, err := working(a, func(eng *engine.Engine, bar *progress) (product, error) {
@@ -165,9 +166,9 @@ func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRu
 	return cmd
 }
 
-// judgeCommand is compareCommand for a result without a picture, which takes minutes for each repetition.
+// judgeCommand is compareCommand for a result without a picture, with its own words for some flags.
 func (a *app) judgeCommand(cmd *cobra.Command, methods string, run compareRun) *cobra.Command {
-	a.compareCommand(cmd, []string{"md", "json"}, run)
+	a.compareCommand(cmd, textEndings(), run)
 	cmd.Flags().Lookup("methods").Usage = methods
 	cmd.Flags().Lookup("repetitions").Usage = "number of repetitions (default 3)"
 	cmd.Flags().Lookup("output").Usage = "the `FILE` to write, .md or .json"

@@ -25,8 +25,11 @@ func drawn(panels []figure.Panel) func() ([]figure.Panel, error) {
 	return func() ([]figure.Panel, error) { return panels, nil }
 }
 
-// pictureEndings are those of a product that has a picture.
-func pictureEndings() []string { return append([]string{"md", "json"}, figure.Formats()...) }
+// textEndings are those of the output of a product without a picture.
+func textEndings() []string { return []string{"md", "json"} }
+
+// pictureEndings are those of the output of a product with a picture.
+func pictureEndings() []string { return append(textEndings(), figure.Formats()...) }
 
 // write writes a product by the extension of the output, or prints it.
 func (p product) write(a *app, out string) error {

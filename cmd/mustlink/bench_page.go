@@ -13,7 +13,8 @@ import (
 // pictures is the folder of pictures beside a page.
 const pictures = "pictures"
 
-// page finds out before the work whether a part of the page at path can be filled. An empty path is no page.
+// page finds out before the work whether a part of the page at path can be filled. An empty path is
+// no page.
 func (c *checks) page(path, part string) {
 	if path != "" {
 		c.do(func() error { return fillPage(path, part, "", func(string, string) error { return nil }) })
@@ -34,7 +35,8 @@ func fillPage(path, part, text string, write func(path, text string) error) erro
 	return write(path, filled)
 }
 
-// writeOn fills a part of the page with the text and the picture, which goes to the folder of pictures beside the page.
+// writeOn fills a part of the page with the text and the picture, which goes to the folder of
+// pictures beside the page.
 func (p product) writeOn(a *app, path, part string) error {
 	panels, err := p.panels()
 	if err != nil {
@@ -54,7 +56,8 @@ func (p product) writeOn(a *app, path, part string) error {
 	return fillPage(path, part, p.text, a.writeText)
 }
 
-// writeWith fills a part of a page, if there is one, and writes the output. What is on a page is not printed again.
+// writeWith fills a part of a page, if there is one, and writes the output. What is on a page is
+// not printed again.
 func (p product) writeWith(a *app, page, part, out string) error {
 	if page != "" {
 		if err := p.writeOn(a, page, part); err != nil {

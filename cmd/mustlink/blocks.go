@@ -133,8 +133,8 @@ func (l *locator) writeLabels(ctx context.Context, path string, label func(conte
 	return dataset.WriteLabelRows(path, ahead, l.writingText())
 }
 
-// writeCoordinates writes the coordinates block by block, and returns the number of rows. dim is the number of their columns,
-// rows that of rows, below 0 when it is not known.
+// writeCoordinates writes the coordinates block by block, and returns the number of rows. dim is
+// the number of their columns, rows that of rows, below 0 when it is not known.
 func (l *locator) writeCoordinates(ctx context.Context, path string, rows, dim int, options dataset.WriteOptions) (int, error) {
 	next, stop, err := l.begin(ctx)
 	if err != nil {

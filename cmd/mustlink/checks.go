@@ -14,8 +14,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// checks look for mistakes in a command line, one after the other, before anything is read or written. The first mistake stays
-// in err; nothing is looked for after it. Inputs are checked before outputs, so that no output replaces an input.
+// checks look for mistakes in a command line, one after the other, before anything is read or
+// written. The first mistake stays in err; nothing is looked for after it. Inputs are checked
+// before outputs, so that no output replaces an input.
 type checks struct {
 	a   *app
 	cmd *cobra.Command
@@ -70,7 +71,8 @@ func (c *checks) exclusive(names ...string) {
 	c.refuse(len(given) > 1, "%s cannot be given together: want one of them %s", strings.Join(given, " and "), helpHint(c.cmd))
 }
 
-// input notes that the file at path, if there is one, is read for a flag. Standard input can serve one flag only.
+// input notes that the file at path, if there is one, is read for a flag. Standard input can serve
+// one flag only.
 func (c *checks) input(flag, path string) {
 	switch {
 	case path == "" || c.err != nil:

@@ -353,10 +353,11 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 
 // write leaves one repetition as files.
 func (d *demoFlags) write(set demoSet, method catalog.Method, seen, unseen *mustlink.Table, l *links.Set, m *mustlink.Model) error {
-	for name, half := range map[string]*mustlink.Table{"seen.csv": seen, "unseen.csv": unseen} {
-		if err := dataset.WriteData(d.at(set, name), half.Data(), dataset.WriteOptions{}); err != nil {
-			return err
-		}
+	if err := dataset.WriteData(d.at(set, "seen.csv"), seen.Data(), dataset.WriteOptions{}); err != nil {
+		return err
+	}
+	if err := dataset.WriteData(d.at(set, "unseen.csv"), unseen.Data(), dataset.WriteOptions{}); err != nil {
+		return err
 	}
 	if err := dataset.WriteLinks(d.at(set, method.Name+"-links.csv"), l, nil, dataset.WriteOptions{}); err != nil {
 		return err

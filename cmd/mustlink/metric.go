@@ -49,7 +49,8 @@ func (m *metric) name() string {
 	return m.fitted.Model.Method()
 }
 
-// flags returns d with the number of features that the model takes, where the file does not tell it.
+// flags returns d with the number of features that the model takes, where the file does not tell
+// it.
 func (m *metric) flags(d *dataFlags) *dataFlags {
 	if m.fitted == nil {
 		return d

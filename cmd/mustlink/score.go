@@ -77,7 +77,8 @@ func (a *app) scoreAll(ctx context.Context, s *scoreFlags) (*score.Report, error
 	return await(ctx, func() (*score.Report, error) { return score.All(in) })
 }
 
-// linesOfBlock returns how many lines of labels or pairs are read at a time; one takes the memory of a row of 12 numbers.
+// linesOfBlock returns how many lines of labels or pairs are read at a time; one takes the memory
+// of a row of 12 numbers.
 func (a *app) linesOfBlock() int { return catalog.BlockRows(12, int64(a.memoryLimit)) }
 
 // scoreLabels counts labels as they are read: what it holds grows with their kinds, not with their number.

@@ -117,3 +117,23 @@ func TestBar(t *testing.T) {
 	}
 	b.clear()
 }
+
+// TestChecksKeepTheFirst: the first mistake is the one that is told, and nothing is noted or tried after it.
+func TestChecksKeepTheFirst(t *testing.T) {
+	a := &app{}
+	check := a.check(nil)
+	check.least("--folds", 3, 2)
+	check.input("-i, --input", "data.csv")
+	check.least("--folds", 1, 2)
+	check.refuse(true, "another mistake")
+	check.oneOf("--links-by", "name", []string{"row", "id"})
+	check.input("-c, --links", "links.csv")
+	check.output("-o, --output", "data.csv")
+	check.do(func() error { t.Error("a check after a mistake was made"); return nil })
+	if check.err == nil || check.err.Error() != "--folds is 1: want a number >= 2" {
+		t.Errorf("error %v", check.err)
+	}
+	if len(a.inputs) != 1 {
+		t.Errorf("inputs %q: want the one before the mistake", a.inputs)
+	}
+}
