@@ -65,14 +65,14 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: 2, Elapsed: time.Since(begin)})
 		done++
 	}
-	m := &Model{params: l.Params, kernel: k, rows: chosen}
-	m.status = algorithms.Status{Converged: true, Notices: notices}
-	if err := m.fit(ctx, eng, x, set, stage); err != nil {
+	m := &metric{params: l.Params, kernel: k, rows: chosen}
+	said, err := m.fit(ctx, eng, x, set, stage)
+	if err != nil {
 		return nil, err
 	}
-	m.status.Elapsed = time.Since(begin)
+	status := algorithms.Status{Converged: true, Notices: append(notices, said...), Elapsed: time.Since(begin)}
 	stage("done")
-	return m, ctx.Err()
+	return m.model(status), ctx.Err()
 }
 
 // unseen is a number of points of which only rules that do not look at them can choose.

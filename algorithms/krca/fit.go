@@ -69,13 +69,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m.status = algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}
-	stage("") // the last report: all steps are done
-	return m, ctx.Err()
+	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
 }
 
-// fitAt learns from the chunklets, rows of x, and embeds the landmarks refs.
-func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (*Model, error) {
+// fitAt learns from the chunklets, rows of x, embeds the landmarks refs, and returns what makes a model with a status of it.
+func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (func(algorithms.Status) *Model, error) {
 	if err := checkMemory(eng, f, len(refs)); err != nil {
 		return nil, err
 	}
@@ -89,7 +87,8 @@ func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points,
 	if err != nil {
 		return nil, err
 	}
-	return newModel(l.Params, metric, e), nil
+	stage("") // the last report: all steps are done
+	return func(s algorithms.Status) *Model { return newModel(l.Params, metric, e, s) }, nil
 }
 
 // chunklets checks the input and returns the rows in chunklets and their basis.

@@ -61,9 +61,7 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 	if err != nil {
 		return nil, err
 	}
-	m.status = algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}
-	stage("")
-	return m, ctx.Err()
+	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
 }
 
 // unitOf returns the mean of k(x,x) over n points where it is 1 for every point, with the rounding of mean.

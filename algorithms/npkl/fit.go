@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -95,15 +96,16 @@ func (f *fit) model(ctx context.Context, g *ground) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: f.Params, trace: f.d.trace, links: g.links, about: about{Certified: f.certified, Gap: f.gap}}
-	if m.Extension, err = g.task.Extension(ctx, f.eng, v, counts); err != nil {
+	m, err := g.task.Map(ctx, f.eng, v, counts)
+	if err != nil {
 		return nil, err
 	}
+	head := about{f.certified, f.gap}
 	if math.IsNaN(f.gap) {
-		m.about.Gap = -1
+		head.Gap = -1
 	}
-	m.status = algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: g.task.Notices, Elapsed: time.Since(f.begin)}
-	return m, ctx.Err()
+	status := algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: g.task.Notices, Elapsed: time.Since(f.begin)}
+	return &Model{record.NewTraced(m, f.Params, status, f.d.trace), g.links, head}, ctx.Err()
 }
 
 // fit is a call of Fit under way.

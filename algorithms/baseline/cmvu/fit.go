@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -92,18 +93,18 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if l.Params.Graph == graphkernel.KNN {
 		near = l.Params.Neighbors
 	}
-	m := &Model{params: l.Params, variances: variances, result: result{found.objective, found.residual}}
-	if m.Extension, err = barycentric.New(ctx, eng, Method, k, min(near, x.Len()), x, y); err != nil {
+	m, err := barycentric.New(ctx, eng, Method, k, min(near, x.Len()), x, y)
+	if err != nil {
 		return nil, err
 	}
-	m.status = algorithms.Status{Converged: found.converged, Iterations: found.steps, Notices: notices, Elapsed: time.Since(begin)}
+	status := algorithms.Status{Converged: found.converged, Iterations: found.steps, Notices: notices, Elapsed: time.Since(begin)}
 	if _, cannot := set.Count(); cannot > 0 {
-		m.status.Notices = append(m.status.Notices, fmt.Sprintf("%s learns from must-links only: %d cannot-links are not used", Method, cannot))
+		status.Notices = append(status.Notices, fmt.Sprintf("%s learns from must-links only: %d cannot-links are not used", Method, cannot))
 	}
 	if !found.converged {
-		m.status.Message = fmt.Sprintf("%d steps brought the residual down to %.2g, not to the tolerance %g: raise max_iter or tol", found.steps, found.residual, l.Params.Tol)
+		status.Message = fmt.Sprintf("%d steps brought the residual down to %.2g, not to the tolerance %g: raise max_iter or tol", found.steps, found.residual, l.Params.Tol)
 	}
-	return m, ctx.Err()
+	return &Model{record.New(m, l.Params, status), variances, result{found.objective, found.residual}}, ctx.Err()
 }
 
 // coordinates returns the graph and, as columns, its smoothest eigenvectors that are not constant on its parts, over the

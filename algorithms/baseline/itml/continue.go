@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
@@ -27,14 +26,14 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 }
 
 func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: Learner{Params: m.params}, eng: eng, x: x, before: m.taught, bounds: m.about.Bounds, begin: time.Now()}
+	f := &fit{Learner: Learner{Params: m.Params()}, eng: eng, x: x, before: m.taught, bounds: m.about.Bounds, begin: time.Now()}
 	var err error
 	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
 		return nil, err
 	}
 	f.Triplets, f.Seed = m.taught.Triplets, m.taught.Seed
-	if from, is := m.Map.(*expansion.Map); is {
-		f.Kernel, f.from = m.Kernel().Spec(), from
+	if m.Support() > 0 {
+		f.Kernel, f.from = m.Kernel().Spec(), m.Map
 	}
 	return f.model(ctx)
 }

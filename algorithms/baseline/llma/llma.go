@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -102,7 +103,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Vectors(Method, x)
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +131,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := newModel(eng, parts, a)
-	m.params = l.Params
-	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
+	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
 	if _, cannot := set.Count(); cannot > 0 {
-		m.status.Notices = []string{fmt.Sprintf("%s uses must-links only: %d cannot-links ignored", Method, cannot)}
+		status.Notices = []string{fmt.Sprintf("%s uses must-links only: %d cannot-links ignored", Method, cannot)}
 	}
-	return m, ctx.Err()
+	return &Model{record.New(bent(eng, parts, a), l.Params, status)}, ctx.Err()
 }
 
 // parts are what a map is made of.

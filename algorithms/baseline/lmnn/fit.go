@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -53,7 +54,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Vectors(Method, x)
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +84,10 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	run := &descent{problem: problem, progress: l.Progress, begin: begin}
-	m := &Model{params: l.Params}
 	a, err := run.minimise(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m.Map, m.trace = p.Map(eng, Method, problem.undivided(a)), run.trace
-	m.status = algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Message: run.message(), Elapsed: time.Since(begin)}
-	return m, ctx.Err()
+	status := algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Message: run.message(), Elapsed: time.Since(begin)}
+	return record.NewTraced(p.Map(eng, Method, problem.undivided(a)), l.Params, status, run.trace), ctx.Err()
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -54,12 +55,12 @@ func (j Job[P]) learn(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err != nil {
 		return nil, err
 	}
-	e, err := task.Extension(ctx, eng, s.V, j.RankTol)
+	m, err := task.Map(ctx, eng, s.V, j.RankTol)
 	if err != nil {
 		return nil, err
 	}
 	status := algorithms.Status{Converged: s.Converged, Iterations: s.Steps, Message: s.Message, Notices: task.Notices, Elapsed: time.Since(begin)}
-	return &Fitted[P]{e, j.Params, status, s.Result}, ctx.Err()
+	return &Fitted[P]{record.New(m, j.Params, status), s.Result}, ctx.Err()
 }
 
 func (j Job[P]) check(eng *engine.Engine, x points.Points, set *links.Set) error {

@@ -3,7 +3,7 @@ package graphkernel
 import (
 	"context"
 
-	"github.com/mustlink/mustlink/algorithms/internal/placed"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -62,17 +62,12 @@ func (o Neighbourhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Ke
 	return o.Similarities(ctx, eng, k, x)
 }
 
-// Extension makes the places of a solution Z = V V', n x r, without the eigenvalues of Z that are at most
-// tol times the largest.
-func (t *Task) Extension(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*Extension, error) {
+// Map makes the map of a solution Z = V V', n x r, without the eigenvalues of Z that are at most tol times the largest.
+func (t *Task) Map(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*maps.Map, error) {
 	places, err := OnAxes(ctx, eng, v, tol)
 	if err != nil {
 		return nil, err
 	}
-	e := &Extension{
-		Table: placed.New(t.setup.Method, t.kernel, t.x, places), around: t.setup.Around, diag: 1 + t.setup.Delta,
-		weights: t.weights, degrees: t.degrees,
-	}
-	e.prepare()
-	return e, nil
+	e := &extension{Table: maps.NewTable(t.kernel, t.x, places), around: t.setup.Around, diag: 1 + t.setup.Delta, weights: t.weights, degrees: t.degrees}
+	return e.extended(t.setup.Method), nil
 }

@@ -1,3 +1,4 @@
+// Package linear holds what linear methods share in learning: principal coordinates, whitening, and points within chunklets.
 package linear
 
 import (
@@ -6,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -100,10 +102,10 @@ func (p *Principal) Keep(q int) {
 }
 
 // Map returns the map of the named method whose matrix is t, Dim x q, in principal coordinates.
-func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) Map {
+func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
 	w := blas.NewMatrix(t.Rows, len(p.Mean))
 	eng.Backend().Gemm(false, false, 1, t, p.Directions, 0, w)
-	return New(method, p.Mean, w)
+	return maps.NewLinear(method, p.Mean, w)
 }
 
 // Mean returns that of the rows. It is taken relative to the first one, so that the mean of equal values is exactly this value:
