@@ -17,8 +17,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
-	"github.com/mustlink/mustlink/algorithms/internal/classical"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
@@ -121,7 +121,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	l.Progress.Report(algorithms.Progress{Stage: "coordinates", Done: 1, Total: 2, Elapsed: time.Since(begin)})
-	found, err := classical.Axes(ctx, eng, d, min(l.Params.Dims, n-1), eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
+	found, err := basis.Scaled(ctx, eng, d, min(l.Params.Dims, n-1), eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
 	if err != nil {
 		return nil, err
 	}
