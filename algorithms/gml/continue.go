@@ -7,9 +7,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -33,10 +33,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 		return nil, err
 	}
 	added, err := f.model(ctx)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": new links", m.taught.Unfit(named(err)))
-	}
-	return added, nil
+	return record.Result(ctx, Method+": new links", added, m.taught.Unfit(named(err)))
 }
 
 // more returns the fit of more links.

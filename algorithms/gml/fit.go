@@ -61,10 +61,7 @@ func (Learner) Method() string { return Method }
 // percentile of 0 as bound; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", named(err))
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, named(err))
 }
 
 // named says of an error that a matrix is singular which one it is.

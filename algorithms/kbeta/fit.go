@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -49,10 +50,7 @@ func (Learner) Method() string { return Method }
 // with NaN or Inf, or all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {

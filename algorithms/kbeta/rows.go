@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -41,10 +42,7 @@ func (l Learner) looked(set *links.Set) ([]int, []string, error) {
 // FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in that order.
 func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fitRows(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {

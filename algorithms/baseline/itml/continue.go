@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -19,10 +19,7 @@ import (
 // multipliers, as those of earlier versions, are a *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	added, err := m.add(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": new links", err)
-	}
-	return added, nil
+	return record.Result(ctx, Method+": new links", added, err)
 }
 
 func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {

@@ -53,10 +53,7 @@ func (Learner) Method() string { return Method }
 // than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {

@@ -36,10 +36,7 @@ type Solution struct {
 // Learn checks what a baseline is given, makes its problem, has it solved and returns the model.
 func Learn[P Parameters](ctx context.Context, eng *engine.Engine, j Job[P], x points.Points, set *links.Set, solve func(p *Problem, begin time.Time) (Solution, error)) (algorithms.Model, error) {
 	m, err := j.learn(ctx, eng, x, set, solve)
-	if err != nil {
-		return nil, input.Cancelled(ctx, j.Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, j.Method+": fit", m, err)
 }
 
 func (j Job[P]) learn(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, solve func(p *Problem, begin time.Time) (Solution, error)) (*Fitted[P], error) {

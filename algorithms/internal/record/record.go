@@ -3,7 +3,10 @@
 package record
 
 import (
+	"context"
+
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/model"
@@ -78,6 +81,14 @@ func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Mo
 	}
 	if err := m.params.Validate(); err != nil {
 		return nil, stored.InHeader(err)
+	}
+	return m, nil
+}
+
+// Result returns the model of a fit or, of an error, what a canceled context makes of it.
+func Result[M algorithms.Model](ctx context.Context, doing string, m M, err error) (algorithms.Model, error) {
+	if err != nil {
+		return nil, input.Cancelled(ctx, doing, err)
 	}
 	return m, nil
 }
