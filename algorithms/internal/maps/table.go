@@ -79,20 +79,10 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 	for lo := 0; lo < x.Len(); lo += rows {
 		hi := min(lo+rows, x.Len())
 		if err := block(points.Slice(x, lo, hi), y.View(lo, hi, 0, y.Cols)); err != nil {
-			return atRow(err, lo)
+			return fault.InRows(err, lo)
 		}
 	}
 	return ctx.Err()
-}
-
-// atRow moves the row of a *fault.DataError about a block of points to its place in the whole.
-func atRow(err error, lo int) error {
-	if e, ok := err.(*fault.DataError); ok && e.Row >= 0 {
-		moved := *e
-		moved.Row += lo
-		return &moved
-	}
-	return err
 }
 
 func (t *table) single(context.Context, *engine.Engine, string, *points.Single) (blas.Matrix32, error) {
