@@ -9,10 +9,12 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -21,8 +23,6 @@ type Learner struct {
 	Params   Params
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Learner = Learner{}
 
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -48,14 +48,8 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := input.Vectors(Method, x)
+	dense, err := input.Dense(Method, l.Params, x, set)
 	if err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
 	if must, cannot := set.Count(); must == 0 || cannot == 0 {
@@ -87,4 +81,13 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	}
 	status := algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Message: run.message(), Elapsed: time.Since(begin)}
 	return record.NewTraced(p.Map(eng, Method, problem.undivided(a)), l.Params, status, run.trace), ctx.Err()
+}
+
+// Model is a fitted metric, the linear map y = W (x - mean). It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point. The objective falls.
+type Model = record.Traced[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }

@@ -36,8 +36,6 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Params: p, Progress: c.Progress}
@@ -58,14 +56,8 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := input.Vectors(Method, x)
+	dense, err := input.Dense(Method, l.Params, x, set)
 	if err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
 	if must, cannot := set.Count(); must == 0 || cannot == 0 {

@@ -20,11 +20,10 @@ import (
 // the graph which their neighbors join them to. Cost of embedding for n training points: n kernel values a point.
 type extension struct {
 	maps.Table
-	around  Neighbourhood
-	diag    float64 // 1 + delta
-	weights Similarity
-	degrees []float64   // of the graph, length n
-	joined  blas.Matrix // n x (Dim + 1): D^-1/2 coordinates, and 1
+	settings Settings
+	weights  Similarity
+	degrees  []float64   // of the graph, length n
+	joined   blas.Matrix // n x (Dim + 1): D^-1/2 coordinates, and 1
 }
 
 // extended returns the map of the named method for what embedding starts from.
@@ -51,8 +50,8 @@ func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, 
 // join writes the places of some points.
 func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
 	count := 1 // finds the training points
-	if e.around.Graph == KNN {
-		count = e.around.Neighbors
+	if e.settings.Graph == KNN {
+		count = e.settings.Neighbors
 	}
 	near, err := graph.NearestBetween(ctx, eng, e.Kernel, x, e.Support, count)
 	if err != nil {
@@ -60,7 +59,7 @@ func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 	}
 	sums := eng.GetMatrix(x.Len(), e.joined.Cols)
 	defer eng.PutMatrix(sums)
-	switch e.around.Graph {
+	switch e.settings.Graph {
 	case KNN:
 		e.near(near, sums)
 	case Given:
@@ -81,7 +80,7 @@ func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 		clear(row)
 		if degree := sum[len(row)]; degree > 0 {
 			for c := range row {
-				row[c] = sum[c] / (math.Sqrt(degree) * e.diag)
+				row[c] = sum[c] / (math.Sqrt(degree) * (1 + e.settings.Delta))
 			}
 		}
 	}
@@ -116,8 +115,8 @@ func (e *extension) known(near *graph.Neighbors) error {
 // all adds up all training points by their distances.
 func (e *extension) all(ctx context.Context, eng *engine.Engine, x points.Points, sums blas.Matrix) error {
 	d, limit := e.Kernel.Squared(), math.Inf(1)
-	if e.around.Graph == Within {
-		limit = e.around.Radius * e.around.Radius
+	if e.settings.Graph == Within {
+		limit = e.settings.Radius * e.settings.Radius
 	}
 	return d.CrossRows(ctx, eng, x, e.Support, 0, func(b kernel.Block) error {
 		for k := range b.Matrix.Rows {
@@ -152,8 +151,8 @@ func (e *extension) Encode(f *model.File, method string, table maps.About) any {
 // Read is the [maps.Reader] of maps that [Task.Map] returns, of methods whose parameters have the members of [Settings].
 func Read(method string, f *model.File) (*maps.Map, error) {
 	var head about
-	var settings Settings
-	if err := stored.Params(f, &settings); err != nil {
+	e := &extension{}
+	if err := stored.Params(f, &e.settings); err != nil {
 		return nil, err
 	}
 	if err := stored.Extra(f, method, &head); err != nil {
@@ -162,13 +161,13 @@ func Read(method string, f *model.File) (*maps.Map, error) {
 	if s := head.Sigma; !(s >= 0) || math.IsInf(s, 0) {
 		return nil, stored.InHeader(fault.Data("", "sigma is %v: want a finite number >= 0", s))
 	}
-	e := &extension{around: settings.Neighbourhood, diag: 1 + settings.Delta, weights: head.Similarity}
+	e.weights = head.Similarity
 	var err error
 	if e.Table, err = maps.ReadTable(method, f, head.About); err != nil {
 		return nil, err
 	}
 	count := e.Places.Rows
-	if err := e.around.Check(count); err != nil {
+	if err := e.settings.Check(count); err != nil {
 		return nil, stored.InHeader(err)
 	}
 	if e.degrees, err = stored.Finite(f, method+".degrees", count); err != nil {

@@ -44,7 +44,7 @@ func (j Job[P]) learn(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err := j.check(eng, x, set); err != nil {
 		return nil, err
 	}
-	task, err := j.Params.Common().Setup(j.Method, j.Kernel, j.Similarities).Start(ctx, eng, x, set)
+	task, err := Setup{j.Method, j.Params.Common(), j.Kernel, j.Similarities}.Start(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}

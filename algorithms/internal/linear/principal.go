@@ -31,19 +31,12 @@ type Principal struct {
 // Errors: points that are all equal, or so large that their covariance overflows, are
 // *fault.DataError; a request beyond the memory limit.
 func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64) (*Principal, error) {
-	return newPrincipal(ctx, eng, x, tol, nil)
+	return NewPrincipalOf(ctx, eng, x, tol, nil)
 }
 
-// NewPrincipalOf is NewPrincipal with the coordinates of some rows only, in their order, in Z. The directions are those of
+// NewPrincipalOf is NewPrincipal with the coordinates of some rows only, in their order, in Z; nil for all. The directions are those of
 // all points.
 func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
-	if rows == nil {
-		rows = []int{}
-	}
-	return newPrincipal(ctx, eng, x, tol, rows)
-}
-
-func newPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
 	small := min(x.N, x.D)
 	need := 2*engine.MatrixBytes(x.N, x.D) + 2*engine.MatrixBytes(small, small)
 	if err := eng.Check(fmt.Sprintf("principal coordinates of %d points of %d features", x.N, x.D), need, "use fewer points or features"); err != nil {
