@@ -31,11 +31,7 @@ func BlockRows(width int, limit int64) int {
 
 // BlockRows returns the number of rows that the model embeds at a time, within a memory limit in bytes, 0 for none.
 func (f *Fitted) BlockRows(limit int64) int {
-	width := f.Model.Dim()
-	if dim, known := f.inputDim(); known {
-		width = max(width, dim)
-	}
-	return BlockRows(width, limit)
+	return BlockRows(max(f.Model.Dim(), f.InputDim()), limit)
 }
 
 // EmbedBlocks embeds the rows of d block by block and hands every block of coordinates to use, with the number of its first

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
@@ -37,6 +38,11 @@ const (
 	scalingScale = "scaling.scale"
 	termWeights  = "tfidf.weight"
 )
+
+// BuildOf says what computes a model on an engine: backend, platform and Go version.
+func BuildOf(e *engine.Engine) string {
+	return fmt.Sprintf("%s, %s/%s, %s", e.Backend().Name(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
 
 // Version returns the version of this library as the build recorded it: "v1.2.3", or
 // "(devel)" for a build from a working tree.
@@ -160,14 +166,14 @@ func Decode(file *model.File) (*Fitted, error) {
 	if f.Model, err = method.decode(file); err != nil {
 		return nil, err
 	}
-	dim, known := f.inputDim()
-	if known && f.Features != nil && len(f.Features) != dim {
+	dim := f.InputDim()
+	if dim >= 0 && f.Features != nil && len(f.Features) != dim {
 		return nil, fault.Data("", "header of the model names %d features: want %d", len(f.Features), dim)
 	}
 	if f.Scaling, err = decodeScaling(file); err != nil {
 		return nil, err
 	}
-	if known && f.Scaling != nil && f.Scaling.Features() != dim {
+	if dim >= 0 && f.Scaling != nil && f.Scaling.Features() != dim {
 		return nil, fault.Data("", "the scaling is of %d features: want %d", f.Scaling.Features(), dim)
 	}
 	return f, nil
@@ -205,10 +211,24 @@ func decodeScaling(file *model.File) (dataset.Transform, error) {
 	return &dataset.Scaling{Mean: mean, Scale: scale}, nil
 }
 
-// inputDim returns the number of features that the model takes, when it knows.
-func (f *Fitted) inputDim() (int, bool) {
+// InputDim returns the number of features that the model takes, -1 when any number fits.
+func (f *Fitted) InputDim() int {
 	if m, ok := f.Model.(algorithms.Inputs); ok {
-		return m.InputDim(), true
+		return m.InputDim()
 	}
-	return len(f.Features), f.Features != nil
+	if f.Features != nil {
+		return len(f.Features)
+	}
+	return -1
+}
+
+// Preparation returns the word for how the model changes features before it maps them.
+func (f *Fitted) Preparation() string {
+	switch f.Scaling.(type) {
+	case *dataset.Scaling:
+		return "standardize"
+	case *dataset.TFIDF:
+		return "tfidf"
+	}
+	return "none"
 }

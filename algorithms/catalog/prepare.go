@@ -21,7 +21,7 @@ func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
 	if err := f.checkAlphabet(d); err != nil {
 		return nil, err
 	}
-	if want, known := f.inputDim(); known && d.Points.Dim() != want {
+	if want := f.InputDim(); want >= 0 && d.Points.Dim() != want {
 		return nil, f.wrongCount(d, want)
 	}
 	if f.Features != nil && d.Features != nil {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -33,15 +33,12 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 		return nil, err
 	}
 	added, err := f.model(ctx)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": new links", m.taught.Unfit(named(err)))
-	}
-	return added, nil
+	return record.Result(ctx, Method+": new links", added, m.taught.Unfit(named(err)))
 }
 
 // more returns the fit of more links.
 func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit, error) {
-	f := &fit{Learner: Learner{Params: m.params}, eng: eng, x: x, before: m, bounds: m.about.Bounds, begin: time.Now()}
+	f := &fit{Learner: Learner{Params: m.Params()}, eng: eng, x: x, before: m, bounds: m.about.Bounds, begin: time.Now()}
 	var err error
 	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
 		return nil, err
@@ -54,7 +51,7 @@ func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit,
 
 // base returns the kernel in whose feature space points are near each other, which the Gaussian one of rbf is on top of.
 func (m *Model) base() (kernel.Spec, error) {
-	if m.params.Prior != RBF {
+	if m.Params().Prior != RBF {
 		return m.Kernel().Spec(), nil
 	}
 	if !(m.sigma() > 0) || !(m.about.Alpha > 0) {
@@ -72,15 +69,15 @@ func (m *Model) sigma() float64 { return sigma(m.Kernel().String()) }
 
 // turned returns the map of the model that more links are added to, for the kernel that was learned from all; nil if there is none, or
 // if new directions are to be found.
-func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*expansion.Map, error) {
+func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
 	}
-	return f.before.taught.Turned(ctx, f.eng, f.before.metric.(*expansion.Map), f.x, f.wishes, linked, constraints, r)
+	return f.before.taught.Turned(ctx, f.eng, f.before.Map, f.x, f.wishes, linked, constraints, r)
 }
 
 // moved learns with the spectral prior of the model that more links are added to, whose places are the rows of G L.
-func (f *fit) moved(ctx context.Context) (*Model, error) {
+func (f *fit) moved(ctx context.Context) (*learned, error) {
 	old, b := f.before, f.eng.Backend()
 	g := old.Places().Clone()
 	b.Trsm(false, false, old.factor, g)
@@ -102,20 +99,20 @@ func (f *fit) moved(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{metric: old.turned(f.eng, g, l), weights: old.weights, factor: l, about: f.about(res, check)}, nil
+	return &learned{old.turned(f.eng, g, l), kept{f.about(res, check), old.weights, l}}, nil
 }
 
-// turned returns the map to the places G L.
-func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) metric {
+// turned returns the map to the coordinates G L.
+func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) *maps.Map {
 	b := eng.Backend()
-	if e, is := m.metric.(*nystrom.Extension); is {
-		t := e.Map()
-		t.Turn = t.Turn.Clone()
-		b.Trsm(false, false, m.factor, t.Turn)
-		b.Trmm(false, false, l, t.Turn)
-		return nystrom.New(eng, Method, m.Kernel(), e.Support(), t)
+	if e, is := m.Extension().(*nystrom.Extension); is {
+		r := e.Rule
+		r.Turn = r.Turn.Clone()
+		b.Trsm(false, false, m.factor, r.Turn)
+		b.Trmm(false, false, l, r.Turn)
+		return nystrom.New(eng, Method, e.Kernel, e.Support, r)
 	}
 	y := g.Clone()
 	b.Trmm(false, false, l, y)
-	return barycentric.Moved(m.metric.(*barycentric.Extension), y)
+	return barycentric.Moved(m.Map, y)
 }

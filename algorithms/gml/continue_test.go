@@ -13,6 +13,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -64,7 +65,9 @@ func wantSame(t enginetest.Fataler, what string, got, want *Model, x *points.Den
 func without(m *Model) *Model {
 	cold, taught := *m, *m.taught
 	taught.Multipliers = make([]float64, len(taught.Multipliers))
-	cold.taught, cold.params.Dims = &taught, 1000
+	all := m.Params()
+	all.Dims = 1000
+	cold.taught, cold.Traced = &taught, record.NewTraced(m.Map, all, m.Status(), m.Trace())
 	return &cold
 }
 
@@ -99,7 +102,7 @@ func addLinksProperty(t *rapid.T) {
 		return reread(t, added)
 	}
 	got := add(m, list[1:]) // some are those of the model
-	if got.params != m.params || got.about.Bounds != m.about.Bounds || !slices.Equal(got.weights, m.weights) || got.Kernel().Spec() != m.Kernel().Spec() || got.about.Alpha != m.about.Alpha {
+	if got.Params() != m.Params() || got.about.Bounds != m.about.Bounds || !slices.Equal(got.weights, m.weights) || got.Kernel().Spec() != m.Kernel().Spec() || got.about.Alpha != m.about.Alpha {
 		t.Fatalf("another prior or other bounds: %+v, %+v", got.about, m.about)
 	}
 	want := add(without(m), list)

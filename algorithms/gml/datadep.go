@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -32,7 +32,7 @@ type deformed struct {
 }
 
 // datadep learns with the prior of a deformed kernel.
-func (f *fit) datadep(ctx context.Context) (*Model, error) {
+func (f *fit) datadep(ctx context.Context) (*learned, error) {
 	k, err := f.Params.In(ctx, f.eng, f.Kernel, f.x, baseKernel)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (f *fit) datadep(ctx context.Context) (*Model, error) {
 }
 
 // alternate learns K on the linked points and theta in turn.
-func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, error) {
+func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, error) {
 	constraints := d.bounds.Constraints(d.wishes, logdetmetric.Places(d.linked))
 	var best struct {
 		result  *logdet.Result
@@ -110,14 +110,14 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*Model, erro
 			if err != nil {
 				return nil, err
 			}
-			learned, err := d.turned(ctx, d.linked, constraints, best.result)
-			if err == nil && learned == nil {
-				learned, err = d.learned(ctx, k, best.b)
+			m, err := d.turned(ctx, d.linked, constraints, best.result)
+			if err == nil && m == nil {
+				m, err = d.directions(ctx, k, best.b)
 			}
 			if err != nil {
 				return nil, err
 			}
-			return &Model{metric: learned, weights: d.theta, about: d.about(best.result, check)}, nil
+			return &learned{m, kept{about: d.about(best.result, check), weights: d.theta}}, nil
 		}
 		if d.theta, err = minimiseTheta(d.eng, d.c, d.energies(b), d.theta); err != nil {
 			return nil, err
@@ -198,10 +198,10 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 	return out
 }
 
-// learned returns the map into the directions of the learned kernel, on up to 2000 of the points: with
+// directions returns the map into the directions of the learned kernel, on up to 2000 of the points: with
 // E - W F V' =: H, which turns kernel values of S with all training points into those of M with some,
 // K(c, .) = (H_c - M_cL B H_L) s(.).
-func (d *deformed) learned(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*expansion.Map, error) {
+func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*maps.Map, error) {
 	n := d.x.Len()
 	rows := logdetmetric.Carry(d.linked, n, d.Seed)
 	turn := func(rows []int) blas.Matrix { // H of some points, |rows| x n
@@ -229,5 +229,5 @@ func (d *deformed) learned(ctx context.Context, k kernel.Kernel, b blas.Matrix) 
 	d.eng.Backend().Gemm(false, false, -1, change, turn(d.linked), 1, values)
 	v := d.eng.NewMatrix(axes.Rows, n)
 	d.eng.Backend().Gemm(false, false, 1, axes, values, 0, v)
-	return expansion.New(Method, k, d.x, v), nil
+	return maps.NewExpansion(Method, k, d.x, v, nil), nil
 }

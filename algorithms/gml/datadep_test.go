@@ -126,7 +126,7 @@ func TestDeformed(t *testing.T) {
 	b := blas.NewMatrix(4, 4)
 	half := random(rng, 4, 4)
 	eng.Backend().Gemm(false, true, 0.02, half, half, 0, b)
-	learned, err := d.learned(ctx, k, b)
+	learned, err := d.directions(ctx, k, b)
 	if err != nil {
 		t.Fatal(err)
 	}

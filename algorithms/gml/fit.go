@@ -11,6 +11,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -59,10 +61,7 @@ func (Learner) Method() string { return Method }
 // percentile of 0 as bound; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", named(err))
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, named(err))
 }
 
 // named says of an error that a matrix is singular which one it is.
@@ -108,16 +107,23 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	case DataDep:
 		solve = f.datadep
 	}
-	m, err := solve(ctx)
+	learned, err := solve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m.params, m.trace = f.Params, f.trace
+	m := &Model{kept: learned.kept}
 	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.Learner.Basis == nil { // which a model does not hold
 		m.taught = f.wishes.Taught(f.last, f.Seed)
 	}
-	m.status = algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message, Notices: f.notices, Elapsed: time.Since(f.begin)}
+	status := algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message, Notices: f.notices, Elapsed: time.Since(f.begin)}
+	m.Traced = record.NewTraced(learned.Map, f.Params, status, f.trace)
 	return m, ctx.Err()
+}
+
+// learned is what a prior makes of the links.
+type learned struct {
+	*maps.Map
+	kept
 }
 
 // fit is a call of Fit under way.

@@ -7,7 +7,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stops"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -75,7 +74,7 @@ func (p *Path) each(ctx context.Context, eng *engine.Engine, gamma []float64, us
 		}
 	}
 	found := &warm{}
-	err := stops.Falling(gamma, func(v float64, places []int) error {
+	err := input.Falling(gamma, func(v float64, places []int) error {
 		f, err := p.at(v).begin(eng, p.x, p.links)
 		if err != nil {
 			return err

@@ -57,8 +57,8 @@ func TestPathIsTheFits(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if got[at].params != l.Params {
-				rt.Fatalf("parameters %+v, want %+v", got[at].params, l.Params)
+			if got[at].Params() != l.Params {
+				rt.Fatalf("parameters %+v, want %+v", got[at].Params(), l.Params)
 			}
 			want := m.(*Model)
 			if !want.Status().Converged || want.Residual() > 1e-7 {

@@ -19,7 +19,7 @@ import (
 const ridge = 1e-6
 
 // rbf learns with the prior of a Gaussian kernel.
-func (f *fit) rbf(ctx context.Context) (*Model, error) {
+func (f *fit) rbf(ctx context.Context) (*learned, error) {
 	base, err := f.Params.In(ctx, f.eng, f.Kernel, f.x, DefaultKernel)
 	if err != nil {
 		return nil, err
@@ -290,15 +290,15 @@ func (w *width) improve(ctx context.Context, a *attempt) error {
 }
 
 // model returns what was learned.
-func (a *attempt) model(ctx context.Context, w *width) (*Model, error) {
+func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 	k, err := w.kernel(a.sigma)
 	if err != nil {
 		return nil, err
 	}
-	learned, err := w.turned(ctx, w.linked, a.constraints, a.result)
-	if err == nil && learned == nil {
+	m, err := w.turned(ctx, w.linked, a.constraints, a.result)
+	if err == nil && m == nil {
 		b := logdetmetric.Change(w.eng, a.result, a.constraints)
-		learned, err = logdetmetric.Learned(ctx, w.eng, Method, k, a.alpha, w.x, w.linked, b, w.Params.Dims, w.Seed)
+		m, err = logdetmetric.Learned(ctx, w.eng, Method, k, a.alpha, w.x, w.linked, b, w.Params.Dims, w.Seed)
 	}
 	if err != nil {
 		return nil, err
@@ -311,5 +311,5 @@ func (a *attempt) model(ctx context.Context, w *width) (*Model, error) {
 	w.bounds = a.bounds
 	head := w.about(a.result, check)
 	head.Alpha = a.alpha
-	return &Model{metric: learned, about: head}, nil
+	return &learned{m, kept{about: head}}, nil
 }

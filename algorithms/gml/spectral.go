@@ -21,7 +21,7 @@ import (
 const least = 1e-12
 
 // spectral learns with the prior of a graph.
-func (f *fit) spectral(ctx context.Context) (*Model, error) {
+func (f *fit) spectral(ctx context.Context) (*learned, error) {
 	if f.before != nil {
 		return f.moved(ctx)
 	}
@@ -61,7 +61,7 @@ func (f *fit) vectors(ctx context.Context, k kernel.Kernel) (*basis.Basis, error
 }
 
 // alternate learns K and alpha in turn.
-func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*Model, error) {
+func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*learned, error) {
 	r, n := len(b.Values), f.x.Len()
 	alpha := make([]float64, r)
 	for i, mu := range b.Values {
@@ -146,12 +146,12 @@ func (f *fit) factor(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 }
 
 // placed returns the model whose places are the rows of G L, A = L L'.
-func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*Model, error) {
+func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*learned, error) {
 	l, err := f.factor(ctx, res.A)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{weights: alpha, factor: l, about: f.about(res, check)}
+	m := &learned{kept: kept{f.about(res, check), alpha, l}}
 	if f.Params.Extension == Nystrom {
 		if b.Degrees == nil {
 			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom), Want: "barycentric for a basis that is given"}
@@ -161,7 +161,7 @@ func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g bla
 			copy(turn.Row(i)[:i+1], l.Row(i)[:i+1])
 			f.eng.Backend().Kernels().Scale(math.Sqrt(alpha[i]), turn.Row(i))
 		}
-		m.metric = nystrom.New(f.eng, Method, k, f.x, nystrom.Map{
+		m.Map = nystrom.New(f.eng, Method, k, f.x, nystrom.Rule{
 			Vectors: b.Vectors, Values: b.Values, Turn: turn, Degrees: b.Degrees, Neighbors: min(f.Params.Neighbors, f.x.Len()),
 			Similarity: b.Similarity, Normalized: f.Params.Laplacian == Normalized,
 		})
@@ -173,6 +173,6 @@ func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g bla
 	if f.Params.Graph != graphkernel.KNN {
 		neighbors = min(DefaultParams().Neighbors, f.x.Len())
 	}
-	m.metric, err = barycentric.New(ctx, f.eng, Method, k, neighbors, f.x, y)
+	m.Map, err = barycentric.New(ctx, f.eng, Method, k, neighbors, f.x, y)
 	return m, err
 }

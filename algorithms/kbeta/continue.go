@@ -35,15 +35,14 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 		notices = append(notices, ignored(len(cannot)))
 	}
 	notices = append(notices, out.learn(all)...)
-	out.status = algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}
 	if err := ctx.Err(); err != nil {
 		return nil, input.Cancelled(ctx, Method+": new links", err)
 	}
-	return out, nil
+	return out.model(algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}), nil
 }
 
 // checkLandmarks refuses links that count between points that are not landmarks.
-func (m *Model) checkLandmarks(set *links.Set) error {
+func (m *metric) checkLandmarks(set *links.Set) error {
 	list := set.Must()
 	if m.params.Cannot > 0 {
 		list = slices.Concat(list, set.Cannot())

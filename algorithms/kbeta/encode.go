@@ -1,6 +1,8 @@
 package kbeta
 
 import (
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -19,28 +21,21 @@ const (
 	tensorRows    = "kbeta.rows"    // [m], of the landmarks among the training points; with links, not in files of earlier versions
 )
 
-// extra is what the header holds beside parameters and kernel.
+// extra is what the header holds besides parameters and kernel.
 type extra struct {
-	InputDim int       `json:"input_dim"`
-	Alphabet string    `json:"alphabet,omitempty"`
-	Far      []FarPair `json:"far,omitempty"`
-	Points   int       `json:"points,omitempty"` // that it was fitted on
+	maps.About
+	Far    []FarPair `json:"far,omitempty"`
+	Points int       `json:"points,omitempty"` // that it was fitted on
 }
 
-// Encode stores the model in f.
-// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
-func (m *Model) Encode(f *model.File) error {
-	f.Header.Kernel = m.kernel.String()
-	about := extra{m.InputDim(), m.Alphabet(), m.far, 0}
+// Encode stores the metric, the same for all directions.
+func (m extension) Encode(f *model.File, _ string, table maps.About) any {
+	head := extra{table, m.far, 0}
 	if m.links != nil {
-		about.Points = m.links.N()
+		head.Points = m.links.N()
 		f.SetInt64s(tensorRows, stored.Int64s(m.rows))
 		stored.SetLinks(f, Method, m.links)
 	}
-	if err := stored.SetHeader(f, Method, m.params, m.status, about); err != nil {
-		return err
-	}
-	stored.Encode(f, m.support)
 	f.SetFloat64s(tensorMu, m.mu)
 	stored.SetMatrix(f, tensorVectors, m.v)
 	f.SetFloat64s(tensorD, m.d)
@@ -49,36 +44,30 @@ func (m *Model) Encode(f *model.File) error {
 	if m.between.Data != nil {
 		stored.SetMatrix(f, tensorBetween, m.between)
 	}
-	return nil
+	return head
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor that is missing, misshapen or out
+// Decode rebuilds a model from its file. A tensor that is missing, misshapen or out
 // of range, or not finite, is a *fault.DataError. The model shares the tensors' memory.
 func Decode(f *model.File) (*Model, error) {
-	m, about := &Model{}, extra{}
-	err := stored.Header(f, Method, &m.params, &m.status, &about)
+	var head extra
+	r, err := record.DecodeHeader[Params](Method, f, &head)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
-	}
-	if m.kernel, err = stored.Kernel(f); err != nil {
-		return nil, err
-	}
-	m.far = about.Far
-	if m.support, err = stored.Decode(f, about.InputDim, about.Alphabet); err != nil {
+	m := &metric{params: r.Params(), far: head.Far}
+	if m.kernel, m.support, err = maps.ReadSupport(f, head.About); err != nil {
 		return nil, err
 	}
 	if err := m.decodeSpectrum(f); err != nil {
 		return nil, err
 	}
 	m.prepare()
-	return m, m.decodeLinks(f, about.Points)
+	return m.model(r.Status()), m.decodeLinks(f, head.Points)
 }
 
 // decodeLinks reads the links between n points that the model has learned, and which of these are its landmarks, if they are there.
-func (m *Model) decodeLinks(f *model.File, n int) error {
+func (m *metric) decodeLinks(f *model.File, n int) error {
 	if !f.Has(tensorRows) {
 		return nil
 	}
@@ -102,7 +91,7 @@ func (m *Model) decodeLinks(f *model.File, n int) error {
 	return m.checkLandmarks(m.links)
 }
 
-func (m *Model) decodeSpectrum(f *model.File) (err error) {
+func (m *metric) decodeSpectrum(f *model.File) (err error) {
 	if m.mu, err = stored.Finite(f, tensorMu, -1); err != nil {
 		return err
 	}

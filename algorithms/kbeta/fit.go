@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -28,8 +29,6 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
@@ -49,10 +48,7 @@ func (Learner) Method() string { return Method }
 // with NaN or Inf, or all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -75,29 +71,28 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params, kernel: k, rows: chosen}
-	m.status = algorithms.Status{Converged: true, Notices: notices}
-	if err := m.fit(ctx, eng, x.Select(chosen), set, stage); err != nil {
+	m := &metric{params: l.Params, kernel: k, rows: chosen}
+	said, err := m.fit(ctx, eng, x.Select(chosen), set, stage)
+	if err != nil {
 		return nil, err
 	}
-	m.status.Elapsed = time.Since(begin)
+	status := algorithms.Status{Converged: true, Notices: append(notices, said...), Elapsed: time.Since(begin)}
 	stage("done")
-	return m, ctx.Err()
+	return m.model(status), ctx.Err()
 }
 
-// fit learns from the landmarks, x, and the links.
-func (m *Model) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) error {
+// fit learns from the landmarks, x, and the links, and returns what there is to say.
+func (m *metric) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) ([]string, error) {
 	if m.params.Neighbors >= x.Len() && m.params.Extension == Reconstruction {
-		return &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
+		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
 	}
 	stage("eigenvectors")
 	m.support = stored.Strip(x)
 	if err := m.decompose(ctx, eng, x); err != nil {
-		return err
+		return nil, err
 	}
 	stage("weights")
-	m.status.Notices = append(m.status.Notices, m.learn(set)...)
-	return nil
+	return m.learn(set), nil
 }
 
 // check validates the parameters and the input.

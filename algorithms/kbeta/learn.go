@@ -16,7 +16,7 @@ import (
 )
 
 // decompose computes the leading eigenpairs of the centred kernel matrix of the landmarks.
-func (m *Model) decompose(ctx context.Context, eng *engine.Engine, x points.Points) error {
+func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Points) error {
 	count := x.Len()
 	q := m.params.rank(count)
 	need := engine.MatrixBytes(count, count)
@@ -60,7 +60,7 @@ func mean(v []float64) float64 {
 
 // leading returns the q largest eigenpairs of k, or fewer if all others are below the tolerance:
 // it asks for few first, since kernel matrices of many points often have few that count.
-func (m *Model) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix, q int) ([]float64, blas.Matrix, error) {
+func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix, q int) ([]float64, blas.Matrix, error) {
 	const few, share = 32, 12 // from count/share on a decomposition is as fast
 	for some := few; ; some *= 4 {
 		all := some >= q || some > k.Rows/share
@@ -98,7 +98,7 @@ func squaredDistances(k blas.Matrix) blas.Matrix {
 const tiny = 1e-26
 
 // learn computes D and beta from the links between the landmarks, and returns what there is to say.
-func (m *Model) learn(set *links.Set) []string {
+func (m *metric) learn(set *links.Set) []string {
 	m.links = set
 	var notices []string
 	m.d = m.spread(set.Must(), m.landmarkOf())
@@ -131,20 +131,20 @@ func (m *Model) learn(set *links.Set) []string {
 }
 
 // settle computes what follows from D.
-func (m *Model) settle() {
+func (m *metric) settle() {
 	place := m.landmarkOf()
 	m.beta = m.weights(m.wanted(m.links, place))
 	m.far = m.farthest(m.links.Must(), place)
 	m.prepare()
 }
 
-// again returns a model of the same eigenvectors, without what was learned.
-func (m *Model) again() *Model {
-	return &Model{params: m.params, kernel: m.kernel, support: m.support, mu: m.mu, v: m.v, means: m.means, between: m.between, rows: m.rows}
+// again returns a metric of the same eigenvectors, without what was learned.
+func (m *metric) again() *metric {
+	return &metric{params: m.params, kernel: m.kernel, support: m.support, mu: m.mu, v: m.v, means: m.means, between: m.between, rows: m.rows}
 }
 
 // landmarkOf returns the number of the landmark that each of their rows is.
-func (m *Model) landmarkOf() map[int]int {
+func (m *metric) landmarkOf() map[int]int {
 	place := make(map[int]int, len(m.rows))
 	for p, i := range m.rows {
 		place[i] = p
@@ -153,7 +153,7 @@ func (m *Model) landmarkOf() map[int]int {
 }
 
 // weights returns beta, for e as wanted returns it.
-func (m *Model) weights(e []float64) []float64 {
+func (m *metric) weights(e []float64) []float64 {
 	regular := m.params.RegD * mean(m.d)
 	if most := slices.Max(m.d); most == 0 {
 		regular = 1 // nothing tells directions apart
@@ -173,7 +173,7 @@ func (m *Model) weights(e []float64) []float64 {
 }
 
 // spread returns the mean of (v_r(i) - v_r(j))^2 over the links, by their weights.
-func (m *Model) spread(list []links.Link, place map[int]int) []float64 {
+func (m *metric) spread(list []links.Link, place map[int]int) []float64 {
 	d, total := make([]float64, len(m.mu)), 0.0
 	for _, link := range list {
 		total += weight(link)
@@ -196,7 +196,7 @@ func weight(l links.Link) float64 {
 }
 
 // wanted returns e_r: how much of the spread that is kept each direction counts for.
-func (m *Model) wanted(set *links.Set, place map[int]int) []float64 {
+func (m *metric) wanted(set *links.Set, place map[int]int) []float64 {
 	e, t := slices.Repeat([]float64{1}, len(m.mu)), m.params.Cannot
 	if t == 0 || len(set.Cannot()) == 0 {
 		return e
@@ -222,7 +222,7 @@ type FarPair struct {
 }
 
 // farthest returns the must-links that stay farthest.
-func (m *Model) farthest(list []links.Link, place map[int]int) []FarPair {
+func (m *metric) farthest(list []links.Link, place map[int]int) []FarPair {
 	// The mean over pairs of different landmarks: eigenvectors are centred and of unit length.
 	all := 0.0
 	for _, b := range m.beta {

@@ -42,26 +42,26 @@ func (p *Path) Model(regD float64) (*Model, error) {
 	if err := m.params.Validate(); err != nil {
 		return nil, err
 	}
-	m.links, m.d, m.status = p.model.links, p.model.d, p.model.status
+	m.links, m.d = p.model.links, p.model.d
 	m.settle()
-	return m, nil
+	return m.model(p.model.Status()), nil
 }
 
 // Distances returns, for each value of reg_d, what Model.Distances does after a fit, to rounding. Places are found once for all values,
 // but where iterations look for neighbours in the learned space, which differs. Values that [Params.Validate] refuses are a
 // *fault.ParamError; other errors are those of [Model.Distances].
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, regD []float64) ([][]float64, error) {
-	out, unit := make([][]float64, len(regD)), unweighted{model: p.model.again()}
+	out, unit := make([][]float64, len(regD)), unweighted{metric: p.model.again()}
 	for at, v := range regD {
 		m, err := p.Model(v)
 		if err != nil {
 			return nil, err
 		}
-		embed := m.directions(ctx, eng)
+		embed := func(x points.Points) (blas.Matrix, error) { return m.all.Embed(ctx, eng, x) }
 		if p.model.params.Extension == Nystrom || p.model.params.Iterations == 1 {
 			embed = func(x points.Points) (blas.Matrix, error) { return unit.times(ctx, eng, x, m.beta) }
 		}
-		if out[at], err = m.pairDistances(eng, x, pairs, embed); err != nil {
+		if out[at], err = m.all.DistancesBy(eng, x, pairs, embed); err != nil {
 			return nil, input.Cancelled(ctx, Method+": path", err)
 		}
 	}
@@ -70,17 +70,17 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 
 // unweighted is the places of some points with all weights 1, once they were asked for.
 type unweighted struct {
-	model  *Model
+	metric *metric
 	places blas.Matrix
 }
 
 // times returns the places of the points with other weights. The points are always the same ones.
 func (u *unweighted) times(ctx context.Context, eng *engine.Engine, x points.Points, beta []float64) (blas.Matrix, error) {
 	if u.places.Data == nil {
-		u.model.beta = slices.Repeat([]float64{1}, len(beta))
-		u.model.prepare()
+		u.metric.beta = slices.Repeat([]float64{1}, len(beta))
+		u.metric.prepare()
 		var err error
-		if u.places, err = u.model.directions(ctx, eng)(x); err != nil {
+		if u.places, err = u.metric.everywhere().Embed(ctx, eng, x); err != nil {
 			return blas.Matrix{}, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -41,10 +42,7 @@ func (l Learner) looked(set *links.Set) ([]int, []string, error) {
 // FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in that order.
 func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fitRows(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -65,14 +63,14 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: 2, Elapsed: time.Since(begin)})
 		done++
 	}
-	m := &Model{params: l.Params, kernel: k, rows: chosen}
-	m.status = algorithms.Status{Converged: true, Notices: notices}
-	if err := m.fit(ctx, eng, x, set, stage); err != nil {
+	m := &metric{params: l.Params, kernel: k, rows: chosen}
+	said, err := m.fit(ctx, eng, x, set, stage)
+	if err != nil {
 		return nil, err
 	}
-	m.status.Elapsed = time.Since(begin)
+	status := algorithms.Status{Converged: true, Notices: append(notices, said...), Elapsed: time.Since(begin)}
 	stage("done")
-	return m, ctx.Err()
+	return m.model(status), ctx.Err()
 }
 
 // unseen is a number of points of which only rules that do not look at them can choose.

@@ -1,8 +1,6 @@
 package krca
 
-import (
-	"github.com/mustlink/mustlink/engine/points"
-)
+import "github.com/mustlink/mustlink/engine/points"
 
 // growable reports whether appendPoints takes points like x.
 func growable(x points.Points) bool {

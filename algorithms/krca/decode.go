@@ -3,6 +3,8 @@ package krca
 import (
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -13,18 +15,15 @@ import (
 // checked: a tensor that is missing, misshapen or out of range, or not finite, is a
 // *fault.DataError. The model shares the tensors' memory.
 func Decode(f *model.File) (*Model, error) {
-	out, about := &Model{metric: &metric{}, embed: &embedding{}}, extra{}
-	if err := stored.Header(f, Method, &out.params, &out.status, &about); err != nil {
-		return nil, err
-	}
-	if err := out.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
-	}
-	if err := out.metric.decodeHeader(f, about); err != nil {
-		return nil, err
-	}
+	out, about, table := &Model{metric: &metric{}, embed: &embedding{}}, extra{}, maps.About{}
 	var err error
-	if out.embed.support, err = stored.Decode(f, about.InputDim, about.Alphabet); err != nil {
+	if out.Model, err = record.DecodeHeader[Params](Method, f, &about, &table); err != nil {
+		return nil, err
+	}
+	if out.metric.kernel, out.embed.support, err = maps.ReadSupport(f, table); err != nil {
+		return nil, err
+	}
+	if err := out.metric.decodeHeader(about); err != nil {
 		return nil, err
 	}
 	if err := out.metric.decodeChunklets(f, out.embed, about.S != 0); err != nil {
@@ -42,14 +41,11 @@ func Decode(f *model.File) (*Model, error) {
 		return nil, err
 	}
 	out.metric.anchors = stored.Select(out.embed.support, out.embed.chunklet)
+	out.Map = out.embed.extended(out.metric)
 	return out, nil
 }
 
-func (m *metric) decodeHeader(f *model.File, about extra) error {
-	var err error
-	if m.kernel, err = stored.Kernel(f); err != nil {
-		return err
-	}
+func (m *metric) decodeHeader(about extra) error {
 	if !(about.Eps > 0) || math.IsInf(about.Eps, 0) {
 		return fault.Data("", "header of the model: eps is %g: want a finite number > 0", about.Eps)
 	}

@@ -7,10 +7,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -256,18 +258,44 @@ func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, re
 	return e
 }
 
-// embed maps every point of x, |x| x dim. Cost per point: its kernel values with the
+// extended returns the map of the embedding.
+func (e *embedding) extended(m *metric) *maps.Map {
+	return maps.Extended(Method, maps.Table{Kernel: m.kernel, Support: e.support, Dim: e.dim()}, extension{e, m})
+}
+
+// extension is an embedding and what it evaluates.
+type extension struct {
+	*embedding
+	metric *metric
+}
+
+// Encode stores nothing but the table: a model stores the rest itself.
+func (extension) Encode(_ *model.File, _ string, table maps.About) any { return table }
+
+// Begin returns what embeds a block of points.
+func (e extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+	return func(x points.Points, to blas.Matrix) error {
+		if err := e.embed(ctx, eng, e.metric, x, to); err != nil {
+			return err
+		}
+		if i := firstNonFinite(to); i >= 0 {
+			return notRepresentable(i)
+		}
+		return nil
+	}, nil
+}
+
+// embed maps every point of x to a row of dst, |x| x dim. Cost per point: its kernel values with the
 // support, and |support| dim flops (Cholesky form).
-func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x points.Points) (blas.Matrix, error) {
-	dst := eng.NewMatrix(x.Len(), e.dim())
-	err := forRows(x, func(lo, hi int, block points.Points) error {
+func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, dst blas.Matrix) error {
+	return forRows(x, func(lo, hi int, block points.Points) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		k := eng.GetMatrix(hi-lo, e.support.Len())
 		defer eng.PutMatrix(k)
 		if err := m.kernel.CrossTo(ctx, eng, k, block, e.support); err != nil {
-			return atRow(err, lo)
+			return fault.InRows(err, lo)
 		}
 		y := dst.View(lo, hi, 0, e.dim())
 		if !m.spectral() {
@@ -280,7 +308,6 @@ func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x 
 		}
 		return nil
 	})
-	return dst, err
 }
 
 // embedSpectral writes directions' c(x) + weights' rho_R(x) into y, for points whose

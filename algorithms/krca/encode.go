@@ -25,11 +25,6 @@ type extra struct {
 	// S is n eps to the bit in a model that was updated, else it is left out.
 	S    float64 `json:"s,omitempty"`
 	Form Form    `json:"form"`
-	// InputDim is the number of features or of reference objects, which sparse vectors
-	// and Gram matrices do not show.
-	InputDim int `json:"input_dim"`
-	// Alphabet is that of sequences, "" for other points.
-	Alphabet string `json:"alphabet,omitempty"`
 	// References is the number of reference points of the embedding where it must be known
 	// (for updates, so in the Cholesky form) and is not that of all stored points.
 	References int `json:"references,omitempty"`
@@ -38,16 +33,10 @@ type extra struct {
 // Encode stores the model in f: method, kernel, parameters and status in the header, the
 // rest in tensors. Each stored point is stored once; the others refer to it by its place.
 func (m *Model) Encode(f *model.File) error {
-	f.Header.Kernel = m.metric.kernel.String()
-	about := extra{m.metric.eps, m.growth.s, m.metric.form(), m.InputDim(), m.Alphabet(), m.embed.chosen()}
-	if err := stored.SetHeader(f, Method, m.params, m.status, about); err != nil {
-		return err
-	}
-	stored.Encode(f, m.embed.support)
 	m.metric.encode(f)
 	m.embed.encode(f, m.metric.spectral())
 	m.growth.encode(f, m.metric.f)
-	return nil
+	return m.EncodeWith(f, extra{m.metric.eps, m.growth.s, m.metric.form(), m.embed.chosen()})
 }
 
 func (m *metric) encode(f *model.File) {

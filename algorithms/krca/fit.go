@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -25,8 +26,6 @@ type Learner struct {
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Learner = Learner{}
 
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -51,10 +50,7 @@ func (Learner) Method() string { return Method }
 // where that shows; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -69,13 +65,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m.status = algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}
-	stage("") // the last report: all steps are done
-	return m, ctx.Err()
+	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
 }
 
-// fitAt learns from the chunklets, rows of x, and embeds the landmarks refs.
-func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (*Model, error) {
+// fitAt learns from the chunklets, rows of x, embeds the landmarks refs, and returns what makes a model with a status of it.
+func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (func(algorithms.Status) *Model, error) {
 	if err := checkMemory(eng, f, len(refs)); err != nil {
 		return nil, err
 	}
@@ -89,7 +83,8 @@ func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points,
 	if err != nil {
 		return nil, err
 	}
-	return newModel(l.Params, metric, e), nil
+	stage("") // the last report: all steps are done
+	return func(s algorithms.Status) *Model { return newModel(l.Params, metric, e, s) }, nil
 }
 
 // chunklets checks the input and returns the rows in chunklets and their basis.

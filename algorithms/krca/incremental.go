@@ -69,7 +69,7 @@ func (m *Model) Incremental() (*Incremental, error) {
 	}
 	k, n := m.metric, m.metric.f.points()
 	u := &Incremental{
-		params:  m.params,
+		params:  m.Params(),
 		kernel:  k.kernel,
 		eps:     k.eps,
 		store:   m.embed.support.Select(upTo(m.embed.support.Len())),
@@ -247,7 +247,7 @@ func (u *Incremental) metric() *metric {
 
 // current returns a model without an embedding, of use until the next update.
 func (u *Incremental) current() *Model {
-	return &Model{params: u.params, metric: u.metric(), embed: &embedding{support: u.store}}
+	return &Model{metric: u.metric(), embed: &embedding{support: u.store}}
 }
 
 // Gram evaluates the learned kernel as [Model.Gram] does.

@@ -3,15 +3,15 @@ package krca
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -21,57 +21,35 @@ import (
 // The points that a method takes must be of the kind it was fitted on: vectors (dense or
 // sparse) of as many features, or rows of a Gram matrix over the same reference objects.
 // Otherwise the error is a *fault.ShapeError or *fault.DataError.
+//
+// Embed maps n points to an n x Dim matrix, at most Params.Dims columns when that is not 0: kernel PCA of
+// the learned kernel. With Params.Dims = 0 distances between rows are the learned distances for the reference
+// points; they are projections on the reference points' span for others.
+// Cost a point: its kernel values with the reference points and 2 r Dim flops for r of them.
+//
+// The method is direct: it always converges.
 type Model struct {
-	params Params
+	*record.Model[Params]
 	metric *metric
 	embed  *embedding
 	growth growth
-	status algorithms.Status
 }
 
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Updater   = (*Model)(nil)
-)
+var _ algorithms.Updater = (*Model)(nil)
 
 // newModel assembles a model. Points of a Gram matrix lose their rows, since a model takes
 // kernel values with them by column.
-func newModel(p Params, m *metric, e *embedding) *Model {
+func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Model {
 	if p.Form == "" {
 		p.Form = FormAuto
 	}
 	e.support = stored.Strip(e.support)
 	m.anchors = stored.Select(e.support, e.chunklet)
-	return &Model{params: p, metric: m, embed: e}
+	return &Model{Model: record.New(e.extended(m), p, status), metric: m, embed: e}
 }
-
-// Method returns "krca".
-func (m *Model) Method() string { return Method }
-
-// Params returns the parameters it was fitted with.
-func (m *Model) Params() Params { return m.params }
-
-// Kernel returns the kernel with its bandwidth as a number.
-func (m *Model) Kernel() kernel.Kernel { return m.metric.kernel }
 
 // Eps returns the regularisation in units of the kernel.
 func (m *Model) Eps() float64 { return m.metric.eps }
-
-// Status says how the fit ended. The method is direct: it always converges.
-func (m *Model) Status() algorithms.Status { return m.status }
-
-// Dim returns the number of columns of Embed: at most Params.Dims when that is not 0.
-func (m *Model) Dim() int { return m.embed.dim() }
-
-// InputDim returns the number of features (or reference objects) of the points that the
-// model takes.
-func (m *Model) InputDim() int { return m.embed.support.Dim() }
-
-// Alphabet returns the letters of the sequences that the model takes, "" when it takes other
-// points.
-func (m *Model) Alphabet() string { return stored.Alphabet(m.embed.support) }
 
 // Describe returns the figures of the model.
 func (m *Model) Describe() []algorithms.Figure {
@@ -91,24 +69,6 @@ func (m *Model) Describe() []algorithms.Figure {
 	return figures
 }
 
-// Embed maps n points to an n x Dim matrix: kernel PCA of the learned kernel. With
-// Params.Dims = 0 distances between rows are the learned distances for the reference
-// points; they are projections on the reference points' span for others.
-// Cost a point: its kernel values with the reference points and 2 r Dim flops for r of them. Errors: points
-// of another kind or dimension than those of the fit, or that are not finite; a result above the memory
-// limit; ctx.Err().
-func (m *Model) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	if err := m.metric.check(x); err != nil {
-		return blas.Matrix{}, err
-	}
-	n := x.Len()
-	if err := eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, m.Dim()), engine.MatrixBytes(n, m.Dim()), "embed fewer points at a time"); err != nil {
-		return blas.Matrix{}, err
-	}
-	y, err := m.embed.embed(ctx, eng, m.metric, x)
-	return finish(ctx, y, err)
-}
-
 // Gram evaluates the learned kernel, |x| x |y|, exactly; a nil y means x.
 // Cost: the kernel values with the n points in chunklets, r^2 flops a point and r flops an
 // entry. Rows of a Gram matrix as y must be reference objects.
@@ -122,6 +82,16 @@ func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points
 // number of chunklets; r flops a pair.
 func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.metric.checkedDistances(ctx, eng, x, pairs)
+}
+
+// EmbedSingle is [Model.Embed] in single precision, as algorithms.SingleEmbedder says, for the Cholesky form; the spectral one, which is
+// there because its terms would cancel, is a *fault.ParamError. The weights grow as 1/eps, and errors with them.
+// Cost: 2 n m (d + Dim) flops for m points in chunklets and landmarks.
+func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
+	if m.metric.spectral() {
+		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of krca in the spectral form (single for those with form=cholesky)"}
+	}
+	return maps.Single(ctx, eng, Method, m.metric.kernel, m.embed.support, m.embed.weights, m.embed.offset, x)
 }
 
 // check reports points that the metric cannot take.

@@ -120,7 +120,5 @@ func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*
 	if err != nil {
 		return nil, input.Cancelled(ctx, Method+": path", err)
 	}
-	m := newModel(l.Params, &metric, e)
-	m.status = algorithms.Status{Converged: true, Notices: p.notices, Elapsed: time.Since(begin)}
-	return m, ctx.Err()
+	return newModel(l.Params, &metric, e, algorithms.Status{Converged: true, Notices: p.notices, Elapsed: time.Since(begin)}), ctx.Err()
 }

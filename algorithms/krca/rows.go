@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -40,10 +41,7 @@ func (l Learner) looked(set *links.Set) (rows, refs []int, f helmert, err error)
 // relative to all points, needs a kernel with k(x,x) = 1, such as rbf; others take eps or fixed_s.
 func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fitRows(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -61,9 +59,7 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 	if err != nil {
 		return nil, err
 	}
-	m.status = algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}
-	stage("")
-	return m, ctx.Err()
+	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
 }
 
 // unitOf returns the mean of k(x,x) over n points where it is 1 for every point, with the rounding of mean.

@@ -17,7 +17,11 @@ import (
 // reference points. These are the model's, and the points of the updates while landmarks
 // (or 5000) are not reached.
 func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, error) {
-	begin := time.Now()
+	return u.model(ctx, eng, time.Now())
+}
+
+// model is Model of an update that began earlier.
+func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.Time) (*Model, error) {
 	m, r := len(u.refs), len(u.f.columns)
 	square := engine.MatrixBytes(m, m)
 	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square, square, square)
@@ -34,11 +38,10 @@ func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, er
 	if err != nil {
 		return nil, input.Cancelled(ctx, Method+":", err)
 	}
-	out := newModel(u.params, metric, e)
+	out := newModel(u.params, metric, e, algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
 	if len(u.growth.history) > 0 {
 		out.growth = growth{slices.Clone(u.growth.history), slices.Clone(u.growth.created), u.growth.s}
 	}
-	out.status = algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)}
 	return out, nil
 }
 
@@ -64,10 +67,9 @@ func (m *Model) changed(ctx context.Context, eng *engine.Engine, change func(*In
 	if err := change(u); err != nil {
 		return nil, err
 	}
-	out, err := u.Model(ctx, eng)
+	out, err := u.model(ctx, eng, begin)
 	if err != nil {
 		return nil, err
 	}
-	out.status.Elapsed = time.Since(begin)
 	return out, nil
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/places"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -31,8 +31,6 @@ type Learner struct {
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Learner = Learner{}
 
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -55,10 +53,7 @@ func (Learner) Method() string { return Method }
 // points with NaN or Inf, or all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -79,13 +74,12 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params, about: about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}, trace: res.Trace}
-	m.Map = f.metric(res.W)
-	m.status = algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1), Elapsed: time.Since(f.begin)}
+	status := algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1), Elapsed: time.Since(f.begin)}
 	if math.IsInf(res.Ratio, 1) {
-		m.status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions must-links and neighbourhoods can be met exactly; of these the ones that move cannot-links farthest apart are kept (fewer dimensions or a larger alpha avoid it)", d)
+		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions must-links and neighbourhoods can be met exactly; of these the ones that move cannot-links farthest apart are kept (fewer dimensions or a larger alpha avoid it)", d)
 	}
-	return m, ctx.Err()
+	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}
+	return &Model{record.New(f.metric(res.W), l.Params, status), record.NewDescent(res.Trace), head}, ctx.Err()
 }
 
 // fit is a call of Fit under way.
@@ -224,7 +218,7 @@ func (f *fit) basis() []int {
 // linear returns the principal coordinates, which leave constant and collinear features out: on these
 // both matrices vanish.
 func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
-	dense, err := linear.Vectors(Method+" in linear mode", f.x)
+	dense, err := input.Vectors(Method+" in linear mode", f.x)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
@@ -236,15 +230,14 @@ func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
 }
 
 // metric makes the map of the best basis.
-func (f *fit) metric(w blas.Matrix) places.Map {
+func (f *fit) metric(w blas.Matrix) *maps.Map {
 	if f.Params.Mode == Linear {
-		m := f.principal.Map(f.eng, Method, w)
-		return &m
+		return maps.WithKernel(f.principal.Map(f.eng, Method, w))
 	}
 	if f.turn != nil {
 		w = f.turn(w)
 	}
-	return expansion.New(Method, f.kernel, f.x.Select(f.support), w)
+	return maps.NewExpansion(Method, f.kernel, f.x.Select(f.support), w, nil)
 }
 
 // tooMany is what dims should be for m coordinates.

@@ -17,10 +17,10 @@ import (
 // fitted on. Errors are those of [Learner.Fit]; a link that contradicts one of m, and a model of given
 // similarities, which are not in it, are a *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	if m.params.Graph == Given {
+	if m.Params().Graph == Given {
 		return nil, fault.Data("", "the model does not hold the similarities that it was fitted on: want a fit with all links")
 	}
-	params := m.params
+	params := m.Params()
 	params.Metric = "" // the kernel is that of the metric
 	return Learner{Kernel: m.Kernel().Spec(), Params: params, Start: m}.Fit(ctx, eng, x, set)
 }

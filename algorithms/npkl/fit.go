@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -36,8 +37,6 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
@@ -56,10 +55,7 @@ func (Learner) Method() string { return Method }
 // with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -95,15 +91,16 @@ func (f *fit) model(ctx context.Context, g *ground) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: f.Params, trace: f.d.trace, links: g.links, about: about{Certified: f.certified, Gap: f.gap}}
-	if m.Extension, err = g.task.Extension(ctx, f.eng, v, counts); err != nil {
+	m, err := g.task.Map(ctx, f.eng, v, counts)
+	if err != nil {
 		return nil, err
 	}
+	head := about{f.certified, f.gap}
 	if math.IsNaN(f.gap) {
-		m.about.Gap = -1
+		head.Gap = -1
 	}
-	m.status = algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: g.task.Notices, Elapsed: time.Since(f.begin)}
-	return m, ctx.Err()
+	status := algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: g.task.Notices, Elapsed: time.Since(f.begin)}
+	return &Model{record.NewTraced(m, f.Params, status, f.d.trace), g.links, head}, ctx.Err()
 }
 
 // fit is a call of Fit under way.

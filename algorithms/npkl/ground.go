@@ -34,7 +34,7 @@ func (g *ground) release(eng *engine.Engine) {
 func (f *fit) prepare(ctx context.Context, x points.Points, set *links.Set) (*ground, error) {
 	f.stage("graph", 0)
 	p := f.Params
-	setup := graphkernel.Setup{Method: Method, Around: p.Neighbourhood, Given: f.Similarities, Kernel: f.Kernel, Loss: p.Loss, C: p.C, Delta: p.Delta}
+	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Loss: p.Loss, C: p.C, Delta: p.Delta, Neighbourhood: p.Neighbourhood}, Kernel: f.Kernel, Given: f.Similarities}
 	task, err := setup.Start(ctx, f.eng, x, set)
 	if err != nil {
 		return nil, err

@@ -407,8 +407,8 @@ func TestCollapse(t *testing.T) {
 	l := Learner{Params: DefaultParams()}
 	l.Params.C, l.Params.Delta = 0.01, 2
 	m := fitted(t, l, x, set)
-	if !strings.Contains(m.Status().Message, "one place") || m.Eigenvalues()[0] != 0 {
-		t.Fatalf("status %+v, eigenvalues %v: want a collapsed kernel", m.Status(), m.Eigenvalues())
+	if !strings.Contains(m.Status().Message, "one place") || m.Spectra()[0].Values[0] != 0 {
+		t.Fatalf("status %+v, eigenvalues %v: want a collapsed kernel", m.Status(), m.Spectra()[0].Values)
 	}
 	var c float64
 	text := m.Status().Message
@@ -418,8 +418,8 @@ func TestCollapse(t *testing.T) {
 	for _, factor := range []float64{0.9, 1.1} {
 		l.Params.C = factor * c
 		m := fitted(t, l, x, set)
-		if alive := m.Eigenvalues()[0] > 0; alive != (factor > 1) {
-			t.Errorf("C = %g x %g: eigenvalues %v", factor, c, m.Eigenvalues())
+		if alive := m.Spectra()[0].Values[0] > 0; alive != (factor > 1) {
+			t.Errorf("C = %g x %g: eigenvalues %v", factor, c, m.Spectra()[0].Values)
 		}
 	}
 }
@@ -449,7 +449,7 @@ func TestModelFile(t *testing.T) {
 		"none":    func(f *model.File) { f.SetFloat64s("npkl.places", nil, 40, 0) },
 		"NaN":     func(f *model.File) { f.SetFloat64s("npkl.degrees", slices.Repeat([]float64{math.NaN()}, 40)) },
 		"degrees": func(f *model.File) { f.SetFloat64s("npkl.degrees", []float64{1}) },
-		"trace":   func(f *model.File) { f.SetFloat64s(tensorTrace, nil) },
+		"trace":   func(f *model.File) { f.SetFloat64s("npkl.trace", nil) },
 		"links": func(f *model.File) {
 			f.SetInt64s("npkl.links", []int64{0, 40}, 1, 2)
 			f.SetFloat64s("npkl.weights", []float64{1})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stops"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -103,7 +102,7 @@ func (p *Path) each(ctx context.Context, eng *engine.Engine, c []float64, silent
 		}
 	}
 	start, last := p.learner.Start, &fit{}
-	err := stops.Falling(c, func(v float64, places []int) error {
+	err := input.Falling(c, func(v float64, places []int) error {
 		f := &fit{Learner: p.at(v), eng: eng, begin: time.Now(), vanishes: last.collapsed, enough: last.enough, silent: silent}
 		if start != nil {
 			f.start = start.Places()

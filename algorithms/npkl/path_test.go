@@ -41,8 +41,8 @@ func TestPathIsTheFits(t *testing.T) {
 		for at, c := range values {
 			l.Params.C = c
 			want := fitted(t, l, x, set)
-			if got[at].params != l.Params {
-				rt.Fatalf("parameters %+v, want %+v", got[at].params, l.Params)
+			if got[at].Params() != l.Params {
+				rt.Fatalf("parameters %+v, want %+v", got[at].Params(), l.Params)
 			}
 			if !got[at].Certified() || !want.Certified() || !(math.Abs(got[at].Objective()-want.Objective()) <= 1e-6*want.Objective()) {
 				rt.Fatalf("C = %g: objective %.12g, %q; of a fit by itself %.12g, %q", c, got[at].Objective(), got[at].Status().Message, want.Objective(), want.Status().Message)

@@ -78,7 +78,7 @@ func TestReduction(t *testing.T) {
 		l := drawn(t, x)
 		l.Params.Neighbors = 4
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		setup := graphkernel.Setup{Method: Method, Around: l.Params.Neighbourhood, Given: l.Similarities, Loss: l.Params.Loss, C: 1, Delta: 0.3}
+		setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighbourhood: l.Params.Neighbourhood, Loss: l.Params.Loss, C: 1, Delta: 0.3}, Given: l.Similarities}
 		task, err := setup.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
@@ -174,7 +174,7 @@ func TestColours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: KNN, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}
+	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighbourhood: Neighbourhood{Graph: KNN, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
 	p, err := setup.Start(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestColours(t *testing.T) {
 // problemOn returns the problem of the links on a graph of all points, in an order of classes, which begin at start, for a sparse one.
 func problemOn(t *testing.T, ctx context.Context, eng *engine.Engine, g graphkernel.Graph, x points.Points, set *links.Set) (p *graphkernel.Problem, start []int) {
 	t.Helper()
-	setup := graphkernel.Setup{Method: Method, Around: Neighbourhood{Graph: g, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}
+	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighbourhood: Neighbourhood{Graph: g, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
 	task, err := setup.Start(ctx, eng, x, set)
 	if err != nil {
 		t.Fatal(err)

@@ -87,8 +87,8 @@ func huPlaces(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x p
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	if places, ok := m.(interface{ Places() blas.Matrix }); ok { // those of Embed, without another search for neighbours
-		return places.Places(), nil
+	if table, ok := m.(interface{ Places() blas.Matrix }); ok && table.Places().Rows > 0 { // those of Embed, without another search for neighbours
+		return table.Places(), nil
 	}
 	return m.Embed(ctx, eng, x)
 }

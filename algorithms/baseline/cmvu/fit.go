@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -32,8 +33,6 @@ type Learner struct {
 	Progress     algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
@@ -51,10 +50,7 @@ func (Learner) Method() string { return Method }
 // all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -92,18 +88,18 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if l.Params.Graph == graphkernel.KNN {
 		near = l.Params.Neighbors
 	}
-	m := &Model{params: l.Params, variances: variances, result: result{found.objective, found.residual}}
-	if m.Extension, err = barycentric.New(ctx, eng, Method, k, min(near, x.Len()), x, y); err != nil {
+	m, err := barycentric.New(ctx, eng, Method, k, min(near, x.Len()), x, y)
+	if err != nil {
 		return nil, err
 	}
-	m.status = algorithms.Status{Converged: found.converged, Iterations: found.steps, Notices: notices, Elapsed: time.Since(begin)}
+	status := algorithms.Status{Converged: found.converged, Iterations: found.steps, Notices: notices, Elapsed: time.Since(begin)}
 	if _, cannot := set.Count(); cannot > 0 {
-		m.status.Notices = append(m.status.Notices, fmt.Sprintf("%s learns from must-links only: %d cannot-links are not used", Method, cannot))
+		status.Notices = append(status.Notices, fmt.Sprintf("%s learns from must-links only: %d cannot-links are not used", Method, cannot))
 	}
 	if !found.converged {
-		m.status.Message = fmt.Sprintf("%d steps brought the residual down to %.2g, not to the tolerance %g: raise max_iter or tol", found.steps, found.residual, l.Params.Tol)
+		status.Message = fmt.Sprintf("%d steps brought the residual down to %.2g, not to the tolerance %g: raise max_iter or tol", found.steps, found.residual, l.Params.Tol)
 	}
-	return m, ctx.Err()
+	return &Model{record.New(m, l.Params, status), variances, result{found.objective, found.residual}}, ctx.Err()
 }
 
 // coordinates returns the graph and, as columns, its smoothest eigenvectors that are not constant on its parts, over the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -13,39 +14,18 @@ import (
 // Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
 // point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
 type Model struct {
-	*barycentric.Extension
-	params    Params
-	status    algorithms.Status
+	*record.Model[Params]
 	variances []float64
 	result    result
 }
 
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-	_ algorithms.Objective = (*Model)(nil)
-	_ algorithms.Spectral  = (*Model)(nil)
-)
-
-// result is how good the places are.
+// result is how good the coordinates are.
 type result struct {
 	Objective float64 `json:"objective"`
 	Residual  float64 `json:"residual"`
 }
 
-type header struct {
-	barycentric.About
-	result
-}
-
 const tensorVariances = "cmvu.variances" // [dims]
-
-// Method returns "cmvu".
-func (m *Model) Method() string { return Method }
-
-// Status says how the fit ended.
-func (m *Model) Status() algorithms.Status { return m.status }
 
 // Objective returns the objective, in units of the mean squared length of the graph's edges.
 func (m *Model) Objective() float64 { return m.result.Objective }
@@ -60,40 +40,26 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 
 // Describe returns the figures of the model.
 func (m *Model) Describe() []algorithms.Figure {
-	return []algorithms.Figure{
-		{Name: "graph", Value: string(m.params.Graph)},
-		{Name: "kernel", Value: m.Kernel().String()},
-		{Name: "points", Value: m.Places().Rows},
-		{Name: "dim", Value: m.Dim()},
-		{Name: "objective", Value: m.result.Objective},
-		{Name: "residual of the optimum's conditions", Value: m.result.Residual},
-		{Name: "variances of the directions", Value: m.variances},
-	}
+	return append(append([]algorithms.Figure{{Name: "graph", Value: string(m.Params().Graph)}}, m.Model.Describe()...),
+		algorithms.Figure{Name: "objective", Value: m.result.Objective},
+		algorithms.Figure{Name: "residual of the optimum's conditions", Value: m.result.Residual},
+		algorithms.Figure{Name: "variances of the directions", Value: m.variances})
 }
 
 // Encode stores the model in f.
-// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
-	about := header{m.Extension.Encode(f), m.result}
 	f.SetFloat64s(tensorVariances, m.variances)
-	return stored.SetHeader(f, Method, m.params, m.status, about)
+	return m.EncodeWith(f, m.result)
 }
 
 // Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
 // a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
-	m, about := &Model{}, header{}
-	err := stored.Header(f, Method, &m.params, &m.status, &about)
-	if err != nil {
+	m := &Model{}
+	var err error
+	if m.Model, err = record.Decode[Params](Method, f, barycentric.Read, &m.result); err != nil {
 		return nil, err
 	}
-	if err := m.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
-	}
-	if m.variances, err = stored.Finite(f, tensorVariances, -1); err != nil {
-		return nil, err
-	}
-	m.result = about.result
-	m.Extension, err = barycentric.Decode(Method, f, about.About)
+	m.variances, err = stored.Finite(f, tensorVariances, -1)
 	return m, err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/mapped"
-	"github.com/mustlink/mustlink/algorithms/internal/places"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -53,16 +53,10 @@ func (p Params) Validate() error { return param.Validate(p) }
 // Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
 // [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values with the stored points,
 // all of the fit, and 2 Dim flops for each of these.
-type Model = mapped.Model[Params]
-
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-)
+type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return mapped.Decode[Params](Method, f) }
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadEither) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
@@ -72,8 +66,6 @@ type Learner struct {
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Learner = Learner{}
 
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -92,10 +84,7 @@ func (Learner) Method() string { return Method }
 // [Params.Validate] refuses; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -119,13 +108,13 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	return mapped.New(Method, turned(a), l.Params, algorithms.Status{Converged: true, Elapsed: time.Since(begin)}), ctx.Err()
+	return record.New(turned(a), l.Params, algorithms.Status{Converged: true, Elapsed: time.Since(begin)}), ctx.Err()
 }
 
 // coordinates returns those of the points in principal directions, and what makes a map of directions in them.
-func (l Learner) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, func(blas.Matrix) places.Map, error) {
+func (l Learner) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, func(blas.Matrix) *maps.Map, error) {
 	if l.Kernel == (kernel.Spec{}) {
-		dense, err := linear.Vectors(Method, x)
+		dense, err := input.Vectors(Method, x)
 		if err != nil {
 			return blas.Matrix{}, nil, err
 		}
@@ -133,7 +122,7 @@ func (l Learner) coordinates(ctx context.Context, eng *engine.Engine, x points.P
 		if err != nil {
 			return blas.Matrix{}, nil, err
 		}
-		return p.Z, func(t blas.Matrix) places.Map { m := p.Map(eng, Method, t); return &m }, nil
+		return p.Z, func(t blas.Matrix) *maps.Map { return maps.WithKernel(p.Map(eng, Method, t)) }, nil
 	}
 	k, err := input.Kernel(ctx, eng, l.Kernel, x, "linear")
 	if err != nil {
@@ -143,7 +132,7 @@ func (l Learner) coordinates(ctx context.Context, eng *engine.Engine, x points.P
 	if err != nil {
 		return blas.Matrix{}, nil, err
 	}
-	return a.Z, func(t blas.Matrix) places.Map { return a.Turned(eng, Method, t) }, nil
+	return a.Z, func(t blas.Matrix) *maps.Map { return a.Turned(eng, Method, t) }, nil
 }
 
 // directions returns A', the rows of which are the directions.

@@ -10,7 +10,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -104,7 +103,7 @@ func TestDirections(t *testing.T) {
 		l := Learner{Params: DefaultParams()}
 		l.Params.EpsRel = rapid.SampledFrom([]float64{1e-9, 1e-2, 1}).Draw(rt, "eps")
 		m := fitted(rt, l, x, set)
-		w, _ := m.Map.(*linear.Map).Transform()
+		w, _ := m.Transform()
 		between, within := covariances(x, set)
 		mean := 0.0 // of the eigenvalues of C_w relative to C_b
 		for r := range w.Rows {

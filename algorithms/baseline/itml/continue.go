@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -20,21 +19,18 @@ import (
 // multipliers, as those of earlier versions, are a *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	added, err := m.add(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": new links", err)
-	}
-	return added, nil
+	return record.Result(ctx, Method+": new links", added, err)
 }
 
 func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: Learner{Params: m.params}, eng: eng, x: x, before: m.taught, bounds: m.about.Bounds, begin: time.Now()}
+	f := &fit{Learner: Learner{Params: m.Params()}, eng: eng, x: x, before: m.taught, bounds: m.about.Bounds, begin: time.Now()}
 	var err error
 	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
 		return nil, err
 	}
 	f.Triplets, f.Seed = m.taught.Triplets, m.taught.Seed
-	if from, is := m.Map.(*expansion.Map); is {
-		f.Kernel, f.from = m.Kernel().Spec(), from
+	if m.Support() > 0 {
+		f.Kernel, f.from = m.Kernel().Spec(), m.Map
 	}
 	return f.model(ctx)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -84,8 +85,8 @@ func addLinksProperty(t *rapid.T) {
 		got = reread(t, added)
 	}
 	want := fitted(t, l, x, enginetest.Links(t, n, list))
-	if got.params != want.params || got.about.Bounds != want.about.Bounds || got.about.Skipped != want.about.Skipped {
-		t.Fatalf("parameters %+v, %+v: want %+v, %+v", got.params, got.about, want.params, want.about)
+	if got.Params() != want.Params() || got.about.Bounds != want.about.Bounds || got.about.Skipped != want.about.Skipped {
+		t.Fatalf("parameters %+v, %+v: want %+v, %+v", got.Params(), got.about, want.Params(), want.about)
 	}
 	if !got.Status().Converged && want.Status().Converged || !(got.Residual() <= 1e-8+10*want.Residual()) {
 		t.Fatalf("status %+v, residual %g, of a fit %g", got.Status(), got.Residual(), want.Residual())
@@ -151,8 +152,9 @@ func TestTurnedDirections(t *testing.T) {
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
 		l.Kernel, _ = kernel.Parse("rbf:sigma=mean")
 		m := fitted(rt, l, known, enginetest.Links(rt, n, list[:2]))
-		anew := *m
-		anew.params.Dims = 1000 // all, but not those of m
+		anew, all := *m, m.Params()
+		all.Dims = 1000 // all, but not those of m
+		anew.Model = record.New(m.Map, all, m.Status())
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		var got [2][]float64
 		var taught *logdetmetric.Taught

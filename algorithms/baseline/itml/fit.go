@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/mapped"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -51,10 +51,7 @@ func (Learner) Method() string { return Method }
 // wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 // WithTriplets returns the learner that learns from these triplets beside links.
@@ -79,17 +76,17 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 // model learns the metric.
 func (f *fit) model(ctx context.Context) (*Model, error) {
-	solve := f.linear
+	learn := f.linear
 	if f.Kernel != (kernel.Spec{}) {
-		solve = f.kernel
+		learn = f.kernel
 	}
-	m, err := solve(ctx)
+	m, check, err := learn(ctx)
 	if err != nil {
 		return nil, f.before.Unfit(err)
 	}
-	m.params, m.taught = f.Params, f.wishes.Taught(f.result, f.Seed)
-	m.status = algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message(), Notices: f.notices, Elapsed: time.Since(f.begin)}
-	return m, ctx.Err()
+	status := algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message(), Notices: f.notices, Elapsed: time.Since(f.begin)}
+	about := about{f.bounds, check.Largest(), f.wishes.Dropped() + len(f.result.Skipped)}
+	return &Model{record.New(m, f.Params, status), about, f.wishes.Taught(f.result, f.Seed)}, ctx.Err()
 }
 
 // fit is a call of Fit under way.
@@ -100,7 +97,7 @@ type fit struct {
 	wishes  logdetmetric.Wishes
 	begin   time.Time
 	before  *logdetmetric.Taught // of the model that more links are added to, whose bounds these are, or nil
-	from    *expansion.Map       // of that model, in kernel mode
+	from    *maps.Map            // of that model, in kernel mode
 	bounds  logdetmetric.Bounds
 	result  *logdet.Result
 	notices []string
@@ -113,15 +110,15 @@ func (f *fit) options() logdet.Options {
 }
 
 // linear learns a matrix over the features.
-func (f *fit) linear(ctx context.Context) (*Model, error) {
-	dense, err := linear.Vectors(Method, f.x)
+func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
+	dense, err := input.Vectors(Method, f.x)
 	if err != nil {
-		return nil, err
+		return nil, check, err
 	}
 	const constant = 1e-12
 	p, err := linear.NewPrincipal(ctx, f.eng, dense, constant)
 	if err != nil {
-		return nil, err
+		return nil, check, err
 	}
 	z := p.Z.Clone()
 	if f.Params.Prior == Covariance {
@@ -132,16 +129,16 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 		}
 	}
 	if err := f.findBounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
-		return nil, err
+		return nil, check, err
 	}
 	constraints := f.bounds.Constraints(f.wishes, nil)
 	if f.result, err = logdet.Rows(ctx, f.eng, z, constraints, f.options()); err != nil {
-		return nil, err
+		return nil, check, err
 	}
-	check := f.result.CheckRows(f.eng, z, constraints, f.Params.Gamma)
+	check = f.result.CheckRows(f.eng, z, constraints, f.Params.Gamma)
 	axes, err := f.axes(ctx, f.result.A)
 	if err != nil {
-		return nil, err
+		return nil, check, err
 	}
 	if f.Params.Prior == Covariance {
 		for i := range axes.Rows {
@@ -150,8 +147,7 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 			}
 		}
 	}
-	flat := p.Map(f.eng, Method, axes)
-	return &Model{Metric: mapped.Metric{Map: &flat}, about: f.about(check)}, nil
+	return maps.WithKernel(p.Map(f.eng, Method, axes)), check, nil
 }
 
 // axes returns the rows sqrt(w) u' for the eigenpairs of A, the largest first, as many as are asked for.
@@ -185,10 +181,6 @@ func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) 
 	}
 	f.notices = append(f.bounds.Notices(), hopeless...)
 	return err
-}
-
-func (f *fit) about(check logdet.KKT) about {
-	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.wishes.Dropped() + len(f.result.Skipped)}
 }
 
 // message says how the fit ended.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
-	"github.com/mustlink/mustlink/algorithms/internal/classical"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -69,8 +69,6 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
@@ -88,10 +86,7 @@ func (Learner) Method() string { return Method }
 // the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -121,7 +116,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	l.Progress.Report(algorithms.Progress{Stage: "coordinates", Done: 1, Total: 2, Elapsed: time.Since(begin)})
-	found, err := classical.Axes(ctx, eng, d, min(l.Params.Dims, n-1), eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
+	found, err := basis.Scaled(ctx, eng, d, min(l.Params.Dims, n-1), eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -129,12 +124,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params}
-	if m.Extension, err = barycentric.New(ctx, eng, Method, k, min(l.Params.Neighbors, n), x, y); err != nil {
+	m, err := barycentric.New(ctx, eng, Method, k, min(l.Params.Neighbors, n), x, y)
+	if err != nil {
 		return nil, err
 	}
-	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
-	return m, ctx.Err()
+	return record.New(m, l.Params, algorithms.Status{Converged: true, Elapsed: time.Since(begin)}), ctx.Err()
 }
 
 // shorten turns squared distances into the lengths of shortest paths on which steps within must-link components cost nothing,
@@ -271,50 +265,9 @@ func places(found *eigen.Result, n int) (blas.Matrix, error) {
 // Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use. Embed,
 // Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
 // point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
-type Model struct {
-	*barycentric.Extension
-	params Params
-	status algorithms.Status
-}
+type Model = record.Model[Params]
 
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-)
-
-// Method returns "klein".
-func (m *Model) Method() string { return Method }
-
-// Status says how the fit ended.
-func (m *Model) Status() algorithms.Status { return m.status }
-
-// Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
-	return []algorithms.Figure{
-		{Name: "kernel", Value: m.Kernel().String()},
-		{Name: "points", Value: m.Places().Rows},
-		{Name: "dim", Value: m.Dim()},
-	}
-}
-
-// Encode stores the model in f.
-// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
-func (m *Model) Encode(f *model.File) error {
-	return stored.SetHeader(f, Method, m.params, m.status, m.Extension.Encode(f))
-}
-
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
-// a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
-	m, about := &Model{}, barycentric.About{}
-	err := stored.Header(f, Method, &m.params, &m.status, &about)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
-	}
-	m.Extension, err = barycentric.Decode(Method, f, about)
-	return m, err
+	return record.Decode[Params](Method, f, barycentric.Read)
 }

@@ -11,12 +11,14 @@ package kpca
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -62,8 +64,6 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
@@ -80,10 +80,7 @@ func (Learner) Method() string { return Method }
 // memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -103,38 +100,22 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Map: axes.Map(Method), params: l.Params, variances: axes.Variances}
-	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
-	return m, ctx.Err()
+	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
+	return &Model{record.New(axes.Map(Method), l.Params, status), axes.Variances}, ctx.Err()
 }
 
 // Model is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
 // [algorithms.Model] has them, take the kernel values of a point with the n training points and 2 n Dim flops.
 type Model struct {
-	*expansion.Map
-	params    Params
-	status    algorithms.Status
+	*record.Model[Params]
 	variances []float64
 }
 
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-	_ algorithms.Spectral  = (*Model)(nil)
-)
-
 const tensorVariances = "kpca.variances" // [dims]
-
-// Method returns "kpca".
-func (m *Model) Method() string { return Method }
-
-// Status says how the fit ended.
-func (m *Model) Status() algorithms.Status { return m.status }
 
 // Spectra returns the variances of the directions.
 func (m *Model) Spectra() []algorithms.Spectrum {
-	return []algorithms.Spectrum{{Name: "variances of the directions", Values: append([]float64(nil), m.variances...)}}
+	return []algorithms.Spectrum{{Name: "variances of the directions", Values: slices.Clone(m.variances)}}
 }
 
 // Describe returns the figures of the model.
@@ -148,27 +129,18 @@ func (m *Model) Describe() []algorithms.Figure {
 }
 
 // Encode stores the model in f.
-// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
-	about := m.Map.Encode(f)
 	f.SetFloat64s(tensorVariances, m.variances)
-	return stored.SetHeader(f, Method, m.params, m.status, about)
+	return m.Model.Encode(f)
 }
 
 // Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
 // a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
-	m, about := &Model{}, expansion.About{}
-	err := stored.Header(f, Method, &m.params, &m.status, &about)
+	m, err := record.Decode[Params](Method, f, maps.ReadExpansion)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
-	}
-	if m.variances, err = stored.Finite(f, tensorVariances, -1); err != nil {
-		return nil, err
-	}
-	m.Map, err = expansion.Decode(Method, f, about)
-	return m, err
+	variances, err := stored.Finite(f, tensorVariances, -1)
+	return &Model{m, variances}, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -72,8 +73,6 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
@@ -91,10 +90,7 @@ func (Learner) Method() string { return Method }
 // wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -102,7 +98,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Vectors(Method, x)
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +126,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := newModel(eng, parts, a)
-	m.params = l.Params
-	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
+	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
 	if _, cannot := set.Count(); cannot > 0 {
-		m.status.Notices = []string{fmt.Sprintf("%s uses must-links only: %d cannot-links ignored", Method, cannot)}
+		status.Notices = []string{fmt.Sprintf("%s uses must-links only: %d cannot-links ignored", Method, cannot)}
 	}
-	return m, ctx.Err()
+	return &Model{record.New(bent(eng, parts, a), l.Params, status)}, ctx.Err()
 }
 
 // parts are what a map is made of.

@@ -197,7 +197,7 @@ func TestModelFile(t *testing.T) {
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) {
 		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
 	}
-	f.SetFloat64s("llma.expansion", make([]float64, 2*m.bent.Support()), 2, m.bent.Support())
+	f.SetFloat64s("llma.expansion", make([]float64, 2*m.Support()), 2, m.Support())
 	f.SetFloat64s("llma.centre", make([]float64, 2))
 	if _, err := Decode(f); !fault.IsInput(err) {
 		t.Errorf("parts that do not fit: error %v, want one of the input", err)

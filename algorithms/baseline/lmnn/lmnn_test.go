@@ -410,7 +410,7 @@ func TestModelFile(t *testing.T) {
 	for name, spoil := range map[string]func(f *model.File){
 		"method":    func(f *model.File) { f.Header.Method = "rca" },
 		"params":    func(f *model.File) { f.Header.Params = []byte(`{"neighbors":0}`) },
-		"no trace":  func(f *model.File) { f.SetFloat64s(tensorTrace, nil) },
+		"no trace":  func(f *model.File) { f.SetFloat64s("lmnn.trace", nil) },
 		"NaN":       func(f *model.File) { f.SetFloat64s("lmnn.mean", []float64{math.NaN(), 0, 0, 0}) },
 		"transform": func(f *model.File) { f.SetFloat64s("lmnn.transform", []float64{1, 2, 3}, 1, 3) },
 	} {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -21,26 +22,18 @@ import (
 // Model is a fitted metric. The objective is the sum of the distances of cannot-linked points where that of the squared
 // ones of must-linked points, with eps, is 1; it rises. It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
-type Model = linear.Descended[Params]
-
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-	_ algorithms.Objective = (*Model)(nil)
-	_ algorithms.Trace     = (*Model)(nil)
-)
+type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return linear.DecodeDescended[Params](Method, f) }
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	Params   Params
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Learner = Learner{}
 
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -59,10 +52,7 @@ func (Learner) Method() string { return Method }
 // limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -70,7 +60,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Vectors(Method, x)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +88,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if !converged {
 		status.Message = fmt.Sprintf("after %d iterations the optimum may be %.2g of the objective away: raise max_iter or tol", l.Params.MaxIter, p.last)
 	}
-	return linear.NewDescended(frame(p.start), l.Params, status, trace), ctx.Err()
+	return record.NewTraced(frame(p.start), l.Params, status, trace), ctx.Err()
 }
 
 // ascend solves the problem and leaves L in p.start.
@@ -129,7 +119,7 @@ func (l Learner) ascend(ctx context.Context, p *problem, begin time.Time) (trace
 
 // frame returns the problem in coordinates in which the scatter of the must-links is the identity, and what makes a map of
 // its solution.
-func (l Learner) frame(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) linear.Map, error) {
+func (l Learner) frame(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
 	if l.Params.Diagonal {
 		return l.diagonal(eng, x, set)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -26,7 +27,7 @@ type problem struct {
 }
 
 // full is the problem for a matrix, in whitened principal coordinates.
-func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) linear.Map, error) {
+func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
 	pc, err := linear.NewPrincipal(ctx, eng, x, l.Params.RankTol)
 	if err != nil {
 		return nil, nil, err
@@ -64,7 +65,7 @@ func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, 
 	if err := p.take(z); err != nil {
 		return nil, nil, err
 	}
-	return p, func(at []float64) linear.Map { // y = L' C^-1 x
+	return p, func(at []float64) *maps.Map { // y = L' C^-1 x
 		t := blas.NewMatrix(q, q)
 		scale := 1 / math.Sqrt(eng.Backend().Kernels().Dot(at, at))
 		for i := range q {
@@ -78,7 +79,7 @@ func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, 
 }
 
 // diagonal is the problem for one weight a feature, features divided by the root of their scatter.
-func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) linear.Map, error) {
+func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
 	rows := blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
 	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
@@ -110,7 +111,7 @@ func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (
 	if err := p.take(z); err != nil {
 		return nil, nil, err
 	}
-	return p, func(at []float64) linear.Map {
+	return p, func(at []float64) *maps.Map {
 		scale := 1 / math.Sqrt(eng.Backend().Kernels().Dot(at, at))
 		var kept []int
 		for c, v := range at {
@@ -122,7 +123,7 @@ func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (
 		for r, c := range kept {
 			t.Set(r, c, scale*at[c]/math.Sqrt(scatter[c]))
 		}
-		return linear.New(Method, linear.Mean(rows), t)
+		return maps.NewLinear(Method, linear.Mean(rows), t)
 	}, nil
 }
 

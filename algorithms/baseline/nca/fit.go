@@ -10,6 +10,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -21,26 +23,18 @@ import (
 // Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of the same class; its trace is the best so far.
 // It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
-type Model = linear.Descended[Params]
-
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-	_ algorithms.Objective = (*Model)(nil)
-	_ algorithms.Trace     = (*Model)(nil)
-)
+type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return linear.DecodeDescended[Params](Method, f) }
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	Params   Params
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Learner = Learner{}
 
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -57,22 +51,13 @@ func (Learner) Method() string { return Method }
 // than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Dense(Method, l.Params, x, set)
 	if err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
 	if must, cannot := set.Count(); must == 0 || cannot == 0 {
@@ -100,7 +85,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if !run.converged {
 		status.Message = fmt.Sprintf("%d iterations did not reach the tolerance %g: raise max_iter or tol", l.Params.MaxIter, l.Params.Tol)
 	}
-	return linear.NewDescended(pc.Map(eng, Method, p.undivided(run.best)), l.Params, status, run.trace), ctx.Err()
+	return record.NewTraced(pc.Map(eng, Method, p.undivided(run.best)), l.Params, status, run.trace), ctx.Err()
 }
 
 // ascent is the search for the map.

@@ -9,11 +9,14 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -22,8 +25,6 @@ type Learner struct {
 	Params   Params
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Learner = (*Learner)(nil)
 
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -39,14 +40,8 @@ func (l *Learner) Method() string { return Method }
 // than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err().
 func (l *Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Dense(Method, l.Params, x, set)
 	if err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
 	chunklets := set.Chunklets()
@@ -57,16 +52,15 @@ func (l *Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Map: fitted, params: l.Params}
-	m.status = algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
+	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
 	if n := len(set.Cannot()); n > 0 {
-		m.status.Notices = append(m.status.Notices, fmt.Sprintf("rca uses must-links only: %d cannot-links ignored", n))
+		status.Notices = append(status.Notices, fmt.Sprintf("rca uses must-links only: %d cannot-links ignored", n))
 	}
-	return m, nil
+	return record.New(fitted, l.Params, status), nil
 }
 
 // transform returns the learned map.
-func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int, begin time.Time) (linear.Map, error) {
+func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int, begin time.Time) (*maps.Map, error) {
 	report := func(stage string, done int) {
 		l.Progress.Report(algorithms.Progress{Stage: stage, Done: done, Total: 3, Elapsed: time.Since(begin)})
 	}
@@ -76,17 +70,17 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 	}
 	p, chunklets, err := l.principal(ctx, eng, x, chunklets)
 	if err != nil {
-		return linear.Map{}, err
+		return nil, err
 	}
 	report("within-chunklet covariance", 1)
 	white, err := l.whitening(ctx, eng, p.Z, chunklets)
 	if err != nil {
-		return linear.Map{}, err
+		return nil, err
 	}
 	if l.Params.Dims > 0 && l.Params.Dims < p.Z.Cols {
 		report("discriminant directions", 2)
 		if white, err = l.discriminant(ctx, eng, p.Z, white); err != nil {
-			return linear.Map{}, err
+			return nil, err
 		}
 	}
 	return p.Map(eng, Method, white), ctx.Err()
@@ -96,7 +90,7 @@ func (l *Learner) transform(ctx context.Context, eng *engine.Engine, x *points.D
 // no direction counts as constant: the points vary in no direction less than within chunklets, so that the smallest eigenvalue
 // of T is at least that of C times the share of the rows in chunklets, and the largest at most the trace; and that of C
 // + eps I is at least 1 / |L^-1|^2. d^3 / 3 flops for the factor and as many for its inverse, where eigenvalues take dozens of d^3.
-func (l *Learner) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m linear.Map, ok bool, err error) {
+func (l *Learner) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m *maps.Map, ok bool, err error) {
 	rows := 0
 	for _, c := range chunklets {
 		rows += len(c)
@@ -128,7 +122,7 @@ func (l *Learner) direct(ctx context.Context, eng *engine.Engine, x *points.Dens
 	if !(least > max(l.Params.RankTol, 1e-12)*total) {
 		return m, false, nil
 	}
-	return linear.New(Method, mean, c), true, ctx.Err()
+	return maps.NewLinear(Method, mean, c), true, ctx.Err()
 }
 
 // spread returns the mean of the points and the trace of their covariance matrix.
@@ -207,3 +201,10 @@ func (l *Learner) discriminant(ctx context.Context, eng *engine.Engine, projecte
 	eng.Backend().Gemm(false, false, 1, t, white, 0, out)
 	return out, nil
 }
+
+// Model is a fitted metric, the linear map y = W (x - mean). It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+type Model = record.Model[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }

@@ -26,8 +26,6 @@ type Learner struct {
 	Progress     algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}

@@ -44,7 +44,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-7, 100000
 		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t, "graph")
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		p, err := l.Params.Setup(Method, l.Kernel, l.Similarities).Start(ctx, eng, x, set)
+		p, err := graphkernel.Setup{Method: Method, Settings: l.Params.Settings, Kernel: l.Kernel, Given: l.Similarities}.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestGradient(t *testing.T) {
 		p := DefaultParams()
 		p.Loss = loss
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		task, err := p.Setup(Method, Learner{}.Kernel, Learner{}.Similarities).Start(ctx, eng, x, set)
+		task, err := graphkernel.Setup{Method: Method, Settings: p.Settings, Kernel: Learner{}.Kernel, Given: Learner{}.Similarities}.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
 		}

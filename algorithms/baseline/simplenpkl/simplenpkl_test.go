@@ -56,7 +56,7 @@ func TestOptimal(t *testing.T) {
 		if !m.Status().Converged {
 			t.Fatalf("status %+v", m.Status())
 		}
-		p, err := l.Params.Setup(Method, l.Kernel, l.Similarities).Start(ctx, eng, x, set)
+		p, err := graphkernel.Setup{Method: Method, Settings: l.Params.Settings, Kernel: l.Kernel, Given: l.Similarities}.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -96,8 +97,6 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
@@ -113,10 +112,7 @@ func (Learner) Method() string { return Method }
 // eigenvectors as points; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -147,12 +143,12 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{params: l.Params, weights: alpha}
-	if m.Extension, err = barycentric.New(ctx, eng, Method, k, min(l.Params.near(), x.Len()), x, placed(b, alpha)); err != nil {
+	m, err := barycentric.New(ctx, eng, Method, k, min(l.Params.near(), x.Len()), x, placed(b, alpha))
+	if err != nil {
 		return nil, err
 	}
-	m.status = algorithms.Status{Converged: true, Iterations: 1, Notices: b.Notices, Elapsed: time.Since(begin)}
-	return m, ctx.Err()
+	status := algorithms.Status{Converged: true, Iterations: 1, Notices: b.Notices, Elapsed: time.Since(begin)}
+	return &Model{record.New(m, l.Params, status), alpha}, ctx.Err()
 }
 
 // basis returns the vectors to weigh.
@@ -228,26 +224,11 @@ func placed(b *basis.Basis, alpha []float64) blas.Matrix {
 // Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
 // point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
 type Model struct {
-	*barycentric.Extension
-	params  Params
-	status  algorithms.Status
+	*record.Model[Params]
 	weights []float64
 }
 
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-	_ algorithms.Spectral  = (*Model)(nil)
-)
-
 const tensorWeights = "spectral.weights" // [r]
-
-// Method returns "spectral".
-func (m *Model) Method() string { return Method }
-
-// Status says how the fit ended.
-func (m *Model) Status() algorithms.Status { return m.status }
 
 // Weights returns alpha.
 func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
@@ -259,38 +240,23 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 
 // Describe returns the figures of the model.
 func (m *Model) Describe() []algorithms.Figure {
-	return []algorithms.Figure{
-		{Name: "kind", Value: string(m.params.Kind)},
-		{Name: "graph", Value: string(m.params.Graph)},
-		{Name: "kernel", Value: m.Kernel().String()},
-		{Name: "points", Value: m.Places().Rows},
-		{Name: "dim", Value: m.Dim()},
-		{Name: "weights of the eigenvectors", Value: m.weights},
-	}
+	figures := []algorithms.Figure{{Name: "kind", Value: string(m.Params().Kind)}, {Name: "graph", Value: string(m.Params().Graph)}}
+	return append(append(figures, m.Model.Describe()...), algorithms.Figure{Name: "weights of the eigenvectors", Value: m.weights})
 }
 
 // Encode stores the model in f.
-// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
 func (m *Model) Encode(f *model.File) error {
-	about := m.Extension.Encode(f)
 	f.SetFloat64s(tensorWeights, m.weights)
-	return stored.SetHeader(f, Method, m.params, m.status, about)
+	return m.Model.Encode(f)
 }
 
 // Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
 // a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
-	m, about := &Model{}, barycentric.About{}
-	err := stored.Header(f, Method, &m.params, &m.status, &about)
+	m, err := record.Decode[Params](Method, f, barycentric.Read)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
-	}
-	if m.weights, err = stored.Finite(f, tensorWeights, -1); err != nil {
-		return nil, err
-	}
-	m.Extension, err = barycentric.Decode(Method, f, about)
-	return m, err
+	weights, err := stored.Finite(f, tensorWeights, -1)
+	return &Model{m, weights}, err
 }

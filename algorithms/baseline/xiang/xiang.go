@@ -9,8 +9,9 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -50,8 +51,6 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
@@ -70,10 +69,7 @@ func (Learner) Method() string { return Method }
 // or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
@@ -81,7 +77,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Vectors(Method, x)
 	if err != nil {
 		return nil, err
 	}
@@ -117,49 +113,17 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Map: p.Map(eng, Method, res.W), params: l.Params}
-	m.status = algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1), Elapsed: time.Since(begin)}
+	status := algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1), Elapsed: time.Since(begin)}
 	if math.IsInf(res.Ratio, 1) {
-		m.status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions all must-linked points fall together (more must-links or dimensions avoid it)", d)
+		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions all must-linked points fall together (more must-links or dimensions avoid it)", d)
 	}
-	return m, ctx.Err()
+	return record.New(p.Map(eng, Method, res.W), l.Params, status), ctx.Err()
 }
 
 // Model is a fitted metric, the linear map y = W (x - mean) with orthonormal rows. It is immutable and safe for
 // concurrent use. Embed, Gram and
 // Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
-type Model struct {
-	linear.Map
-	params Params
-	status algorithms.Status
-}
+type Model = record.Model[Params]
 
-var (
-	_ algorithms.Model  = (*Model)(nil)
-	_ algorithms.Inputs = (*Model)(nil)
-)
-
-// Status says how the fit ended.
-func (m *Model) Status() algorithms.Status { return m.status }
-
-// Encode stores the model in f.
-// An error is one of encoding its header. O(size of the model); slices are shared, not copied.
-func (m *Model) Encode(f *model.File) error {
-	m.Map.Encode(f)
-	return stored.SetHeader(f, Method, m.params, m.status, nil)
-}
-
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot
-// be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) {
-	m := &Model{}
-	err := stored.Header(f, Method, &m.params, &m.status, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
-	}
-	m.Map, err = linear.Decode(Method, f)
-	return m, err
-}
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }

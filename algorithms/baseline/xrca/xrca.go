@@ -20,6 +20,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -59,24 +61,16 @@ func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map. It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
-type Model = linear.Fitted[Params]
-
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-)
+type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return linear.DecodeFitted[Params](Method, f) }
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	Params   Params
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Learner = Learner{}
 
 // New returns the learner of these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -95,22 +89,13 @@ func (Learner) Method() string { return Method }
 // wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Dense(Method, l.Params, x, set)
 	if err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
 	if must, cannot := set.Count(); must == 0 || cannot == 0 {
@@ -127,7 +112,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
-	return linear.NewFitted(p.Map(eng, Method, t), l.Params, status), ctx.Err()
+	return record.New(p.Map(eng, Method, t), l.Params, status), ctx.Err()
 }
 
 // directions returns the matrix of the map in principal coordinates.

@@ -3,7 +3,7 @@ package barycentric
 import (
 	"context"
 
-	"github.com/mustlink/mustlink/algorithms/internal/placed"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -13,11 +13,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Extension is the places of training points, and those that reconstruction gives to new points: the
-// combination of their neighbours' places that reconstructs them from these. It is immutable and safe for
-// concurrent use. Cost of embedding for n training points: n kernel values a point.
-type Extension struct {
-	*placed.Table
+// extension gives new points the combination of their neighbors' coordinates that reconstructs them from these.
+type extension struct {
+	maps.Table
 	neighbors int
 	between   blas.Matrix // squared distances of training points that are rows of a Gram matrix, which are not stored
 }
@@ -25,80 +23,76 @@ type Extension struct {
 // reg is added to local Gram matrices, relative to their traces.
 const reg = 1e-3
 
-// New returns the extension of the named method: the rows of p are the places of the points x; new points are
-// reconstructed from so many of them, in the feature space of k. Cost for rows of a Gram matrix: n^2 values, which it keeps.
-func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*Extension, error) {
-	e := &Extension{Table: placed.New(method, k, x, p), neighbors: neighbors}
+// New returns the map of the named method: the rows of p are the coordinates of the points x; new points are reconstructed from so many of
+// them, in the feature space of k. Cost for rows of a Gram matrix: n^2 values, which it keeps; of embedding: n kernel values a point.
+func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*maps.Map, error) {
+	e := &extension{Table: maps.NewTable(k, x, p), neighbors: neighbors}
 	if _, isGram := x.(*points.Gram); isGram {
 		var err error
 		if e.between, err = k.SquaredDistances(ctx, eng, x); err != nil {
 			return nil, err
 		}
 	}
-	e.prepare()
-	return e, nil
+	return maps.Extended(method, e.Table, e), nil
 }
 
-// Moved returns e with other places of the same points.
-func Moved(e *Extension, p blas.Matrix) *Extension {
-	out := &Extension{Table: placed.New(e.Method(), e.Kernel(), e.Support(), p), neighbors: e.neighbors, between: e.between}
-	out.prepare()
-	return out
+// Moved returns m with other coordinates of the same points.
+func Moved(m *maps.Map, p blas.Matrix) *maps.Map {
+	e := *m.Extension().(*extension)
+	e.Places, e.Dim = p, p.Cols
+	return maps.Extended(m.Method(), e.Table, &e)
 }
 
-// prepare makes what embedding needs.
-func (e *Extension) prepare() {
-	e.Begin = func(ctx context.Context, eng *engine.Engine) (placed.Block, error) {
-		apart, err := e.apart(ctx, eng)
-		rule := Rule{Kernel: e.Kernel(), Neighbors: e.neighbors, Reg: reg, Apart: apart}
-		return func(x points.Points, to blas.Matrix) error {
-			return rule.Reconstruct(ctx, eng, x, e.Support(), e.Places(), nil, to)
-		}, err
+// Begin makes the function of the squared distances of training points.
+func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+	rule := Rule{Kernel: e.Kernel, Neighbors: e.neighbors, Reg: reg, Apart: e.between.At}
+	if e.between.Data == nil {
+		var err error
+		if rule.Apart, err = e.Kernel.Squared().Values(ctx, eng, e.Support); err != nil {
+			return nil, err
+		}
 	}
+	return func(x points.Points, to blas.Matrix) error {
+		return rule.Reconstruct(ctx, eng, x, e.Support, e.Places, nil, to)
+	}, nil
 }
 
-// apart returns the function of the squared distances of training points.
-func (e *Extension) apart(ctx context.Context, eng *engine.Engine) (func(a, b int) float64, error) {
-	if e.between.Data != nil {
-		return e.between.At, nil
-	}
-	return e.Kernel().Squared().Values(ctx, eng, e.Support())
-}
-
-// About is what the header has to hold to read an extension.
-type About struct {
+// about is the members of the header.
+type about struct {
 	Neighbors int `json:"extension_neighbors,omitempty"`
-	placed.About
+	maps.About
 }
 
 // between ends the name of the tensor with the distances of training points.
 const between = ".between" // [n, n]
 
-// Encode stores the extension in f and returns what the header has to hold.
-func (e *Extension) Encode(f *model.File) About {
+// Encode stores the distances of training points, if there are any.
+func (e *extension) Encode(f *model.File, method string, table maps.About) any {
 	if e.between.Data != nil {
-		stored.SetMatrix(f, e.Method()+between, e.between)
+		stored.SetMatrix(f, method+between, e.between)
 	}
-	return About{e.neighbors, e.Table.Encode(f)}
+	return about{e.neighbors, table}
 }
 
-// Decode returns the extension that [Extension.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
-func Decode(method string, f *model.File, about About) (*Extension, error) {
-	t, err := placed.Decode(method, f, about.About)
+// Read is the [maps.Reader] of maps that [New] returns.
+func Read(method string, f *model.File) (*maps.Map, error) {
+	var head about
+	if err := stored.Extra(f, method, &head); err != nil {
+		return nil, err
+	}
+	t, err := maps.ReadTable(method, f, head.About)
 	if err != nil {
 		return nil, err
 	}
-	count := t.Places().Rows
-	if about.Neighbors < 1 || about.Neighbors > count {
-		return nil, stored.InHeader(fault.Data("", "%d neighbours of %d points: want 1 to %d", about.Neighbors, count, count))
+	count := t.Places.Rows
+	if head.Neighbors < 1 || head.Neighbors > count {
+		return nil, stored.InHeader(fault.Data("", "%d neighbours of %d points: want 1 to %d", head.Neighbors, count, count))
 	}
-	e := &Extension{Table: t, neighbors: about.Neighbors}
-	if _, isGram := t.Support().(*points.Gram); isGram {
+	e := &extension{Table: t, neighbors: head.Neighbors}
+	if _, isGram := t.Support.(*points.Gram); isGram {
 		if e.between, err = stored.Matrix(f, method+between, count, count); err != nil {
 			return nil, err
 		}
 	}
-	e.prepare()
-	return e, nil
+	return maps.Extended(method, t, e), nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/classical"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
@@ -29,7 +28,7 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	if err != nil {
 		return nil, err
 	}
-	found, err := classical.Axes(ctx, eng, d, c.Rank, eigen.Options{Tolerance: tolerance, Seed: c.Seed})
+	found, err := Scaled(ctx, eng, d, c.Rank, eigen.Options{Tolerance: tolerance, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}

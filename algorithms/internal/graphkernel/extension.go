@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/placed"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -16,22 +16,19 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Extension is the places of training points, whose inner products are the kernel matrix, and those
-// that the energy of the graph gives to new points: training points keep their places, and new points get
-// those of least energy on the graph which their neighbours join them to. It is immutable and safe for
-// concurrent use. Cost of embedding for n training points: n kernel values a point.
-type Extension struct {
-	*placed.Table
-	around  Neighbourhood
-	diag    float64 // 1 + delta
-	weights Similarity
-	degrees []float64   // of the graph, length n
-	joined  blas.Matrix // n x (Dim + 1): D^-1/2 places, and 1
+// extension gives training points their coordinates, whose inner products are the kernel matrix, and new points those of least energy on
+// the graph which their neighbors join them to. Cost of embedding for n training points: n kernel values a point.
+type extension struct {
+	maps.Table
+	settings Settings
+	weights  Similarity
+	degrees  []float64   // of the graph, length n
+	joined   blas.Matrix // n x (Dim + 1): D^-1/2 coordinates, and 1
 }
 
-// prepare makes what embedding needs.
-func (e *Extension) prepare() {
-	p := e.Places()
+// extended returns the map of the named method for what embedding starts from.
+func (e *extension) extended(method string) *maps.Map {
+	p := e.Places
 	e.joined = blas.NewMatrix(p.Rows, p.Cols+1)
 	for i := range p.Rows {
 		to := e.joined.Row(i)
@@ -42,36 +39,27 @@ func (e *Extension) prepare() {
 		}
 		to[p.Cols] = 1
 	}
-	e.Begin = func(ctx context.Context, eng *engine.Engine) (placed.Block, error) {
-		return func(x points.Points, to blas.Matrix) error { return e.join(ctx, eng, x, to) }, nil
-	}
+	return maps.Extended(method, e.Table, e)
 }
 
-// Eigenvalues returns those of the kernel matrix, for places along its axes.
-func (e *Extension) Eigenvalues() []float64 {
-	p := e.Places()
-	out := make([]float64, p.Cols)
-	for i := range p.Rows {
-		for c, v := range p.Row(i) {
-			out[c] += v * v
-		}
-	}
-	return out
+// Begin returns what writes the coordinates of points.
+func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+	return func(x points.Points, to blas.Matrix) error { return e.join(ctx, eng, x, to) }, nil
 }
 
 // join writes the places of some points.
-func (e *Extension) join(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
+func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
 	count := 1 // finds the training points
-	if e.around.Graph == KNN {
-		count = e.around.Neighbors
+	if e.settings.Graph == KNN {
+		count = e.settings.Neighbors
 	}
-	near, err := graph.NearestBetween(ctx, eng, e.Kernel(), x, e.Support(), count)
+	near, err := graph.NearestBetween(ctx, eng, e.Kernel, x, e.Support, count)
 	if err != nil {
 		return err
 	}
 	sums := eng.GetMatrix(x.Len(), e.joined.Cols)
 	defer eng.PutMatrix(sums)
-	switch e.around.Graph {
+	switch e.settings.Graph {
 	case KNN:
 		e.near(near, sums)
 	case Given:
@@ -86,13 +74,13 @@ func (e *Extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 		index, squared := near.Of(i)
 		row, sum := to.Row(i), sums.Row(i)
 		if squared[0] == 0 {
-			copy(row, e.Places().Row(int(index[0])))
+			copy(row, e.Places.Row(int(index[0])))
 			continue
 		}
 		clear(row)
 		if degree := sum[len(row)]; degree > 0 {
 			for c := range row {
-				row[c] = sum[c] / (math.Sqrt(degree) * e.diag)
+				row[c] = sum[c] / (math.Sqrt(degree) * (1 + e.settings.Delta))
 			}
 		}
 	}
@@ -100,7 +88,7 @@ func (e *Extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 }
 
 // near adds up the neighbours.
-func (e *Extension) near(near *graph.Neighbors, sums blas.Matrix) {
+func (e *extension) near(near *graph.Neighbors, sums blas.Matrix) {
 	for i := range sums.Rows {
 		index, squared := near.Of(i)
 		row := sums.Row(i)
@@ -115,7 +103,7 @@ func (e *Extension) near(near *graph.Neighbors, sums blas.Matrix) {
 }
 
 // known refuses new points: given similarities do not say what is near them.
-func (e *Extension) known(near *graph.Neighbors) error {
+func (e *extension) known(near *graph.Neighbors) error {
 	for i := range near.N {
 		if _, squared := near.Of(i); squared[0] != 0 {
 			return &fault.DataError{Row: i, Err: errors.New("no training point: a model of given similarities has places for those only")}
@@ -125,12 +113,12 @@ func (e *Extension) known(near *graph.Neighbors) error {
 }
 
 // all adds up all training points by their distances.
-func (e *Extension) all(ctx context.Context, eng *engine.Engine, x points.Points, sums blas.Matrix) error {
-	d, limit := e.Kernel().Squared(), math.Inf(1)
-	if e.around.Graph == Within {
-		limit = e.around.Radius * e.around.Radius
+func (e *extension) all(ctx context.Context, eng *engine.Engine, x points.Points, sums blas.Matrix) error {
+	d, limit := e.Kernel.Squared(), math.Inf(1)
+	if e.settings.Graph == Within {
+		limit = e.settings.Radius * e.settings.Radius
 	}
-	return d.CrossRows(ctx, eng, x, e.Support(), 0, func(b kernel.Block) error {
+	return d.CrossRows(ctx, eng, x, e.Support, 0, func(b kernel.Block) error {
 		for k := range b.Matrix.Rows {
 			row := sums.Row(b.Row + k)
 			clear(row)
@@ -148,37 +136,42 @@ func (e *Extension) all(ctx context.Context, eng *engine.Engine, x points.Points
 	})
 }
 
-// About is what the header has to hold to read an extension.
-type About struct {
+// about is the members of the header.
+type about struct {
 	Similarity
-	placed.About
+	maps.About
 }
 
-// Encode stores the extension in f, in tensors named after the method, and returns what the header has to
-// hold.
-func (e *Extension) Encode(f *model.File) About {
-	f.SetFloat64s(e.Method()+".degrees", e.degrees)
-	return About{e.weights, e.Table.Encode(f)}
+// Encode stores the degrees.
+func (e *extension) Encode(f *model.File, method string, table maps.About) any {
+	f.SetFloat64s(method+".degrees", e.degrees)
+	return about{e.weights, table}
 }
 
-// Decode returns the extension that [Extension.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
-func Decode(method string, f *model.File, about About, around Neighbourhood, diag float64) (*Extension, error) {
-	e := &Extension{around: around, diag: diag, weights: about.Similarity}
-	if s := about.Sigma; !(s >= 0) || math.IsInf(s, 0) {
-		return nil, stored.InHeader(fault.Data("", "sigma is %v: want a finite number >= 0", s))
-	}
-	var err error
-	if e.Table, err = placed.Decode(method, f, about.About); err != nil {
+// Read is the [maps.Reader] of maps that [Task.Map] returns, of methods whose parameters have the members of [Settings].
+func Read(method string, f *model.File) (*maps.Map, error) {
+	var head about
+	e := &extension{}
+	if err := stored.Params(f, &e.settings); err != nil {
 		return nil, err
 	}
-	count := e.Places().Rows
-	if err := around.Check(count); err != nil {
+	if err := stored.Extra(f, method, &head); err != nil {
+		return nil, err
+	}
+	if s := head.Sigma; !(s >= 0) || math.IsInf(s, 0) {
+		return nil, stored.InHeader(fault.Data("", "sigma is %v: want a finite number >= 0", s))
+	}
+	e.weights = head.Similarity
+	var err error
+	if e.Table, err = maps.ReadTable(method, f, head.About); err != nil {
+		return nil, err
+	}
+	count := e.Places.Rows
+	if err := e.settings.Check(count); err != nil {
 		return nil, stored.InHeader(err)
 	}
 	if e.degrees, err = stored.Finite(f, method+".degrees", count); err != nil {
 		return nil, err
 	}
-	e.prepare()
-	return e, nil
+	return e.extended(method), nil
 }

@@ -1,8 +1,11 @@
 package graphkernel
 
 import (
+	"slices"
+
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -15,9 +18,7 @@ type Parameters interface {
 // Fitted is a fitted kernel matrix and its extension to new points. It is immutable and safe for
 // concurrent use.
 type Fitted[P Parameters] struct {
-	*Extension
-	params P
-	status algorithms.Status
+	*record.Model[P]
 	result Result
 }
 
@@ -27,14 +28,6 @@ type Result struct {
 	Gap       float64 `json:"gap"` // to the optimum, at most; -1 for unknown
 }
 
-type header struct {
-	About
-	Result
-}
-
-// Status says how the fit ended.
-func (m *Fitted[P]) Status() algorithms.Status { return m.status }
-
 // Objective returns the objective.
 func (m *Fitted[P]) Objective() float64 { return m.result.Objective }
 
@@ -42,46 +35,51 @@ func (m *Fitted[P]) Objective() float64 { return m.result.Objective }
 func (m *Fitted[P]) Gap() float64 { return m.result.Gap }
 
 // Spectra returns the eigenvalues of the kernel matrix.
-func (m *Fitted[P]) Spectra() []algorithms.Spectrum {
-	return []algorithms.Spectrum{{Name: "eigenvalues of the kernel matrix", Values: m.Eigenvalues()}}
-}
+func (m *Fitted[P]) Spectra() []algorithms.Spectrum { return Spectra(m.Map) }
 
 // Describe returns the figures of the model.
 func (m *Fitted[P]) Describe() []algorithms.Figure {
-	s, gap := m.params.Common(), any(m.result.Gap)
-	if m.result.Gap < 0 {
-		gap = "unknown"
-	}
-	return []algorithms.Figure{
-		{Name: "loss", Value: string(s.Loss)},
-		{Name: "graph", Value: string(s.Graph)},
-		{Name: "kernel", Value: m.Kernel().String()},
-		{Name: "points", Value: m.Places().Rows},
-		{Name: "dim", Value: m.Dim()},
-		{Name: "objective", Value: m.result.Objective},
-		{Name: "gap to the optimum, at most", Value: gap},
-		{Name: "eigenvalues of the kernel matrix", Value: m.Eigenvalues()},
-	}
+	s := m.Params().Common()
+	return Describe(m.Map, m.Model.Describe(), s.Loss, s.Graph, m.result)
 }
 
 // Encode stores the model in f.
-func (m *Fitted[P]) Encode(f *model.File) error {
-	return stored.SetHeader(f, m.Method(), m.params, m.status, header{m.Extension.Encode(f), m.result})
-}
+func (m *Fitted[P]) Encode(f *model.File) error { return m.EncodeWith(f, m.result) }
 
 // DecodeFitted rebuilds the model that [Fitted.Encode] stored. A tensor or a part of the header that cannot
 // be used is a *fault.DataError.
 func DecodeFitted[P Parameters](method string, f *model.File) (*Fitted[P], error) {
-	m, about := &Fitted[P]{}, header{}
-	err := stored.Header(f, method, &m.params, &m.status, &about)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
-	}
-	m.result = about.Result
-	s := m.params.Common()
-	m.Extension, err = Decode(method, f, about.About, s.Neighbourhood, 1+s.Delta)
+	m := &Fitted[P]{}
+	var err error
+	m.Model, err = record.Decode[P](method, f, Read, &m.result)
 	return m, err
+}
+
+// Eigenvalues returns those of the kernel matrix of a map, whose coordinates are along its axes.
+func Eigenvalues(m *maps.Map) []float64 {
+	p := m.Places()
+	out := make([]float64, p.Cols)
+	for i := range p.Rows {
+		for c, v := range p.Row(i) {
+			out[c] += v * v
+		}
+	}
+	return out
+}
+
+// Spectra returns the eigenvalues of the kernel matrix of a map.
+func Spectra(m *maps.Map) []algorithms.Spectrum {
+	return []algorithms.Spectrum{{Name: "eigenvalues of the kernel matrix", Values: Eigenvalues(m)}}
+}
+
+// Describe returns the figures of a model, with those of its record and more of them after the objective.
+func Describe(m *maps.Map, known []algorithms.Figure, loss Loss, g Graph, r Result, more ...algorithms.Figure) []algorithms.Figure {
+	gap := any(r.Gap)
+	if r.Gap < 0 {
+		gap = "unknown"
+	}
+	return slices.Concat(
+		[]algorithms.Figure{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}}, known,
+		[]algorithms.Figure{{Name: "objective", Value: r.Objective}}, more,
+		[]algorithms.Figure{{Name: "gap to the optimum, at most", Value: gap}, {Name: "eigenvalues of the kernel matrix", Value: Eigenvalues(m)}})
 }

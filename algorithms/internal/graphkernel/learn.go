@@ -6,6 +6,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -35,10 +36,7 @@ type Solution struct {
 // Learn checks what a baseline is given, makes its problem, has it solved and returns the model.
 func Learn[P Parameters](ctx context.Context, eng *engine.Engine, j Job[P], x points.Points, set *links.Set, solve func(p *Problem, begin time.Time) (Solution, error)) (algorithms.Model, error) {
 	m, err := j.learn(ctx, eng, x, set, solve)
-	if err != nil {
-		return nil, input.Cancelled(ctx, j.Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, j.Method+": fit", m, err)
 }
 
 func (j Job[P]) learn(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, solve func(p *Problem, begin time.Time) (Solution, error)) (*Fitted[P], error) {
@@ -46,7 +44,7 @@ func (j Job[P]) learn(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err := j.check(eng, x, set); err != nil {
 		return nil, err
 	}
-	task, err := j.Params.Common().Setup(j.Method, j.Kernel, j.Similarities).Start(ctx, eng, x, set)
+	task, err := Setup{j.Method, j.Params.Common(), j.Kernel, j.Similarities}.Start(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +52,12 @@ func (j Job[P]) learn(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err != nil {
 		return nil, err
 	}
-	e, err := task.Extension(ctx, eng, s.V, j.RankTol)
+	m, err := task.Map(ctx, eng, s.V, j.RankTol)
 	if err != nil {
 		return nil, err
 	}
 	status := algorithms.Status{Converged: s.Converged, Iterations: s.Steps, Message: s.Message, Notices: task.Notices, Elapsed: time.Since(begin)}
-	return &Fitted[P]{e, j.Params, status, s.Result}, ctx.Err()
+	return &Fitted[P]{record.New(m, j.Params, status), s.Result}, ctx.Err()
 }
 
 func (j Job[P]) check(eng *engine.Engine, x points.Points, set *links.Set) error {

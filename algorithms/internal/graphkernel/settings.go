@@ -3,9 +3,7 @@ package graphkernel
 import (
 	"fmt"
 
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 )
 
 // Settings are the parameters that the baselines on a graph share. Each has losses of its own.
@@ -14,12 +12,6 @@ type Settings struct {
 	C             float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
 	Delta         float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian"`
 	Neighbourhood `default:"neighbors=5"`
-}
-
-// Setup returns the problem of a method, for a kernel or, without one, linear, and given similarities if
-// the graph is of those.
-func (s Settings) Setup(method string, k kernel.Spec, given blas.Matrix) Setup {
-	return Setup{Method: method, Around: s.Neighbourhood, Given: given, Kernel: k, Loss: s.Loss, C: s.C, Delta: s.Delta}
 }
 
 // Common returns the settings themselves, for parameters that embed them.

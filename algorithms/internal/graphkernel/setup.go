@@ -3,7 +3,7 @@ package graphkernel
 import (
 	"context"
 
-	"github.com/mustlink/mustlink/algorithms/internal/placed"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -13,12 +13,10 @@ import (
 
 // Setup is what a method that learns a kernel matrix is asked for.
 type Setup struct {
-	Method   string
-	Around   Neighbourhood
-	Kernel   kernel.Spec // in whose feature space neighbours are near; zero for that of Around
-	Given    blas.Matrix // similarities of the points, for the graph of that name
-	Loss     Loss
-	C, Delta float64
+	Method string
+	Settings
+	Kernel kernel.Spec // in whose feature space neighbours are near; zero for that of the settings
+	Given  blas.Matrix // similarities of the points, for the graph of that name
 }
 
 // Task is a problem with what makes a model of its solution.
@@ -37,10 +35,10 @@ type Task struct {
 func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Task, error) {
 	t := &Task{setup: s, x: x}
 	var err error
-	if t.kernel, err = s.Around.In(ctx, eng, s.Kernel, x, DefaultKernel); err != nil {
+	if t.kernel, err = s.In(ctx, eng, s.Kernel, x, DefaultKernel); err != nil {
 		return nil, err
 	}
-	around, weights, err := s.Around.Make(ctx, eng, t.kernel, x, s.Given)
+	around, weights, err := s.Make(ctx, eng, t.kernel, x, s.Given)
 	if err != nil {
 		return nil, err
 	}
@@ -62,17 +60,12 @@ func (o Neighbourhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Ke
 	return o.Similarities(ctx, eng, k, x)
 }
 
-// Extension makes the places of a solution Z = V V', n x r, without the eigenvalues of Z that are at most
-// tol times the largest.
-func (t *Task) Extension(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*Extension, error) {
+// Map makes the map of a solution Z = V V', n x r, without the eigenvalues of Z that are at most tol times the largest.
+func (t *Task) Map(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*maps.Map, error) {
 	places, err := OnAxes(ctx, eng, v, tol)
 	if err != nil {
 		return nil, err
 	}
-	e := &Extension{
-		Table: placed.New(t.setup.Method, t.kernel, t.x, places), around: t.setup.Around, diag: 1 + t.setup.Delta,
-		weights: t.weights, degrees: t.degrees,
-	}
-	e.prepare()
-	return e, nil
+	e := &extension{Table: maps.NewTable(t.kernel, t.x, places), settings: t.setup.Settings, weights: t.weights, degrees: t.degrees}
+	return e.extended(t.setup.Method), nil
 }

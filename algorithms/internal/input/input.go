@@ -74,6 +74,27 @@ func specFor(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, 
 	return kernel.Parse(fallback)
 }
 
+// Vectors returns x as dense vectors, an error if it is something else.
+func Vectors(method string, x points.Points) (*points.Dense, error) {
+	dense, ok := x.(*points.Dense)
+	if !ok {
+		return nil, &fault.ParamError{Param: "points", Value: "not dense vectors", Want: "dense vectors for " + method + " (krca with a linear kernel takes sparse rows and Gram matrices)"}
+	}
+	return dense, nil
+}
+
+// Dense is [Check] of a linear method: it validates the parameters first, and returns the points as dense vectors.
+func Dense(method string, params interface{ Validate() error }, x points.Points, set *links.Set) (*points.Dense, error) {
+	if err := params.Validate(); err != nil {
+		return nil, err
+	}
+	dense, err := Vectors(method, x)
+	if err != nil {
+		return nil, err
+	}
+	return dense, Check(x, set)
+}
+
 // Pairs returns a *fault.DataError, whose row is the number of the pair, for one with a point
 // beyond the n that there are.
 func Pairs(n int, pairs [][2]int) error {

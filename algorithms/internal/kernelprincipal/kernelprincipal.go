@@ -6,7 +6,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -59,16 +59,16 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 }
 
 // Map returns the map into the coordinates.
-func (a *Axes) Map(method string) *expansion.Map {
-	return expansion.NewCentred(method, a.kernel, a.support, a.V, a.Centre)
+func (a *Axes) Map(method string) *maps.Map {
+	return maps.NewExpansion(method, a.kernel, a.support, a.V, a.Centre)
 }
 
 // Turned returns the map into t, Dim x q, times the coordinates.
-func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *expansion.Map {
+func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
 	v, c := blas.NewMatrix(t.Rows, a.V.Cols), make([]float64, t.Rows)
 	eng.Backend().Gemm(false, false, 1, t, a.V, 0, v)
 	eng.Backend().Gemv(false, 1, t, a.Centre, 0, c)
-	return expansion.NewCentred(method, a.kernel, a.support, v, c)
+	return maps.NewExpansion(method, a.kernel, a.support, v, c)
 }
 
 // centre replaces K by H K H and returns the means of its columns.

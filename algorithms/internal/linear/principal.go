@@ -1,3 +1,4 @@
+// Package linear holds what linear methods share in learning: principal coordinates, whitening, and points within chunklets.
 package linear
 
 import (
@@ -6,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -29,19 +31,12 @@ type Principal struct {
 // Errors: points that are all equal, or so large that their covariance overflows, are
 // *fault.DataError; a request beyond the memory limit.
 func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64) (*Principal, error) {
-	return newPrincipal(ctx, eng, x, tol, nil)
+	return NewPrincipalOf(ctx, eng, x, tol, nil)
 }
 
-// NewPrincipalOf is NewPrincipal with the coordinates of some rows only, in their order, in Z. The directions are those of
+// NewPrincipalOf is NewPrincipal with the coordinates of some rows only, in their order, in Z; nil for all. The directions are those of
 // all points.
 func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
-	if rows == nil {
-		rows = []int{}
-	}
-	return newPrincipal(ctx, eng, x, tol, rows)
-}
-
-func newPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
 	small := min(x.N, x.D)
 	need := 2*engine.MatrixBytes(x.N, x.D) + 2*engine.MatrixBytes(small, small)
 	if err := eng.Check(fmt.Sprintf("principal coordinates of %d points of %d features", x.N, x.D), need, "use fewer points or features"); err != nil {
@@ -100,10 +95,10 @@ func (p *Principal) Keep(q int) {
 }
 
 // Map returns the map of the named method whose matrix is t, Dim x q, in principal coordinates.
-func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) Map {
+func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
 	w := blas.NewMatrix(t.Rows, len(p.Mean))
 	eng.Backend().Gemm(false, false, 1, t, p.Directions, 0, w)
-	return New(method, p.Mean, w)
+	return maps.NewLinear(method, p.Mean, w)
 }
 
 // Mean returns that of the rows. It is taken relative to the first one, so that the mean of equal values is exactly this value:

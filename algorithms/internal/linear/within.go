@@ -1,6 +1,14 @@
 package linear
 
-import "github.com/mustlink/mustlink/blas"
+import (
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// NoDifference says that all cannot-links join equal points.
+func NoDifference() error {
+	return fault.Data("", "all cannot-links join equal points: want some between points that differ")
+}
 
 // Within returns the rows of x in chunklets, one chunklet after the other, each minus the mean of its chunklet.
 func Within(x blas.Matrix, chunklets [][]int) blas.Matrix {

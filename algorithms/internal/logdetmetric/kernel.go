@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -80,7 +80,7 @@ const rankTol = 1e-10
 //	scale k(x, y) - scale^2 k(x, l) B k(l, y)
 //
 // on up to 2000 of the points x, the linked ones l among them: dims directions, 0 for all.
-func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*expansion.Map, error) {
+func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
 	rows := Carry(linked, x.Len(), seed)
 	n := len(rows)
 	if err := eng.Check("learned kernel matrix", 4*engine.MatrixBytes(n, n), "use fewer links or points"); err != nil {
@@ -101,7 +101,7 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 		return nil, err
 	}
 	eng.Backend().Kernels().Scale(scale, v.Data)
-	return expansion.New(method, k, support, v), nil
+	return maps.NewExpansion(method, k, support, v, nil), nil
 }
 
 // directions returns V, y = V k0(l, x) for the carriers l: with the learned kernel matrix of these,

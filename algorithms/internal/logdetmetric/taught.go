@@ -93,16 +93,16 @@ const (
 	tensorMultipliers = taughtName + ".multipliers" // [links + triplets]
 )
 
-// AboutTaught is what the header has to hold to read it.
-type AboutTaught struct {
+// aboutTaught is what the header has to hold to read it.
+type aboutTaught struct {
 	Points int    `json:"points,omitempty"`
 	Seed   uint64 `json:"seed,omitempty"`
 }
 
 // Encode stores it in f, nothing for nil, and returns what the header has to hold.
-func (t *Taught) Encode(f *model.File, method string) AboutTaught {
+func (t *Taught) Encode(f *model.File, method string) any {
 	if t == nil {
-		return AboutTaught{}
+		return nil
 	}
 	stored.SetLinks(f, method+taughtName, t.Links)
 	if len(t.Triplets) > 0 {
@@ -113,14 +113,18 @@ func (t *Taught) Encode(f *model.File, method string) AboutTaught {
 		f.SetInt64s(method+tensorTriplets, rows, len(t.Triplets), 3)
 	}
 	f.SetFloat64s(method+tensorMultipliers, t.Multipliers)
-	return AboutTaught{t.Links.N(), t.Seed}
+	return aboutTaught{t.Links.N(), t.Seed}
 }
 
 // DecodeTaught returns what [Taught.Encode] stored, nil if it stored nothing, as versions before did. A tensor that cannot be used is a
 // *fault.DataError.
-func DecodeTaught(f *model.File, method string, about AboutTaught) (*Taught, error) {
+func DecodeTaught(f *model.File, method string) (*Taught, error) {
 	if !stored.HasLinks(f, method+taughtName) {
 		return nil, nil
+	}
+	var about aboutTaught
+	if err := stored.Extra(f, method, &about); err != nil {
+		return nil, err
 	}
 	if about.Points < 1 {
 		return nil, stored.InHeader(fault.Data("", "points is %d: want the number that the model was fitted on", about.Points))

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/expansion"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/points"
@@ -29,7 +29,7 @@ const agreement = 1e-4
 // K is the matrix of inner products, that is l w w', w = y_i - y_j: the places x become X y, for X = I + W'N W with the w as rows of W. Each
 // constraint multiplies X by I + k u u', u = X w, 1 + k u'u = (1 + l u'u)^-1/2; those with l > 0 come first, so that everything
 // between is definite.
-func (t *Taught) Turned(ctx context.Context, eng *engine.Engine, m *expansion.Map, x points.Points, w Wishes, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*expansion.Map, error) {
+func (t *Taught) Turned(ctx context.Context, eng *engine.Engine, m *maps.Map, x points.Points, w Wishes, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
 	if w.Dropped() > 0 || !t.carries(x.Len(), linked) {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (t *Taught) Turned(ctx context.Context, eng *engine.Engine, m *expansion.Ma
 	if !definite || !agree(eng, times(eng, vectors, n, y, true), r.A) {
 		return nil, nil
 	}
-	return expansion.Changed(m, func(v blas.Matrix) blas.Matrix { return times(eng, vectors, n, v, false) }), ctx.Err()
+	return maps.Changed(m, func(v blas.Matrix) blas.Matrix { return times(eng, vectors, n, v, false) }), ctx.Err()
 }
 
 // times returns (I + W'N W) V, or of rows in place of columns.

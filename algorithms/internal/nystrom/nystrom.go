@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/placed"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -18,8 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Map is what places are made of: row i of them is that of the eigenvectors, V, times Turn.
-type Map struct {
+// Rule is what coordinates are made of: row i of them is that of the eigenvectors, V, times Turn.
+type Rule struct {
 	Vectors    blas.Matrix // r x n, the eigenvectors as rows
 	Values     []float64   // their eigenvalues
 	Turn       blas.Matrix // r x dim
@@ -38,49 +38,44 @@ type Map struct {
 // of d (of 1), which makes more of noise than of the eigenvector, it is a tenth. It is immutable and safe for
 // concurrent use. Cost of embedding for n training points: n kernel values a point.
 type Extension struct {
-	*placed.Table
-	m Map
+	maps.Table
+	Rule
 }
 
 // least is the divisor, relative to the degree, below which none goes.
 const least = 0.1
 
-// New returns the extension of the named method for the points x, near each other in the feature space of k.
-func New(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, m Map) *Extension {
-	p := eng.NewMatrix(m.Vectors.Cols, m.Turn.Cols)
-	eng.Backend().Gemm(true, false, 1, m.Vectors, m.Turn, 0, p)
-	return extend(placed.New(method, k, x, p), m)
+// New returns the map of the named method for the points x, near each other in the feature space of k.
+func New(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, r Rule) *maps.Map {
+	p := eng.NewMatrix(r.Vectors.Cols, r.Turn.Cols)
+	eng.Backend().Gemm(true, false, 1, r.Vectors, r.Turn, 0, p)
+	t := maps.NewTable(k, x, p)
+	return maps.Extended(method, t, &Extension{t, r})
 }
 
-// Map returns what the places are made of, which is shared: do not change it.
-func (e *Extension) Map() Map { return e.m }
-
-func extend(t *placed.Table, m Map) *Extension {
-	e := &Extension{t, m}
-	t.Begin = func(ctx context.Context, eng *engine.Engine) (placed.Block, error) {
-		return func(x points.Points, to blas.Matrix) error { return e.place(ctx, eng, x, to) }, nil
-	}
-	return e
+// Begin returns what writes the coordinates of points.
+func (e *Extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+	return func(x points.Points, to blas.Matrix) error { return e.place(ctx, eng, x, to) }, nil
 }
 
 // place writes the places of new points; one in the place of a training point has its.
 func (e *Extension) place(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
-	near, err := graph.NearestBetween(ctx, eng, e.Kernel(), x, e.Support(), e.m.Neighbors)
+	near, err := graph.NearestBetween(ctx, eng, e.Kernel, x, e.Support, e.Neighbors)
 	if err != nil {
 		return err
 	}
 	return eng.For(ctx, x.Len(), 256, func(lo, hi int) error {
-		values := make([]float64, len(e.m.Values))
+		values := make([]float64, len(e.Values))
 		for i := lo; i < hi; i++ {
 			index, squared := near.Of(i)
 			if squared[0] == 0 {
-				copy(to.Row(i), e.Places().Row(int(index[0])))
+				copy(to.Row(i), e.Places.Row(int(index[0])))
 				continue
 			}
 			e.at(values, index, squared)
 			clear(to.Row(i))
 			for c, v := range values {
-				eng.Backend().Kernels().Axpy(v, e.m.Turn.Row(c), to.Row(i))
+				eng.Backend().Kernels().Axpy(v, e.Turn.Row(c), to.Row(i))
 			}
 		}
 		return nil
@@ -92,67 +87,77 @@ func (e *Extension) at(values []float64, index []int32, squared []float64) {
 	clear(values)
 	degree := 0.0
 	for a := range index {
-		degree += e.m.Similarity.Weight(squared[a])
+		degree += e.Similarity.Weight(squared[a])
 	}
 	if degree == 0 { // so far away that all edges vanish
 		return
 	}
 	for a, j := range index {
-		s := e.m.Similarity.Weight(squared[a]) / degree
-		if d := e.m.Degrees[j]; e.m.Normalized && d > 0 {
+		s := e.Similarity.Weight(squared[a]) / degree
+		if d := e.Degrees[j]; e.Normalized && d > 0 {
 			s *= math.Sqrt(degree / d)
 		}
 		for c := range values {
-			values[c] += s * e.m.Vectors.At(c, int(j))
+			values[c] += s * e.Vectors.At(c, int(j))
 		}
 	}
-	for c, mu := range e.m.Values {
-		if !e.m.Normalized {
+	for c, mu := range e.Values {
+		if !e.Normalized {
 			mu /= degree
 		}
 		values[c] /= max(least, 1-mu)
 	}
 }
 
-// About is what the header has to hold to read an extension.
-type About struct {
+// about is the members of the header.
+type about struct {
 	Neighbors  int                     `json:"nystrom_neighbors,omitempty"`
 	Normalized bool                    `json:"nystrom_normalized,omitempty"`
 	Similarity *graphkernel.Similarity `json:"nystrom_similarity,omitempty"`
-	placed.About
+	maps.About
 }
 
-// Encode stores the extension in f and returns what the header has to hold.
-func (e *Extension) Encode(f *model.File) About {
-	stored.SetMatrix(f, e.Method()+".vectors", e.m.Vectors)
-	stored.SetMatrix(f, e.Method()+".turn", e.m.Turn)
-	f.SetFloat64s(e.Method()+".values", e.m.Values)
-	f.SetFloat64s(e.Method()+".degrees", e.m.Degrees)
-	return About{e.m.Neighbors, e.m.Normalized, &e.m.Similarity, e.Table.Encode(f)}
+// header has them in an entry of their own, and those of the table on both levels, as readers of earlier versions look for them.
+type header struct {
+	maps.About
+	Nystrom *about `json:"nystrom,omitempty"`
 }
 
-// Decode returns the extension that [Extension.Encode] stored. A tensor or a part of the header that cannot be used
-// is a *fault.DataError.
-func Decode(method string, f *model.File, about About) (*Extension, error) {
-	t, err := placed.Decode(method, f, about.About)
+// Encode stores the rule.
+func (e *Extension) Encode(f *model.File, method string, table maps.About) any {
+	stored.SetMatrix(f, method+".vectors", e.Vectors)
+	stored.SetMatrix(f, method+".turn", e.Turn)
+	f.SetFloat64s(method+".values", e.Values)
+	f.SetFloat64s(method+".degrees", e.Degrees)
+	return header{Nystrom: &about{e.Neighbors, e.Normalized, &e.Similarity, table}}
+}
+
+// Read is the [maps.Reader] of maps that [New] returns, nil for a file with another one.
+func Read(method string, f *model.File) (*maps.Map, error) {
+	var head header
+	if err := stored.Extra(f, method, &head); err != nil || head.Nystrom == nil {
+		return nil, err
+	}
+	about := *head.Nystrom
+	t, err := maps.ReadTable(method, f, about.About)
 	if err != nil {
 		return nil, err
 	}
-	n, m := t.Places().Rows, Map{Neighbors: about.Neighbors, Normalized: about.Normalized}
+	n, r := t.Places.Rows, Rule{Neighbors: about.Neighbors, Normalized: about.Normalized}
 	if about.Neighbors < 1 || about.Neighbors > n || about.Similarity == nil {
 		return nil, stored.InHeader(fault.Data("", "%d neighbours of %d points: want 1 to %d, and how they are weighted", about.Neighbors, n, n))
 	}
-	m.Similarity = *about.Similarity
-	if m.Values, err = stored.Finite(f, method+".values", -1); err != nil {
+	r.Similarity = *about.Similarity
+	if r.Values, err = stored.Finite(f, method+".values", -1); err != nil {
 		return nil, err
 	}
-	r := len(m.Values)
-	if m.Degrees, err = stored.Finite(f, method+".degrees", n); err != nil {
+	rank := len(r.Values)
+	if r.Degrees, err = stored.Finite(f, method+".degrees", n); err != nil {
 		return nil, err
 	}
-	if m.Vectors, err = stored.Matrix(f, method+".vectors", r, n); err != nil {
+	if r.Vectors, err = stored.Matrix(f, method+".vectors", rank, n); err != nil {
 		return nil, err
 	}
-	m.Turn, err = stored.Matrix(f, method+".turn", r, t.Dim())
-	return extend(t, m), err
+	r.Turn, err = stored.Matrix(f, method+".turn", rank, t.Dim)
+	return maps.Extended(method, t, &Extension{t, r}), err
 }

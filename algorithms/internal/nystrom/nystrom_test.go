@@ -40,9 +40,9 @@ func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		e := New(eng, "test", kernel.Linear(), x, Map{
+		e := New(eng, "test", kernel.Linear(), x, Rule{
 			Vectors: found.Vectors, Values: found.Values, Turn: identity(r), Degrees: graph.Degrees(a.Sparse), Neighbors: 8, Similarity: s, Normalized: normalized,
-		})
+		}).Extension().(*Extension)
 		got := make([]float64, r)
 		for i := range n {
 			var index []int32
@@ -55,7 +55,7 @@ func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 			for c, v := range got {
 				mu := found.Values[c]
 				if !normalized {
-					mu /= e.m.Degrees[i]
+					mu /= e.Degrees[i]
 				}
 				if 1-mu < least {
 					continue

@@ -9,51 +9,77 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// SetHeader fills in the method, its parameters and its status, and what else the method has to say
-// in an entry of its own name; nil for nothing.
-func SetHeader(f *model.File, method string, params, status, extra any) error {
+// SetHeader fills in the method, its parameters and its status, and what else the method has to say in an entry of its own name: the
+// members of all of extra, of which nil has none.
+func SetHeader(f *model.File, method string, params, status any, extra ...any) (err error) {
 	f.Header.Method = method
-	for _, part := range []struct {
-		from any
-		to   *json.RawMessage
-	}{{params, &f.Header.Params}, {status, &f.Header.Status}} {
-		text, err := json.Marshal(part.from)
-		if err != nil {
-			return fmt.Errorf("%s: header: %w", method, err)
+	if f.Header.Params, err = object(method, params); err != nil {
+		return err
+	}
+	if f.Header.Status, err = object(method, status); err != nil {
+		return err
+	}
+	own, err := object(method, extra...)
+	if err == nil && own != nil {
+		if f.Header.Extra == nil {
+			f.Header.Extra = map[string]json.RawMessage{}
 		}
-		*part.to = text
+		f.Header.Extra[method] = own
 	}
-	if extra == nil {
-		return nil
-	}
-	text, err := json.Marshal(extra)
-	if err != nil {
-		return fmt.Errorf("%s: header: %w", method, err)
-	}
-	if f.Header.Extra == nil {
-		f.Header.Extra = map[string]json.RawMessage{}
-	}
-	f.Header.Extra[method] = text
-	return nil
+	return err
 }
 
-// Header reads what [SetHeader] stored; extra may be nil. Text that does not parse, or of another
-// method, is a *fault.DataError.
-func Header(f *model.File, method string, params, status, extra any) error {
+// object returns the JSON object of the members of all parts, nil for none.
+func object(method string, parts ...any) (json.RawMessage, error) {
+	var out json.RawMessage
+	for _, part := range parts {
+		if part == nil {
+			continue
+		}
+		text, err := json.Marshal(part)
+		if err != nil {
+			return nil, fmt.Errorf("%s: header: %w", method, err)
+		}
+		switch {
+		case len(out) <= len("{}"):
+			out = text
+		case len(text) > len("{}"):
+			out = append(append(out[:len(out)-1], ','), text[1:]...)
+		}
+	}
+	return out, nil
+}
+
+// Header reads what [SetHeader] stored. Text that does not parse, or of another method, is a *fault.DataError.
+func Header(f *model.File, method string, params, status any, extra ...any) error {
 	if f.Header.Method != method {
 		return fault.Data("", "model of method %q: want %q", f.Header.Method, method)
 	}
-	for _, part := range []struct {
-		name string
-		text json.RawMessage
-		to   any
-	}{{"params", f.Header.Params, params}, {"status", f.Header.Status, status}, {method, f.Header.Extra[method], extra}} {
-		if part.to == nil {
-			continue
+	if err := Params(f, params); err != nil {
+		return err
+	}
+	if err := member("status", f.Header.Status, status); err != nil {
+		return err
+	}
+	return Extra(f, method, extra...)
+}
+
+// Params reads the parameters.
+func Params(f *model.File, to any) error { return member("params", f.Header.Params, to) }
+
+// Extra reads what else a method has in the header.
+func Extra(f *model.File, method string, to ...any) error {
+	for _, part := range to {
+		if err := member(method, f.Header.Extra[method], part); err != nil {
+			return err
 		}
-		if err := json.Unmarshal(part.text, part.to); err != nil {
-			return fault.Data("", "header of the model, %s: %w", part.name, err)
-		}
+	}
+	return nil
+}
+
+func member(name string, text json.RawMessage, to any) error {
+	if err := json.Unmarshal(text, to); err != nil {
+		return fault.Data("", "header of the model, %s: %w", name, err)
 	}
 	return nil
 }

@@ -1,5 +1,4 @@
-// Package classical finds coordinates of points whose distances are given: classical scaling (Torgerson 1952).
-package classical
+package basis
 
 import (
 	"context"
@@ -10,9 +9,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Axes returns the leading eigenpairs, dims of them, of the inner products -H D^2 H / 2 that distances D come to, which are
-// overwritten. Eigenvalues may be negative where the distances are not those of a Euclidean space.
-func Axes(ctx context.Context, eng *engine.Engine, d blas.Matrix, dims int, o eigen.Options) (*eigen.Result, error) {
+// Scaled returns the leading eigenpairs, dims of them, of the inner products -H D^2 H / 2 that distances D come to, which are
+// overwritten: classical scaling (Torgerson 1952). Eigenvalues may be negative where the distances are not those of a Euclidean space.
+func Scaled(ctx context.Context, eng *engine.Engine, d blas.Matrix, dims int, o eigen.Options) (*eigen.Result, error) {
 	centre(d)
 	gram, err := operator.Dense(d)
 	if err != nil {

@@ -1,12 +1,11 @@
-// Package stops orders the values of a parameter at which a path of fits stops.
-package stops
+package input
 
 import (
 	"cmp"
 	"slices"
 )
 
-// Falling calls use for each of the different values, the largest first, with its places among all. The first error ends it.
+// Falling calls use for each of the different values, the largest first, with its indices among all. The first error ends it.
 func Falling(values []float64, use func(v float64, places []int) error) error {
 	order := make([]int, len(values))
 	for at := range order {

@@ -1,16 +1,18 @@
-package stops
+package input_test
 
 import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 )
 
 // Each value comes once, the largest first, with all its places in their order; the first error ends the walk.
 func TestFalling(t *testing.T) {
 	var values []float64
 	var places [][]int
-	err := Falling([]float64{1, 3, 1, 0.5, 3}, func(v float64, at []int) error {
+	err := input.Falling([]float64{1, 3, 1, 0.5, 3}, func(v float64, at []int) error {
 		values, places = append(values, v), append(places, slices.Clone(at))
 		return nil
 	})
@@ -18,7 +20,7 @@ func TestFalling(t *testing.T) {
 		t.Errorf("values %v at %v, error %v", values, places, err)
 	}
 	broken, calls := errors.New("broken"), 0
-	if err := Falling([]float64{1, 2}, func(float64, []int) error { calls++; return broken }); !errors.Is(err, broken) || calls != 1 {
+	if err := input.Falling([]float64{1, 2}, func(float64, []int) error { calls++; return broken }); !errors.Is(err, broken) || calls != 1 {
 		t.Errorf("error %v after %d calls", err, calls)
 	}
 }

@@ -1,0 +1,163 @@
+package maps
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// expansion is y = V k(l, x) - c for m stored points l.
+type expansion struct {
+	basis
+	v      blas.Matrix // Dim x m
+	turned blas.Matrix // m x Dim: V'
+	center []float64   // c, nil for 0
+}
+
+// NewExpansion returns the map y = V k(l, x) - c of the named method over the given points l; v, Dim x m, and the center, Dim values or nil
+// for 0, are kept. Cost of embedding: m kernel values and 2 m Dim flops a point.
+func NewExpansion(method string, k kernel.Kernel, support points.Points, v blas.Matrix, center []float64) *Map {
+	return &Map{expand(basis{k, stored.Strip(support)}, v, center), method}
+}
+
+func expand(b basis, v blas.Matrix, center []float64) *expansion {
+	turned := blas.NewMatrix(v.Cols, v.Rows)
+	for i := range v.Rows {
+		for j, value := range v.Row(i) {
+			turned.Set(j, i, value)
+		}
+	}
+	return &expansion{b, v, turned, center}
+}
+
+// Support returns the number of points of an expansion, 0 for another map.
+func (m *Map) Support() int {
+	if e, is := m.form.(interface{ count() int }); is {
+		return e.count()
+	}
+	return 0
+}
+
+func (e *expansion) count() int { return e.v.Cols }
+
+// Changed returns an expansion, without its center, with change(V) instead of V.
+func Changed(m *Map, change func(v blas.Matrix) blas.Matrix) *Map {
+	e := m.form.(*expansion)
+	return &Map{expand(e.basis, change(e.v), nil), m.method}
+}
+
+func (e *expansion) Dim() int { return e.v.Rows }
+
+func (e *expansion) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
+	if err := e.kernel.MultiplyTo(ctx, eng, y, x, e.support, e.turned); err != nil {
+		return err
+	}
+	for i := range y.Rows {
+		for c, shift := range e.center {
+			y.Set(i, c, y.At(i, c)-shift)
+		}
+	}
+	return nil
+}
+
+func (e *expansion) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
+	return Single(ctx, eng, method, e.kernel, e.support, e.turned, e.center, x)
+}
+
+// beyondSingle says what finite found in single precision.
+const beyondSingle = "beyond single precision: want smaller values (standardize the data), or double precision"
+
+// Single returns y = V k(l, x) - c in single precision for n points, n x dims; turned is V', m x dims, and center is c, nil for 0.
+// Stored points of another kind than dense vectors are a *fault.ParamError. Cost: 2 n m (d + dims) flops, and rounding m (d + dims) numbers.
+func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, support points.Points, turned blas.Matrix, center []float64, x *points.Single) (blas.Matrix32, error) {
+	dense, ok := support.(*points.Dense)
+	if !ok {
+		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of other points than dense vectors"}
+	}
+	if x.D != dense.D {
+		return blas.Matrix32{}, stored.WrongFeatures(x.D, dense.D)
+	}
+	narrow, err := points.Narrow(dense)
+	if err != nil {
+		return blas.Matrix32{}, fmt.Errorf("%s: the model's points in single precision: %w", method, err)
+	}
+	v := blas.NewMatrix32(turned.Rows, turned.Cols)
+	for l := range turned.Rows {
+		eng.Backend().Kernels().Narrow(v.Row(l), turned.Row(l))
+	}
+	if err := checkMemory(eng, x.N, v.Cols, 2); err != nil {
+		return blas.Matrix32{}, err
+	}
+	y := blas.NewMatrix32(x.N, v.Cols)
+	if err := k.MultiplySingle(ctx, eng, y, x, narrow, v); err != nil {
+		return blas.Matrix32{}, input.Cancelled(ctx, method+":", err)
+	}
+	for i := range y.Rows {
+		row := y.Row(i)
+		for c, shift := range center {
+			row[c] -= float32(shift)
+		}
+	}
+	return y, finite(0, y.Rows, y.Row, beyondSingle)
+}
+
+// Ends of the names of the tensors that hold V and c.
+const (
+	tensorExpansion = ".expansion"
+	tensorCenter    = ".centre"
+)
+
+func (e *expansion) encode(f *model.File, method string) any {
+	stored.SetMatrix(f, method+tensorExpansion, e.v)
+	if e.center != nil {
+		f.SetFloat64s(method+tensorCenter, e.center)
+	}
+	return e.basis.encode(f)
+}
+
+// ReadExpansion is the [Reader] of expansions.
+func ReadExpansion(method string, f *model.File) (*Map, error) {
+	var about About
+	if err := stored.Extra(f, method, &about); err != nil {
+		return nil, err
+	}
+	k, support, err := ReadSupport(f, about)
+	if err != nil {
+		return nil, err
+	}
+	count := support.Len()
+	data, err := stored.Finite(f, method+tensorExpansion, -1, count)
+	if err != nil {
+		return nil, err
+	}
+	if count == 0 || len(data) == 0 {
+		return nil, fault.Data("", "an expansion of %d values over %d points: want at least one of each", len(data), count)
+	}
+	v, center := blas.Matrix{Rows: len(data) / count, Cols: count, Stride: count, Data: data}, []float64(nil)
+	if f.Has(method + tensorCenter) {
+		if center, err = stored.Finite(f, method+tensorCenter, v.Rows); err != nil {
+			return nil, err
+		}
+	}
+	return &Map{expand(basis{k, support}, v, center), method}, nil
+}
+
+// ReadEither is the [Reader] of methods with kernels whose map is linear without one.
+func ReadEither(method string, f *model.File) (*Map, error) {
+	if f.Header.Kernel != "" {
+		return ReadExpansion(method, f)
+	}
+	m, err := ReadLinear(method, f)
+	if err != nil {
+		return nil, err
+	}
+	return WithKernel(m), nil
+}

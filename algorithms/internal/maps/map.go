@@ -1,0 +1,201 @@
+// Package maps holds the maps that learned metrics are, with everything that a model does with one. There are three kinds: linear,
+// y = W (x - mean); an expansion over stored points, y = V k(l, x) - c; and a table of training rows with an extension to new ones.
+package maps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Map takes points to coordinates, in which squared Euclidean distance is the learned one. It is immutable and safe for concurrent use.
+type Map struct {
+	form
+	method string
+}
+
+// form is one of the three kinds.
+type form interface {
+	// Dim returns the number of columns of Embed.
+	Dim() int
+	// InputDim returns the number of features (or reference objects) of the points that it takes.
+	InputDim() int
+	// Alphabet returns the letters of the sequences that it takes, "" for other points.
+	Alphabet() string
+	// Kernel returns the kernel, without bandwidth rules: linear for a linear map of a method with kernels, the zero Kernel for one
+	// of a method without.
+	Kernel() kernel.Kernel
+	check(method string, x points.Points) error
+	// embed writes the coordinates of points that were checked.
+	embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error
+	single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error)
+	// encode returns the members of the header, nil for none.
+	encode(f *model.File, method string) any
+}
+
+// A Reader reads the map of a method from a file. A tensor or a member of the header that cannot be used is a *fault.DataError.
+type Reader func(method string, f *model.File) (*Map, error)
+
+// Method returns the name of the method that made it.
+func (m *Map) Method() string { return m.method }
+
+// Embed maps n points to n x Dim coordinates.
+func (m *Map) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	if err := m.check(m.method, x); err != nil {
+		return blas.Matrix{}, err
+	}
+	if err := checkMemory(eng, x.Len(), m.Dim(), 1); err != nil {
+		return blas.Matrix{}, err
+	}
+	y := eng.NewMatrix(x.Len(), m.Dim())
+	err := m.embed(ctx, eng, x, y)
+	if err == nil {
+		err = eng.For(ctx, y.Rows, 4096, func(lo, hi int) error {
+			return finite(lo, hi, y.Row, "not representable: want smaller values (standardize the data)")
+		})
+	}
+	if err != nil {
+		return blas.Matrix{}, input.Cancelled(ctx, m.method+":", err)
+	}
+	return y, nil
+}
+
+// EmbedSingle is [Map.Embed] in single precision, as algorithms.SingleEmbedder says, for linear maps and expansions; another one is a
+// *fault.ParamError.
+func (m *Map) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
+	return m.single(ctx, eng, m.method, x)
+}
+
+// checkMemory prices an embedding, in a part of the bytes that float64 takes.
+func checkMemory(eng *engine.Engine, n, dim, part int) error {
+	return eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim), engine.MatrixBytes(n, dim)/int64(part), "embed fewer points at a time")
+}
+
+// finite returns a *fault.DataError for the first row from lo to hi - 1 with a value that is not finite.
+func finite[F float32 | float64](lo, hi int, row func(i int) []F, what string) error {
+	for i := lo; i < hi; i++ {
+		for _, v := range row(i) {
+			if v-v != 0 {
+				return &fault.DataError{Row: i, Err: errors.New("the place of this point is " + what)}
+			}
+		}
+	}
+	return nil
+}
+
+// Gram evaluates the learned kernel, the inner products of embedded points, |x| x |y|. A nil y means x, and then the result is symmetric
+// to the bit.
+func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
+	if err := m.check(m.method, x); err != nil {
+		return blas.Matrix{}, err
+	}
+	rows, cols := x.Len(), x.Len()
+	if y != nil {
+		cols = y.Len()
+	}
+	need := engine.MatrixBytes(rows, cols) + engine.MatrixBytes(rows+cols, m.Dim())
+	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "ask for fewer points at a time"); err != nil {
+		return blas.Matrix{}, err
+	}
+	a, err := m.Embed(ctx, eng, x)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	left := &points.Dense{N: rows, D: a.Cols, Data: a.Data}
+	if y == nil {
+		return kernel.Linear().Gram(ctx, eng, left)
+	}
+	b, err := m.Embed(ctx, eng, y)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return kernel.Linear().Cross(ctx, eng, left, &points.Dense{N: cols, D: b.Cols, Data: b.Data})
+}
+
+// Distances returns the squared learned distance of each pair of rows of x. Only the rows that occur are embedded. A row out of range is
+// a *fault.DataError whose Row is the number of the pair.
+func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+	return m.DistancesBy(eng, x, pairs, func(x points.Points) (blas.Matrix, error) { return m.Embed(ctx, eng, x) })
+}
+
+// DistancesBy is [Map.Distances] in the coordinates that embed finds.
+func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, embed func(points.Points) (blas.Matrix, error)) ([]float64, error) {
+	if err := m.check(m.method, x); err != nil {
+		return nil, err
+	}
+	if err := input.Pairs(x.Len(), pairs); err != nil {
+		return nil, err
+	}
+	place, rows := map[int]int{}, []int(nil)
+	for _, pair := range pairs {
+		for _, i := range pair {
+			if _, ok := place[i]; !ok {
+				place[i] = len(rows)
+				rows = append(rows, i)
+			}
+		}
+	}
+	y, err := embed(x.Select(rows))
+	if err != nil {
+		return nil, err
+	}
+	t, out := eng.Backend().Kernels(), make([]float64, len(pairs))
+	for p, pair := range pairs {
+		out[p] = t.SquaredDistance(y.Row(place[pair[0]]), y.Row(place[pair[1]]))
+		if out[p]-out[p] != 0 {
+			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("the learned distance of points %d and %d is %v: want smaller values (standardize the data)", pair[0], pair[1], out[p])}
+		}
+	}
+	return out, nil
+}
+
+// Encode stores the map in f, in tensors named after the method, and returns the members of the header that it takes, nil for none.
+func (m *Map) Encode(f *model.File) any { return m.encode(f, m.method) }
+
+// basis is the points that a map evaluates its kernel with.
+type basis struct {
+	kernel  kernel.Kernel
+	support points.Points
+}
+
+func (b *basis) InputDim() int         { return b.support.Dim() }
+func (b *basis) Alphabet() string      { return stored.Alphabet(b.support) }
+func (b *basis) Kernel() kernel.Kernel { return b.kernel }
+
+func (b *basis) check(_ string, x points.Points) error {
+	if err := stored.Check(x, b.support); err != nil {
+		return err
+	}
+	return input.Points(x)
+}
+
+// About is the members of the header that stored points take.
+type About struct {
+	InputDim int    `json:"input_dim"`
+	Alphabet string `json:"alphabet,omitempty"`
+}
+
+// encode stores the points and the kernel.
+func (b *basis) encode(f *model.File) About {
+	f.Header.Kernel = b.kernel.String()
+	stored.Encode(f, b.support)
+	return About{b.InputDim(), b.Alphabet()}
+}
+
+// ReadSupport reads the kernel and the stored points. What cannot be used is a *fault.DataError.
+func ReadSupport(f *model.File, about About) (k kernel.Kernel, x points.Points, err error) {
+	if k, err = stored.Kernel(f); err != nil {
+		return k, nil, err
+	}
+	x, err = stored.Decode(f, about.InputDim, about.Alphabet)
+	return k, x, err
+}

@@ -1,0 +1,117 @@
+package maps
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Table is training rows with their coordinates.
+type Table struct {
+	Kernel  kernel.Kernel // in whose feature space neighbors are near, without bandwidth rules
+	Support points.Points // the rows, of which those of a Gram matrix are not kept
+	Places  blas.Matrix   // n x Dim: the learned kernel matrix is their inner products; no data where the extension has what makes them
+	Dim     int
+}
+
+// NewTable returns the table of rows near each other in the feature space of k, and of their coordinates, one a row.
+func NewTable(k kernel.Kernel, x points.Points, places blas.Matrix) Table {
+	return Table{k, stored.Strip(x), places, places.Cols}
+}
+
+// Extension gives coordinates to points, those of its table and new ones.
+type Extension interface {
+	// Begin prepares an embedding and returns what writes the coordinates of a block of points. The row of a *fault.DataError is that in
+	// the block.
+	Begin(ctx context.Context, eng *engine.Engine) (Block, error)
+	// Encode stores in f what it takes besides the table, about being the members of the header for that, and returns the members for both.
+	Encode(f *model.File, method string, about About) any
+}
+
+// Block writes the coordinates of the points x, one a row.
+type Block func(x points.Points, to blas.Matrix) error
+
+// table is a table with an extension to new rows.
+type table struct {
+	basis
+	places blas.Matrix
+	dim    int
+	ext    Extension
+}
+
+// Extended returns the map of a table and its extension.
+func Extended(method string, t Table, e Extension) *Map {
+	return &Map{&table{basis{t.Kernel, t.Support}, t.Places, t.Dim, e}, method}
+}
+
+// Places returns the coordinates of the training rows of a table, n x Dim, no data for another map. They are shared: do not change them.
+func (m *Map) Places() blas.Matrix {
+	if t, is := m.form.(*table); is {
+		return t.places
+	}
+	return blas.Matrix{}
+}
+
+// Extension returns that of a table, nil for another map.
+func (m *Map) Extension() Extension {
+	if t, is := m.form.(*table); is {
+		return t.ext
+	}
+	return nil
+}
+
+func (t *table) Dim() int { return t.dim }
+
+// rows is the number of points that are embedded at a time.
+const rows = 16384
+
+func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
+	block, err := t.ext.Begin(ctx, eng)
+	if err != nil {
+		return err
+	}
+	for lo := 0; lo < x.Len(); lo += rows {
+		hi := min(lo+rows, x.Len())
+		if err := block(points.Slice(x, lo, hi), y.View(lo, hi, 0, y.Cols)); err != nil {
+			return fault.InRows(err, lo)
+		}
+	}
+	return ctx.Err()
+}
+
+func (t *table) single(context.Context, *engine.Engine, string, *points.Single) (blas.Matrix32, error) {
+	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models that place points by their nearest neighbours"}
+}
+
+const tensorPlaces = ".places"
+
+func (t *table) encode(f *model.File, method string) any {
+	if t.places.Data != nil {
+		stored.SetMatrix(f, method+tensorPlaces, t.places)
+	}
+	return t.ext.Encode(f, method, t.basis.encode(f))
+}
+
+// ReadTable reads a table of rows that the header has these members for. A tensor or a kernel that cannot be used is a *fault.DataError.
+func ReadTable(method string, f *model.File, about About) (Table, error) {
+	k, support, err := ReadSupport(f, about)
+	if err != nil {
+		return Table{}, err
+	}
+	count := support.Len()
+	data, err := stored.Finite(f, method+tensorPlaces, count, -1)
+	if err != nil {
+		return Table{}, err
+	}
+	if len(data) == 0 {
+		return Table{}, stored.Empty(method + tensorPlaces)
+	}
+	dim := len(data) / count
+	return Table{k, support, blas.Matrix{Rows: count, Cols: dim, Stride: dim, Data: data}, dim}, nil
+}
