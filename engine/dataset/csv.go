@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,14 +116,10 @@ func (r *records) headerIsData() bool {
 }
 
 // column returns the place of the named column, or -1.
-func (r *records) column(name string) int {
-	for i, c := range r.columns {
-		if c == name {
-			return i
-		}
-	}
-	return -1
-}
+func (r *records) column(name string) int { return slices.Index(r.columns, name) }
+
+// header returns the text of the header for a message.
+func (r *records) header() string { return quote(strings.Join(r.columns, ",")) }
 
 // next returns the next record that has the header's number of fields. The error is
 // io.EOF, errStop, or a failure; other problems are reported and passed over.
@@ -286,7 +283,7 @@ type csvRows struct {
 
 // openCSVRows reads the header.
 func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
-	r, err := openRecords(src, o.maxLine(), rep)
+	r, err := openRecords(src, o.MaxLine, rep)
 	if err != nil {
 		return nil, err
 	}

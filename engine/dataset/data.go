@@ -73,13 +73,6 @@ type ReadOptions struct {
 	MemoryLimit int64
 }
 
-func (o ReadOptions) maxLine() int {
-	if o.MaxLine <= 0 {
-		return DefaultMaxLine
-	}
-	return o.MaxLine
-}
-
 // Read reads the data file at path. Errors of the content, and a path that cannot be
 // opened, are *fault.DataError; a format that is not known is a *fault.ParamError. For a
 // stream use [Decode].
@@ -122,12 +115,12 @@ func readData(path string, o ReadOptions, rep *report) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, size, err := open(path)
+	src, err := open(path, gz)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	return decodeData(newSource(path, in, size, gz), f, o, rep)
+	defer src.Close()
+	return decodeData(src, f, o, rep)
 }
 
 // table is what a format's decoder delivers: n rows of d numbers, or other points, with

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -25,40 +24,37 @@ func WriteLabelRows(path string, next func() (LabelRows, error), o WriteOptions)
 		return err
 	}
 	named := block.IDs != nil
-	return o.text(path, func(w *csv.Writer) error {
-		header := []string{labelColumn}
-		if named {
-			header = []string{idColumn, labelColumn}
-		}
-		if err := w.Write(header); err != nil {
-			return err
-		}
-		for err == nil {
-			if err = block.write(w, named); err == nil {
-				block, err = next()
+	header := []string{labelColumn}
+	if named {
+		header = []string{idColumn, labelColumn}
+	}
+	return o.table(path, header, func(yield func([]string, error) bool) {
+		for ; err == nil; block, err = next() {
+			if err = block.check(named); err != nil {
+				break
+			}
+			for i, label := range block.Labels {
+				record := [2]string{label}
+				fields := record[:1]
+				if named {
+					record = [2]string{block.IDs[i], label}
+					fields = record[:]
+				}
+				if !yield(fields, nil) {
+					return
+				}
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
+		if !errors.Is(err, io.EOF) {
+			yield(nil, err)
 		}
-		return err
 	})
 }
 
-// write writes the lines of the block.
-func (b LabelRows) write(w *csv.Writer, named bool) error {
+// check reports ids that are not as many as the labels, or that the blocks before did not have.
+func (b LabelRows) check(named bool) error {
 	if (b.IDs != nil) != named || named && len(b.IDs) != len(b.Labels) {
 		return &fault.ShapeError{What: "number of ids", Got: len(b.IDs), Want: fmt.Sprintf("%d, one for each label, or none in all blocks", len(b.Labels))}
-	}
-	var record [2]string
-	for i, label := range b.Labels {
-		fields := append(record[:0], label)
-		if named {
-			fields = append(record[:0], b.IDs[i], label)
-		}
-		if err := w.Write(fields); err != nil {
-			return err
-		}
 	}
 	return nil
 }

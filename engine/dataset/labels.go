@@ -31,19 +31,20 @@ func readLabels(path string, o ReadOptions) (labels, ids []string, err error) {
 	if f := formatNamed(path, nil); f.labels != nil {
 		decode = f.labels
 	}
-	err = withText(path, func(src *source) error {
-		src.limit = o.MemoryLimit
-		labels, ids, err = decode(src, o.MaxLine)
-		return err
-	})
-	return labels, ids, err
+	src, err := open(path, isGzip(path))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	src.limit = o.MemoryLimit
+	return decode(src, o.MaxLine)
 }
 
 // decodeLabels also returns the ids, nil when there are none.
 func decodeLabels(src *source, maxLine int) (labels, ids []string, err error) {
 	rep := &report{file: src.name, max: 1}
 	err = func() error {
-		r, err := openRecords(src, ReadOptions{MaxLine: maxLine}.maxLine(), rep)
+		r, err := openRecords(src, maxLine, rep)
 		if err != nil {
 			return err
 		}

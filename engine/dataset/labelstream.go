@@ -1,25 +1,13 @@
 package dataset
 
-import (
-	"errors"
-	"fmt"
-	"io"
-	"strings"
-
-	"github.com/mustlink/mustlink/engine/fault"
-)
+import "io"
 
 // LabelStream is a file of labels that is read a block at a time, where its format is CSV; those of other formats are read at
 // once. It is not safe for concurrent use.
 type LabelStream struct {
-	in    io.Closer // nil for a reader that belongs to the caller
-	name  string
-	rep   *report
-	lines *records // nil for labels that are held
-	label *names
+	recordStream
+	label *names   // nil for labels that are held
 	rest  []string // labels that are held
-	done  int
-	err   error
 }
 
 // OpenLabels begins to read the labels of a file, as [ReadLabels] does and with its errors. Ids are not compared with one another.
@@ -31,19 +19,13 @@ func OpenLabels(path string, limit int64) (*LabelStream, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &LabelStream{name: path, rest: labels}, nil
+		return &LabelStream{rest: labels}, nil
 	}
-	in, size, err := open(path)
+	src, err := open(path, isGzip(path))
 	if err != nil {
 		return nil, err
 	}
-	s, err := newLabelStream(newSource(path, in, size, isGzip(path)))
-	if err != nil {
-		in.Close()
-		return nil, err
-	}
-	s.in = in
-	return s, nil
+	return newLabelStream(src)
 }
 
 // DecodeLabelStream is [OpenLabels] for a stream of CSV that messages call name. gz says that it is compressed.
@@ -52,13 +34,15 @@ func DecodeLabelStream(r io.Reader, name string, gz bool) (*LabelStream, error) 
 	return newLabelStream(newSource(name, r, -1, gz))
 }
 
+// newLabelStream closes src when it returns an error.
 func newLabelStream(src *source) (*LabelStream, error) {
-	s := &LabelStream{name: src.name, rep: &report{file: src.name, max: 1}}
+	s := &LabelStream{recordStream: newRecordStream(src)}
 	var err error
-	if s.lines, err = openRecords(src, ReadOptions{}.maxLine(), s.rep); err == nil {
+	if s.lines, err = openRecords(src, 0, s.rep); err == nil {
 		s.label, err = labelsOf(s.lines)
 	}
 	if err != nil {
+		src.Close()
 		return nil, s.rep.outcome(err)
 	}
 	s.label.seen = nil // there may be as many as there are rows
@@ -69,8 +53,7 @@ func newLabelStream(src *source) (*LabelStream, error) {
 func labelsOf(r *records) (*names, error) {
 	label := labelNames(r.column(labelColumn))
 	if label.at < 0 {
-		return nil, r.rep.fatal("name the column of labels label", "the header is %s: want a column %s",
-			quote(strings.Join(r.columns, ",")), labelColumn)
+		return nil, r.rep.fatal("name the column of labels label", "the header is %s: want a column %s", r.header(), labelColumn)
 	}
 	return label, nil
 }
@@ -81,59 +64,30 @@ func (s *LabelStream) Done() int { return s.done }
 // Next returns the next labels, 1 to limit of them. After the last one the error is io.EOF; it and any other error come back
 // from every call that follows.
 func (s *LabelStream) Next(limit int) ([]string, error) {
-	if limit < 1 {
-		return nil, &fault.ParamError{Param: "limit", Value: limit, Want: "a number of labels >= 1"}
+	if s.label == nil {
+		return s.held(limit)
 	}
-	if s.err != nil {
-		return nil, s.err
-	}
-	labels, err := s.read(limit)
-	if err != nil {
-		if !errors.Is(err, io.EOF) {
-			err = s.rep.outcome(err)
+	return nextRecords(&s.recordStream, limit, "labels", func(fields []string, line int) (string, error) {
+		if err := s.label.add(s.lines, fields, line); err != nil {
+			return "", err
 		}
-		s.err = err
+		label := s.label.values[0]
+		s.label.values = s.label.values[:0]
+		return label, nil
+	})
+}
+
+// held is Next for labels that are held.
+func (s *LabelStream) held(limit int) ([]string, error) {
+	if err := s.ready(limit, "labels"); err != nil {
 		return nil, err
 	}
-	s.done += len(labels)
+	n := min(limit, len(s.rest))
+	labels := s.rest[:n]
+	s.rest = s.rest[n:]
+	if n == 0 {
+		return nil, io.EOF
+	}
+	s.done += n
 	return labels, nil
-}
-
-func (s *LabelStream) read(limit int) ([]string, error) {
-	if s.lines == nil {
-		n := min(limit, len(s.rest))
-		labels := s.rest[:n]
-		s.rest = s.rest[n:]
-		if n == 0 {
-			return nil, io.EOF
-		}
-		return labels, nil
-	}
-	for len(s.label.values) < limit {
-		fields, line, err := s.lines.next()
-		if err == io.EOF && len(s.label.values) > 0 {
-			break
-		}
-		if err == io.EOF && s.done == 0 {
-			return nil, s.lines.none()
-		}
-		if err == nil {
-			err = s.label.add(s.lines, fields, line)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return s.label.take(), nil
-}
-
-// Close closes the file that [OpenLabels] opened.
-func (s *LabelStream) Close() error {
-	if s.in == nil {
-		return nil
-	}
-	if err := s.in.Close(); err != nil {
-		return fmt.Errorf("closing %s: %w", s.name, err)
-	}
-	return nil
 }

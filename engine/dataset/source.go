@@ -31,16 +31,17 @@ type source struct {
 	limit  int64
 	file   io.ReaderAt // the plain file behind r, nil for anything else
 	copied int64       // bytes of a copy in memory that were taken off the limit
+	opened *os.File    // nil for a reader that belongs to the caller
 }
 
-// open opens a regular file, pipe or device for reading; size is -1 when not known.
-func open(path string) (f *os.File, size int64, err error) {
+// open opens a regular file, pipe or device for reading.
+func open(path string, gz bool) (*source, error) {
 	if path == "-" {
-		return nil, 0, &fault.ParamError{Param: "path", Value: path, Want: "a file; streams are read with Decode"}
+		return nil, &fault.ParamError{Param: "path", Value: path, Want: "a file; streams are read with Decode"}
 	}
-	f, err = os.Open(path)
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, cannotRead(path, err)
+		return nil, cannotRead(path, err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
@@ -48,12 +49,36 @@ func open(path string) (f *os.File, size int64, err error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, 0, cannotRead(path, err)
+		return nil, cannotRead(path, err)
 	}
-	if !info.Mode().IsRegular() {
-		return f, -1, nil
+	size := int64(-1) // not known
+	if info.Mode().IsRegular() {
+		size = info.Size()
 	}
-	return f, info.Size(), nil
+	s := newSource(path, f, size, gz)
+	s.opened = f
+	return s, nil
+}
+
+// Close closes the file that was opened.
+func (s *source) Close() error {
+	if s == nil || s.opened == nil {
+		return nil
+	}
+	if err := s.opened.Close(); err != nil {
+		return fmt.Errorf("closing %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// fromFile decodes a file of text, which may be compressed, whatever the rest of its extension says.
+func fromFile[T any](path string, decode func(src *source) (T, error)) (value T, err error) {
+	src, err := open(path, isGzip(path))
+	if err != nil {
+		return value, err
+	}
+	defer src.Close()
+	return decode(src)
 }
 
 func cannotRead(path string, err error) error {
