@@ -38,9 +38,8 @@ func unfit(k int, err error) error {
 }
 
 // replay makes the matrix that the multipliers belong to: first what they add to its inverse, then what they take away, so that
-// all matrices on the way are definite if the last one is. image returns q = A w and w'q for a constraint's vector, that of
-// I and K or that of I and J.
-func (s *state) replay(done func() error, m changed, image func(k int, far bool) (p float64, q []float64)) error {
+// all matrices on the way are definite if the last one is.
+func (s *state) replay(done func() error) error {
 	for _, sign := range []float64{1, -1} {
 		for k, c := range s.constraints {
 			if k%1024 == 1023 {
@@ -52,11 +51,12 @@ func (s *state) replay(done func() error, m changed, image func(k int, far bool)
 			if l == 0 || c.Kind != Nearer && c.sign() != sign {
 				continue
 			}
-			p, q := image(k, c.Kind == Nearer && sign < 0)
+			p := s.square(k, c.Kind == Nearer && sign < 0, s.q)
+			s.finish(s.q)
 			if !(1+l*p > 0) {
 				return unfit(k, fmt.Errorf("multiplier %v makes the matrix indefinite: want those of a result for the same points", s.Multipliers[k]))
 			}
-			m.add(-l/(1+l*p), q)
+			s.add(-l/(1+l*p), s.q)
 		}
 	}
 	return nil
