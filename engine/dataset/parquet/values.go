@@ -44,8 +44,12 @@ func (c *column) size() int {
 	return 8
 }
 
-// texts begins to read a page of at most n texts.
+// texts begins to read a page of at most n texts, or of numbers as texts.
 func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string], error) {
+	if c.kind != format.ByteArray {
+		numbers, err := c.numbers(encoding, b, n)
+		return &numberTexts{numbers: numbers, c: c}, err
+	}
 	switch encoding {
 	case format.Plain:
 		return &plainTexts{b}, nil
@@ -172,6 +176,27 @@ func (x *indexed[T]) read(dst []T) error {
 			dst[i] = x.dictionary[at]
 		}
 		dst = dst[len(places):]
+	}
+	return nil
+}
+
+// numberTexts reads numbers as CSV has them.
+type numberTexts struct {
+	numbers values[uint64]
+	c       *column
+	buffer  [64]uint64
+}
+
+func (t *numberTexts) read(dst []string) error {
+	for len(dst) > 0 {
+		part := t.buffer[:min(len(dst), len(t.buffer))]
+		if err := t.numbers.read(part); err != nil {
+			return err
+		}
+		for i, bits := range part {
+			dst[i] = t.c.text(bits)
+		}
+		dst = dst[len(part):]
 	}
 	return nil
 }
