@@ -20,7 +20,7 @@ func (r *start) seed() error {
 	}
 	cost := make([]float64, r.s.rows()) // weight x squared distance to the nearest centre
 	for i := range cost {
-		cost[i] = r.s.weightOf(i)
+		cost[i] = r.s.weight.of(i)
 	}
 	nearest := make([]float64, r.s.rows())
 	for i := range nearest {
@@ -32,7 +32,7 @@ func (r *start) seed() error {
 		err := loop(r.ctx, r.eng, r.parallel, len(cost), 4*assignBlock, func(lo, hi int) error {
 			for i := lo; i < hi; i++ {
 				nearest[i] = min(nearest[i], points.SquaredDistance(r.s.x.Row(i), x))
-				cost[i] = r.s.weightOf(i) * nearest[i]
+				cost[i] = r.s.weight.of(i) * nearest[i]
 			}
 			return nil
 		})

@@ -84,7 +84,7 @@ func (r *start) last() float64 { return r.trace[len(r.trace)-1] }
 func (r *start) objective() float64 {
 	sum := 0.0
 	for i, d := range r.dist {
-		sum += r.s.weightOf(i) * d
+		sum += r.s.weight.of(i) * d
 	}
 	return sum
 }

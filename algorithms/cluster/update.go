@@ -21,7 +21,7 @@ func (r *start) update() error {
 			clear(part.Row(c))
 		}
 		for i := lo; i < hi; i++ {
-			addRow(part.Row(r.labels[i]), r.s.x.Row(i), r.s.weightOf(i))
+			addRow(part.Row(r.labels[i]), r.s.x.Row(i), r.s.weight.of(i))
 		}
 		return nil
 	})
@@ -102,7 +102,7 @@ func (r *start) refill() {
 		}
 		far, cost := -1, 0.0
 		for i, d := range r.dist {
-			if v := r.s.weightOf(i) * d; v > cost && size[r.labels[i]] > 1 {
+			if v := r.s.weight.of(i) * d; v > cost && size[r.labels[i]] > 1 {
 				far, cost = i, v
 			}
 		}
