@@ -2,8 +2,6 @@ package links
 
 import (
 	"fmt"
-
-	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // Quadruplet is a relative comparison: rows I and J are nearer to each other than rows K and L. Rows are 0-based; I differs
@@ -23,10 +21,7 @@ func (t Triplet) Quadruplet() Quadruplet {
 func CheckQuadruplets(n int, list []Quadruplet) error {
 	for at, q := range list {
 		if column, err := q.check(n); err != nil {
-			if q.Line <= 0 {
-				err = fmt.Errorf("quadruplet %d of the list: %w", at, err)
-			}
-			return &fault.DataError{Line: max(q.Line, 0), Row: -1, Column: column, Err: err}
+			return lineError(q.Line, "quadruplet", at, column, err)
 		}
 	}
 	return nil

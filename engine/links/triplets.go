@@ -2,8 +2,6 @@ package links
 
 import (
 	"fmt"
-
-	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // Triplet says that row I belongs nearer to row J than to row K, three different 0-based rows.
@@ -17,10 +15,7 @@ type Triplet struct {
 func CheckTriplets(n int, list []Triplet) error {
 	for at, t := range list {
 		if column, err := t.check(n); err != nil {
-			if t.Line <= 0 {
-				err = fmt.Errorf("triplet %d of the list: %w", at, err)
-			}
-			return &fault.DataError{Line: max(t.Line, 0), Row: -1, Column: column, Err: err}
+			return lineError(t.Line, "triplet", at, column, err)
 		}
 	}
 	return nil

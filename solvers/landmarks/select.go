@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -114,15 +115,7 @@ func (c *choice) uniform() {
 		chosen := at(other)
 		moved[other] = at(k)
 		// The place-th point that was not given: every given one at or before it moves it by one.
-		lo, hi := 0, len(given)
-		for lo < hi {
-			if mid := (lo + hi) / 2; given[mid]-mid <= chosen {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		c.take(chosen + lo)
+		c.take(chosen + sort.Search(len(given), func(at int) bool { return given[at]-at > chosen }))
 	}
 }
 
