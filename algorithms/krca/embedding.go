@@ -264,7 +264,7 @@ func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x 
 		k := eng.GetMatrix(hi-lo, e.support.Len())
 		defer eng.PutMatrix(k)
 		if err := m.kernel.CrossTo(ctx, eng, k, block, e.support); err != nil {
-			return atRow(err, lo)
+			return fault.InRows(err, lo)
 		}
 		y := dst.View(lo, hi, 0, e.dim())
 		if !m.spectral() {

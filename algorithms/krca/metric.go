@@ -85,7 +85,7 @@ func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.P
 		k := eng.GetMatrix(hi-lo, m.f.points())
 		defer eng.PutMatrix(k)
 		if err := m.kernel.CrossTo(ctx, eng, k, block, m.anchors); err != nil {
-			return atRow(err, lo)
+			return fault.InRows(err, lo)
 		}
 		return m.project(ctx, eng, dst.View(lo, hi, 0, dst.Cols), k)
 	})
@@ -160,7 +160,7 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 	err = forRows(x, func(lo, hi int, block points.Points) error {
 		dst := kt.View(lo, hi, 0, y.Len())
 		if err := m.kernel.CrossTo(ctx, eng, dst, block, y); err != nil {
-			return atRow(err, lo)
+			return fault.InRows(err, lo)
 		}
 		cx, err := m.coordinates(ctx, eng, block)
 		if err != nil {
@@ -228,32 +228,13 @@ func (m *metric) weighted(c blas.Matrix) blas.Matrix {
 
 // forRows calls f for consecutive blocks of at most rowBlock points of x.
 func forRows(x points.Points, f func(lo, hi int, block points.Points) error) error {
-	n := x.Len()
-	if n <= rowBlock {
-		return f(0, n, x)
-	}
-	for lo := 0; lo < n; lo += rowBlock {
-		hi := min(lo+rowBlock, n)
-		rows := make([]int, hi-lo)
-		for i := range rows {
-			rows[i] = lo + i
-		}
-		if err := f(lo, hi, x.Select(rows)); err != nil {
+	for lo := 0; lo == 0 || lo < x.Len(); lo += rowBlock {
+		hi := min(lo+rowBlock, x.Len())
+		if err := f(lo, hi, points.Slice(x, lo, hi)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// atRow moves the row of a *fault.DataError about a block of points to the place of the
-// block in the whole.
-func atRow(err error, lo int) error {
-	if e, ok := err.(*fault.DataError); ok && e.Row >= 0 {
-		moved := *e
-		moved.Row += lo
-		return &moved
-	}
-	return err
 }
 
 func diagonalOf(a blas.Matrix) []float64 {

@@ -227,20 +227,9 @@ func (c *names) add(r *records, fields []string, line int) error {
 
 // push appends a value. Where lines are kept it returns the line that has the same one, 0 for none.
 func (c *names) push(value string, line int) (first int) {
-	if c.seen == nil {
-		c.values = append(c.values, strings.Clone(value))
-		return 0
-	}
-	value = c.seen.keep(value)
-	c.values = append(c.values, value)
-	if c.lines == nil {
-		return 0
-	}
-	if first, twice := c.lines[value]; twice {
-		return first
-	}
-	c.lines[value] = line
-	return 0
+	first = c.lines[value]
+	c.pushPlain([]byte(value), line)
+	return first
 }
 
 // take returns the values so far and forgets them.
