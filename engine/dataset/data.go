@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/hex"
 	"errors"
 	"io"
 
@@ -228,4 +229,10 @@ func (t *table) leaveOut(wrong map[int]bool, first int) {
 	if t.labels != nil {
 		t.labels = t.labels[:kept]
 	}
+}
+
+// Fingerprint returns [points.Digest] of p in hexadecimal.
+func Fingerprint(p points.Points) string {
+	sum := points.Digest(p)
+	return hex.EncodeToString(sum[:])
 }

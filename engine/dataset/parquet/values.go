@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -288,4 +289,114 @@ func (f *frontTexts) read(dst []string) error {
 		f.last = dst[i]
 	}
 	return nil
+}
+
+// textColumn reads ids or labels.
+type textColumn struct{ *chunks[string] }
+
+func (r *reader) texts(c *column) *textColumn {
+	return &textColumn{&chunks[string]{f: r.f, c: c, begin: c.texts}}
+}
+
+// read returns the texts of the next n rows, nil for no column.
+func (t *textColumn) read(n int) ([]string, error) {
+	if t == nil {
+		return nil, nil
+	}
+	const entry = 16 // bytes of a text beside its letters
+	held := int64(n) * entry
+	if err := t.f.held.take(held); err != nil {
+		return nil, err
+	}
+	defer func() { t.f.held.give(held) }() // from here on they are the caller's
+	out := make([]string, n)
+	row := t.row
+	for i := 0; i < n; {
+		part := out[i:min(n, i+64)]
+		if err := t.chunks.read(part, func(int, int) error { return nil }); err != nil {
+			return nil, err
+		}
+		for _, s := range part {
+			held += int64(len(s))
+			if err := t.f.held.take(int64(len(s))); err != nil {
+				held -= int64(len(s))
+				return nil, err
+			}
+			if s == "" {
+				e := columnError(t.c.name, "the cell is empty: want a %s", t.c.name)
+				e.Row = row + i
+				if err := t.f.problem(e, "give the row one"); err != nil {
+					return nil, err
+				}
+			}
+			i++
+		}
+	}
+	return out, nil
+}
+
+// skip passes over n rows.
+func (t *textColumn) skip(n int) error {
+	if t == nil {
+		return nil
+	}
+	return t.chunks.skip(n, make([]string, min(64, n)))
+}
+
+// number returns the number that bits are. Whole numbers without an exact float64 become infinite.
+func (c *column) number(bits uint64) float64 {
+	switch c.kind {
+	case format.Double:
+		return math.Float64frombits(bits)
+	case format.Float:
+		return float64(math.Float32frombits(uint32(bits)))
+	case format.Int32:
+		if !c.unsigned {
+			return float64(int32(bits))
+		}
+		return float64(uint32(bits))
+	case format.Int64:
+		const exact = 1 << 53
+		if c.unsigned && bits > exact || !c.unsigned && (int64(bits) > exact || int64(bits) < -exact) {
+			return math.Inf(1)
+		}
+		return float64(int64(bits))
+	case format.FixedLenByteArray:
+		return half(uint16(bits))
+	}
+	return float64(bits) // of a boolean
+}
+
+// half returns the number that the bits of a float16 are.
+func half(bits uint16) float64 {
+	sign, exponent, fraction := 1-2*float64(bits>>15), int(bits>>10&31), float64(bits&1023)
+	switch {
+	case exponent == 31 && fraction > 0:
+		return math.NaN()
+	case exponent == 31:
+		return math.Inf(int(sign))
+	case exponent == 0:
+		return sign * math.Ldexp(fraction, -24)
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}
+
+// text returns a number as CSV has it, "" for NaN.
+func (c *column) text(bits uint64) string {
+	switch {
+	case c.kind == format.Boolean:
+		return strconv.FormatBool(bits != 0)
+	case c.kind == format.Int32 && c.unsigned:
+		return strconv.FormatUint(uint64(uint32(bits)), 10)
+	case c.kind == format.Int32:
+		return strconv.Itoa(int(int32(bits)))
+	case c.kind == format.Int64 && c.unsigned:
+		return strconv.FormatUint(bits, 10)
+	case c.kind == format.Int64:
+		return strconv.FormatInt(int64(bits), 10)
+	}
+	if v := c.number(bits); v == v {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return ""
 }
