@@ -92,10 +92,7 @@ func (r *start) moveCenters(sums blas.Matrix) {
 // next assignment.
 // No other row is in an empty cluster, so cannot-links stay satisfied.
 func (r *start) refill() {
-	size := make([]int, r.p.K)
-	for _, c := range r.labels {
-		size[c]++
-	}
+	size := sizesOf(r.labels, r.p.K)
 	for c := range size {
 		if size[c] > 0 {
 			continue
@@ -118,4 +115,13 @@ func (r *start) refill() {
 		}
 		// The centre itself moves in update, which counts the jump in drift.
 	}
+}
+
+// sizesOf counts the rows of each of k clusters.
+func sizesOf(labels []int, k int) []int {
+	sizes := make([]int, k)
+	for _, c := range labels {
+		sizes[c]++
+	}
+	return sizes
 }

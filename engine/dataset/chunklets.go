@@ -40,10 +40,7 @@ func (c LinkContext) chunklets(src *source) (list []Chunklet, err error) {
 	if err == nil {
 		list, err = eachChunklet(r, c, find)
 	}
-	if err := rep.outcome(err); err != nil {
-		return nil, err
-	}
-	return list, nil
+	return first(list, err)(rep)
 }
 
 // eachChunklet parses the lines of a chunklets file.

@@ -82,7 +82,7 @@ type ReadOptions struct {
 // most as much again while they grow.
 func Read(path string, o ReadOptions) (*Data, error) {
 	rep := &report{max: 1}
-	return first(rep)(readData(path, o, rep))
+	return first(readData(path, o, rep))(rep)
 }
 
 // Decode reads a data file from r. Messages call it name; the format is o.Format if set,
@@ -97,16 +97,17 @@ func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return first(rep)(decodeData(newSource(name, r, -1, gz), f, o, rep))
+	return first(decodeData(newSource(name, r, -1, gz), f, o, rep))(rep)
 }
 
 // first turns the outcome of a decoder into that of a reader: the first problem found.
-func first(rep *report) func(*Data, error) (*Data, error) {
-	return func(d *Data, err error) (*Data, error) {
+func first[T any](value T, err error) func(rep *report) (T, error) {
+	return func(rep *report) (T, error) {
 		if err := rep.outcome(err); err != nil {
-			return nil, err
+			var none T
+			return none, err
 		}
-		return d, nil
+		return value, nil
 	}
 }
 

@@ -50,11 +50,7 @@ func DecodeLinks(r io.Reader, name string, gz bool, c LinkContext) (*links.Set, 
 // firstOf is decodeLinks with the first problem as its error.
 func (c LinkContext) firstOf(src *source) (*links.Set, error) {
 	rep := &report{max: 1}
-	set, err := decodeLinks(src, c, rep)
-	if err := rep.outcome(err); err != nil {
-		return nil, err
-	}
-	return set, nil
+	return first(decodeLinks(src, c, rep))(rep)
 }
 
 func isGzip(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
