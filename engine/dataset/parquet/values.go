@@ -14,6 +14,16 @@ type values[T any] interface {
 	read(dst []T) error
 }
 
+// fill fills dst with what next returns.
+func fill[T any](dst []T, next func() (T, error)) (err error) {
+	for i := range dst {
+		if dst[i], err = next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // numbers begins to read a page of at most n numbers, as their bits, little-endian, in the lower bytes.
 func (c *column) numbers(encoding format.Encoding, b []byte, n int) (values[uint64], error) {
 	switch {
@@ -112,14 +122,10 @@ func (p *booleans) read(dst []uint64) error {
 type runs struct{ hybrid }
 
 func (r *runs) read(dst []uint64) error {
-	for i := range dst {
+	return fill(dst, func() (uint64, error) {
 		v, err := r.next()
-		if err != nil {
-			return err
-		}
-		dst[i] = uint64(v)
-	}
-	return nil
+		return uint64(v), err
+	})
 }
 
 // split reads numbers whose first bytes come first, then their second ones, and so on.
@@ -205,18 +211,18 @@ func (t *numberTexts) read(dst []string) error {
 // plainTexts reads texts behind their lengths.
 type plainTexts struct{ b []byte }
 
-func (p *plainTexts) read(dst []string) error {
-	for i := range dst {
-		if len(p.b) < 4 {
-			return errShort
-		}
-		n := binary.LittleEndian.Uint32(p.b)
-		if uint64(n) > uint64(len(p.b)-4) {
-			return errShort
-		}
-		dst[i], p.b = string(p.b[4:4+n]), p.b[4+n:]
+func (p *plainTexts) read(dst []string) error { return fill(dst, p.next) }
+
+func (p *plainTexts) next() (text string, err error) {
+	if len(p.b) < 4 {
+		return "", errShort
 	}
-	return nil
+	n := binary.LittleEndian.Uint32(p.b)
+	if uint64(n) > uint64(len(p.b)-4) {
+		return "", errShort
+	}
+	text, p.b = string(p.b[4:4+n]), p.b[4+n:]
+	return text, nil
 }
 
 // deltaTexts reads texts behind all of their lengths.
@@ -237,18 +243,18 @@ func newDeltaTexts(b []byte, n int) (*deltaTexts, error) {
 	return &deltaTexts{lengths, b}, nil
 }
 
-func (d *deltaTexts) read(dst []string) error {
-	for i := range dst {
-		n, err := d.lengths.next()
-		if err != nil {
-			return err
-		}
-		if n > uint64(len(d.b)) {
-			return errShort
-		}
-		dst[i], d.b = string(d.b[:n]), d.b[n:]
+func (d *deltaTexts) read(dst []string) error { return fill(dst, d.next) }
+
+func (d *deltaTexts) next() (text string, err error) {
+	n, err := d.lengths.next()
+	if err != nil {
+		return "", err
 	}
-	return nil
+	if n > uint64(len(d.b)) {
+		return "", errShort
+	}
+	text, d.b = string(d.b[:n]), d.b[n:]
+	return text, nil
 }
 
 // frontTexts reads texts that begin as the ones before them do.
@@ -271,24 +277,23 @@ func newFrontTexts(b []byte, n int) (*frontTexts, error) {
 	return &frontTexts{shared: shared, rest: rest}, err
 }
 
-func (f *frontTexts) read(dst []string) error {
-	for i := range dst {
-		n, err := f.shared.next()
-		if err != nil {
-			return err
-		}
-		const most = 1 << 20 // bytes of a text, which needs next to none in the page
-		if n > uint64(len(f.last)) || n > most {
-			return errDamaged
-		}
-		var rest [1]string
-		if err := f.rest.read(rest[:]); err != nil {
-			return err
-		}
-		dst[i] = f.last[:n] + rest[0]
-		f.last = dst[i]
+func (f *frontTexts) read(dst []string) error { return fill(dst, f.next) }
+
+func (f *frontTexts) next() (string, error) {
+	n, err := f.shared.next()
+	if err != nil {
+		return "", err
 	}
-	return nil
+	const most = 1 << 20 // bytes of a text, which needs next to none in the page
+	if n > uint64(len(f.last)) || n > most {
+		return "", errDamaged
+	}
+	rest, err := f.rest.next()
+	if err != nil {
+		return "", err
+	}
+	f.last = f.last[:n] + rest
+	return f.last, nil
 }
 
 // textColumn reads ids or labels.
