@@ -117,7 +117,7 @@ func nearestDirect(x, dots []float64, limit float64, centers blas.Matrix, norm [
 func (r *start) distanceTable(lo, hi int, dst blas.Matrix) error {
 	return loop(r.ctx, r.eng, r.parallel, hi-lo, assignBlock, func(a, b int) error {
 		for v := a; v < b; v++ {
-			x, w := r.s.x.Row(lo+v), r.s.weightOf(lo+v)
+			x, w := r.s.x.Row(lo+v), r.s.weight.of(lo+v)
 			for c := range r.p.K {
 				dst.Set(v, c, w*points.SquaredDistance(x, r.centers.Row(c)))
 			}

@@ -53,9 +53,8 @@ func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *link
 		return nil, err
 	}
 	b := newBlocks(l)
-	if p.K > b.len() {
-		return nil, &fault.ParamError{Param: "number of clusters", Value: p.K,
-			Want: fmt.Sprintf("at most the number of groups that the must-links leave, %d", b.len())}
+	if err := b.check(p.K); err != nil {
+		return nil, err
 	}
 	g, err := b.conflictGraph(ctx, l, p.K)
 	if err != nil {
@@ -66,11 +65,11 @@ func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *link
 		return nil, err
 	}
 	s, scatter := b.means(eng, single)
-	best, restart, err := bestStart(ctx, eng, s, p, g, "constrained k-means")
+	first, restart, err := bestStart(ctx, eng, s, p, g, "constrained k-means")
 	if err != nil {
 		return nil, err
 	}
-	r := best.result(restart)
+	r := first.result(restart)
 	r.Inertia += scatter
 	r.Labels = b.spread(r.Labels)
 	return r, nil
@@ -112,6 +111,14 @@ func newBlocks(l *links.Set) *blocks {
 }
 
 func (b *blocks) len() int { return len(b.order) }
+
+// check refuses more clusters than there are blocks.
+func (b *blocks) check(k int) error {
+	if k <= b.len() {
+		return nil
+	}
+	return &fault.ParamError{Param: "number of clusters", Value: k, Want: fmt.Sprintf("at most the number of groups that the must-links leave, %d", b.len())}
+}
 
 // conflictGraph returns the graph of cannot-links between blocks with its base colouring,
 // nil if there are none.

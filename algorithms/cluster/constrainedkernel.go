@@ -43,9 +43,8 @@ func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l
 		return nil, err
 	}
 	b := newBlocks(l)
-	if p.K > b.len() {
-		return nil, &fault.ParamError{Param: "number of clusters", Value: p.K,
-			Want: fmt.Sprintf("at most the number of groups that the must-links leave, %d", b.len())}
+	if err := b.check(p.K); err != nil {
+		return nil, err
 	}
 	bytes := engine.MatrixBytes(b.len(), b.len()) + int64(eng.Workers())*engine.MatrixBytes(b.len(), p.K+3)
 	if err := eng.Check("constrained kernel k-means", bytes, "cluster a sample of the rows"); err != nil {

@@ -97,10 +97,6 @@ func (r *penalized) learn() error {
 	if r.p.Metric == MetricNone {
 		return nil
 	}
-	count := make([]int, r.p.K)
-	for _, c := range r.labels {
-		count[c]++
-	}
 	if !r.p.Each {
 		f, err := r.form(-1, r.x.Rows)
 		if err != nil {
@@ -109,7 +105,7 @@ func (r *penalized) learn() error {
 		r.metrics = []*form{f}
 		return nil
 	}
-	next := make([]*form, r.p.K)
+	next, count := make([]*form, r.p.K), sizesOf(r.labels, r.p.K)
 	for c := range next {
 		if count[c] == 0 {
 			next[c] = r.metric(c)

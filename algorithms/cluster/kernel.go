@@ -6,10 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
-	"sync"
-	"time"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -51,34 +48,15 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params) (*
 // bestKernelStart runs all starts on objects of the given weights (nil: all 1) and returns
 // the best.
 func bestKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, weight []float64, p Params) (*Result, error) {
-	var (
-		mu    sync.Mutex
-		best  *kernelStart
-		done  int
-		began = time.Now()
-	)
-	whole := p.Restarts >= eng.Workers()
-	err := loop(ctx, eng, whole, p.Restarts, 1, func(restart, _ int) error {
-		r := newKernelStart(ctx, eng, k, p, restart, !whole)
+	r, restart, err := best(ctx, eng, p, "kernel k-means", func(restart int, parallel bool) *kernelStart {
+		r := newKernelStart(ctx, eng, k, p, restart, parallel)
 		r.weight = weight
-		if err := r.run(); err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		if best == nil || r.inertia < best.inertia || (r.inertia == best.inertia && restart < best.restart) {
-			best = r
-		}
-		p.Progress.Report(algorithms.Progress{Stage: "kernel k-means", Done: done, Total: p.Restarts,
-			Objective: best.inertia, Elapsed: time.Since(began)})
-		return nil
+		return r
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cluster: kernel k-means: %w", err)
+		return nil, err
 	}
-	return &Result{Labels: best.labels, Inertia: best.inertia, Iterations: best.iterations,
-		Converged: best.converged, Restart: best.restart}, nil
+	return &Result{Labels: r.labels, Inertia: r.inertia, Iterations: r.iterations, Converged: r.converged, Restart: restart}, nil
 }
 
 // checkGram validates a Gram matrix: square, finite, symmetric.
@@ -114,9 +92,8 @@ type kernelStart struct {
 	eng      *engine.Engine
 	parallel bool
 	k        blas.Matrix
-	weight   []float64 // nil when all are 1
+	weight   weights
 	p        Params
-	restart  int
 	rng      *rand.Rand
 
 	labels, next []int
@@ -136,19 +113,14 @@ type kernelStart struct {
 
 func newKernelStart(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params, restart int, parallel bool) *kernelStart {
 	return &kernelStart{
-		ctx: ctx, eng: eng, parallel: parallel, k: k, p: p, restart: restart,
+		ctx: ctx, eng: eng, parallel: parallel, k: k, p: p,
 		rng:    rand.New(rand.NewPCG(p.Seed, uint64(restart))),
 		labels: make([]int, k.Rows), next: make([]int, k.Rows), dist: make([]float64, k.Rows),
 		members: make([][]int, p.K), mass: make([]float64, p.K), self: make([]float64, p.K),
 	}
 }
 
-func (r *kernelStart) weightOf(i int) float64 {
-	if r.weight == nil {
-		return 1
-	}
-	return r.weight[i]
-}
+func (r *kernelStart) last() float64 { return r.inertia }
 
 func (r *kernelStart) run() error {
 	r.sums = r.eng.GetMatrix(r.p.K, r.k.Rows)
@@ -208,7 +180,7 @@ func (r *kernelStart) refresh() error {
 func (r *kernelStart) roundOff() float64 {
 	trace := 0.0
 	for i := range r.k.Rows {
-		trace += r.weightOf(i) * math.Abs(r.k.At(i, i))
+		trace += r.weight.of(i) * math.Abs(r.k.At(i, i))
 	}
 	return 0x1p-50 * trace
 }
@@ -219,7 +191,7 @@ func (r *kernelStart) seed() {
 	cost := make([]float64, n)
 	nearest := make([]float64, n)
 	for i := range cost {
-		cost[i], nearest[i] = r.weightOf(i), math.Inf(1)
+		cost[i], nearest[i] = r.weight.of(i), math.Inf(1)
 	}
 	var perm []int
 	if r.p.Init == InitRandom {
@@ -237,7 +209,7 @@ func (r *kernelStart) seed() {
 			if d := max(0, r.k.At(i, i)+row[s]-2*row[i]); d < nearest[i] {
 				nearest[i], r.next[i] = d, c
 			}
-			cost[i] = r.weightOf(i) * nearest[i]
+			cost[i] = r.weight.of(i) * nearest[i]
 		}
 	}
 }
@@ -251,7 +223,7 @@ func (r *kernelStart) measure(labels []int) error {
 	}
 	for i, c := range labels {
 		r.members[c] = append(r.members[c], i)
-		r.mass[c] += r.weightOf(i)
+		r.mass[c] += r.weight.of(i)
 	}
 	if err := r.sum(labels); err != nil {
 		return err
@@ -261,7 +233,7 @@ func (r *kernelStart) measure(labels []int) error {
 		sums := r.sums.Row(c)
 		total := 0.0
 		for _, i := range members {
-			total += r.weightOf(i) * sums[i]
+			total += r.weight.of(i) * sums[i]
 		}
 		r.self[c] = math.Inf(1)
 		if len(members) > 0 {
@@ -269,7 +241,7 @@ func (r *kernelStart) measure(labels []int) error {
 		}
 		for _, i := range members {
 			r.dist[i] = max(0, r.k.At(i, i)+r.score(i, c))
-			inertia += r.weightOf(i) * r.dist[i]
+			inertia += r.weight.of(i) * r.dist[i]
 		}
 	}
 	r.trace = append(r.trace, inertia)
@@ -316,7 +288,7 @@ func (r *kernelStart) reassign() (changed int) {
 func (r *kernelStart) refill(c int, size []int) {
 	far, cost := -1, 0.0
 	for i, d := range r.dist {
-		if v := r.weightOf(i) * d; size[r.next[i]] > 1 && d > 1e-12*math.Abs(r.k.At(i, i)) && v > cost {
+		if v := r.weight.of(i) * d; size[r.next[i]] > 1 && d > 1e-12*math.Abs(r.k.At(i, i)) && v > cost {
 			far, cost = i, v
 		}
 	}

@@ -56,8 +56,8 @@ func (r *kernelStart) bringUpToDate(labels []int) error {
 	return loop(r.ctx, r.eng, r.parallel, r.k.Rows, updateColumn, func(lo, hi int) error {
 		for _, i := range moved {
 			row := r.k.Row(i)[lo:hi] // a column, k being symmetric
-			addScaled(r.sums.Row(r.summed[i])[lo:hi], row, -r.weightOf(i))
-			addScaled(r.sums.Row(labels[i])[lo:hi], row, r.weightOf(i))
+			addScaled(r.sums.Row(r.summed[i])[lo:hi], row, -r.weight.of(i))
+			addScaled(r.sums.Row(labels[i])[lo:hi], row, r.weight.of(i))
 		}
 		return nil
 	})

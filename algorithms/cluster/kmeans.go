@@ -75,46 +75,57 @@ func (r *start) result(restart int) *Result {
 	}
 }
 
-// bestStart runs all starts and returns the one of smallest objective, ties to the earlier
+// bestStart runs all starts of k-means; see best.
+func bestStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *conflictGraph, stage string) (*start, int, error) {
+	return best(ctx, eng, p, stage, func(restart int, parallel bool) *start { return newStart(ctx, eng, s, p, g, restart, parallel) })
+}
+
+// runner is one start.
+type runner interface {
+	run() error
+	last() float64 // its objective
+}
+
+// best runs all starts and returns the one of smallest objective, ties to the earlier
 // one, and its number.
 //
 // With at least as many starts as workers each worker runs whole starts; otherwise the
 // starts follow one another and share their rows among the workers. Which it is does not
 // show in the result.
-func bestStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *conflictGraph, stage string) (*start, int, error) {
+func best[R runner](ctx context.Context, eng *engine.Engine, p Params, stage string, begin func(restart int, parallel bool) R) (R, int, error) {
 	whole := p.Restarts >= eng.Workers()
-	best := tournament{params: p, stage: stage, began: time.Now()}
+	t := tournament[R]{params: p, stage: stage, began: time.Now()}
 	err := loop(ctx, eng, whole, p.Restarts, 1, func(restart, _ int) error {
-		r := newStart(ctx, eng, s, p, g, restart, !whole)
+		r := begin(restart, !whole)
 		if err := r.run(); err != nil {
 			return err
 		}
-		best.enter(r, restart)
+		t.enter(r, restart)
 		return nil
 	})
 	if err != nil {
-		return nil, 0, fmt.Errorf("cluster: %s: %w", stage, err)
+		err = fmt.Errorf("cluster: %s: %w", stage, err)
 	}
-	return best.start, best.restart, nil
+	return t.start, t.restart, err
 }
 
 // tournament keeps the best start so far and reports progress.
-type tournament struct {
+type tournament[R runner] struct {
 	params Params
 	stage  string
 	began  time.Time
 
 	mu      sync.Mutex
 	done    int
-	start   *start
+	start   R
 	restart int
 }
 
-func (t *tournament) enter(r *start, restart int) {
+func (t *tournament[R]) enter(r R, restart int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.done++
-	if t.start == nil || r.last() < t.start.last() || (r.last() == t.start.last() && restart < t.restart) {
+	if t.done == 1 || r.last() < t.start.last() || (r.last() == t.start.last() && restart < t.restart) {
 		t.start, t.restart = r, restart
 	}
 	t.params.Progress.Report(algorithms.Progress{

@@ -452,7 +452,7 @@ func TestSeedingSpreads(t *testing.T) {
 func TestTournament(t *testing.T) {
 	inertia := []float64{5, 3, 4, 3, 3}
 	for _, order := range [][]int{{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {3, 0, 4, 1, 2}} {
-		var best tournament
+		var best tournament[*start]
 		for _, restart := range order {
 			best.enter(&start{trace: []float64{inertia[restart]}}, restart)
 		}

@@ -106,16 +106,8 @@ func (l *lloyd) pass(ctx context.Context, taken []candidate, first bool) (*tally
 	t.measured = first
 	l.passes++
 	l.p.Progress.Report(algorithms.Progress{Stage: "streaming k-means", Done: l.iterations, Total: l.p.MaxIter, Objective: l.inertia, Elapsed: time.Since(l.began)})
-	for x, err := range l.rows {
-		if err == nil {
-			err = contextError(ctx)
-		}
-		if err == nil {
-			err = l.block(ctx, t, x)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := eachBlock(ctx, l.rows, func(x blas.Matrix) error { return l.block(ctx, t, x) }); err != nil {
+		return nil, err
 	}
 	if t.rows != l.n {
 		return nil, errOtherRows(t.rows, l.n)

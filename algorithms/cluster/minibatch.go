@@ -68,16 +68,8 @@ type miniBatch struct {
 func (m *miniBatch) pass(ctx context.Context, rows iter.Seq2[blas.Matrix, error]) error {
 	before := m.rows
 	m.rows, m.inertia = 0, 0
-	for x, err := range rows {
-		if err == nil {
-			err = contextError(ctx)
-		}
-		if err == nil {
-			err = m.block(ctx, x)
-		}
-		if err != nil {
-			return err
-		}
+	if err := eachBlock(ctx, rows, func(x blas.Matrix) error { return m.block(ctx, x) }); err != nil {
+		return err
 	}
 	m.passes++
 	switch {
@@ -160,10 +152,7 @@ func (m *miniBatch) begin(ctx context.Context) error {
 		return err
 	}
 	m.Assigner = newAssigner(best.centers, best.s.shift)
-	m.counts = make([]int, m.p.K)
-	for _, c := range best.labels {
-		m.counts[c]++
-	}
+	m.counts = sizesOf(best.labels, m.p.K)
 	m.inertia = best.last()
 	m.batch = blas.NewMatrix(m.p.Batch, m.head.Cols)
 	m.batch.Rows, m.head = 0, blas.Matrix{}

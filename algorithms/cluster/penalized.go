@@ -382,10 +382,7 @@ func (r *penalized) objective() float64 {
 // fill gives every empty cluster the point that is farthest from its centre, of a cluster of more than one, and says
 // whether there was one.
 func (r *penalized) fill() (filled bool) {
-	count := make([]int, r.p.K)
-	for _, c := range r.labels {
-		count[c]++
-	}
+	count := sizesOf(r.labels, r.p.K)
 	for c := range count {
 		if count[c] > 0 {
 			continue
@@ -410,10 +407,7 @@ func (r *penalized) fill() (filled bool) {
 
 // means moves the centres.
 func (r *penalized) means() {
-	count := make([]float64, r.p.K)
-	for _, c := range r.labels {
-		count[c]++
-	}
+	count := sizesOf(r.labels, r.p.K)
 	for c, n := range count {
 		if n > 0 {
 			clear(r.centers.Row(c))
@@ -422,7 +416,7 @@ func (r *penalized) means() {
 	for i, c := range r.labels {
 		to := r.centers.Row(c)
 		for k, v := range r.x.Row(i) {
-			to[k] += v / count[c]
+			to[k] += v / float64(count[c])
 		}
 	}
 }

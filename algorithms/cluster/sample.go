@@ -17,7 +17,7 @@ import (
 // its new size, and it keeps the expanded form of the distances accurate.
 type sample struct {
 	x      blas.Matrix // m x d
-	weight []float64   // length m, > 0; nil when all are 1
+	weight weights     // length m, > 0
 	norm   []float64   // squared norms of the rows
 	shift  []float64   // what was subtracted from every row
 }
@@ -126,7 +126,7 @@ func (s *sample) setNorms() error {
 	setNorms(s.norm, s.x)
 	var e extent
 	for i, norm := range s.norm {
-		e.add(s.x.Row(i), norm, s.weightOf(i))
+		e.add(s.x.Row(i), norm, s.weight.of(i))
 	}
 	return e.check()
 }
@@ -172,11 +172,14 @@ func errVanish(widest float64) error {
 
 func (s *sample) rows() int { return s.x.Rows }
 
-func (s *sample) weightOf(i int) float64 {
-	if s.weight == nil {
+// weights are those of rows; nil when all are 1.
+type weights []float64
+
+func (w weights) of(i int) float64 {
+	if w == nil {
 		return 1
 	}
-	return s.weight[i]
+	return w[i]
 }
 
 // loop runs f over the fixed blocks of [0, n), in parallel or on this goroutine. The

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -133,15 +134,7 @@ func (s *search) colours(v, used int) []int {
 	}
 	if s.cost != nil {
 		cost := s.cost[v*s.g.k : (v+1)*s.g.k]
-		slices.SortStableFunc(cs, func(a, b int) int {
-			switch {
-			case cost[a] < cost[b]:
-				return -1
-			case cost[a] > cost[b]:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(cs, func(a, b int) int { return cmp.Compare(cost[a], cost[b]) })
 	}
 	return cs
 }

@@ -140,11 +140,23 @@ func clusterSample(ctx context.Context, eng *engine.Engine, x blas.Matrix, p Str
 	if err != nil {
 		return nil, err
 	}
-	sizes := make([]int, p.K)
-	for _, c := range best.labels {
-		sizes[c]++
-	}
 	r := best.result(restart)
-	return &StreamResult{Assigner: newAssigner(best.centers, best.s.shift), Rows: x.Rows, Passes: 1, Sizes: sizes,
+	return &StreamResult{Assigner: newAssigner(best.centers, best.s.shift), Rows: x.Rows, Passes: 1, Sizes: sizesOf(best.labels, p.K),
 		Inertia: r.Inertia, Iterations: r.Iterations, Converged: r.Converged}, nil
+}
+
+// eachBlock calls f with the blocks of rows.
+func eachBlock(ctx context.Context, rows iter.Seq2[blas.Matrix, error], f func(x blas.Matrix) error) error {
+	for x, err := range rows {
+		if err == nil {
+			err = contextError(ctx)
+		}
+		if err == nil {
+			err = f(x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -38,17 +38,15 @@ func (s *survey) holdsAll() bool { return s.collect && s.rows == s.held.Rows }
 func (s *survey) run(ctx context.Context, rows iter.Seq2[blas.Matrix, error]) error {
 	began := time.Now()
 	s.rng = rand.New(rand.NewPCG(s.p.Seed, sampleStream))
-	for x, err := range rows {
-		if err == nil {
-			err = contextError(ctx)
-		}
-		if err == nil {
-			err = s.add(x)
-		}
-		if err != nil {
+	err := eachBlock(ctx, rows, func(x blas.Matrix) error {
+		if err := s.add(x); err != nil {
 			return err
 		}
 		s.p.Progress.Report(algorithms.Progress{Stage: "sample of all rows", Done: s.rows, Elapsed: time.Since(began)})
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if s.rows == 0 {
 		return errNoRows()

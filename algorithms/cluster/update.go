@@ -21,7 +21,7 @@ func (r *start) update() error {
 			clear(part.Row(c))
 		}
 		for i := lo; i < hi; i++ {
-			addRow(part.Row(r.labels[i]), r.s.x.Row(i), r.s.weightOf(i))
+			addRow(part.Row(r.labels[i]), r.s.x.Row(i), r.s.weight.of(i))
 		}
 		return nil
 	})
@@ -92,17 +92,14 @@ func (r *start) moveCenters(sums blas.Matrix) {
 // next assignment.
 // No other row is in an empty cluster, so cannot-links stay satisfied.
 func (r *start) refill() {
-	size := make([]int, r.p.K)
-	for _, c := range r.labels {
-		size[c]++
-	}
+	size := sizesOf(r.labels, r.p.K)
 	for c := range size {
 		if size[c] > 0 {
 			continue
 		}
 		far, cost := -1, 0.0
 		for i, d := range r.dist {
-			if v := r.s.weightOf(i) * d; v > cost && size[r.labels[i]] > 1 {
+			if v := r.s.weight.of(i) * d; v > cost && size[r.labels[i]] > 1 {
 				far, cost = i, v
 			}
 		}
@@ -118,4 +115,13 @@ func (r *start) refill() {
 		}
 		// The centre itself moves in update, which counts the jump in drift.
 	}
+}
+
+// sizesOf counts the rows of each of k clusters.
+func sizesOf(labels []int, k int) []int {
+	sizes := make([]int, k)
+	for _, c := range labels {
+		sizes[c]++
+	}
+	return sizes
 }

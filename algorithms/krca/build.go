@@ -55,7 +55,9 @@ func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors
 			return nil, &fault.ParamError{Param: "eps", Value: eps,
 				Want: "a larger number with form=cholesky (sI + F'KF has no Cholesky factor), or form=auto"}
 		}
-		return m, m.restoreSpectral(ctx, eng, a, diagonal, stage)
+		stage("spectral form")
+		restore(a, diagonal) // from what setCholesky left
+		return m, m.setSpectral(ctx, eng, a)
 	}
 	if form != FormCholesky {
 		if err := m.choose(ctx, eng, a, diagonal, p, stage); err != nil {
@@ -101,13 +103,6 @@ func (m *metric) setSpectral(ctx context.Context, eng *engine.Engine, a blas.Mat
 
 func (m *metric) useSpectral(d decomposition) {
 	m.factor, m.basis, m.values = blas.Matrix{}, d.basis, d.values
-}
-
-// restoreSpectral is setSpectral on what setCholesky left of A.
-func (m *metric) restoreSpectral(ctx context.Context, eng *engine.Engine, a blas.Matrix, diagonal []float64, stage func(string)) error {
-	stage("spectral form")
-	restore(a, diagonal)
-	return m.setSpectral(ctx, eng, a)
 }
 
 // probe is up to 64 evenly spaced anchors.

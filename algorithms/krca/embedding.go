@@ -64,10 +64,7 @@ func landmarks(n, count int, seed uint64) []int {
 	if count == 0 {
 		count = maxLandmarks
 	}
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := upTo(n)
 	if n <= count {
 		return rows
 	}

@@ -66,23 +66,19 @@ func (t *trial) weigh() (out []float64, share float64, err error) {
 
 // table returns the measures of all judges: a row for every link and, if they are asked for, for every random pair.
 func (t *trial) table(random bool) [][]float64 {
-	var rows [][]float64
-	for k := range t.list {
-		row := make([]float64, len(t.told))
-		for j, story := range t.told {
-			row[j] = story.links[k]
-		}
-		rows = append(rows, row)
+	count := len(t.list)
+	if random {
+		count += len(t.others)
 	}
-	if !random {
-		return rows
-	}
-	for k := range t.others {
-		row := make([]float64, len(t.told))
-		for j, story := range t.told {
-			row[j] = story.other[k]
+	rows := make([][]float64, count)
+	for k := range rows {
+		for _, story := range t.told {
+			if k < len(t.list) {
+				rows[k] = append(rows[k], story.links[k])
+			} else {
+				rows[k] = append(rows[k], story.other[k-len(t.list)])
+			}
 		}
-		rows = append(rows, row)
 	}
 	return rows
 }

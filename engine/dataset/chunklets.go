@@ -2,12 +2,13 @@ package dataset
 
 import (
 	"io"
-	"slices"
 	"strings"
 )
 
-// chunkletHeader holds the columns of a chunklets file, sorted.
-var chunkletHeader = []string{"chunklet", "i"}
+// isChunklets says whether the header is that of a chunklets file.
+func isChunklets(r *records) bool {
+	return len(r.columns) == 2 && r.column("i") >= 0 && r.column("chunklet") >= 0
+}
 
 // Chunklet is a group of rows under the name that a chunklets file gives it.
 type Chunklet struct {
@@ -19,44 +20,27 @@ type Chunklet struct {
 // ReadChunklets reads a file of chunklets (columns i and chunklet) with their names, in the
 // order of their first lines. Rows may come in several chunklets. Errors are
 // *fault.DataError as for [ReadLinks].
-func ReadChunklets(path string, c LinkContext) (list []Chunklet, err error) {
-	err = withText(path, func(src *source) error {
-		list, err = decodeNamed(src, c)
-		return err
-	})
-	return list, err
+func ReadChunklets(path string, c LinkContext) ([]Chunklet, error) {
+	return fromFile(path, c.chunklets)
 }
 
 // DecodeChunklets is [ReadChunklets] for a stream that messages call name. gz says that it
 // is compressed.
 // Errors are the same.
 func DecodeChunklets(r io.Reader, name string, gz bool, c LinkContext) ([]Chunklet, error) {
-	return decodeNamed(newSource(name, r, -1, gz), c)
+	return c.chunklets(newSource(name, r, -1, gz))
 }
 
-func decodeNamed(src *source, c LinkContext) ([]Chunklet, error) {
-	rep := &report{file: src.name, max: 1}
-	var list []Chunklet
-	find, err := c.finder()
-	if err != nil {
-		return nil, err
+func (c LinkContext) chunklets(src *source) (list []Chunklet, err error) {
+	rep := &report{max: 1}
+	r, find, err := c.begin(src, rep)
+	if err == nil && !isChunklets(r) {
+		err = rep.fatal("correct the header", "the header is %s: want i,chunklet", r.header())
 	}
-	err = func() error {
-		r, err := openRecords(src, ReadOptions{MaxLine: c.MaxLine}.maxLine(), rep)
-		if err != nil {
-			return err
-		}
-		r.pairs = true
-		if !slices.Equal(slices.Sorted(slices.Values(r.columns)), chunkletHeader) {
-			return rep.fatal("correct the header", "the header is %s: want i,chunklet", quote(strings.Join(r.columns, ",")))
-		}
+	if err == nil {
 		list, err = eachChunklet(r, c, find)
-		return err
-	}()
-	if err := rep.outcome(err); err != nil {
-		return nil, err
 	}
-	return list, nil
+	return first(list, err)(rep)
 }
 
 // eachChunklet parses the lines of a chunklets file.
@@ -65,9 +49,9 @@ func eachChunklet(r *records, c LinkContext, find finder) ([]Chunklet, error) {
 	number := make(map[string]int)
 	var list []Chunklet
 	err := r.eachWithin(c.MemoryLimit, linkBytes, func(fields []string, line int) error {
-		i, what, mend := find(fields[at])
-		if what != "" {
-			return r.problem(line, "i", mend, "%s", what)
+		i, err := r.rowNamed(find, fields[at], at, line)
+		if err != nil {
+			return err
 		}
 		key := strings.TrimSpace(fields[name])
 		if key == "" {

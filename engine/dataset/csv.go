@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,14 +116,10 @@ func (r *records) headerIsData() bool {
 }
 
 // column returns the place of the named column, or -1.
-func (r *records) column(name string) int {
-	for i, c := range r.columns {
-		if c == name {
-			return i
-		}
-	}
-	return -1
-}
+func (r *records) column(name string) int { return slices.Index(r.columns, name) }
+
+// header returns the text of the header for a message.
+func (r *records) header() string { return quote(strings.Join(r.columns, ",")) }
 
 // next returns the next record that has the header's number of fields. The error is
 // io.EOF, errStop, or a failure; other problems are reported and passed over.
@@ -230,20 +227,9 @@ func (c *names) add(r *records, fields []string, line int) error {
 
 // push appends a value. Where lines are kept it returns the line that has the same one, 0 for none.
 func (c *names) push(value string, line int) (first int) {
-	if c.seen == nil {
-		c.values = append(c.values, strings.Clone(value))
-		return 0
-	}
-	value = c.seen.keep(value)
-	c.values = append(c.values, value)
-	if c.lines == nil {
-		return 0
-	}
-	if first, twice := c.lines[value]; twice {
-		return first
-	}
-	c.lines[value] = line
-	return 0
+	first = c.lines[value]
+	c.pushPlain([]byte(value), line)
+	return first
 }
 
 // take returns the values so far and forgets them.
@@ -286,7 +272,7 @@ type csvRows struct {
 
 // openCSVRows reads the header.
 func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
-	r, err := openRecords(src, o.maxLine(), rep)
+	r, err := openRecords(src, o.MaxLine, rep)
 	if err != nil {
 		return nil, err
 	}
@@ -465,4 +451,23 @@ func checkBytes(o ReadOptions, name string, bytes int64) error {
 			Hint: "use fewer rows or columns, or raise the limit"}
 	}
 	return nil
+}
+
+// Bytes that a line of a file takes once it is read, about, with what is made of it: the limit on
+// memory is for files without an end, not for the last byte.
+const (
+	linkBytes  = 200 // a link or a row of a chunklet, in lists that grow and in the set
+	labelBytes = 100 // a label, of which the text may be new
+)
+
+// eachWithin is each for lines that take bytes of memory each, up to a limit, 0 for none. Going beyond it
+// is a *fault.MemoryError.
+func (r *records) eachWithin(limit int64, bytes int, f func(fields []string, line int) error) error {
+	o := ReadOptions{MemoryLimit: limit}
+	return r.each(func(fields []string, line int) error {
+		if err := f(fields, line); err != nil {
+			return err
+		}
+		return checkBytes(o, r.rep.file, int64(r.row+1)*int64(bytes))
+	})
 }

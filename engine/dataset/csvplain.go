@@ -95,7 +95,7 @@ func (c *names) has(id []byte) bool {
 	return there
 }
 
-// pushPlain is push for a value that is not there yet where that matters; nil is none.
+// pushPlain is push without a look for the line of an equal value; nil is none.
 func (c *names) pushPlain(value []byte, line int) {
 	if value == nil {
 		return

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/hex"
 	"errors"
 	"io"
 
@@ -73,13 +74,6 @@ type ReadOptions struct {
 	MemoryLimit int64
 }
 
-func (o ReadOptions) maxLine() int {
-	if o.MaxLine <= 0 {
-		return DefaultMaxLine
-	}
-	return o.MaxLine
-}
-
 // Read reads the data file at path. Errors of the content, and a path that cannot be
 // opened, are *fault.DataError; a format that is not known is a *fault.ParamError. For a
 // stream use [Decode].
@@ -88,7 +82,7 @@ func (o ReadOptions) maxLine() int {
 // most as much again while they grow.
 func Read(path string, o ReadOptions) (*Data, error) {
 	rep := &report{max: 1}
-	return first(rep)(readData(path, o, rep))
+	return first(readData(path, o, rep))(rep)
 }
 
 // Decode reads a data file from r. Messages call it name; the format is o.Format if set,
@@ -103,16 +97,17 @@ func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return first(rep)(decodeData(newSource(name, r, -1, gz), f, o, rep))
+	return first(decodeData(newSource(name, r, -1, gz), f, o, rep))(rep)
 }
 
 // first turns the outcome of a decoder into that of a reader: the first problem found.
-func first(rep *report) func(*Data, error) (*Data, error) {
-	return func(d *Data, err error) (*Data, error) {
+func first[T any](value T, err error) func(rep *report) (T, error) {
+	return func(rep *report) (T, error) {
 		if err := rep.outcome(err); err != nil {
-			return nil, err
+			var none T
+			return none, err
 		}
-		return d, nil
+		return value, nil
 	}
 }
 
@@ -122,12 +117,12 @@ func readData(path string, o ReadOptions, rep *report) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, size, err := open(path)
+	src, err := open(path, gz)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	return decodeData(newSource(path, in, size, gz), f, o, rep)
+	defer src.Close()
+	return decodeData(src, f, o, rep)
 }
 
 // table is what a format's decoder delivers: n rows of d numbers, or other points, with
@@ -235,4 +230,10 @@ func (t *table) leaveOut(wrong map[int]bool, first int) {
 	if t.labels != nil {
 		t.labels = t.labels[:kept]
 	}
+}
+
+// Fingerprint returns [points.Digest] of p in hexadecimal.
+func Fingerprint(p points.Points) string {
+	sum := points.Digest(p)
+	return hex.EncodeToString(sum[:])
 }

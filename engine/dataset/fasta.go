@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,18 +18,15 @@ func fastaKind() textKind {
 
 // fastaReader collects the records of a FASTA file.
 type fastaReader struct {
-	lineReader
-	rep      *report
+	textRows           // a row is a record
 	alphabet string    // "" to pass over the letters
 	letter   [256]byte // that of the alphabet, Gap for none, 0 for what is passed over
 
 	ids     *names
 	labels  *names // nil when they are not asked for
-	start   []int  // of each record begun
 	letters []byte
 	opened  int  // line of the current record's header
 	gap     bool // letters outside the alphabet since the last inside it
-	blank   int  // the first of the blank lines just passed, 0 for none
 	skipped skipped
 }
 
@@ -93,7 +89,7 @@ func Alphabet(text string) (string, error) {
 }
 
 func readFASTA(src *source, alphabet string, labels bool, o ReadOptions, rep *report) (*fastaReader, error) {
-	f := &fastaReader{rep: rep, alphabet: alphabet, ids: idNames(0), skipped: skipped{record: -1}}
+	f := &fastaReader{textRows: textRows{rep: rep}, alphabet: alphabet, ids: idNames(0), skipped: skipped{record: -1}}
 	if labels {
 		f.labels = labelNames(0)
 	}
@@ -106,11 +102,19 @@ func readFASTA(src *source, alphabet string, labels bool, o ReadOptions, rep *re
 	for _, c := range []byte(alphabet) {
 		f.letter[c], f.letter[c|0x20] = c, c
 	}
-	var err error
-	if f.lineReader, err = newLineReader(src, o.maxLine(), fastaKind()); err != nil {
-		return nil, noteRecord(rep, err, -1)
+	if err := f.begin(src, o.MaxLine, fastaKind()); err != nil {
+		return nil, err
 	}
-	if err := f.read(o); err != nil {
+	err := f.each(func(text []byte) error {
+		if err := f.takeLine(text); err != nil {
+			return err
+		}
+		return checkBytes(o, src.name, int64(len(f.letters))+8*int64(len(f.start)))
+	})
+	if err == nil {
+		err = f.endRecord()
+	}
+	if err != nil {
 		return nil, err
 	}
 	switch {
@@ -120,33 +124,6 @@ func readFASTA(src *source, alphabet string, labels bool, o ReadOptions, rep *re
 		return nil, rep.fatal("check that it was written to the end", "the file is blank: want %s", fastaKind().want)
 	}
 	return f, nil
-}
-
-func (f *fastaReader) read(o ReadOptions) error {
-	for {
-		text, err := f.readLine()
-		if err == io.EOF {
-			return f.endRecord()
-		}
-		if err == nil {
-			err = f.takeLine(text)
-		} else {
-			err = noteRecord(f.rep, err, len(f.start)-1)
-		}
-		if err == nil {
-			err = checkBytes(o, f.src.name, int64(len(f.letters))+8*int64(len(f.start)))
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// problem reports something wrong in the current record.
-func (f *fastaReader) problem(line int, mend, format string, args ...any) error {
-	e := fault.Data(f.src.name, format, args...)
-	e.Line, e.Row = line, len(f.start)-1
-	return f.rep.add(e, mend)
 }
 
 // name returns the current record's name, quoted for a message.
@@ -161,9 +138,7 @@ func (f *fastaReader) takeLine(text []byte) error {
 		}
 		return f.header(string(text[1:]))
 	case len(bytes.TrimSpace(text)) == 0:
-		if f.blank == 0 {
-			f.blank = f.line
-		}
+		f.noteBlank()
 		return nil
 	case len(f.start) == 0:
 		// Nothing tells where the first record begins.

@@ -45,9 +45,12 @@ func (r *lineReader) bad(line int, fatal bool, mend, format string, args ...any)
 	return &recordError{err: e, mend: mend, fatal: fatal}
 }
 
-// newLineReader looks at the beginning of the source.
+// newLineReader looks at the beginning of the source. A line has at most maxLine bytes, 0 for DefaultMaxLine.
 func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) {
 	r := lineReader{src: src, max: maxLine, kind: kind}
+	if maxLine <= 0 {
+		r.max = DefaultMaxLine
+	}
 	head, err := src.r.Peek(512)
 	if err != nil && err != io.EOF {
 		return r, src.readError(err)
@@ -59,6 +62,54 @@ func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) 
 		return r, r.bad(0, true, mend, "the content is %s: want %s", what, kind.what)
 	}
 	return r, nil
+}
+
+// textRows reads a format in which a row has a length of its own.
+type textRows struct {
+	lineReader
+	rep   *report
+	start []int // where the rows that were begun do so, the last one being the current one
+	blank int   // the first of the blank lines just passed, 0 for none
+}
+
+// begin looks at the beginning of the source.
+func (t *textRows) begin(src *source, maxLine int, kind textKind) (err error) {
+	if t.lineReader, err = newLineReader(src, maxLine, kind); err != nil {
+		return noteRecord(t.rep, err, -1)
+	}
+	return nil
+}
+
+// each calls take for every line that can be read.
+func (t *textRows) each(take func(text []byte) error) error {
+	for {
+		text, err := t.readLine()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = take(text)
+		} else {
+			err = noteRecord(t.rep, err, len(t.start)-1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// noteBlank notes that the line is blank.
+func (t *textRows) noteBlank() {
+	if t.blank == 0 {
+		t.blank = t.line
+	}
+}
+
+// problem reports something wrong in the current row.
+func (t *textRows) problem(line int, mend, format string, args ...any) error {
+	e := fault.Data(t.src.name, format, args...)
+	e.Line, e.Row = line, len(t.start)-1
+	return t.rep.add(e, mend)
 }
 
 // readLine returns the next line without its end, which may be LF, CRLF or that of the

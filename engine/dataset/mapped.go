@@ -32,15 +32,14 @@ func mapNPY(path string, o ReadOptions) (*Data, func() error, error) {
 	if err != nil || gz || f.name != npyName || o.Gram {
 		return nil, nil, errors.ErrUnsupported
 	}
-	in, size, err := open(path)
+	src, err := open(path, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer in.Close()
-	if size < mapFrom || size > math.MaxInt {
+	defer src.Close()
+	if src.size < mapFrom || src.size > math.MaxInt {
 		return nil, nil, errors.ErrUnsupported
 	}
-	src := newSource(path, in, size, false)
 	h, rows, cols, _, err := openNPY(src)
 	if err != nil {
 		return nil, nil, err
@@ -48,7 +47,7 @@ func mapNPY(path string, o ReadOptions) (*Data, func() error, error) {
 	if h.descr != "<f8" || h.fortran && rows > 1 && cols > 1 || h.length%8 != 0 || !littleEndian() {
 		return nil, nil, errors.ErrUnsupported
 	}
-	pages, err := mapPages(in, int(size))
+	pages, err := mapPages(src.opened, int(src.size))
 	if err != nil {
 		return nil, nil, errors.ErrUnsupported
 	}

@@ -37,59 +37,30 @@ type LinkContext struct {
 // A row that does not exist, a pair of a row with itself, a pair with both signs (the
 // error names both lines) and anything unreadable are *fault.DataError.
 func ReadLinks(path string, c LinkContext) (*links.Set, error) {
-	rep := &report{max: 1}
-	set, err := readLinks(path, c, rep)
-	if err := rep.outcome(err); err != nil {
-		return nil, err
-	}
-	return set, nil
+	return fromFile(path, c.firstOf)
 }
 
 // DecodeLinks is [ReadLinks] for a stream that messages call name. gz says that it is
 // compressed.
 // Errors are the same.
 func DecodeLinks(r io.Reader, name string, gz bool, c LinkContext) (*links.Set, error) {
+	return c.firstOf(newSource(name, r, -1, gz))
+}
+
+// firstOf is decodeLinks with the first problem as its error.
+func (c LinkContext) firstOf(src *source) (*links.Set, error) {
 	rep := &report{max: 1}
-	set, err := decodeLinks(newSource(name, r, -1, gz), c, rep)
-	if err := rep.outcome(err); err != nil {
-		return nil, err
-	}
-	return set, nil
-}
-
-func readLinks(path string, c LinkContext, rep *report) (set *links.Set, err error) {
-	err = withText(path, func(src *source) error {
-		set, err = decodeLinks(src, c, rep)
-		return err
-	})
-	return set, err
-}
-
-// withText opens a file, which may be compressed, whatever the rest of its extension says.
-func withText(path string, f func(src *source) error) error {
-	in, size, err := open(path)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return f(newSource(path, in, size, isGzip(path)))
+	return first(decodeLinks(src, c, rep))(rep)
 }
 
 func isGzip(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
 
 func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
-	rep.file = src.name
-	find, err := c.finder()
+	r, find, err := c.begin(src, rep)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRecords(src, ReadOptions{MaxLine: c.MaxLine}.maxLine(), rep)
-	if err != nil {
-		return nil, err
-	}
-	r.pairs = true
-	header := slices.Sorted(slices.Values(r.columns))
-	if slices.Equal(header, chunkletHeader) {
+	if isChunklets(r) {
 		return decodeChunklets(r, c, find)
 	}
 	p := linkParser{r: r, find: find, i: r.column("i"), j: r.column("j"), link: r.column("link"),
@@ -102,7 +73,7 @@ func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
 	}
 	if p.i < 0 || p.j < 0 || p.link < 0 || known != len(r.columns) {
 		return nil, rep.fatal("correct the header", "the header is %s: want i,j,link[,bound][,weight] for links or i,chunklet for chunklets",
-			quote(strings.Join(r.columns, ",")))
+			r.header())
 	}
 	return p.decode(c)
 }
@@ -214,6 +185,41 @@ func decodeChunklets(r *records, c LinkContext, find finder) (*links.Set, error)
 	return links.FromChunklets(c.N, chunklets)
 }
 
+// begin reads the header of a file whose records name rows.
+func (c LinkContext) begin(src *source, rep *report) (*records, finder, error) {
+	rep.file = src.name
+	find, err := c.finder()
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := openRecords(src, c.MaxLine, rep)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.pairs = true
+	return r, find, nil
+}
+
+// rowColumns returns the places of columns that name rows.
+func (r *records) rowColumns(names []string) ([]int, error) {
+	at := make([]int, len(names))
+	for k, name := range names {
+		if at[k] = r.column(name); at[k] < 0 {
+			return nil, r.rep.fatal("correct the header", "the header is %s: want the columns %s", r.header(), strings.Join(names, ", "))
+		}
+	}
+	return at, nil
+}
+
+// rowNamed returns the row that a field names.
+func (r *records) rowNamed(find finder, name string, column, line int) (int, error) {
+	i, what, mend := find(name)
+	if what != "" {
+		return 0, r.problem(line, r.columns[column], mend, "%s", what)
+	}
+	return i, nil
+}
+
 // finder turns the name of a row into its number, or says what is wrong with the name.
 type finder func(name string) (row int, what, mend string)
 
@@ -269,22 +275,16 @@ func (c LinkContext) findID(rows map[string]int, name string) (int, string, stri
 // ReadPairs reads a file with the columns i and j; others are passed over, so that a file
 // of links will do. Unlike a link, a pair may be of a row with itself and may come twice.
 // Errors are *fault.DataError as for [ReadLinks].
-func ReadPairs(path string, c LinkContext) (pairs [][2]int, err error) {
-	err = withText(path, func(src *source) error {
-		pairs, err = decodePairs(src, c)
-		return err
-	})
-	return pairs, err
-}
+func ReadPairs(path string, c LinkContext) ([][2]int, error) { return fromFile(path, c.pairs) }
 
 // DecodePairs is [ReadPairs] for a stream that messages call name. gz says that it is
 // compressed.
 // Errors are the same.
 func DecodePairs(r io.Reader, name string, gz bool, c LinkContext) ([][2]int, error) {
-	return decodePairs(newSource(name, r, -1, gz), c)
+	return c.pairs(newSource(name, r, -1, gz))
 }
 
-func decodePairs(src *source, c LinkContext) ([][2]int, error) {
+func (c LinkContext) pairs(src *source) ([][2]int, error) {
 	var pairs [][2]int
 	err := decodeRows(src, c, []string{"i", "j"}, func(rows []int, _ int) { pairs = append(pairs, [2]int(rows)) })
 	if err != nil {
@@ -296,35 +296,107 @@ func decodePairs(src *source, c LinkContext) ([][2]int, error) {
 // decodeRows reads a file whose named columns name rows, and passes those of every line on; what it passes is used
 // again. Other columns are passed over.
 func decodeRows(src *source, c LinkContext, columns []string, take func(rows []int, line int)) error {
-	rep := &report{file: src.name, max: 1}
-	find, err := c.finder()
-	if err != nil {
-		return err
+	rep := &report{max: 1}
+	r, find, err := c.begin(src, rep)
+	var at []int
+	if err == nil {
+		at, err = r.rowColumns(columns)
 	}
-	err = func() error {
-		r, err := openRecords(src, ReadOptions{MaxLine: c.MaxLine}.maxLine(), rep)
-		if err != nil {
-			return err
-		}
-		r.pairs = true
-		at := make([]int, len(columns))
-		for k, name := range columns {
-			if at[k] = r.column(name); at[k] < 0 {
-				return rep.fatal("correct the header", "the header is %s: want the columns %s", quote(strings.Join(r.columns, ",")), strings.Join(columns, ", "))
+	if err != nil {
+		return rep.outcome(err)
+	}
+	rows := make([]int, len(columns))
+	err = r.eachWithin(c.MemoryLimit, 2*8*(len(columns)+1), func(fields []string, line int) error {
+		for k, column := range at {
+			var err error
+			if rows[k], err = r.rowNamed(find, fields[column], column, line); err != nil {
+				return err
 			}
 		}
-		rows := make([]int, len(columns))
-		return r.eachWithin(c.MemoryLimit, 2*8*(len(columns)+1), func(fields []string, line int) error {
-			for k := range rows {
-				i, what, mend := find(fields[at[k]])
-				if what != "" {
-					return r.problem(line, r.columns[at[k]], mend, "%s", what)
-				}
-				rows[k] = i
-			}
-			take(rows, line)
-			return nil
-		})
-	}()
+		take(rows, line)
+		return nil
+	})
 	return rep.outcome(err)
+}
+
+// ReadTriplets reads a file with the columns i, j and k, in any order; others are passed over. Row i is nearer to row j
+// than to row k, and the three are different. Errors are *fault.DataError as for [ReadLinks].
+func ReadTriplets(path string, c LinkContext) ([]links.Triplet, error) {
+	return fromFile(path, c.triplets)
+}
+
+// DecodeTriplets is [ReadTriplets] for a stream that messages call name. gz says that it is compressed.
+// Errors are the same.
+func DecodeTriplets(r io.Reader, name string, gz bool, c LinkContext) ([]links.Triplet, error) {
+	return c.triplets(newSource(name, r, -1, gz))
+}
+
+func (c LinkContext) triplets(src *source) ([]links.Triplet, error) {
+	var list []links.Triplet
+	err := decodeRows(src, c, []string{"i", "j", "k"}, func(rows []int, line int) {
+		list = append(list, links.Triplet{I: rows[0], J: rows[1], K: rows[2], Line: line})
+	})
+	if err == nil {
+		err = inFile(links.CheckTriplets(c.N, list), src.name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// PairStream is a file of pairs that is read a block at a time. It is not safe for concurrent use.
+type PairStream struct {
+	recordStream
+	at   []int // the columns i and j
+	find finder
+}
+
+// OpenPairs begins to read a file of pairs, as [ReadPairs] does and with its errors.
+func OpenPairs(path string, c LinkContext) (*PairStream, error) {
+	src, err := open(path, isGzip(path))
+	if err != nil {
+		return nil, err
+	}
+	return newPairStream(src, c)
+}
+
+// DecodePairStream is [OpenPairs] for a stream that messages call name. gz says that it is compressed.
+// Errors are the same.
+func DecodePairStream(r io.Reader, name string, gz bool, c LinkContext) (*PairStream, error) {
+	return newPairStream(newSource(name, r, -1, gz), c)
+}
+
+// newPairStream closes src when it returns an error.
+func newPairStream(src *source, c LinkContext) (*PairStream, error) {
+	s := &PairStream{recordStream: newRecordStream(src)}
+	var err error
+	if s.lines, s.find, err = c.begin(src, s.rep); err == nil {
+		s.at, err = s.lines.rowColumns([]string{"i", "j"})
+	}
+	if err != nil {
+		src.Close()
+		return nil, s.rep.outcome(err)
+	}
+	return s, nil
+}
+
+// Next returns the rows of the next pairs, 1 to limit of them. After the last one the error is io.EOF; it and any other error
+// come back from every call that follows.
+func (s *PairStream) Next(limit int) ([][2]int, error) {
+	return nextRecords(&s.recordStream, limit, "pairs", func(fields []string, line int) (pair [2]int, err error) {
+		for k, column := range s.at {
+			if pair[k], err = s.lines.rowNamed(s.find, fields[column], column, line); err != nil {
+				return pair, err
+			}
+		}
+		return pair, nil
+	})
+}
+
+// Names is Next for the rows' names as they are written, which need not be those of any row.
+func (s *PairStream) Names(limit int) ([][2]string, error) {
+	return nextRecords(&s.recordStream, limit, "pairs", func(fields []string, _ int) ([2]string, error) {
+		return [2]string{strings.Clone(fields[s.at[0]]), strings.Clone(fields[s.at[1]])}, nil
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 )
 
 // Problem is one thing wrong in a file and what to do about it.
@@ -106,7 +107,7 @@ func Check(path string, o ReadOptions, max int) ([]Problem, error) {
 // Errors are the same.
 func CheckLinks(path string, c LinkContext, max int) ([]Problem, error) {
 	rep := newReport(path, max)
-	_, err := readLinks(path, c, rep)
+	_, err := fromFile(path, func(src *source) (*links.Set, error) { return decodeLinks(src, c, rep) })
 	return rep.found(err)
 }
 

@@ -31,16 +31,17 @@ type source struct {
 	limit  int64
 	file   io.ReaderAt // the plain file behind r, nil for anything else
 	copied int64       // bytes of a copy in memory that were taken off the limit
+	opened *os.File    // nil for a reader that belongs to the caller
 }
 
-// open opens a regular file, pipe or device for reading; size is -1 when not known.
-func open(path string) (f *os.File, size int64, err error) {
+// open opens a regular file, pipe or device for reading.
+func open(path string, gz bool) (*source, error) {
 	if path == "-" {
-		return nil, 0, &fault.ParamError{Param: "path", Value: path, Want: "a file; streams are read with Decode"}
+		return nil, &fault.ParamError{Param: "path", Value: path, Want: "a file; streams are read with Decode"}
 	}
-	f, err = os.Open(path)
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, cannotRead(path, err)
+		return nil, cannotRead(path, err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
@@ -48,12 +49,36 @@ func open(path string) (f *os.File, size int64, err error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, 0, cannotRead(path, err)
+		return nil, cannotRead(path, err)
 	}
-	if !info.Mode().IsRegular() {
-		return f, -1, nil
+	size := int64(-1) // not known
+	if info.Mode().IsRegular() {
+		size = info.Size()
 	}
-	return f, info.Size(), nil
+	s := newSource(path, f, size, gz)
+	s.opened = f
+	return s, nil
+}
+
+// Close closes the file that was opened.
+func (s *source) Close() error {
+	if s == nil || s.opened == nil {
+		return nil
+	}
+	if err := s.opened.Close(); err != nil {
+		return fmt.Errorf("closing %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// fromFile decodes a file of text, which may be compressed, whatever the rest of its extension says.
+func fromFile[T any](path string, decode func(src *source) (T, error)) (value T, err error) {
+	src, err := open(path, isGzip(path))
+	if err != nil {
+		return value, err
+	}
+	defer src.Close()
+	return decode(src)
 }
 
 func cannotRead(path string, err error) error {
@@ -148,4 +173,80 @@ func sniff(head []byte, format string) (what, mend string) {
 		return fmt.Sprintf("binary data (byte %d is 0)", i), "check that this is the right file"
 	}
 	return "", ""
+}
+
+// valueChunk is the number of binary values read at a time.
+const valueChunk = 1 << 13
+
+// full fills buf from the source; what says what is missing when it ends early.
+func (s *source) full(buf []byte, what string) error {
+	_, err := io.ReadFull(s.r, buf)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return s.cutOff(what)
+	}
+	if err != nil {
+		return s.readError(err)
+	}
+	return nil
+}
+
+func (s *source) cutOff(what string) error {
+	return fault.Data(s.name, "it ends inside %s, the file is cut off: %w", what, io.ErrUnexpectedEOF)
+}
+
+// values reads n values of size bytes each and makes sure that nothing follows them.
+// decode appends the values of a whole number of them.
+func (s *source) values(n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
+	data, err := s.nextValues(0, n, size, decode)
+	if err == nil {
+		err = s.atEnd(n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// nextValues reads the n values after the first at.
+func (s *source) nextValues(at, n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
+	data := make([]float64, 0, s.room(n))
+	buf := make([]byte, min(valueChunk, n)*size)
+	for len(data) < n {
+		part := buf[:min(valueChunk, n-len(data))*size]
+		if err := s.full(part, "its values"); err != nil {
+			return nil, err
+		}
+		var err error
+		if data, err = decode(data, part); err != nil {
+			return nil, fault.Data(s.name, "value %d: %w", at+len(data), err)
+		}
+	}
+	return data, nil
+}
+
+// atEnd makes sure that nothing follows the n values. Reading to the end also checks gzip's checksum.
+func (s *source) atEnd(n int) error {
+	switch _, err := s.r.ReadByte(); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return fault.Data(s.name, "more bytes follow the last value: want %d values", n)
+	default:
+		return s.readError(err)
+	}
+}
+
+// room returns for how many of the n values that a header claims memory is set aside at
+// once. All of them when the size of the file bears the claim out. Of a compressed file as
+// many as 64 bytes for each of its bytes hold, so that images (8 bytes for each pixel, and
+// 5 pixels in a compressed byte) fit without a second copy and a false claim costs little.
+// Of a stream next to none. Beyond that the memory grows with what was really read.
+func (s *source) room(n int) int {
+	switch {
+	case s.size >= 0:
+		return n
+	case s.packed >= 0:
+		return int(min(int64(n), max(valueChunk, 8*s.packed)))
+	}
+	return min(n, valueChunk)
 }

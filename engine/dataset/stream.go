@@ -1,8 +1,8 @@
 package dataset
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -11,13 +11,71 @@ import (
 // Stream is a data file that is read a block of rows at a time: the number of rows is bounded by the disk, or by
 // whoever writes into the pipe, and not by memory. It is not safe for concurrent use.
 type Stream struct {
-	src  *source
-	in   io.Closer // nil for a reader that belongs to the caller
+	reading
 	o    ReadOptions
-	rep  *report
 	rows rowReader
-	done int // rows read
-	err  error
+}
+
+// reading is a file that is read a block at a time.
+type reading struct {
+	*source
+	rep  *report
+	done int   // values read
+	err  error // which every further call returns
+}
+
+// ready returns what keeps the next block of up to limit values from being read.
+func (r *reading) ready(limit int, values string) error {
+	if limit < 1 {
+		return &fault.ParamError{Param: "limit", Value: limit, Want: "a number of " + values + " >= 1"}
+	}
+	return r.err
+}
+
+// end keeps the error that ends the reading.
+func (r *reading) end(err error) error {
+	if !errors.Is(err, io.EOF) {
+		err = r.rep.outcome(err)
+	}
+	r.err = err
+	return err
+}
+
+// recordStream reads the records of a CSV file whose rows are no points.
+type recordStream struct {
+	reading
+	lines *records
+}
+
+func newRecordStream(src *source) recordStream {
+	return recordStream{reading: reading{source: src, rep: &report{file: src.name, max: 1}}}
+}
+
+// nextRecords returns what take makes of the next records, 1 to limit of them. After the last one the error is io.EOF.
+func nextRecords[T any](s *recordStream, limit int, values string, take func(fields []string, line int) (T, error)) ([]T, error) {
+	if err := s.ready(limit, values); err != nil {
+		return nil, err
+	}
+	var list []T
+	for len(list) < limit {
+		fields, line, err := s.lines.next()
+		if err == io.EOF && len(list) > 0 {
+			break
+		}
+		var value T
+		switch {
+		case err == nil:
+			value, err = take(fields, line)
+		case err == io.EOF && s.done == 0:
+			err = s.lines.none()
+		}
+		if err != nil {
+			return nil, s.end(err)
+		}
+		list = append(list, value)
+	}
+	s.done += len(list)
+	return list, nil
 }
 
 // rowReader reads the rows of one format.
@@ -44,17 +102,11 @@ func OpenStream(path string, o ReadOptions) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, size, err := open(path)
+	src, err := open(path, gz)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newStream(newSource(path, in, size, gz), f, o)
-	if err != nil {
-		in.Close()
-		return nil, err
-	}
-	s.in = in
-	return s, nil
+	return newStream(src, f, o)
 }
 
 // DecodeStream is [OpenStream] for a reader, with the name and format of [Decode].
@@ -70,15 +122,20 @@ func DecodeStream(r io.Reader, name, format string, o ReadOptions) (*Stream, err
 	return newStream(newSource(name, r, -1, gz), f, o)
 }
 
-func newStream(src *source, f format, o ReadOptions) (*Stream, error) {
+// newStream closes src when it returns an error.
+func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
+	defer func() {
+		if err != nil {
+			src.Close()
+		}
+	}()
 	switch {
 	case f.rows == nil:
 		return nil, &fault.ParamError{Param: "format", Value: f.name, Want: "one that is read row by row, such as csv or npy"}
 	case o.Gram || o.Labels != "":
 		return nil, &fault.ParamError{Param: "stream", Value: src.name, Want: "points by themselves, without a Gram matrix or a file of labels"}
 	}
-	s := &Stream{src: src, o: o, rep: &report{file: src.name, max: 1, passOver: o.PassOver, wrong: map[int]bool{}}}
-	var err error
+	s = &Stream{reading: reading{source: src, rep: &report{file: src.name, max: 1, passOver: o.PassOver, wrong: map[int]bool{}}}, o: o}
 	if s.rows, err = f.rows(src, o, s.rep); err != nil {
 		return nil, s.rep.outcome(err)
 	}
@@ -94,11 +151,8 @@ func (s *Stream) Done() int { return s.done }
 // Next returns the next rows, 1 to limit of them, in memory of their own. After the last row the error is io.EOF; it and any
 // other error come back from every call that follows. Rows in messages are those of the file.
 func (s *Stream) Next(limit int) (*Data, error) {
-	if limit < 1 {
-		return nil, &fault.ParamError{Param: "limit", Value: limit, Want: "a number of rows >= 1"}
-	}
-	if s.err != nil {
-		return nil, s.err
+	if err := s.ready(limit, "rows"); err != nil {
+		return nil, err
 	}
 	t, err := s.rows.next(limit)
 	for err == nil && t.rows == 0 { // all of them were wrong
@@ -109,22 +163,13 @@ func (s *Stream) Next(limit int) (*Data, error) {
 	}
 	var d *Data
 	if err == nil {
-		d, err = t.complete(s.src, s.o, s.rep)
+		d, err = t.complete(s.source, s.o, s.rep)
 	}
 	if err != nil {
 		return nil, s.end(err)
 	}
 	s.done += t.rows
 	return d, nil
-}
-
-// end keeps the error that ends the stream.
-func (s *Stream) end(err error) error {
-	if !errors.Is(err, io.EOF) {
-		err = s.rep.outcome(err)
-	}
-	s.err = err
-	return err
 }
 
 // Skip passes over n rows, which count as read, without looking at them. The rows of a .npy file that is not compressed, and whole row
@@ -148,13 +193,45 @@ func (s *Stream) empty() error {
 	return s.rep.fatal("add rows", "it has no rows: want at least one")
 }
 
-// Close closes the file that [OpenStream] opened.
-func (s *Stream) Close() error {
-	if s.in == nil {
-		return nil
+// Ahead returns a function that returns what next does, in order, while next runs in a goroutine of its own, one call ahead of
+// the caller: so reading, computing and writing overlap when each is put ahead of the one behind it. After an error of next,
+// io.EOF among them, or after the end of ctx, every further call returns that error. The caller must call stop, which ends
+// the context of a call of next under way and waits for it.
+func Ahead[T any](ctx context.Context, next func(context.Context) (T, error)) (ahead func() (T, error), stop func()) {
+	type outcome struct {
+		value T
+		err   error
 	}
-	if err := s.in.Close(); err != nil {
-		return fmt.Errorf("closing %s: %w", s.src.name, err)
+	ctx, cancel := context.WithCancelCause(ctx)
+	results, done := make(chan outcome), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			value, err := next(ctx)
+			select {
+			case results <- outcome{value, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	var last error
+	ahead = func() (T, error) {
+		var none T
+		if last != nil {
+			return none, last
+		}
+		select {
+		case r := <-results:
+			last = r.err
+			return r.value, r.err
+		case <-ctx.Done():
+			last = context.Cause(ctx)
+			return none, last
+		}
 	}
-	return nil
+	return ahead, func() { cancel(context.Canceled); <-done }
 }

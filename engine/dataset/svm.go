@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -19,13 +18,10 @@ func svmKind() textKind {
 
 // svmReader collects the rows of an svmlight file.
 type svmReader struct {
-	lineReader
-	rep      *report
+	textRows
 	features int // given number of features, 0 for none
-	blank    int // the first of the blank lines just passed, 0 for none
 
 	labels  *names
-	start   []int
 	col     blocks[int32]
 	val     blocks[float64]
 	largest int // feature number seen
@@ -39,12 +35,17 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	if o.Features < 0 || o.Features > math.MaxInt32 {
 		return nil, &fault.ParamError{Param: "features", Value: o.Features, Want: fmt.Sprintf("a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)}
 	}
-	r := &svmReader{rep: rep, features: o.Features, labels: labelNames(0), start: []int{0}}
-	var err error
-	if r.lineReader, err = newLineReader(src, o.maxLine(), svmKind()); err != nil {
-		return nil, noteRecord(rep, err, -1)
+	r := &svmReader{textRows: textRows{rep: rep, start: []int{0}}, features: o.Features, labels: labelNames(0)}
+	if err := r.begin(src, o.MaxLine, svmKind()); err != nil {
+		return nil, err
 	}
-	if err := r.read(o); err != nil {
+	err := r.each(func(text []byte) error {
+		if err := r.takeLine(text); err != nil {
+			return err
+		}
+		return checkBytes(o, src.name, 12*int64(r.val.n)+8*int64(len(r.start)))
+	})
+	if err != nil {
 		return nil, err
 	}
 	rows, d := len(r.start)-1, r.features
@@ -75,26 +76,6 @@ func labelsSVM(src *source, maxLine int) (labels, ids []string, err error) {
 	return t.labels, nil, nil
 }
 
-func (r *svmReader) read(o ReadOptions) error {
-	for {
-		text, err := r.readLine()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = r.takeLine(text)
-		} else {
-			err = noteRecord(r.rep, err, len(r.start)-1)
-		}
-		if err == nil {
-			err = checkBytes(o, r.src.name, 12*int64(r.val.n)+8*int64(len(r.start)))
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
 // takeLine parses one line: a row, a comment, or nothing.
 func (r *svmReader) takeLine(text []byte) error {
 	row, _, comment := bytes.Cut(text, []byte("#"))
@@ -104,9 +85,7 @@ func (r *svmReader) takeLine(text []byte) error {
 	case comment:
 		return nil
 	default:
-		if r.blank == 0 {
-			r.blank = r.line
-		}
+		r.noteBlank()
 		return nil
 	}
 	if blank := r.blank; blank > 0 {
@@ -118,13 +97,6 @@ func (r *svmReader) takeLine(text []byte) error {
 	err := r.takeRow(row)
 	r.start = append(r.start, r.val.n)
 	return err
-}
-
-// problem reports something wrong in the current row.
-func (r *svmReader) problem(line int, mend, format string, args ...any) error {
-	e := fault.Data(r.src.name, format, args...)
-	e.Line, e.Row = line, len(r.start)-1
-	return r.rep.add(e, mend)
 }
 
 // takeRow parses "LABEL NUMBER:VALUE ...".
@@ -268,4 +240,33 @@ func (r *svmReader) warnings() []string {
 		return nil
 	}
 	return []string{count(r.queries, "query number") + " (qid) not used, the first on line " + strconv.Itoa(r.queryLine)}
+}
+
+// blocks collects values whose number is not known. Unlike append it copies each once, at
+// the end.
+type blocks[T any] struct {
+	n    int // values so far
+	full [][]T
+	last []T
+}
+
+func (b *blocks[T]) add(v T) {
+	if len(b.last) == cap(b.last) {
+		const least, most = 1 << 8, 1 << 16
+		if b.last != nil {
+			b.full = append(b.full, b.last)
+		}
+		b.last = make([]T, 0, min(max(least, b.n), most))
+	}
+	b.last = append(b.last, v)
+	b.n++
+}
+
+// join returns all values.
+func (b *blocks[T]) join() []T {
+	out := make([]T, 0, b.n)
+	for _, part := range b.full {
+		out = append(out, part...)
+	}
+	return append(out, b.last...)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 
@@ -57,8 +58,8 @@ func (o WriteOptions) output(path string, gz bool, f func(w io.Writer) error) er
 	return write(o.Stdout)
 }
 
-// text writes a CSV file whatever its extension. Its fields are quoted where needed.
-func (o WriteOptions) text(path string, f func(w *csv.Writer) error) error {
+// table writes a CSV file whatever its extension. Its fields are quoted where needed. rows may use the same memory for every row.
+func (o WriteOptions) table(path string, header []string, rows iter.Seq2[[]string, error]) error {
 	gz := isGzip(path)
 	switch o.Format {
 	case "", "csv":
@@ -69,8 +70,16 @@ func (o WriteOptions) text(path string, f func(w *csv.Writer) error) error {
 	}
 	return o.output(path, gz, func(w io.Writer) error {
 		c := csv.NewWriter(w)
-		if err := f(c); err != nil {
+		if err := c.Write(header); err != nil {
 			return err
+		}
+		for row, err := range rows {
+			if err == nil {
+				err = c.Write(row)
+			}
+			if err != nil {
+				return err
+			}
 		}
 		c.Flush()
 		return c.Error()
@@ -394,17 +403,14 @@ func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 			weights = weights || l.Weight != 0 && l.Weight != 1
 		}
 	}
-	return o.text(path, func(w *csv.Writer) error {
-		header := []string{"i", "j", "link"}
-		if bounds {
-			header = append(header, "bound")
-		}
-		if weights {
-			header = append(header, "weight")
-		}
-		if err := w.Write(header); err != nil {
-			return err
-		}
+	header := []string{"i", "j", "link"}
+	if bounds {
+		header = append(header, "bound")
+	}
+	if weights {
+		header = append(header, "weight")
+	}
+	return o.table(path, header, func(yield func([]string, error) bool) {
 		for _, list := range lists {
 			for _, l := range list {
 				record := []string{rowName(l.I, ids), rowName(l.J, ids), l.Sign.String()}
@@ -414,12 +420,11 @@ func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 				if weights {
 					record = append(record, optional(l.Weight, l.Weight != 0))
 				}
-				if err := w.Write(record); err != nil {
-					return err
+				if !yield(record, nil) {
+					return
 				}
 			}
 		}
-		return nil
 	})
 }
 
@@ -433,33 +438,25 @@ func optional(v float64, given bool) string {
 // WriteChunklets writes the chunklets of s, numbered from 0. Cannot-links are lost.
 // ids has one for each row of s. Errors are those of writing.
 func WriteChunklets(path string, s *links.Set, ids []string, o WriteOptions) error {
-	return o.text(path, func(w *csv.Writer) error {
-		if err := w.Write([]string{"i", "chunklet"}); err != nil {
-			return err
-		}
+	return o.table(path, []string{"i", "chunklet"}, func(yield func([]string, error) bool) {
 		for k, rows := range s.Chunklets() {
 			for _, i := range rows {
-				if err := w.Write([]string{rowName(i, ids), strconv.Itoa(k)}); err != nil {
-					return err
+				if !yield([]string{rowName(i, ids), strconv.Itoa(k)}, nil) {
+					return
 				}
 			}
 		}
-		return nil
 	})
 }
 
 // WritePairs writes a pairs file, with rows named by ids when these are not nil.
 // ids has one for each row that pairs name. Errors are those of writing.
 func WritePairs(path string, pairs [][2]int, ids []string, o WriteOptions) error {
-	return o.text(path, func(w *csv.Writer) error {
-		if err := w.Write([]string{"i", "j"}); err != nil {
-			return err
-		}
+	return o.table(path, []string{"i", "j"}, func(yield func([]string, error) bool) {
 		for _, p := range pairs {
-			if err := w.Write([]string{rowName(p[0], ids), rowName(p[1], ids)}); err != nil {
-				return err
+			if !yield([]string{rowName(p[0], ids), rowName(p[1], ids)}, nil) {
+				return
 			}
 		}
-		return nil
 	})
 }

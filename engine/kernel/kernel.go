@@ -206,12 +206,6 @@ func (k Kernel) SquaredDistances(ctx context.Context, eng *engine.Engine, x poin
 	return k.Squared().Gram(ctx, eng, x)
 }
 
-// SquaredDistancesBetween returns the squared distances between the points of x and those of
-// y in the kernel's feature space, |x| x |y|. Cost and errors as for [Kernel.Cross].
-func (k Kernel) SquaredDistancesBetween(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
-	return k.Squared().Cross(ctx, eng, x, y)
-}
-
 // prepare checks that the kernel can be evaluated on x, and on y with x unless y is nil, and
 // returns them as points that have inner products.
 func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error) {

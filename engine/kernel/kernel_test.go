@@ -474,7 +474,7 @@ func TestSquaredDistances(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkSymmetric(t, d)
-		c, err := k.SquaredDistancesBetween(t.Context(), eng, x, y)
+		c, err := k.Squared().Cross(t.Context(), eng, x, y)
 		if err != nil {
 			t.Fatal(err)
 		}

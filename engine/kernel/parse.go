@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -55,10 +56,10 @@ func parseStage(text string) (stage, error) {
 		err = p.bandwidth(&st)
 	case poly:
 		st.degree, st.coef, st.scale = 2, 1, 1
-		err = firstError(p.integer("degree", &st.degree), p.number("coef", &st.coef, "a number >= 0", nonNegative), p.number("scale", &st.scale, "a number > 0", positive))
+		err = cmp.Or(p.integer("degree", &st.degree), p.number("coef", &st.coef, "a number >= 0", nonNegative), p.number("scale", &st.scale, "a number > 0", positive))
 	case sigmoid:
 		st.scale = 1
-		err = firstError(p.number("scale", &st.scale, "a number > 0", positive), p.number("coef", &st.coef, "a number", finite))
+		err = cmp.Or(p.number("scale", &st.scale, "a number > 0", positive), p.number("coef", &st.coef, "a number", finite))
 	case spectrum:
 		if _, ok := p["k"]; !ok {
 			return stage{}, &fault.ParamError{Param: "kernel", Value: text, Want: "spectrum:k=LENGTH, such as spectrum:k=3"}
@@ -238,15 +239,5 @@ func (p params) integer(name string, dst *int) error {
 		return &fault.ParamError{Param: t.label, Value: t.text, Want: fmt.Sprintf("a whole number from 1 to %d", maxDegree)}
 	}
 	*dst = v
-	return nil
-}
-
-// firstError returns the first error that is not nil.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }

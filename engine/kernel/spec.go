@@ -51,24 +51,10 @@ const (
 )
 
 func (k kind) String() string {
-	switch k {
-	case linear:
-		return "linear"
-	case rbf:
-		return "rbf"
-	case exponential:
-		return "exp"
-	case poly:
-		return "poly"
-	case cosine:
-		return "cosine"
-	case sigmoid:
-		return "sigmoid"
-	case spectrum:
-		return "spectrum"
-	default:
-		return "distance"
-	}
+	return [...]string{
+		linear: "linear", rbf: "rbf", exponential: "exp", poly: "poly", cosine: "cosine", sigmoid: "sigmoid", spectrum: "spectrum",
+		distance: "distance",
+	}[k]
 }
 
 // shiftInvariant reports whether the kernel depends on x-y only.

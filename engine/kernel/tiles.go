@@ -74,7 +74,7 @@ func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 		ev.error = distanceError(b.terms(), xx, yy)
 	}
 	for _, st := range k.stages {
-		if err := firstError(checkNorms(yy), checkNorms(xx)); err != nil {
+		if err := cmp.Or(checkNorms(yy), checkNorms(xx)); err != nil {
 			return nil, err
 		}
 		ev.x, ev.y = append(ev.x, st.terms(ev.t, xx)), append(ev.y, st.terms(ev.t, yy))
@@ -82,7 +82,7 @@ func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 		ev.checked = ev.checked || st.kind == poly
 	}
 	ev.diagonal = xx
-	return ev, firstError(checkNorms(yy), checkNorms(xx))
+	return ev, cmp.Or(checkNorms(yy), checkNorms(xx))
 }
 
 func (s stage) selves(norms []float64) []float64 {

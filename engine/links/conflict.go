@@ -2,6 +2,7 @@ package links
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -104,9 +105,7 @@ func (s *Set) paths(bad []Link) []Conflict {
 			path = append(path, step)
 			at = step.I + step.J - at
 		}
-		for a, b := 0, len(path)-1; a < b; a, b = a+1, b-1 {
-			path[a], path[b] = path[b], path[a]
-		}
+		slices.Reverse(path)
 		out[k] = Conflict{Link: l, Path: path}
 	}
 	return out

@@ -1,10 +1,6 @@
 package links
 
-import (
-	"fmt"
-
-	"github.com/mustlink/mustlink/engine/fault"
-)
+import "fmt"
 
 // Triplet says that row I belongs nearer to row J than to row K, three different 0-based rows.
 type Triplet struct {
@@ -17,10 +13,7 @@ type Triplet struct {
 func CheckTriplets(n int, list []Triplet) error {
 	for at, t := range list {
 		if column, err := t.check(n); err != nil {
-			if t.Line <= 0 {
-				err = fmt.Errorf("triplet %d of the list: %w", at, err)
-			}
-			return &fault.DataError{Line: max(t.Line, 0), Row: -1, Column: column, Err: err}
+			return lineError(t.Line, "triplet", at, column, err)
 		}
 	}
 	return nil
@@ -38,6 +31,47 @@ func (t Triplet) check(n int) (column string, err error) {
 				return names[a], fmt.Errorf("row %d is %s and %s of a triplet: want three different rows", i, names[b], names[a])
 			}
 		}
+	}
+	return "", nil
+}
+
+// Quadruplet is a relative comparison: rows I and J are nearer to each other than rows K and L. Rows are 0-based; I differs
+// from J and K from L. The triplet (i, j, k) is the quadruplet (i, j, i, k).
+type Quadruplet struct {
+	I, J, K, L int
+	Line       int // 1-based line of the file it came from, 0 if none
+}
+
+// Quadruplet returns the comparison that the triplet makes.
+func (t Triplet) Quadruplet() Quadruplet {
+	return Quadruplet{I: t.I, J: t.J, K: t.I, L: t.K, Line: t.Line}
+}
+
+// CheckQuadruplets returns nil if every quadruplet compares two different pairs of rows below n. Otherwise the error is a
+// *fault.DataError for the first that does not, with its Line (the reader of the file adds File).
+func CheckQuadruplets(n int, list []Quadruplet) error {
+	for at, q := range list {
+		if column, err := q.check(n); err != nil {
+			return lineError(q.Line, "quadruplet", at, column, err)
+		}
+	}
+	return nil
+}
+
+// check returns what is wrong, and in which column.
+func (q Quadruplet) check(n int) (column string, err error) {
+	for at, i := range []int{q.I, q.J, q.K, q.L} {
+		if i < 0 || i >= n {
+			return "ijkl"[at : at+1], fmt.Errorf("row %d does not exist: want %s", i, rowRange(n))
+		}
+	}
+	switch {
+	case q.I == q.J:
+		return "j", fmt.Errorf("row %d is i and j of a quadruplet: want two different rows", q.I)
+	case q.K == q.L:
+		return "l", fmt.Errorf("row %d is k and l of a quadruplet: want two different rows", q.K)
+	case q.I == q.K && q.J == q.L || q.I == q.L && q.J == q.K:
+		return "l", fmt.Errorf("rows %d and %d are both pairs of a quadruplet: want two different pairs", q.I, q.J)
 	}
 	return "", nil
 }

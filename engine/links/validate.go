@@ -2,6 +2,7 @@ package links
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -96,14 +97,9 @@ func build(n int, ls []Link) (*Set, []error) {
 }
 
 func inOrder(found map[int]error) []error {
-	at := make([]int, 0, len(found))
-	for k := range found {
-		at = append(at, k)
-	}
-	slices.Sort(at)
-	problems := make([]error, len(at))
-	for r, k := range at {
-		problems[r] = found[k]
+	problems := make([]error, 0, len(found))
+	for _, k := range slices.Sorted(maps.Keys(found)) {
+		problems = append(problems, found[k])
 	}
 	return problems
 }
@@ -135,11 +131,15 @@ func rowRange(n int) string {
 }
 
 func linkError(l Link, k int, column, format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	if l.Line <= 0 {
-		err = fmt.Errorf("%s: %w", origin(l, k), err)
+	return lineError(l.Line, "link", k, column, fmt.Errorf(format, args...))
+}
+
+// lineError is the error of a line, or of a member of a list that came from no file.
+func lineError(line int, what string, at int, column string, err error) error {
+	if line <= 0 {
+		err = fmt.Errorf("%s %d of the list: %w", what, at, err)
 	}
-	return &fault.DataError{Line: max(l.Line, 0), Row: -1, Column: column, Err: err}
+	return &fault.DataError{Line: max(line, 0), Row: -1, Column: column, Err: err}
 }
 
 func bothSigns(again Link, k int, first Link, firstK int) error {

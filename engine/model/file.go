@@ -60,24 +60,15 @@ type Tensor struct {
 
 // DType returns the type of the slice that is set, or "" when there is not exactly one.
 func (t Tensor) DType() DType {
-	var d DType
-	n := 0
-	if t.F64 != nil {
-		d, n = F64, n+1
-	}
-	if t.F32 != nil {
-		d, n = F32, n+1
-	}
-	if t.I64 != nil {
-		d, n = I64, n+1
-	}
-	if t.U8 != nil {
-		d, n = U8, n+1
-	}
-	if n != 1 {
+	set := slices.DeleteFunc([]DType{F64, F32, I64, U8}, func(d DType) bool { return !t.has(d) })
+	if len(set) != 1 {
 		return ""
 	}
-	return d
+	return set[0]
+}
+
+func (t Tensor) has(d DType) bool {
+	return d == F64 && t.F64 != nil || d == F32 && t.F32 != nil || d == I64 && t.I64 != nil || d == U8 && t.U8 != nil
 }
 
 // Len returns the number of elements.
@@ -112,34 +103,30 @@ type File struct {
 // SetFloat64s stores data under name without copying it. Without a shape it is a vector.
 // [File.WriteTo] reports a shape that does not fit the data.
 func (f *File) SetFloat64s(name string, data []float64, shape ...int) {
-	if data == nil {
-		data = []float64{}
-	}
-	f.set(name, Tensor{F64: data}, shape)
+	f.set(name, Tensor{F64: orEmpty(data)}, shape)
 }
 
 // SetFloat32s is [File.SetFloat64s] for float32.
 func (f *File) SetFloat32s(name string, data []float32, shape ...int) {
-	if data == nil {
-		data = []float32{}
-	}
-	f.set(name, Tensor{F32: data}, shape)
+	f.set(name, Tensor{F32: orEmpty(data)}, shape)
 }
 
 // SetInt64s is [File.SetFloat64s] for int64.
 func (f *File) SetInt64s(name string, data []int64, shape ...int) {
-	if data == nil {
-		data = []int64{}
-	}
-	f.set(name, Tensor{I64: data}, shape)
+	f.set(name, Tensor{I64: orEmpty(data)}, shape)
 }
 
 // SetBytes is [File.SetFloat64s] for bytes.
 func (f *File) SetBytes(name string, data []byte, shape ...int) {
+	f.set(name, Tensor{U8: orEmpty(data)}, shape)
+}
+
+// orEmpty returns data, which a tensor of no elements has too.
+func orEmpty[T any](data []T) []T {
 	if data == nil {
-		data = []byte{}
+		return []T{}
 	}
-	f.set(name, Tensor{U8: data}, shape)
+	return data
 }
 
 func (f *File) set(name string, t Tensor, shape []int) {
@@ -273,4 +260,28 @@ func elements(shape []int) (int, error) {
 		return 0, nil
 	}
 	return n, nil
+}
+
+// Single as the precision in a header says that real numbers are stored as F32.
+const Single = "single"
+
+// Narrowed returns the file with its F64 tensors rounded to F32, half the bytes, and a header that says so: values have relative
+// errors up to 2^-24. Tensors of other types are shared with f. A value beyond the range of float32 is a *fault.DataError.
+func (f *File) Narrowed() (*File, error) {
+	out := &File{Header: f.Header, Tensors: make(map[string]Tensor, len(f.Tensors))}
+	out.Header.Precision = Single
+	for name, t := range f.Tensors {
+		if t.F64 != nil {
+			narrow := make([]float32, len(t.F64))
+			for i, v := range t.F64 {
+				if math.Abs(v) > math.MaxFloat32 {
+					return nil, fault.Data("", "tensor %s: element %d is %g, beyond single precision: want double (or standardize the data)", name, i, v)
+				}
+				narrow[i] = float32(v)
+			}
+			t = Tensor{Shape: t.Shape, F32: narrow}
+		}
+		out.Tensors[name] = t
+	}
+	return out, nil
 }

@@ -33,11 +33,7 @@ const maxCells = 1 << 24
 //
 // [Kuhn 1955]: https://doi.org/10.1002/nav.3800020109
 func ClusterAccuracy[A, B comparable](truth []A, predicted []B) (float64, error) {
-	t, err := newContingency(truth, predicted)
-	if err != nil {
-		return 0, err
-	}
-	return t.clusterAccuracy()
+	return ofTable(truth, predicted, (*contingency).clusterAccuracy)
 }
 
 func (t *contingency) clusterAccuracy() (float64, error) {

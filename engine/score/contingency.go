@@ -29,15 +29,16 @@ type counter[A, B comparable] struct {
 	place    map[[2]int32]int32 // of each pair among the cells
 }
 
-func newContingency[A, B comparable](truth []A, predicted []B) (*contingency, error) {
+// ofTable scores two labellings by their contingency table.
+func ofTable[A, B comparable](truth []A, predicted []B, score func(*contingency) (float64, error)) (float64, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
-		return nil, err
+		return 0, err
 	}
 	var c counter[A, B]
 	for i, label := range truth {
 		c.add(label, predicted[i], 1)
 	}
-	return c.contingency(), nil
+	return score(c.contingency())
 }
 
 // add counts n objects with these labels, 1 or more.

@@ -17,11 +17,7 @@ import (
 // not finite, labels without a pair of either kind, and classes that are single points
 // (mean within 0) a *fault.DataError. Cost O(n^2 d) time and O(n) memory.
 func JRatio[T comparable](x []float64, n, d int, labels []T) (float64, error) {
-	e, err := newEmbedding(x, n, d, labels)
-	if err != nil {
-		return 0, err
-	}
-	return e.jRatio()
+	return ofEmbedding(x, n, d, labels, (*embedding).jRatio)
 }
 
 func (e *embedding) jRatio() (float64, error) {
@@ -65,11 +61,7 @@ const maxDistances = 1 << 27
 // distances of the rarer kind of pair: above 2^27 of them it is a *fault.MemoryError.
 // Cost O(n^2 (d + log n)).
 func PairAUC[T comparable](x []float64, n, d int, labels []T) (float64, error) {
-	e, err := newEmbedding(x, n, d, labels)
-	if err != nil {
-		return 0, err
-	}
-	return e.pairAUC()
+	return ofEmbedding(x, n, d, labels, (*embedding).pairAUC)
 }
 
 func (e *embedding) pairAUC() (float64, error) {

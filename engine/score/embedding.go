@@ -37,6 +37,15 @@ func newEmbedding[T comparable](x []float64, n, d int, labels []T) (*embedding, 
 	return e, nil
 }
 
+// ofEmbedding scores points with their classes.
+func ofEmbedding[T comparable](x []float64, n, d int, labels []T, score func(*embedding) (float64, error)) (float64, error) {
+	e, err := newEmbedding(x, n, d, labels)
+	if err != nil {
+		return 0, err
+	}
+	return score(e)
+}
+
 func (e *embedding) point(i int) []float64 { return e.x[i*e.d : (i+1)*e.d] }
 
 // rows calls f for each i with the distances from point i to the points from..n-1, where

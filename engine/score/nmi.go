@@ -13,11 +13,7 @@ import (
 // divide by; this one is the default of scikit-learn since 0.22 and of Manning, Raghavan &
 // Schütze 2008, section 16.3. Lengths that differ or are 0 are a *fault.ShapeError.
 func NMI[A, B comparable](truth []A, predicted []B) (float64, error) {
-	t, err := newContingency(truth, predicted)
-	if err != nil {
-		return 0, err
-	}
-	return t.nmi(), nil
+	return ofTable(truth, predicted, func(t *contingency) (float64, error) { return t.nmi(), nil })
 }
 
 func (t *contingency) nmi() float64 {

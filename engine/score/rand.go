@@ -29,15 +29,13 @@ func AdjustedRand[A, B comparable](truth []A, predicted []B) (float64, error) {
 }
 
 func byPairs[A, B comparable](truth []A, predicted []B, score func(pairs) float64) (float64, error) {
-	t, err := newContingency(truth, predicted)
-	if err != nil {
-		return 0, err
-	}
-	p, err := t.pairs()
-	if err != nil {
-		return 0, err
-	}
-	return score(p), nil
+	return ofTable(truth, predicted, func(t *contingency) (float64, error) {
+		p, err := t.pairs()
+		if err != nil {
+			return 0, err
+		}
+		return score(p), nil
+	})
 }
 
 func (p pairs) rand() float64 { return float64(p.both+p.neither) / float64(p.total()) }

@@ -46,18 +46,13 @@ func (e *embedding) checkK(k []int) error {
 // has their label. It differs from recall@1 in that points alone in their class count,
 // as errors. Input and errors as in [JRatio]. Cost O(n^2 d).
 func NeighborAccuracy[T comparable](x []float64, n, d int, labels []T) (float64, error) {
-	e, err := newEmbedding(x, n, d, labels)
-	if err != nil {
-		return 0, err
-	}
-	ranks, err := e.hitRanks()
-	if err != nil {
-		if errors.Is(err, errNoClassmates) {
-			return 0, nil
+	return ofEmbedding(x, n, d, labels, func(e *embedding) (float64, error) {
+		ranks, err := e.hitRanks()
+		if err != nil && !errors.Is(err, errNoClassmates) {
+			return 0, err
 		}
-		return 0, err
-	}
-	return neighborAccuracy(ranks, n), nil
+		return neighborAccuracy(ranks, n), nil // 0 without ranks
+	})
 }
 
 var errNoClassmates = errors.New("recall is undefined: no two points share a class")

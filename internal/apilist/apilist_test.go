@@ -1,4 +1,4 @@
-package apilist_test
+package apilist
 
 import (
 	"flag"
@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/mustlink/mustlink/internal/apilist"
 )
 
 var update = flag.Bool("update", false, "write api/v1.txt")
@@ -27,8 +25,8 @@ const listing = "../../api/v1.txt"
 // the change sees it. The promise stays small: at most 12 packages and 250 names.
 func TestAPI(t *testing.T) {
 	list, names := promised(t)
-	if len(apilist.Promised) > 12 || names > 250 {
-		t.Errorf("%d packages and %d names are promised: want at most 12 and 250", len(apilist.Promised), names)
+	if len(Promised) > 12 || names > 250 {
+		t.Errorf("%d packages and %d names are promised: want at most 12 and 250", len(Promised), names)
 	}
 	now := strings.Join(list, "\n") + "\n"
 	if *update {
@@ -75,14 +73,14 @@ func promised(t *testing.T) (lines []string, names int) {
 		}
 	}
 	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	for _, rest := range slices.Sorted(maps.Keys(apilist.Promised)) {
-		pkg, err := imports.Import(path.Join(apilist.Module, rest))
+	for _, rest := range slices.Sorted(maps.Keys(Promised)) {
+		pkg, err := imports.Import(path.Join(Module, rest))
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := apilist.Lines(pkg, apilist.Promised[rest])
+		of := Lines(pkg, Promised[rest])
 		lines = append(lines, of...)
-		names += apilist.Names(of)
+		names += Names(of)
 	}
 	return lines, names
 }
@@ -130,7 +128,7 @@ func unseen() {}
 		t.Fatal(err)
 	}
 	config := types.Config{}
-	pkg, err := config.Check(apilist.Module+"/engine/p", fset, []*ast.File{file}, nil)
+	pkg, err := config.Check(Module+"/engine/p", fset, []*ast.File{file}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +143,7 @@ func unseen() {}
 	for i := range want {
 		want[i] = "pkg engine/p, " + want[i]
 	}
-	if got := apilist.Lines(pkg, apilist.Whole); !slices.Equal(got, want) {
+	if got := Lines(pkg, Whole); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -1,4 +1,4 @@
-package doclinks_test
+package doclinks
 
 import (
 	"io/fs"
@@ -8,18 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/mustlink/mustlink/internal/apilist"
-	"github.com/mustlink/mustlink/internal/doclinks"
-	"github.com/mustlink/mustlink/internal/layering"
 )
 
 // TestComments: go doc of every package of the library names what is there.
 func TestComments(t *testing.T) {
-	all := map[string]*doclinks.Package{}
+	all := map[string]*Package{}
 	for _, folder := range folders(t) {
-		importPath := path.Join(apilist.Module, folder)
-		p, err := doclinks.Load(filepath.Join("../..", folder), importPath)
+		importPath := path.Join("github.com/mustlink/mustlink", folder)
+		p, err := Load(filepath.Join("../..", folder), importPath)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +41,8 @@ func folders(t *testing.T) []string {
 			return err
 		}
 		if d.IsDir() {
-			if name != "." && (layering.SkipFolder(root, name) || d.Name() == "internal" || name == "cmd" || name == "docs") {
+			hidden := strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")
+			if name != "." && (hidden || slices.Contains([]string{"testdata", "internal", "cmd", "docs"}, d.Name())) {
 				return fs.SkipDir
 			}
 			return nil
@@ -63,12 +60,12 @@ func folders(t *testing.T) []string {
 
 // TestFaults: a name without a comment, and links that lead nowhere in four ways, are found; what is right is not.
 func TestFaults(t *testing.T) {
-	write := func(importPath, source string) *doclinks.Package {
+	write := func(importPath, source string) *Package {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, "p.go"), []byte(source), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		p, err := doclinks.Load(folder, importPath)
+		p, err := Load(folder, importPath)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,14 +98,14 @@ func (T) Error() string { return "" }
 		"example.org/p, T: [other.Name] leads to nothing",
 		"example.org/p, package: [Lost] leads to nothing",
 	}
-	got := p.Check(map[string]*doclinks.Package{"example.org/p": p})
+	got := p.Check(map[string]*Package{"example.org/p": p})
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	q := write("example.org/q", "package q\n\nimport \"example.org/p\"\n\n// Q is not [p.Gone] but [p.T.Right].\nvar Q p.T\n")
-	got = q.Check(map[string]*doclinks.Package{"example.org/p": p})
+	got = q.Check(map[string]*Package{"example.org/p": p})
 	slices.Sort(got)
 	if want := []string{"example.org/q, Q: [Gone] of example.org/p is not there", "example.org/q, package: no comment"}; !slices.Equal(got, want) {
 		t.Errorf("got %q: want %q", got, want)

@@ -3,10 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/debug"
+	"slices"
 )
 
 func main() {
@@ -27,4 +30,59 @@ func run(args []string) error {
 	e := json.NewEncoder(os.Stdout)
 	e.SetIndent("", "  ")
 	return e.Encode(Bill(info))
+}
+
+// BOM is a bill of materials in the form of CycloneDX 1.6, as JSON.
+type BOM struct {
+	Format     string      `json:"bomFormat"`
+	Spec       string      `json:"specVersion"`
+	Version    int         `json:"version"`
+	Metadata   Metadata    `json:"metadata"`
+	Components []Component `json:"components"`
+}
+
+// Metadata names what the bill is for.
+type Metadata struct {
+	Component Component `json:"component"`
+}
+
+// Component is a module or the program.
+type Component struct {
+	Type       string     `json:"type"`
+	Name       string     `json:"name"`
+	Version    string     `json:"version,omitempty"`
+	PURL       string     `json:"purl,omitempty"`
+	Properties []Property `json:"properties,omitempty"`
+}
+
+// Property is a fact that the format has no place for: the module's checksum, a setting of the build.
+type Property struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Bill returns what the program that info comes from was built of, in the order of names.
+func Bill(info *debug.BuildInfo) BOM {
+	b := BOM{Format: "CycloneDX", Spec: "1.6", Version: 1, Components: []Component{}}
+	b.Metadata.Component = component("application", &info.Main)
+	for _, s := range info.Settings {
+		b.Metadata.Component.Properties = append(b.Metadata.Component.Properties, Property{"go:build:" + s.Key, s.Value})
+	}
+	b.Components = append(b.Components, Component{Type: "library", Name: "std", Version: info.GoVersion, PURL: "pkg:golang/std@" + info.GoVersion})
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		b.Components = append(b.Components, component("library", m))
+	}
+	slices.SortFunc(b.Components, func(x, y Component) int { return cmp.Compare(x.Name, y.Name) })
+	return b
+}
+
+func component(kind string, m *debug.Module) Component {
+	c := Component{Type: kind, Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + m.Version}
+	if m.Sum != "" {
+		c.Properties = []Property{{"go:sum", m.Sum}}
+	}
+	return c
 }

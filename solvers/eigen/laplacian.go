@@ -126,7 +126,7 @@ func nullSpace(eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r 
 
 // measureNull returns the known eigenvectors with the eigenvalue 0 and their residuals.
 func (s *search) measureNull() (*Result, error) {
-	res := &Result{Values: make([]float64, s.k), Vectors: s.Null, Residuals: make([]float64, s.k), Products: s.k, Method: "components", Converged: true}
+	res := &Result{Values: make([]float64, s.k), Vectors: s.Null, Residuals: []float64{}, Products: s.k, Method: "components", Converged: true}
 	if s.k == 0 {
 		return res, nil
 	}
@@ -135,14 +135,7 @@ func (s *search) measureNull() (*Result, error) {
 	if err := s.a.Multiply(s.ctx, s.eng, image, x); err != nil {
 		return nil, err
 	}
-	for i := range s.n {
-		for j, v := range image.Row(i) {
-			res.Residuals[j] += v * v
-		}
-	}
-	for j, r := range res.Residuals {
-		res.Residuals[j] = math.Sqrt(r)
-	}
+	res.Residuals = lengths(image)
 	return res, nil
 }
 

@@ -3,6 +3,7 @@ package eigen
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -36,7 +37,7 @@ func (s *search) lobpcg() (*Result, error) {
 	products, norm := m, 0.0
 	var change blas.Matrix // of x in the last iteration
 	for {
-		norm = max(norm, math.Abs(x.values[0]), math.Abs(x.values[m-1]), s.stretch(x))
+		norm = max(norm, math.Abs(x.values[0]), math.Abs(x.values[m-1]), slices.Max(lengths(x.image))) // |A x|, which |A| is not below
 		rest, passed := s.residuals(x, norm)
 		s.progress(products, passed)
 		if passed == s.k || products >= s.Products {
@@ -77,19 +78,18 @@ func (s *search) without(v, x blas.Matrix) {
 	}
 }
 
-// stretch returns the largest |A x|, which |A| is not below.
-func (s *search) stretch(x *pairs) float64 {
-	squares := make([]float64, x.image.Cols)
-	for i := range s.n {
-		for j, v := range x.image.Row(i) {
-			squares[j] += v * v
+// lengths returns those of the columns.
+func lengths(m blas.Matrix) []float64 {
+	out := make([]float64, m.Cols)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			out[j] += v * v
 		}
 	}
-	most := 0.0
-	for _, v := range squares {
-		most = max(most, v)
+	for j, v := range out {
+		out[j] = math.Sqrt(v)
 	}
-	return math.Sqrt(most)
+	return out
 }
 
 // residuals returns A x - w x for all pairs, and how many of the first k pass.

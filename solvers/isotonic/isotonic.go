@@ -4,6 +4,7 @@ package isotonic
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -69,9 +70,7 @@ func fit(y, w []float64, sign float64) ([]float64, error) {
 	}
 	x := make([]float64, 0, len(y))
 	for _, b := range blocks {
-		for range b.length {
-			x = append(x, b.value)
-		}
+		x = append(x, slices.Repeat([]float64{b.value}, b.length)...)
 	}
 	return x, nil
 }

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Source is a kernel matrix that is evaluated where it is needed.
@@ -114,17 +117,30 @@ func (c *choice) uniform() {
 		chosen := at(other)
 		moved[other] = at(k)
 		// The place-th point that was not given: every given one at or before it moves it by one.
-		lo, hi := 0, len(given)
-		for lo < hi {
-			if mid := (lo + hi) / 2; given[mid]-mid <= chosen {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		c.take(chosen + lo)
+		c.take(chosen + sort.Search(len(given), func(at int) bool { return given[at]-at > chosen }))
 	}
 }
 
 // block is the number of points whose columns are evaluated at a time.
 const block = 8192
+
+// OfKernel returns the kernel matrix of x as a source.
+func OfKernel(eng *engine.Engine, k kernel.Kernel, x points.Points) Source {
+	return ofKernel{eng, k, x}
+}
+
+type ofKernel struct {
+	eng *engine.Engine
+	k   kernel.Kernel
+	x   points.Points
+}
+
+func (s ofKernel) Len() int { return s.x.Len() }
+
+func (s ofKernel) Diagonal(ctx context.Context) ([]float64, error) {
+	return s.k.Diagonal(ctx, s.eng, s.x)
+}
+
+func (s ofKernel) Columns(ctx context.Context, which []int, lo, hi int, dst blas.Matrix) error {
+	return s.k.CrossTo(ctx, s.eng, dst, s.x.Select(which), points.Slice(s.x, lo, hi))
+}

@@ -3,9 +3,11 @@
 package lbfgs
 
 import (
+	"context"
 	"math"
 
 	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // least is the cosine between a step and the change of the gradient from which on it counts.
@@ -67,5 +69,150 @@ func (h *History) Direction(dst, gradient []float64) {
 	h.t.Scale(scale, dst)
 	for k, p := range h.pairs {
 		h.t.Axpy(-alpha[k]-h.t.Dot(p.change, dst)/p.curvature, p.step, dst)
+	}
+}
+
+// Objective returns the value at x and writes the gradient. A value that is not finite is one that is too large: a step
+// there is shortened.
+// x and gradient have the length of the start; an error ends the search and is returned.
+type Objective func(x, gradient []float64) (float64, error)
+
+// Options says how to minimise.
+type Options struct {
+	// Memory is the number of steps that directions are made of, 0 for 10.
+	Memory int
+	// MaxIter is the most iterations.
+	MaxIter int
+	// Done is called with the start and after every iteration, and says whether to end there; nil never does.
+	Done func(iteration int, value float64, x, gradient []float64) (bool, error)
+}
+
+// Outcome is how a minimisation ended.
+type Outcome struct {
+	Trace     []float64 // values at the start and after every iteration; they fall
+	Converged bool      // Done said so, or no step leads lower: rounding is all that is left
+}
+
+// The conditions of Wolfe, in the weak form (Lewis & Overton 2013).
+const (
+	sufficient = 1e-4
+	curvature  = 0.9
+)
+
+// Minimize minimises f by limited memory BFGS from x on, which becomes the place that it ends in.
+//
+// Errors: those of f and of Done; a start without a finite value, a *fault.DataError; ctx.Err().
+func Minimize(ctx context.Context, t *asm.Table, f Objective, x []float64, o Options) (*Outcome, error) {
+	if o.Done == nil {
+		o.Done = func(int, float64, []float64, []float64) (bool, error) { return false, nil }
+	}
+	if o.Memory == 0 {
+		o.Memory = 10
+	}
+	s := &search{t: t, f: f, x: x, gradient: make([]float64, len(x)), direction: make([]float64, len(x)), next: make([]float64, len(x)), ahead: make([]float64, len(x))}
+	var err error
+	if s.value, err = f(x, s.gradient); err != nil {
+		return nil, err
+	}
+	if s.value-s.value != 0 {
+		return nil, fault.Data("", "the objective is %v at the start: want points that are neither equal nor huge (standardize the data)", s.value)
+	}
+	out, h := &Outcome{Trace: []float64{s.value}}, New(t, o.Memory)
+	fresh := true // no step is behind the direction
+	for iteration := 0; ; iteration++ {
+		if out.Converged, err = o.Done(iteration, s.value, x, s.gradient); err != nil || out.Converged || iteration >= o.MaxIter {
+			return out, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		h.Direction(s.direction, s.gradient)
+		moved, err := s.step(fresh)
+		if err != nil {
+			return nil, err
+		}
+		if !moved && !fresh { // the steps may have spoilt the direction
+			h.Reset()
+			fresh = true
+			iteration--
+			continue
+		}
+		if !moved {
+			out.Converged = true
+			return out, nil
+		}
+		fresh = !h.Add(s.direction, s.ahead) && fresh // the step, and the change of the gradient
+		out.Trace = append(out.Trace, s.value)
+	}
+}
+
+// search is a minimisation under way.
+type search struct {
+	t                      *asm.Table
+	f                      Objective
+	x, gradient            []float64
+	value                  float64
+	direction, next, ahead []float64
+}
+
+// step goes along the direction to a place that is lower, and leaves the step in direction and the change of the gradient
+// in ahead. Without one it says so.
+func (s *search) step(fresh bool) (bool, error) {
+	slope := s.t.Dot(s.direction, s.gradient)
+	if !(slope < 0) {
+		return false, nil
+	}
+	lo, hi, length := 0.0, math.Inf(1), 1.0
+	if fresh { // the direction has the length of the gradient: begin with a step of a hundredth of x
+		size := math.Sqrt(s.t.Dot(s.x, s.x))
+		length = max(1e-2*size, 1e-10) / math.Sqrt(-slope)
+	}
+	for range 60 {
+		copy(s.next, s.x)
+		s.t.Axpy(length, s.direction, s.next)
+		value, err := s.f(s.next, s.ahead)
+		if err != nil {
+			return false, err
+		}
+		steep := s.t.Dot(s.direction, s.ahead)
+		switch {
+		case !(value < s.value && value <= s.value+sufficient*length*slope) || steep-steep != 0:
+			hi = length
+		case steep < curvature*slope:
+			lo = length
+		default:
+			s.take(length, value)
+			return true, nil
+		}
+		if math.IsInf(hi, 1) { // on to where the slope would vanish, but not too far
+			ahead := 10.0
+			if steep > slope {
+				ahead = min(10, max(2, slope/(slope-steep)))
+			}
+			length *= ahead
+		} else {
+			length = (lo + hi) / 2
+		}
+	}
+	if lo == 0 {
+		return false, nil
+	}
+	copy(s.next, s.x)
+	s.t.Axpy(lo, s.direction, s.next)
+	value, err := s.f(s.next, s.ahead)
+	if err == nil && value < s.value {
+		s.take(lo, value)
+		return true, nil
+	}
+	return false, err
+}
+
+// take makes next the present place.
+func (s *search) take(length, value float64) {
+	s.t.Scale(length, s.direction)
+	copy(s.x, s.next)
+	s.value = value
+	for i, g := range s.ahead {
+		s.ahead[i], s.gradient[i] = g-s.gradient[i], g
 	}
 }

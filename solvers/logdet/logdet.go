@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -80,9 +81,30 @@ func (c Constraint) sign() float64 {
 	return -1
 }
 
-// state is what the projections of both forms share.
+// changed is a symmetric matrix that takes A += beta q q'.
+type changed interface {
+	add(beta float64, q []float64)
+}
+
+// learned is the matrix A as one of the two forms has it. A constraint has the vector w of its points I and J, and for Nearer that of
+// I and K, the far one.
+type learned interface {
+	changed
+	// square returns w'A w and begins the image q = A w, which finish ends before another begins.
+	square(k int, far bool, q []float64) float64
+	finish(q []float64)
+	// cross returns the product of the near vector with the image of the far one.
+	cross(k int, q []float64) float64
+	matrix() blas.Matrix // both triangles
+	set(a blas.Matrix)   // from both triangles
+}
+
+// state is a matrix under way.
 type state struct {
 	*Result
+	learned
+	t           *asm.Table
+	q, q2       []float64 // images
 	constraints []Constraint
 	inverse     []float64 // 1 / (gamma weight) of every constraint
 	o           Options
@@ -160,12 +182,35 @@ func (c Constraint) check(points int) error {
 	return nil
 }
 
-// run sweeps until the changes are small.
-func (s *state) run(done func() error, project func(k int) (change float64)) error {
+// solve begins with the start and sweeps until the changes are small.
+func (s *state) solve(done func() error) (*Result, error) {
+	if err := s.begin(done); err != nil {
+		return nil, err
+	}
+	if err := s.run(done); err != nil {
+		return nil, err
+	}
+	s.A = s.matrix()
+	return s.Result, nil
+}
+
+// begin makes the matrix that of the start.
+func (s *state) begin(done func() error) error {
+	switch {
+	case s.o.Start == nil:
+		return nil
+	case s.o.Start.A.Data != nil:
+		s.set(s.o.Start.A)
+		return nil
+	}
+	return s.replay(done)
+}
+
+func (s *state) run(done func() error) error {
 	for s.Sweeps < s.o.MaxSweeps && !s.Converged {
 		s.Change = 0
 		for k := range s.constraints {
-			s.Change = max(s.Change, project(k))
+			s.Change = max(s.Change, s.project(k))
 			if k%1024 == 1023 {
 				if err := done(); err != nil {
 					return err
@@ -187,6 +232,52 @@ func (s *state) run(done func() error, project func(k int) (change float64)) err
 		}
 	}
 	return nil
+}
+
+// project meets one constraint.
+func (s *state) project(k int) (change float64) {
+	p := s.square(k, false, s.q)
+	if s.constraints[k].Kind == Nearer {
+		return s.nearer(k, p)
+	}
+	if p <= s.nothing {
+		s.skipped[k] = true
+		return 0
+	}
+	a := s.single(k, p)
+	if a == 0 {
+		return 0
+	}
+	s.finish(s.q)
+	b := s.constraints[k].sign() * a
+	s.add(b/(1-b*p), s.q)
+	return math.Abs(a) * p
+}
+
+func (s *state) nearer(k int, near float64) float64 {
+	s.finish(s.q)
+	far := s.square(k, true, s.q2)
+	s.finish(s.q2)
+	cross := s.cross(k, s.q2)
+	if far <= s.nothing {
+		s.skipped[k] = true
+		return 0
+	}
+	a := s.double(k, far, near, cross)
+	if a == 0 {
+		return 0
+	}
+	s.addPair(a, far, near, cross, s.q2, s.q)
+	return math.Abs(a) * max(far, near)
+}
+
+// addPair changes A as weights says, by the images of v and u, which it destroys.
+func (s *state) addPair(a, far, near, cross float64, v, u []float64) {
+	vv, vu, uu := weights(a, far, near, cross)
+	s.add(vv-vu, v)
+	s.add(uu-vu, u)
+	s.t.Axpy(1, v, u)
+	s.add(vu, u)
 }
 
 // single returns how far to go for a constraint on one distance, p at present: A^-1 loses sign a w w'. The new
@@ -237,4 +328,59 @@ func (s *state) double(k int, far, near, cross float64) (a float64) {
 func weights(a, far, near, cross float64) (vv, vu, uu float64) {
 	f := 1 + a*(far-near) - a*a*(far*near-cross*cross)
 	return a * (a*near - 1) / f, -a * a * cross / f, a * (1 + a*far) / f
+}
+
+// takeStart begins with the multipliers and bounds of the start. Bounds that it does not hold are those that belong to the multipliers.
+func (s *state) takeStart() error {
+	start, count := s.o.Start, len(s.constraints)
+	if len(start.Multipliers) != count {
+		return &fault.ShapeError{What: "constraints", Got: count, Want: fmt.Sprintf("%d, those of the start", len(start.Multipliers))}
+	}
+	s.Multipliers = append([]float64(nil), start.Multipliers...)
+	s.Bounds = append([]float64(nil), start.Bounds...)
+	if start.Bounds == nil {
+		s.Bounds = make([]float64, count)
+		for k, c := range s.constraints {
+			s.Bounds[k] = c.Bound / (1 - c.sign()*s.Multipliers[k]*c.Bound*s.inverse[k])
+		}
+	}
+	if len(s.Bounds) != count {
+		return &fault.ShapeError{What: "bounds of the start", Got: len(s.Bounds), Want: fmt.Sprintf("%d, one for each constraint", count)}
+	}
+	for k, m := range s.Multipliers {
+		if b := s.Bounds[k]; !(m >= 0) || math.IsInf(m, 1) || !(b > 0) || math.IsInf(b, 1) {
+			return unfit(k, fmt.Errorf("multiplier %v with the bound %v: want a finite one >= 0 and a finite one > 0", m, b))
+		}
+	}
+	return nil
+}
+
+// unfit is the error of a multiplier of the start that cannot be used.
+func unfit(k int, err error) error {
+	return &fault.DataError{Row: k, Err: fmt.Errorf("start: %w", err)}
+}
+
+// replay makes the matrix that the multipliers belong to: first what they add to its inverse, then what they take away, so that
+// all matrices on the way are definite if the last one is.
+func (s *state) replay(done func() error) error {
+	for _, sign := range []float64{1, -1} {
+		for k, c := range s.constraints {
+			if k%1024 == 1023 {
+				if err := done(); err != nil {
+					return err
+				}
+			}
+			l := sign * s.Multipliers[k]
+			if l == 0 || c.Kind != Nearer && c.sign() != sign {
+				continue
+			}
+			p := s.square(k, c.Kind == Nearer && sign < 0, s.q)
+			s.finish(s.q)
+			if !(1+l*p > 0) {
+				return unfit(k, fmt.Errorf("multiplier %v makes the matrix indefinite: want those of a result for the same points", s.Multipliers[k]))
+			}
+			s.add(-l/(1+l*p), s.q)
+		}
+	}
+	return nil
 }

@@ -29,37 +29,24 @@ func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []
 	if err != nil {
 		return nil, err
 	}
-	if err := f.begin(ctx.Err); err != nil {
-		return nil, err
-	}
-	if err := s.run(ctx.Err, f.project); err != nil {
-		return nil, err
-	}
-	s.A = f.a.matrix()
-	return s.Result, nil
+	s.learned = f
+	return s.solve(ctx.Err)
 }
 
 // rows is the form in the coordinates of g.
 type rows struct {
 	*state
-	t     *asm.Table
-	w     blas.Matrix // the vectors of the constraints, rows padded to r: I - J, and for Nearer I - K
-	at    []int       // the first vector of each constraint
-	a     quadratic   // A
-	q, q2 []float64   // A w, padded
-	g     blas.Matrix // the points
-}
-
-// changed is a symmetric matrix that takes A += beta q q'.
-type changed interface {
-	add(beta float64, q []float64)
+	quadratic             // A
+	w         blas.Matrix // the vectors of the constraints, rows padded to r: I - J, and for Nearer I - K
+	at        []int       // the first vector of each constraint
+	g         blas.Matrix // the points
 }
 
 // quadratic is a symmetric matrix A, and vectors w whose products with it are asked for, most often one after the other.
 type quadratic interface {
 	changed
-	// square returns w'A w for vector number v and begins its image q = A w, which finish ends before another begins.
-	square(v int, q []float64) float64
+	// squareOf is square of learned for vector number v.
+	squareOf(v int, q []float64) float64
 	finish(q []float64)
 	matrix() blas.Matrix // a copy, both triangles
 	set(a blas.Matrix)   // from both triangles
@@ -71,7 +58,7 @@ const crossover = 192
 
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	t := eng.Backend().Kernels()
-	f := &rows{state: s, t: t, g: g}
+	f := &rows{state: s, g: g}
 	count, row := 0, (g.Cols+t.Lanes-1)/t.Lanes*t.Lanes
 	for _, c := range s.constraints {
 		if f.at = append(f.at, count); c.Kind == Nearer {
@@ -89,8 +76,8 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 			f.difference(f.at[k]+1, c.I, c.K)
 		}
 	}
-	f.q, f.q2 = make([]float64, row), make([]float64, row)
-	f.a = newQuadratic(eng, f.w)
+	s.t, s.q, s.q2 = t, make([]float64, row), make([]float64, row)
+	f.quadratic = newQuadratic(eng, f.w)
 	total := 0.0
 	for i := range g.Rows {
 		for _, v := range g.Row(i) {
@@ -101,24 +88,16 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	return f, nil
 }
 
-// begin makes A that of the start.
-func (f *rows) begin(done func() error) error {
-	if f.o.Start == nil {
-		return nil
+func (f *rows) square(k int, far bool, q []float64) float64 {
+	v := f.at[k]
+	if far {
+		v++
 	}
-	if f.o.Start.A.Data != nil {
-		f.a.set(f.o.Start.A)
-		return nil
-	}
-	return f.replay(done, f.a, func(k int, far bool) (float64, []float64) {
-		v := f.at[k]
-		if far {
-			v++
-		}
-		p := f.a.square(v, f.q)
-		f.a.finish(f.q)
-		return p, f.q
-	})
+	return f.squareOf(v, q)
+}
+
+func (f *rows) cross(k int, q []float64) float64 {
+	return f.t.Dot(f.w.Row(f.at[k]), q[:f.w.Cols])
 }
 
 func (f *rows) difference(v, i, j int) {
@@ -126,52 +105,6 @@ func (f *rows) difference(v, i, j int) {
 	for c, v := range f.g.Row(i) {
 		w[c] = v - other[c]
 	}
-}
-
-// project meets one constraint.
-func (f *rows) project(k int) (change float64) {
-	p := f.a.square(f.at[k], f.q)
-	if f.constraints[k].Kind == Nearer {
-		return f.nearer(k, p)
-	}
-	if p <= f.nothing {
-		f.skipped[k] = true
-		return 0
-	}
-	a := f.single(k, p)
-	if a == 0 {
-		return 0
-	}
-	f.a.finish(f.q)
-	b := f.constraints[k].sign() * a
-	f.a.add(b/(1-b*p), f.q)
-	return math.Abs(a) * p
-}
-
-func (f *rows) nearer(k int, near float64) float64 {
-	f.a.finish(f.q)
-	far := f.a.square(f.at[k]+1, f.q2)
-	f.a.finish(f.q2)
-	cross := f.t.Dot(f.w.Row(f.at[k]), f.q2[:f.w.Cols])
-	if far <= f.nothing {
-		f.skipped[k] = true
-		return 0
-	}
-	a := f.double(k, far, near, cross)
-	if a == 0 {
-		return 0
-	}
-	addPair(f.t, f.a, a, far, near, cross, f.q2, f.q)
-	return math.Abs(a) * max(far, near)
-}
-
-// addPair changes A as weights says, by the images of v and u, which it destroys.
-func addPair(t *asm.Table, m changed, a, far, near, cross float64, v, u []float64) {
-	vv, vu, uu := weights(a, far, near, cross)
-	m.add(vv-vu, v)
-	m.add(uu-vu, u)
-	t.Axpy(1, v, u)
-	m.add(vu, u)
 }
 
 // newQuadratic returns the identity with its vectors, the rows of w.
@@ -200,7 +133,7 @@ type whole struct {
 	index []int32
 }
 
-func (m *whole) square(v int, q []float64) float64 {
+func (m *whole) squareOf(v int, q []float64) float64 {
 	row := m.w.Stride
 	w := m.w.Data[v*row:][:row:row]
 	m.t.SparseRows(m.start, m.index, w, m.a, row, row, q, row)
@@ -234,7 +167,7 @@ type lower struct {
 	first, left int
 }
 
-func (m *lower) square(v int, q []float64) float64 {
+func (m *lower) squareOf(v int, q []float64) float64 {
 	if v < m.first || v >= m.first+m.left {
 		m.flush()
 		m.first, m.left = v, min(delay, m.w.Rows-v)

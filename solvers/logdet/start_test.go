@@ -133,8 +133,8 @@ func TestBadStart(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	f := &delayed{state: &state{Result: &Result{Multipliers: make([]float64, 1024)}, constraints: many}}
-	if err := f.replay(stopped.Err, f, nil); !errors.Is(err, context.Canceled) {
+	s := &state{Result: &Result{Multipliers: make([]float64, 1024)}, constraints: many}
+	if err := s.replay(stopped.Err); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

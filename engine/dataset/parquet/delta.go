@@ -54,16 +54,7 @@ func (d *delta) uvarint() (uint64, error) {
 }
 
 // read fills dst.
-func (d *delta) read(dst []uint64) error {
-	for i := range dst {
-		v, err := d.next()
-		if err != nil {
-			return err
-		}
-		dst[i] = v
-	}
-	return nil
-}
+func (d *delta) read(dst []uint64) error { return fill(dst, d.next) }
 
 // next returns the next value.
 func (d *delta) next() (uint64, error) {

@@ -247,3 +247,8 @@ func (r *reader) bad(row, feature int, what, mend string) error {
 	e.Row = row
 	return r.f.problem(e, mend)
 }
+
+// Format returns the format for [dataset.ReadOptions] and [dataset.WriteOptions]: files that end in .parquet, and the name parquet.
+func Format() dataset.Extension {
+	return dataset.Extension{Name: "parquet", Endings: []string{".parquet"}, Open: open, Write: write}
+}

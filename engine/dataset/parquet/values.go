@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -11,6 +12,16 @@ import (
 type values[T any] interface {
 	// read fills dst. The error is errShort when the page has too few, or errDamaged.
 	read(dst []T) error
+}
+
+// fill fills dst with what next returns.
+func fill[T any](dst []T, next func() (T, error)) (err error) {
+	for i := range dst {
+		if dst[i], err = next(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // numbers begins to read a page of at most n numbers, as their bits, little-endian, in the lower bytes.
@@ -44,8 +55,12 @@ func (c *column) size() int {
 	return 8
 }
 
-// texts begins to read a page of at most n texts.
+// texts begins to read a page of at most n texts, or of numbers as texts.
 func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string], error) {
+	if c.kind != format.ByteArray {
+		numbers, err := c.numbers(encoding, b, n)
+		return &numberTexts{numbers: numbers, c: c}, err
+	}
 	switch encoding {
 	case format.Plain:
 		return &plainTexts{b}, nil
@@ -107,14 +122,10 @@ func (p *booleans) read(dst []uint64) error {
 type runs struct{ hybrid }
 
 func (r *runs) read(dst []uint64) error {
-	for i := range dst {
+	return fill(dst, func() (uint64, error) {
 		v, err := r.next()
-		if err != nil {
-			return err
-		}
-		dst[i] = uint64(v)
-	}
-	return nil
+		return uint64(v), err
+	})
 }
 
 // split reads numbers whose first bytes come first, then their second ones, and so on.
@@ -176,21 +187,42 @@ func (x *indexed[T]) read(dst []T) error {
 	return nil
 }
 
+// numberTexts reads numbers as CSV has them.
+type numberTexts struct {
+	numbers values[uint64]
+	c       *column
+	buffer  [64]uint64
+}
+
+func (t *numberTexts) read(dst []string) error {
+	for len(dst) > 0 {
+		part := t.buffer[:min(len(dst), len(t.buffer))]
+		if err := t.numbers.read(part); err != nil {
+			return err
+		}
+		for i, bits := range part {
+			dst[i] = t.c.text(bits)
+		}
+		dst = dst[len(part):]
+	}
+	return nil
+}
+
 // plainTexts reads texts behind their lengths.
 type plainTexts struct{ b []byte }
 
-func (p *plainTexts) read(dst []string) error {
-	for i := range dst {
-		if len(p.b) < 4 {
-			return errShort
-		}
-		n := binary.LittleEndian.Uint32(p.b)
-		if uint64(n) > uint64(len(p.b)-4) {
-			return errShort
-		}
-		dst[i], p.b = string(p.b[4:4+n]), p.b[4+n:]
+func (p *plainTexts) read(dst []string) error { return fill(dst, p.next) }
+
+func (p *plainTexts) next() (text string, err error) {
+	if len(p.b) < 4 {
+		return "", errShort
 	}
-	return nil
+	n := binary.LittleEndian.Uint32(p.b)
+	if uint64(n) > uint64(len(p.b)-4) {
+		return "", errShort
+	}
+	text, p.b = string(p.b[4:4+n]), p.b[4+n:]
+	return text, nil
 }
 
 // deltaTexts reads texts behind all of their lengths.
@@ -211,18 +243,18 @@ func newDeltaTexts(b []byte, n int) (*deltaTexts, error) {
 	return &deltaTexts{lengths, b}, nil
 }
 
-func (d *deltaTexts) read(dst []string) error {
-	for i := range dst {
-		n, err := d.lengths.next()
-		if err != nil {
-			return err
-		}
-		if n > uint64(len(d.b)) {
-			return errShort
-		}
-		dst[i], d.b = string(d.b[:n]), d.b[n:]
+func (d *deltaTexts) read(dst []string) error { return fill(dst, d.next) }
+
+func (d *deltaTexts) next() (text string, err error) {
+	n, err := d.lengths.next()
+	if err != nil {
+		return "", err
 	}
-	return nil
+	if n > uint64(len(d.b)) {
+		return "", errShort
+	}
+	text, d.b = string(d.b[:n]), d.b[n:]
+	return text, nil
 }
 
 // frontTexts reads texts that begin as the ones before them do.
@@ -245,22 +277,131 @@ func newFrontTexts(b []byte, n int) (*frontTexts, error) {
 	return &frontTexts{shared: shared, rest: rest}, err
 }
 
-func (f *frontTexts) read(dst []string) error {
-	for i := range dst {
-		n, err := f.shared.next()
-		if err != nil {
-			return err
-		}
-		const most = 1 << 20 // bytes of a text, which needs next to none in the page
-		if n > uint64(len(f.last)) || n > most {
-			return errDamaged
-		}
-		var rest [1]string
-		if err := f.rest.read(rest[:]); err != nil {
-			return err
-		}
-		dst[i] = f.last[:n] + rest[0]
-		f.last = dst[i]
+func (f *frontTexts) read(dst []string) error { return fill(dst, f.next) }
+
+func (f *frontTexts) next() (string, error) {
+	n, err := f.shared.next()
+	if err != nil {
+		return "", err
 	}
-	return nil
+	const most = 1 << 20 // bytes of a text, which needs next to none in the page
+	if n > uint64(len(f.last)) || n > most {
+		return "", errDamaged
+	}
+	rest, err := f.rest.next()
+	if err != nil {
+		return "", err
+	}
+	f.last = f.last[:n] + rest
+	return f.last, nil
+}
+
+// textColumn reads ids or labels.
+type textColumn struct{ *chunks[string] }
+
+func (r *reader) texts(c *column) *textColumn {
+	return &textColumn{&chunks[string]{f: r.f, c: c, begin: c.texts}}
+}
+
+// read returns the texts of the next n rows, nil for no column.
+func (t *textColumn) read(n int) ([]string, error) {
+	if t == nil {
+		return nil, nil
+	}
+	const entry = 16 // bytes of a text beside its letters
+	held := int64(n) * entry
+	if err := t.f.held.take(held); err != nil {
+		return nil, err
+	}
+	defer func() { t.f.held.give(held) }() // from here on they are the caller's
+	out := make([]string, n)
+	row := t.row
+	for i := 0; i < n; {
+		part := out[i:min(n, i+64)]
+		if err := t.chunks.read(part, func(int, int) error { return nil }); err != nil {
+			return nil, err
+		}
+		for _, s := range part {
+			held += int64(len(s))
+			if err := t.f.held.take(int64(len(s))); err != nil {
+				held -= int64(len(s))
+				return nil, err
+			}
+			if s == "" {
+				e := columnError(t.c.name, "the cell is empty: want a %s", t.c.name)
+				e.Row = row + i
+				if err := t.f.problem(e, "give the row one"); err != nil {
+					return nil, err
+				}
+			}
+			i++
+		}
+	}
+	return out, nil
+}
+
+// skip passes over n rows.
+func (t *textColumn) skip(n int) error {
+	if t == nil {
+		return nil
+	}
+	return t.chunks.skip(n, make([]string, min(64, n)))
+}
+
+// number returns the number that bits are. Whole numbers without an exact float64 become infinite.
+func (c *column) number(bits uint64) float64 {
+	switch c.kind {
+	case format.Double:
+		return math.Float64frombits(bits)
+	case format.Float:
+		return float64(math.Float32frombits(uint32(bits)))
+	case format.Int32:
+		if !c.unsigned {
+			return float64(int32(bits))
+		}
+		return float64(uint32(bits))
+	case format.Int64:
+		const exact = 1 << 53
+		if c.unsigned && bits > exact || !c.unsigned && (int64(bits) > exact || int64(bits) < -exact) {
+			return math.Inf(1)
+		}
+		return float64(int64(bits))
+	case format.FixedLenByteArray:
+		return half(uint16(bits))
+	}
+	return float64(bits) // of a boolean
+}
+
+// half returns the number that the bits of a float16 are.
+func half(bits uint16) float64 {
+	sign, exponent, fraction := 1-2*float64(bits>>15), int(bits>>10&31), float64(bits&1023)
+	switch {
+	case exponent == 31 && fraction > 0:
+		return math.NaN()
+	case exponent == 31:
+		return math.Inf(int(sign))
+	case exponent == 0:
+		return sign * math.Ldexp(fraction, -24)
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}
+
+// text returns a number as CSV has it, "" for NaN.
+func (c *column) text(bits uint64) string {
+	switch {
+	case c.kind == format.Boolean:
+		return strconv.FormatBool(bits != 0)
+	case c.kind == format.Int32 && c.unsigned:
+		return strconv.FormatUint(uint64(uint32(bits)), 10)
+	case c.kind == format.Int32:
+		return strconv.Itoa(int(int32(bits)))
+	case c.kind == format.Int64 && c.unsigned:
+		return strconv.FormatUint(bits, 10)
+	case c.kind == format.Int64:
+		return strconv.FormatInt(int64(bits), 10)
+	}
+	if v := c.number(bits); v == v {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return ""
 }
