@@ -39,10 +39,11 @@ func (f *Fitted) BlockRows(limit int64) int {
 }
 
 // EmbedBlocks embeds the rows of d block by block and hands every block of coordinates to use, with the number of its first
-// row. Rows in errors are those of d. Errors are those of [Fitted.Prepare], of Model.Embed, and of use.
+// row. Rows in errors are those of d; data without rows are one block, so that their features are checked too. Errors are those
+// of [Fitted.Prepare], of Model.Embed, and of use.
 func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset.Data, use func(first int, y blas.Matrix) error) error {
 	n, rows := d.Points.Len(), f.BlockRows(0)
-	for lo := 0; lo < n; lo += rows {
+	for lo := 0; lo == 0 || lo < n; lo += rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
