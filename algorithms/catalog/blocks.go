@@ -49,7 +49,7 @@ func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset
 		}
 		part := *d
 		part.Points = points.Slice(d.Points, lo, min(lo+rows, n))
-		y, err := f.embed(ctx, eng, &part)
+		y, err := f.Embed(ctx, eng, &part)
 		if err != nil {
 			return fault.InRows(err, lo)
 		}
@@ -60,8 +60,8 @@ func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset
 	return nil
 }
 
-// embed prepares and embeds the rows of d.
-func (f *Fitted) embed(ctx context.Context, eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
+// Embed prepares and embeds the rows of d as one block.
+func (f *Fitted) Embed(ctx context.Context, eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
 	x, err := f.Prepare(d)
 	if err != nil {
 		return blas.Matrix{}, err

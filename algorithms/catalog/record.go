@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 )
@@ -11,6 +12,11 @@ import (
 // BuildOf says what computes a model on an engine: backend, platform and Go version.
 func BuildOf(e *engine.Engine) string {
 	return fmt.Sprintf("%s, %s/%s, %s", e.Backend().Name(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// NewFitted returns the record of a model of points as they are, fitted on an engine. features are their names, nil for none.
+func NewFitted(eng *engine.Engine, m algorithms.Model, features []string) *Fitted {
+	return &Fitted{Model: m, Features: features, Build: BuildOf(eng)}
 }
 
 // InputDim returns the number of features that the model takes, -1 when any number fits.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
@@ -93,7 +93,7 @@ func normal(rng *rand.Rand, n int) []float64 {
 }
 
 // fit writes a model of kbeta on some such rows, whose classes the sign of the first feature says.
-func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (*catalog.Fitted, error) {
+func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (*mustlink.Model, error) {
 	n := 4 * b.landmarks
 	x := &points.Dense{N: n, D: b.features, Data: normal(rand.New(rand.NewPCG(b.seed, 2)), n*b.features)}
 	labels := make([]string, n)
@@ -104,16 +104,12 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 	if err != nil {
 		return nil, err
 	}
-	learner, err := catalog.New("kbeta", catalog.Config{Params: map[string]string{"landmarks": fmt.Sprint(b.landmarks)}, Seed: b.seed})
+	m, err := mustlink.Fit(ctx, mustlink.FromData(&dataset.Data{Points: x}), set, mustlink.Method("kbeta"), mustlink.Param("landmarks", fmt.Sprint(b.landmarks)),
+		mustlink.Seed(b.seed), mustlink.Engine(eng))
 	if err != nil {
 		return nil, err
 	}
-	m, err := learner.Fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, err
-	}
-	fitted := &catalog.Fitted{Model: m}
-	return fitted, catalog.Save(path, fitted)
+	return m, m.Save(path)
 }
 
 func newBenchEmbed(a *app) *cobra.Command {
@@ -170,7 +166,7 @@ func (a *app) runBenchEmbed(ctx context.Context, b *benchFlags) error {
 	if err := b.write(ctx, rows, b.rows); err != nil {
 		return err
 	}
-	figures := embedFigures{Rows: b.rows, Features: b.features, Dim: fitted.Model.Dim(), Landmarks: b.landmarks}
+	figures := embedFigures{Rows: b.rows, Features: b.features, Dim: fitted.Dim(), Landmarks: b.landmarks}
 	workers := fmt.Sprint(a.workers)
 	for range b.rounds {
 		for _, side := range []struct {

@@ -100,14 +100,14 @@ func (a *app) runBenchCosts(ctx context.Context, b *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	f.Shape = shape{b.features, fitted.Model.Dim(), b.landmarks}
+	f.Shape = shape{b.features, fitted.Dim(), b.landmarks}
 	if f.Machine.Write, f.Machine.Read, err = b.disk(ctx, filepath.Join(dir, "x.npy")); err != nil {
 		return err
 	}
 	const block = 1 << 14
 	x := &points.Dense{N: block, D: b.features, Data: normal(rand.New(rand.NewPCG(b.seed, 3)), block*b.features)}
 	seconds, err := fastest(b.rounds+1, func() error {
-		_, err := fitted.Model.Embed(ctx, eng, x)
+		_, err := fitted.Record().Model.Embed(ctx, eng, x)
 		return err
 	})
 	if err != nil {

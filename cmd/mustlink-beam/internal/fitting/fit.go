@@ -198,7 +198,7 @@ func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {
 	if err != nil {
 		return g.place(err, p.rows)
 	}
-	if err := catalog.Save(t.Model, &catalog.Fitted{Model: m, Features: t.Features}); err != nil {
+	if err := catalog.Save(t.Model, catalog.NewFitted(eng, m, t.Features)); err != nil {
 		return err
 	}
 	must, cannot := p.set.Count()

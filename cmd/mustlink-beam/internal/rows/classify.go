@@ -7,6 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
@@ -52,7 +53,7 @@ func (f *classifyFn) ProcessElement(ctx context.Context, e shard.Element) (job.T
 
 // classify writes labels to a file, block by block: one is read and one is written while a third is classified.
 func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, known *Known, path string) (int64, error) {
-	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(rowsOfWidth(known.Dim)) })
+	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(catalog.BlockRows(known.Dim, 0)) })
 	defer stopReading()
 	labelled, stop := dataset.Ahead(ctx, func(ctx context.Context) (dataset.LabelRows, error) {
 		block, err := read()

@@ -8,8 +8,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
@@ -41,8 +39,8 @@ func (f *embedFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tall
 
 // embed writes the coordinates to a file, block by block: one is read and one is written while a third is computed.
 func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, path string) (int64, error) {
-	dim := w.Model.Model.Dim()
-	most := rowsOfBlock(w.Model)
+	dim := w.Model.Dim()
+	most := w.Model.Record().BlockRows(0)
 	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(most) })
 	defer stopReading()
 	computed, stopComputing := dataset.Ahead(ctx, func(ctx context.Context) (dataset.Rows, error) {
@@ -81,19 +79,3 @@ func write(path string, cols int, next func() (dataset.Rows, error), o dataset.W
 		all = append(all, rows.Data...)
 	}
 }
-
-// A block of rows that are worked on at a time takes about so many bytes, as points or as coordinates.
-const (
-	blockBytes = 16 << 20
-	mostRows   = 1 << 14
-)
-
-func rowsOfBlock(m *catalog.Fitted) int {
-	width := m.Model.Dim()
-	if in, ok := m.Model.(algorithms.Inputs); ok {
-		width = max(width, in.InputDim())
-	}
-	return rowsOfWidth(width)
-}
-
-func rowsOfWidth(width int) int { return min(max(1, blockBytes/8/max(1, width)), mostRows) }
