@@ -106,11 +106,7 @@ func (t Task) learner(text string) (algorithms.RowsLearner, error) {
 
 // ReadRows reads the numbers of rows, one column.
 func ReadRows(path string) ([]int, error) {
-	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: shard.Extensions()})
-	if err != nil {
-		return nil, err
-	}
-	x, err := places.Values(d)
+	x, err := places.Read(path)
 	if err != nil {
 		return nil, err
 	}

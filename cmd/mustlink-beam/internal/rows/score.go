@@ -171,12 +171,7 @@ func (f *scoreFn) ProcessElement(_ []byte, counts func(*Counts) bool, sample fun
 	var r Scores
 	var c Counts
 	counts(&c)
-	var rows []Sampled
-	for s := (Sampled{}); sample(&s); s = (Sampled{}) {
-		if s.Number >= 0 {
-			rows = append(rows, s)
-		}
-	}
+	rows := slices.DeleteFunc(job.Collect(sample), func(s Sampled) bool { return s.Number < 0 })
 	err := r.labels(c)
 	if err == nil {
 		err = r.embedding(rows)
