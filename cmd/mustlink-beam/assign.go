@@ -41,7 +41,7 @@ func (a *app) runAssign(cmd *cobra.Command, args []string, g *assignFlags) error
 	if err != nil {
 		return err
 	}
-	if _, err := t.checkPlaces(g.centers, "centres"); err != nil {
+	if _, err := t.checkPoints(g.centers, "centres"); err != nil {
 		return err
 	}
 	out, err := t.output()

@@ -16,13 +16,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// task is the job of a command, whose input is divided.
+// task is a command with its input, divided into elements.
 type task struct {
 	*app
 	*jobFlags
 	command string
 	set     *shard.Set
-	config  job.Config // what its workers are told
+	config  job.Config // for its workers
 }
 
 // begin divides the input of a command. args are those of the command: a model, or none.
@@ -44,7 +44,7 @@ func (a *app) begin(cmd *cobra.Command, args []string, fl *jobFlags) (*task, err
 	return &task{a, fl, cmd.Name(), set, c}, nil
 }
 
-// width returns the number of values of the places that the job's rows have.
+// width returns the number of coordinates of the rows.
 func (t *task) width() (int, error) {
 	w, err := t.config.Worker()
 	if err != nil {
@@ -99,8 +99,8 @@ func (t *task) perElement(ctx context.Context, out shard.Output, build func(s be
 	return r, nil
 }
 
-// telling runs a job whose workers tell what they have found, beside its output.
-func (t *task) telling(ctx context.Context, found any, build func(s beam.Scope) error) (*report, error) {
+// reporting runs a job whose workers report what they have found, in a file next to the output.
+func (t *task) reporting(ctx context.Context, found any, build func(s beam.Scope) error) (*report, error) {
 	if err := told.Clear(t.out); err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (t *task) report(done *job.Report) *report {
 	return &report{Command: t.command, Rows: t.set.Rows, Files: len(t.set.Files), Elements: len(t.set.Elements), BadRows: t.bad.pattern(), Job: done}
 }
 
-// checkPlaces makes sure that a file has points where the rows of the job can be, and returns their number.
-func (t *task) checkPlaces(path, what string) (int, error) {
+// checkPoints makes sure that a file has points with as many coordinates as the rows of the job, and returns their number.
+func (t *task) checkPoints(path, what string) (int, error) {
 	m, err := places.Read(path)
 	if err != nil {
 		return 0, err

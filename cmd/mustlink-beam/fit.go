@@ -66,7 +66,7 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 		return err
 	}
 	var found fitting.Found
-	r, err := t.telling(cmd.Context(), &found, func(s beam.Scope) error { return fitting.Fit(s, t.config, t.set.Elements, fl.task) })
+	r, err := t.reporting(cmd.Context(), &found, func(s beam.Scope) error { return fitting.Fit(s, t.config, t.set.Elements, fl.task) })
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 		return err
 	}
 	var found clustering.Found
-	r, err := t.telling(cmd.Context(), &found, func(s beam.Scope) error {
+	r, err := t.reporting(cmd.Context(), &found, func(s beam.Scope) error {
 		source := clustering.Over(s, t.config, t.set.Elements)
 		clustering.Write(s, k.out, source.Centers(s, k.o, given))
 		return nil

@@ -67,7 +67,7 @@ func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags)
 		return err
 	}
 	var found landmarking.Found
-	r, err := t.telling(cmd.Context(), &found, func(s beam.Scope) error {
+	r, err := t.reporting(cmd.Context(), &found, func(s beam.Scope) error {
 		landmarking.Choose(s, t.config, t.set.Elements, l.o, l.out, l.rows)
 		return nil
 	})

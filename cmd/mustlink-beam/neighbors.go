@@ -89,7 +89,7 @@ func (n *neighborsFlags) check(cmd *cobra.Command) error {
 
 // runRouted finds neighbours along landmarks.
 func (t *task) runRouted(ctx context.Context, n *neighborsFlags, out shard.Output) error {
-	buckets, err := t.checkPlaces(n.landmarks, "landmarks")
+	buckets, err := t.checkPoints(n.landmarks, "landmarks")
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (t *task) runRouted(ctx context.Context, n *neighborsFlags, out shard.Outpu
 		nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out)
 		return nil
 	}
-	if n.sample == 0 { // nothing is told
+	if n.sample == 0 { // there is nothing to report
 		done, err := job.Run(ctx, t.runner, build)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (t *task) runRouted(ctx context.Context, n *neighborsFlags, out shard.Outpu
 		return t.print(r, nil)
 	}
 	var found nearest.Recall
-	r, err := t.telling(ctx, &found, build)
+	r, err := t.reporting(ctx, &found, build)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (r *Rows) Ascending() {
 	r.pick(order)
 }
 
-// pick keeps the rows at the given places, in that order.
+// pick keeps the rows at the given indices, in that order.
 func (r *Rows) pick(order []int) {
 	width := r.Width()
 	out := Rows{make([]float64, len(order)), make([]int64, len(order)), make([]float64, 0, len(order)*width)}

@@ -73,7 +73,7 @@ func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shar
 	}
 }
 
-// OfElement calls f with the places of all rows of an element, some at a time; see [job.Config.Each].
+// OfElement calls f with the coordinates of all rows of an element, some at a time; see [job.Config.Each].
 func OfElement(ctx context.Context, c job.Config, e shard.Element, f func(w *job.Worker, block shard.Block, x blas.Matrix) error) (job.Tally, error) {
 	return c.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		_, err := Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error { return f(w, block, x) })
@@ -81,7 +81,7 @@ func OfElement(ctx context.Context, c job.Config, e shard.Element, f func(w *job
 	})
 }
 
-// Read reads the rows of a file as places.
+// Read reads coordinates from a file.
 func Read(path string) (blas.Matrix, error) {
 	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: shard.Extensions()})
 	if err != nil {
@@ -90,7 +90,7 @@ func Read(path string) (blas.Matrix, error) {
 	return Values(d)
 }
 
-// Vectors returns places as vectors, sharing memory.
+// Vectors returns coordinates as vectors, sharing memory.
 func Vectors(x blas.Matrix) *points.Dense {
 	return &points.Dense{N: x.Rows, D: x.Cols, Data: x.Data[:x.Rows*x.Cols]}
 }

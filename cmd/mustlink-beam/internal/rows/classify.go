@@ -51,15 +51,9 @@ func (f *classifyFn) ProcessElement(ctx context.Context, e shard.Element) (job.T
 	})
 }
 
-// classify writes labels to a file, block by block: one is read and one is written while a third is classified.
+// classify writes labels to a file, block by block.
 func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, known *Known, path string) (int64, error) {
-	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(catalog.BlockRows(known.Dim, 0)) })
-	defer stopReading()
-	labelled, stop := dataset.Ahead(ctx, func(ctx context.Context) (dataset.LabelRows, error) {
-		block, err := read()
-		if err != nil {
-			return dataset.LabelRows{}, err
-		}
+	labelled, stop := ahead(ctx, r, catalog.BlockRows(known.Dim, 0), func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
 		x, err := places.Of(ctx, w, block)
 		if err != nil {
 			return dataset.LabelRows{}, err
