@@ -16,7 +16,7 @@ import (
 func Example() {
 	defer spirals()()
 	ctx := context.Background()
-	train := try(mustlink.ReadTable("train.csv"))
+	train := try(mustlink.ReadTable("mine.csv"))
 	pairs := try(train.ReadLinks("links.csv"))
 	model := try(mustlink.Fit(ctx, train, pairs, mustlink.Standardize()))
 	try(model, model.Save("model.mlk"))
@@ -59,7 +59,7 @@ func spirals() func() {
 	train := try(dataset.Generate("double-spiral", dataset.GenerateOptions{N: 300, Seed: 1}))
 	fresh := try(dataset.Generate("double-spiral", dataset.GenerateOptions{N: 300, Seed: 2}))
 	pairs := try(links.SampleByCount(train.Labels, 200, 200, 1))
-	try(folder, dataset.WriteData("train.csv", train, dataset.WriteOptions{}))
+	try(folder, dataset.WriteData("mine.csv", train, dataset.WriteOptions{}))
 	try(folder, dataset.WriteData("new.csv", fresh, dataset.WriteOptions{}))
 	try(folder, dataset.WriteLinks("links.csv", pairs, nil, dataset.WriteOptions{}))
 	return func() {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -48,10 +47,12 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if t, err = s.prepared(t); err != nil {
 		return nil, err
 	}
-	fitted := s.record(eng, t)
-	if fitted.Model, err = learner.Fit(ctx, eng, t.data.Points, l); err != nil {
+	m, err := learner.Fit(ctx, eng, t.data.Points, l)
+	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
+	fitted := catalog.NewFitted(eng, m, t.data.Features)
+	fitted.Scaling, fitted.Fingerprint, fitted.Single = t.transform, dataset.Fingerprint(t.raw.Points), s.single
 	return &Model{fitted, eng}, nil
 }
 
@@ -120,12 +121,4 @@ func (s *settings) prepared(t *Table) (*Table, error) {
 		return t.TFIDF()
 	}
 	return t, nil
-}
-
-// record returns the record of a model of the table, without its metric.
-func (s *settings) record(eng *engine.Engine, t *Table) *catalog.Fitted {
-	return &catalog.Fitted{
-		Features: t.data.Features, Scaling: t.transform, Fingerprint: dataset.Fingerprint(t.raw.Points),
-		Build: catalog.BuildOf(eng), Single: s.single,
-	}
 }

@@ -35,16 +35,17 @@ func (f *Fitted) BlockRows(limit int64) int {
 }
 
 // EmbedBlocks embeds the rows of d block by block and hands every block of coordinates to use, with the number of its first
-// row. Rows in errors are those of d. Errors are those of [Fitted.Prepare], of Model.Embed, and of use.
+// row. Rows in errors are those of d; data without rows are one block, so that their features are checked too. Errors are those
+// of [Fitted.Prepare], of Model.Embed, and of use.
 func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset.Data, use func(first int, y blas.Matrix) error) error {
 	n, rows := d.Points.Len(), f.BlockRows(0)
-	for lo := 0; lo < n; lo += rows {
+	for lo := 0; lo == 0 || lo < n; lo += rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		part := *d
 		part.Points = points.Slice(d.Points, lo, min(lo+rows, n))
-		y, err := f.embed(ctx, eng, &part)
+		y, err := f.Embed(ctx, eng, &part)
 		if err != nil {
 			return fault.InRows(err, lo)
 		}
@@ -55,8 +56,8 @@ func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset
 	return nil
 }
 
-// embed prepares and embeds the rows of d.
-func (f *Fitted) embed(ctx context.Context, eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
+// Embed prepares and embeds the rows of d as one block.
+func (f *Fitted) Embed(ctx context.Context, eng *engine.Engine, d *dataset.Data) (blas.Matrix, error) {
 	x, err := f.Prepare(d)
 	if err != nil {
 		return blas.Matrix{}, err

@@ -39,6 +39,11 @@ const (
 	termWeights  = "tfidf.weight"
 )
 
+// NewFitted returns the record of a model of points as they are, fitted on an engine. features are their names, nil for none.
+func NewFitted(eng *engine.Engine, m algorithms.Model, features []string) *Fitted {
+	return &Fitted{Model: m, Features: features, Build: BuildOf(eng)}
+}
+
 // BuildOf says what computes a model on an engine: backend, platform and Go version.
 func BuildOf(e *engine.Engine) string {
 	return fmt.Sprintf("%s, %s/%s, %s", e.Backend().Name(), runtime.GOOS, runtime.GOARCH, runtime.Version())

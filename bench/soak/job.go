@@ -183,7 +183,7 @@ func (j job) do(ctx context.Context, eng *engine.Engine) (a answer, err error) {
 
 // use writes the model, reads it back, and embeds with both.
 func (j job) use(ctx context.Context, eng *engine.Engine, m algorithms.Model, sum hash.Hash, a *answer) error {
-	file, err := catalog.Encode(&catalog.Fitted{Model: m})
+	file, err := catalog.Encode(catalog.NewFitted(eng, m, nil))
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (o *Options) model(ctx context.Context, path string, features int, params m
 	if err != nil {
 		return err
 	}
-	file, err := catalog.Encode(&catalog.Fitted{Model: m})
+	file, err := catalog.Encode(catalog.NewFitted(eng, m, nil))
 	if err != nil {
 		return err
 	}

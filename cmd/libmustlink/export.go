@@ -11,6 +11,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/libmustlink/internal/abi"
 	"github.com/mustlink/mustlink/engine"
@@ -36,25 +37,64 @@ func missing[T any](out *T) error {
 	return nil
 }
 
-// withModel calls body with an engine and a model.
-func withModel(e C.mustlink_engine, m C.mustlink_model, body func(*engine.Engine, *catalog.Fitted) error) error {
-	eng, err := handles.Engine(uintptr(e))
-	if err != nil {
-		return err
-	}
-	fitted, err := handles.Model(uintptr(m))
-	if err != nil {
-		return err
-	}
-	return body(eng, fitted)
+// onEngine calls body with an engine.
+func onEngine(e C.mustlink_engine, message *C.char, body func(*engine.Engine) error) C.int {
+	return guarded(message, func() error {
+		eng, err := handles.Engine(uintptr(e))
+		if err != nil {
+			return err
+		}
+		return body(eng)
+	})
 }
 
-// give returns a model that was made to the caller.
-func give(fitted *catalog.Fitted, err error, out *C.mustlink_model) error {
-	if err == nil {
-		*out = C.mustlink_model(handles.Put(fitted))
+// ofModel calls body with a model.
+func ofModel(m C.mustlink_model, message *C.char, body func(*mustlink.Model) error) C.int {
+	return guarded(message, func() error {
+		model, err := handles.Model(uintptr(m))
+		if err != nil {
+			return err
+		}
+		return body(model)
+	})
+}
+
+// withModel calls body with an engine and a model that runs on it.
+func withModel(e C.mustlink_engine, m C.mustlink_model, message *C.char, body func(*engine.Engine, *mustlink.Model) error) C.int {
+	return onEngine(e, message, func(eng *engine.Engine) error {
+		model, err := modelOn(eng, m)
+		if err != nil {
+			return err
+		}
+		return body(eng, model)
+	})
+}
+
+// modelOn returns a model that runs on an engine, whichever it was made on.
+func modelOn(eng *engine.Engine, m C.mustlink_model) (*mustlink.Model, error) {
+	model, err := handles.Model(uintptr(m))
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return mustlink.NewModel(model.Record(), eng), nil
+}
+
+// made calls body with an engine and gives the model that it makes to the caller.
+func made(e C.mustlink_engine, out *C.mustlink_model, message *C.char, body func(*engine.Engine) (*mustlink.Model, error)) C.int {
+	return guarded(message, func() error {
+		if err := missing(out); err != nil {
+			return err
+		}
+		eng, err := handles.Engine(uintptr(e))
+		if err != nil {
+			return err
+		}
+		model, err := body(eng)
+		if err == nil {
+			*out = C.mustlink_model(handles.Put(model))
+		}
+		return err
+	})
 }
 
 //export mustlinkVersion
@@ -76,11 +116,7 @@ func mustlinkEngineNew(abiVersion C.int32_t, options *C.char, out *C.mustlink_en
 
 //export mustlinkEngineInfo
 func mustlinkEngineInfo(e C.mustlink_engine, buffer *C.char, capacity C.int64_t, size *C.int64_t, message *C.char) C.int {
-	return guarded(message, func() error {
-		eng, err := handles.Engine(uintptr(e))
-		if err != nil {
-			return err
-		}
+	return onEngine(e, message, func(eng *engine.Engine) error {
 		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(abi.EngineInfo(eng))
 	})
 }
@@ -107,45 +143,31 @@ func mustlinkSampleLinks(label *C.int64_t, rows, must, cannot C.int64_t, seed C.
 //export mustlinkFit
 func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlink_points, links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
-	return guarded(message, func() error {
-		if err := missing(out); err != nil {
-			return err
-		}
-		eng, err := handles.Engine(uintptr(e))
-		if err != nil {
-			return err
-		}
-		fitted, err := abi.Fit(turns, eng, text(method), text(options), pointsOf(points), linksOf(links), controlOf(control))
-		return give(fitted, err, out)
+	return made(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+		return abi.Fit(turns, eng, text(method), text(options), pointsOf(points), linksOf(links), controlOf(control))
 	})
 }
 
 //export mustlinkUpdate
 func mustlinkUpdate(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points, links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
-	return guarded(message, func() error {
-		if err := missing(out); err != nil {
-			return err
+	return made(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+		old, err := modelOn(eng, m)
+		if err != nil {
+			return nil, err
 		}
-		return withModel(e, m, func(eng *engine.Engine, old *catalog.Fitted) error {
-			fitted, err := abi.Update(turns, eng, old, text(options), pointsOf(points), linksOf(links), controlOf(control))
-			return give(fitted, err, out)
-		})
+		return abi.Update(turns, old, text(options), pointsOf(points), linksOf(links), controlOf(control))
 	})
 }
 
 //export mustlinkModelSize
 func mustlinkModelSize(m C.mustlink_model, dimensions, features *C.int64_t, message *C.char) C.int {
-	return guarded(message, func() error {
-		fitted, err := handles.Model(uintptr(m))
-		if err != nil {
-			return err
-		}
+	return ofModel(m, message, func(model *mustlink.Model) error {
 		if dimensions != nil {
-			*dimensions = C.int64_t(fitted.Model.Dim())
+			*dimensions = C.int64_t(model.Dim())
 		}
 		if features != nil {
-			*features = C.int64_t(abi.InputDim(fitted))
+			*features = C.int64_t(model.Record().InputDim())
 		}
 		return nil
 	})
@@ -153,101 +175,59 @@ func mustlinkModelSize(m C.mustlink_model, dimensions, features *C.int64_t, mess
 
 //export mustlinkEmbed
 func mustlinkEmbed(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, control *C.mustlink_control, out *C.mustlink_matrix, message *C.char) C.int {
-	return guarded(message, func() error {
+	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
 		to, err := arrayOf(out)
 		if err != nil {
 			return err
 		}
-		return withModel(e, m, func(eng *engine.Engine, fitted *catalog.Fitted) error {
-			return abi.Embed(eng, fitted, pointsOf(points), controlOf(control), to)
-		})
+		return abi.Embed(eng, model, pointsOf(points), controlOf(control), to)
 	})
 }
 
 //export mustlinkGram
 func mustlinkGram(e C.mustlink_engine, m C.mustlink_model, x, y *C.mustlink_points, control *C.mustlink_control, out *C.mustlink_matrix, message *C.char) C.int {
-	return guarded(message, func() error {
+	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
 		to, err := arrayOf(out)
 		if err != nil {
 			return err
 		}
-		return withModel(e, m, func(eng *engine.Engine, fitted *catalog.Fitted) error {
-			return abi.GramMatrix(eng, fitted, pointsOf(x), pointsOf(y), controlOf(control), to)
-		})
+		return abi.GramMatrix(eng, model, pointsOf(x), pointsOf(y), controlOf(control), to)
 	})
 }
 
 //export mustlinkDistances
 func mustlinkDistances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, pair *C.int64_t, pairs C.int64_t,
 	control *C.mustlink_control, out *C.double, message *C.char) C.int {
-	return guarded(message, func() error {
-		return withModel(e, m, func(eng *engine.Engine, fitted *catalog.Fitted) error {
-			return abi.Distances(eng, fitted, pointsOf(points), unsafe.Pointer(pair), int64(pairs), controlOf(control), unsafe.Pointer(out))
-		})
+	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
+		return abi.Distances(eng, model, pointsOf(points), unsafe.Pointer(pair), int64(pairs), controlOf(control), unsafe.Pointer(out))
 	})
 }
 
 //export mustlinkModelInfo
 func mustlinkModelInfo(m C.mustlink_model, buffer *C.char, capacity C.int64_t, size *C.int64_t, message *C.char) C.int {
-	return guarded(message, func() error {
-		fitted, err := handles.Model(uintptr(m))
-		if err != nil {
-			return err
-		}
-		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(abi.ModelInfo(fitted))
+	return ofModel(m, message, func(model *mustlink.Model) error {
+		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(abi.ModelInfo(model))
 	})
 }
 
 //export mustlinkSave
 func mustlinkSave(m C.mustlink_model, path *C.char, message *C.char) C.int {
-	return guarded(message, func() error {
-		fitted, err := handles.Model(uintptr(m))
-		if err != nil {
-			return err
-		}
-		return catalog.Save(text(path), fitted)
-	})
+	return ofModel(m, message, func(model *mustlink.Model) error { return model.Save(text(path)) })
 }
 
 //export mustlinkLoad
 func mustlinkLoad(e C.mustlink_engine, path *C.char, out *C.mustlink_model, message *C.char) C.int {
-	return guarded(message, func() error {
-		if err := missing(out); err != nil {
-			return err
-		}
-		eng, err := handles.Engine(uintptr(e))
-		if err != nil {
-			return err
-		}
-		fitted, err := abi.Load(eng, text(path))
-		return give(fitted, err, out)
-	})
+	return made(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) { return abi.Load(eng, text(path)) })
 }
 
 //export mustlinkSaveBytes
 func mustlinkSaveBytes(m C.mustlink_model, buffer unsafe.Pointer, capacity C.int64_t, size *C.int64_t, message *C.char) C.int {
-	return guarded(message, func() error {
-		fitted, err := handles.Model(uintptr(m))
-		if err != nil {
-			return err
-		}
-		return bufferOf(buffer, capacity, size).SaveBytes(fitted)
-	})
+	return ofModel(m, message, func(model *mustlink.Model) error { return bufferOf(buffer, capacity, size).SaveBytes(model) })
 }
 
 //export mustlinkLoadBytes
 func mustlinkLoadBytes(e C.mustlink_engine, bytes unsafe.Pointer, size C.int64_t, out *C.mustlink_model, message *C.char) C.int {
-	return guarded(message, func() error {
-		if err := missing(out); err != nil {
-			return err
-		}
-		eng, err := handles.Engine(uintptr(e))
-		if err != nil {
-			return err
-		}
-		fitted, err := abi.LoadBytes(eng, bytes, int64(size))
-		return give(fitted, err, out)
-	})
+	return made(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) { return abi.LoadBytes(eng, bytes, int64(size)) })
 }
 
 //export mustlinkModelFree

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -14,7 +13,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/internal/bytesize"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -110,36 +108,6 @@ func encode(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
-}
-
-// errProbe ends a trial write.
-var errProbe = errors.New("trial write")
-
-// checkFiles makes sure that a job has written a file for every element.
-func checkFiles(out shard.Output, count int) error {
-	for i := range int64(count) {
-		if _, err := os.Stat(out.Name(i, int64(count))); err != nil {
-			return fmt.Errorf("the job is done, but not all of its output is there: %w", err)
-		}
-	}
-	return nil
-}
-
-// prepareOutput looks whether an output can be written in one of the formats, all that matrices are written in for none given, and that
-// none of it is read.
-func prepareOutput(out shard.Output, set *shard.Set, formats ...string) error {
-	if formats == nil {
-		formats = dataset.OutputFormats(shard.Extensions()...)
-	}
-	if err := out.Check(formats); err != nil {
-		return renamed(err, "output path", "-o, --output")
-	}
-	for _, in := range set.Files {
-		if matches(out.Pattern(), in) {
-			return usagef("-o, --output %q stands for %s, which is also read: want another name", out.Path, in)
-		}
-	}
-	return out.Prepare(int64(len(set.Elements)))
 }
 
 // wrongDim says that rows do not go with others.

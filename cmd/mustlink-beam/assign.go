@@ -1,23 +1,15 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/engine/fault"
 )
 
 type assignFlags struct {
-	in      inputFlags
-	bad     badFlags
+	jobFlags
 	centers string
-	out     string
 }
 
 func newAssign(a *app) *cobra.Command {
@@ -45,47 +37,20 @@ func (a *app) runAssign(cmd *cobra.Command, args []string, g *assignFlags) error
 	if err := required(cmd, "input", "centers", "output"); err != nil {
 		return err
 	}
-	set, c, err := a.begin(cmd, args, &g.in, g.bad)
+	t, err := a.begin(cmd, args, &g.jobFlags)
 	if err != nil {
 		return err
 	}
-	if _, err := checkPlaces(c, set, g.centers, "centres"); err != nil {
+	if _, err := t.checkPoints(g.centers, "centres"); err != nil {
 		return err
 	}
-	out := shard.Output{Path: g.out}
-	if err := prepareOutput(out, set); err != nil {
-		return err
-	}
-	done, err := job.Run(cmd.Context(), a.runner, func(s beam.Scope) error {
-		clustering.Assign(s, c, set.Elements, g.centers, out)
-		return nil
-	})
-	if err == nil {
-		err = checkFiles(out, len(set.Elements))
-	}
+	out, err := t.output()
 	if err != nil {
 		return err
 	}
-	r := newReport("assign", set, g.bad, done)
-	r.Output = out.Pattern()
+	r, err := t.perElement(cmd.Context(), out, func(s beam.Scope) { clustering.Assign(s, t.config, t.set.Elements, g.centers, out) })
+	if err != nil {
+		return err
+	}
 	return a.print(r, nil)
 }
-
-// checkPlaces makes sure that a file has points where the rows of a job can be, and returns their number.
-func checkPlaces(c job.Config, set *shard.Set, path, what string) (int, error) {
-	m, err := clustering.ReadCenters(path)
-	if err != nil {
-		return 0, err
-	}
-	w, err := c.Worker()
-	if err != nil {
-		return 0, err
-	}
-	if width := places.Dim(w, set.Dim); m.Cols != width {
-		return 0, fault.Data(path, "its %s have %d values: want %d, as the rows have", what, m.Cols, width)
-	}
-	return m.Rows, nil
-}
-
-// share writes a share of one as percents.
-func share(v float64) string { return fmt.Sprintf("%.2f %%", 100*v) }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
@@ -49,29 +49,41 @@ func (b *benchFlags) add(cmd *cobra.Command, rows int) {
 	f.StringVar(&b.dir, "dir", "", "the `FOLDER` for rows and results, which are removed at the end (default that of temporary files)")
 }
 
-func (b *benchFlags) check() error {
-	for _, n := range []struct {
-		name  string
-		value int
-		least int
-	}{{"--rows", b.rows, 1}, {"--features", b.features, 1}, {"--landmarks", b.landmarks, 2}, {"--rounds", b.rounds, 1}} {
-		if n.value < n.least {
-			return usagef("%s is %d: want a number >= %d", n.name, n.value, n.least)
+// begin checks the flags, finds the programs that are measured, this one and perhaps mustlink, and makes a folder for files.
+func (b *benchFlags) begin(withMustlink bool) (g ground, err error) {
+	err = checkBounds(bound{"--rows", b.rows, 1}, bound{"--features", b.features, 1}, bound{"--landmarks", b.landmarks, 2}, bound{"--rounds", b.rounds, 1})
+	if err != nil {
+		return g, err
+	}
+	if withMustlink {
+		if g.mustlink, err = exec.LookPath(b.mustlink); err != nil {
+			return g, usagef("--mustlink is %q: want the program mustlink (%v)", b.mustlink, err)
 		}
 	}
-	return nil
+	if g.self, err = os.Executable(); err != nil {
+		return g, err
+	}
+	g.dir, err = os.MkdirTemp(b.dir, "mustlink-beam-bench-")
+	return g, err
 }
 
-// folder makes a folder for the files of a measurement.
-func (b *benchFlags) folder() (dir string, remove func(), err error) {
-	dir, err = os.MkdirTemp(b.dir, "mustlink-beam-bench-")
-	return dir, func() { os.RemoveAll(dir) }, err
-}
+// ground is what a measurement works with.
+type ground struct{ dir, self, mustlink string }
 
-// write writes rows of normal numbers, a block at a time.
+// at returns the path of a file of the measurement.
+func (g ground) at(name string) string { return filepath.Join(g.dir, name) }
+
+// remove removes all files of the measurement.
+func (g ground) remove() { os.RemoveAll(g.dir) }
+
+// write writes rows of normal numbers.
 func (b *benchFlags) write(ctx context.Context, path string, rows int) error {
+	return b.writeMore(ctx, rand.New(rand.NewPCG(b.seed, 1)), path, rows)
+}
+
+// writeMore writes rows of the next normal numbers, a block at a time.
+func (b *benchFlags) writeMore(ctx context.Context, rng *rand.Rand, path string, rows int) error {
 	const most = 1 << 13
-	rng := rand.New(rand.NewPCG(b.seed, 1))
 	left := rows
 	next := func() (dataset.Rows, error) {
 		if left == 0 {
@@ -93,7 +105,7 @@ func normal(rng *rand.Rand, n int) []float64 {
 }
 
 // fit writes a model of kbeta on some such rows, whose classes the sign of the first feature says.
-func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (*catalog.Fitted, error) {
+func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (*mustlink.Model, error) {
 	n := 4 * b.landmarks
 	x := &points.Dense{N: n, D: b.features, Data: normal(rand.New(rand.NewPCG(b.seed, 2)), n*b.features)}
 	labels := make([]string, n)
@@ -104,16 +116,12 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 	if err != nil {
 		return nil, err
 	}
-	learner, err := catalog.New("kbeta", catalog.Config{Params: map[string]string{"landmarks": fmt.Sprint(b.landmarks)}, Seed: b.seed})
+	m, err := mustlink.Fit(ctx, mustlink.FromData(&dataset.Data{Points: x}), set, mustlink.Method("kbeta"), mustlink.Param("landmarks", fmt.Sprint(b.landmarks)),
+		mustlink.Seed(b.seed), mustlink.Engine(eng))
 	if err != nil {
 		return nil, err
 	}
-	m, err := learner.Fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, err
-	}
-	fitted := &catalog.Fitted{Model: m}
-	return fitted, catalog.Save(path, fitted)
+	return m, m.Save(path)
 }
 
 func newBenchEmbed(a *app) *cobra.Command {
@@ -142,27 +150,16 @@ type embedFigures struct {
 }
 
 func (a *app) runBenchEmbed(ctx context.Context, b *benchFlags) error {
-	if err := b.check(); err != nil {
-		return err
-	}
-	local, err := exec.LookPath(b.mustlink)
-	if err != nil {
-		return usagef("--mustlink is %q: want the program mustlink (%v)", b.mustlink, err)
-	}
-	self, err := os.Executable()
+	g, err := b.begin(true)
 	if err != nil {
 		return err
 	}
-	dir, remove, err := b.folder()
-	if err != nil {
-		return err
-	}
-	defer remove()
+	defer g.remove()
 	eng, err := engine.New(engine.Options{Workers: a.workers})
 	if err != nil {
 		return err
 	}
-	rows, model := filepath.Join(dir, "x.npy"), filepath.Join(dir, "model.mlk")
+	rows, model := g.at("x.npy"), g.at("model.mlk")
 	fitted, err := b.fit(ctx, eng, model)
 	if err != nil {
 		return err
@@ -170,22 +167,23 @@ func (a *app) runBenchEmbed(ctx context.Context, b *benchFlags) error {
 	if err := b.write(ctx, rows, b.rows); err != nil {
 		return err
 	}
-	figures := embedFigures{Rows: b.rows, Features: b.features, Dim: fitted.Model.Dim(), Landmarks: b.landmarks}
+	figures := embedFigures{Rows: b.rows, Features: b.features, Dim: fitted.Dim(), Landmarks: b.landmarks}
 	workers := fmt.Sprint(a.workers)
 	for range b.rounds {
 		for _, side := range []struct {
 			program string
 			seconds *[]float64
-		}{{local, &figures.Local}, {self, &figures.Beam}} {
-			out := filepath.Join(dir, "out")
+		}{{g.mustlink, &figures.Local}, {g.self, &figures.Beam}} {
+			out := g.at("out")
 			if err := os.Mkdir(out, 0o777); err != nil {
 				return err
 			}
-			s, err := timed(ctx, side.program, "embed", model, "-i", rows, "-o", filepath.Join(out, "y.npy"), "--workers", workers, "-q")
+			begin := time.Now()
+			_, _, err := ran(ctx, side.program, "embed", model, "-i", rows, "-o", filepath.Join(out, "y.npy"), "--workers", workers, "-q")
 			if err != nil {
 				return err
 			}
-			*side.seconds = append(*side.seconds, s)
+			*side.seconds = append(*side.seconds, time.Since(begin).Seconds())
 			if err := os.RemoveAll(out); err != nil {
 				return err
 			}
@@ -193,17 +191,6 @@ func (a *app) runBenchEmbed(ctx context.Context, b *benchFlags) error {
 	}
 	figures.compare()
 	return a.printFigures(figures, figures.text)
-}
-
-// timed returns the seconds that a program takes.
-func timed(ctx context.Context, program string, args ...string) (float64, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
-	begin := time.Now()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return 0, fmt.Errorf("%s %v: %w\n%s", program, args, err, out)
-	}
-	return time.Since(begin).Seconds(), nil
 }
 
 // compare fills in the ratios.

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -51,38 +49,26 @@ type fitFigures struct {
 }
 
 func (a *app) runBenchFit(ctx context.Context, b *benchFlags) error {
-	if err := b.check(); err != nil {
-		return err
-	}
-	local, err := exec.LookPath(b.mustlink)
-	if err != nil {
-		return usagef("--mustlink is %q: want the program mustlink (%v)", b.mustlink, err)
-	}
-	self, err := os.Executable()
+	g, err := b.begin(true)
 	if err != nil {
 		return err
 	}
-	dir, remove, err := b.folder()
-	if err != nil {
+	defer g.remove()
+	if err := b.writeParts(ctx, g); err != nil {
 		return err
 	}
-	defer remove()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := b.writeParts(ctx, dir); err != nil {
+	if err := b.write(ctx, g.at("all.npy"), b.rows); err != nil {
 		return err
 	}
-	if err := b.write(ctx, at("all.npy"), b.rows); err != nil {
-		return err
-	}
-	if err := b.writeLinks(at("links.csv"), 200); err != nil {
+	if err := b.writeLinks(g.at("links.csv"), 200); err != nil {
 		return err
 	}
 	fit := func(program, rows, model string, more ...string) ([]byte, int64, error) {
-		return ran(ctx, program, append([]string{"fit", "-m", "kbeta", "-i", rows, "-c", at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
+		return ran(ctx, program, append([]string{"fit", "-m", "kbeta", "-i", rows, "-c", g.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
 			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.workers), "--json"}, more...)...)
 	}
 	f := fitFigures{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
-	out, most, err := fit(self, at("part-*.npy"), at("beam.mlk"))
+	out, most, err := fit(g.self, g.at("part-*.npy"), g.at("beam.mlk"))
 	if err != nil {
 		return err
 	}
@@ -96,29 +82,20 @@ func (a *app) runBenchFit(ctx context.Context, b *benchFlags) error {
 		return err
 	}
 	f.Beam, f.Gathered, f.Seconds = most, r.Figures.Gathered, r.Job.Seconds
-	if _, f.Local, err = fit(local, at("all.npy"), at("local.mlk")); err != nil {
+	if _, f.Local, err = fit(g.mustlink, g.at("all.npy"), g.at("local.mlk")); err != nil {
 		return err
 	}
-	if f.Same, err = sameModel(at("beam.mlk"), at("local.mlk")); err != nil {
+	if f.Same, err = sameModel(g.at("beam.mlk"), g.at("local.mlk")); err != nil {
 		return err
 	}
 	return a.printFigures(f, f.text)
 }
 
 // writeParts writes the rows of write to files.
-func (b *benchFlags) writeParts(ctx context.Context, dir string) error {
-	const most = 1 << 13
+func (b *benchFlags) writeParts(ctx context.Context, g ground) error {
 	rng := rand.New(rand.NewPCG(b.seed, 1))
 	for p := range parts {
-		left := (p+1)*b.rows/parts - p*b.rows/parts
-		next := func() (dataset.Rows, error) {
-			n := min(most, left)
-			if left -= n; n == 0 {
-				return dataset.Rows{}, io.EOF
-			}
-			return dataset.Rows{Data: normal(rng, n*b.features)}, ctx.Err()
-		}
-		if err := dataset.WriteRows(partOf(dir, p), left, b.features, next, dataset.WriteOptions{}); err != nil {
+		if err := b.writeMore(ctx, rng, g.part(p), (p+1)*b.rows/parts-p*b.rows/parts); err != nil {
 			return err
 		}
 	}

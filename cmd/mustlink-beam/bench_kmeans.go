@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -56,25 +54,18 @@ type kmeansFigures struct {
 }
 
 func (a *app) runBenchKMeans(ctx context.Context, b *benchFlags, clusters int, more ...string) error {
-	if err := b.check(); err != nil {
+	g, err := b.begin(false)
+	if err != nil {
 		return err
 	}
+	defer g.remove()
 	if clusters < 1 || clusters > b.rows {
 		return usagef("--clusters is %d: want a number from 1 to %d, the number of rows", clusters, b.rows)
-	}
-	dir, remove, err := b.folder()
-	if err != nil {
-		return err
-	}
-	defer remove()
-	self, err := os.Executable()
-	if err != nil {
-		return err
 	}
 	x := b.blobs(clusters)
 	for p := range parts {
 		lo, hi := p*x.Rows/parts, (p+1)*x.Rows/parts
-		if err := dataset.WriteMatrix(partOf(dir, p), hi-lo, x.Cols, x.Data[lo*x.Cols:], x.Cols, nil, dataset.WriteOptions{}); err != nil {
+		if err := dataset.WriteMatrix(g.part(p), hi-lo, x.Cols, x.Data[lo*x.Cols:], x.Cols, nil, dataset.WriteOptions{}); err != nil {
 			return err
 		}
 	}
@@ -82,9 +73,9 @@ func (a *app) runBenchKMeans(ctx context.Context, b *benchFlags, clusters int, m
 		Job     struct{ Seconds float64 }
 		Figures struct{ Inertia, Iterations float64 }
 	}
-	args := append([]string{"kmeans", "-i", filepath.Join(dir, "part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
-		"-o", filepath.Join(dir, "centers.npy"), "--workers", fmt.Sprint(a.workers), "--json"}, more...)
-	if err := reported(ctx, &r, self, args...); err != nil {
+	args := append([]string{"kmeans", "-i", g.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
+		"-o", g.at("centers.npy"), "--workers", fmt.Sprint(a.workers), "--json"}, more...)
+	if err := reported(ctx, &r, g.self, args...); err != nil {
 		return err
 	}
 	eng, err := engine.New(engine.Options{Workers: a.workers})
@@ -100,8 +91,8 @@ func (a *app) runBenchKMeans(ctx context.Context, b *benchFlags, clusters int, m
 	return a.printFigures(f, f.text)
 }
 
-// partOf returns the path of a file of rows.
-func partOf(dir string, p int) string { return filepath.Join(dir, fmt.Sprintf("part-%02d.npy", p)) }
+// part returns the path of a file of rows.
+func (g ground) part(p int) string { return g.at(fmt.Sprintf("part-%02d.npy", p)) }
 
 // reported runs a command that prints JSON.
 func reported(ctx context.Context, r any, program string, args ...string) error {

@@ -5,14 +5,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
 type classifyFlags struct {
-	in       inputFlags
-	bad      badFlags
+	jobFlags
 	training rows.Training
-	out      string
 }
 
 func newClassify(a *app) *cobra.Command {
@@ -42,12 +39,12 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 	if err := required(cmd, "train", "input", "output"); err != nil {
 		return err
 	}
-	set, config, err := a.begin(cmd, args, &c.in, c.bad)
+	t, err := a.begin(cmd, args, &c.jobFlags)
 	if err != nil {
 		return err
 	}
-	config.IgnoreLabels = true
-	w, err := config.Worker()
+	t.config.IgnoreLabels = true
+	w, err := t.config.Worker()
 	if err != nil {
 		return err
 	}
@@ -55,21 +52,16 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 	if err != nil {
 		return renamed(err, "neighbors", "--neighbors")
 	}
-	if known.Dim != set.Dim {
-		return wrongDim(set, known.Dim, c.training.Pattern)
+	if known.Dim != t.set.Dim {
+		return wrongDim(t.set, known.Dim, c.training.Pattern)
 	}
-	out := shard.Output{Path: c.out}
-	if err := prepareOutput(out, set, "csv"); err != nil {
-		return err
-	}
-	done, err := a.run(cmd.Context(), func(s beam.Scope) { rows.Classify(s, config, c.training, set.Elements, out) })
-	if err == nil {
-		err = checkFiles(out, len(set.Elements))
-	}
+	out, err := t.output("csv")
 	if err != nil {
 		return err
 	}
-	r := newReport("classify", set, c.bad, done)
-	r.Output = out.Pattern()
+	r, err := t.perElement(cmd.Context(), out, func(s beam.Scope) { rows.Classify(s, t.config, c.training, t.set.Elements, out) })
+	if err != nil {
+		return err
+	}
 	return a.print(r, nil)
 }

@@ -82,39 +82,36 @@ type costFigures struct {
 }
 
 func (a *app) runBenchCosts(ctx context.Context, b *benchFlags) error {
-	if err := b.check(); err != nil {
-		return err
-	}
-	dir, remove, err := b.folder()
+	g, err := b.begin(false)
 	if err != nil {
 		return err
 	}
-	defer remove()
+	defer g.remove()
 	eng, err := engine.New(engine.Options{Workers: a.workers})
 	if err != nil {
 		return err
 	}
 	var f costFigures
-	model := filepath.Join(dir, "model.mlk")
+	model := g.at("model.mlk")
 	fitted, err := b.fit(ctx, eng, model)
 	if err != nil {
 		return err
 	}
-	f.Shape = shape{b.features, fitted.Model.Dim(), b.landmarks}
-	if f.Machine.Write, f.Machine.Read, err = b.disk(ctx, filepath.Join(dir, "x.npy")); err != nil {
+	f.Shape = shape{b.features, fitted.Dim(), b.landmarks}
+	if f.Machine.Write, f.Machine.Read, err = b.disk(ctx, g.at("x.npy")); err != nil {
 		return err
 	}
 	const block = 1 << 14
 	x := &points.Dense{N: block, D: b.features, Data: normal(rand.New(rand.NewPCG(b.seed, 3)), block*b.features)}
 	seconds, err := fastest(b.rounds+1, func() error {
-		_, err := fitted.Model.Embed(ctx, eng, x)
+		_, err := fitted.Record().Model.Embed(ctx, eng, x)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	f.Machine.Flops = embedFlops(f.Shape, block) / seconds
-	if f.Machine.Element, err = a.elementSeconds(ctx, b, dir, model); err != nil {
+	if f.Machine.Element, err = a.elementSeconds(ctx, b, g, model); err != nil {
 		return err
 	}
 	for _, n := range []float64{1e8, 1e9, 1e10} {
@@ -174,9 +171,9 @@ func fastest(rounds int, f func() error) (float64, error) {
 }
 
 // elementSeconds returns what an element costs by itself: the time of a job whose elements are a row each, over their number.
-func (a *app) elementSeconds(ctx context.Context, b *benchFlags, dir, model string) (float64, error) {
+func (a *app) elementSeconds(ctx context.Context, b *benchFlags, g ground, model string) (float64, error) {
 	const elements = 500
-	path := filepath.Join(dir, "few.npy")
+	path := g.at("few.npy")
 	if err := b.write(ctx, path, elements); err != nil {
 		return 0, err
 	}
@@ -189,7 +186,7 @@ func (a *app) elementSeconds(ctx context.Context, b *benchFlags, dir, model stri
 		return 0, err
 	}
 	c.Model = model
-	out := filepath.Join(dir, "few")
+	out := g.at("few")
 	if err := os.Mkdir(out, 0o777); err != nil {
 		return 0, err
 	}

@@ -5,17 +5,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
-type embedFlags struct {
-	in  inputFlags
-	bad badFlags
-	out string
-}
-
 func newEmbed(a *app) *cobra.Command {
-	var e embedFlags
+	var e jobFlags
 	cmd := &cobra.Command{
 		Use:   "embed MODEL -i PATTERN -o OUT",
 		Short: "map points to coordinates in which Euclidean tools work",
@@ -34,26 +27,21 @@ and so on, which in this order have the rows in theirs. The ending says the form
 	return cmd
 }
 
-func (a *app) runEmbed(cmd *cobra.Command, args []string, e *embedFlags) error {
+func (a *app) runEmbed(cmd *cobra.Command, args []string, e *jobFlags) error {
 	if err := required(cmd, "input", "output"); err != nil {
 		return err
 	}
-	set, c, err := a.begin(cmd, args, &e.in, e.bad)
+	t, err := a.begin(cmd, args, e)
 	if err != nil {
 		return err
 	}
-	out := shard.Output{Path: e.out}
-	if err := prepareOutput(out, set); err != nil {
-		return err
-	}
-	done, err := a.run(cmd.Context(), func(s beam.Scope) { rows.Embed(s, c, set.Elements, out) })
-	if err == nil {
-		err = checkFiles(out, len(set.Elements))
-	}
+	out, err := t.output()
 	if err != nil {
 		return err
 	}
-	r := newReport("embed", set, e.bad, done)
-	r.Output = out.Pattern()
+	r, err := t.perElement(cmd.Context(), out, func(s beam.Scope) { rows.Embed(s, t.config, t.set.Elements, out) })
+	if err != nil {
+		return err
+	}
 	return a.print(r, nil)
 }

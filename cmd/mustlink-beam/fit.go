@@ -9,14 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/fitting"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
-	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
 type fitFlags struct {
-	in     inputFlags
-	bad    badFlags
+	jobFlags
 	task   fitting.Task
 	params []string
 }
@@ -47,7 +44,7 @@ look at all rows there, look at these.`,
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	f.StringVar(&fl.task.Landmarks, "landmarks", "", "for kbeta: the `FILE` of the numbers of the landmarks' rows, as 'landmarks --save-rows' writes it")
 	f.Uint64Var(&fl.task.Seed, "seed", 1, "number that fixes every random choice")
-	f.StringVarP(&fl.task.Model, "output", "o", "", "the `MODEL` file to write")
+	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write")
 	fl.bad.add(cmd)
 	return cmd
 }
@@ -60,30 +57,22 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 	if err != nil {
 		return err
 	}
-	set, c, err := a.begin(cmd, nil, &fl.in, fl.bad)
+	t, err := a.begin(cmd, nil, &fl.jobFlags)
 	if err != nil {
 		return err
 	}
-	fl.task.Params, fl.task.Rows, fl.task.Features = params, int(set.Rows), set.Features
-	if err := tryFile(fl.task.Model); err != nil {
-		return err
-	}
-	if err := told.Clear(fl.task.Model); err != nil {
-		return err
-	}
-	done, err := job.Run(cmd.Context(), a.runner, func(s beam.Scope) error { return fitting.Fit(s, c, set.Elements, fl.task) })
-	if err != nil {
+	fl.task.Params, fl.task.Rows, fl.task.Features, fl.task.Model = params, int(t.set.Rows), t.set.Features, fl.out
+	if err := shard.Trial(fl.out); err != nil {
 		return err
 	}
 	var found fitting.Found
-	if err := told.Take(fl.task.Model, &found); err != nil {
+	r, err := t.reporting(cmd.Context(), &found, func(s beam.Scope) error { return fitting.Fit(s, t.config, t.set.Elements, fl.task) })
+	if err != nil {
 		return err
 	}
 	for _, warning := range found.Warnings {
 		fmt.Fprintln(a.stderr, "mustlink-beam: warning: "+warning)
 	}
-	r := newReport("fit", set, fl.bad, done)
-	r.Output, r.Figures = fl.task.Model, found
 	return a.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "model\t%s on %d of %d rows gathered, kernel %s, %d dimensions\n", found.Method, found.Looked, found.Gathered, found.Kernel, found.Dim)
 		fmt.Fprintf(w, "links\t%d must-links, %d cannot-links\n", found.MustLinks, found.Cannot)
@@ -102,14 +91,3 @@ func parseParams(list []string) (map[string]string, error) {
 	}
 	return params, nil
 }
-
-// tryFile looks whether a file can be written.
-func tryFile(path string) error {
-	err := dataset.Atomic(path, func(io.Writer) error { return errTrial })
-	if err == errTrial {
-		return nil
-	}
-	return err
-}
-
-var errTrial = usagef("trial write")

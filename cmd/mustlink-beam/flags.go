@@ -9,6 +9,13 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
+// jobFlags are those of a command that reads rows and writes files.
+type jobFlags struct {
+	in  inputFlags
+	bad badFlags
+	out string
+}
+
 // inputFlags name the files of a job.
 type inputFlags struct {
 	pattern string

@@ -8,17 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 )
 
 type kmeansFlags struct {
-	in      inputFlags
-	bad     badFlags
+	jobFlags
 	o       clustering.Options
 	centers string // to begin with
-	out     string
 }
 
 func newKMeans(a *app) *cobra.Command {
@@ -59,38 +55,28 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 	if err != nil {
 		return err
 	}
-	set, c, err := a.begin(cmd, args, &k.in, k.bad)
+	t, err := a.begin(cmd, args, &k.jobFlags)
 	if err != nil {
 		return err
 	}
-	if err := prepareFile("-o, --output", k.out, set); err != nil {
+	if err := t.outputFile(); err != nil {
 		return err
 	}
-	if int64(k.o.K) > set.Rows {
-		return usagef("-n, --clusters is %d: want at most %d, the number of rows", k.o.K, set.Rows)
+	if int64(k.o.K) > t.set.Rows {
+		return usagef("-n, --clusters is %d: want at most %d, the number of rows", k.o.K, t.set.Rows)
 	}
-	w, err := c.Worker()
-	if err != nil {
+	if k.o.Width, err = t.width(); err != nil {
 		return err
 	}
-	k.o.Width = places.Dim(w, set.Dim)
-	if err := told.Clear(k.out); err != nil {
-		return err
-	}
-	done, err := job.Run(cmd.Context(), a.runner, func(s beam.Scope) error {
-		source := clustering.Over(s, c, set.Elements)
+	var found clustering.Found
+	r, err := t.reporting(cmd.Context(), &found, func(s beam.Scope) error {
+		source := clustering.Over(s, t.config, t.set.Elements)
 		clustering.Write(s, k.out, source.Centers(s, k.o, given))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	var found clustering.Found
-	if err := told.Take(k.out, &found); err != nil {
-		return err
-	}
-	r := newReport("kmeans", set, k.bad, done)
-	r.Output, r.Figures = k.out, found
 	return a.print(r, func(w io.Writer) {
 		state := "stopped"
 		if found.Converged {
@@ -109,7 +95,7 @@ func (k *kmeansFlags) given(cmd *cobra.Command) (*clustering.State, error) {
 		}
 		return nil, k.o.Validate()
 	}
-	m, err := clustering.ReadCenters(k.centers)
+	m, err := places.Read(k.centers)
 	if err != nil {
 		return nil, err
 	}

@@ -8,17 +8,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/landmarking"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 )
 
 type landmarksFlags struct {
-	in   inputFlags
-	bad  badFlags
+	jobFlags
 	o    landmarking.Options
 	rows string
-	out  string
 }
 
 func newLandmarks(a *app) *cobra.Command {
@@ -60,31 +56,23 @@ func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags)
 	if l.o.Weight != "" && len(args) > 0 {
 		return usagef("--weight is given with a MODEL, whose coordinates have no such column: want one of them")
 	}
-	set, c, err := a.begin(cmd, args, &l.in, l.bad)
+	t, err := a.begin(cmd, args, &l.jobFlags)
 	if err != nil {
 		return err
 	}
-	if int64(l.o.M) > set.Rows {
-		return usagef("-m, --landmarks is %d: want at most %d, the number of rows", l.o.M, set.Rows)
+	if int64(l.o.M) > t.set.Rows {
+		return usagef("-m, --landmarks is %d: want at most %d, the number of rows", l.o.M, t.set.Rows)
 	}
-	if err := prepareFile("-o, --output", l.out, set); err != nil {
+	if err := t.outputFile(); err != nil {
 		return err
 	}
-	if err := told.Clear(l.out); err != nil {
-		return err
-	}
-	done, err := job.Run(cmd.Context(), a.runner, func(s beam.Scope) error {
-		landmarking.Choose(s, c, set.Elements, l.o, l.out, l.rows)
+	var found landmarking.Found
+	r, err := t.reporting(cmd.Context(), &found, func(s beam.Scope) error {
+		landmarking.Choose(s, t.config, t.set.Elements, l.o, l.out, l.rows)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	var found landmarking.Found
-	if err := told.Take(l.out, &found); err != nil {
-		return err
-	}
-	r := newReport("landmarks", set, l.bad, done)
-	r.Output, r.Figures = l.out, found
 	return a.print(r, func(w io.Writer) { fmt.Fprintf(w, "landmarks\t%d by %s\n", found.Landmarks, l.o.Rule) })
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
@@ -11,18 +11,15 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/nearest"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 )
 
 type neighborsFlags struct {
-	in        inputFlags
-	bad       badFlags
+	jobFlags
 	k         int
 	landmarks string
 	routes    int
 	sample    int
 	seed      uint64
-	out       string
 }
 
 func newNeighbors(a *app) *cobra.Command {
@@ -62,32 +59,24 @@ func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags)
 	if err := n.check(cmd); err != nil {
 		return err
 	}
-	set, c, err := a.begin(cmd, args, &n.in, n.bad)
+	t, err := a.begin(cmd, args, &n.jobFlags)
 	if err != nil {
 		return err
 	}
-	if int64(n.k) >= set.Rows {
-		return usagef("-k, --neighbors is %d: want at most %d, one less than there are rows", n.k, set.Rows-1)
+	if int64(n.k) >= t.set.Rows {
+		return usagef("-k, --neighbors is %d: want at most %d, one less than there are rows", n.k, t.set.Rows-1)
 	}
-	out := shard.Output{Path: n.out}
-	if err := prepareOutput(out, set); err != nil {
+	out, err := t.output()
+	if err != nil {
 		return err
 	}
 	if n.landmarks != "" {
-		return a.runRouted(cmd, n, set, c, out)
+		return t.runRouted(cmd.Context(), n, out)
 	}
-	done, err := job.Run(cmd.Context(), a.runner, func(s beam.Scope) error {
-		nearest.Exact(s, c, set.Elements, n.k, out)
-		return nil
-	})
-	if err == nil {
-		err = checkFiles(out, len(set.Elements))
-	}
+	r, err := t.perElement(cmd.Context(), out, func(s beam.Scope) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
 	if err != nil {
 		return err
 	}
-	r := newReport("neighbors", set, n.bad, done)
-	r.Output = out.Pattern()
 	return a.print(r, func(w io.Writer) { fmt.Fprintf(w, "neighbours\t%d of each row, exact\n", n.k) })
 }
 
@@ -95,30 +84,19 @@ func (n *neighborsFlags) check(cmd *cobra.Command) error {
 	if err := required(cmd, "input", "output"); err != nil {
 		return err
 	}
-	for _, c := range []struct {
-		name         string
-		value, least int
-	}{{"-k, --neighbors", n.k, 1}, {"--routes", n.routes, 1}, {"--sample", n.sample, 0}} {
-		if c.value < c.least {
-			return usagef("%s is %d: want a number >= %d", c.name, c.value, c.least)
-		}
-	}
-	return nil
+	return checkBounds(bound{"-k, --neighbors", n.k, 1}, bound{"--routes", n.routes, 1}, bound{"--sample", n.sample, 0})
 }
 
 // runRouted finds neighbours along landmarks.
-func (a *app) runRouted(cmd *cobra.Command, n *neighborsFlags, set *shard.Set, c job.Config, out shard.Output) error {
-	buckets, err := checkPlaces(c, set, n.landmarks, "landmarks")
+func (t *task) runRouted(ctx context.Context, n *neighborsFlags, out shard.Output) error {
+	buckets, err := t.checkPoints(n.landmarks, "landmarks")
 	if err != nil {
 		return err
 	}
 	if n.routes > buckets {
 		return usagef("--routes is %d: want at most %d, the number of landmarks", n.routes, buckets)
 	}
-	if err := removeOutput(out); err != nil { // a bucket may be empty that was not
-		return err
-	}
-	if err := told.Clear(n.out); err != nil {
+	if err := out.Remove(); err != nil { // a bucket may be empty that was not
 		return err
 	}
 	pieces, err := nearest.Pieces(out)
@@ -127,40 +105,28 @@ func (a *app) runRouted(cmd *cobra.Command, n *neighborsFlags, set *shard.Set, c
 	}
 	defer nearest.Remove(pieces)
 	g := nearest.Routing{Landmarks: n.landmarks, Nearest: n.routes, Pieces: pieces,
-		Sampling: nearest.Sampling{Seed: n.seed, Chance: float64(n.sample) / float64(set.Rows)}}
-	done, err := job.Run(cmd.Context(), a.runner, func(s beam.Scope) error {
-		nearest.Routed(s, c, set.Elements, n.k, g, buckets, out)
+		Sampling: nearest.Sampling{Seed: n.seed, Chance: float64(n.sample) / float64(t.set.Rows)}}
+	build := func(s beam.Scope) error {
+		nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out)
 		return nil
-	})
-	if err != nil {
-		return err
 	}
-	r := newReport("neighbors", set, n.bad, done)
-	r.Output = out.Pattern()
-	if n.sample == 0 {
-		return a.print(r, nil)
+	if n.sample == 0 { // there is nothing to report
+		done, err := job.Run(ctx, t.runner, build)
+		if err != nil {
+			return err
+		}
+		r := t.report(done)
+		r.Output = out.Pattern()
+		return t.print(r, nil)
 	}
 	var found nearest.Recall
-	if err := told.Take(n.out, &found); err != nil {
+	r, err := t.reporting(ctx, &found, build)
+	if err != nil {
 		return err
 	}
-	r.Figures = found
-	return a.print(r, func(w io.Writer) {
+	r.Output = out.Pattern()
+	return t.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "neighbours\t%d of each row, along %d landmarks\n", n.k, buckets)
-		fmt.Fprintf(w, "recall\t%s of the exact ones, on %d rows\n", share(found.Recall), found.Rows)
+		fmt.Fprintf(w, "recall\t%.2f %% of the exact ones, on %d rows\n", 100*found.Recall, found.Rows)
 	})
-}
-
-// removeOutput removes all files of an output.
-func removeOutput(out shard.Output) error {
-	files, err := shard.Files(out.Pattern())
-	if err != nil {
-		return nil // there is none
-	}
-	for _, file := range files {
-		if err := os.Remove(file); err != nil {
-			return fmt.Errorf("removing what an earlier job has left: %w", err)
-		}
-	}
-	return nil
 }

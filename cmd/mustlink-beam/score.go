@@ -14,7 +14,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/engine/dataset"
 )
 
 type scoreFlags struct {
@@ -78,9 +77,10 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 		}
 		defer os.RemoveAll(dir)
 		what.Output = filepath.Join(dir, "scores.json")
-	} else if err := trialWrite(s.out); err != nil {
+	} else if err := shard.Trial(s.out); err != nil {
 		return err
 	}
+	t := &task{a, &jobFlags{}, cmd.Name(), truth, config}
 	done, err := a.run(cmd.Context(), func(scope beam.Scope) { rows.Score(scope, config, what) })
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	if err := readScores(what.Output, &scores); err != nil {
 		return err
 	}
-	r := newReport("score", truth, badFlags{}, done)
+	r := t.report(done)
 	r.Output, r.Figures = s.out, &scores
 	return a.print(r, func(w io.Writer) { scoreText(w, &scores) })
 }
@@ -131,15 +131,6 @@ func readScores(path string, scores *rows.Scores) error {
 		return fmt.Errorf("the job is done, but its scores cannot be read: %w", err)
 	}
 	return nil
-}
-
-// trialWrite finds out before the job whether a file can be written.
-func trialWrite(path string) error {
-	err := dataset.Atomic(path, func(io.Writer) error { return errProbe })
-	if err == errProbe {
-		return nil
-	}
-	return err
 }
 
 func scoreText(w io.Writer, s *rows.Scores) {

@@ -67,6 +67,22 @@ func required(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
+// bound is the least number that a flag may have.
+type bound struct {
+	flag         string
+	value, least int
+}
+
+// checkBounds returns an error that names the first flag with a number below its bound.
+func checkBounds(bounds ...bound) error {
+	for _, b := range bounds {
+		if b.value < b.least {
+			return usagef("%s is %d: want a number >= %d", b.flag, b.value, b.least)
+		}
+	}
+	return nil
+}
+
 // positional checks the number of arguments that are not flags. want describes them: "MODEL".
 func positional(least, most int, want string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

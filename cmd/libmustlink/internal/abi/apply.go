@@ -2,34 +2,19 @@ package abi
 
 import (
 	"context"
-	"errors"
 	"unsafe"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Rows are embedded in the blocks of `mustlink embed`, so that both have the same bits in every build.
-const (
-	blockBytes = 16 << 20
-	mostRows   = 1 << 14
-)
-
-// rowsOfBlock returns how many rows are embedded at a time.
-func rowsOfBlock(m algorithms.Model) int {
-	width := m.Dim()
-	if in, ok := m.(algorithms.Inputs); ok {
-		width = max(width, in.InputDim())
-	}
-	return min(max(1, blockBytes/8/max(1, width)), mostRows)
-}
-
 // Embed is mustlink_embed.
-func Embed(e *engine.Engine, fitted *catalog.Fitted, p *Points, c *Control, out *Array) error {
+func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Array) error {
 	x, err := p.unseen(false)
 	if err != nil {
 		return err
@@ -37,24 +22,13 @@ func Embed(e *engine.Engine, fitted *catalog.Fitted, p *Points, c *Control, out 
 	if err := finite(e, x); err != nil { // before anything is written
 		return err
 	}
-	if err := out.wantShape(x.Len(), fitted.Model.Dim()); err != nil {
+	if err := out.wantShape(x.Len(), m.Dim()); err != nil {
 		return err
 	}
-	most := rowsOfBlock(fitted.Model)
 	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		if x.Len() <= most {
-			return embedRows(ctx, e, fitted, x, 0, out)
-		}
-		for lo := 0; lo < x.Len(); lo += most {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			part := points.Slice(x, lo, min(lo+most, x.Len()))
-			if err := embedRows(ctx, e, fitted, part, lo, out); err != nil {
-				return err
-			}
-		}
-		return nil
+		return m.Record().EmbedBlocks(ctx, e, &dataset.Data{Points: x}, func(first int, y blas.Matrix) error {
+			return out.write(ctx, e, first, y)
+		})
 	})
 }
 
@@ -64,77 +38,49 @@ func finite(e *engine.Engine, x points.Points) error {
 		return nil
 	}
 	return e.For(context.Background(), x.Len(), copied/max(1, x.Dim())+1, func(lo, hi int) error {
-		return inRows(points.Slice(x, lo, hi).Validate(), lo)
+		return fault.InRows(points.Slice(x, lo, hi).Validate(), lo)
 	})
 }
 
-// embedRows embeds points that are rows lo and on of the output.
-func embedRows(ctx context.Context, e *engine.Engine, fitted *catalog.Fitted, part points.Points, lo int, out *Array) error {
-	x, err := fitted.Prepare(&dataset.Data{Points: part})
-	if err != nil {
-		return inRows(err, lo)
-	}
-	y, err := fitted.Model.Embed(ctx, e, x)
-	if err != nil {
-		return inRows(err, lo)
-	}
-	return out.write(ctx, e, lo, y)
-}
-
-// inRows moves the row that an error names by that of the block's beginning.
-func inRows(err error, lo int) error {
-	if de, ok := errors.AsType[*fault.DataError](err); ok && de.Row >= 0 && error(de) == err {
-		moved := *de
-		moved.Row += lo
-		return &moved
-	}
-	return err
-}
-
-// ready reads points and makes them those of a model.
-func ready(fitted *catalog.Fitted, p *Points) (points.Points, error) {
-	x, err := p.read(false)
-	if err != nil {
-		return nil, err
-	}
-	return fitted.Prepare(&dataset.Data{Points: x})
-}
-
-// Gram is mustlink_gram; a nil q stands for p.
-func GramMatrix(e *engine.Engine, fitted *catalog.Fitted, p, q *Points, c *Control, out *Array) error {
-	x, err := ready(fitted, p)
+// GramMatrix is mustlink_gram; a nil q stands for p.
+func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, out *Array) error {
+	t, err := p.table(false, nil)
 	if err != nil {
 		return err
 	}
-	var y points.Points
-	cols := x.Len()
+	u := t
 	if q != nil {
-		if y, err = ready(fitted, q); err != nil {
+		if u, err = q.table(false, nil); err != nil {
 			return err
 		}
-		cols = y.Len()
 	}
-	if err := out.wantShape(x.Len(), cols); err != nil {
+	if err := out.wantShape(t.Rows(), u.Rows()); err != nil {
 		return err
 	}
 	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		k, err := fitted.Model.Gram(ctx, e, x, y)
+		k, err := m.Gram(ctx, t, u)
 		if err != nil {
 			return err
 		}
-		return out.write(ctx, e, 0, k)
+		raw := k.RawMatrix()
+		return out.write(ctx, e, 0, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data})
 	})
 }
 
 // Distances is mustlink_distances.
-func Distances(e *engine.Engine, fitted *catalog.Fitted, p *Points, pair unsafe.Pointer, count int64, c *Control, out unsafe.Pointer) error {
+func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control, out unsafe.Pointer) error {
 	switch {
 	case count < 0 || count > 1<<40:
 		return argument("there are %d pairs: want a number >= 0", count)
 	case count > 0 && (pair == nil || out == nil):
 		return argument("the pairs or the output are NULL")
 	}
-	x, err := ready(fitted, p)
+	t, err := p.table(false, nil)
+	if err != nil {
+		return err
+	}
+	f := m.Record()
+	x, err := f.Prepare(t.Data())
 	if err != nil {
 		return err
 	}
@@ -145,7 +91,7 @@ func Distances(e *engine.Engine, fitted *catalog.Fitted, p *Points, pair unsafe.
 	}
 	var d []float64
 	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		d, err = fitted.Model.Distances(ctx, e, x, pairs)
+		d, err = f.Model.Distances(ctx, e, x, pairs) // squared ones
 		return err
 	})
 	if err == nil {

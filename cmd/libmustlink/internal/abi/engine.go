@@ -76,8 +76,3 @@ func buildTags() []string {
 	}
 	return []string{}
 }
-
-// buildText says what computes a model, as the command says it.
-func buildText(e *engine.Engine) string {
-	return fmt.Sprintf("%s, %s/%s, %s", e.Backend().Name(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-}

@@ -2,19 +2,16 @@ package abi
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Fit is mustlink_fit.
-func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Links, c *Control) (*catalog.Fitted, error) {
+func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Links, c *Control) (*mustlink.Model, error) {
 	method, err := catalog.Lookup(name)
 	if err != nil {
 		return nil, err
@@ -23,157 +20,96 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 	if err := parse(options, &o); err != nil {
 		return nil, err
 	}
-	config := catalog.Config{Kernel: o.Kernel, Params: o.params(), Seed: o.seed()}
-	if _, err := method.New(config); err != nil {
+	// What the options say is checked before points are copied.
+	if _, err := method.New(catalog.Config{Kernel: o.Kernel, Params: o.params(), Seed: o.seed()}); err != nil {
 		return nil, err
 	}
-	x, err := p.read(true)
+	table, err := p.table(true, o.Features)
 	if err != nil {
 		return nil, err
 	}
-	if x.Len() < 2 {
-		return nil, &fault.ShapeError{What: "number of points", Got: x.Len(), Want: "2 or more"}
+	if table.Rows() < 2 {
+		return nil, &fault.ShapeError{What: "number of points", Got: table.Rows(), Want: "2 or more"}
 	}
-	set, err := l.set(x.Len(), method)
+	set, err := l.set(table.Rows(), method)
 	if err != nil {
 		return nil, err
 	}
-	fitted, x, err := prepared(e, &o, x)
-	if err != nil {
+	if err := o.check(table.Columns()); err != nil {
 		return nil, err
 	}
+	return learned(turns, c, func(ctx context.Context, progress algorithms.ProgressFunc) (*mustlink.Model, error) {
+		all := append(o.options(), mustlink.Method(name), mustlink.Engine(e), mustlink.OnProgress(progress), mustlink.Triplets(l.triplets()))
+		return mustlink.Fit(ctx, table, set, all...)
+	})
+}
+
+// learned waits for a turn and makes a model, watched as control says.
+func learned(turns Turns, c *Control, work func(context.Context, algorithms.ProgressFunc) (*mustlink.Model, error)) (m *mustlink.Model, err error) {
 	err = c.run(func(ctx context.Context, progress algorithms.ProgressFunc) error {
-		config.Progress = progress
-		learner, err := method.New(config)
-		if err != nil {
-			return err
-		}
-		if learner, err = withTriplets(learner, method, l.triplets()); err != nil {
-			return err
-		}
 		return turns.Take(ctx, func() error {
-			fitted.Model, err = learner.Fit(ctx, e, x, set)
+			m, err = work(ctx, progress)
 			return err
 		})
 	})
-	return fitted, err
-}
-
-// prepared scales points as asked and returns a model that lacks its metric.
-func prepared(e *engine.Engine, o *fitOptions, x points.Points) (*catalog.Fitted, points.Points, error) {
-	if err := o.checkFeatures(x.Dim()); err != nil {
-		return nil, nil, err
-	}
-	fitted := &catalog.Fitted{Features: o.Features, Fingerprint: dataset.Fingerprint(x), Build: buildText(e)}
-	switch {
-	case o.Standardize && o.TFIDF:
-		return nil, nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
-	case o.Standardize:
-		s, _, err := dataset.Standardize(x)
-		if err != nil {
-			return nil, nil, err
-		}
-		fitted.Scaling = s
-	case o.TFIDF:
-		t, err := dataset.CountTerms(x)
-		if err != nil {
-			return nil, nil, err
-		}
-		fitted.Scaling = t
-	default:
-		return fitted, x, nil
-	}
-	x, err := fitted.Scaling.Apply(x)
-	return fitted, x, err
-}
-
-// withTriplets has a learner learn from triplets too, if there are any.
-func withTriplets(l algorithms.Learner, m catalog.Method, list []links.Triplet) (algorithms.Learner, error) {
-	if len(list) == 0 {
-		return l, nil
-	}
-	with, ok := l.(algorithms.Triplets)
-	if !ok {
-		return nil, &fault.ParamError{Param: "number of triplets", Value: len(list), Want: fmt.Sprintf("none: %s does not learn from them", m.Name)}
-	}
-	return with.WithTriplets(list), nil
+	return m, err
 }
 
 // Update is mustlink_update.
-func Update(turns Turns, e *engine.Engine, old *catalog.Fitted, options string, p *Points, l *Links, c *Control) (*catalog.Fitted, error) {
+func Update(turns Turns, old *mustlink.Model, options string, p *Points, l *Links, c *Control) (*mustlink.Model, error) {
 	var o updateOptions
 	if err := parse(options, &o); err != nil {
 		return nil, err
 	}
-	if err := old.CheckUpdate(); err != nil {
+	if err := o.check(old); err != nil {
 		return nil, err
 	}
-	method, err := catalog.Lookup(old.Model.Method())
-	if err != nil {
-		return nil, err
-	}
-	updated := *old
-	updated.LibraryVersion, updated.Build = "", buildText(e)
 	if o.DropLast != 0 {
-		model, ok := old.Model.(algorithms.Updater)
-		if !ok {
-			return nil, fault.Data("", "a model of method %s does not take updates back: want no drop_last", method.Name)
+		return learned(turns, c, func(ctx context.Context, _ algorithms.ProgressFunc) (*mustlink.Model, error) {
+			return old.DropLast(ctx, o.DropLast)
+		})
+	}
+	method, err := catalog.Lookup(old.Describe().Method)
+	if err != nil {
+		return nil, err
+	}
+	table, err := p.table(true, nil)
+	if err != nil {
+		return nil, err
+	}
+	set, err := l.set(table.Rows(), method)
+	if err != nil {
+		return nil, err
+	}
+	return learned(turns, c, func(ctx context.Context, _ algorithms.ProgressFunc) (*mustlink.Model, error) {
+		if o.Extend && l != nil && l.Group != nil {
+			return old.Extend(ctx, table, l.chunklets())
 		}
-		err := c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-			return turns.Take(ctx, func() error {
-				updated.Model, err = model.DropLast(ctx, e, o.DropLast)
-				return err
-			})
-		})
-		return &updated, err
-	}
-	raw, err := p.read(true)
-	if err != nil {
-		return nil, err
-	}
-	set, err := l.set(raw.Len(), method)
-	if err != nil {
-		return nil, err
-	}
-	x, err := old.Prepare(&dataset.Data{Points: raw})
-	if err != nil {
-		return nil, err
-	}
-	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		return turns.Take(ctx, func() error {
-			updated.Model, err = taught(ctx, e, old.Model, &o, x, set, l)
-			return err
-		})
+		return old.Update(ctx, table, set)
 	})
-	return &updated, err
 }
 
-// taught updates a model in the way that its method has.
-func taught(ctx context.Context, e *engine.Engine, model algorithms.Model, o *updateOptions, x points.Points, set *links.Set, l *Links) (algorithms.Model, error) {
-	switch m := model.(type) {
-	case algorithms.Linker:
-		if o.Extend {
-			return nil, fault.Data("", "a model of method %s has no groups: want no extend", model.Method())
-		}
-		return m.AddLinks(ctx, e, x, set)
-	case algorithms.Updater:
-		return m.Update(ctx, e, x, chunklets(o, set, l))
+// check reports what a model does not learn in the way that the options ask for.
+func (o *updateOptions) check(m *mustlink.Model) error {
+	f := m.Record()
+	if err := f.CheckUpdate(); err != nil {
+		return err
 	}
-	return nil, fault.Data("", "a model of method %s cannot be updated: want one of krca, npkl, kbeta, gml or itml", model.Method())
+	if _, ok := f.Model.(algorithms.Updater); !ok && o.DropLast != 0 {
+		return fault.Data("", "a model of method %s does not take updates back: want no drop_last", f.Model.Method())
+	}
+	if _, ok := f.Model.(algorithms.Linker); ok && o.Extend {
+		return fault.Data("", "a model of method %s has no groups: want no extend", f.Model.Method())
+	}
+	return nil
 }
 
-// chunklets returns the groups of an update: those of the links, or with extend the numbered ones.
-func chunklets(o *updateOptions, set *links.Set, l *Links) []algorithms.Chunklet {
-	var out []algorithms.Chunklet
-	if o.Extend && l != nil && l.Group != nil {
-		number := list[int64](l.Group, l.Rows)
-		for _, rows := range grouped(number) {
-			out = append(out, algorithms.Chunklet{ID: int(number[rows[0]]), Rows: rows})
-		}
-		return out
-	}
-	for _, rows := range set.Chunklets() {
-		out = append(out, algorithms.Chunklet{ID: algorithms.NewChunklet, Rows: rows})
+// chunklets returns the groups with their numbers, which are those of groups that the model has.
+func (l *Links) chunklets() []mustlink.Chunklet {
+	var out []mustlink.Chunklet
+	number := list[int64](l.Group, l.Rows)
+	for _, rows := range grouped(number) {
+		out = append(out, mustlink.Chunklet{ID: int(number[rows[0]]), Rows: rows})
 	}
 	return out
 }

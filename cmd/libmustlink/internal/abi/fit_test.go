@@ -15,6 +15,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
@@ -147,7 +148,7 @@ func TestNothingIsKept(t *testing.T) {
 	}
 }
 
-func gramOf(t *testing.T, e *engine.Engine, fitted *catalog.Fitted, x []float64) []float64 {
+func gramOf(t *testing.T, e *engine.Engine, fitted *mustlink.Model, x []float64) []float64 {
 	t.Helper()
 	out := make([]float64, n*n)
 	if err := GramMatrix(e, fitted, pointsIn(x), nil, nil, &Array{Type: Float64, Rows: n, Cols: n, Data: unsafe.Pointer(&out[0]), RowStride: n, ColStride: 1}); err != nil {
@@ -182,7 +183,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	fitted, err := Fit(NewTurns(), e, "krca", `{"params": {"dims": 2, "eps_rel": 1e-2, "form": "spectral"}, "standardize": true}`, pointsIn(x), known, nil)
-	if err != nil || fitted.Model.Dim() != 2 || fitted.Scaling == nil {
+	if err != nil || fitted.Dim() != 2 || fitted.Record().Scaling == nil {
 		t.Errorf("model %+v, error %v", fitted, err)
 	}
 }
@@ -228,7 +229,7 @@ func TestControl(t *testing.T) {
 func TestHandles(t *testing.T) {
 	var h Handles
 	e := h.Put(newEngine(t, ""))
-	m := h.Put(&catalog.Fitted{})
+	m := h.Put(&mustlink.Model{})
 	if _, err := h.Engine(m); CodeOf(err) != BadHandle {
 		t.Errorf("a model as engine: %v", err)
 	}
@@ -244,7 +245,7 @@ func TestHandles(t *testing.T) {
 	if err := h.FreeModel(m); CodeOf(err) != BadHandle {
 		t.Errorf("freed twice: %v", err)
 	}
-	if again := h.Put(&catalog.Fitted{}); again == m {
+	if again := h.Put(&mustlink.Model{}); again == m {
 		t.Error("a number was given twice")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine"
 )
 
@@ -28,53 +28,50 @@ func (h *Handles) Put(object any) uintptr {
 	return h.last
 }
 
-func (h *Handles) get(number uintptr) any {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.objects[number]
-}
+// The kinds of objects, as messages name them.
+const (
+	anEngine = "an engine"
+	aModel   = "a model"
+)
 
 // Engine returns an engine by its number.
 func (h *Handles) Engine(number uintptr) (*engine.Engine, error) {
-	if e, ok := h.get(number).(*engine.Engine); ok {
-		return e, nil
-	}
-	return nil, badHandle(number, "an engine")
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return of[*engine.Engine](h, number, anEngine)
 }
 
 // Model returns a model by its number.
-func (h *Handles) Model(number uintptr) (*catalog.Fitted, error) {
-	if m, ok := h.get(number).(*catalog.Fitted); ok {
-		return m, nil
-	}
-	return nil, badHandle(number, "a model")
+func (h *Handles) Model(number uintptr) (*mustlink.Model, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return of[*mustlink.Model](h, number, aModel)
 }
 
 // FreeEngine forgets an engine. Calls that use it go on.
-func (h *Handles) FreeEngine(number uintptr) error {
-	if _, err := h.Engine(number); err != nil {
-		return err
-	}
-	return h.free(number, "an engine")
-}
+func (h *Handles) FreeEngine(number uintptr) error { return free[*engine.Engine](h, number, anEngine) }
 
 // FreeModel forgets a model. Calls that use it go on.
-func (h *Handles) FreeModel(number uintptr) error {
-	if _, err := h.Model(number); err != nil {
-		return err
-	}
-	return h.free(number, "a model")
-}
+func (h *Handles) FreeModel(number uintptr) error { return free[*mustlink.Model](h, number, aModel) }
 
-// free reports a number that another thread has freed since it was looked up.
-func (h *Handles) free(number uintptr, kind string) error {
+// free forgets an object of a type.
+func free[T any](h *Handles, number uintptr, kind string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, ok := h.objects[number]; !ok {
-		return badHandle(number, kind)
+	_, err := of[T](h, number, kind)
+	if err == nil {
+		delete(h.objects, number)
 	}
-	delete(h.objects, number)
-	return nil
+	return err
+}
+
+// of returns an object of a type; the caller holds the lock.
+func of[T any](h *Handles, number uintptr, kind string) (T, error) {
+	object, ok := h.objects[number].(T)
+	if !ok {
+		return object, &Error{BadHandle, fmt.Sprintf("handle %d is not %s: it was freed, or never given out", number, kind)}
+	}
+	return object, nil
 }
 
 // Len returns the number of objects.
@@ -82,8 +79,4 @@ func (h *Handles) Len() int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return len(h.objects)
-}
-
-func badHandle(number uintptr, kind string) error {
-	return &Error{BadHandle, fmt.Sprintf("handle %d is not %s: it was freed, or never given out", number, kind)}
 }

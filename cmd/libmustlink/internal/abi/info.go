@@ -6,10 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/kernel"
 )
 
 // methodInfo is one method in what mustlink_methods tells.
@@ -74,24 +72,18 @@ type modelInfo struct {
 }
 
 // ModelInfo is mustlink_model_info.
-func ModelInfo(f *catalog.Fitted) any {
-	s := f.Model.Status()
+func ModelInfo(m *mustlink.Model) any {
+	d := m.Describe()
 	info := modelInfo{
-		Method: f.Model.Method(), Dim: f.Model.Dim(), InputDim: InputDim(f), Features: f.Features, Scaling: scalingName(f.Scaling),
-		Converged: s.Converged, Iterations: s.Iterations, Message: s.Message, Seconds: s.Elapsed.Seconds(), Notices: s.Notices,
-		Figures: map[string]any{}, Fingerprint: f.Fingerprint, LibraryVersion: f.LibraryVersion, Build: f.Build,
+		Method: d.Method, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation,
+		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(), Notices: d.Notices,
+		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
 	}
-	if k, ok := f.Model.(interface{ Kernel() kernel.Kernel }); ok {
-		info.Kernel = k.Kernel().String()
-	}
-	if o, ok := f.Model.(algorithms.Objective); ok && !math.IsNaN(o.Objective()) && !math.IsInf(o.Objective(), 0) {
-		v := o.Objective()
+	if v := d.Objective; !math.IsNaN(v) && !math.IsInf(v, 0) {
 		info.Objective = &v
 	}
-	if d, ok := f.Model.(algorithms.Describer); ok {
-		for _, figure := range d.Describe() {
-			info.Figures[figure.Name] = printable(figure.Value)
-		}
+	for _, s := range d.Statistics {
+		info.Figures[s.Name] = printable(s.Value)
 	}
 	return info
 }
@@ -102,26 +94,4 @@ func printable(v any) any {
 		return fmt.Sprint(v)
 	}
 	return v
-}
-
-// InputDim returns the number of features that a model takes, -1 when any will do.
-func InputDim(f *catalog.Fitted) int {
-	if in, ok := f.Model.(algorithms.Inputs); ok {
-		return in.InputDim()
-	}
-	if f.Features != nil {
-		return len(f.Features)
-	}
-	return -1
-}
-
-// scalingName returns the word for how a model changes features.
-func scalingName(t dataset.Transform) string {
-	switch t.(type) {
-	case *dataset.Scaling:
-		return "standardize"
-	case *dataset.TFIDF:
-		return "tfidf"
-	}
-	return "none"
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -89,10 +90,28 @@ func optionError(err error) error {
 	return fault.Data("", "options: %s: want a JSON object of the options that there are", text)
 }
 
-// checkFeatures demands as many names as there are features.
-func (o *fitOptions) checkFeatures(features int) error {
-	if o.Features == nil || len(o.Features) == features {
-		return nil
+// check demands as many names as there are features, and one way of changing these.
+func (o *fitOptions) check(features int) error {
+	if o.Features != nil && len(o.Features) != features {
+		return &fault.ShapeError{What: "number of names of features", Got: len(o.Features), Want: fmt.Sprint(features)}
 	}
-	return &fault.ShapeError{What: "number of names of features", Got: len(o.Features), Want: fmt.Sprint(features)}
+	if o.Standardize && o.TFIDF {
+		return &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
+	}
+	return nil
+}
+
+// options returns the options as the library takes them.
+func (o *fitOptions) options() []mustlink.Option {
+	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed())}
+	for name, v := range o.Params {
+		out = append(out, mustlink.Param(name, string(v)))
+	}
+	if o.Standardize {
+		out = append(out, mustlink.Standardize())
+	}
+	if o.TFIDF {
+		out = append(out, mustlink.TFIDF())
+	}
+	return out
 }

@@ -1,9 +1,12 @@
 package abi
 
 import (
+	"slices"
 	"strconv"
 	"unsafe"
 
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -25,16 +28,19 @@ type Points struct {
 	Diagonal unsafe.Pointer // of float64
 }
 
-// read returns the points. With keep they share no memory with the caller.
-func (p *Points) read(keep bool) (points.Points, error) {
+// table returns the points as a table whose features have names, or nil. With keep it shares no memory with the caller.
+func (p *Points) table(keep bool, features []string) (*mustlink.Table, error) {
 	x, err := p.unseen(keep)
 	if dense, ok := x.(*points.Dense); ok && err == nil {
 		err = dense.Validate()
 	}
-	return x, err
+	if err != nil {
+		return nil, err
+	}
+	return mustlink.FromData(&dataset.Data{Points: x, Features: features}), nil
 }
 
-// unseen is read without a look at the values of dense points, which may be NaN or infinite.
+// unseen returns the points without a look at the values of dense ones, which may be NaN or infinite.
 func (p *Points) unseen(keep bool) (points.Points, error) {
 	if p == nil {
 		return nil, argument("the points are NULL")
@@ -64,11 +70,7 @@ func (p *Points) reference() []int {
 	if p.Diagonal == nil {
 		return nil
 	}
-	reference := make([]int, p.Rows)
-	for i := range reference {
-		reference[i] = -1
-	}
-	return reference
+	return slices.Repeat([]int{-1}, int(p.Rows))
 }
 
 // sparse reads compressed rows.

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/model"
 )
 
 // Buffer is the caller's memory for what is of unknown length.
@@ -71,34 +70,26 @@ func (w *filling) Write(p []byte) (int, error) {
 }
 
 // SaveBytes stores the bytes of a model's file.
-func (b *Buffer) SaveBytes(f *catalog.Fitted) error {
+func (b *Buffer) SaveBytes(m *mustlink.Model) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	file, err := catalog.Encode(f)
-	if err != nil {
-		return err
-	}
 	w := filling{to: list[byte](b.Data, b.Capacity)}
-	if _, err := file.WriteTo(&w); err != nil {
+	if _, err := m.WriteTo(&w); err != nil {
 		return err
 	}
 	return b.done(w.size)
 }
 
 // Load is mustlink_load.
-func Load(e *engine.Engine, path string) (*catalog.Fitted, error) {
-	return catalog.LoadWithin(path, e.MemoryLimit())
+func Load(e *engine.Engine, path string) (*mustlink.Model, error) {
+	return mustlink.Load(path, mustlink.Engine(e))
 }
 
 // LoadBytes is mustlink_load_bytes.
-func LoadBytes(_ *engine.Engine, data unsafe.Pointer, size int64) (*catalog.Fitted, error) {
+func LoadBytes(e *engine.Engine, data unsafe.Pointer, size int64) (*mustlink.Model, error) {
 	if size < 0 || size > 0 && data == nil {
 		return nil, argument("the bytes of the model are NULL or their number, %d, is negative", size)
 	}
-	file, err := model.Read(bytes.NewReader(list[byte](data, size)), size)
-	if err != nil {
-		return nil, err
-	}
-	return catalog.Decode(file)
+	return mustlink.LoadFrom(bytes.NewReader(list[byte](data, size)), size, mustlink.Engine(e))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/engine/dataset"
 )
 
 func init() {
@@ -40,7 +39,7 @@ type assignFn struct {
 func (f *assignFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tally, error) {
 	return f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		if f.assigner == nil {
-			centers, err := ReadCenters(f.Centers)
+			centers, err := places.Read(f.Centers)
 			if err != nil {
 				return 0, err
 			}
@@ -70,18 +69,5 @@ func (f *assignFn) assign(ctx context.Context, w *job.Worker, r *shard.Reader, p
 	if err != nil {
 		return rows, err
 	}
-	options, err := f.Output.Matrix(AssignColumns)
-	if err != nil {
-		return rows, err
-	}
-	return rows, dataset.WriteMatrix(path, len(out)/2, 2, out, 2, ids, options)
-}
-
-// ReadCenters reads the rows of a file as centres.
-func ReadCenters(path string) (blas.Matrix, error) {
-	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: shard.Extensions()})
-	if err != nil {
-		return blas.Matrix{}, err
-	}
-	return places.Values(d)
+	return rows, shard.WriteMatrix(path, len(AssignColumns), out, AssignColumns, ids)
 }

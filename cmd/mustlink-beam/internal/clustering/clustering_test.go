@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
@@ -40,7 +41,7 @@ func kmeans(t *testing.T, set *shard.Set, workers int, o clustering.Options, giv
 		clustering.Write(s, path, source.Centers(s, o, given))
 		return nil
 	})
-	centers, err := clustering.ReadCenters(path)
+	centers, err := places.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}

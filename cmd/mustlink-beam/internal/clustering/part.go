@@ -3,6 +3,8 @@ package clustering
 import (
 	"cmp"
 	"slices"
+
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 )
 
 // Part is what a pass has found in some elements.
@@ -16,10 +18,7 @@ type Part struct {
 	Far        []float64
 	FarSquared float64
 	FarRow     int64
-	// Drawn are rows that the start may take, by their keys.
-	Keys    []float64 // u / d^2, ascending
-	Numbers []int64   // of the rows
-	Drawn   []float64 // the rows themselves, one after another
+	Drawn      draw.Rows // that the start may take; their keys are u / d^2
 }
 
 // merge adds b, whose elements come after those of p. Rows are drawn up to the limit over the cost.
@@ -35,7 +34,7 @@ func (p *Part) merge(b Part, limit float64) {
 	if b.FarSquared > p.FarSquared {
 		p.Far, p.FarSquared, p.FarRow = b.Far, b.FarSquared, b.FarRow
 	}
-	p.Keys, p.Numbers, p.Drawn = append(p.Keys, b.Keys...), append(p.Numbers, b.Numbers...), append(p.Drawn, b.Drawn...)
+	p.Drawn = p.Drawn.With(b.Drawn)
 	p.prune(limit)
 }
 
@@ -55,26 +54,9 @@ func mergeAll(parts []Part, limit float64) Part {
 
 // prune leaves out the rows that are not drawn any more, by the cost known now. Without a cost, as in the first pass, one row is drawn.
 func (p *Part) prune(limit float64) {
-	if len(p.Keys) == 0 {
+	if limit == 0 {
+		p.Drawn.Least(1, nil)
 		return
 	}
-	width := len(p.Drawn) / len(p.Keys)
-	order := make([]int, 0, len(p.Keys))
-	for i, key := range p.Keys {
-		if limit == 0 || key*p.Cost <= limit {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(p.Keys[a], p.Keys[b]), cmp.Compare(p.Numbers[a], p.Numbers[b]))
-	})
-	if limit == 0 {
-		order = order[:1]
-	}
-	keys, numbers, drawn := make([]float64, len(order)), make([]int64, len(order)), make([]float64, 0, len(order)*width)
-	for to, from := range order {
-		keys[to], numbers[to] = p.Keys[from], p.Numbers[from]
-		drawn = append(drawn, p.Drawn[from*width:(from+1)*width]...)
-	}
-	p.Keys, p.Numbers, p.Drawn = keys, numbers, drawn
+	p.Drawn.Least(len(p.Drawn.Keys), func(key float64) bool { return key*p.Cost <= limit })
 }

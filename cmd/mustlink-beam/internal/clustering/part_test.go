@@ -62,9 +62,9 @@ func TestRoundDrawsByTheWholeCost(t *testing.T) {
 				want = append(want, int64(i))
 			}
 		}
-		slices.Sort(got.Numbers)
-		if !slices.Equal(got.Numbers, want) {
-			t.Fatalf("round %d drew %d rows, want %d", r, len(got.Numbers), len(want))
+		slices.Sort(got.Drawn.Numbers)
+		if !slices.Equal(got.Drawn.Numbers, want) {
+			t.Fatalf("round %d drew %d rows, want %d", r, len(got.Drawn.Numbers), len(want))
 		}
 		if !(math.Abs(got.Cost-cost) <= 1e-12*cost) || got.Rows != int64(x.N) {
 			t.Fatalf("cost %g of %d rows, want %g", got.Cost, got.Rows, cost)
@@ -84,10 +84,10 @@ func TestFirstRow(t *testing.T) {
 	const n = 2000
 	for seed := range uint64(n) {
 		found := mergeAll(partsOf(t, pass{Kind: first, Seed: seed}, x, 7, State{}), 0)
-		if len(found.Numbers) != 1 || !slices.Equal(found.Drawn, x.Row(int(found.Numbers[0]))) {
-			t.Fatalf("seed %d: rows %v", seed, found.Numbers)
+		if len(found.Drawn.Numbers) != 1 || !slices.Equal(found.Drawn.Values, x.Row(int(found.Drawn.Numbers[0]))) {
+			t.Fatalf("seed %d: rows %v", seed, found.Drawn.Numbers)
 		}
-		count[found.Numbers[0]/10]++
+		count[found.Drawn.Numbers[0]/10]++
 	}
 	for quarter, v := range count {
 		if !(math.Abs(v/n-0.25) < 4*math.Sqrt(0.25*0.75/n)) {

@@ -63,7 +63,7 @@ func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbe
 	case round:
 		for i, number := range numbers {
 			if key := draw.Uniform(p.Seed, drawing+p.Round, number) / squared[i]; key*out.Cost <= p.Limit {
-				out.offer(key, number, x.Row(i))
+				out.Drawn.Offer(key, number, x.Row(i))
 			}
 		}
 		out.prune(p.Limit)
@@ -72,7 +72,7 @@ func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbe
 		for i, c := range labels {
 			out.Sums[c]++
 			if u := draw.Uniform(p.Seed, sampled, numbers[i]); u < p.Chance {
-				out.offer(u, numbers[i], x.Row(i))
+				out.Drawn.Offer(u, numbers[i], x.Row(i))
 			}
 		}
 	default:
@@ -91,12 +91,8 @@ func (p *Part) any(x blas.Matrix, numbers []int64, seed uint64) {
 		}
 	}
 	if at >= 0 {
-		p.offer(least, numbers[at], x.Row(at))
+		p.Drawn.Offer(least, numbers[at], x.Row(at))
 	}
-}
-
-func (p *Part) offer(key float64, number int64, row []float64) {
-	p.Keys, p.Numbers, p.Drawn = append(p.Keys, key), append(p.Numbers, number), append(p.Drawn, row...)
 }
 
 // sum adds up the rows of each centre.

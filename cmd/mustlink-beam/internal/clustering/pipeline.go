@@ -68,15 +68,12 @@ func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states fun
 		return nil
 	}
 	found := Part{Index: e.Index}
-	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		_, err := places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
-			part, err := f.Pass.part(ctx, w.Engine, x, block.Numbers, s)
-			if err == nil {
-				found.merge(part, f.Pass.Limit)
-			}
-			return err
-		})
-		return 0, err
+	tally, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) error {
+		part, err := f.Pass.part(ctx, w.Engine, x, block.Numbers, s)
+		if err == nil {
+			found.merge(part, f.Pass.Limit)
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -90,15 +87,7 @@ func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states fun
 type mergeFn struct{ Limit float64 }
 
 func (f *mergeFn) ProcessElement(group int64, parts func(*Part) bool) (int64, Part) {
-	return group / fan, mergeAll(collect(parts), f.Limit)
-}
-
-func collect(parts func(*Part) bool) []Part {
-	var list []Part
-	for p := (Part{}); parts(&p); p = (Part{}) {
-		list = append(list, p)
-	}
-	return list
+	return group / fan, mergeAll(job.Collect(parts), f.Limit)
 }
 
 // stepFn makes the next state. After convergence there is no part, and the state stays.
@@ -111,7 +100,7 @@ func (f *stepFn) ProcessElement(ctx context.Context, s State, parts func(*Part) 
 	if s.Converged || s.Lost {
 		return s, nil
 	}
-	list := collect(parts)
+	list := job.Collect(parts)
 	if len(list) == 0 { // even an element without rows has a part
 		s.Lost = true
 		return s, nil

@@ -1,7 +1,6 @@
 package clustering
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -58,26 +57,14 @@ func (s State) shift() []float64 {
 
 // draw adds the rows that a pass has drawn, in the order of their numbers.
 func (s State) draw(p Part) State {
-	order := p.order()
-	if len(order) > 0 {
-		s.Width = int64(len(p.Drawn) / len(order))
+	p.Drawn.Ascending()
+	if width := p.Drawn.Width(); width > 0 {
+		s.Width = int64(width)
 	}
 	s.Rows = p.Rows
-	for _, i := range order {
-		s.Centers = append(s.Centers, p.Drawn[i*int(s.Width):(i+1)*int(s.Width)]...)
-		s.Numbers = append(s.Numbers, p.Numbers[i])
-	}
+	s.Centers = append(s.Centers, p.Drawn.Values...)
+	s.Numbers = append(s.Numbers, p.Drawn.Numbers...)
 	return s
-}
-
-// order returns the places of the rows drawn in the order of their numbers.
-func (p Part) order() []int {
-	order := make([]int, len(p.Numbers))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(p.Numbers[a], p.Numbers[b]) })
-	return order
 }
 
 // weigh gives the rows drawn their weights. Rows to which none is nearest, as an equal one comes before them, are left out.
@@ -91,9 +78,8 @@ func (s State) weigh(p Part) State {
 			out.Weights = append(out.Weights, weight)
 		}
 	}
-	for _, i := range p.order() {
-		out.Sample = append(out.Sample, p.Drawn[i*int(s.Width):(i+1)*int(s.Width)]...)
-	}
+	p.Drawn.Ascending()
+	out.Sample = p.Drawn.Values
 	return out
 }
 

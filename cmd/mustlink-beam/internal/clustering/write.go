@@ -7,7 +7,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
-	"github.com/mustlink/mustlink/engine/dataset"
 )
 
 func init() {
@@ -38,11 +37,7 @@ func (f *writeFn) write(s State) error {
 		return nil
 	}
 	m := s.Matrix()
-	options, err := shard.Output{Path: f.Path}.Matrix(nil)
-	if err != nil {
-		return err
-	}
-	if err := dataset.WriteMatrix(f.Path, m.Rows, m.Cols, m.Data, m.Stride, nil, options); err != nil {
+	if err := shard.WriteMatrix(f.Path, m.Cols, m.Data, nil, nil); err != nil {
 		return err
 	}
 	return told.Save(f.Path, Found{Rows: s.Rows, Clusters: m.Rows, Sizes: s.Sizes, Inertia: s.Inertia, Iterations: s.Iterations, Converged: s.Converged})

@@ -1,4 +1,4 @@
-// Package draw makes random numbers that belong to rows: whoever works on a row, and however often, draws the same number.
+// Package draw makes random numbers that belong to rows: whoever works on a row, and however often, draws the same number. [Rows] are rows drawn so.
 package draw
 
 import "math"

@@ -106,11 +106,7 @@ func (t Task) learner(text string) (algorithms.RowsLearner, error) {
 
 // ReadRows reads the numbers of rows, one column.
 func ReadRows(path string) ([]int, error) {
-	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: shard.Extensions()})
-	if err != nil {
-		return nil, err
-	}
-	x, err := places.Values(d)
+	x, err := places.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +194,7 @@ func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {
 	if err != nil {
 		return g.place(err, p.rows)
 	}
-	if err := catalog.Save(t.Model, &catalog.Fitted{Model: m, Features: t.Features}); err != nil {
+	if err := catalog.Save(t.Model, catalog.NewFitted(eng, m, t.Features)); err != nil {
 		return err
 	}
 	must, cannot := p.set.Count()

@@ -44,16 +44,13 @@ func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted W
 	}
 	these := wanted.Rows[lo:hi]
 	var out Gathered
-	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		_, err := places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
-			for i, number := range block.Numbers {
-				if _, is := slices.BinarySearch(these, number); is {
-					out.Numbers, out.Values = append(out.Numbers, number), append(out.Values, x.Row(i)...)
-				}
+	tally, err := places.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
+		for i, number := range block.Numbers {
+			if _, is := slices.BinarySearch(these, number); is {
+				out.Numbers, out.Values = append(out.Numbers, number), append(out.Values, x.Row(i)...)
 			}
-			return nil
-		})
-		return 0, err
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -79,12 +76,7 @@ type gathered struct {
 
 // join puts what elements have passed on in the order of the rows.
 func join(parts func(*Gathered) bool) gathered {
-	var all []Gathered
-	for g := (Gathered{}); parts(&g); g = (Gathered{}) {
-		if len(g.Numbers) > 0 {
-			all = append(all, g)
-		}
-	}
+	all := slices.DeleteFunc(job.Collect(parts), func(g Gathered) bool { return len(g.Numbers) == 0 })
 	slices.SortFunc(all, func(a, b Gathered) int { return cmp.Compare(a.Numbers[0], b.Numbers[0]) })
 	out := gathered{x: &points.Dense{}}
 	for _, g := range all {

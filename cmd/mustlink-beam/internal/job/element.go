@@ -24,35 +24,50 @@ func Elements(s beam.Scope, elements []shard.Element) beam.PCollection {
 	return beam.Reshuffle(s, beam.CreateList(s, elements))
 }
 
+// Collect returns all that an iterator of Beam gives.
+func Collect[T any](next func(*T) bool) []T {
+	var all []T
+	for v := *new(T); next(&v); v = *new(T) {
+		all = append(all, v)
+	}
+	return all
+}
+
 // Reading says how rows are read.
 func (c Config) Reading() shard.Options {
 	return shard.Options{IgnoreLabels: c.IgnoreLabels, MemoryLimit: c.MemoryLimit}
 }
 
-// Do calls f with the worker of this process. It waits until the process has a processor to spare, counts, and sends errors on their way. ctx
-// must be the one that a DoFn was given.
-func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (Tally, error)) (Tally, error) {
+// Slot calls f with the worker of this process when it has a processor to spare, and sends its error on its way.
+func (c Config) Slot(ctx context.Context, f func(w *Worker) error) error {
 	w, err := c.Worker()
 	if err != nil {
-		return Tally{}, Tell(err)
+		return Tell(err)
 	}
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
 	case <-ctx.Done():
-		return Tally{}, Tell(context.Cause(ctx))
+		return Tell(context.Cause(ctx))
 	}
-	begin := time.Now()
-	t, err := f(ctx, w)
-	if err != nil {
-		return t, Tell(err)
-	}
-	RowsRead.Inc(ctx, t.Read)
-	RowsWritten.Inc(ctx, t.Written)
-	RowsBad.Inc(ctx, t.Bad)
-	ElementsDone.Inc(ctx, 1)
-	Millis.Update(ctx, time.Since(begin).Milliseconds())
-	return t, nil
+	return Tell(f(w))
+}
+
+// Do is Slot for the rows of an element, which it counts. ctx must be the one that a DoFn was given.
+func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (Tally, error)) (t Tally, err error) {
+	err = c.Slot(ctx, func(w *Worker) error {
+		begin := time.Now()
+		if t, err = f(ctx, w); err != nil {
+			return err
+		}
+		RowsRead.Inc(ctx, t.Read)
+		RowsWritten.Inc(ctx, t.Written)
+		RowsBad.Inc(ctx, t.Bad)
+		ElementsDone.Inc(ctx, 1)
+		Millis.Update(ctx, time.Since(begin).Milliseconds())
+		return nil
+	})
+	return t, err
 }
 
 // Each is Do for the rows of an element: f gets a reader of them, returns how many rows it has written, and may return the reader's io.EOF as

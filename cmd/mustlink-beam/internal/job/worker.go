@@ -4,7 +4,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 )
@@ -25,7 +25,7 @@ type Config struct {
 // Worker is what a process has for its elements.
 type Worker struct {
 	Engine *engine.Engine
-	Model  *catalog.Fitted // nil for none
+	Model  *mustlink.Model // nil for none
 	slots  chan struct{}
 	kept   sync.Map // of what Keep has made
 }
@@ -82,7 +82,7 @@ func (c Config) open() (*Worker, error) {
 	}
 	w := &Worker{Engine: eng, slots: make(chan struct{}, eng.Workers())}
 	if c.Model != "" {
-		w.Model, err = catalog.LoadWithin(c.Model, c.MemoryLimit)
+		w.Model, err = mustlink.Load(c.Model, mustlink.Engine(eng))
 	}
 	return w, err
 }

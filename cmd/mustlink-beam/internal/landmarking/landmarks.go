@@ -9,6 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
@@ -18,7 +19,7 @@ import (
 )
 
 func init() {
-	register.DoFn1x1[Draws, error](&writeFn{})
+	register.DoFn1x1[draw.Rows, error](&writeFn{})
 }
 
 // The rules by name.
@@ -81,18 +82,14 @@ type Found struct {
 // writeFn writes the landmarks in the order of their rows.
 type writeFn struct{ Path, Rows string }
 
-func (f *writeFn) ProcessElement(d Draws) error { return job.Tell(f.write(d)) }
+func (f *writeFn) ProcessElement(d draw.Rows) error { return job.Tell(f.write(d)) }
 
-func (f *writeFn) write(d Draws) error {
+func (f *writeFn) write(d draw.Rows) error {
 	if len(d.Keys) == 0 {
 		return fault.Data("", "no row can be a landmark: want rows that are right, and of a weight > 0")
 	}
-	d.ascending()
-	options, err := shard.Output{Path: f.Path}.Matrix(nil)
-	if err != nil {
-		return err
-	}
-	if err := dataset.WriteMatrix(f.Path, len(d.Keys), d.width(), d.Rows, d.width(), nil, options); err != nil {
+	d.Ascending()
+	if err := shard.WriteMatrix(f.Path, d.Width(), d.Values, nil, nil); err != nil {
 		return err
 	}
 	if f.Rows != "" {

@@ -19,9 +19,9 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, shard.Element, func(*Draws) bool, func(Draws), error](&leverageFn{})
-	register.Iter1[Draws]()
-	register.Emitter1[Draws]()
+	register.DoFn4x1[context.Context, shard.Element, func(*draw.Rows) bool, func(draw.Rows), error](&leverageFn{})
+	register.Iter1[draw.Rows]()
+	register.Emitter1[draw.Rows]()
 }
 
 // leverageFn draws rows of an element with their leverage scores as weights. Its side input is the sample that these are estimated from;
@@ -36,30 +36,26 @@ type leverageFn struct {
 	scorer *landmarks.Scorer // of this bundle
 }
 
-func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*Draws) bool, emit func(Draws)) error {
-	var sample, all Draws
+func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*draw.Rows) bool, emit func(draw.Rows)) error {
+	var sample, all draw.Rows
 	if !samples(&sample) {
 		return nil
 	}
-	_, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+	_, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) (err error) {
 		if f.scorer == nil {
-			var err error
 			if f.scorer, err = f.prepare(ctx, w.Engine, sample); err != nil {
-				return 0, err
-			}
-		}
-		_, err := places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
-			scores, err := f.scorer.Scores(ctx, w.Engine, &points.Dense{N: x.Rows, D: x.Cols, Data: x.Data[:x.Rows*x.Cols]})
-			if err != nil {
 				return err
 			}
-			for i, number := range block.Numbers {
-				all.offer(draw.Exponential(f.Seed, streamLandmarks, number, scores[i]), number, x.Row(i))
-			}
-			all.least(f.M)
-			return nil
-		})
-		return 0, err
+		}
+		scores, err := f.scorer.Scores(ctx, w.Engine, places.Vectors(x))
+		if err != nil {
+			return err
+		}
+		for i, number := range block.Numbers {
+			all.Offer(draw.Exponential(f.Seed, streamLandmarks, number, scores[i]), number, x.Row(i))
+		}
+		all.Least(f.M, nil)
+		return nil
 	})
 	if err == nil {
 		emit(all)
@@ -68,9 +64,9 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 }
 
 // prepare makes the scorer. The trace of the kernel matrix of all rows is estimated from the sample.
-func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample Draws) (*landmarks.Scorer, error) {
-	sample.ascending()
-	x := &points.Dense{N: len(sample.Keys), D: sample.width(), Data: sample.Rows}
+func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample draw.Rows) (*landmarks.Scorer, error) {
+	sample.Ascending()
+	x := &points.Dense{N: len(sample.Keys), D: sample.Width(), Data: sample.Values}
 	k, err := resolved(ctx, eng, f.Kernel, x)
 	if err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, shard.Element, func(Draws), func(job.Tally), error](&drawFn{})
-	register.Emitter1[Draws]()
+	register.DoFn4x1[context.Context, shard.Element, func(draw.Rows), func(job.Tally), error](&drawFn{})
+	register.Emitter1[draw.Rows]()
 	register.Emitter1[job.Tally]()
 }
 
@@ -37,13 +37,10 @@ type drawFn struct {
 	Weight string // name of the column that holds the rows' weights, which is no part of the rows then; "" for equal weights
 }
 
-func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(Draws), tell func(job.Tally)) error {
-	var all Draws
-	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		_, err := places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
-			return f.offer(&all, block, x)
-		})
-		return 0, err
+func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(draw.Rows), tell func(job.Tally)) error {
+	var all draw.Rows
+	tally, err := places.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
+		return f.offer(&all, block, x)
 	})
 	if err != nil {
 		return err
@@ -54,7 +51,7 @@ func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(
 }
 
 // offer draws among the rows of a block.
-func (f *drawFn) offer(all *Draws, block shard.Block, x blas.Matrix) error {
+func (f *drawFn) offer(all *draw.Rows, block shard.Block, x blas.Matrix) error {
 	column := -1
 	if f.Weight != "" {
 		if column = slices.Index(block.Features, f.Weight); column < 0 {
@@ -70,10 +67,10 @@ func (f *drawFn) offer(all *Draws, block shard.Block, x blas.Matrix) error {
 			row = slices.Concat(row[:column], row[column+1:])
 		}
 		if weight > 0 {
-			all.offer(draw.Exponential(f.Seed, f.Stream, number, weight), number, row)
+			all.Offer(draw.Exponential(f.Seed, f.Stream, number, weight), number, row)
 		}
 	}
-	all.least(f.M)
+	all.Least(f.M, nil)
 	return nil
 }
 

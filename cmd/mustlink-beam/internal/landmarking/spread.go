@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine"
@@ -18,7 +19,7 @@ import (
 )
 
 func init() {
-	register.DoFn2x2[context.Context, clustering.State, Draws, error](&medoidsFn{})
+	register.DoFn2x2[context.Context, clustering.State, draw.Rows, error](&medoidsFn{})
 }
 
 // medoidsFn takes, of the rows that k-means|| has drawn and weighed, those nearest to their k-means centres.
@@ -28,15 +29,15 @@ type medoidsFn struct {
 	Seed   uint64
 }
 
-func (f *medoidsFn) ProcessElement(ctx context.Context, s clustering.State) (Draws, error) {
-	var out Draws
+func (f *medoidsFn) ProcessElement(ctx context.Context, s clustering.State) (draw.Rows, error) {
+	var out draw.Rows
 	if s.Lost {
 		return out, errLost
 	}
 	err := f.Config.Slot(ctx, func(w *job.Worker) error {
 		chosen, err := f.choose(ctx, w.Engine, s)
 		for rank, i := range chosen {
-			out.offer(float64(rank), s.Numbers[i], s.Matrix().Row(i))
+			out.Offer(float64(rank), s.Numbers[i], s.Matrix().Row(i))
 		}
 		return err
 	})

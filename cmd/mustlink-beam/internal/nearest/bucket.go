@@ -31,10 +31,7 @@ type bucketFn struct {
 }
 
 func (f *bucketFn) ProcessElement(ctx context.Context, bucket int64, pieces func(*Piece) bool, tell func(Found)) error {
-	var all []Piece
-	for p := (Piece{}); pieces(&p); p = (Piece{}) {
-		all = append(all, p)
-	}
+	all := job.Collect(pieces)
 	slices.SortFunc(all, func(a, b Piece) int { return cmp.Compare(a.Element, b.Element) })
 	all = slices.Compact(all)
 	return f.Config.Slot(ctx, func(w *job.Worker) error { return f.search(ctx, w, bucket, all, tell) })
@@ -73,7 +70,7 @@ func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, piec
 		return err
 	}
 	job.RowsWritten.Inc(ctx, int64(len(values)/(2*f.K+1)))
-	return write(f.Output, f.Output.Name(bucket, f.Buckets), f.K, values)
+	return shard.WriteMatrix(f.Output.Name(bucket, f.Buckets), 2*f.K+1, values, Columns(f.K), nil)
 }
 
 // each reads the first rows of every piece, so many of each as rows says, and calls g with at most about most of them at a time.

@@ -53,7 +53,7 @@ func (f *exactFn) ProcessElement(ctx context.Context, e shard.Element, all func(
 		if err != nil {
 			return 0, err
 		}
-		return int64(len(numbers)), write(f.Output, f.Output.Name(e.Index, e.Count), f.K, values)
+		return int64(len(numbers)), shard.WriteMatrix(f.Output.Name(e.Index, e.Count), 2*f.K+1, values, Columns(f.K), nil)
 	})
 }
 

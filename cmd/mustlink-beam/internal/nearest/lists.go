@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // lists are the k nearest rows found so far for some rows, the nearest first, of equally near ones that of the lower number. There may be
@@ -35,7 +35,7 @@ func (l *lists) search(ctx context.Context, eng *engine.Engine, x, more blas.Mat
 	}
 	// One more than wanted, as a row itself may be among them.
 	count := min(l.k+1, more.Rows)
-	found, err := graph.NearestBetween(ctx, eng, kernel.Linear(), vectors(x), vectors(more), count)
+	found, err := graph.NearestBetween(ctx, eng, kernel.Linear(), places.Vectors(x), places.Vectors(more), count)
 	if err != nil {
 		return err
 	}
@@ -63,10 +63,6 @@ func ascending(x blas.Matrix, numbers []int64) (blas.Matrix, []int64) {
 		sorted[to] = numbers[from]
 	}
 	return out, sorted
-}
-
-func vectors(x blas.Matrix) points.Points {
-	return &points.Dense{N: x.Rows, D: x.Cols, Data: x.Data[:x.Rows*x.Cols]}
 }
 
 // merged returns the k nearest of two lists, without the row itself.

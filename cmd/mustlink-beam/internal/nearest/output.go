@@ -3,8 +3,6 @@ package nearest
 import (
 	"fmt"
 
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -38,14 +36,4 @@ func (l *lists) append(out []float64) ([]float64, error) {
 		}
 	}
 	return out, nil
-}
-
-// write writes values of whole rows of an output.
-func write(out shard.Output, path string, k int, values []float64) error {
-	options, err := out.Matrix(Columns(k))
-	if err != nil {
-		return err
-	}
-	cols := 2*k + 1
-	return dataset.WriteMatrix(path, len(values)/cols, cols, values, cols, nil, options)
 }

@@ -65,11 +65,8 @@ type exactlyFn struct {
 func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*Sample) bool) (Exactly, error) {
 	x, own := gather(samples)
 	found := newLists(f.K, own)
-	_, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		_, err := places.Each(ctx, w, r, func(block shard.Block, more blas.Matrix) error {
-			return found.search(ctx, w.Engine, x, more, block.Numbers)
-		})
-		return 0, err
+	_, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, more blas.Matrix) error {
+		return found.search(ctx, w.Engine, x, more, block.Numbers)
 	})
 	found.pad()
 	return Exactly{own, slices.Concat(found.squared...)}, err
@@ -77,10 +74,7 @@ func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples
 
 // gather returns the rows of the sample by their numbers.
 func gather(samples func(*Sample) bool) (blas.Matrix, []int64) {
-	var all []Sample
-	for s := (Sample{}); samples(&s); s = (Sample{}) {
-		all = append(all, s)
-	}
+	all := job.Collect(samples)
 	slices.SortFunc(all, func(a, b Sample) int { return cmp.Compare(a.Row, b.Row) })
 	all = slices.CompactFunc(all, func(a, b Sample) bool { return a.Row == b.Row })
 	var x blas.Matrix

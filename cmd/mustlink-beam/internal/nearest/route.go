@@ -10,8 +10,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -55,14 +55,14 @@ func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(
 		if err != nil || x.Rows == 0 {
 			return 0, err
 		}
-		landmarks, err := clustering.ReadCenters(f.Routing.Landmarks)
+		landmarks, err := places.Read(f.Routing.Landmarks)
 		if err != nil {
 			return 0, err
 		}
 		if landmarks.Cols != x.Cols {
 			return 0, &fault.ShapeError{What: "number of columns of the landmarks", Got: landmarks.Cols, Want: fmt.Sprintf("%d, as the rows have", x.Cols)}
 		}
-		near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), vectors(x), vectors(landmarks), f.Routing.Nearest)
+		near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), places.Vectors(x), places.Vectors(landmarks), f.Routing.Nearest)
 		if err != nil {
 			return 0, err
 		}

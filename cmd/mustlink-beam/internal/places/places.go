@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
@@ -21,11 +20,7 @@ func Of(ctx context.Context, w *job.Worker, block shard.Block) (blas.Matrix, err
 		x, err := Values(block.Data)
 		return x, block.Place(err)
 	}
-	x, err := w.Model.Prepare(block.Data)
-	if err != nil {
-		return blas.Matrix{}, block.Place(err)
-	}
-	y, err := w.Model.Model.Embed(ctx, w.Engine, x)
+	y, err := w.Model.Record().Embed(ctx, w.Engine, block.Data)
 	if err != nil {
 		return blas.Matrix{}, block.Place(err)
 	}
@@ -50,7 +45,7 @@ func Dim(w *job.Worker, rows int) int {
 	if w.Model == nil {
 		return rows
 	}
-	return w.Model.Model.Dim()
+	return w.Model.Dim()
 }
 
 // Each calls f with the places of all rows of a reader, some at a time, and returns the number of rows.
@@ -78,20 +73,34 @@ func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shar
 	}
 }
 
-// Rows that are worked on at a time are so many, and fewer where they take more bytes.
-const (
-	mostRows   = 1 << 14
-	mostBytes  = 16 << 20
-	floatBytes = 8
-)
+// OfElement calls f with the coordinates of all rows of an element, some at a time; see [job.Config.Each].
+func OfElement(ctx context.Context, c job.Config, e shard.Element, f func(w *job.Worker, block shard.Block, x blas.Matrix) error) (job.Tally, error) {
+	return c.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
+		_, err := Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error { return f(w, block, x) })
+		return 0, err
+	})
+}
+
+// Read reads coordinates from a file.
+func Read(path string) (blas.Matrix, error) {
+	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: shard.Extensions()})
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return Values(d)
+}
+
+// Vectors returns coordinates as vectors, sharing memory.
+func Vectors(x blas.Matrix) *points.Dense {
+	return &points.Dense{N: x.Rows, D: x.Cols, Data: x.Data[:x.Rows*x.Cols]}
+}
+
+// mostRows is the number of rows that are worked on at a time without a model.
+const mostRows = 1 << 14
 
 func rowsEach(w *job.Worker) int {
 	if w.Model == nil {
 		return mostRows
 	}
-	width := w.Model.Model.Dim()
-	if in, ok := w.Model.Model.(algorithms.Inputs); ok {
-		width = max(width, in.InputDim())
-	}
-	return min(max(1, mostBytes/floatBytes/max(1, width)), mostRows)
+	return w.Model.Record().BlockRows(0)
 }

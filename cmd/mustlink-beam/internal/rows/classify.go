@@ -7,6 +7,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
@@ -50,15 +51,9 @@ func (f *classifyFn) ProcessElement(ctx context.Context, e shard.Element) (job.T
 	})
 }
 
-// classify writes labels to a file, block by block: one is read and one is written while a third is classified.
+// classify writes labels to a file, block by block.
 func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, known *Known, path string) (int64, error) {
-	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(rowsOfWidth(known.Dim)) })
-	defer stopReading()
-	labelled, stop := dataset.Ahead(ctx, func(ctx context.Context) (dataset.LabelRows, error) {
-		block, err := read()
-		if err != nil {
-			return dataset.LabelRows{}, err
-		}
+	labelled, stop := ahead(ctx, r, catalog.BlockRows(known.Dim, 0), func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
 		x, err := places.Of(ctx, w, block)
 		if err != nil {
 			return dataset.LabelRows{}, err

@@ -8,8 +8,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
@@ -39,21 +37,14 @@ func (f *embedFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tall
 	})
 }
 
-// embed writes the coordinates to a file, block by block: one is read and one is written while a third is computed.
+// embed writes the coordinates to a file, block by block.
 func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, path string) (int64, error) {
-	dim := w.Model.Model.Dim()
-	most := rowsOfBlock(w.Model)
-	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(most) })
-	defer stopReading()
-	computed, stopComputing := dataset.Ahead(ctx, func(ctx context.Context) (dataset.Rows, error) {
-		block, err := read()
-		if err != nil {
-			return dataset.Rows{}, err
-		}
+	dim := w.Model.Dim()
+	computed, stop := ahead(ctx, r, w.Model.Record().BlockRows(0), func(ctx context.Context, block shard.Block) (dataset.Rows, error) {
 		y, err := places.Of(ctx, w, block)
 		return dataset.Rows{Data: y.Data, IDs: block.IDs}, err
 	})
-	defer stopComputing()
+	defer stop()
 	written := int64(0)
 	next := func() (dataset.Rows, error) {
 		rows, err := computed()
@@ -62,6 +53,22 @@ func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, pat
 	}
 	err := write(path, dim, next, dataset.WriteOptions{Extensions: shard.Extensions()})
 	return written, err
+}
+
+// ahead returns what f makes of each block of a reader's rows: while one is used, the next is computed and another one read.
+func ahead[T any](ctx context.Context, r *shard.Reader, rows int, f func(context.Context, shard.Block) (T, error)) (next func() (T, error), stop func()) {
+	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(rows) })
+	next, stopComputing := dataset.Ahead(ctx, func(ctx context.Context) (T, error) {
+		block, err := read()
+		if err != nil {
+			return *new(T), err
+		}
+		return f(ctx, block)
+	})
+	return next, func() {
+		stopComputing()
+		stopReading()
+	}
 }
 
 // write writes rows whose number is not known. What has their number in front and cannot go back there is held.
@@ -81,19 +88,3 @@ func write(path string, cols int, next func() (dataset.Rows, error), o dataset.W
 		all = append(all, rows.Data...)
 	}
 }
-
-// A block of rows that are worked on at a time takes about so many bytes, as points or as coordinates.
-const (
-	blockBytes = 16 << 20
-	mostRows   = 1 << 14
-)
-
-func rowsOfBlock(m *catalog.Fitted) int {
-	width := m.Model.Dim()
-	if in, ok := m.Model.(algorithms.Inputs); ok {
-		width = max(width, in.InputDim())
-	}
-	return rowsOfWidth(width)
-}
-
-func rowsOfWidth(width int) int { return min(max(1, blockBytes/8/max(1, width)), mostRows) }

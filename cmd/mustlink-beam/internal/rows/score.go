@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
@@ -144,7 +145,7 @@ func (f *sampleFn) ProcessElement(ctx context.Context, p shard.Pair, emit func(S
 	}
 	_, err = f.Config.Each(ctx, p.B, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		for {
-			block, err := r.Next(rowsOfWidth(1))
+			block, err := r.Next(catalog.BlockRows(1, 0))
 			if err != nil {
 				return 0, err
 			}
@@ -170,12 +171,7 @@ func (f *scoreFn) ProcessElement(_ []byte, counts func(*Counts) bool, sample fun
 	var r Scores
 	var c Counts
 	counts(&c)
-	var rows []Sampled
-	for s := (Sampled{}); sample(&s); s = (Sampled{}) {
-		if s.Number >= 0 {
-			rows = append(rows, s)
-		}
-	}
+	rows := slices.DeleteFunc(job.Collect(sample), func(s Sampled) bool { return s.Number < 0 })
 	err := r.labels(c)
 	if err == nil {
 		err = r.embedding(rows)

@@ -1,6 +1,10 @@
 package shard
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+	"os"
+)
 
 // Element is a run of rows of one file.
 type Element struct {
@@ -30,6 +34,11 @@ func (e Element) Part(start, rows int64) Element {
 		e.Skip += skip
 	}
 	return e
+}
+
+// text returns the text that the element's rows stand in, with the names of the columns in front.
+func (e Element) text(file *os.File) io.Reader {
+	return io.MultiReader(io.NewSectionReader(file, 0, e.Header), io.NewSectionReader(file, e.Offset, e.Bytes))
 }
 
 // closed says that the rows end with the text that is read, or with a file that must be read to its end to be checked.

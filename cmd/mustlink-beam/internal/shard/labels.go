@@ -58,8 +58,7 @@ func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	header, rows := io.NewSectionReader(f, 0, e.Header), io.NewSectionReader(f, e.Offset, e.Bytes)
-	stream, err = dataset.DecodeLabelStream(io.MultiReader(header, rows), e.File, false)
+	stream, err = dataset.DecodeLabelStream(e.text(f), e.File, false)
 	if err != nil {
 		f.Close()
 		return nil, nil, err

@@ -53,8 +53,7 @@ func (e Element) Open(o Options) (*Reader, error) {
 		skip = e.First
 		r.stream, err = dataset.OpenStream(e.File, in)
 	} else if r.file, err = os.Open(e.File); err == nil {
-		header, rows := io.NewSectionReader(r.file, 0, e.Header), io.NewSectionReader(r.file, e.Offset, e.Bytes)
-		r.stream, err = dataset.DecodeStream(io.MultiReader(header, rows), e.File, "csv", in)
+		r.stream, err = dataset.DecodeStream(e.text(r.file), e.File, "csv", in)
 	}
 	if err == nil {
 		if err = r.stream.Skip(int(skip)); err == io.EOF {

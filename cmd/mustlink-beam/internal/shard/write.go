@@ -48,10 +48,19 @@ func (o Output) split() (stem, ending string) {
 // Prepare looks whether files can be written, and removes those that an earlier job with another number of elements has left, which a
 // reader of the pattern would take for more rows. It must not run beside a job that writes them.
 func (o Output) Prepare(count int64) error {
-	probe := errors.New("trial write")
-	if err := dataset.Atomic(o.Name(0, count), func(io.Writer) error { return probe }); err != probe {
+	if err := Trial(o.Name(0, count)); err != nil {
 		return err
 	}
+	_, ending := o.split()
+	mine := fmt.Sprintf("-of-%05d%s", count, ending)
+	return o.remove(func(file string) bool { return !strings.HasSuffix(file, mine) })
+}
+
+// Remove removes all files that an earlier job has left.
+func (o Output) Remove() error { return o.remove(func(string) bool { return true }) }
+
+// remove removes the files that an earlier job has left and that are in the way.
+func (o Output) remove(inTheWay func(file string) bool) error {
 	before, err := Files(o.Pattern())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -59,15 +68,22 @@ func (o Output) Prepare(count int64) error {
 	if err != nil {
 		return err
 	}
-	_, ending := o.split()
-	mine := fmt.Sprintf("-of-%05d%s", count, ending)
 	for _, file := range before {
-		if strings.HasSuffix(file, mine) {
+		if !inTheWay(file) {
 			continue
 		}
 		if err := os.Remove(file); err != nil {
 			return fmt.Errorf("removing what an earlier job has left: %w", err)
 		}
+	}
+	return nil
+}
+
+// Trial finds out whether a file can be written.
+func Trial(path string) error {
+	stop := errors.New("trial write")
+	if err := dataset.Atomic(path, func(io.Writer) error { return stop }); err != stop {
+		return err
 	}
 	return nil
 }
@@ -84,6 +100,15 @@ func (o Output) Check(formats []string) error {
 func (o Output) Matrix(columns []string) (dataset.WriteOptions, error) {
 	w := dataset.WriteOptions{Columns: columns, Extensions: Extensions()}
 	return w, o.Check(dataset.OutputFormats(w.Extensions...))
+}
+
+// WriteMatrix writes rows of values to one file, the rows with ids unless these are nil. A nil list of columns numbers them.
+func WriteMatrix(path string, cols int, values []float64, columns, ids []string) error {
+	w, err := Output{Path: path}.Matrix(columns)
+	if err != nil {
+		return err
+	}
+	return dataset.WriteMatrix(path, len(values)/cols, cols, values, cols, ids, w)
 }
 
 // WriteBad writes the rows that were left out of an element. Without any, what an earlier job has left is removed.

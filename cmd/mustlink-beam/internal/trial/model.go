@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -29,28 +29,20 @@ func Labels(x *points.Dense) []string {
 // Model fits a method on the rows, standardised, and returns the path of the model.
 func Model(t *testing.T, method string, x *points.Dense, params map[string]string) string {
 	t.Helper()
-	scaling, _, err := dataset.Standardize(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scaled, err := scaling.Apply(x)
-	if err != nil {
-		t.Fatal(err)
-	}
 	set, err := links.SampleByCount(Labels(x), 20, 20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	learner, err := catalog.New(method, catalog.Config{Params: params, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
+	options := []mustlink.Option{mustlink.Method(method), mustlink.Standardize(), mustlink.Engine(Engine(t))}
+	for name, value := range params {
+		options = append(options, mustlink.Param(name, value))
 	}
-	fitted, err := learner.Fit(t.Context(), Engine(t), scaled, set)
+	fitted, err := mustlink.Fit(t.Context(), mustlink.FromData(&dataset.Data{Points: x}), set, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "model.mlk")
-	if err := catalog.Save(path, &catalog.Fitted{Model: fitted, Scaling: scaling}); err != nil {
+	if err := fitted.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	return path
