@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/mapped"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -139,7 +138,7 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	check := f.result.CheckRows(f.eng, z, constraints, f.Params.Gamma)
-	axes, err := f.axes(ctx, f.result.A)
+	axes, err := linear.Axes(ctx, f.eng, f.result.A, f.Params.Dims)
 	if err != nil {
 		return nil, err
 	}
@@ -152,27 +151,6 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 	}
 	flat := p.Map(f.eng, Method, axes)
 	return &Model{Metric: mapped.Metric{Map: &flat}, about: f.about(check)}, nil
-}
-
-// axes returns the rows sqrt(w) u' for the eigenpairs of A, the largest first, as many as are asked for.
-func (f *fit) axes(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
-	n := a.Rows
-	w := make([]float64, n)
-	if err := f.eng.SymEig(ctx, a, w, true); err != nil {
-		return blas.Matrix{}, err
-	}
-	dims := n
-	if f.Params.Dims > 0 {
-		dims = min(dims, f.Params.Dims)
-	}
-	out := blas.NewMatrix(dims, n)
-	for k := range dims {
-		root := math.Sqrt(max(0, w[n-1-k]))
-		for c, v := range a.Row(n - 1 - k) {
-			out.Set(k, c, root*v)
-		}
-	}
-	return out, nil
 }
 
 func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) error {
