@@ -122,14 +122,14 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := p.Z.Clone()
+	var units []float64 // in which the prior is the identity
 	if f.Params.Prior == Covariance {
-		for i := range z.Rows {
-			for c, v := range p.Variances {
-				z.Set(i, c, z.At(i, c)/math.Sqrt(v))
-			}
+		for _, v := range p.Variances {
+			units = append(units, math.Sqrt(v))
 		}
 	}
+	z := p.Z.Clone()
+	linear.DivideColumns(z, units)
 	if err := f.findBounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
 		return nil, err
 	}
@@ -142,13 +142,7 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Params.Prior == Covariance {
-		for i := range axes.Rows {
-			for c, v := range p.Variances {
-				axes.Set(i, c, axes.At(i, c)/math.Sqrt(v))
-			}
-		}
-	}
+	linear.DivideColumns(axes, units)
 	flat := p.Map(f.eng, Method, axes)
 	return &Model{Metric: mapped.Metric{Map: &flat}, about: f.about(check)}, nil
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Some returns most different numbers below total, ascending and drawn by the seed, or all if there are no more.
-func Some(total, most int, seed uint64) []int {
-	if total <= most {
+// Some returns limit different numbers below total, ascending and drawn by the seed, or all if there are no more.
+func Some(total, limit int, seed uint64) []int {
+	if total <= limit {
 		all := make([]int, max(0, total))
 		for k := range all {
 			all[k] = k
@@ -16,8 +16,8 @@ func Some(total, most int, seed uint64) []int {
 		return all
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x736f6d65))
-	taken, out := make(map[int]bool, most), make([]int, 0, most)
-	for k := total - most; k < total; k++ { // Floyd: every subset is as likely
+	taken, out := make(map[int]bool, limit), make([]int, 0, limit)
+	for k := total - limit; k < total; k++ { // Floyd: every subset is as likely
 		at := rng.IntN(k + 1)
 		if taken[at] {
 			at = k

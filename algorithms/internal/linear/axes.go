@@ -28,3 +28,13 @@ func Axes(ctx context.Context, eng *engine.Engine, a blas.Matrix, dims int) (bla
 	}
 	return out, nil
 }
+
+// DivideColumns divides each column of m by its unit.
+func DivideColumns(m blas.Matrix, units []float64) {
+	for i := range m.Rows {
+		row := m.Row(i)
+		for c, unit := range units {
+			row[c] /= unit
+		}
+	}
+}
