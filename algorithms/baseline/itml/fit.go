@@ -3,7 +3,6 @@ package itml
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -124,9 +123,7 @@ func (f *fit) linear(ctx context.Context) (*Model, error) {
 	}
 	var units []float64 // in which the prior is the identity
 	if f.Params.Prior == Covariance {
-		for _, v := range p.Variances {
-			units = append(units, math.Sqrt(v))
-		}
+		units = p.Roots()
 	}
 	z := p.Z.Clone()
 	linear.DivideColumns(z, units)

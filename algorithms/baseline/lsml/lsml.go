@@ -20,7 +20,6 @@ package lsml
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -96,14 +95,6 @@ func (p Params) Validate() error {
 // Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model = linear.Descended[Params]
 
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-	_ algorithms.Objective = (*Model)(nil)
-	_ algorithms.Trace     = (*Model)(nil)
-)
-
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return linear.DecodeDescended[Params](Method, f) }
 
@@ -162,26 +153,25 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := linear.Checked(Method, l.Params, x, set)
 	if err != nil {
 		return nil, err
 	}
-	if err := input.CheckPairs(eng, x, set); err != nil {
+	if err := input.PricePairs(eng, set); err != nil {
 		return nil, err
 	}
 	list, err := l.comparisons(set)
 	if err != nil {
 		return nil, err
 	}
-	const constant = 1e-10
-	pc, err := linear.NewPrincipal(ctx, eng, dense, constant)
+	pc, err := linear.NewPrincipal(ctx, eng, dense, linear.Constant)
 	if err != nil {
 		return nil, err
 	}
-	units := l.units(pc.Variances)
+	units := pc.Units() // in which the prior is the identity
+	if l.Params.Prior == Covariance {
+		units = pc.Roots()
+	}
 	z := pc.Z.Clone()
 	linear.DivideColumns(z, units)
 	found, err := logdet.Compare(ctx, eng, z, list, logdet.CompareOptions{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: func(iteration int, objective, bound float64) {
@@ -195,10 +185,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	linear.DivideColumns(axes, units)
-	status := algorithms.Status{Converged: found.Converged, Iterations: len(found.Trace) - 1, Elapsed: time.Since(begin)}
-	if !found.Converged {
-		status.Message = fmt.Sprintf("after %d iterations the objective may be %.2g above its minimum: raise max_iter or tol", l.Params.MaxIter, found.Bound)
-	}
+	status := linear.Bounded(begin, found.Trace, found.Converged, found.Bound)
 	return linear.NewDescended(pc.Map(eng, Method, axes), l.Params, status, found.Trace), ctx.Err()
 }
 
@@ -227,18 +214,4 @@ func (l Learner) comparisons(set *links.Set) ([]logdet.Comparison, error) {
 		out[k].Weight *= l.Params.Gamma / total
 	}
 	return out, nil
-}
-
-// units returns what principal coordinates are divided by, so that the prior is the identity.
-func (l Learner) units(variances []float64) []float64 {
-	out, mean := make([]float64, len(variances)), 0.0
-	for _, v := range variances {
-		mean += v / float64(len(variances))
-	}
-	for c, v := range variances {
-		if out[c] = math.Sqrt(mean); l.Params.Prior == Covariance {
-			out[c] = math.Sqrt(v)
-		}
-	}
-	return out
 }

@@ -1,7 +1,9 @@
 package linear
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
@@ -68,6 +70,15 @@ type Descended[P Parameters] struct {
 // NewDescended returns the model of a map with the objectives at the start and after every iteration.
 func NewDescended[P Parameters](m Map, params P, status algorithms.Status, trace []float64) *Descended[P] {
 	return &Descended[P]{NewFitted(m, params, status), trace}
+}
+
+// Bounded returns the status of a fit that knows how far its objective is above the minimum at most.
+func Bounded(begin time.Time, trace []float64, converged bool, gap float64) algorithms.Status {
+	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1, Elapsed: time.Since(begin)}
+	if !converged {
+		status.Message = fmt.Sprintf("after %d iterations the objective may be %.2g above its minimum: raise max_iter or tol", status.Iterations, gap)
+	}
+	return status
 }
 
 // Trace returns the objective at the start and after every iteration.

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -33,6 +34,18 @@ func Vectors(method string, x points.Points) (*points.Dense, error) {
 		return nil, &fault.ParamError{Param: "points", Value: "not dense vectors", Want: "dense vectors for " + method + " (krca with a linear kernel takes sparse rows and Gram matrices)"}
 	}
 	return dense, nil
+}
+
+// Checked returns the points of a fit as dense vectors. Errors are those of the parameters, of [Vectors] and of input.Check.
+func Checked(method string, p Parameters, x points.Points, set *links.Set) (*points.Dense, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	dense, err := Vectors(method, x)
+	if err != nil {
+		return nil, err
+	}
+	return dense, input.Check(x, set)
 }
 
 // Method returns the name of the method that made it.

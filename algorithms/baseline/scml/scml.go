@@ -1,0 +1,231 @@
+// Package scml learns a linear metric as a sparse sum of rank-one metrics: sparse compositional metric learning (Shi, Bellet &
+// Sha, "Sparse compositional metric learning", AAAI 2014), the global form. A baseline.
+//
+// A triplet says that row i is nearer to row j than to row k. Of bases b_1 ... b_B, unit vectors that are given before,
+//
+//	M = sum_b w_b b b',  w >= 0, minimizes  mean_t max(0, 1 + d_M(i, j) - d_M(i, k)) + beta sum_b w_b
+//
+// with the squared distances d_M, over the triplets. sum_b w_b is the trace of M. Points are divided by the root of the mean
+// variance of the directions in which they vary, so that their unit does not matter. This is a linear program; hinge.Minimize
+// solves it, where the paper has stochastic dual averaging, to a gap that is proven. Most w are 0.
+//
+// Bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, of the nearest 10, 20 or 50 rows of its
+// class against as many of the classes that cannot-links tell from it, with a ridge of a tenth of the mean variance within the
+// two; or the differences of the rows i and k of triplets (basis=triplet_diffs), and each of them times the inverse scatter of the
+// differences of i and j, with a ridge likewise. Of more than a number, as many are drawn.
+//
+// Links make the triplets of the rows i and j of one must-link component and k of another, where a cannot-link joins the two;
+// of more than a number, as many are drawn. Weights of links do not count.
+package scml
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/hinge"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "scml"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "SCML",
+	Summary:         "sparse compositional metric learning from triplets: few of many rank-one metrics, linear",
+	Paper:           "Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014",
+	Linear:          true,
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
+// Basis says which rank-one metrics there are.
+type Basis string
+
+// The bases.
+const (
+	Auto         Basis = "auto" // LDA with links that make classes, TripletDiffs without
+	LDA          Basis = "lda"
+	TripletDiffs Basis = "triplet_diffs"
+)
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Beta     float64 `json:"beta" param:"beta" default:"1e-05" range:"> 0" help:"price of a weight: the larger, the fewer bases"`
+	Basis    Basis   `json:"basis" param:"basis" default:"auto" choices:"auto,lda,triplet_diffs" help:"rank-one metrics: discriminants of regions, which links make, differences of triplets, or auto, the first with links"`
+	Bases    int     `json:"bases" param:"bases" default:"200" range:">= 1" help:"bases; of more, as many are drawn"`
+	Triplets int     `json:"triplets" param:"triplets" default:"10000" range:">= 1" help:"triplets that links make; of more, as many are drawn"`
+	Dims     int     `json:"dims" param:"dims" default:"0" zero:"all directions" help:"columns of the embedding"`
+	Tol      float64 `json:"tol" param:"tol" default:"1e-08" range:"> 0" help:"how far above its minimum the objective may be"`
+	MaxIter  int     `json:"max_iter" param:"max_iter" default:"200" range:">= 1" help:"iterations at most"`
+}
+
+// DefaultParams returns the usual ones.
+func DefaultParams() Params {
+	return Params{Beta: 1e-5, Basis: Auto, Bases: 200, Triplets: 10000, Tol: 1e-8, MaxIter: 200}
+}
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error {
+	if err := input.Positive("beta", p.Beta); err != nil {
+		return err
+	}
+	switch {
+	case p.Basis != Auto && p.Basis != LDA && p.Basis != TripletDiffs:
+		return fault.Unknown("basis", string(p.Basis), []string{string(Auto), string(LDA), string(TripletDiffs)})
+	case p.Bases < 1:
+		return &fault.ParamError{Param: "bases", Value: p.Bases, Want: "an integer >= 1"}
+	case p.Triplets < 1:
+		return &fault.ParamError{Param: "triplets", Value: p.Triplets, Want: "an integer >= 1"}
+	case p.Dims < 0:
+		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
+	case p.MaxIter < 1:
+		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
+	}
+	return input.Positive("tol", p.Tol)
+}
+
+// Model is a fitted metric, a linear map. The objective is that of the package comment; its trace is the best so far. It is
+// immutable and safe for concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim
+// flops a point.
+type Model = linear.Descended[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return linear.DecodeDescended[Params](Method, f) }
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Params Params
+	// Triplets are learned from, and so are those of the links.
+	Triplets []links.Triplet
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+var _ algorithms.Triplets = Learner{}
+
+// New returns the learner.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
+}
+
+// Method returns "scml".
+func (Learner) Method() string { return Method }
+
+// WithTriplets returns the learner that learns from these, and from links.
+func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
+	l.Triplets = list
+	return l
+}
+
+// Fit learns from n dense points of d features, the triplets of the learner, and those that the links make. The result has
+// the type *[Model].
+//
+// Cost for T triplets, B bases and q directions: an iteration takes T B^2 flops, of which there are about 25; a basis q^3/3.
+//
+// Errors: neither triplets nor links that make some, basis=lda without such links, triplets of rows that do not exist;
+// parameters that [Params.Validate] refuses, a beta that leaves no basis; other than dense vectors; points with NaN or Inf, or
+// all equal; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, input.Cancelled(ctx, Method+": fit", err)
+	}
+	return m, nil
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	dense, err := linear.Checked(Method, l.Params, x, set)
+	if err != nil {
+		return nil, err
+	}
+	c := classes.New(set)
+	count := len(l.Triplets) + int(min(c.NumTriplets(), float64(l.Params.Triplets)))
+	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, l.Params.Bases), "use fewer triplets or bases"); err != nil {
+		return nil, err
+	}
+	if err := links.CheckTriplets(x.Len(), l.Triplets); err != nil {
+		return nil, err
+	}
+	made, err := c.Triplets(l.Params.Triplets, l.Seed)
+	if err != nil {
+		return nil, err
+	}
+	triplets := slices.Concat(l.Triplets, made)
+	if len(triplets) == 0 {
+		return nil, fault.Data("", "%s learns from triplets: want some, or must-links and cannot-links that share a row", Method)
+	}
+	pc, err := linear.NewPrincipal(ctx, eng, dense, linear.Constant)
+	if err != nil {
+		return nil, err
+	}
+	units := pc.Units()
+	z := pc.Z.Clone()
+	linear.DivideColumns(z, units)
+	var bases blas.Matrix
+	switch {
+	case l.Params.Basis == TripletDiffs || l.Params.Basis == Auto && len(made) == 0:
+		bases, err = l.differences(ctx, eng, z, triplets)
+	case len(made) == 0:
+		err = &fault.ParamError{Param: "basis", Value: string(LDA), Want: "another basis, or must-links and cannot-links that share a row"}
+	default:
+		bases, err = l.discriminants(ctx, eng, z, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := l.weigh(ctx, eng, z, bases, triplets, begin)
+	if err != nil {
+		return nil, err
+	}
+	a, kept := blas.NewMatrix(z.Cols, z.Cols), 0
+	for b, w := range found.W {
+		if w > 0 {
+			kept++
+			eng.Backend().Syr(w, bases.Row(b), a)
+		}
+	}
+	if kept == 0 {
+		return nil, fault.Data("", "no basis is worth its price: want beta below %g, or triplets that more of the points agree with", l.Params.Beta)
+	}
+	a.Mirror()
+	if kept = min(kept, z.Cols); l.Params.Dims > 0 {
+		kept = min(kept, l.Params.Dims)
+	}
+	axes, err := linear.Axes(ctx, eng, a, kept)
+	if err != nil {
+		return nil, err
+	}
+	linear.DivideColumns(axes, units)
+	status := linear.Bounded(begin, found.Trace, found.Converged, found.Gap)
+	return linear.NewDescended(pc.Map(eng, Method, axes), l.Params, status, found.Trace), ctx.Err()
+}
+
+// weigh finds the weights of the bases.
+func (l Learner) weigh(ctx context.Context, eng *engine.Engine, z, bases blas.Matrix, triplets []links.Triplet, begin time.Time) (*hinge.Result, error) {
+	along, d, cost := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows), make([]float64, len(triplets))
+	eng.Backend().Gemm(false, true, 1, z, bases, 0, along)
+	for n, t := range triplets {
+		cost[n] = 1 / float64(len(triplets))
+		i, j, k, to := along.Row(t.I), along.Row(t.J), along.Row(t.K), d.Row(n)
+		for b, v := range i {
+			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
+		}
+	}
+	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: func(iteration int, objective, gap float64) {
+		l.Progress.Report(algorithms.Progress{Stage: "weights", Done: iteration, Total: l.Params.MaxIter, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
+	}})
+}
