@@ -19,8 +19,9 @@
 package lsml
 
 import (
+	"cmp"
 	"context"
-	"math"
+	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -31,6 +32,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
@@ -61,35 +63,19 @@ const (
 
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	Prior       Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance" help:"metric to stay near to: identity, over the mean variance, or covariance (its inverse)"`
+	Prior       Prior   `json:"prior" param:"prior" default:"identity" choices:"identity (over the mean variance),covariance (its inverse)" help:"metric to stay near to"`
 	Gamma       float64 `json:"gamma" param:"gamma" default:"1000" range:"> 0" help:"weight of the comparisons, all together, against the prior"`
-	Comparisons int     `json:"comparisons" param:"comparisons" default:"10000" range:">= 1" help:"comparisons of must-links with cannot-links; of more, as many are drawn"`
-	Dims        int     `json:"dims" param:"dims" default:"0" zero:"all directions" help:"columns of the embedding"`
-	Tol         float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"how far above its minimum the objective may be"`
-	MaxIter     int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"iterations at most"`
+	Comparisons int     `json:"comparisons" param:"comparisons" default:"10000" range:">= 1" help:"most comparisons of must-links with cannot-links; of more, as many are drawn"`
+	Dims        int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
+	Tol         float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"distance of the objective from its minimum that ends the fit"`
+	MaxIter     int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"most iterations"`
 }
 
 // DefaultParams returns the usual ones.
-func DefaultParams() Params {
-	return Params{Prior: Identity, Gamma: 1000, Comparisons: 10000, Tol: 1e-6, MaxIter: 1000}
-}
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	switch {
-	case p.Prior != Identity && p.Prior != Covariance:
-		return fault.Unknown("prior", string(p.Prior), []string{string(Identity), string(Covariance)})
-	case !(p.Gamma > 0) || math.IsInf(p.Gamma, 0):
-		return input.Positive("gamma", p.Gamma)
-	case p.Comparisons < 1:
-		return &fault.ParamError{Param: "comparisons", Value: p.Comparisons, Want: "an integer >= 1"}
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
-	case p.MaxIter < 1:
-		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
-	}
-	return input.Positive("tol", p.Tol)
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map. The objective is F. It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
@@ -101,8 +87,9 @@ func Decode(f *model.File) (*Model, error) { return linear.DecodeDescended[Param
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	Params Params
-	// Quadruplets are learned from, and so are the links.
+	// Quadruplets and Triplets are learned from, and so are the links.
 	Quadruplets []links.Quadruplet
+	Triplets    []links.Triplet
 	Seed        uint64
 	Progress    algorithms.ProgressFunc
 }
@@ -120,18 +107,15 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "lsml".
 func (Learner) Method() string { return Method }
 
-// WithQuadruplets returns the learner that learns from these, and from links.
+// WithQuadruplets returns the learner that learns from these, too.
 func (l Learner) WithQuadruplets(list []links.Quadruplet) algorithms.Learner {
 	l.Quadruplets = list
 	return l
 }
 
-// WithTriplets returns the learner that learns from the comparisons that triplets make, and from links.
+// WithTriplets returns the learner that learns from the comparisons that these make, too.
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
-	l.Quadruplets = nil
-	for _, t := range list {
-		l.Quadruplets = append(l.Quadruplets, t.Quadruplet())
-	}
+	l.Triplets = list
 	return l
 }
 
@@ -191,11 +175,16 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 // comparisons returns those of the learner and of the links, whose mean weight is gamma over their number.
 func (l Learner) comparisons(set *links.Set) ([]logdet.Comparison, error) {
-	if err := links.CheckQuadruplets(set.N(), l.Quadruplets); err != nil {
+	given := slices.Clone(l.Quadruplets)
+	for _, t := range l.Triplets {
+		given = append(given, t.Quadruplet())
+	}
+	err := cmp.Or(links.CheckQuadruplets(set.N(), l.Quadruplets), links.CheckTriplets(set.N(), l.Triplets))
+	if err != nil {
 		return nil, err
 	}
 	var out []logdet.Comparison
-	for _, q := range l.Quadruplets {
+	for _, q := range given {
 		out = append(out, logdet.Comparison{I: q.I, J: q.J, K: q.K, L: q.L, Weight: 1})
 	}
 	must, cannot := set.Must(), set.Cannot()

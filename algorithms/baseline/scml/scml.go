@@ -26,13 +26,17 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/discriminant"
+	"github.com/mustlink/mustlink/algorithms/internal/draw"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/hinge"
 )
@@ -63,39 +67,20 @@ const (
 
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	Beta     float64 `json:"beta" param:"beta" default:"1e-05" range:"> 0" help:"price of a weight: the larger, the fewer bases"`
-	Basis    Basis   `json:"basis" param:"basis" default:"auto" choices:"auto,lda,triplet_diffs" help:"rank-one metrics: discriminants of regions, which links make, differences of triplets, or auto, the first with links"`
-	Bases    int     `json:"bases" param:"bases" default:"200" range:">= 1" help:"bases; of more, as many are drawn"`
-	Triplets int     `json:"triplets" param:"triplets" default:"10000" range:">= 1" help:"triplets that links make; of more, as many are drawn"`
-	Dims     int     `json:"dims" param:"dims" default:"0" zero:"all directions" help:"columns of the embedding"`
-	Tol      float64 `json:"tol" param:"tol" default:"1e-08" range:"> 0" help:"how far above its minimum the objective may be"`
-	MaxIter  int     `json:"max_iter" param:"max_iter" default:"200" range:">= 1" help:"iterations at most"`
+	Beta     float64 `json:"beta" param:"beta" default:"1e-05" range:"> 0" help:"price of the weights: the larger, the fewer bases"`
+	Basis    Basis   `json:"basis" param:"basis" default:"auto" choices:"auto (lda with links, else triplet_diffs),lda (discriminants of regions),triplet_diffs (of triplets' far pairs)" help:"rank-one metrics to choose from"`
+	Bases    int     `json:"bases" param:"bases" default:"200" range:">= 1" help:"most bases; of more, as many are drawn"`
+	Triplets int     `json:"triplets" param:"triplets" default:"10000" range:">= 1" help:"most triplets that links make; of more, as many are drawn"`
+	Dims     int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
+	Tol      float64 `json:"tol" param:"tol" default:"1e-08" range:"> 0" help:"distance of the objective from its minimum that ends the fit"`
+	MaxIter  int     `json:"max_iter" param:"max_iter" default:"200" range:">= 1" help:"most iterations"`
 }
 
 // DefaultParams returns the usual ones.
-func DefaultParams() Params {
-	return Params{Beta: 1e-5, Basis: Auto, Bases: 200, Triplets: 10000, Tol: 1e-8, MaxIter: 200}
-}
+func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	if err := input.Positive("beta", p.Beta); err != nil {
-		return err
-	}
-	switch {
-	case p.Basis != Auto && p.Basis != LDA && p.Basis != TripletDiffs:
-		return fault.Unknown("basis", string(p.Basis), []string{string(Auto), string(LDA), string(TripletDiffs)})
-	case p.Bases < 1:
-		return &fault.ParamError{Param: "bases", Value: p.Bases, Want: "an integer >= 1"}
-	case p.Triplets < 1:
-		return &fault.ParamError{Param: "triplets", Value: p.Triplets, Want: "an integer >= 1"}
-	case p.Dims < 0:
-		return &fault.ParamError{Param: "dims", Value: p.Dims, Want: "an integer >= 0 (0: all directions)"}
-	case p.MaxIter < 1:
-		return &fault.ParamError{Param: "max_iter", Value: p.MaxIter, Want: "an integer >= 1"}
-	}
-	return input.Positive("tol", p.Tol)
-}
+func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map. The objective is that of the package comment; its trace is the best so far. It is
 // immutable and safe for concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim
@@ -228,4 +213,43 @@ func (l Learner) weigh(ctx context.Context, eng *engine.Engine, z, bases blas.Ma
 	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: func(iteration int, objective, gap float64) {
 		l.Progress.Report(algorithms.Progress{Stage: "weights", Done: iteration, Total: l.Params.MaxIter, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
 	}})
+}
+
+// differences returns those of the far pairs of triplets as bases, and after them their discriminants.
+func (l Learner) differences(ctx context.Context, eng *engine.Engine, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
+	some, plain, near := draw.Some(2*len(triplets), l.Params.Bases, l.Seed), 0, make([]links.Link, len(triplets))
+	out, s := blas.NewMatrix(len(some), z.Cols), blas.NewMatrix(z.Cols, z.Cols)
+	for b, at := range some {
+		if at < len(triplets) {
+			plain++
+		}
+		t := triplets[at%len(triplets)]
+		copy(out.Row(b), z.Row(t.I))
+		eng.Backend().Kernels().Axpy(-1, z.Row(t.K), out.Row(b))
+	}
+	for n, t := range triplets {
+		near[n] = links.NewLink(t.I, t.J, links.Must)
+	}
+	if err := scatter.Links(ctx, eng, z, near, s); err != nil {
+		return out, err
+	}
+	eng.Backend().Kernels().Scale(1/float64(len(near)), s.Data)
+	discriminant.Unit(eng, out)
+	return out, discriminant.Of(eng, s, out.View(plain, out.Rows, 0, out.Cols))
+}
+
+// discriminants returns those of some regions as bases.
+func (l Learner) discriminants(ctx context.Context, eng *engine.Engine, all blas.Matrix, c *classes.Classes) (blas.Matrix, error) {
+	sizes, z := []int{10, 20, 50}, all.Select(c.Rows)
+	some := draw.Some(len(sizes)*len(c.Rows), l.Params.Bases, l.Seed)
+	out := blas.NewMatrix(len(some), z.Cols)
+	err := eng.For(ctx, len(some), 1, func(b, _ int) error {
+		place, size := some[b]/len(sizes), sizes[some[b]%len(sizes)]
+		own, others := c.Members[c.Of[place]], c.RivalMembers(c.Of[place])
+		if len(others) == 0 {
+			return nil // and the basis is 0
+		}
+		return discriminant.Local(eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
+	})
+	return out, err
 }

@@ -16,7 +16,15 @@ func (c *Classes) NumTriplets() (count float64) {
 	return count
 }
 
-// numRivals returns how many members the rivals of a class have.
+// RivalMembers returns the places in Rows of all classes that a cannot-link joins to a class.
+func (c *Classes) RivalMembers(class int) (places []int) {
+	for _, r := range c.rivals[class] {
+		places = append(places, c.Members[r]...)
+	}
+	return places
+}
+
+// numRivals returns how many these are.
 func (c *Classes) numRivals(class int) (count int) {
 	for _, r := range c.rivals[class] {
 		count += len(c.Members[r])
