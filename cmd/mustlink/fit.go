@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,33 +23,34 @@ import (
 )
 
 type fitFlags struct {
-	method     string
-	data       dataFlags
-	links      linkFlags
-	triplets   tripletFlags
-	fromLabels string
-	kernel     string
-	params     []string
-	scaling    scalingFlags
-	drop       float64 // share of links, the most suspicious
-	strict     bool
-	seed       uint64
-	precision  precisionFlag
-	out        string
+	method      string
+	data        dataFlags
+	links       linkFlags
+	triplets    comparisonFlags[links.Triplet]
+	quadruplets comparisonFlags[links.Quadruplet]
+	fromLabels  string
+	kernel      string
+	params      []string
+	scaling     scalingFlags
+	drop        float64 // share of links, the most suspicious
+	strict      bool
+	seed        uint64
+	precision   precisionFlag
+	out         string
 }
 
 func newFit(a *app) *cobra.Command {
 	var fl fitFlags
 	cmd := &cobra.Command{
-		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE) -o MODEL",
+		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | --quadruplets FILE) -o MODEL",
 		Short: "learn a metric from points and links, and write the model",
 		Long: `Learn a metric from points and the links between them, and write the model.
 
 LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot), or one
 with the columns i, chunklet (rows that belong together). --links-from-labels draws N
 must-links (and N cannot-links, where the method uses them) from the labels of DATA; "all"
-takes every pair that they imply. Some methods learn from triplets too (--triplets),
-beside links or alone.
+takes every pair that they imply. Some methods learn from comparisons too (--triplets,
+--quadruplets), beside links or alone.
 
 A warning does not stop the fit; with --strict it does. Links that may be wrong are left out with
 --drop-suspicious, 0.1 for a tenth of them.
@@ -70,7 +72,8 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	fl.data.addLabels(cmd)
 	fl.links.add(cmd)
 	f.StringVar(&fl.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, in place of -c")
-	fl.triplets.add(cmd)
+	fl.triplets.add(cmd, triplets())
+	fl.quadruplets.add(cmd, quadruplets())
 	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	fl.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
@@ -85,14 +88,15 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 
 // fitReport is what `mustlink fit` prints.
 type fitReport struct {
-	Method    string `json:"method"`
-	Kernel    string `json:"kernel,omitempty"`
-	N         int    `json:"n"`
-	D         int    `json:"d"`
-	MustLinks int    `json:"must_links"`
-	Cannot    int    `json:"cannot_links"`
-	Triplets  int    `json:"triplets,omitempty"`
-	Chunklets int    `json:"chunklets"`
+	Method      string `json:"method"`
+	Kernel      string `json:"kernel,omitempty"`
+	N           int    `json:"n"`
+	D           int    `json:"d"`
+	MustLinks   int    `json:"must_links"`
+	Cannot      int    `json:"cannot_links"`
+	Triplets    int    `json:"triplets,omitempty"`
+	Quadruplets int    `json:"quadruplets,omitempty"`
+	Chunklets   int    `json:"chunklets"`
 	// Dropped are the links that were left out as suspicious.
 	Dropped    []suspiciousLink `json:"dropped,omitempty"`
 	Dim        int              `json:"dim"`
@@ -114,11 +118,11 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 	if err != nil {
 		return err
 	}
-	d, set, triplets, err := a.readForFit(cmd.Context(), fl)
+	d, set, lesson, err := a.readForFit(cmd.Context(), fl)
 	if err != nil {
 		return err
 	}
-	fitted, r, err := a.fit(cmd.Context(), eng, fl, learn, d, set, triplets)
+	fitted, r, err := a.fit(cmd.Context(), eng, fl, learn, d, set, lesson)
 	if err != nil {
 		return err
 	}
@@ -154,7 +158,7 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 	if err := fl.checkLinks(cmd); err != nil {
 		return nil, err
 	}
-	if err := fl.triplets.check(method); err != nil {
+	if err := cmp.Or(fl.triplets.check(method), fl.quadruplets.check(method)); err != nil {
 		return nil, err
 	}
 	if err := fl.precision.check(); err != nil {
@@ -174,10 +178,11 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) (func(algorithms.Progre
 			return nil, err
 		}
 	}
-	if fl.triplets.path != "" {
-		if err := a.useInput("--triplets", fl.triplets.path); err != nil {
-			return nil, err
-		}
+	if err := fl.triplets.use(a); err != nil {
+		return nil, err
+	}
+	if err := fl.quadruplets.use(a); err != nil {
+		return nil, err
 	}
 	if fl.out == stream && isTerminal(a.stdout) {
 		return nil, usagef("-o, --output is \"-\", but a model is binary and standard output is a terminal: want a file or a pipe")
@@ -191,7 +196,7 @@ func (fl *fitFlags) checkLinks(cmd *cobra.Command) error {
 	}
 	drawn := cmd.Flags().Changed("links-from-labels")
 	switch {
-	case fl.links.path == "" && !drawn && fl.triplets.path == "":
+	case fl.links.path == "" && !drawn && fl.triplets.path == "" && fl.quadruplets.path == "":
 		return usagef("the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(cmd))
 	case drawn && fl.fromLabels != allLabels && fl.drawn() < 1:
 		return usagef("--links-from-labels is %q: want a number >= 1, or all", fl.fromLabels)
@@ -239,22 +244,22 @@ func methodError(err error, params map[string]string) error {
 	return renameParams(err, "kernel", "-k, --kernel")
 }
 
-// readForFit reads data, links and triplets and warns about what is odd in them.
-func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *links.Set, []links.Triplet, error) {
-	d, err := a.readData(ctx, &fl.data)
-	if err != nil {
-		return nil, nil, nil, err
+// readForFit reads data, links and comparisons and warns about what is odd in them.
+func (a *app) readForFit(ctx context.Context, fl *fitFlags) (d *dataset.Data, set *links.Set, lesson catalog.Lesson, err error) {
+	if d, err = a.readData(ctx, &fl.data); err != nil {
+		return nil, nil, lesson, err
 	}
 	if err := d.AtLeast(2); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, lesson, err
 	}
-	set, err := a.linksForFit(ctx, fl, d)
-	if err != nil {
-		return nil, nil, nil, err
+	if set, err = a.linksForFit(ctx, fl, d); err != nil {
+		return nil, nil, lesson, err
 	}
-	triplets, err := a.readTriplets(ctx, &fl.triplets, &fl.links, d)
-	if err != nil {
-		return nil, nil, nil, err
+	if lesson.Triplets, err = fl.triplets.from(ctx, a, &fl.links, d); err != nil {
+		return nil, nil, lesson, err
+	}
+	if lesson.Quadruplets, err = fl.quadruplets.from(ctx, a, &fl.links, d); err != nil {
+		return nil, nil, lesson, err
 	}
 	for _, w := range set.Warnings() {
 		if fl.links.path != "" {
@@ -262,7 +267,7 @@ func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *lin
 		}
 		a.warn("%s", w)
 	}
-	return d, set, triplets, nil
+	return d, set, lesson, nil
 }
 
 func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*links.Set, error) {
@@ -278,7 +283,7 @@ func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*
 		return set, needLinks(fl.links.path, set, method)
 	}
 	if fl.fromLabels == "" {
-		return links.New(d.Points.Len(), nil) // triplets alone
+		return links.New(d.Points.Len(), nil) // comparisons alone
 	}
 	if err := needLabels(d); err != nil {
 		return nil, err
@@ -321,7 +326,7 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 
 // fit scales, learns and reports.
 func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
-	d *dataset.Data, set *links.Set, triplets []links.Triplet) (*catalog.Fitted, *fitReport, error) {
+	d *dataset.Data, set *links.Set, lesson catalog.Lesson) (*catalog.Fitted, *fitReport, error) {
 	fitted, err := a.scaled(eng, fl, d)
 	if err != nil {
 		return nil, nil, err
@@ -332,7 +337,7 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn f
 			return nil, nil, err
 		}
 	}
-	r, err := a.learned(ctx, eng, fl, learn, fitted, d, set, triplets)
+	r, err := a.learned(ctx, eng, fl, learn, fitted, d, set, lesson)
 	if r != nil {
 		r.Dropped = dropped
 	}
@@ -351,7 +356,7 @@ func (a *app) scaled(eng *engine.Engine, fl *fitFlags, d *dataset.Data) (*catalo
 
 // learned fits the metric of a model to points that are scaled, and reports.
 func (a *app) learned(ctx context.Context, eng *engine.Engine, fl *fitFlags, learn func(algorithms.ProgressFunc) (algorithms.Learner, error),
-	fitted *catalog.Fitted, d *dataset.Data, set *links.Set, triplets []links.Triplet) (*fitReport, error) {
+	fitted *catalog.Fitted, d *dataset.Data, set *links.Set, lesson catalog.Lesson) (*fitReport, error) {
 	begin := time.Now()
 	bar := a.progress()
 	defer bar.done()
@@ -359,14 +364,17 @@ func (a *app) learned(ctx context.Context, eng *engine.Engine, fl *fitFlags, lea
 	if err != nil {
 		return nil, err
 	}
-	m, err := withTriplets(learner, triplets).Fit(ctx, eng, d.Points, set)
+	if learner, err = catalog.Teach(learner, lesson); err != nil {
+		return nil, err
+	}
+	m, err := learner.Fit(ctx, eng, d.Points, set)
 	if err != nil {
 		return nil, inFile(d.Name, err)
 	}
 	bar.done()
 	fitted.Model = m
 	r := fitSummary(m, d, set, time.Since(begin))
-	r.Model, r.Triplets = fl.out, len(triplets)
+	r.Model, r.Triplets, r.Quadruplets = fl.out, len(lesson.Triplets), len(lesson.Quadruplets)
 	for _, notice := range m.Status().Notices {
 		a.warn("%s", notice)
 	}
@@ -432,6 +440,9 @@ func (r *fitReport) text(w io.Writer) {
 	}
 	if r.Triplets > 0 {
 		fmt.Fprintf(w, "triplets\t%d\n", r.Triplets)
+	}
+	if r.Quadruplets > 0 {
+		fmt.Fprintf(w, "quadruplets\t%d\n", r.Quadruplets)
 	}
 	fmt.Fprintf(w, "embedding\t%s\n", plural(r.Dim, "dimension"))
 	status := "converged"

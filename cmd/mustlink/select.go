@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -131,7 +132,7 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
 	}
 	learn := func(p algorithms.ProgressFunc) (algorithms.Learner, error) { return chosen.Best.Learner(s.seed, p) }
-	if r.Model, err = a.learned(cmd.Context(), eng, &s.fitFlags, learn, fitted, d, set, nil); err != nil {
+	if r.Model, err = a.learned(cmd.Context(), eng, &s.fitFlags, learn, fitted, d, set, catalog.Lesson{}); err != nil {
 		return err
 	}
 	if err := cmd.Context().Err(); err != nil {
