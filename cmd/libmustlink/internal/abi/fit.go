@@ -2,7 +2,6 @@ package abi
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -48,7 +47,7 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		if err != nil {
 			return err
 		}
-		if learner, err = withTriplets(learner, method, l.triplets()); err != nil {
+		if learner, err = catalog.Teach(learner, catalog.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets()}); err != nil {
 			return err
 		}
 		return turns.Take(ctx, func() error {
@@ -85,18 +84,6 @@ func prepared(e *engine.Engine, o *fitOptions, x points.Points) (*catalog.Fitted
 	}
 	x, err := fitted.Scaling.Apply(x)
 	return fitted, x, err
-}
-
-// withTriplets has a learner learn from triplets too, if there are any.
-func withTriplets(l algorithms.Learner, m catalog.Method, list []links.Triplet) (algorithms.Learner, error) {
-	if len(list) == 0 {
-		return l, nil
-	}
-	with, ok := l.(algorithms.Triplets)
-	if !ok {
-		return nil, &fault.ParamError{Param: "number of triplets", Value: len(list), Want: fmt.Sprintf("none: %s does not learn from them", m.Name)}
-	}
-	return with.WithTriplets(list), nil
 }
 
 // Update is mustlink_update.

@@ -174,6 +174,9 @@ func TestOptions(t *testing.T) {
 		`{"kernel": "rbg"}`:                    "rbf",
 		`{"standardize": true, "tfidf": true}`: "one of",
 		`{"features": ["a"]}`:                  "names of features",
+		`{"quadruplets": [[0, 1, 2]]}`:         "four rows",
+		`{"quadruplets": [[0, 1, 2, 0.5]]}`:    "four rows",
+		`{"quadruplets": [[0, 1, 2, 3]]}`:      "krca does not learn from them",
 		`{"params": {"eps": 1, "eps_rel": "0.1"}}`: "eps",
 	} {
 		_, err := Fit(NewTurns(), e, "krca", options, pointsIn(x), known, nil)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 )
 
 // engineOptions are those of mustlink_engine_new.
@@ -27,6 +28,7 @@ type fitOptions struct {
 	Standardize bool             `json:"standardize"`
 	TFIDF       bool             `json:"tfidf"`
 	Features    []string         `json:"features"`
+	Quadruplets []quadruplet     `json:"quadruplets"`
 }
 
 // updateOptions are those of mustlink_update.
@@ -49,6 +51,28 @@ func (v *value) UnmarshalJSON(b []byte) error {
 	}
 	*v = value(text)
 	return nil
+}
+
+// quadruplet is a comparison as JSON has it: four rows.
+type quadruplet links.Quadruplet
+
+// UnmarshalJSON takes a list of four whole numbers.
+func (q *quadruplet) UnmarshalJSON(b []byte) error {
+	var rows []int
+	if err := json.Unmarshal(b, &rows); err != nil || len(rows) != 4 {
+		return fmt.Errorf("quadruplet %s: want a list of four rows", b)
+	}
+	*q = quadruplet{I: rows[0], J: rows[1], K: rows[2], L: rows[3]}
+	return nil
+}
+
+// quadruplets returns the comparisons as methods take them.
+func (o *fitOptions) quadruplets() []links.Quadruplet {
+	out := make([]links.Quadruplet, len(o.Quadruplets))
+	for k, q := range o.Quadruplets {
+		out[k] = links.Quadruplet(q)
+	}
+	return out
 }
 
 // params returns the parameters as the catalog takes them.
