@@ -37,7 +37,7 @@ type Result struct {
 //
 // The method is the predictor and corrector of Mehrotra (SIAM Journal on Optimization 2, 1992) for linear programs. Of each
 // iterate weights are dropped that are small beside the slack of their dual constraint, u is scaled into the constraints, and
-// the gap is that of the two: exact, whatever rounding has done. 25 iterations are usual, of T k^2 + k^3/3 flops.
+// the gap is that of the two: exact, whatever rounding has done. 50 iterations are usual, of T k^2 + k^3/3 flops.
 //
 // Errors: ctx.Err().
 func Minimize(ctx context.Context, eng *engine.Engine, d blas.Matrix, c []float64, beta float64, o Options) (*Result, error) {

@@ -92,14 +92,11 @@ func Decode(f *model.File) (*Model, error) { return linear.DecodeDescended[Param
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	Params Params
-	// Triplets are learned from, and so are those of the links.
-	Triplets []links.Triplet
+	Params   Params
+	Triplets []links.Triplet // besides those of the links
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
-
-var _ algorithms.Triplets = Learner{}
 
 // New returns the learner.
 func New(p Params, c algorithms.Common) algorithms.Learner {
@@ -179,15 +176,15 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	a, kept := blas.NewMatrix(z.Cols, z.Cols), 0
 	for b, w := range found.W {
 		if w > 0 {
-			kept++
 			eng.Backend().Syr(w, bases.Row(b), a)
+			kept++
 		}
 	}
 	if kept == 0 {
 		return nil, fault.Data("", "no basis is worth its price: want beta below %g, or triplets that more of the points agree with", l.Params.Beta)
 	}
 	a.Mirror()
-	if kept = min(kept, z.Cols); l.Params.Dims > 0 {
+	if l.Params.Dims > 0 {
 		kept = min(kept, l.Params.Dims)
 	}
 	axes, err := linear.Axes(ctx, eng, a, kept)
@@ -201,10 +198,10 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 
 // weigh finds the weights of the bases.
 func (l Learner) weigh(ctx context.Context, eng *engine.Engine, z, bases blas.Matrix, triplets []links.Triplet, begin time.Time) (*hinge.Result, error) {
-	along, d, cost := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows), make([]float64, len(triplets))
+	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
+	cost := slices.Repeat([]float64{1 / float64(len(triplets))}, len(triplets))
 	eng.Backend().Gemm(false, true, 1, z, bases, 0, along)
 	for n, t := range triplets {
-		cost[n] = 1 / float64(len(triplets))
 		i, j, k, to := along.Row(t.I), along.Row(t.J), along.Row(t.K), d.Row(n)
 		for b, v := range i {
 			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
