@@ -58,7 +58,6 @@ var About = algorithms.About{
 // Basis says which rank-one metrics there are.
 type Basis string
 
-// The bases.
 const (
 	Auto         Basis = "auto" // LDA with links that make classes, TripletDiffs without
 	LDA          Basis = "lda"
@@ -82,9 +81,8 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. The objective is that of the package comment; its trace is the best so far. It is
-// immutable and safe for concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim
-// flops a point.
+// Model is a fitted metric, a linear map. The objective is that above; its trace is the best so far. It is immutable and safe for
+// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model = linear.Descended[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
