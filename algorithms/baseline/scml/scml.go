@@ -6,8 +6,8 @@
 //	M = sum_b w_b b b',  w >= 0, minimizes  mean_t max(0, 1 + d_M(i, j) - d_M(i, k)) + beta sum_b w_b
 //
 // with the squared distances d_M, over the triplets. sum_b w_b is the trace of M. Points are divided by the root of the mean
-// variance of the directions in which they vary, so that their unit does not matter. This is a linear program; hinge.Minimize
-// solves it, where the paper has stochastic dual averaging, to a gap that is proven. Most w are 0.
+// variance of the directions in which they vary, so that their unit does not matter. The paper has stochastic dual averaging;
+// this is a linear program, which hinge.Minimize solves to a proven gap. Most w are 0, and all if no basis tells k from j.
 //
 // Bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, of the nearest 10, 20 or 50 rows of its
 // class against as many of the classes that cannot-links tell from it, with a ridge of a tenth of the mean variance within the
@@ -59,9 +59,9 @@ var About = algorithms.About{
 type Basis string
 
 const (
-	Auto         Basis = "auto" // LDA with links that make classes, TripletDiffs without
-	LDA          Basis = "lda"
-	TripletDiffs Basis = "triplet_diffs"
+	Auto         Basis = "auto"          // LDA with links that make triplets, TripletDiffs without
+	LDA          Basis = "lda"           // discriminants of regions
+	TripletDiffs Basis = "triplet_diffs" // differences of far pairs, and their discriminants
 )
 
 // Params are the parameters of the method. Make them with [DefaultParams].
@@ -116,7 +116,7 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 // Cost for T triplets, B bases and q directions: an iteration takes T B^2 flops, of which there are about 25; a basis q^3/3.
 //
 // Errors: neither triplets nor links that make some, basis=lda without such links, triplets of rows that do not exist;
-// parameters that [Params.Validate] refuses, a beta that leaves no basis; other than dense vectors; points with NaN or Inf, or
+// parameters that [Params.Validate] refuses; other than dense vectors; points with NaN or Inf, or
 // all equal; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
@@ -178,19 +178,19 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 			kept++
 		}
 	}
-	if kept == 0 {
-		return nil, fault.Data("", "no basis is worth its price: want beta below %g, or triplets that more of the points agree with", l.Params.Beta)
-	}
 	a.Mirror()
 	if l.Params.Dims > 0 {
 		kept = min(kept, l.Params.Dims)
 	}
-	axes, err := linear.Axes(ctx, eng, a, kept)
+	axes, err := linear.Axes(ctx, eng, a, max(1, kept))
 	if err != nil {
 		return nil, err
 	}
 	linear.DivideColumns(axes, units)
 	status := linear.Bounded(begin, found.Trace, found.Converged, found.Gap)
+	if kept == 0 {
+		status.Notices = []string{fmt.Sprintf("no basis is worth its price, and all distances are 0: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
+	}
 	return linear.NewDescended(pc.Map(eng, Method, axes), l.Params, status, found.Trace), ctx.Err()
 }
 
