@@ -66,13 +66,12 @@ func (q *quadruplet) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// quadruplets returns the comparisons as methods take them.
-func (o *fitOptions) quadruplets() []links.Quadruplet {
-	out := make([]links.Quadruplet, len(o.Quadruplets))
-	for k, q := range o.Quadruplets {
-		out[k] = links.Quadruplet(q)
+// quadruplets returns the comparisons as methods take them, nil for none.
+func (o *fitOptions) quadruplets() (list []links.Quadruplet) {
+	for _, q := range o.Quadruplets {
+		list = append(list, links.Quadruplet(q))
 	}
-	return out
+	return list
 }
 
 // params returns the parameters as the catalog takes them.
