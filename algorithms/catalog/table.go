@@ -10,10 +10,12 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/kpca"
 	"github.com/mustlink/mustlink/algorithms/baseline/llma"
 	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
+	"github.com/mustlink/mustlink/algorithms/baseline/lsml"
 	"github.com/mustlink/mustlink/algorithms/baseline/mmc"
 	"github.com/mustlink/mustlink/algorithms/baseline/nca"
 	"github.com/mustlink/mustlink/algorithms/baseline/npk"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline/scml"
 	"github.com/mustlink/mustlink/algorithms/baseline/sdplr"
 	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
 	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
@@ -41,6 +43,8 @@ var methods = sync.OnceValue(func() []Method {
 		entry(mmc.About, mmc.New, mmc.Decode),
 		entry(lmnn.About, lmnn.New, lmnn.Decode),
 		entry(nca.About, nca.New, nca.Decode),
+		entry(lsml.About, lsml.New, lsml.Decode),
+		entry(scml.About, scml.New, scml.Decode),
 		entry(xiang.About, xiang.New, xiang.Decode),
 		entry(klein.About, klein.New, klein.Decode),
 		entry(llma.About, llma.New, llma.Decode),

@@ -120,6 +120,11 @@ func TestBadLinks(t *testing.T) {
 		write(t, dir, "triplets.csv", "i,j,k\n0,1,2\n3,4,3\n")
 		wantInputError(t, dir, run(t, dir, "fit -m gml -i data.csv --triplets triplets.csv -o out.mlk"), names(t, dir), "triplets.csv", "line 3", "row 3")
 	})
+	t.Run("quadruplet of one pair", func(t *testing.T) {
+		dir := workspace(t)
+		write(t, dir, "quadruplets.csv", "l,k,j,i\n0,1,2,3\n3,4,3,4\n")
+		wantInputError(t, dir, run(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv -o out.mlk"), names(t, dir), "quadruplets.csv", "line 3", "two different pairs")
+	})
 	t.Run("ids asked for, none there", func(t *testing.T) {
 		dir := workspace(t)
 		wantInputError(t, dir, run(t, dir, fit+" --links-by id"), names(t, dir), "data.csv", "column id")
@@ -155,6 +160,7 @@ func TestBadUsage(t *testing.T) {
 		{"fit -m krca -i data.csv -c links.csv", []string{"-o"}},
 		{"fit -m krca -i data.csv -o out.mlk", []string{"-c", "--links-from-labels"}},
 		{fit + " --triplets links.csv", []string{"--triplets", "krca", "-m gml"}},
+		{fit + " --quadruplets links.csv", []string{"--quadruplets", "krca", "want -m lsml"}},
 		{fit + " --links-from-labels 3", []string{"--links", "--links-from-labels"}},
 		{"fit -m krca -i data.csv --links-from-labels 0 -o out.mlk", []string{"--links-from-labels", "0"}},
 		{"fit -m krca -i data.csv --links-from-labels 100000 -o out.mlk", []string{"--links-from-labels", "100000"}},

@@ -218,6 +218,13 @@ func TestTriplets(t *testing.T) {
 		}
 		runOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
 	}
+	runOK(t, dir, "fit -m scml -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
+	quadruplets := strings.ReplaceAll(strings.ReplaceAll(text.String(), "i,j,k", "i,j,l,k"), "\n", ",p30\n")
+	write(t, dir, "quadruplets.csv", strings.Replace(quadruplets, "i,j,l,k,p30", "i,j,l,k", 1))
+	o := runOK(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv --triplets triplets.csv --links-by id -o model.mlk")
+	if !strings.Contains(o.stdout, "triplets     20") || !strings.Contains(o.stdout, "quadruplets  20") {
+		t.Errorf("summary of lsml\n%s", o.stdout)
+	}
 	// All labels are every pair to a method that learns from pairs, and classes to one that does not.
 	for method, want := range map[string]string{"itml": "870 must, 900 cannot", "lmnn": "870 must, 1 cannot"} {
 		if o := runOK(t, dir, "fit -m "+method+" -i data.csv --links-from-labels all -o model.mlk"); !strings.Contains(o.stdout, want) {

@@ -23,19 +23,20 @@ import (
 )
 
 type fitFlags struct {
-	name       string // of the method
-	data       dataFlags
-	links      linkFlags
-	triplets   tripletFlags
-	fromLabels string
-	kernel     string
-	params     []string
-	scaling    scalingFlags
-	drop       float64 // share of links, the most suspicious
-	strict     bool
-	seed       uint64
-	precision  precisionFlag
-	out        string
+	name        string // of the method
+	data        dataFlags
+	links       linkFlags
+	triplets    comparisonFlags[links.Triplet]
+	quadruplets comparisonFlags[links.Quadruplet]
+	fromLabels  string
+	kernel      string
+	params      []string
+	scaling     scalingFlags
+	drop        float64 // share of links, the most suspicious
+	strict      bool
+	seed        uint64
+	precision   precisionFlag
+	out         string
 
 	method catalog.Method      // of that name
 	chosen selection.Candidate // the method with its kernel and parameters
@@ -44,15 +45,15 @@ type fitFlags struct {
 func newFit(a *app) *cobra.Command {
 	var fl fitFlags
 	cmd := &cobra.Command{
-		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE) -o MODEL",
+		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | --quadruplets FILE) -o MODEL",
 		Short: "learn a metric from points and links, and write the model",
 		Long: `Learn a metric from points and the links between them, and write the model.
 
 LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot), or one
 with the columns i, chunklet (rows that belong together). --links-from-labels draws N
 must-links (and N cannot-links, where the method uses them) from the labels of DATA; "all"
-takes every pair that they imply. Some methods learn from triplets too (--triplets),
-beside links or alone.
+takes every pair that they imply. Some methods learn from comparisons too (--triplets,
+--quadruplets), beside links or alone.
 
 A warning does not stop the fit; with --strict it does. Links that may be wrong are left out with
 --drop-suspicious, 0.1 for a tenth of them.
@@ -73,7 +74,8 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	fl.data.addLabels(cmd)
 	fl.links.add(cmd)
 	f.StringVar(&fl.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, in place of -c")
-	fl.triplets.add(cmd)
+	fl.triplets.add(cmd, triplets())
+	fl.quadruplets.add(cmd, quadruplets())
 	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	fl.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
@@ -88,14 +90,15 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 
 // fitReport is what `mustlink fit` prints.
 type fitReport struct {
-	Method    string `json:"method"`
-	Kernel    string `json:"kernel,omitempty"`
-	N         int    `json:"n"`
-	D         int    `json:"d"`
-	MustLinks int    `json:"must_links"`
-	Cannot    int    `json:"cannot_links"`
-	Triplets  int    `json:"triplets,omitempty"`
-	Chunklets int    `json:"chunklets"`
+	Method      string `json:"method"`
+	Kernel      string `json:"kernel,omitempty"`
+	N           int    `json:"n"`
+	D           int    `json:"d"`
+	MustLinks   int    `json:"must_links"`
+	Cannot      int    `json:"cannot_links"`
+	Triplets    int    `json:"triplets,omitempty"`
+	Quadruplets int    `json:"quadruplets,omitempty"`
+	Chunklets   int    `json:"chunklets"`
 	// Dropped are the links that were left out as suspicious.
 	Dropped    []suspiciousLink `json:"dropped,omitempty"`
 	Dim        int              `json:"dim"`
@@ -117,7 +120,7 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 	if err != nil {
 		return err
 	}
-	d, set, triplets, err := a.readForFit(ctx, fl)
+	d, set, lesson, err := a.readForFit(ctx, fl)
 	if err != nil {
 		return err
 	}
@@ -131,7 +134,7 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 			return err
 		}
 	}
-	r, err := a.fit(ctx, eng, fl, fl.chosen, table, set, triplets)
+	r, err := a.fit(ctx, eng, fl, fl.chosen, table, set, lesson)
 	if err != nil {
 		return err
 	}
@@ -146,12 +149,14 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) error {
 	check.do(fl.choose)
 	fl.checkLinks(check)
 	check.do(func() error { return fl.triplets.check(fl.method) })
+	check.do(func() error { return fl.quadruplets.check(fl.method) })
 	check.do(fl.precision.check)
 	check.scaling(&fl.scaling, false, fl.data.gram)
 	checkDrop(check, fl.drop)
 	check.data(&fl.data)
 	check.links(&fl.links)
 	check.input("--triplets", fl.triplets.path)
+	check.input("--quadruplets", fl.quadruplets.path)
 	check.model(fl.out)
 	return check.err
 }
@@ -172,7 +177,7 @@ func (fl *fitFlags) choose() (err error) {
 func (fl *fitFlags) checkLinks(check *checks) {
 	check.exclusive("links", "links-from-labels")
 	drawn := check.cmd.Flags().Changed("links-from-labels")
-	check.refuse(fl.links.path == "" && !drawn && fl.triplets.path == "",
+	check.refuse(fl.links.path == "" && !drawn && fl.triplets.path == "" && fl.quadruplets.path == "",
 		"the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(check.cmd))
 	check.refuse(drawn && fl.fromLabels != allLabels && fl.drawn() < 1,
 		"--links-from-labels is %q: want a number >= 1, or all", fl.fromLabels)
@@ -218,22 +223,22 @@ func methodError(err error, params map[string]string) error {
 	return renameParams(err, "kernel", "-k, --kernel")
 }
 
-// readForFit reads data, links and triplets and warns about what is odd in them.
-func (a *app) readForFit(ctx context.Context, fl *fitFlags) (*dataset.Data, *links.Set, []links.Triplet, error) {
-	d, err := a.readTwo(ctx, &fl.data)
-	if err != nil {
-		return nil, nil, nil, err
+// readForFit reads data, links and comparisons and warns about what is odd in them.
+func (a *app) readForFit(ctx context.Context, fl *fitFlags) (d *dataset.Data, set *links.Set, lesson catalog.Lesson, err error) {
+	if d, err = a.readTwo(ctx, &fl.data); err != nil {
+		return nil, nil, lesson, err
 	}
-	set, err := a.linksForFit(ctx, fl, d)
-	if err != nil {
-		return nil, nil, nil, err
+	if set, err = a.linksForFit(ctx, fl, d); err != nil {
+		return nil, nil, lesson, err
 	}
-	triplets, err := a.readTriplets(ctx, &fl.triplets, &fl.links, d)
-	if err != nil {
-		return nil, nil, nil, err
+	if lesson.Triplets, err = fl.triplets.from(ctx, a, &fl.links, d); err != nil {
+		return nil, nil, lesson, err
+	}
+	if lesson.Quadruplets, err = fl.quadruplets.from(ctx, a, &fl.links, d); err != nil {
+		return nil, nil, lesson, err
 	}
 	a.warnOfLinks(fl.links.path, set)
-	return d, set, triplets, nil
+	return d, set, lesson, nil
 }
 
 func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*links.Set, error) {
@@ -245,7 +250,7 @@ func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*
 		return set, needLinks(fl.links.path, set, fl.method)
 	}
 	if fl.fromLabels == "" {
-		return links.New(d.Points.Len(), nil) // triplets alone
+		return links.New(d.Points.Len(), nil) // comparisons alone
 	}
 	if fl.fromLabels != allLabels {
 		return fl.drawLinks(d, fl.method.UsesCannotLinks)
@@ -305,12 +310,12 @@ func (a *app) tableForFit(fl *fitFlags, d *dataset.Data) (*mustlink.Table, error
 
 // fit learns with what is chosen, writes the model and reports.
 func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, chosen selection.Candidate,
-	table *mustlink.Table, set *links.Set, triplets []links.Triplet) (*fitReport, error) {
+	table *mustlink.Table, set *links.Set, lesson catalog.Lesson) (*fitReport, error) {
 	begin := time.Now()
 	bar := a.progress()
 	defer bar.done()
 	options := []mustlink.Option{
-		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(triplets),
+		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(lesson.Triplets), mustlink.Quadruplets(lesson.Quadruplets),
 		mustlink.Seed(fl.seed), mustlink.OnProgress(bar.report), mustlink.Engine(eng),
 	}
 	for name, value := range chosen.Params {
@@ -325,7 +330,7 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, chosen 
 	}
 	bar.done()
 	r := fitSummary(m, table.Data().Points, set, time.Since(begin))
-	r.Model, r.Triplets = fl.out, len(triplets)
+	r.Model, r.Triplets, r.Quadruplets = fl.out, len(lesson.Triplets), len(lesson.Quadruplets)
 	for _, notice := range m.Describe().Notices {
 		a.warn("%s", notice)
 	}
@@ -378,6 +383,9 @@ func (r *fitReport) text(w io.Writer) {
 	}
 	if r.Triplets > 0 {
 		fmt.Fprintf(w, "triplets\t%d\n", r.Triplets)
+	}
+	if r.Quadruplets > 0 {
+		fmt.Fprintf(w, "quadruplets\t%d\n", r.Quadruplets)
 	}
 	fmt.Fprintf(w, "embedding\t%s\n", plural(r.Dim, "dimension"))
 	fmt.Fprintf(w, "status\t%s\n", statusText(r.Converged, r.Iterations, r.Message))

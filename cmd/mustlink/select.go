@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -130,7 +131,7 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 	if o.Incumbent != nil {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
 	}
-	if r.Model, err = a.fit(ctx, eng, &s.fitFlags, chosen.Best, table, set, nil); err != nil {
+	if r.Model, err = a.fit(ctx, eng, &s.fitFlags, chosen.Best, table, set, catalog.Lesson{}); err != nil {
 		return err
 	}
 	if s.report != "" {

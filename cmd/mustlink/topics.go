@@ -62,6 +62,9 @@ func linkUse(m catalog.Method) string {
 	if m.UsesTriplets {
 		use += ", and triplets"
 	}
+	if m.UsesQuadruplets {
+		use += ", and quadruplets"
+	}
 	if m.Pairwise {
 		use += "; each by itself, so links that follow from others help ('mustlink links close')"
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,36 +12,63 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// tripletFlags name a file of triplets, whose rows are named as those of links are.
-type tripletFlags struct{ path string }
-
-func (t *tripletFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.path, "triplets", "", "`FILE` of triplets to learn from beside links or alone: a CSV i,j,k, row i nearer to row j than to row k ("+strings.Join(tripletMethods(), ", ")+")")
+// comparisonFlags name a file of comparisons of rows, which are named as those of links are.
+type comparisonFlags[T any] struct {
+	comparisons[T]
+	path string
 }
 
-// tripletMethods returns the names of the methods that learn from triplets.
-func tripletMethods() []string {
+// comparisons is a kind of them.
+type comparisons[T any] struct {
+	name   string // of the flag
+	means  string // columns of the file, and what they say
+	used   func(catalog.Method) bool
+	read   func(path string, c dataset.LinkContext) ([]T, error)
+	decode func(r io.Reader, name string, gz bool, c dataset.LinkContext) ([]T, error)
+}
+
+func triplets() comparisons[links.Triplet] {
+	return comparisons[links.Triplet]{
+		"triplets", "i,j,k, row i nearer to row j than to row k",
+		func(m catalog.Method) bool { return m.UsesTriplets }, dataset.ReadTriplets, dataset.DecodeTriplets,
+	}
+}
+
+func quadruplets() comparisons[links.Quadruplet] {
+	return comparisons[links.Quadruplet]{
+		"quadruplets", "i,j,k,l, rows i and j nearer to each other than rows k and l",
+		func(m catalog.Method) bool { return m.UsesQuadruplets }, dataset.ReadQuadruplets, dataset.DecodeQuadruplets,
+	}
+}
+
+func (c *comparisonFlags[T]) add(cmd *cobra.Command, kind comparisons[T]) {
+	c.comparisons = kind
+	cmd.Flags().StringVar(&c.path, c.name, "", "`FILE` of "+c.name+" to learn from beside links or alone: a CSV "+c.means+" ("+strings.Join(c.methods(), ", ")+")")
+}
+
+// methods returns the names of the methods that learn from them.
+func (c *comparisons[T]) methods() []string {
 	var names []string
 	for _, m := range catalog.Methods() {
-		if m.UsesTriplets {
+		if c.used(m) {
 			names = append(names, m.Name)
 		}
 	}
 	return names
 }
 
-// check reports a method that does not learn from triplets.
-func (t *tripletFlags) check(m catalog.Method) error {
-	if t.path != "" && !m.UsesTriplets {
-		return usagef("--triplets is for methods that learn from them, %s is none: want -m %s", m.Name, strings.Join(tripletMethods(), " or -m "))
+// check reports a method that does not learn from them.
+func (c *comparisonFlags[T]) check(m catalog.Method) error {
+	if c.path != "" && !c.used(m) {
+		return usagef("--%s is for methods that learn from them, %s is none: want -m %s", c.name, m.Name, strings.Join(c.methods(), " or -m "))
 	}
 	return nil
 }
 
-// readTriplets reads the triplets of rows of d, none without a file.
-func (a *app) readTriplets(ctx context.Context, t *tripletFlags, l *linkFlags, d *dataset.Data) ([]links.Triplet, error) {
-	if t.path == "" {
+// from reads the comparisons of rows of d, none without a file.
+func (c *comparisonFlags[T]) from(ctx context.Context, a *app, l *linkFlags, d *dataset.Data) ([]T, error) {
+	if c.path == "" {
 		return nil, nil
 	}
-	return readRows(ctx, a, l, t.path, d, dataset.DecodeTriplets, dataset.ReadTriplets)
+	return readRows(ctx, a, l, c.path, d, c.decode, c.read)
 }

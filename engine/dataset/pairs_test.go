@@ -277,6 +277,31 @@ func TestTriplets(t *testing.T) {
 	}
 }
 
+func TestQuadruplets(t *testing.T) {
+	want := []links.Quadruplet{{I: 0, J: 1, K: 4, L: 2, Line: 2}, {I: 4, J: 3, K: 0, L: 4, Line: 3}}
+	got, err := DecodeQuadruplets(strings.NewReader("i,k,why,j,l\n0,4,x,1,2\n4,0,,3,4\n"), "-", false, fiveRows)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("quadruplets %v, %v, want %v", got, err, want)
+	}
+	ids := byID(fiveRows)
+	name := ids.IDs
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	if err := w.WriteAll([][]string{{"i", "j", "k", "l"}, {name[0], name[1], name[4], name[2]}, {name[4], name[3], name[0], name[4]}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = ReadQuadruplets(write(t, "q.csv", text.Bytes()), ids); err != nil || !slices.Equal(got, want) {
+		t.Errorf("quadruplets by id %v, %v, want %v", got, err, want)
+	}
+	for text, at := range map[string]place{"i,j,k,l\n0,1,2,5\n": {2, -1, "l"}, "i,j,k\n0,1,2\n": {0, -1, ""}, "i,j,k,l\n0,1,2,3\n1,2,2,1\n": {3, -1, "l"}} {
+		_, err := DecodeQuadruplets(strings.NewReader(text), "q.csv", false, fiveRows)
+		wantData(t, err, "q.csv", at, "")
+	}
+	if _, err := ReadQuadruplets(filepath.Join(t.TempDir(), "no"), fiveRows); !fault.IsInput(err) {
+		t.Errorf("missing file: error %v", err)
+	}
+}
+
 func TestLabels(t *testing.T) {
 	labels, ids := []string{"a", "b,c", " d", "a"}, []string{"1", "2", "3", "4"}
 	for _, name := range []string{"l.csv", "l.csv.gz"} {
@@ -324,10 +349,10 @@ func TestLabelsBesideData(t *testing.T) {
 	}
 }
 
-// FuzzLinks covers links, chunklets, pairs and triplets: an error of input, or links that survive
+// FuzzLinks covers links, chunklets, pairs, triplets and quadruplets: an error of input, or links that survive
 // writing and reading.
 func FuzzLinks(f *testing.F) {
-	fuzzSeeds(f, "i,j,link,bound,weight\n0,1,must,,\n2,3,-1,0.5,2\n", "i,chunklet\n0,a\n1,a\n2,b\n", "i,j\n0,1\n", "k,j,i\n0,1,2\n", "i,j,link\n0,1,1\n1,0,-1\n",
+	fuzzSeeds(f, "i,j,link,bound,weight\n0,1,must,,\n2,3,-1,0.5,2\n", "i,chunklet\n0,a\n1,a\n2,b\n", "i,j\n0,1\n", "k,j,i\n0,1,2\n", "k,l,j,i\n0,1,2,0\n", "i,j,link\n0,1,1\n1,0,-1\n",
 		"i,j,link\n-1,99999999999999999999,x\n", "i,j,link\na,b,must\n")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, c := range []LinkContext{fiveRows, byID(fiveRows)} {
@@ -341,6 +366,13 @@ func FuzzLinks(f *testing.F) {
 			}
 			if err := links.CheckTriplets(c.N, triplets); err != nil {
 				t.Fatalf("triplets that are read: %v", err)
+			}
+			quadruplets, err := DecodeQuadruplets(bytes.NewReader(b), "f", false, c)
+			if err != nil && !fault.IsInput(err) {
+				t.Fatalf("quadruplets: error %v is no input fault", err)
+			}
+			if err := links.CheckQuadruplets(c.N, quadruplets); err != nil {
+				t.Fatalf("quadruplets that are read: %v", err)
 			}
 			set, err := DecodeLinks(bytes.NewReader(b), "f", false, c)
 			if err != nil {

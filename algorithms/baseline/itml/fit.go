@@ -3,7 +3,6 @@ package itml
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -12,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -120,14 +118,12 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if err != nil {
 		return nil, check, err
 	}
-	z := p.Z.Clone()
+	var units []float64 // in which the prior is the identity
 	if f.Params.Prior == Covariance {
-		for i := range z.Rows {
-			for c, v := range p.Variances {
-				z.Set(i, c, z.At(i, c)/math.Sqrt(v))
-			}
-		}
+		units = p.Roots()
 	}
+	z := p.Z.Clone()
+	linear.DivideColumns(z, units)
 	if err := f.findBounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
 		return nil, check, err
 	}
@@ -136,39 +132,12 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		return nil, check, err
 	}
 	check = f.result.CheckRows(f.eng, z, constraints, f.Params.Gamma)
-	axes, err := f.axes(ctx, f.result.A)
+	axes, err := linear.Axes(ctx, f.eng, f.result.A, f.Params.Dims)
 	if err != nil {
 		return nil, check, err
 	}
-	if f.Params.Prior == Covariance {
-		for i := range axes.Rows {
-			for c, v := range p.Variances {
-				axes.Set(i, c, axes.At(i, c)/math.Sqrt(v))
-			}
-		}
-	}
+	linear.DivideColumns(axes, units)
 	return maps.WithKernel(p.Map(f.eng, Method, axes)), check, nil
-}
-
-// axes returns the rows sqrt(w) u' for the eigenpairs of A, the largest first, as many as are asked for.
-func (f *fit) axes(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
-	n := a.Rows
-	w := make([]float64, n)
-	if err := f.eng.SymEig(ctx, a, w, true); err != nil {
-		return blas.Matrix{}, err
-	}
-	dims := n
-	if f.Params.Dims > 0 {
-		dims = min(dims, f.Params.Dims)
-	}
-	out := blas.NewMatrix(dims, n)
-	for k := range dims {
-		root := math.Sqrt(max(0, w[n-1-k]))
-		for c, v := range a.Row(n - 1 - k) {
-			out.Set(k, c, root*v)
-		}
-	}
-	return out, nil
 }
 
 func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) error {

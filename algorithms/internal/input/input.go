@@ -40,6 +40,11 @@ func CheckPairs(eng *engine.Engine, x points.Points, set *links.Set) error {
 	if err := Check(x, set); err != nil {
 		return err
 	}
+	return PricePairs(eng, set)
+}
+
+// PricePairs is what CheckPairs does besides Check.
+func PricePairs(eng *engine.Engine, set *links.Set) error {
 	return eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), set.Bytes(), "give links, fewer of them, in place of chunklets")
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
@@ -83,6 +84,27 @@ func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, to
 	p.Z = eng.NewMatrix(from.Rows, q)
 	eng.Backend().Gemm(false, true, 1, from, p.Directions, 0, p.Z)
 	return p, ctx.Err()
+}
+
+// Constant is the relative variance up to which directions are dropped by methods without a parameter for it.
+const Constant = 1e-10
+
+// Units returns the root of the mean variance for each direction: divided by these, the unit of the points does not matter.
+func (p *Principal) Units() []float64 {
+	mean, q := 0.0, len(p.Variances)
+	for _, v := range p.Variances {
+		mean += v / float64(q)
+	}
+	return slices.Repeat([]float64{math.Sqrt(mean)}, q)
+}
+
+// Roots returns the root of the variance of each direction.
+func (p *Principal) Roots() []float64 {
+	out := make([]float64, len(p.Variances))
+	for c, v := range p.Variances {
+		out[c] = math.Sqrt(v)
+	}
+	return out
 }
 
 // Keep drops all but the first q directions.

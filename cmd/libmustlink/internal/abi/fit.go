@@ -39,7 +39,8 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		return nil, err
 	}
 	return learned(turns, c, func(ctx context.Context, progress algorithms.ProgressFunc) (*mustlink.Model, error) {
-		all := append(o.options(), mustlink.Method(name), mustlink.Engine(e), mustlink.OnProgress(progress), mustlink.Triplets(l.triplets()))
+		all := append(o.options(), mustlink.Method(name), mustlink.Engine(e), mustlink.OnProgress(progress),
+			mustlink.Triplets(l.triplets()), mustlink.Quadruplets(o.quadruplets()))
 		return mustlink.Fit(ctx, table, set, all...)
 	})
 }

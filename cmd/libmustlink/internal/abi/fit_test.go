@@ -163,18 +163,21 @@ func TestOptions(t *testing.T) {
 	x, label := problem()
 	known := &Links{Rows: n, Group: unsafe.Pointer(&label[0])}
 	for options, word := range map[string]string{
-		`{"kernels": "linear"}`:                "kernels",
-		`[]`:                                   "object",
-		`{`:                                    "options",
-		`{} 1`:                                 "more",
-		`{"params": {"dims": null}}`:           "want a text",
-		`{"params": {"dims": {}}}`:             "want a text",
-		`{"params": {"dim": 1}}`:               "dims",
-		`{"params": {"dims": "-1"}}`:           "dims",
-		`{"seed": -1}`:                         "seed",
-		`{"kernel": "rbg"}`:                    "rbf",
-		`{"standardize": true, "tfidf": true}`: "one of",
-		`{"features": ["a"]}`:                  "names of features",
+		`{"kernels": "linear"}`:                    "kernels",
+		`[]`:                                       "object",
+		`{`:                                        "options",
+		`{} 1`:                                     "more",
+		`{"params": {"dims": null}}`:               "want a text",
+		`{"params": {"dims": {}}}`:                 "want a text",
+		`{"params": {"dim": 1}}`:                   "dims",
+		`{"params": {"dims": "-1"}}`:               "dims",
+		`{"seed": -1}`:                             "seed",
+		`{"kernel": "rbg"}`:                        "rbf",
+		`{"standardize": true, "tfidf": true}`:     "one of",
+		`{"features": ["a"]}`:                      "names of features",
+		`{"quadruplets": [[0, 1, 2]]}`:             "four rows",
+		`{"quadruplets": [[0, 1, 2, 0.5]]}`:        "four rows",
+		`{"quadruplets": [[0, 1, 2, 3]]}`:          "krca does not learn from them",
 		`{"params": {"eps": 1, "eps_rel": "0.1"}}`: "eps",
 	} {
 		_, err := Fit(NewTurns(), e, "krca", options, pointsIn(x), known, nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 )
 
 // engineOptions are those of mustlink_engine_new.
@@ -28,6 +29,7 @@ type fitOptions struct {
 	Standardize bool             `json:"standardize"`
 	TFIDF       bool             `json:"tfidf"`
 	Features    []string         `json:"features"`
+	Quadruplets []quadruplet     `json:"quadruplets"`
 }
 
 // updateOptions are those of mustlink_update.
@@ -50,6 +52,27 @@ func (v *value) UnmarshalJSON(b []byte) error {
 	}
 	*v = value(text)
 	return nil
+}
+
+// quadruplet is a comparison as JSON has it: four rows.
+type quadruplet links.Quadruplet
+
+// UnmarshalJSON takes a list of four whole numbers.
+func (q *quadruplet) UnmarshalJSON(b []byte) error {
+	var rows []int
+	if err := json.Unmarshal(b, &rows); err != nil || len(rows) != 4 {
+		return fmt.Errorf("quadruplet %s: want a list of four rows", b)
+	}
+	*q = quadruplet{I: rows[0], J: rows[1], K: rows[2], L: rows[3]}
+	return nil
+}
+
+// quadruplets returns the comparisons as methods take them, nil for none.
+func (o *fitOptions) quadruplets() (list []links.Quadruplet) {
+	for _, q := range o.Quadruplets {
+		list = append(list, links.Quadruplet(q))
+	}
+	return list
 }
 
 // params returns the parameters as the catalog takes them.

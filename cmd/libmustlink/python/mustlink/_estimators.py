@@ -19,6 +19,8 @@ __all__ = [
     "MMC",
     "LMNN",
     "NCA",
+    "LSML",
+    "SCML",
     "Xiang",
     "Klein",
     "LLMA",
@@ -1321,6 +1323,207 @@ class NCA(MetricLearner):
         self.rank_tol = rank_tol
         self.tol = tol
         self.contractions = contractions
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class LSML(MetricLearner):
+    """Least squared-residual metric learning from relative comparisons, linear.
+
+    Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing squared residual, ICDM 2012.
+
+    Parameters
+    ----------
+    prior : Literal["identity", "covariance"], default "identity"
+        Metric to stay near to: identity (over the mean variance) or covariance (its inverse).
+    gamma : float, default 1000
+        Weight of the comparisons, all together, against the prior, > 0.
+    comparisons : int, default 10000
+        Most comparisons of must-links with cannot-links; of more, as many are drawn, >= 1.
+    dims : int, default 0
+        Columns of the embedding; 0: all.
+    tol : float, default 1e-06
+        Distance of the objective from its minimum that ends the fit, > 0.
+    max_iter : int, default 1000
+        Most iterations, >= 1.
+    standardize : bool, default False
+        Scale features to mean 0 and deviation 1, here and in transform.
+    n_links : int | str | None, default None
+        Links of each kind that a fit draws from y; "all" for everything that the labels say, None for that, or as many as there are points.
+    unlabeled : Any, default None
+        The value of y that stands for no label; None: all of y are labels.
+    random_state : Any, default 1
+        Fixes every random choice: a whole number, None for 1, or a RandomState.
+    n_jobs : int | None, default None
+        Workers; None or -1: all processors. The result does not depend on it.
+    memory_limit : int | None, default None
+        Bytes that a request may take; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the points of the fit.
+    feature_names_in_ : array of str
+        Their names, if they had some.
+    n_iter_ : int
+        Iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import LSML
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = LSML().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "lsml"
+    _defaults = {
+        "prior": ("prior", "identity"),
+        "gamma": ("gamma", 1000),
+        "comparisons": ("comparisons", 10000),
+        "dims": ("dims", 0),
+        "tol": ("tol", 1e-06),
+        "max_iter": ("max_iter", 1000),
+    }
+    _kernels = False
+    _uses_cannot_links = True
+    _pairwise = True
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        prior: Literal["identity", "covariance"] = "identity",
+        gamma: float = 1000,
+        comparisons: int = 10000,
+        dims: int = 0,
+        tol: float = 1e-06,
+        max_iter: int = 1000,
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.prior = prior
+        self.gamma = gamma
+        self.comparisons = comparisons
+        self.dims = dims
+        self.tol = tol
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class SCML(MetricLearner):
+    """Sparse compositional metric learning from triplets: few of many rank-one metrics, linear.
+
+    Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014.
+
+    Parameters
+    ----------
+    beta : float, default 1e-05
+        Price of the weights: the larger, the fewer bases, > 0.
+    basis : Literal["auto", "lda", "triplet_diffs"], default "auto"
+        Rank-one metrics to choose from: auto (lda with links, else triplet_diffs), lda (discriminants of regions) or triplet_diffs (of triplets' far pairs).
+    bases : int, default 200
+        Most bases; of more, as many are drawn, >= 1.
+    triplets : int, default 10000
+        Most triplets that links make; of more, as many are drawn, >= 1.
+    dims : int, default 0
+        Columns of the embedding; 0: all.
+    tol : float, default 1e-08
+        Distance of the objective from its minimum that ends the fit, > 0.
+    max_iter : int, default 200
+        Most iterations, >= 1.
+    standardize : bool, default False
+        Scale features to mean 0 and deviation 1, here and in transform.
+    n_links : int | str | None, default None
+        Links of each kind that a fit draws from y; None or "all" for everything that the labels say.
+    unlabeled : Any, default None
+        The value of y that stands for no label; None: all of y are labels.
+    random_state : Any, default 1
+        Fixes every random choice: a whole number, None for 1, or a RandomState.
+    n_jobs : int | None, default None
+        Workers; None or -1: all processors. The result does not depend on it.
+    memory_limit : int | None, default None
+        Bytes that a request may take; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the points of the fit.
+    feature_names_in_ : array of str
+        Their names, if they had some.
+    n_iter_ : int
+        Iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import SCML
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = SCML().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "scml"
+    _defaults = {
+        "beta": ("beta", 1e-05),
+        "basis": ("basis", "auto"),
+        "bases": ("bases", 200),
+        "triplets": ("triplets", 10000),
+        "dims": ("dims", 0),
+        "tol": ("tol", 1e-08),
+        "max_iter": ("max_iter", 200),
+    }
+    _kernels = False
+    _uses_cannot_links = True
+    _pairwise = False
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        beta: float = 1e-05,
+        basis: Literal["auto", "lda", "triplet_diffs"] = "auto",
+        bases: int = 200,
+        triplets: int = 10000,
+        dims: int = 0,
+        tol: float = 1e-08,
+        max_iter: int = 200,
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.beta = beta
+        self.basis = basis
+        self.bases = bases
+        self.triplets = triplets
+        self.dims = dims
+        self.tol = tol
         self.max_iter = max_iter
         self.standardize = standardize
         self.n_links = n_links

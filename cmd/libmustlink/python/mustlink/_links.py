@@ -12,7 +12,7 @@ from ._points import as_column, as_rows
 
 
 class Links:
-    """Pairs of rows that belong together or do not, and triplets.
+    """Pairs of rows that belong together or do not, and comparisons of pairs.
 
     Parameters
     ----------
@@ -25,7 +25,9 @@ class Links:
     bounds : array-like of float, shape (n_pairs,), optional
         The aim for the squared distance of each, nan for none (LogDet methods: ITML, GML).
     triplets : array-like of int, shape (n_triplets, 3), optional
-        Rows of which the first is nearer to the second than to the third (ITML, GML).
+        Rows of which the first is nearer to the second than to the third (ITML, GML, LSML, SCML).
+    quadruplets : array-like of int, shape (n_quadruplets, 4), optional
+        Rows of which the first two are nearer to each other than the last two (LSML).
 
     Examples
     --------
@@ -34,12 +36,13 @@ class Links:
     Links(1 must-link, 1 cannot-link)
     """
 
-    def __init__(self, pairs: Any = (), signs: Any = (), *, weights: Any = None, bounds: Any = None, triplets: Any = ()):
+    def __init__(self, pairs: Any = (), signs: Any = (), *, weights: Any = None, bounds: Any = None, triplets: Any = (), quadruplets: Any = ()):
         self.pairs = as_rows(pairs, 2, "pairs")
         self.signs = _signs(signs, len(self.pairs))
         self.weights = None if weights is None else as_column(weights, len(self.pairs), np.float64, "weights")
         self.bounds = None if bounds is None else as_column(bounds, len(self.pairs), np.float64, "bounds")
         self.triplets = as_rows(triplets, 3, "triplets")
+        self.quadruplets = as_rows(quadruplets, 4, "quadruplets")
         self.groups: np.ndarray | None = None
         self.labels: np.ndarray | None = None
 
@@ -129,7 +132,7 @@ class Links:
         return flat[first[order]], cls(rank[np.ravel(number)].reshape(-1, 2), y)
 
     def __len__(self) -> int:
-        return len(self.pairs) + len(self.triplets)
+        return len(self.pairs) + len(self.triplets) + len(self.quadruplets)
 
     def __repr__(self) -> str:
         parts = []
@@ -137,6 +140,7 @@ class Links:
             (int((self.signs > 0).sum()), "must-link"),
             (int((self.signs < 0).sum()), "cannot-link"),
             (len(self.triplets), "triplet"),
+            (len(self.quadruplets), "quadruplet"),
         ):
             if count:
                 parts.append(f"{count} {what}" + ("s" if count > 1 else ""))

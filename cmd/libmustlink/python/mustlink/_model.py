@@ -90,6 +90,8 @@ def _made(n_jobs: int | None, memory_limit: int | None, name: str, *arguments: A
 
 def fit(method: str, options: dict[str, Any], points: Points, links: Links | None, limits: tuple, progress: Callable | None) -> Model:
     """Learns a metric."""
+    if links is not None and len(links.quadruplets):
+        options = {**options, "quadruplets": links.quadruplets.tolist()}
     runs_on, text = engine(*limits), json.dumps(options).encode()
     known = None if links is None else links.reference()
     first = (runs_on, method.encode(), text, points.reference(), known)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 import mustlink
-from mustlink import GML, ITML, KRCA, LMNN, NPKL, RCA, Links
+from mustlink import GML, ITML, KRCA, LMNN, LSML, NPKL, RCA, Links
 
 from .data import blobs, rings
 
@@ -111,6 +111,24 @@ class Learning(unittest.TestCase):
             self.assertGreater((learner.distances(X, t[:, :2]) < learner.distances(X, t[:, [0, 2]])).mean(), 0.9)
         with self.assertRaisesRegex(ValueError, "does not learn"):
             LMNN().fit(X, links=Links(triplets=triplets))
+
+    def test_quadruplets(self):
+        X, y = blobs()
+        triplets = np.array([(i, (i + 3) % 60, (i + 1) % 60) for i in range(60)])
+        quadruplets = triplets[:, [0, 1, 0, 2]]
+        known = Links(quadruplets=quadruplets)
+        self.assertEqual((len(known), repr(known)), (60, "Links(60 quadruplets)"))
+        learner = LSML().fit(X, links=known)
+        np.testing.assert_allclose(learner.transform(X), LSML().fit(X, links=Links(triplets=triplets)).transform(X))
+        near, far = learner.distances(X, quadruplets[:, :2]), learner.distances(X, quadruplets[:, 2:])
+        self.assertGreater((near < far).mean(), 0.9)
+        for wrong, message in ((quadruplets + 1, "row 60"), ([(0, 1, 1, 0)], "two different pairs")):
+            with self.assertRaisesRegex(ValueError, message):
+                LSML().fit(X, links=Links(quadruplets=wrong))
+        with self.assertRaisesRegex(ValueError, "shape"):
+            Links(quadruplets=triplets)
+        with self.assertRaisesRegex(ValueError, "does not learn"):
+            ITML().fit(X, links=known)
 
     def test_update(self):
         X, y = blobs()

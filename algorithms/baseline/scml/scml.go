@@ -1,0 +1,251 @@
+// Package scml learns a linear metric as a sparse sum of rank-one metrics: sparse compositional metric learning (Shi, Bellet &
+// Sha, "Sparse compositional metric learning", AAAI 2014), the global form. A baseline.
+//
+// A triplet says that row i is nearer to row j than to row k. Of bases b_1 ... b_B, unit vectors that are given before,
+//
+//	M = sum_b w_b b b',  w >= 0, minimizes  mean_t max(0, 1 + d_M(i, j) - d_M(i, k)) + beta sum_b w_b
+//
+// with the squared distances d_M, over the triplets. sum_b w_b is the trace of M. Points are divided by the root of the mean
+// variance of the directions in which they vary, so that their unit does not matter. The paper has stochastic dual averaging;
+// this is a linear program, which hinge.Minimize solves to a proven gap. Most w are 0, and all if no basis tells k from j.
+//
+// Bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, of the nearest 10, 20 or 50 rows of its
+// class against as many of the classes that cannot-links tell from it, with a ridge of a tenth of the mean variance within the
+// two; or the differences of the rows i and k of triplets (basis=triplet_diffs), and each of them times the inverse scatter of the
+// differences of i and j, with a ridge likewise. Of more than a number, as many are drawn.
+//
+// Links make the triplets of the rows i and j of one must-link component and k of another, where a cannot-link joins the two;
+// of more than a number, as many are drawn. Weights of links do not count.
+package scml
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/discriminant"
+	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/scatter"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/hinge"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "scml"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "SCML",
+	Summary:         "sparse compositional metric learning from triplets: few of many rank-one metrics, linear",
+	Paper:           "Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014",
+	Linear:          true,
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
+// Basis says which rank-one metrics there are.
+type Basis string
+
+const (
+	Auto         Basis = "auto"          // LDA with links that make triplets, TripletDiffs without
+	LDA          Basis = "lda"           // discriminants of regions
+	TripletDiffs Basis = "triplet_diffs" // differences of far pairs, and their discriminants
+)
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Beta     float64 `json:"beta" param:"beta" default:"1e-05" range:"> 0" help:"price of the weights: the larger, the fewer bases"`
+	Basis    Basis   `json:"basis" param:"basis" default:"auto" choices:"auto (lda with links, else triplet_diffs),lda (discriminants of regions),triplet_diffs (of triplets' far pairs)" help:"rank-one metrics to choose from"`
+	Bases    int     `json:"bases" param:"bases" default:"200" range:">= 1" help:"most bases; of more, as many are drawn"`
+	Triplets int     `json:"triplets" param:"triplets" default:"10000" range:">= 1" help:"most triplets that links make; of more, as many are drawn"`
+	Dims     int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
+	Tol      float64 `json:"tol" param:"tol" default:"1e-08" range:"> 0" help:"distance of the objective from its minimum that ends the fit"`
+	MaxIter  int     `json:"max_iter" param:"max_iter" default:"200" range:">= 1" help:"most iterations"`
+}
+
+// DefaultParams returns the usual ones.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Model is a fitted metric, a linear map. The objective is that above; its trace is the best so far. It is immutable and safe for
+// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+type Model = record.Traced[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Params   Params
+	Triplets []links.Triplet // besides those of the links
+	Seed     uint64
+	Progress algorithms.ProgressFunc
+}
+
+// New returns the learner.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
+}
+
+// Method returns "scml".
+func (Learner) Method() string { return Method }
+
+// WithTriplets returns the learner that learns from these, and from links.
+func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
+	l.Triplets = list
+	return l
+}
+
+// Fit learns from n dense points of d features, the triplets of the learner, and those that the links make. The result has
+// the type *[Model].
+//
+// Cost for T triplets, B bases and q directions: an iteration takes T B^2 flops, of which there are about 25; a basis q^3/3.
+//
+// Errors: neither triplets nor links that make some, basis=lda without such links, triplets of rows that do not exist;
+// parameters that [Params.Validate] refuses; other than dense vectors; points with NaN or Inf, or
+// all equal; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	return record.Result(ctx, Method+": fit", m, err)
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	dense, err := input.Dense(Method, l.Params, x, set)
+	if err != nil {
+		return nil, err
+	}
+	c := classes.New(set)
+	count := len(l.Triplets) + int(min(c.NumTriplets(), float64(l.Params.Triplets)))
+	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, l.Params.Bases), "use fewer triplets or bases"); err != nil {
+		return nil, err
+	}
+	if err := links.CheckTriplets(x.Len(), l.Triplets); err != nil {
+		return nil, err
+	}
+	made, err := c.Triplets(l.Params.Triplets, l.Seed)
+	if err != nil {
+		return nil, err
+	}
+	triplets := slices.Concat(l.Triplets, made)
+	if len(triplets) == 0 {
+		return nil, fault.Data("", "%s learns from triplets: want some, or must-links and cannot-links that share a row", Method)
+	}
+	pc, err := linear.NewPrincipal(ctx, eng, dense, linear.Constant)
+	if err != nil {
+		return nil, err
+	}
+	units := pc.Units()
+	z := pc.Z.Clone()
+	linear.DivideColumns(z, units)
+	var bases blas.Matrix
+	switch {
+	case l.Params.Basis == TripletDiffs || l.Params.Basis == Auto && len(made) == 0:
+		bases, err = l.differences(ctx, eng, z, triplets)
+	case len(made) == 0:
+		err = &fault.ParamError{Param: "basis", Value: string(LDA), Want: "another basis, or must-links and cannot-links that share a row"}
+	default:
+		bases, err = l.discriminants(ctx, eng, z, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := l.weigh(ctx, eng, z, bases, triplets, begin)
+	if err != nil {
+		return nil, err
+	}
+	a, kept := blas.NewMatrix(z.Cols, z.Cols), 0
+	for b, w := range found.W {
+		if w > 0 {
+			eng.Backend().Syr(w, bases.Row(b), a)
+			kept++
+		}
+	}
+	a.Mirror()
+	if l.Params.Dims > 0 {
+		kept = min(kept, l.Params.Dims)
+	}
+	axes, err := linear.Axes(ctx, eng, a, max(1, kept))
+	if err != nil {
+		return nil, err
+	}
+	linear.DivideColumns(axes, units)
+	status := record.Bounded(begin, found.Trace, found.Converged, found.Gap)
+	if kept == 0 {
+		status.Notices = []string{fmt.Sprintf("no basis is worth its price, and all distances are 0: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
+	}
+	return record.NewTraced(pc.Map(eng, Method, axes), l.Params, status, found.Trace), ctx.Err()
+}
+
+// weigh finds the weights of the bases.
+func (l Learner) weigh(ctx context.Context, eng *engine.Engine, z, bases blas.Matrix, triplets []links.Triplet, begin time.Time) (*hinge.Result, error) {
+	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
+	cost := slices.Repeat([]float64{1 / float64(len(triplets))}, len(triplets))
+	eng.Backend().Gemm(false, true, 1, z, bases, 0, along)
+	for n, t := range triplets {
+		i, j, k, to := along.Row(t.I), along.Row(t.J), along.Row(t.K), d.Row(n)
+		for b, v := range i {
+			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
+		}
+	}
+	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: func(iteration int, objective, gap float64) {
+		l.Progress.Report(algorithms.Progress{Stage: "weights", Done: iteration, Total: l.Params.MaxIter, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
+	}})
+}
+
+// differences returns those of the far pairs of triplets as bases, and after them their discriminants.
+func (l Learner) differences(ctx context.Context, eng *engine.Engine, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
+	some, plain, near := draw.Some(2*len(triplets), l.Params.Bases, l.Seed), 0, make([]links.Link, len(triplets))
+	out, s := blas.NewMatrix(len(some), z.Cols), blas.NewMatrix(z.Cols, z.Cols)
+	for b, at := range some {
+		if at < len(triplets) {
+			plain++
+		}
+		t := triplets[at%len(triplets)]
+		copy(out.Row(b), z.Row(t.I))
+		eng.Backend().Kernels().Axpy(-1, z.Row(t.K), out.Row(b))
+	}
+	for n, t := range triplets {
+		near[n] = links.NewLink(t.I, t.J, links.Must)
+	}
+	if err := scatter.Links(ctx, eng, z, near, s); err != nil {
+		return out, err
+	}
+	eng.Backend().Kernels().Scale(1/float64(len(near)), s.Data)
+	discriminant.Unit(eng, out)
+	return out, discriminant.Of(eng, s, out.View(plain, out.Rows, 0, out.Cols))
+}
+
+// discriminants returns those of some regions as bases.
+func (l Learner) discriminants(ctx context.Context, eng *engine.Engine, all blas.Matrix, c *classes.Classes) (blas.Matrix, error) {
+	sizes, z := []int{10, 20, 50}, all.Select(c.Rows)
+	some := draw.Some(len(sizes)*len(c.Rows), l.Params.Bases, l.Seed)
+	out := blas.NewMatrix(len(some), z.Cols)
+	err := eng.For(ctx, len(some), 1, func(b, _ int) error {
+		place, size := some[b]/len(sizes), sizes[some[b]%len(sizes)]
+		own, others := c.Members[c.Of[place]], c.RivalMembers(c.Of[place])
+		if len(others) == 0 {
+			return nil // and the basis is 0
+		}
+		return discriminant.Local(eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
+	})
+	return out, err
+}
