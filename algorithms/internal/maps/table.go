@@ -85,8 +85,8 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 	return ctx.Err()
 }
 
-func (t *table) single(context.Context, *engine.Engine, string, *points.Single) (blas.Matrix32, error) {
-	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models that place points by their nearest neighbours"}
+func (t *table) single(_ context.Context, _ *engine.Engine, method string, _ *points.Single) (blas.Matrix32, error) {
+	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " + method + ", which places points by their nearest neighbors"}
 }
 
 const tensorPlaces = ".places"
