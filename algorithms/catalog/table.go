@@ -8,12 +8,14 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
 	"github.com/mustlink/mustlink/algorithms/baseline/klein"
 	"github.com/mustlink/mustlink/algorithms/baseline/kpca"
+	"github.com/mustlink/mustlink/algorithms/baseline/lfda"
 	"github.com/mustlink/mustlink/algorithms/baseline/llma"
 	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
 	"github.com/mustlink/mustlink/algorithms/baseline/mmc"
 	"github.com/mustlink/mustlink/algorithms/baseline/nca"
 	"github.com/mustlink/mustlink/algorithms/baseline/npk"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline/sdml"
 	"github.com/mustlink/mustlink/algorithms/baseline/sdplr"
 	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
 	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
@@ -41,6 +43,8 @@ var methods = sync.OnceValue(func() []Method {
 		entry(mmc.About, mmc.New, mmc.Decode),
 		entry(lmnn.About, lmnn.New, lmnn.Decode),
 		entry(nca.About, nca.New, nca.Decode),
+		entry(lfda.About, lfda.New, lfda.Decode),
+		entry(sdml.About, sdml.New, sdml.Decode),
 		entry(xiang.About, xiang.New, xiang.Decode),
 		entry(klein.About, klein.New, klein.Decode),
 		entry(llma.About, llma.New, llma.Decode),
