@@ -1,31 +1,33 @@
 // Package lfda is local Fisher discriminant analysis (Sugiyama, "Dimensionality reduction of multimodal labeled data by local Fisher
 // discriminant analysis", JMLR 8, 2007). A baseline, linear.
 //
-// Points of one must-link component are of one class; two classes are different where a cannot-link joins them, so labels
-// become links by links.FromLabels. Of the n linked points, n_c in class c,
+// Points of one must-link component are of one class; two classes differ where a cannot-link joins them. Of n points, n_c in class c,
 //
 //	Sw = 1/2 sum_ij in one class A_ij / n_c (x_i - x_j)(x_i - x_j)'
 //	Sb = 1/2 sum_ij in one class A_ij (1/n - 1/n_c) (x_i - x_j)(x_i - x_j)' + 1/2 sum_ij in different ones 1/n (x_i - x_j)(x_i - x_j)'
 //
-// where A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)) is small for points of a class that are far apart for their neighborhoods: s_i is
-// the distance from x_i to its seventh nearest point in the class. With A_ij = 1 these are the scatter matrices of Fisher's
-// discriminant; with the local ones, a class may fall into parts, which the map need not bring together.
+// where A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), and s_i is the distance from x_i to its seventh nearest point in the class, is
+// small for points that are far apart for their neighborhoods. With A_ij = 1 these are the scatter matrices of Fisher's
+// discriminant; with the local ones a class may lie in several parts, which the map need not bring together.
 //
-// The rows t of the map solve Sb t = v (Sw + eps I) t, for the largest v, with t'(Sw + eps I) t = 1, where eps is relative to the
-// mean of the diagonal of Sw. They are used as they are (metric=plain), times the root of v, by which directions weigh as much as they
-// separate classes (weighted; only v > 0 count), or made orthonormal, which leaves the space they span (orthonormalized).
+// The rows t of the map solve Sb t = v (Sw + eps I) t for the largest v, with t'(Sw + eps I) t = 1; eps is relative to the mean of
+// the diagonal of Sw. They stay as they are (metric=plain), are multiplied by the root of v, so that directions weigh as much as
+// they separate classes (weighted; only v > 0 count), or are made orthonormal in the space they span (orthonormalized).
 package lfda
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -52,7 +54,6 @@ var About = algorithms.About{
 // Metric says how the solutions of the eigenproblem make a map.
 type Metric string
 
-// The metrics.
 const (
 	Weighted        Metric = "weighted"
 	Orthonormalized Metric = "orthonormalized"
@@ -78,12 +79,6 @@ func (p Params) Validate() error { return param.Validate(p) }
 // Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model = linear.Fitted[Params]
 
-var (
-	_ algorithms.Model     = (*Model)(nil)
-	_ algorithms.Inputs    = (*Model)(nil)
-	_ algorithms.Describer = (*Model)(nil)
-)
-
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return linear.DecodeFitted[Params](Method, f) }
 
@@ -93,19 +88,14 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-var _ algorithms.Learner = Learner{}
-
 // New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Params: p, Progress: c.Progress}
-}
+func New(p Params, c algorithms.Common) algorithms.Learner { return Learner{p, c.Progress} }
 
 // Method returns "lfda".
 func (Learner) Method() string { return Method }
 
-// Fit learns from n dense points of d features. The result has the type *[Model].
-//
-// Cost: n_c^2 q flops for each class of n_c points, and eigendecompositions of order q, the directions in which points vary.
+// Fit learns from n dense points of d features. The result has the type *[Model]. Cost: n_c^2 q flops for each class of n_c points,
+// and eigendecompositions of order q, the directions in which points vary.
 //
 // Errors: no must-links, no cannot-links, or none that tells classes apart; parameters that [Params.Validate] refuses, more dimensions
 // than directions; other than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
@@ -132,7 +122,6 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if must, cannot := set.Count(); must == 0 || cannot == 0 {
 		return nil, fault.Data("", "%s learns from classes that differ: want must-links and cannot-links, got %d and %d", Method, must, cannot)
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "principal directions", Total: 2, Elapsed: time.Since(begin)})
 	c := classes.New(set)
 	p, err := linear.NewPrincipalOf(ctx, eng, dense, l.Params.RankTol, c.Rows)
 	if err != nil {
@@ -142,80 +131,120 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the directions in which the points vary", q)}
 	}
 	l.Progress.Report(algorithms.Progress{Stage: "local scatter", Done: 1, Total: 2, Elapsed: time.Since(begin)})
-	within, between, pairs, err := scatters(ctx, eng, p.Z, c, local(l.Params.Neighbors))
+	within, between, err := scatters(ctx, eng, p.Z, c, l.differences)
 	if err != nil {
 		return nil, err
-	}
-	if pairs == 0 {
-		return nil, fault.Data("", "cannot-links join points of one class only: want some between classes")
 	}
 	t, err := l.directions(ctx, eng, within, between)
 	if err != nil {
 		return nil, err
 	}
-	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
-	return linear.NewFitted(p.Map(eng, Method, t), l.Params, status), ctx.Err()
+	return linear.NewFitted(p.Map(eng, Method, t), l.Params, algorithms.Status{Converged: true, Elapsed: time.Since(begin)}), ctx.Err()
 }
 
 // directions returns the matrix of the map in principal coordinates. It overwrites the scatter matrices.
 func (l Learner) directions(ctx context.Context, eng *engine.Engine, within, between blas.Matrix) (blas.Matrix, error) {
-	q := within.Rows
-	if trace(within) == 0 {
-		return within, fault.Data("", "the points of every class are equal, or have no neighbors: want classes that vary")
-	}
+	q, be := within.Rows, eng.Backend()
 	white, err := linear.Whiten(ctx, eng, within, l.Params.EpsRel, 0)
 	if err != nil {
 		return white, err
 	}
-	half, seen, v := blas.NewMatrix(q, q), blas.NewMatrix(q, q), make([]float64, q)
-	eng.Backend().Gemm(false, false, 1, white, between, 0, half)
-	eng.Backend().Gemm(false, true, 1, half, white, 0, seen)
-	if err := eng.SymEig(ctx, seen, v, true); err != nil {
-		return seen, err
+	if white.Rows == 0 {
+		return white, fault.Data("", "the points of every class are equal, or have no neighbors: want classes that vary")
 	}
-	const nothing = 1e-12
-	turn := blas.NewMatrix(q, q)
-	dims := 0
-	for want := l.Params.Dims; dims < q && (want == 0 || dims < want); dims++ {
-		scale, from := 1.0, q-1-dims
-		if l.Params.Metric == Weighted {
-			if scale = math.Sqrt(max(0, v[from])); !(v[from] > nothing*v[q-1]) {
-				break
-			}
-		}
-		eng.Backend().Kernels().Axpy(scale, seen.Row(from), turn.Row(dims))
+	half, turn, v := blas.NewMatrix(q, q), blas.NewMatrix(q, q), make([]float64, q)
+	be.Gemm(false, false, 1, white, between, 0, half)
+	be.Gemm(false, true, 1, half, white, 0, turn)
+	if err := eng.SymEig(ctx, turn, v, true); err != nil {
+		return turn, err
+	}
+	dims, weighted := cmp.Or(l.Params.Dims, q), l.Params.Metric == Weighted
+	for weighted && dims > 0 && !(v[q-dims] > 1e-12*v[q-1]) {
+		dims--
 	}
 	if dims == 0 {
 		return turn, fault.Data("", "no direction separates the classes more than their neighborhoods: want other links, or metric=plain")
 	}
-	out := blas.NewMatrix(dims, q)
-	eng.Backend().Gemm(false, false, 1, turn.View(0, dims, 0, q), white, 0, out)
+	columns, out := blas.NewMatrix(q, dims), blas.NewMatrix(dims, q)
+	for r := range dims { // eigenvalues ascend
+		copy(out.Row(r), turn.Row(q-1-r))
+		if weighted {
+			be.Kernels().Scale(math.Sqrt(v[q-1-r]), out.Row(r))
+		}
+	}
+	be.Gemm(true, true, 1, white, out, 0, columns)
 	if l.Params.Metric == Orthonormalized {
-		return orthonormal(eng, out), nil
+		be.QR(columns, blas.NewMatrix(dims, dims))
+	}
+	for r := range dims {
+		for j := range q {
+			out.Set(r, j, columns.At(j, r))
+		}
 	}
 	return out, nil
 }
 
-// orthonormal returns orthonormal rows: each is in the span of the rows of t up to it.
-func orthonormal(eng *engine.Engine, t blas.Matrix) blas.Matrix {
-	columns, l := transposed(t), blas.NewMatrix(t.Rows, t.Rows)
-	eng.Backend().QR(columns, l)
-	return transposed(columns)
-}
-
-func transposed(a blas.Matrix) blas.Matrix {
-	out := blas.NewMatrix(a.Cols, a.Rows)
-	for i := range a.Rows {
-		for j, v := range a.Row(i) {
-			out.Set(j, i, v)
+// scatters returns Sw and Sb of the points z. For the points X of a class and the differences Y, X'Y is 1/2 sum_ij A_ij (x_i -
+// x_j)(x_i - x_j)'. Two different classes with means m_k, m_l and scatters S_k, S_l add (n_l S_k + n_k S_l + n_k n_l (m_k - m_l)(m_k
+// - m_l)') / n to Sb.
+func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
+	n, be := float64(z.Rows), eng.Backend()
+	within, between = eng.NewMatrix(z.Cols, z.Cols), eng.NewMatrix(z.Cols, z.Cols)
+	means, apart := eng.NewMatrix(len(c.Members), z.Cols), []links.Link(nil)
+	for k, members := range c.Members {
+		x, size, rivals := z.Select(members), float64(len(members)), 0.0
+		copy(means.Row(k), linear.Centre(x))
+		for _, l := range c.Rivals(k) {
+			other := float64(len(c.Members[l]))
+			if rivals += other; k < l {
+				apart = append(apart, links.Link{I: k, J: l, Weight: size * other / n})
+			}
 		}
+		y, err := differences(ctx, eng, x)
+		if err != nil {
+			return within, between, err
+		}
+		be.Gemm(true, false, 1/size, x, y, 1, within)
+		be.Gemm(true, false, 1/n-1/size, x, y, 1, between)
+		be.Gemm(true, false, rivals/n, x, x, 1, between)
 	}
-	return out
+	if len(apart) == 0 {
+		return within, between, fault.Data("", "cannot-links join points of one class only: want some between classes")
+	}
+	err = scatter.Links(ctx, eng, means, apart, between)
+	within.Mirror()
+	between.Mirror()
+	return within, between, err
 }
 
-func trace(a blas.Matrix) (sum float64) {
-	for i := range a.Rows {
-		sum += a.At(i, i)
+// differences returns the rows y_i = sum_j A_ij (x_i - x_j) of the points of a class. Where the scale is 0, so is A_ij, the limit.
+func (l Learner) differences(ctx context.Context, eng *engine.Engine, x blas.Matrix) (blas.Matrix, error) {
+	const block = 64
+	t, y, scale := eng.Backend().Kernels(), blas.NewMatrix(x.Rows, x.Cols), make([]float64, x.Rows)
+	err := eng.For(ctx, x.Rows, block, func(lo, hi int) error {
+		squared := make([]float64, x.Rows)
+		for i := lo; i < hi; i++ {
+			for j := range squared {
+				squared[j] = t.SquaredDistance(x.Row(i), x.Row(j))
+			}
+			slices.Sort(squared) // the first is that to itself
+			scale[i] = math.Sqrt(squared[min(l.Params.Neighbors, x.Rows-1)])
+		}
+		return nil
+	})
+	if err != nil {
+		return y, err
 	}
-	return sum
+	return y, eng.For(ctx, x.Rows, block, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			for j, s := range scale {
+				if s > 0 && scale[i] > 0 {
+					a := math.Exp(-t.SquaredDistance(x.Row(i), x.Row(j)) / scale[i] / s)
+					t.Axpy(a, x.Row(i), y.Row(i))
+					t.Axpy(-a, x.Row(j), y.Row(i))
+				}
+			}
+		}
+		return nil
+	})
 }
