@@ -1,7 +1,7 @@
 // Package lfda is local Fisher discriminant analysis (Sugiyama, "Dimensionality reduction of multimodal labeled data by local Fisher
 // discriminant analysis", JMLR 8, 2007). A baseline, linear.
 //
-// Points of one must-link component are of one class; two classes differ where a cannot-link joins them. Of n points, n_c in class c,
+// Points of one must-link component are of one class; two classes differ where a cannot-link joins them. Of n linked ones, n_c in class c,
 //
 //	Sw = 1/2 sum_ij in one class A_ij / n_c (x_i - x_j)(x_i - x_j)'
 //	Sb = 1/2 sum_ij in one class A_ij (1/n - 1/n_c) (x_i - x_j)(x_i - x_j)' + 1/2 sum_ij in different ones 1/n (x_i - x_j)(x_i - x_j)'
