@@ -188,13 +188,14 @@ func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *l
 	if err := scatter.Links(ctx, eng, z, set.Cannot(), apart); err != nil {
 		return nil, err
 	}
-	t.Axpy(-1, apart.Data, pull.Data)
-	pull.Mirror()
-	size := 0.0
-	for _, v := range pull.Data {
-		size = max(size, math.Abs(v))
+	size, whole := 0.0, 0.0
+	for k, v := range apart.Data {
+		whole = max(whole, math.Abs(v), math.Abs(pull.Data[k]))
+		pull.Data[k] -= v
+		size = max(size, math.Abs(pull.Data[k]))
 	}
-	if size == 0 {
+	pull.Mirror()
+	if size <= 1e-14*whole {
 		return nil, fault.Data("", "the differences of the links cancel, or all join equal points: want links between points that differ")
 	}
 	t.Scale(1/size, pull.Data)
