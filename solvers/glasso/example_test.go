@@ -10,7 +10,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/glasso"
 )
 
-// Features 0 and 2 vary together because both follow feature 1: the sparse inverse does not join them.
+// Features 0 and 2 vary together because both follow feature 1: the sparse inverse does not join
+// them.
 func Example() {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {

@@ -4,21 +4,25 @@
 //
 //	f(M) = tr(P M) - log det M + lambda sum_{i != j} |M_ij|
 //
-// over positive definite M. For a covariance matrix P, M is a sparse estimate of its inverse (Banerjee, El Ghaoui &
-// d'Aspremont, JMLR 9, 2008); here P may be any symmetric matrix, also an indefinite one. The dual problem is
+// over positive definite M. For a covariance matrix P, M is a sparse estimate of its inverse
+// (Banerjee, El Ghaoui & d'Aspremont, JMLR 9, 2008); here P may be any symmetric matrix, also an
+// indefinite one. The dual problem is
 //
 //	maximize g(W) = d + log det W  subject to  W_ii = P_ii, |W_ij - P_ij| <= lambda,
 //
-// over positive definite W. If there is such a W, M = W^-1 is unique at the optimum, where f = g. If there is none, f has no lower
-// bound, and the error is [ErrUnbounded]. A P_ii <= 0 is enough for that; an indefinite P is not, as long as lambda is large enough.
+// over positive definite W. If there is such a W, M = W^-1 is unique at the optimum, where f = g.
+// If there is none, f has no lower bound, and the error is [ErrUnbounded]. A P_ii <= 0 is enough
+// for that; an indefinite P is not, as long as lambda is large enough.
 //
-// Rows and columns that no |P_ij| > lambda joins fall into independent problems (Witten, Friedman & Simon 2011, Mazumder
-// & Hastie, JMLR 13, 2012). Each is solved by block coordinate descent on the primal (Mazumder & Hastie, "The graphical lasso: new
-// insights and alternatives", EJS 6, 2012): one row and column of M at a time, a lasso whose other unknowns M^-1 supplies. The
-// primal needs no feasible W to start from, its iterates are sparse and positive definite, and f falls with each. The dual needs
-// one, which for an indefinite P is as hard to find as the solution.
+// Rows and columns that no |P_ij| > lambda joins fall into independent problems (Witten, Friedman &
+// Simon 2011, Mazumder & Hastie, JMLR 13, 2012). Each is solved by block coordinate descent on the
+// primal (Mazumder & Hastie, "The graphical lasso: new insights and alternatives", EJS 6, 2012):
+// one row and column of M at a time, a lasso whose other unknowns M^-1 supplies. The primal needs
+// no feasible W to start from, its iterates are sparse and positive definite, and f falls with
+// each. The dual needs one, which for an indefinite P is as hard to find as the solution.
 //
-// The gap f(M) - g(W) bounds how far f(M) is above the optimum. W is M^-1 with its elements moved into their ranges.
+// The gap f(M) - g(W) bounds how far f(M) is above the optimum. W is M^-1 with its elements moved
+// into their ranges.
 package glasso
 
 import (
@@ -52,10 +56,12 @@ type Result struct {
 	Trace     []float64 // the objective at the start and after every sweep; it falls
 }
 
-// Solve finds M for the symmetric matrix p, both triangles, which it does not change. Elements of p and lambda must be finite.
+// Solve finds M for the symmetric matrix p, both triangles, which it does not change. Elements of p
+// and lambda must be finite.
 //
-// Cost: 4 k^3 flops a sweep for a part of k rows, and as many again if M is dense; some ten sweeps, more for a small lambda and an
-// ill-conditioned P. With lambda = 0, M is the inverse of P: one factorization.
+// Cost: 4 k^3 flops a sweep for a part of k rows, and as many again if M is dense; some ten sweeps,
+// more for a small lambda and an ill-conditioned P. With lambda = 0, M is the inverse of P: one
+// factorization.
 //
 // Errors: [ErrUnbounded]; ctx.Err(), wrapped; a request beyond the memory limit.
 func Solve(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float64, o Options) (*Result, error) {
@@ -146,7 +152,8 @@ type part struct {
 	theta, u, v []float64
 }
 
-// newPart starts from a diagonal M, which solves a part of one row, or for lambda = 0 from the inverse of P.
+// newPart starts from a diagonal M, which solves a part of one row, or for lambda = 0 from the
+// inverse of P.
 func newPart(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float64, rows []int) (*part, error) {
 	k := len(rows)
 	b := &part{eng: eng, t: eng.Backend().Kernels(), rows: rows, lambda: lambda,
@@ -174,8 +181,8 @@ func newPart(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda floa
 	return b, err
 }
 
-// inverse puts the inverse of a positive definite matrix, both triangles, into out and returns the logarithm of its determinant. An
-// indefinite one is ErrUnbounded.
+// inverse puts the inverse of a positive definite matrix, both triangles, into out and returns the
+// logarithm of its determinant. An indefinite one is ErrUnbounded.
 func (b *part) inverse(ctx context.Context, a, out blas.Matrix) (float64, error) {
 	logDet, err := b.cholesky(ctx, a)
 	if err == nil && b.eng.Backend().TriangularInverse(b.factor) != nil {
@@ -218,8 +225,8 @@ func (b *part) raise(ctx context.Context, w blas.Matrix) error {
 	return err
 }
 
-// measure inverts M and computes objective and gap; it says whether they are right, to rounding. If tr(P M) + lambda |M| is not
-// positive, f(t M) falls without end in t.
+// measure inverts M and computes objective and gap; it says whether they are right, to rounding. If
+// tr(P M) + lambda |M| is not positive, f(t M) falls without end in t.
 func (b *part) measure(ctx context.Context) (ok bool, err error) {
 	logDet, err := b.inverse(ctx, b.m, b.w)
 	if errors.Is(err, ErrUnbounded) {
@@ -253,7 +260,8 @@ func (b *part) measure(ctx context.Context) (ok bool, err error) {
 	return b.gap-b.gap == 0 || math.IsInf(b.gap, 1), err
 }
 
-// sweep minimizes over each row and column in turn. A sweep that rounding spoils is taken back and ends the search.
+// sweep minimizes over each row and column in turn. A sweep that rounding spoils is taken back and
+// ends the search.
 func (b *part) sweep(ctx context.Context, tol float64) error {
 	const rounding = 1e-10
 	before, objective, gap := b.m.Clone(), b.objective, b.gap
@@ -273,13 +281,13 @@ func (b *part) sweep(ctx context.Context, tol float64) error {
 	return nil
 }
 
-// column minimizes over row and column j of M. With A = (M without row and column j)^-1, the others p, theta of column j, and the
-// diagonal element at its optimum 1/p_jj + theta'A theta,
+// column minimizes over row and column j of M. With A = (M without row and column j)^-1, the others
+// p, theta of column j, and the diagonal element at its optimum 1/p_jj + theta'A theta,
 //
 //	p_jj theta'A theta + 2 p'theta + 2 lambda |theta|_1
 //
-// is left, which falls one coordinate at a time. A = W - u u'/u_j for the column u of W = M^-1, so that nothing is factorized. v
-// is A theta.
+// is left, which falls one coordinate at a time. A = W - u u'/u_j for the column u of W = M^-1, so
+// that nothing is factorized. v is A theta.
 func (b *part) column(j int, tol float64) {
 	const passes, share = 30, 1e-3
 	copy(b.u, b.w.Row(j))
@@ -315,7 +323,8 @@ func (b *part) column(j int, tol float64) {
 	b.replace(j, ujj, 1/pjj+b.t.Dot(b.theta, b.v), pjj)
 }
 
-// replace puts theta and the diagonal element into M, and brings W along: A + v v'p_jj, and -v p_jj in row and column j.
+// replace puts theta and the diagonal element into M, and brings W along: A + v v'p_jj, and -v p_jj
+// in row and column j.
 func (b *part) replace(j int, ujj, diagonal, pjj float64) {
 	for k, v := range b.theta {
 		b.m.Set(k, j, v)

@@ -16,7 +16,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/glasso"
 )
 
-// tol is the gap for each row. f grows by half the square of what M is away from the optimum, measured by M itself.
+// tol is the gap for each row. f grows by half the square of what M is away from the optimum,
+// measured by M itself.
 const tol = 1e-12
 
 func solve(t enginetest.Fataler, p blas.Matrix, lambda float64) (*glasso.Result, error) {
@@ -24,7 +25,8 @@ func solve(t enginetest.Fataler, p blas.Matrix, lambda float64) (*glasso.Result,
 	return glasso.Solve(context.Background(), enginetest.New(t, 1), p, lambda, glasso.Options{Tol: tol, MaxIter: 1000})
 }
 
-// covariance returns that of n random points whose features are mixtures of each other, minus shift times the identity.
+// covariance returns that of n random points whose features are mixtures of each other, minus shift
+// times the identity.
 func covariance(rng *rand.Rand, n, d int, shift float64) blas.Matrix {
 	x, p := blas.NewMatrix(n, d), blas.NewMatrix(d, d)
 	for i := range n {
@@ -47,8 +49,9 @@ func covariance(rng *rand.Rand, n, d int, shift float64) blas.Matrix {
 	return p
 }
 
-// optimal checks M against the conditions of the optimum: M is positive definite, and W = M^-1 has the diagonal of P, is lambda away
-// from P where M has a sign, on the side of the sign, and at most that elsewhere. The gap bounds all of it.
+// optimal checks M against the conditions of the optimum: M is positive definite, and W = M^-1 has
+// the diagonal of P, is lambda away from P where M has a sign, on the side of the sign, and at most
+// that elsewhere. The gap bounds all of it.
 func optimal(t *rapid.T, p blas.Matrix, lambda float64, r *glasso.Result) {
 	t.Helper()
 	d := p.Rows
@@ -93,8 +96,8 @@ func optimal(t *rapid.T, p blas.Matrix, lambda float64, r *glasso.Result) {
 	}
 }
 
-// The solution satisfies the conditions of the optimum, for covariances and for what is left of them when a multiple of the identity
-// is taken away, which mostly is indefinite.
+// The solution satisfies the conditions of the optimum, for covariances and for what is left of
+// them when a multiple of the identity is taken away, which mostly is indefinite.
 func TestOptimum(t *testing.T) {
 	indefinite := 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -126,7 +129,8 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// Two rows: W_12 is P_12 moved towards 0 by lambda, and there is a solution when W is positive definite.
+// Two rows: W_12 is P_12 moved towards 0 by lambda, and there is a solution when W is positive
+// definite.
 func TestTwoRows(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		number := func(name string, low, high float64) float64 { return rapid.Float64Range(low, high).Draw(rt, name) }
@@ -155,7 +159,8 @@ func TestTwoRows(t *testing.T) {
 	})
 }
 
-// lambda = 0 gives the inverse, and a large lambda the inverse of the diagonal, with no more error than that of an inverse.
+// lambda = 0 gives the inverse, and a large lambda the inverse of the diagonal, with no more error
+// than that of an inverse.
 func TestLimits(t *testing.T) {
 	const d = 12
 	p := covariance(rand.New(rand.NewPCG(2, 2)), 40, d, 0)
@@ -187,7 +192,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Rows and columns in another order, and in other units, have the same solution: f grows by d log(unit).
+// Rows and columns in another order, and in other units, have the same solution: f grows by d
+// log(unit).
 func TestUnitsAndOrder(t *testing.T) {
 	const d, lambda, unit = 10, 0.1, 1e6
 	p := covariance(rand.New(rand.NewPCG(3, 3)), 30, d, 0.1)

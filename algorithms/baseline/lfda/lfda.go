@@ -1,18 +1,20 @@
-// Package lfda is local Fisher discriminant analysis (Sugiyama, "Dimensionality reduction of multimodal labeled data by local Fisher
-// discriminant analysis", JMLR 8, 2007). A baseline, linear.
+// Package lfda is local Fisher discriminant analysis (Sugiyama, "Dimensionality reduction of
+// multimodal labeled data by local Fisher discriminant analysis", JMLR 8, 2007). A baseline, linear.
 //
-// Points of one must-link component are of one class; two classes differ where a cannot-link joins them. Of n linked ones, n_c in class c,
+// Points of one must-link component are of one class; two classes differ where a cannot-link joins
+// them. Of n linked points, n_c in class c,
 //
 //	Sw = 1/2 sum_ij in one class A_ij / n_c (x_i - x_j)(x_i - x_j)'
-//	Sb = 1/2 sum_ij in one class A_ij (1/n - 1/n_c) (x_i - x_j)(x_i - x_j)' + 1/2 sum_ij in different ones 1/n (x_i - x_j)(x_i - x_j)'
+//	Sb = 1/2 sum_ij in one class A_ij (1/n - 1/n_c) (x_i - x_j)(x_i - x_j)'
+//	   + 1/2 sum_ij in different classes 1/n (x_i - x_j)(x_i - x_j)'
 //
-// where A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), and s_i is the distance from x_i to its seventh nearest point in the class, is
-// small for points that are far apart for their neighborhoods. With A_ij = 1 these are the scatter matrices of Fisher's
-// discriminant; with the local ones a class may lie in several parts, which the map need not bring together.
+// where A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the distance from x_i to its seventh nearest
+// point in the class, is small for points that are far apart for their neighborhoods. With A_ij = 1
+// this is Fisher's discriminant; with local A_ij a class may lie in several parts.
 //
-// The rows t of the map solve Sb t = v (Sw + eps I) t for the largest v, with t'(Sw + eps I) t = 1; eps is relative to the mean of
-// the diagonal of Sw. They stay as they are (metric=plain), are multiplied by the root of v, so that directions weigh as much as
-// they separate classes (weighted; only v > 0 count), or are made orthonormal in the space they span (orthonormalized).
+// The rows t of the map solve Sb t = v (Sw + eps I) t for the largest v, with t'(Sw + eps I) t = 1;
+// eps is relative to the mean of Sw's diagonal. They stay so (metric=plain), are multiplied by the
+// root of v (weighted: where v > 0, or the first alone), or become orthonormal (orthonormalized).
 package lfda
 
 import (
@@ -75,11 +77,10 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric, a linear map. It is immutable and safe for concurrent use.
 type Model = linear.Fitted[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return linear.DecodeFitted[Params](Method, f) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
@@ -94,11 +95,12 @@ func New(p Params, c algorithms.Common) algorithms.Learner { return Learner{p, c
 // Method returns "lfda".
 func (Learner) Method() string { return Method }
 
-// Fit learns from n dense points of d features. The result has the type *[Model]. Cost: n_c^2 q flops for each class of n_c points,
-// and eigendecompositions of order q, the directions in which points vary.
+// Fit learns from n dense points of d features. The result has the type *[Model]. Cost: n_c^2 q flops
+// for each class, and eigenproblems of order q, the directions in which points vary.
 //
-// Errors: no must-links, no cannot-links, or none that tells classes apart; parameters that [Params.Validate] refuses, more dimensions
-// than directions; other than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors: no must-links, no cannot-links between classes, classes of equal points; bad parameters,
+// more dimensions than directions; points that are no dense vectors, have NaN or Inf or are all
+// equal; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
 	if err != nil {
@@ -130,20 +132,24 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if q := p.Z.Cols; l.Params.Dims > q {
 		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the directions in which the points vary", q)}
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "local scatter", Done: 1, Total: 2, Elapsed: time.Since(begin)})
+	l.Progress.Report(algorithms.Progress{Stage: "local scatter", Elapsed: time.Since(begin)})
 	within, between, err := scatters(ctx, eng, p.Z, c, l.differences)
 	if err != nil {
 		return nil, err
 	}
-	t, err := l.directions(ctx, eng, within, between)
+	status := algorithms.Status{Converged: true}
+	t, err := l.directions(ctx, eng, within, between, &status)
 	if err != nil {
 		return nil, err
 	}
-	return linear.NewFitted(p.Map(eng, Method, t), l.Params, algorithms.Status{Converged: true, Elapsed: time.Since(begin)}), ctx.Err()
+	w := blas.NewMatrix(t.Cols, dense.D)
+	eng.Backend().Gemm(true, false, 1, t, p.Directions, 0, w)
+	status.Elapsed = time.Since(begin)
+	return linear.NewFitted(linear.New(Method, p.Mean, w), l.Params, status), ctx.Err()
 }
 
-// directions returns the matrix of the map in principal coordinates. It overwrites the scatter matrices.
-func (l Learner) directions(ctx context.Context, eng *engine.Engine, within, between blas.Matrix) (blas.Matrix, error) {
+// directions returns the rows t, as columns, in principal coordinates. It overwrites the matrices.
+func (l Learner) directions(ctx context.Context, eng *engine.Engine, within, between blas.Matrix, status *algorithms.Status) (blas.Matrix, error) {
 	q, be := within.Rows, eng.Backend()
 	white, err := linear.Whiten(ctx, eng, within, l.Params.EpsRel, 0)
 	if err != nil {
@@ -159,34 +165,29 @@ func (l Learner) directions(ctx context.Context, eng *engine.Engine, within, bet
 		return turn, err
 	}
 	dims, weighted := cmp.Or(l.Params.Dims, q), l.Params.Metric == Weighted
-	for weighted && dims > 0 && !(v[q-dims] > 1e-12*v[q-1]) {
+	for weighted && dims > 1 && !(v[q-dims] > 1e-12*v[q-1]) {
 		dims--
 	}
-	if dims == 0 {
-		return turn, fault.Data("", "no direction separates the classes more than their neighborhoods: want other links, or metric=plain")
+	if weighted && !(v[q-1] > 0) {
+		weighted, status.Message = false, "no direction separates the classes more than their neighborhoods: the best is kept"
 	}
-	columns, out := blas.NewMatrix(q, dims), blas.NewMatrix(dims, q)
+	columns, rows := blas.NewMatrix(q, dims), blas.NewMatrix(dims, q)
 	for r := range dims { // eigenvalues ascend
-		copy(out.Row(r), turn.Row(q-1-r))
+		copy(rows.Row(r), turn.Row(q-1-r))
 		if weighted {
-			be.Kernels().Scale(math.Sqrt(v[q-1-r]), out.Row(r))
+			be.Kernels().Scale(math.Sqrt(v[q-1-r]), rows.Row(r))
 		}
 	}
-	be.Gemm(true, true, 1, white, out, 0, columns)
+	be.Gemm(true, true, 1, white, rows, 0, columns)
 	if l.Params.Metric == Orthonormalized {
 		be.QR(columns, blas.NewMatrix(dims, dims))
 	}
-	for r := range dims {
-		for j := range q {
-			out.Set(r, j, columns.At(j, r))
-		}
-	}
-	return out, nil
+	return columns, nil
 }
 
-// scatters returns Sw and Sb of the points z. For the points X of a class and the differences Y, X'Y is 1/2 sum_ij A_ij (x_i -
-// x_j)(x_i - x_j)'. Two different classes with means m_k, m_l and scatters S_k, S_l add (n_l S_k + n_k S_l + n_k n_l (m_k - m_l)(m_k
-// - m_l)') / n to Sb.
+// scatters returns Sw and Sb of the points z. Of a class X'Y, Y the differences, is the sum over its
+// pairs. Two that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l S_k + n_k S_l + n_k n_l
+// (m_k - m_l)(m_k - m_l)') / n to Sb.
 func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
 	n, be := float64(z.Rows), eng.Backend()
 	within, between = eng.NewMatrix(z.Cols, z.Cols), eng.NewMatrix(z.Cols, z.Cols)
@@ -217,11 +218,10 @@ func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes
 	return within, between, err
 }
 
-// differences returns the rows y_i = sum_j A_ij (x_i - x_j) of the points of a class. Where the scale is 0, so is A_ij, the limit.
+// differences returns the rows y_i = sum_j A_ij (x_i - x_j) of a class. A scale of 0 has A_ij = 0.
 func (l Learner) differences(ctx context.Context, eng *engine.Engine, x blas.Matrix) (blas.Matrix, error) {
-	const block = 64
 	t, y, scale := eng.Backend().Kernels(), blas.NewMatrix(x.Rows, x.Cols), make([]float64, x.Rows)
-	err := eng.For(ctx, x.Rows, block, func(lo, hi int) error {
+	err := eng.For(ctx, x.Rows, 64, func(lo, hi int) error {
 		squared := make([]float64, x.Rows)
 		for i := lo; i < hi; i++ {
 			for j := range squared {
@@ -235,7 +235,7 @@ func (l Learner) differences(ctx context.Context, eng *engine.Engine, x blas.Mat
 	if err != nil {
 		return y, err
 	}
-	return y, eng.For(ctx, x.Rows, block, func(lo, hi int) error {
+	return y, eng.For(ctx, x.Rows, 64, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			for j, s := range scale {
 				if s > 0 && scale[i] > 0 {

@@ -41,7 +41,8 @@ func fitted(t enginetest.Fataler, eng *engine.Engine, p Params, x points.Points,
 	return w
 }
 
-// pairwise returns Sw and Sb as the package comment has them, pair by pair, for neighbors below 1 with A_ij = 1.
+// pairwise returns Sw and Sb as the package comment has them, pair by pair, for neighbors below 1
+// with A_ij = 1.
 func pairwise(x *points.Dense, c *classes.Classes, neighbors int) (within, between blas.Matrix) {
 	within, between = blas.NewMatrix(x.D, x.D), blas.NewMatrix(x.D, x.D)
 	n := float64(len(c.Rows))
@@ -136,7 +137,8 @@ func equal(_ context.Context, eng *engine.Engine, x blas.Matrix) (blas.Matrix, e
 	return y, nil
 }
 
-// With A_ij = 1 and classes that all differ, Sw is the scatter within classes and Sb that of their means: Fisher's discriminant.
+// With A_ij = 1 and classes that all differ, Sw is the scatter within classes and Sb that of their
+// means: Fisher's discriminant.
 func TestFisher(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, _ := enginetest.Bands(rt, 40, 4, 1, rapid.Uint64().Draw(rt, "seed"))
@@ -176,8 +178,9 @@ func TestFisher(t *testing.T) {
 	})
 }
 
-// The rows of the map solve the generalized eigenproblem, in falling order: T (Sw + eps I) T' = I and T Sb T' = V, and with all of
-// them Sb t = v (Sw + eps I) t. Other metrics are the same rows with other lengths, or an orthonormal basis of them.
+// The rows of the map solve the generalized eigenproblem, in falling order: T (Sw + eps I) T' = I
+// and T Sb T' = V, and with all of them Sb t = v (Sw + eps I) t. Other metrics are the same rows
+// with other lengths, or an orthonormal basis of them.
 func TestEigen(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 5
@@ -250,8 +253,8 @@ func TestEigen(t *testing.T) {
 	})
 }
 
-// A class of two parts on both sides of another one: the means are equal, so that Fisher's discriminant sees noise; local scatter
-// sees the direction in which they lie.
+// A class of two parts on both sides of another one: the means are equal, so that Fisher's
+// discriminant sees noise; local scatter sees the direction in which they lie.
 func TestParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	x, labels := &points.Dense{N: 120, D: 2, Data: make([]float64, 240)}, make([]string, 120)

@@ -1,21 +1,26 @@
-// Package sdml learns a sparse linear metric: sparse determinant metric learning (Qi, Tang, Zha, Chen & Zhang, "An efficient sparse
-// metric learning in high-dimensional space via L1-penalized log-determinant regularization", ICML 2009). A baseline.
+// Package sdml learns a sparse linear metric: sparse determinant metric learning (Qi, Tang, Zha,
+// Chen & Zhang, "An efficient sparse metric learning in high-dimensional space via L1-penalized
+// log-determinant regularization", ICML 2009). A baseline.
 //
-// With s_ij = 1 for a must-link and -1 for a cannot-link, times its weight, the matrix M of the metric minimizes
+// With s_ij = 1 for a must-link and -1 for a cannot-link, times its weight, the matrix M of the
+// metric minimizes
 //
-//	tr(P M) - log det M + lambda sum_{a != b} |M_ab|,  P = M0^-1 + eta sum_ij s_ij (x_i - x_j)(x_i - x_j)'
+//	tr(P M) - log det M + lambda sum_{a != b} |M_ab|
+//	P = M0^-1 + eta sum_ij s_ij (x_i - x_j)(x_i - x_j)'
 //
-// over positive definite matrices: must-links short, cannot-links long, M near the prior M0 in LogDet divergence, and pairs of
-// features that hardly matter left out. It is the graphical lasso of P, which package solvers/glasso solves until the duality gap
-// is small. M0^-1 is the identity or the covariance C of the points, to which 1e-10 of its mean variance is added; a feature that does
-// not vary counts as one of mean variance.
+// over positive definite matrices: must-links short, cannot-links long, M near the prior M0 in
+// LogDet divergence, and pairs of features that hardly matter left out. It is the graphical lasso
+// of P, which package solvers/glasso solves until the duality gap is small. M0^-1 is the identity
+// or the covariance C of the points, to which 1e-10 of its mean variance is added; a feature that
+// does not vary counts as one of mean variance.
 //
-// Cannot-links make P indefinite as eta grows. Then the objective mostly has no lower bound: M grows without end where
-// cannot-links are longer than must-links. No eigenvalue of P is moved to hide that, since M would then be the answer to another
-// prior. Instead eta has a unit in which it does not happen: eta = balance / rho, where rho is the spectral radius of the sum over
-// links as the prior sees it, M0^1/2 (sum) M0^1/2. With balance < 1, P is at least (1 - balance) M0^-1, and there is a solution. A
-// larger balance is an error that names the limit, unless sparsity is large enough for a solution. lambda is sparsity times the mean
-// of the diagonal of M0^-1, so that neither depends on the units of the features or the number of links.
+// Cannot-links make P indefinite as eta grows. Then the objective mostly has no lower bound. No
+// eigenvalue of P is moved to hide that, since M would then be the answer to another prior. Instead
+// eta has a unit in which it does not happen: eta = balance / rho, where rho is the spectral radius
+// of the sum over links as the prior sees it, M0^1/2 (sum) M0^1/2. With balance < 1, P is at least
+// (1 - balance) M0^-1, and there is a solution. A larger balance is an error that names the limit,
+// unless sparsity is large enough for a solution. lambda is sparsity times the mean of the diagonal
+// of M0^-1, so that neither depends on the units of the features or the number of links.
 package sdml
 
 import (
@@ -72,18 +77,18 @@ type Params struct {
 	MaxIter  int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"most sweeps over the features"`
 }
 
-// DefaultParams returns a weight of the links near the limit, and the identity to stay near to.
+// DefaultParams returns a weight of the links near the limit, and the identity as the prior.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric: M = W'W for the upper triangular W of its map. The objective is that of the package comment, with P
-// divided by the mean of the diagonal of M0^-1. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
-// [algorithms.Model] has them, are exact and take 2 d^2 flops a point.
+// Model is a fitted metric: M = W'W for the upper triangular W of its map. The objective is that of
+// the package comment, with P divided by the mean of the diagonal of M0^-1. It is immutable and
+// safe for concurrent use.
 type Model = linear.Descended[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return linear.DecodeDescended[Params](Method, f) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
@@ -101,13 +106,15 @@ func (Learner) Method() string { return Method }
 // maxFeatures keeps a fit within minutes: a sweep over the features takes 4 d^3 flops.
 const maxFeatures = 2048
 
-// Fit learns from n dense points of d features, at most 2048, and the links between them, of either kind. The result has the type
-// *[Model]; its status tells the duality gap and eta.
+// Fit learns from n dense points of d features, at most 2048, and the links between them, of either
+// kind. The result has the type *[Model]; its status tells the duality gap and eta.
 //
-// Cost: d^2 flops a link, and some ten sweeps of the graphical lasso of 4 d^3 flops, fewer for a sparse M.
+// Cost: d^2 flops a link, and some ten sweeps of the graphical lasso of 4 d^3 flops, fewer for a
+// sparse M.
 //
-// Errors: no links, or only between equal points; parameters that [Params.Validate] refuses, or without a solution; other than dense
-// vectors; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors: no links, or only between equal points; parameters that [Params.Validate] refuses, or
+// without a solution; other than dense vectors; points with NaN or Inf; a request beyond the memory
+// limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
 	if err != nil {
@@ -223,7 +230,8 @@ func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *l
 	return p, nil
 }
 
-// covariance puts that of the centered points into c, both triangles, divided by its mean variance, which it returns.
+// covariance puts that of the centered points into c, both triangles, divided by its mean variance,
+// which it returns.
 func covariance(eng *engine.Engine, z, c blas.Matrix) (unit float64) {
 	const ridge, constant = 1e-10, 1e-100
 	eng.Backend().Syrk(true, 1/float64(z.Rows), z, 0, c)

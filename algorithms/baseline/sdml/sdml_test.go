@@ -95,8 +95,9 @@ func formula(t enginetest.Fataler, params Params, x *points.Dense, set *links.Se
 	return p, params.Sparsity * unit
 }
 
-// The metric satisfies the conditions of the optimum of the problem as the package comment states it: W = M^-1 has the diagonal of P,
-// is lambda away from P where M is not 0, on the side of its sign, and at most that elsewhere. Without sparsity M is P^-1.
+// The metric satisfies the conditions of the optimum of the problem as the package comment states
+// it: W = M^-1 has the diagonal of P, is lambda away from P where M is not 0, on the side of its
+// sign, and at most that elsewhere. Without sparsity M is P^-1.
 func TestOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		eng := enginetest.New(rt, 1)
@@ -150,8 +151,8 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// Where cannot-links outweigh the prior there is no metric, and the error names the balance at which that begins; but with enough
-// sparsity there is one, although P is indefinite.
+// Where cannot-links outweigh the prior there is no metric, and the error names the balance at
+// which that begins; but with enough sparsity there is one, although P is indefinite.
 func TestIndefinite(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x := &points.Dense{N: 4, D: 2, Data: []float64{0, 0, 1, 0, 0, 1, 1, 1}} // P is I + eta ((0,0),(0,1)) - 2 eta ((1,1),(1,1))
@@ -185,8 +186,8 @@ func TestIndefinite(t *testing.T) {
 	}
 }
 
-// The order of links, the order of the rows in each and the number of workers leave no trace. In other units the metric is the same
-// but for the unit: with the covariance for a prior it has none.
+// The order of links, the order of the rows in each and the number of workers leave no trace. In
+// other units the metric is the same but for the unit: with the covariance for a prior it has none.
 func TestSame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 5, 30, 4)
 	list := slices.Concat(set.Must(), set.Cannot())
@@ -251,7 +252,8 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)
 		}
 	}
-	// A column that does not vary, or is a multiple of another, is no obstacle, nor is one kind of links alone.
+	// A column that does not vary, or is a multiple of another, is no obstacle, nor is one kind of
+	// links alone.
 	for i := range twins.N {
 		twins.Row(i)[2] = -3 * twins.Row(i)[1]
 	}
