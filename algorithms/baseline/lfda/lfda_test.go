@@ -290,6 +290,23 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// Where the classes that differ are in one place, no direction has v > 0: the weighted map is the
+// first row of the plain one, and the status says so.
+func TestNoDirection(t *testing.T) {
+	x := &points.Dense{N: 6, D: 2, Data: []float64{-1, 0, 1, 0, 0, -2, 0, 2, 0, 0, 0, 0}}
+	set := enginetest.Links(t, 6, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Must), links.NewLink(4, 5, links.Cannot)})
+	eng := enginetest.New(t, 1)
+	m, err := New(DefaultParams(), algorithms.Common{}).Fit(t.Context(), eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _ := m.(*Model).Transform()
+	plain := fitted(t, eng, with(func(p *Params) { p.Metric = Plain }), x, set)
+	if w.Rows != 1 || !slices.Equal(w.Row(0), plain.Row(0)) || !strings.Contains(m.Status().Message, "no direction") {
+		t.Errorf("%d rows, %v of %v, status %+v", w.Rows, w.Data, plain.Data, m.Status())
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, _, set := enginetest.Bands(t, 40, 4, 20, 6)
