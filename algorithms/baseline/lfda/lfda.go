@@ -29,6 +29,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -78,10 +80,10 @@ func DefaultParams() Params { return param.Default[Params]() }
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map. It is immutable and safe for concurrent use.
-type Model = linear.Fitted[Params]
+type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return linear.DecodeFitted[Params](Method, f) }
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
@@ -103,22 +105,13 @@ func (Learner) Method() string { return Method }
 // equal; a request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Dense(Method, l.Params, x, set)
 	if err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
 	if must, cannot := set.Count(); must == 0 || cannot == 0 {
@@ -145,7 +138,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	w := blas.NewMatrix(t.Cols, dense.D)
 	eng.Backend().Gemm(true, false, 1, t, p.Directions, 0, w)
 	status.Elapsed = time.Since(begin)
-	return linear.NewFitted(linear.New(Method, p.Mean, w), l.Params, status), ctx.Err()
+	return record.New(maps.NewLinear(Method, p.Mean, w), l.Params, status), ctx.Err()
 }
 
 // directions returns the rows t, as columns, in principal coordinates. It overwrites the matrices.

@@ -33,6 +33,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -86,10 +88,12 @@ func (p Params) Validate() error { return param.Validate(p) }
 // Model is a fitted metric: M = W'W for the upper triangular W of its map. The objective is that of
 // the package comment, with P divided by the mean of the diagonal of M0^-1. It is immutable and
 // safe for concurrent use.
-type Model = linear.Descended[Params]
+type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return linear.DecodeDescended[Params](Method, f) }
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
@@ -117,18 +121,12 @@ const maxFeatures = 2048
 // limit; ctx.Err(), wrapped.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fit(ctx, eng, x, set)
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
-	}
-	return m, nil
+	return record.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := linear.Vectors(Method, x)
+	dense, err := input.Dense(Method, l.Params, x, set)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +170,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if !r.Converged {
 		status.Message += fmt.Sprintf(": %d sweeps did not reach the tolerance %g (raise max_iter, tol or sparsity)", r.Sweeps, l.Params.Tol)
 	}
-	return linear.NewDescended(linear.New(Method, p.mean, w), l.Params, status, r.Trace), ctx.Err()
+	return record.NewTraced(maps.NewLinear(Method, p.mean, w), l.Params, status, r.Trace), ctx.Err()
 }
 
 // problem is the matrix P.
