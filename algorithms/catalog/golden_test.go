@@ -19,7 +19,7 @@ func goldenTolerance(method string) float64 {
 	switch method {
 	case "nca": // not convex, and flat where it ends
 		return 1e-3
-	case "npkl", "npk", "simplenpkl", "sdplr", "gml", "itml", "lmnn", "lsml", "scml", "mmc", "cmvu":
+	case "npkl", "npk", "simplenpkl", "sdplr", "gml", "itml", "lmnn", "lsml", "scml", "mmc", "cmvu", "sdml":
 		return 1e-5
 	}
 	return 1e-9

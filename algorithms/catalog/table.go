@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
 	"github.com/mustlink/mustlink/algorithms/baseline/klein"
 	"github.com/mustlink/mustlink/algorithms/baseline/kpca"
+	"github.com/mustlink/mustlink/algorithms/baseline/lfda"
 	"github.com/mustlink/mustlink/algorithms/baseline/llma"
 	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
 	"github.com/mustlink/mustlink/algorithms/baseline/lsml"
@@ -16,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/npk"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
 	"github.com/mustlink/mustlink/algorithms/baseline/scml"
+	"github.com/mustlink/mustlink/algorithms/baseline/sdml"
 	"github.com/mustlink/mustlink/algorithms/baseline/sdplr"
 	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
 	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
@@ -45,6 +47,8 @@ var methods = sync.OnceValue(func() []Method {
 		entry(nca.About, nca.New, nca.Decode),
 		entry(lsml.About, lsml.New, lsml.Decode),
 		entry(scml.About, scml.New, scml.Decode),
+		entry(lfda.About, lfda.New, lfda.Decode),
+		entry(sdml.About, sdml.New, sdml.Decode),
 		entry(xiang.About, xiang.New, xiang.Decode),
 		entry(klein.About, klein.New, klein.Decode),
 		entry(llma.About, llma.New, llma.Decode),

@@ -27,6 +27,8 @@ var variants = map[string][]map[string]string{
 	"mmc":        {{"diagonal": "true"}, {"eps_rel": "0"}, {"diagonal": "true", "eps_rel": "0"}},
 	"lmnn":       {{"rank": "0"}, {"dims": "1"}, {"mu": "0.999"}},
 	"nca":        {{"dims": "1"}, {"contractions": "0"}},
+	"lfda":       {{"dims": "1"}, {"metric": "plain"}, {"metric": "orthonormalized"}, {"eps_rel": "1e-12"}, {"neighbors": "1"}},
+	"sdml":       {{"prior": "covariance"}, {"sparsity": "0"}, {"prior": "covariance", "sparsity": "0"}, {"balance": "3"}, {"balance": "3", "sparsity": "10"}},
 	"llma":       {{"lambda": "0"}, {"anchors": "2"}},
 	"spectral":   {{"kind": "regularized"}, {"kind": "eigenmaps"}, {"kind": "alignment"}, {"kind": "order"}, {"basis": "lle"}, {"basis": "isomap"}, {"normalized": "true"}},
 	"kpca":       {{"dims": "1"}, {"rank_tol": "0"}},

@@ -21,6 +21,7 @@ var precise = map[string]map[string]string{
 	"gml":   {"tol": "1e-10", "max_iter": "100000"},
 	"itml":  {"tol": "1e-10", "max_iter": "100000"},
 	"sdplr": {"tol": "1e-8", "max_iter": "100000"},
+	"sdml":  {"sparsity": "0"}, // is of the features, which turn
 }
 
 // squared fits a method and returns the squared learned distances of all pairs of points.

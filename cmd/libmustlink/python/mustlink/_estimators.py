@@ -21,6 +21,8 @@ __all__ = [
     "NCA",
     "LSML",
     "SCML",
+    "LFDA",
+    "SDML",
     "Xiang",
     "Klein",
     "LLMA",
@@ -1523,6 +1525,192 @@ class SCML(MetricLearner):
         self.bases = bases
         self.triplets = triplets
         self.dims = dims
+        self.tol = tol
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class LFDA(MetricLearner):
+    """Local Fisher discriminant analysis, linear; learns from classes (--links-from-labels all).
+
+    Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR 8, 2007.
+
+    Parameters
+    ----------
+    dims : int, default 0
+        Directions that separate classes most; 0: all.
+    neighbors : int, default 7
+        The neighbor in the class whose distance is the local scale; fewer in smaller classes, >= 1.
+    metric : Literal["weighted", "orthonormalized", "plain"], default "weighted"
+        What the directions are scaled by: weighted, orthonormalized or plain.
+    eps_rel : float, default 1e-3
+        Regularization relative to the mean local variance within classes, > 0.
+    rank_tol : float, default 1e-10
+        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    standardize : bool, default False
+        Scale features to mean 0 and deviation 1, here and in transform.
+    n_links : int | str | None, default None
+        Links of each kind that a fit draws from y; None or "all" for everything that the labels say.
+    unlabeled : Any, default None
+        The value of y that stands for no label; None: all of y are labels.
+    random_state : Any, default 1
+        Fixes every random choice: a whole number, None for 1, or a RandomState.
+    n_jobs : int | None, default None
+        Workers; None or -1: all processors. The result does not depend on it.
+    memory_limit : int | None, default None
+        Bytes that a request may take; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the points of the fit.
+    feature_names_in_ : array of str
+        Their names, if they had some.
+    n_iter_ : int
+        Iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import LFDA
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = LFDA().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "lfda"
+    _defaults = {
+        "dims": ("dims", 0),
+        "neighbors": ("neighbors", 7),
+        "metric": ("metric", "weighted"),
+        "eps_rel": ("eps_rel", 1e-3),
+        "rank_tol": ("rank_tol", 1e-10),
+    }
+    _kernels = False
+    _uses_cannot_links = True
+    _pairwise = False
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        dims: int = 0,
+        neighbors: int = 7,
+        metric: Literal["weighted", "orthonormalized", "plain"] = "weighted",
+        eps_rel: float = 1e-3,
+        rank_tol: float = 1e-10,
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.dims = dims
+        self.neighbors = neighbors
+        self.metric = metric
+        self.eps_rel = eps_rel
+        self.rank_tol = rank_tol
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class SDML(MetricLearner):
+    """Sparse determinant metric learning, linear: a sparse matrix near a prior.
+
+    Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional space via L1-penalized log-determinant regularization, ICML 2009.
+
+    Parameters
+    ----------
+    prior : Literal["identity", "covariance"], default "identity"
+        Metric to stay near to: identity or covariance (its inverse).
+    balance : float, default 0.95
+        Weight of the links; below 1 there always is a solution, >= 0.
+    sparsity : float, default 0.01
+        Weight of what is off the diagonal, relative to the mean variance with prior=covariance, >= 0.
+    tol : float, default 1e-6
+        Duality gap for each feature that ends the fit, > 0.
+    max_iter : int, default 500
+        Most sweeps over the features, >= 1.
+    standardize : bool, default False
+        Scale features to mean 0 and deviation 1, here and in transform.
+    n_links : int | str | None, default None
+        Links of each kind that a fit draws from y; "all" for everything that the labels say, None for that, or as many as there are points.
+    unlabeled : Any, default None
+        The value of y that stands for no label; None: all of y are labels.
+    random_state : Any, default 1
+        Fixes every random choice: a whole number, None for 1, or a RandomState.
+    n_jobs : int | None, default None
+        Workers; None or -1: all processors. The result does not depend on it.
+    memory_limit : int | None, default None
+        Bytes that a request may take; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the points of the fit.
+    feature_names_in_ : array of str
+        Their names, if they had some.
+    n_iter_ : int
+        Iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import SDML
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = SDML().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "sdml"
+    _defaults = {
+        "prior": ("prior", "identity"),
+        "balance": ("balance", 0.95),
+        "sparsity": ("sparsity", 0.01),
+        "tol": ("tol", 1e-6),
+        "max_iter": ("max_iter", 500),
+    }
+    _kernels = False
+    _uses_cannot_links = True
+    _pairwise = True
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        prior: Literal["identity", "covariance"] = "identity",
+        balance: float = 0.95,
+        sparsity: float = 0.01,
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.prior = prior
+        self.balance = balance
+        self.sparsity = sparsity
         self.tol = tol
         self.max_iter = max_iter
         self.standardize = standardize

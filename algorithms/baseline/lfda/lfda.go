@@ -1,0 +1,243 @@
+// Package lfda is local Fisher discriminant analysis (Sugiyama, "Dimensionality reduction of
+// multimodal labeled data by local Fisher discriminant analysis", JMLR 8, 2007). A baseline, linear.
+//
+// Points of one must-link component are of one class; two classes differ where a cannot-link joins
+// them. Of n linked points, n_c in class c,
+//
+//	Sw = 1/2 sum_ij in one class A_ij / n_c (x_i - x_j)(x_i - x_j)'
+//	Sb = 1/2 sum_ij in one class A_ij (1/n - 1/n_c) (x_i - x_j)(x_i - x_j)'
+//	   + 1/2 sum_ij in different classes 1/n (x_i - x_j)(x_i - x_j)'
+//
+// where A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the distance from x_i to its seventh nearest
+// point in the class, is small for points that are far apart for their neighborhoods. With A_ij = 1
+// this is Fisher's discriminant; with local A_ij a class may lie in several parts.
+//
+// The rows t of the map solve Sb t = v (Sw + eps I) t for the largest v, with t'(Sw + eps I) t = 1;
+// eps is relative to the mean of Sw's diagonal. They stay so (metric=plain), are multiplied by the
+// root of v (weighted: where v > 0, or the first alone), or become orthonormal (orthonormalized).
+package lfda
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/scatter"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "lfda"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "LFDA",
+	Summary:         "local Fisher discriminant analysis, linear; learns from classes (--links-from-labels all)",
+	Paper:           "Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR 8, 2007",
+	Linear:          true,
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
+// Metric says how the solutions of the eigenproblem make a map.
+type Metric string
+
+const (
+	Weighted        Metric = "weighted"
+	Orthonormalized Metric = "orthonormalized"
+	Plain           Metric = "plain"
+)
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Dims      int     `json:"dims" param:"dims" zero:"all" help:"directions that separate classes most"`
+	Neighbors int     `json:"neighbors" param:"neighbors" default:"7" range:">= 1" help:"the neighbor in the class whose distance is the local scale; fewer in smaller classes"`
+	Metric    Metric  `json:"metric" param:"metric" default:"weighted" choices:"weighted,orthonormalized,plain" help:"what the directions are scaled by"`
+	EpsRel    float64 `json:"eps_rel" param:"eps_rel" default:"1e-3" range:"> 0" help:"regularization relative to the mean local variance within classes"`
+	RankTol   float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+}
+
+// DefaultParams returns all directions, weighted.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Model is a fitted metric, a linear map. It is immutable and safe for concurrent use.
+type Model = record.Model[Params]
+
+// Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Params   Params
+	Progress algorithms.ProgressFunc
+}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner { return Learner{p, c.Progress} }
+
+// Method returns "lfda".
+func (Learner) Method() string { return Method }
+
+// Fit learns from n dense points of d features. The result has the type *[Model]. Cost: n_c^2 q flops
+// for each class, and eigenproblems of order q, the directions in which points vary.
+//
+// Errors: no must-links, no cannot-links between classes, classes of equal points; bad parameters,
+// more dimensions than directions; points that are no dense vectors, have NaN or Inf or are all
+// equal; a request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	return record.Result(ctx, Method+": fit", m, err)
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	dense, err := input.Dense(Method, l.Params, x, set)
+	if err != nil {
+		return nil, err
+	}
+	if must, cannot := set.Count(); must == 0 || cannot == 0 {
+		return nil, fault.Data("", "%s learns from classes that differ: want must-links and cannot-links, got %d and %d", Method, must, cannot)
+	}
+	c := classes.New(set)
+	p, err := linear.NewPrincipalOf(ctx, eng, dense, l.Params.RankTol, c.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if q := p.Z.Cols; l.Params.Dims > q {
+		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the directions in which the points vary", q)}
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "local scatter", Elapsed: time.Since(begin)})
+	within, between, err := scatters(ctx, eng, p.Z, c, l.differences)
+	if err != nil {
+		return nil, err
+	}
+	status := algorithms.Status{Converged: true}
+	t, err := l.directions(ctx, eng, within, between, &status)
+	if err != nil {
+		return nil, err
+	}
+	w := blas.NewMatrix(t.Cols, dense.D)
+	eng.Backend().Gemm(true, false, 1, t, p.Directions, 0, w)
+	status.Elapsed = time.Since(begin)
+	return record.New(maps.NewLinear(Method, p.Mean, w), l.Params, status), ctx.Err()
+}
+
+// directions returns the rows t, as columns, in principal coordinates. It overwrites the matrices.
+func (l Learner) directions(ctx context.Context, eng *engine.Engine, within, between blas.Matrix, status *algorithms.Status) (blas.Matrix, error) {
+	q, be := within.Rows, eng.Backend()
+	white, err := linear.Whiten(ctx, eng, within, l.Params.EpsRel, 0)
+	if err != nil {
+		return white, err
+	}
+	if white.Rows == 0 {
+		return white, fault.Data("", "the points of every class are equal, or have no neighbors: want classes that vary")
+	}
+	half, turn, v := blas.NewMatrix(q, q), blas.NewMatrix(q, q), make([]float64, q)
+	be.Gemm(false, false, 1, white, between, 0, half)
+	be.Gemm(false, true, 1, half, white, 0, turn)
+	if err := eng.SymEig(ctx, turn, v, true); err != nil {
+		return turn, err
+	}
+	dims, weighted := cmp.Or(l.Params.Dims, q), l.Params.Metric == Weighted
+	for weighted && dims > 1 && !(v[q-dims] > 1e-12*v[q-1]) {
+		dims--
+	}
+	if weighted && !(v[q-1] > 0) {
+		weighted, status.Message = false, "no direction separates the classes more than their neighborhoods: the best is kept"
+	}
+	columns, rows := blas.NewMatrix(q, dims), blas.NewMatrix(dims, q)
+	for r := range dims { // eigenvalues ascend
+		copy(rows.Row(r), turn.Row(q-1-r))
+		if weighted {
+			be.Kernels().Scale(math.Sqrt(v[q-1-r]), rows.Row(r))
+		}
+	}
+	be.Gemm(true, true, 1, white, rows, 0, columns)
+	if l.Params.Metric == Orthonormalized {
+		be.QR(columns, blas.NewMatrix(dims, dims))
+	}
+	return columns, nil
+}
+
+// scatters returns Sw and Sb of the points z. Of a class X'Y, Y the differences, is the sum over its
+// pairs. Two that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l S_k + n_k S_l + n_k n_l
+// (m_k - m_l)(m_k - m_l)') / n to Sb.
+func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
+	n, be := float64(z.Rows), eng.Backend()
+	within, between = eng.NewMatrix(z.Cols, z.Cols), eng.NewMatrix(z.Cols, z.Cols)
+	means, apart := eng.NewMatrix(len(c.Members), z.Cols), []links.Link(nil)
+	for k, members := range c.Members {
+		x, size, rivals := z.Select(members), float64(len(members)), 0.0
+		copy(means.Row(k), linear.Centre(x))
+		for _, l := range c.Rivals(k) {
+			other := float64(len(c.Members[l]))
+			if rivals += other; k < l {
+				apart = append(apart, links.Link{I: k, J: l, Weight: size * other / n})
+			}
+		}
+		y, err := differences(ctx, eng, x)
+		if err != nil {
+			return within, between, err
+		}
+		be.Gemm(true, false, 1/size, x, y, 1, within)
+		be.Gemm(true, false, 1/n-1/size, x, y, 1, between)
+		be.Gemm(true, false, rivals/n, x, x, 1, between)
+	}
+	if len(apart) == 0 {
+		return within, between, fault.Data("", "cannot-links join points of one class only: want some between classes")
+	}
+	err = scatter.Links(ctx, eng, means, apart, between)
+	within.Mirror()
+	between.Mirror()
+	return within, between, err
+}
+
+// differences returns the rows y_i = sum_j A_ij (x_i - x_j) of a class. A scale of 0 has A_ij = 0.
+func (l Learner) differences(ctx context.Context, eng *engine.Engine, x blas.Matrix) (blas.Matrix, error) {
+	t, y, scale := eng.Backend().Kernels(), blas.NewMatrix(x.Rows, x.Cols), make([]float64, x.Rows)
+	err := eng.For(ctx, x.Rows, 64, func(lo, hi int) error {
+		squared := make([]float64, x.Rows)
+		for i := lo; i < hi; i++ {
+			for j := range squared {
+				squared[j] = t.SquaredDistance(x.Row(i), x.Row(j))
+			}
+			slices.Sort(squared) // the first is that to itself
+			scale[i] = math.Sqrt(squared[min(l.Params.Neighbors, x.Rows-1)])
+		}
+		return nil
+	})
+	if err != nil {
+		return y, err
+	}
+	return y, eng.For(ctx, x.Rows, 64, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			for j, s := range scale {
+				if s > 0 && scale[i] > 0 {
+					a := math.Exp(-t.SquaredDistance(x.Row(i), x.Row(j)) / scale[i] / s)
+					t.Axpy(a, x.Row(i), y.Row(i))
+					t.Axpy(-a, x.Row(j), y.Row(i))
+				}
+			}
+		}
+		return nil
+	})
+}

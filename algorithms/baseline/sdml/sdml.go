@@ -1,0 +1,248 @@
+// Package sdml learns a sparse linear metric: sparse determinant metric learning (Qi, Tang, Zha,
+// Chen & Zhang, "An efficient sparse metric learning in high-dimensional space via L1-penalized
+// log-determinant regularization", ICML 2009). A baseline.
+//
+// With s_ij = 1 for a must-link and -1 for a cannot-link, times its weight, the matrix M of the
+// metric minimizes
+//
+//	tr(P M) - log det M + lambda sum_{a != b} |M_ab|
+//	P = M0^-1 + eta sum_ij s_ij (x_i - x_j)(x_i - x_j)'
+//
+// over positive definite matrices: must-links short, cannot-links long, M near the prior M0 in
+// LogDet divergence, and pairs of features that hardly matter left out. It is the graphical lasso
+// of P, which package solvers/glasso solves until the duality gap is small. M0^-1 is the identity
+// or the covariance C of the points, to which 1e-10 of its mean variance is added; a feature that
+// does not vary counts as one of mean variance.
+//
+// Cannot-links make P indefinite as eta grows. Then the objective mostly has no lower bound. No
+// eigenvalue of P is moved to hide that, since M would then be the answer to another prior. Instead
+// eta has a unit in which it does not happen: eta = balance / rho, where rho is the spectral radius
+// of the sum over links as the prior sees it, M0^1/2 (sum) M0^1/2. With balance < 1, P is at least
+// (1 - balance) M0^-1, and there is a solution. A larger balance is an error that names the limit,
+// unless sparsity is large enough for a solution. lambda is sparsity times the mean of the diagonal
+// of M0^-1, so that neither depends on the units of the features or the number of links.
+package sdml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/scatter"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/glasso"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "sdml"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "SDML",
+	Summary:         "sparse determinant metric learning, linear: a sparse matrix near a prior",
+	Paper:           "Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional space via L1-penalized log-determinant regularization, ICML 2009",
+	Linear:          true,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+	Baseline:        true,
+}
+
+// Prior says what the metric is near to.
+type Prior string
+
+// The priors.
+const (
+	Identity   Prior = "identity"
+	Covariance Prior = "covariance" // the inverse covariance of the points
+)
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Prior    Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse)" help:"metric to stay near to"`
+	Balance  float64 `json:"balance" param:"balance" default:"0.95" range:">= 0" help:"weight of the links; below 1 there always is a solution"`
+	Sparsity float64 `json:"sparsity" param:"sparsity" default:"0.01" range:">= 0" help:"weight of what is off the diagonal, relative to the mean variance with prior=covariance"`
+	Tol      float64 `json:"tol" param:"tol" default:"1e-6" range:"> 0" help:"duality gap for each feature that ends the fit"`
+	MaxIter  int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"most sweeps over the features"`
+}
+
+// DefaultParams returns a weight of the links near the limit, and the identity as the prior.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Model is a fitted metric: M = W'W for the upper triangular W of its map. The objective is that of
+// the package comment, with P divided by the mean of the diagonal of M0^-1. It is immutable and
+// safe for concurrent use.
+type Model = record.Traced[Params]
+
+// Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Params   Params
+	Progress algorithms.ProgressFunc
+}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner { return Learner{p, c.Progress} }
+
+// Method returns "sdml".
+func (Learner) Method() string { return Method }
+
+// maxFeatures keeps a fit within minutes: a sweep over the features takes 4 d^3 flops.
+const maxFeatures = 2048
+
+// Fit learns from n dense points of d features, at most 2048, and the links between them, of either
+// kind. The result has the type *[Model]; its status tells the duality gap and eta.
+//
+// Cost: d^2 flops a link, and some ten sweeps of the graphical lasso of 4 d^3 flops, fewer for a
+// sparse M.
+//
+// Errors: no links, or only between equal points; parameters that [Params.Validate] refuses, or
+// without a solution; other than dense vectors; points with NaN or Inf; a request beyond the memory
+// limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	return record.Result(ctx, Method+": fit", m, err)
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	dense, err := input.Dense(Method, l.Params, x, set)
+	if err != nil {
+		return nil, err
+	}
+	if err := input.CheckPairs(eng, x, set); err != nil {
+		return nil, err
+	}
+	if set.Len() == 0 {
+		return nil, input.NoLinks(Method)
+	}
+	if dense.D > maxFeatures {
+		return nil, fault.Data("", "%d features: want at most %d for %s (use xrca, or leading principal components)", dense.D, maxFeatures, Method)
+	}
+	need := engine.MatrixBytes(dense.N, dense.D) + engine.MatrixBytes(dense.D, 12*dense.D)
+	if err := eng.Check(fmt.Sprintf("matrices of %d features", dense.D), need, "use fewer features"); err != nil {
+		return nil, err
+	}
+	p, err := newProblem(ctx, eng, dense, set, l.Params)
+	if err != nil {
+		return nil, err
+	}
+	r, err := glasso.Solve(ctx, eng, p.matrix, l.Params.Sparsity, glasso.Options{Tol: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: func(sweep int, objective, gap float64) {
+		l.Progress.Report(algorithms.Progress{Stage: "graphical lasso", Done: sweep, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
+	}})
+	if errors.Is(err, glasso.ErrUnbounded) || err == nil && math.IsInf(r.Gap, 1) {
+		return nil, &fault.ParamError{Param: "balance", Value: l.Params.Balance, Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, and the objective has no lower bound", p.limit)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := eng.Cholesky(ctx, r.M); err != nil {
+		return nil, err
+	}
+	w := eng.NewMatrix(dense.D, dense.D)
+	for i := range w.Rows {
+		for k, v := range r.M.Row(i)[:i+1] {
+			w.Set(k, i, v/math.Sqrt(p.unit))
+		}
+	}
+	status := algorithms.Status{Converged: r.Converged, Iterations: r.Sweeps, Elapsed: time.Since(begin)}
+	status.Message = fmt.Sprintf("duality gap %.2g, weight of a link %.3g", r.Gap, p.eta)
+	if !r.Converged {
+		status.Message += fmt.Sprintf(": %d sweeps did not reach the tolerance %g (raise max_iter, tol or sparsity)", r.Sweeps, l.Params.Tol)
+	}
+	return record.NewTraced(maps.NewLinear(Method, p.mean, w), l.Params, status, r.Trace), ctx.Err()
+}
+
+// problem is the matrix P.
+type problem struct {
+	matrix blas.Matrix // P divided by unit, both triangles
+	unit   float64     // the mean of the diagonal of M0^-1
+	eta    float64     // the weight of a link
+	limit  float64     // the balance up to which P is positive definite
+	mean   []float64   // of the points
+}
+
+func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set, params Params) (*problem, error) {
+	d, t := x.D, eng.Backend().Kernels()
+	z := blas.Matrix{Rows: x.N, Cols: d, Stride: d, Data: x.Data}.Clone()
+	p := &problem{mean: linear.Centre(z), matrix: eng.NewMatrix(d, d), unit: 1}
+	pull, apart := eng.NewMatrix(d, d), eng.NewMatrix(d, d)
+	if err := scatter.Links(ctx, eng, z, set.Must(), pull); err != nil {
+		return nil, err
+	}
+	if err := scatter.Links(ctx, eng, z, set.Cannot(), apart); err != nil {
+		return nil, err
+	}
+	size, whole := 0.0, 0.0
+	for k, v := range apart.Data {
+		whole = max(whole, math.Abs(v), math.Abs(pull.Data[k]))
+		pull.Data[k] -= v
+		size = max(size, math.Abs(pull.Data[k]))
+	}
+	pull.Mirror()
+	if size <= 1e-14*whole {
+		return nil, fault.Data("", "the differences of the links cancel, or all join equal points: want links between points that differ")
+	}
+	t.Scale(1/size, pull.Data)
+	if params.Prior == Covariance {
+		p.unit = covariance(eng, z, p.matrix)
+	} else {
+		for i := range d {
+			p.matrix.Set(i, i, 1)
+		}
+	}
+	white, err := linear.Whiten(ctx, eng, p.matrix.Clone(), 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	half, seen, w := apart, eng.NewMatrix(white.Rows, white.Rows), make([]float64, white.Rows)
+	eng.Backend().Gemm(false, false, 1, white, pull, 0, half)
+	eng.Backend().Gemm(false, true, 1, half, white, 0, seen)
+	if err := eng.SymEig(ctx, seen, w, false); err != nil {
+		return nil, err
+	}
+	low, high := w[0], w[len(w)-1]
+	rho := max(-low, high)
+	p.eta, p.limit = params.Balance/rho*(p.unit/size), rho/max(0, -low)
+	t.Axpy(params.Balance/rho, pull.Data, p.matrix.Data)
+	return p, nil
+}
+
+// covariance puts that of the centered points into c, both triangles, divided by its mean variance,
+// which it returns.
+func covariance(eng *engine.Engine, z, c blas.Matrix) (unit float64) {
+	const ridge, constant = 1e-10, 1e-100
+	eng.Backend().Syrk(true, 1/float64(z.Rows), z, 0, c)
+	c.Mirror()
+	for i := range c.Rows {
+		unit += c.At(i, i) / float64(c.Rows)
+	}
+	eng.Backend().Kernels().Scale(1/unit, c.Data)
+	for i := range c.Rows {
+		if c.At(i, i) < constant {
+			c.Set(i, i, 1)
+		}
+		c.Set(i, i, c.At(i, i)+ridge)
+	}
+	return unit
+}

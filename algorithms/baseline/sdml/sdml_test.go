@@ -1,0 +1,283 @@
+package sdml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
+)
+
+// with returns the default parameters after a change.
+func with(change func(p *Params)) Params {
+	p := DefaultParams()
+	change(&p)
+	return p
+}
+
+func fitted(t enginetest.Fataler, eng *engine.Engine, p Params, x points.Points, set *links.Set) *Model {
+	t.Helper()
+	m, err := New(p, algorithms.Common{}).Fit(context.Background(), eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+// matrix returns M = W'W.
+func matrix(eng *engine.Engine, m *Model) blas.Matrix {
+	w, _ := m.Transform()
+	out := blas.NewMatrix(w.Cols, w.Cols)
+	eng.Backend().Gemm(true, false, 1, w, w, 0, out)
+	return out
+}
+
+// formula returns P and lambda as the package comment has them. eta is that for which the largest
+// eigenvalue in size of eta M0 (sum) is the balance.
+func formula(t enginetest.Fataler, params Params, x *points.Dense, set *links.Set) (p blas.Matrix, lambda float64) {
+	t.Helper()
+	d, eng := x.D, enginetest.New(t, 1)
+	sum, prior := blas.NewMatrix(d, d), blas.NewMatrix(d, d)
+	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+		for a := range d {
+			for b := range d {
+				sum.Set(a, b, sum.At(a, b)+l.Weight*float64(l.Sign)*(x.Row(l.I)[a]-x.Row(l.J)[a])*(x.Row(l.I)[b]-x.Row(l.J)[b]))
+			}
+		}
+	}
+	for a := range d {
+		for b := range d {
+			for i := range x.N { // 1/2n^2 sum (x_i - x_j)(x_i - x_j)' is the covariance
+				for j := range x.N {
+					prior.Set(a, b, prior.At(a, b)+(x.Row(i)[a]-x.Row(j)[a])*(x.Row(i)[b]-x.Row(j)[b])/float64(2*x.N*x.N))
+				}
+			}
+		}
+	}
+	unit := 0.0
+	for a := range d {
+		unit += prior.At(a, a) / float64(d)
+	}
+	for a := range d {
+		prior.Set(a, a, prior.At(a, a)+1e-10*unit)
+	}
+	if params.Prior == Identity {
+		unit = 1
+		for a := range d {
+			clear(prior.Row(a))
+			prior.Set(a, a, 1)
+		}
+	}
+	l, inner, w := prior.Clone(), sum.Clone(), make([]float64, d)
+	if err := eng.Backend().Cholesky(l); err != nil {
+		t.Fatal(err)
+	}
+	eng.Backend().Trsm(true, false, l, inner)
+	eng.Backend().Trsm(false, true, l, inner)
+	if err := eng.SymEig(context.Background(), inner, w, false); err != nil {
+		t.Fatal(err)
+	}
+	p = prior
+	eng.Backend().Kernels().Axpy(params.Balance/max(-w[0], w[d-1]), sum.Data, p.Data)
+	return p, params.Sparsity * unit
+}
+
+// The metric satisfies the conditions of the optimum of the problem as the package comment states
+// it: W = M^-1 has the diagonal of P, is lambda away from P where M is not 0, on the side of its
+// sign, and at most that elsewhere. Without sparsity M is P^-1.
+func TestOptimum(t *testing.T) {
+	propertytest.Check(t, func(rt *rapid.T) {
+		eng := enginetest.New(rt, 1)
+		x, _, set := enginetest.Bands(rt, 40, rapid.IntRange(1, 6).Draw(rt, "features"), 20, rapid.Uint64().Draw(rt, "seed"))
+		params := with(func(p *Params) {
+			p.Prior = rapid.SampledFrom([]Prior{Identity, Covariance}).Draw(rt, "prior")
+			p.Balance = rapid.SampledFrom([]float64{0, 0.3, 0.9}).Draw(rt, "balance")
+			p.Sparsity = rapid.SampledFrom([]float64{0, 1e-3, 0.03, 0.2, 3}).Draw(rt, "sparsity")
+			p.Tol, p.MaxIter = 1e-12, 5000
+		})
+		model := fitted(rt, eng, params, x, set)
+		m := matrix(eng, model)
+		p, lambda := formula(rt, params, x, set)
+		w := enginetest.Inverse(rt, m)
+		size, within := slices.Max(w.Data), 1e-5
+		if lambda == 0 {
+			within = 1e-10
+		}
+		if !model.Status().Converged || !strings.Contains(model.Status().Message, "duality gap") {
+			rt.Fatalf("status %+v", model.Status())
+		}
+		for a := range x.D {
+			for b := range x.D {
+				off, want, slack := w.At(a, b)-p.At(a, b), 0.0, 0.0
+				if a != b {
+					if slack = lambda; math.Abs(m.At(a, b)) > 1e-4*math.Sqrt(m.At(a, a)*m.At(b, b)) {
+						want, slack = math.Copysign(lambda, m.At(a, b)), 0
+					}
+				}
+				if math.Abs(off-want) > slack+within*size {
+					rt.Fatalf("W_%d,%d - P is %g where M is %g: want %g within %g", a, b, off, m.At(a, b), want, slack)
+				}
+			}
+		}
+	})
+}
+
+// Much sparsity leaves the diagonal: M is the inverse of that of P, and the map is diagonal.
+func TestSparse(t *testing.T) {
+	eng := enginetest.New(t, 1)
+	x, _, set := enginetest.Bands(t, 50, 5, 25, 3)
+	params := with(func(p *Params) { p.Sparsity = 2 })
+	w, _ := fitted(t, eng, params, x, set).Transform()
+	p, _ := formula(t, params, x, set)
+	for a := range x.D {
+		for b := range x.D {
+			if want := map[bool]float64{true: 1 / math.Sqrt(p.At(a, a))}[a == b]; math.Abs(w.At(a, b)-want) > 1e-12*(want+1e-300) {
+				t.Errorf("W_%d,%d is %g: want %g", a, b, w.At(a, b), want)
+			}
+		}
+	}
+}
+
+// Where cannot-links outweigh the prior there is no metric, and the error names the balance at
+// which that begins; but with enough sparsity there is one, although P is indefinite.
+func TestIndefinite(t *testing.T) {
+	eng := enginetest.New(t, 1)
+	x := &points.Dense{N: 4, D: 2, Data: []float64{0, 0, 1, 0, 0, 1, 1, 1}} // P is I + eta ((0,0),(0,1)) - 2 eta ((1,1),(1,1))
+	set := enginetest.Links(t, 4, []links.Link{links.NewLink(0, 2, links.Must), links.NewLink(0, 3, links.Cannot), links.NewLink(0, 3, links.Cannot)})
+	limit := 0.0
+	for _, prior := range []Prior{Identity, Covariance} {
+		_, err := New(with(func(p *Params) { p.Prior, p.Balance = prior, 1.5 }), algorithms.Common{}).Fit(t.Context(), eng, x, set)
+		wrong, is := errors.AsType[*fault.ParamError](err)
+		if !is || wrong.Param != "balance" {
+			t.Fatalf("%s: error %v: want one of the balance", prior, err)
+		}
+		if _, err := fmt.Sscanf(wrong.Want, "a number below %g,", &limit); err != nil {
+			t.Fatalf("%s: %q does not name a limit", prior, wrong.Want)
+		}
+		for _, c := range []struct{ balance, sign float64 }{{0.999 * limit, 1}, {1.01 * limit, -1}} {
+			p, _ := formula(t, with(func(p *Params) { p.Prior, p.Balance = prior, c.balance }), x, set)
+			if det := p.At(0, 0)*p.At(1, 1) - p.At(0, 1)*p.At(1, 0); c.sign*det <= 0 || p.At(0, 0) <= 0 {
+				t.Errorf("%s, balance %g: determinant of P %g", prior, c.balance, det)
+			}
+		}
+	}
+	// |P_12| - lambda < root of P_11 P_22
+	params := with(func(p *Params) { p.Balance, p.Sparsity, p.Tol = 1.1, 0.3, 1e-12 })
+	p, lambda := formula(t, params, x, set)
+	if p.At(0, 0)*p.At(1, 1) >= p.At(0, 1)*p.At(0, 1) {
+		t.Fatalf("P %v is definite", p.Data)
+	}
+	w := enginetest.Inverse(t, matrix(eng, fitted(t, eng, params, x, set)))
+	if want := p.At(0, 1) + lambda; math.Abs(w.At(0, 1)-want) > 1e-5 || math.Abs(w.At(0, 0)-p.At(0, 0)) > 1e-5 || math.Abs(w.At(1, 1)-p.At(1, 1)) > 1e-5 {
+		t.Errorf("inverse of M %v: want the diagonal of %v, and %g", w.Data, p.Data, want)
+	}
+}
+
+// The order of links, the order of the rows in each and the number of workers leave no trace. In
+// other units the metric is the same but for the unit: with the covariance for a prior it has none.
+func TestSame(t *testing.T) {
+	x, _, set := enginetest.Bands(t, 60, 5, 30, 4)
+	list := slices.Concat(set.Must(), set.Cannot())
+	slices.Reverse(list)
+	for k := range list {
+		list[k].I, list[k].J = list[k].J, list[k].I
+	}
+	turned := enginetest.Links(t, 60, list)
+	wide := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}
+	for k := range wide.Data {
+		wide.Data[k] *= 1024
+	}
+	for _, prior := range []Prior{Identity, Covariance} {
+		params := with(func(p *Params) { p.Prior = prior })
+		w, _ := fitted(t, enginetest.New(t, 1), params, x, set).Transform()
+		if other, _ := fitted(t, enginetest.New(t, 4), params, x, turned).Transform(); !slices.Equal(w.Data, other.Data) {
+			t.Errorf("%s: links in another order, with other workers, give another metric", prior)
+		}
+		unit := map[Prior]float64{Identity: 1, Covariance: 1024}[prior]
+		other, _ := fitted(t, enginetest.New(t, 1), params, wide, set).Transform()
+		for k, v := range other.Data {
+			if math.Abs(unit*v-w.Data[k]) > 1e-12*slices.Max(w.Data) {
+				t.Fatalf("%s: element %d in other units is %g: want %g", prior, k, unit*v, w.Data[k])
+			}
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	eng := enginetest.New(t, 1)
+	x, _, set := enginetest.Bands(t, 40, 4, 20, 6)
+	twins := &points.Dense{N: 40, D: 4, Data: slices.Clone(x.Data)}
+	copy(twins.Row(1), twins.Row(0))
+	for i := range twins.N {
+		twins.Row(i)[3] = 7
+	}
+	list := func(l ...links.Link) *links.Set { return enginetest.Links(t, 40, l) }
+	nothing := func(*Params) {}
+	nan := &points.Dense{N: 40, D: 4, Data: slices.Clone(x.Data)}
+	nan.Row(3)[2] = math.NaN()
+	for name, c := range map[string]struct {
+		change func(p *Params)
+		x      points.Points
+		set    *links.Set
+		says   string
+	}{
+		"no links":     {nothing, x, list(), "at least one"},
+		"equal points": {nothing, twins, list(links.NewLink(0, 1, links.Must)), "equal points"},
+		"cancelling":   {nothing, &points.Dense{N: 40, D: 1, Data: make40(0, 1, 2)}, list(links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Cannot)), "cancel"},
+		"prior":        {func(p *Params) { p.Prior = "covariances" }, x, set, "identity, covariance"},
+		"balance":      {func(p *Params) { p.Balance = -1 }, x, set, "balance"},
+		"sparsity":     {func(p *Params) { p.Sparsity = math.NaN() }, x, set, "sparsity"},
+		"tol":          {func(p *Params) { p.Tol = 0 }, x, set, "tol"},
+		"max_iter":     {func(p *Params) { p.MaxIter = 0 }, x, set, "max_iter"},
+		"one place":    {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal points"},
+		"rows":         {nothing, x.Select([]int{1, 2}), set, "40"},
+		"NaN":          {nothing, nan, set, "row 3"},
+		"wide":         {nothing, &points.Dense{N: 40, D: 2049, Data: make([]float64, 40*2049)}, set, "2048"},
+		"sparse":       {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "dense"},
+	} {
+		if _, err := New(with(c.change), algorithms.Common{}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)
+		}
+	}
+	// A column that does not vary, or is a multiple of another, is no obstacle, nor is one kind of
+	// links alone.
+	for i := range twins.N {
+		twins.Row(i)[2] = -3 * twins.Row(i)[1]
+	}
+	for _, prior := range []Prior{Identity, Covariance} {
+		for _, set := range []*links.Set{set, list(links.NewLink(0, 2, links.Must)), list(links.NewLink(0, 2, links.Cannot))} {
+			fitted(t, eng, with(func(p *Params) { p.Prior = prior }), twins, set)
+			fitted(t, eng, with(func(p *Params) { p.Prior, p.Sparsity = prior, 0 }), twins, set)
+		}
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := New(DefaultParams(), algorithms.Common{}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
+
+// make40 returns 40 values that begin with those given.
+func make40(first ...float64) []float64 { return append(first, make([]float64, 40-len(first))...) }
+
+// A fit that ends early says so, with the gap that is left.
+func TestUnfinished(t *testing.T) {
+	x, _, set := enginetest.Bands(t, 60, 6, 30, 4)
+	s := fitted(t, enginetest.New(t, 1), with(func(p *Params) { p.MaxIter, p.Tol = 1, 1e-12 }), x, set).Status()
+	if s.Converged || s.Iterations != 1 || !strings.Contains(s.Message, "max_iter") {
+		t.Errorf("status %+v", s)
+	}
+}

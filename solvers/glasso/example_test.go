@@ -1,0 +1,31 @@
+package glasso_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/solvers/glasso"
+)
+
+// Features 0 and 2 vary together because both follow feature 1: the sparse inverse does not join
+// them.
+func Example() {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	covariance := blas.Matrix{Rows: 3, Cols: 3, Stride: 3, Data: []float64{
+		1, 0.5, 0.24,
+		0.5, 1, 0.5,
+		0.24, 0.5, 1,
+	}}
+	r, err := glasso.Solve(context.Background(), eng, covariance, 0.05, glasso.Options{Tol: 1e-8, MaxIter: 100})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n", r.M.Row(0))
+	// Output: [1.25 -0.56 0.00]
+}
