@@ -6,11 +6,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -26,6 +28,10 @@ func TestMisuse(t *testing.T) {
 	single := try(mustlink.FromRows([][]float64{{1, 2}}))
 	broken := filepath.Join(t.TempDir(), "broken.mlk")
 	try(broken, os.WriteFile(broken, []byte("not a model"), 0o600))
+	var methods []string
+	for _, m := range catalog.Methods() {
+		methods = append(methods, m.Name)
+	}
 	var noTable *mustlink.Table
 	var noModel *mustlink.Model
 	fit := func(table *mustlink.Table, pairs *mustlink.Links, options ...mustlink.Option) func() error {
@@ -44,7 +50,7 @@ func TestMisuse(t *testing.T) {
 		"fit without links":         {fit(table, nil), "links is <nil>: want links, or triplets, quadruplets or targets"},
 		"links of other rows":       {fit(table, other), "number of rows that the links are between is 7: want 40, the rows of the table"},
 		"a single row":              {fit(single, try(mustlink.NewLinks(1, nil, nil))), "it has 1 data row: want at least 2"},
-		"an unknown method":         {fit(table, pairs, mustlink.Method("kcra")), `method is "kcra": want krca (did you mean that?), or one of krca, kbeta, npkl, lleratio, gml, rca, xrca, dca, itml, mmc, lmnn, nca, lsml, scml, xiang, klein, llma, spectral, kpca, cmvu, npk, simplenpkl, sdplr`},
+		"an unknown method":         {fit(table, pairs, mustlink.Method("kcra")), `method is "kcra": want krca (did you mean that?), or one of ` + strings.Join(methods, ", ")},
 		"an unknown parameter":      {fit(table, pairs, mustlink.Method("krca"), mustlink.Param("eps", "0")), `eps is "0": want a finite number > 0`},
 		"parameters of no method":   {fit(table, pairs, mustlink.Using(3)), `type of the parameters is "int": want the Params of a method, such as krca.Params`},
 		"nil parameters":            {fit(table, pairs, mustlink.Using(nil)), `type of the parameters is "<nil>": want the Params of a method, such as krca.Params`},

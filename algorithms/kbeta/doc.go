@@ -35,6 +35,6 @@
 // # New links, new points
 //
 // Links enter D only. [Model.AddLinks] sums it anew over all links between landmarks, from the eigenvectors that the model has, and so
-// has the bits of a fit; a [Path] does the same for many values of reg_d. New points need nothing: [Model.Embed] places them out of
+// has the bits of a fit; a [Path] does the same for many values of reg_d. New points need nothing: Model.Embed places them out of
 // sample by the landmarks, and the metric stays.
 package kbeta

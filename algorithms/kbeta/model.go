@@ -80,7 +80,7 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	return m.all.Distances(ctx, eng, x, pairs)
 }
 
-// EmbedSingle is [Model.Embed] in single precision, as algorithms.SingleEmbedder says, for the extension nystrom; another one is a
+// EmbedSingle is Model.Embed in single precision, as algorithms.SingleEmbedder says, for the extension nystrom; another one is a
 // *fault.ParamError. Cost: 2 n m (d + Dim) flops for m landmarks.
 func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
 	if m.Params().Extension != Nystrom {

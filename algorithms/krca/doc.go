@@ -47,7 +47,7 @@
 //
 // # Embedding
 //
-// [Model.Embed] is kernel PCA of kt on the training points (or, beyond 5000, on a seeded
+// Embed of a [Model] is kernel PCA of kt on the training points (or, beyond 5000, on a seeded
 // sample of them); [Model.Gram] and [Model.Distances] are exact for any points.
 //
 // # Updates

@@ -132,7 +132,7 @@ func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.P
 // Update adds new chunklets and extends existing ones. Every different row of x that is
 // named becomes one new point; a row named by two chunklets merges them, with a notice.
 //
-// Errors: points that the model does not take, as for [Model.Embed]; a row or a chunklet
+// Errors: points that the model does not take, as for Model.Embed; a row or a chunklet
 // that does not exist, an empty chunklet or none at all (*fault.DataError); the memory
 // limit; ctx.Err(), wrapped.
 func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) error {

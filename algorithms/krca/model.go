@@ -84,7 +84,7 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	return m.metric.checkedDistances(ctx, eng, x, pairs)
 }
 
-// EmbedSingle is [Model.Embed] in single precision, as algorithms.SingleEmbedder says, for the Cholesky form; the spectral one, which is
+// EmbedSingle is Model.Embed in single precision, as algorithms.SingleEmbedder says, for the Cholesky form; the spectral one, which is
 // there because its terms would cancel, is a *fault.ParamError. The weights grow as 1/eps, and errors with them.
 // Cost: 2 n m (d + Dim) flops for m points in chunklets and landmarks.
 func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {

@@ -59,9 +59,9 @@ var About = algorithms.About{
 type Metric string
 
 const (
-	Weighted        Metric = "weighted"
-	Orthonormalized Metric = "orthonormalized"
-	Plain           Metric = "plain"
+	Weighted        Metric = "weighted"        // by the root of its ratio
+	Orthonormalized Metric = "orthonormalized" // orthonormal directions of the same span
+	Plain           Metric = "plain"           // as the eigenproblem has it
 )
 
 // Params are the parameters of the method. Make them with [DefaultParams].
