@@ -1,9 +1,9 @@
 // Package blas states the dense linear algebra that mustlink runs on as one interface,
 // [Backend], at the level of operations (multiply, factor, decompose).
 //
-// Implementations: blas/gonum (the pure-Go reference), blas/native (the default, on the
-// kernels of package asm), blas/netlib (OpenBLAS and LAPACKE, build tag netlib). Package
-// blas/backends opens one by name; blas/blastest is the conformance suite that each passes.
+// Implementations: blas/gonum (the pure-Go reference), blas/internal/native (the default, on the
+// kernels of package asm), blas/internal/netlib (OpenBLAS and LAPACKE, build tag netlib). Package
+// blas/backends opens one by name; blas/internal/blastest is the conformance suite that each passes.
 //
 // Conventions. Matrices are row-major views. Symmetric matrices are stored in their lower
 // triangle; the strict upper triangle is neither read nor written unless said otherwise.

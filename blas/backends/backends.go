@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/gonum"
-	"github.com/mustlink/mustlink/blas/native"
+	"github.com/mustlink/mustlink/blas/internal/native"
 )
 
 // Options choose a backend. The zero value is the build's default on all cores.

@@ -3,7 +3,7 @@ package backends
 import (
 	"testing"
 
-	"github.com/mustlink/mustlink/blas/blastest"
+	"github.com/mustlink/mustlink/blas/internal/blastest"
 )
 
 // Benchmark runs every backend of the build: with -tags netlib, all three side by side.

@@ -3,4 +3,4 @@
 package backends
 
 // Fails to compile, and says why.
-import _ "github.com/mustlink/mustlink/blas/netlib"
+import _ "github.com/mustlink/mustlink/blas/internal/netlib"

@@ -5,7 +5,7 @@ package backends
 import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/netlib"
+	"github.com/mustlink/mustlink/blas/internal/netlib"
 )
 
 // Release gives the BLAS library back the threads that it had before its backend was used, for processes in which others call it too; it

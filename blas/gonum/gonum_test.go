@@ -3,7 +3,7 @@ package gonum_test
 import (
 	"testing"
 
-	"github.com/mustlink/mustlink/blas/blastest"
+	"github.com/mustlink/mustlink/blas/internal/blastest"
 	"github.com/mustlink/mustlink/blas/gonum"
 )
 

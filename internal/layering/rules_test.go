@@ -186,16 +186,16 @@ func checkOutside(pkg, imp string, test bool) string {
 	allowed := libraryModules
 	switch {
 	case imp == "C":
-		if pkg != "blas/netlib" && pkg != "cmd/libmustlink" {
-			return "cgo belongs in blas/netlib, and in the C library"
+		if pkg != "blas/internal/netlib" && pkg != "cmd/libmustlink" {
+			return "cgo belongs in blas/internal/netlib, and in the C library"
 		}
 		return ""
 	case standard(imp) || floor >= floorBench || pkg == parquet && slices.Contains(parquetPackages, imp):
 		return ""
 	case pkg == parquet && test && inModule(imp, "github.com/parquet-go/parquet-go"):
 		return "" // the reference
-	case inModule(imp, "gonum.org/v1/netlib") && pkg != "blas/netlib":
-		return "netlib belongs in blas/netlib"
+	case inModule(imp, "gonum.org/v1/netlib") && pkg != "blas/internal/netlib":
+		return "netlib belongs in blas/internal/netlib"
 	case inModule(imp, "github.com/klauspost/cpuid/v2") && !inTree(pkg, "asm"):
 		return "cpuid belongs in asm"
 	case test || testSupport(pkg):
@@ -237,7 +237,7 @@ func method(pkg string) string {
 	return parts[min(1, len(parts)-1)]
 }
 
-// testSupport reports whether pkg is code for tests in ordinary files, as blas/blastest.
+// testSupport reports whether pkg is code for tests in ordinary files, as blas/internal/blastest.
 func testSupport(pkg string) bool { return strings.HasSuffix(path.Base(pkg), "test") }
 
 // relative returns the path of an import within the module, and false if it is outside.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/native"
+	"github.com/mustlink/mustlink/blas/internal/native"
 )
 
 // Eigenvalues of a symmetric matrix, of which the lower triangle is read.

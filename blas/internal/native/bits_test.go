@@ -8,7 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/native"
+	"github.com/mustlink/mustlink/blas/internal/native"
 )
 
 func random(rng *rand.Rand, rows, cols int) blas.Matrix {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/asm/asmtest"
-	"github.com/mustlink/mustlink/blas/blastest"
-	"github.com/mustlink/mustlink/blas/native"
+	"github.com/mustlink/mustlink/blas/internal/blastest"
+	"github.com/mustlink/mustlink/blas/internal/native"
 )
 
 func TestBackend(t *testing.T) {

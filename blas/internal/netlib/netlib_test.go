@@ -5,8 +5,8 @@ package netlib_test
 import (
 	"testing"
 
-	"github.com/mustlink/mustlink/blas/blastest"
-	"github.com/mustlink/mustlink/blas/netlib"
+	"github.com/mustlink/mustlink/blas/internal/blastest"
+	"github.com/mustlink/mustlink/blas/internal/netlib"
 )
 
 func TestBackend(t *testing.T) { blastest.Run(t, netlib.New(nil, 2)) }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/native"
+	"github.com/mustlink/mustlink/blas/internal/native"
 )
 
 // Small calls allocate nothing once the backend is warm.
