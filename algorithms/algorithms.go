@@ -1,5 +1,5 @@
-// Package algorithms states the contract between learning methods and everything that
-// uses them: a [Learner] fits a [Model], and every Model ends in the same thing, a
+// Package algorithms (engine room: may change) states the contract between learning methods and
+// everything that uses them: a [Learner] fits a [Model], and every Model ends in the same thing, a
 // finite-dimensional map in which ordinary Euclidean tools work.
 //
 // Each method is a package of its own below this one; none imports another. Package

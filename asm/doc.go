@@ -1,4 +1,5 @@
-// Package asm holds the inner loops of numerical work, chosen once for a CPU.
+// Package asm (engine room: may change) holds the inner loops of numerical work, chosen once for a
+// CPU.
 //
 // A [Table] is a set of kernels on slices and register tiles of float64. [Select] makes
 // one: it fills every entry with the generic Go kernel and then lets the levels up to the

@@ -1,5 +1,5 @@
-// Package blas states the dense linear algebra that mustlink runs on as one interface,
-// [Backend], at the level of operations (multiply, factor, decompose).
+// Package blas (engine room: may change) states the dense linear algebra that mustlink runs on as
+// one interface, [Backend], at the level of operations (multiply, factor, decompose).
 //
 // Implementations: blas/gonum (the pure-Go reference), blas/internal/native (the default, on the
 // kernels of package asm), blas/internal/netlib (OpenBLAS and LAPACKE, build tag netlib). Package

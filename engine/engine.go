@@ -1,5 +1,5 @@
-// Package engine is what every method runs on: a linear algebra backend, a pool of workers
-// with fixed partitioning, reusable scratch matrices and a memory limit.
+// Package engine (engine room: may change) is what every method runs on: a linear algebra backend,
+// a pool of workers with fixed partitioning, reusable scratch matrices and a memory limit.
 //
 // The engine decides how work runs, never what is computed: results have the same bits for
 // any number of workers.

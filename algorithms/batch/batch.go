@@ -1,4 +1,5 @@
-// Package batch fits many models over one engine: small ones side by side, large ones one after the other with all workers.
+// Package batch (engine room: may change) fits many models over one engine: small ones side by
+// side, large ones one after the other with all workers.
 package batch
 
 import (

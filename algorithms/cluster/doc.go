@@ -1,5 +1,6 @@
-// Package cluster partitions points into K clusters: plain k-means, k-means under must-links
-// and cannot-links, and kernel k-means on a Gram matrix, with or without must-links.
+// Package cluster (engine room: may change) partitions points into K clusters: plain k-means,
+// k-means under must-links and cannot-links, and kernel k-means on a Gram matrix, with or without
+// must-links.
 //
 // All of them run Lloyd's iteration from several seeded starts and keep the best:
 //

@@ -1,5 +1,5 @@
-// Package neighbors finds nearest neighbours in a Euclidean space, exactly, and classifies by
-// their votes.
+// Package neighbors (engine room: may change) finds nearest neighbours in a Euclidean space,
+// exactly, and classifies by their votes.
 //
 // Squared distances are prefiltered by blocked matrix multiplication, |q|^2 + |t|^2 - 2q't on
 // rows moved to a common centre, whose rounding error is bounded; every pair that the bound

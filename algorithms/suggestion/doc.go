@@ -1,4 +1,4 @@
-// Package suggestion chooses which pairs a person should look at next.
+// Package suggestion (engine room: may change) chooses which pairs a person should look at next.
 //
 // It explores, then consolidates (Basu, Banerjee & Mooney, "Active semi-supervision for pairwise constrained clustering", SDM
 // 2004). Every class that was met is known by the rows that must-links join; a row, or a group of linked ones, is asked

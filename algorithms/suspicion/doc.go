@@ -1,4 +1,4 @@
-// Package suspicion says which of the given links are probably wrong.
+// Package suspicion (engine room: may change) says which of the given links are probably wrong.
 //
 // A model tells little of the links that it was fitted on: many methods meet them all, the wrong ones too. So the links are
 // divided into folds, and every link is measured by models that were fitted without it. Several methods do that, the judges,

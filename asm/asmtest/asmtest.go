@@ -1,4 +1,5 @@
-// Package asmtest runs tests on every kernel table that this build and CPU have.
+// Package asmtest (engine room: may change) runs tests on every kernel table that this build and
+// CPU have.
 package asmtest
 
 import (

@@ -1,5 +1,5 @@
-// Package backends opens a blas.Backend by name: the one place that knows which backends
-// a build holds.
+// Package backends (engine room: may change) opens a blas.Backend by name: the one place that knows
+// which backends a build holds.
 package backends
 
 import (

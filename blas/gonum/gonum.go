@@ -1,4 +1,5 @@
-// Package gonum is the reference backend: gonum's pure Go BLAS and LAPACK, called directly.
+// Package gonum (engine room: may change) is the reference backend: gonum's pure Go BLAS and
+// LAPACK, called directly.
 //
 // It calls gonum's Implementation values and leaves the process-wide blas64.Use alone,
 // but gonum's own LAPACK runs on whatever was set there: a program that does so changes

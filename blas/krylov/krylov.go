@@ -1,5 +1,5 @@
-// Package krylov finds eigenpairs at the upper end of the spectrum of a symmetric operator by a
-// block Krylov space.
+// Package krylov (engine room: may change) finds eigenpairs at the upper end of the spectrum of a
+// symmetric operator by a block Krylov space.
 package krylov
 
 import (

@@ -1,5 +1,5 @@
-// Package tile multiplies dense matrices: packing, and the one loop nest around the
-// register tile of an asm.Table.
+// Package tile (engine room: may change) multiplies dense matrices: packing, and the one loop nest
+// around the register tile of an asm.Table.
 //
 // A [Nest] computes a [Product]. B is packed into panels of NR columns that all workers
 // share, blocks of rows of A into panels of MR rows that one worker keeps in its cache, and

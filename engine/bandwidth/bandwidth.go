@@ -1,5 +1,5 @@
-// Package bandwidth turns the bandwidth rules of kernels ("rbf:sigma=median") into numbers
-// found from data.
+// Package bandwidth (engine room: may change) turns the bandwidth rules of kernels
+// ("rbf:sigma=median") into numbers found from data.
 //
 // With d_ij the distance between points i and j in the feature space of the kernel inside
 // (Euclidean when there is none), the rules are

@@ -1,4 +1,5 @@
-// Package enginetest makes engines, references and sets of points for tests.
+// Package enginetest (engine room: may change) makes engines, references and sets of points for
+// tests.
 package enginetest
 
 import (

@@ -1,5 +1,5 @@
-// Package kernel evaluates kernel functions: single values, diagonals and whole kernel
-// matrices, over dense, sparse and precomputed points.
+// Package kernel (engine room: may change) evaluates kernel functions: single values, diagonals and
+// whole kernel matrices, over dense, sparse and precomputed points.
 //
 // A kernel is a base inner product (dense, sparse, or read from a Gram matrix) followed by
 // scalar maps f(<x,y>, <x,x>, <y,y>). A [Spec] is its parsed text, such as "rbf:sigma=1.5"

@@ -1,5 +1,5 @@
-// Package model reads and writes the model file: a container of named tensors with a
-// header that says what they are.
+// Package model (engine room: may change) reads and writes the model file: a container of named
+// tensors with a header that says what they are.
 //
 // # Layout
 //

@@ -1,5 +1,6 @@
-// Package param reads what structs of parameters say of themselves in the tags of their fields: names, defaults, ranges,
-// choices and help. Everything that shows, sets or checks parameters follows from it.
+// Package param (engine room: may change) reads what structs of parameters say of themselves in the
+// tags of their fields: names, defaults, ranges, choices and help. Everything that shows, sets or
+// checks parameters follows from it.
 //
 //	type Params struct {
 //		Rank  int     `param:"rank" default:"root" named:"root=-1: the root of the points" zero:"all" help:"directions"`

@@ -1,5 +1,5 @@
-// Package points holds the objects that are learned from: dense vectors, sparse vectors,
-// sequences of letters, or rows of a precomputed Gram matrix.
+// Package points (engine room: may change) holds the objects that are learned from: dense vectors,
+// sparse vectors, sequences of letters, or rows of a precomputed Gram matrix.
 //
 // It is storage and validation only; kernels are evaluated by engine/kernel.
 package points

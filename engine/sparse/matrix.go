@@ -1,5 +1,5 @@
-// Package sparse holds matrices of which few elements are not zero: graphs and their
-// Laplacians.
+// Package sparse (engine room: may change) holds matrices of which few elements are not zero:
+// graphs and their Laplacians.
 package sparse
 
 import "slices"

@@ -64,6 +64,26 @@ func missing(a, b string) []string {
 	return list
 }
 
+// TestEngineRoom: every other package that programs can import says in the first sentence of its documentation that it may
+// change.
+func TestEngineRoom(t *testing.T) {
+	rooms := 0
+	for line := range strings.Lines(goList(t, "-f", "{{.ImportPath}}|{{.Doc}}", "./asm/...", "./blas/...", "./engine/...", "./solvers/...", "./algorithms/...")) {
+		where, doc, _ := strings.Cut(strings.TrimSpace(line), "|")
+		rest := strings.TrimPrefix(where, Module+"/")
+		if _, is := Promised[rest]; is || slices.Contains(strings.Split(rest, "/"), "internal") {
+			continue
+		}
+		rooms++
+		if !strings.Contains(doc, "(engine room: may change)") {
+			t.Errorf("%s: the first sentence is %q: want one with (engine room: may change)", rest, doc)
+		}
+	}
+	if rooms < 20 {
+		t.Errorf("go list names %d packages of the engine room: want more", rooms)
+	}
+}
+
 // promised returns the lines of the promised packages, in the default build, and the number of their names.
 func promised(t *testing.T) (lines []string, names int) {
 	exports := map[string]string{}

@@ -197,22 +197,22 @@ func TestCheck(t *testing.T) {
 func TestScan(t *testing.T) {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	tree := fstest.MapFS{
-		"engine/kernel/up.go":          file("//go:build never\n\npackage kernel\n\nimport _ \"" + Module + "/algorithms/krca\"\n"),
-		"engine/kernel/env.go":         file("package kernel\n\nimport system \"os\"\n\nvar X = system.Getenv(\"X\")\n"),
-		"engine/kernel/print.go":       file("package kernel\n\nimport \"fmt\"\n\nfunc f() { fmt.Println(); println() }\n"),
-		"engine/kernel/fine.go":        file("package kernel\n\nimport (\"fmt\"; \"os\")\n\nfunc g() string { _ = os.Remove; return fmt.Sprint() }\n"),
-		"engine/kernel/env_test.go":    file("package kernel\n\nimport \"os\"\n\nvar Y = os.Getenv(\"Y\")\n"),
-		"algorithms/krca/flags.go":     file("package krca\n\nimport _ \"flag\"\n"),
-		"algorithms/krca/dot.go":       file("package krca\n\nimport . \"os\"\n\nvar _ = Args\n"),
-		"blas/internal/blastest/env.go":         file("package blastest\n\nimport \"os\"\n\nvar B = os.Getenv(\"B\")\n"),
-		"cmd/mustlink/main.go":         file("package main\n\nimport (\"flag\"; \"os\")\n\nfunc main() { flag.Parse(); os.Exit(0) }\n"),
-		"internal/tool/main.go":        file("package main\n\nimport \"os\"\n\nfunc main() { os.Exit(len(os.Args)) }\n"),
-		"internal/layering/bad.go":     file("package layering\n\nimport _ \"" + Module + "/engine\"\n"),
-		"asm/_gen/gen.go":              file("package main\n\nimport _ \"" + Module + "/engine\"\n"),
-		"engine/testdata/broken.go":    file("no Go at all"),
-		"cmd/mustlink-beam/go.mod":     file("module other\n"),
-		"cmd/mustlink-beam/broken.go":  file("no Go at all"),
-		"docs/figures/not-a-source.md": file("package"),
+		"engine/kernel/up.go":           file("//go:build never\n\npackage kernel\n\nimport _ \"" + Module + "/algorithms/krca\"\n"),
+		"engine/kernel/env.go":          file("package kernel\n\nimport system \"os\"\n\nvar X = system.Getenv(\"X\")\n"),
+		"engine/kernel/print.go":        file("package kernel\n\nimport \"fmt\"\n\nfunc f() { fmt.Println(); println() }\n"),
+		"engine/kernel/fine.go":         file("package kernel\n\nimport (\"fmt\"; \"os\")\n\nfunc g() string { _ = os.Remove; return fmt.Sprint() }\n"),
+		"engine/kernel/env_test.go":     file("package kernel\n\nimport \"os\"\n\nvar Y = os.Getenv(\"Y\")\n"),
+		"algorithms/krca/flags.go":      file("package krca\n\nimport _ \"flag\"\n"),
+		"algorithms/krca/dot.go":        file("package krca\n\nimport . \"os\"\n\nvar _ = Args\n"),
+		"blas/internal/blastest/env.go": file("package blastest\n\nimport \"os\"\n\nvar B = os.Getenv(\"B\")\n"),
+		"cmd/mustlink/main.go":          file("package main\n\nimport (\"flag\"; \"os\")\n\nfunc main() { flag.Parse(); os.Exit(0) }\n"),
+		"internal/tool/main.go":         file("package main\n\nimport \"os\"\n\nfunc main() { os.Exit(len(os.Args)) }\n"),
+		"internal/layering/bad.go":      file("package layering\n\nimport _ \"" + Module + "/engine\"\n"),
+		"asm/_gen/gen.go":               file("package main\n\nimport _ \"" + Module + "/engine\"\n"),
+		"engine/testdata/broken.go":     file("no Go at all"),
+		"cmd/mustlink-beam/go.mod":      file("module other\n"),
+		"cmd/mustlink-beam/broken.go":   file("no Go at all"),
+		"docs/figures/not-a-source.md":  file("package"),
 	}
 	faults, files, err := Scan(tree)
 	if err != nil {

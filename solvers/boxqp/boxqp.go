@@ -1,4 +1,4 @@
-// Package boxqp solves small quadratic programs in a box, exactly.
+// Package boxqp (engine room: may change) solves small quadratic programs in a box, exactly.
 package boxqp
 
 import "math"

@@ -1,4 +1,4 @@
-// Package eigen finds few eigenpairs of symmetric operators.
+// Package eigen (engine room: may change) finds few eigenpairs of symmetric operators.
 package eigen
 
 import (

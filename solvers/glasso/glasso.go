@@ -1,4 +1,5 @@
-// Package glasso finds sparse positive definite matrices: the graphical lasso.
+// Package glasso (engine room: may change) finds sparse positive definite matrices: the graphical
+// lasso.
 //
 // Given a symmetric P of order d and lambda >= 0, [Solve] minimizes
 //

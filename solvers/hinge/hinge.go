@@ -1,4 +1,5 @@
-// Package hinge finds few weights whose sums are above margins: hinge loss with an l1 penalty, as a linear program.
+// Package hinge (engine room: may change) finds few weights whose sums are above margins: hinge
+// loss with an l1 penalty, as a linear program.
 package hinge
 
 import (

@@ -1,4 +1,4 @@
-// Package isotonic fits sequences that only rise, or only fall.
+// Package isotonic (engine room: may change) fits sequences that only rise, or only fall.
 package isotonic
 
 import (

@@ -1,5 +1,5 @@
-// Package landmarks chooses a few points that stand for all of them in low-rank approximations
-// of a kernel matrix.
+// Package landmarks (engine room: may change) chooses a few points that stand for all of them in
+// low-rank approximations of a kernel matrix.
 //
 // The rules: uniform draws; k-means++, which prefers what is far from the landmarks so far
 // (Arthur & Vassilvitskii 2007), in the feature space of the kernel; farthest point, which always

@@ -1,5 +1,5 @@
-// Package lbfgs finds descent directions from the latest steps of a minimisation: the two-loop
-// recursion of limited memory BFGS (Nocedal 1980).
+// Package lbfgs (engine room: may change) finds descent directions from the latest steps of a
+// minimisation: the two-loop recursion of limited memory BFGS (Nocedal 1980).
 package lbfgs
 
 import (

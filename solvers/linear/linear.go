@@ -1,5 +1,5 @@
-// Package linear solves symmetric positive definite systems of equations by products with the
-// matrix.
+// Package linear (engine room: may change) solves symmetric positive definite systems of equations
+// by products with the matrix.
 package linear
 
 import (

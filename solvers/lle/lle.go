@@ -1,5 +1,6 @@
-// Package lle computes the weights with which points are best reconstructed from their
-// neighbours, the first step of locally linear embedding (Roweis & Saul 2000).
+// Package lle (engine room: may change) computes the weights with which points are best
+// reconstructed from their neighbours, the first step of locally linear embedding (Roweis & Saul
+// 2000).
 package lle
 
 import (

@@ -1,5 +1,5 @@
-// Package logdet finds the positive definite matrix nearest to a given one, in the LogDet divergence, among
-// those that meet constraints on distances.
+// Package logdet (engine room: may change) finds the positive definite matrix nearest to a given
+// one, in the LogDet divergence, among those that meet constraints on distances.
 package logdet
 
 import (

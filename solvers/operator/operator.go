@@ -1,5 +1,5 @@
-// Package operator holds symmetric matrices that are known by their products: dense ones, sparse
-// ones, and kernel matrices that are never stored.
+// Package operator (engine room: may change) holds symmetric matrices that are known by their
+// products: dense ones, sparse ones, and kernel matrices that are never stored.
 package operator
 
 import (

@@ -1,5 +1,5 @@
-// Package sdp minimises convex functions of single entries of a positive semidefinite matrix, exactly: a
-// reference for small problems.
+// Package sdp (engine room: may change) minimises convex functions of single entries of a positive
+// semidefinite matrix, exactly: a reference for small problems.
 package sdp
 
 import (

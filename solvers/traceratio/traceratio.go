@@ -1,4 +1,5 @@
-// Package traceratio maximises the ratio of two traces over orthonormal bases.
+// Package traceratio (engine room: may change) maximises the ratio of two traces over orthonormal
+// bases.
 package traceratio
 
 import (

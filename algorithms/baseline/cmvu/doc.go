@@ -1,6 +1,7 @@
-// Package cmvu embeds points such that distances between neighbours are kept and points that belong together share
-// directions of large variance: colored maximum variance unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in
-// its low-rank form (Weinberger, Sha, Zhu & Saul, NIPS 19, 2006). A baseline of gml.
+// Package cmvu (engine room: may change) embeds points such that distances between neighbours are
+// kept and points that belong together share directions of large variance: colored maximum variance
+// unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in its low-rank form (Weinberger,
+// Sha, Zhu & Saul, NIPS 19, 2006). A baseline of gml.
 //
 // With V the r smoothest eigenvectors of the graph's Laplacian that are not constant, the kernel matrix is K = V A V', A
 // positive semidefinite, and minimises

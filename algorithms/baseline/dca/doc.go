@@ -1,6 +1,7 @@
-// Package dca learns a metric in which must-linked points are near and chunklets that differ far from each other:
-// discriminative component analysis, linear and with a kernel (Hoi, Liu, Lyu & Ma, "Learning distance metrics with
-// contextual constraints for image retrieval", CVPR 2006).
+// Package dca (engine room: may change) learns a metric in which must-linked points are near and
+// chunklets that differ far from each other: discriminative component analysis, linear and with a
+// kernel (Hoi, Liu, Lyu & Ma, "Learning distance metrics with contextual constraints for image
+// retrieval", CVPR 2006).
 //
 // A chunklet is a must-link component; a linked point without must-links is one of its own. With the means m_j, and D_j the
 // chunklets that a cannot-link joins to chunklet j,

@@ -1,6 +1,7 @@
-// Package klein changes distances such that links hold, and everything else follows along shortest paths: Klein, Kamvar &
-// Manning, "From instance-level constraints to space-level constraints: making the most of prior knowledge in data
-// clustering" (ICML 2002). A baseline.
+// Package klein (engine room: may change) changes distances such that links hold, and everything
+// else follows along shortest paths: Klein, Kamvar & Manning, "From instance-level constraints to
+// space-level constraints: making the most of prior knowledge in data clustering" (ICML 2002). A
+// baseline.
 //
 // Must-linked points are at distance 0, and all other distances become lengths of shortest paths, on which steps between
 // must-linked points cost nothing. Then points of two must-link components that a cannot-link joins are farther apart

@@ -1,6 +1,7 @@
-// Package kpca embeds points in the directions of largest variance in the feature space of a kernel: kernel principal
-// component analysis (Schoelkopf, Smola & Mueller, Neural Computation 10, 1998). It learns nothing from links, and is what
-// methods that do are compared with.
+// Package kpca (engine room: may change) embeds points in the directions of largest variance in the
+// feature space of a kernel: kernel principal component analysis (Schoelkopf, Smola & Mueller,
+// Neural Computation 10, 1998). It learns nothing from links, and is what methods that do are
+// compared with.
 //
 // With K = U W U' the centred kernel matrix of the n training points, a point has the place
 //

@@ -1,5 +1,6 @@
-// Package lfda is local Fisher discriminant analysis (Sugiyama, "Dimensionality reduction of
-// multimodal labeled data by local Fisher discriminant analysis", JMLR 8, 2007). A baseline, linear.
+// Package lfda (engine room: may change) is local Fisher discriminant analysis (Sugiyama,
+// "Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis", JMLR
+// 8, 2007). A baseline, linear.
 //
 // Points of one must-link component are of one class; two classes differ where a cannot-link joins
 // them. Of n linked points, n_c in class c,

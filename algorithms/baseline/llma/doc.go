@@ -1,6 +1,8 @@
-// Package llma learns a metric that is linear near every point and not linear at large: locally linear metric adaptation,
-// the spectral method (after Chang & Yeung, "Locally linear metric adaptation for semi-supervised clustering", ICML 2004, and
-// "... with application to semi-supervised clustering and image retrieval", Pattern Recognition 39, 2006). A baseline.
+// Package llma (engine room: may change) learns a metric that is linear near every point and not
+// linear at large: locally linear metric adaptation, the spectral method (after Chang & Yeung,
+// "Locally linear metric adaptation for semi-supervised clustering", ICML 2004, and "... with
+// application to semi-supervised clustering and image retrieval", Pattern Recognition 39, 2006). A
+// baseline.
 //
 // A point goes to
 //

@@ -1,5 +1,6 @@
-// Package lmnn learns a linear metric for nearest neighbours: large margin nearest neighbour
-// classification (Weinberger, Blitzer & Saul, NIPS 18, 2006; Weinberger & Saul, JMLR 10, 2009).
+// Package lmnn (engine room: may change) learns a linear metric for nearest neighbours: large
+// margin nearest neighbour classification (Weinberger, Blitzer & Saul, NIPS 18, 2006; Weinberger &
+// Saul, JMLR 10, 2009).
 //
 // Points of one must-link component are of one class; two classes are different where a cannot-link
 // joins them, so labels become links by links.FromLabels. Each point has target neighbours j, its

@@ -1,5 +1,6 @@
-// Package lsml learns a linear metric from relative comparisons: least squared-residual metric learning (Liu, Guo, Sun, Wu &
-// Zhang, "Metric learning from relative comparisons by minimizing squared residual", ICDM 2012). A baseline.
+// Package lsml (engine room: may change) learns a linear metric from relative comparisons: least
+// squared-residual metric learning (Liu, Guo, Sun, Wu & Zhang, "Metric learning from relative
+// comparisons by minimizing squared residual", ICDM 2012). A baseline.
 //
 // A comparison says that rows a and b are nearer to each other than rows c and d. With d_M the distance, not squared, of the
 // metric of the positive definite matrix M, it costs the square of what it is violated by. Minimized is

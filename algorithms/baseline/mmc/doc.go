@@ -1,6 +1,7 @@
-// Package mmc learns a linear metric under which must-linked points are near and cannot-linked ones far from each other:
-// Xing, Ng, Jordan & Russell, "Distance metric learning, with application to clustering with side-information" (NIPS 15,
-// 2002), full and diagonal.
+// Package mmc (engine room: may change) learns a linear metric under which must-linked points are
+// near and cannot-linked ones far from each other: Xing, Ng, Jordan & Russell, "Distance metric
+// learning, with application to clustering with side-information" (NIPS 15, 2002), full and
+// diagonal.
 //
 // Of all positive semidefinite A (diagonal ones) it is the one with the largest
 //

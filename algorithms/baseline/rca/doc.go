@@ -1,5 +1,5 @@
-// Package rca learns a linear metric from must-links: relevant component analysis
-// (Bar-Hillel, Hertz, Shental & Weinshall, "Learning a Mahalanobis metric from equivalence
+// Package rca (engine room: may change) learns a linear metric from must-links: relevant component
+// analysis (Bar-Hillel, Hertz, Shental & Weinshall, "Learning a Mahalanobis metric from equivalence
 // constraints", JMLR 2005).
 //
 // With S the covariance of all training points and C the covariance within chunklets

@@ -1,5 +1,6 @@
-// Package scml learns a linear metric as a sparse sum of rank-one metrics: sparse compositional metric learning (Shi, Bellet &
-// Sha, "Sparse compositional metric learning", AAAI 2014), the global form. A baseline.
+// Package scml (engine room: may change) learns a linear metric as a sparse sum of rank-one
+// metrics: sparse compositional metric learning (Shi, Bellet & Sha, "Sparse compositional metric
+// learning", AAAI 2014), the global form. A baseline.
 //
 // A triplet says that row i is nearer to row j than to row k. Of bases b_1 ... b_B, unit vectors that are given before,
 //

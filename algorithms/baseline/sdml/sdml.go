@@ -1,6 +1,6 @@
-// Package sdml learns a sparse linear metric: sparse determinant metric learning (Qi, Tang, Zha,
-// Chen & Zhang, "An efficient sparse metric learning in high-dimensional space via L1-penalized
-// log-determinant regularization", ICML 2009). A baseline.
+// Package sdml (engine room: may change) learns a sparse linear metric: sparse determinant metric
+// learning (Qi, Tang, Zha, Chen & Zhang, "An efficient sparse metric learning in high-dimensional
+// space via L1-penalized log-determinant regularization", ICML 2009). A baseline.
 //
 // With s_ij = 1 for a must-link and -1 for a cannot-link, times its weight, the matrix M of the
 // metric minimizes

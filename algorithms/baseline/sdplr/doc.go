@@ -1,7 +1,7 @@
-// Package sdplr learns a kernel matrix on a graph by a low-rank augmented Lagrangian: SDPLR (Burer &
-// Monteiro, "A nonlinear programming algorithm for solving semidefinite programs via low-rank
-// factorization", Mathematical Programming 95, 2003). It solves the problem of package npkl, and is one of its
-// baselines.
+// Package sdplr (engine room: may change) learns a kernel matrix on a graph by a low-rank augmented
+// Lagrangian: SDPLR (Burer & Monteiro, "A nonlinear programming algorithm for solving semidefinite
+// programs via low-rank factorization", Mathematical Programming 95, 2003). It solves the problem
+// of package npkl, and is one of its baselines.
 //
 // With Z = V V' and a slack s for each link, the losses l(1 - s) subject to s = 1 - t Z_ij have multipliers a.
 // The minimum over s is known: a link with the residual u = 1 - t Z_ij counts with

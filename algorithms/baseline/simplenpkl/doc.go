@@ -1,6 +1,6 @@
-// Package simplenpkl learns a kernel matrix on a graph by eigendecompositions: SimpleNPKL (Zhuang, Tsang &
-// Hoi, "A family of simple non-parametric kernel learning algorithms", JMLR 12, 2011). It is a baseline of
-// package npkl.
+// Package simplenpkl (engine room: may change) learns a kernel matrix on a graph by
+// eigendecompositions: SimpleNPKL (Zhuang, Tsang & Hoi, "A family of simple non-parametric kernel
+// learning algorithms", JMLR 12, 2011). It is a baseline of package npkl.
 //
 // Of all positive semidefinite K with a Frobenius norm of at most S it seeks the one that minimises
 //

@@ -1,4 +1,5 @@
-// Package spectral makes kernels of a graph's Laplacian L with the eigenpairs (mu_i, v_i):
+// Package spectral (engine room: may change) makes kernels of a graph's Laplacian L with the
+// eigenpairs (mu_i, v_i):
 //
 //	K = sum_i alpha_i v_i v_i'
 //

@@ -1,6 +1,7 @@
-// Package xrca extends relevant component analysis to cannot-links (after Yeung & Chang, "Extending the relevant component
-// analysis algorithm for metric learning using both positive and negative equivalence constraints", Pattern Recognition 39,
-// 2006). A baseline, linear.
+// Package xrca (engine room: may change) extends relevant component analysis to cannot-links (after
+// Yeung & Chang, "Extending the relevant component analysis algorithm for metric learning using
+// both positive and negative equivalence constraints", Pattern Recognition 39, 2006). A baseline,
+// linear.
 //
 // With C the covariance of must-linked points within their chunklets, eps added, and S the mean of (x_i - x_j)(x_i - x_j)'
 // / 2 over the cannot-links, points are whitened by C as in package rca, which makes directions alike in which points that

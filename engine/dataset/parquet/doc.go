@@ -1,4 +1,5 @@
-// Package parquet reads and writes Apache Parquet files for package dataset.
+// Package parquet (engine room: may change) reads and writes Apache Parquet files for package
+// dataset.
 //
 //	o := dataset.ReadOptions{Extensions: []dataset.Extension{parquet.Format()}}
 //	d, err := dataset.Read("data.parquet", o)
