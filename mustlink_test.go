@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -231,10 +232,12 @@ func TestChoice(t *testing.T) {
 	must := try(mustlink.NewLinks(40, [][2]int{{0, 1}, {2, 3}}, nil))
 	cannot := try(mustlink.NewLinks(40, nil, [][2]int{{0, 1}, {2, 3}}))
 	triplets := mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}, {I: 3, J: 4, K: 5}})
+	targets := mustlink.Targets(catalogtest.Targets(40))
 	for want, fit := range map[string]func() (*mustlink.Model, error){
 		"lleratio": func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, both) },
 		"krca":     func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, must) },
 		"itml":     func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, cannot) },
+		"mlkr":     func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, nil, targets) },
 		"gml": func() (*mustlink.Model, error) {
 			return mustlink.Fit(ctx, table, nil, triplets, mustlink.Method("gml"))
 		},

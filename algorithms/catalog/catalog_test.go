@@ -13,6 +13,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -246,7 +247,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)/2])
 	f.Add([]byte("{}"))
-	for _, m := range catalog.Methods() {
+	for _, m := range catalogtest.Methods() {
 		f.Add(fileOf(f, m))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -303,7 +304,7 @@ func fileOf(t testing.TB, m catalog.Method) []byte {
 // TestEveryMethod: each fits with its defaults, and its file gives the same model.
 func TestEveryMethod(t *testing.T) {
 	d, _ := training(t)
-	for _, m := range catalog.Methods() {
+	for _, m := range catalogtest.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
 			data := fileOf(t, m)
 			path := filepath.Join(t.TempDir(), "m")

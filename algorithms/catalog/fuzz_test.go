@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/asm/asmtest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -69,7 +70,7 @@ func FuzzParameters(f *testing.F) {
 // others, is an error of the input, or a model that can be used.
 func FuzzTensors(f *testing.F) {
 	var files [][]byte
-	for k, m := range catalog.Methods() {
+	for k, m := range catalogtest.Methods() {
 		files = append(files, fileOf(f, m))
 		for op := range 8 {
 			f.Add([]byte{byte(k), 0, byte(op), byte(3 * op), byte(op), 2, 1, byte(k)})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -48,7 +49,7 @@ func victims(t *testing.T) []victim {
 		list = append(list, victim{name, file, x})
 	}
 	fit := func(method, kernel string, x points.Points, scaling dataset.Transform, params ...string) {
-		m, err := catalog.Lookup(method)
+		m, err := catalogtest.Lookup(method)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func victims(t *testing.T) []victim {
 		}
 		add(name, &catalog.Fitted{Model: fitted, Scaling: scaling}, x)
 	}
-	for _, m := range catalog.Methods() {
+	for _, m := range catalogtest.Methods() {
 		fit(m.Name, "", d.Points, nil)
 	}
 	sparse, sequences, gram := otherPoints(t, dense)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -31,7 +32,7 @@ type problem struct {
 func problems(t enginetest.Fataler, n int) []problem {
 	t.Helper()
 	var list []problem
-	for _, method := range catalog.Methods() {
+	for _, method := range catalogtest.Methods() {
 		size := n
 		if method.Small {
 			size = min(n, 30)

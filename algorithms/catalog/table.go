@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/llma"
 	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
 	"github.com/mustlink/mustlink/algorithms/baseline/lsml"
+	"github.com/mustlink/mustlink/algorithms/baseline/mlkr"
 	"github.com/mustlink/mustlink/algorithms/baseline/mmc"
 	"github.com/mustlink/mustlink/algorithms/baseline/nca"
 	"github.com/mustlink/mustlink/algorithms/baseline/npk"
@@ -49,6 +50,7 @@ var methods = sync.OnceValue(func() []Method {
 		entry(scml.About, scml.New, scml.Decode),
 		entry(lfda.About, lfda.New, lfda.Decode),
 		entry(sdml.About, sdml.New, sdml.Decode),
+		entry(mlkr.About, mlkr.New, mlkr.Decode),
 		entry(xiang.About, xiang.New, xiang.Decode),
 		entry(klein.About, klein.New, klein.Decode),
 		entry(llma.About, llma.New, llma.Decode),

@@ -105,7 +105,7 @@ func (o *verdict) status(m algorithms.Model) {
 		}
 	}
 	first, last := trace[0], trace[len(trace)-1]
-	if rises := slices.Contains([]string{"lleratio", "mmc", "nca"}, m.Method()); rises {
+	if rises := slices.Contains([]string{"lleratio", "mmc", "mlkr", "nca"}, m.Method()); rises {
 		first, last = -first, -last
 	}
 	slack := 1e-9

@@ -29,6 +29,7 @@ var variants = map[string][]map[string]string{
 	"nca":        {{"dims": "1"}, {"contractions": "0"}},
 	"lfda":       {{"dims": "1"}, {"metric": "plain"}, {"metric": "orthonormalized"}, {"eps_rel": "1e-12"}, {"neighbors": "1"}},
 	"sdml":       {{"prior": "covariance"}, {"sparsity": "0"}, {"prior": "covariance", "sparsity": "0"}, {"balance": "3"}, {"balance": "3", "sparsity": "10"}},
+	"mlkr":       {{"dims": "1"}, {"starts": "1"}},
 	"llma":       {{"lambda": "0"}, {"anchors": "2"}},
 	"spectral":   {{"kind": "regularized"}, {"kind": "eigenmaps"}, {"kind": "alignment"}, {"kind": "order"}, {"basis": "lle"}, {"basis": "isomap"}, {"normalized": "true"}},
 	"kpca":       {{"dims": "1"}, {"rank_tol": "0"}},

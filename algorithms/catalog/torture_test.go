@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
@@ -32,7 +33,7 @@ func more(t testing.TB) int {
 // error of the input that says what to change.
 func TestTortureNamed(t *testing.T) {
 	eng, cases := enginetest.New(t, 1), named(t)
-	for _, method := range catalog.Methods() {
+	for _, method := range catalogtest.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
 			fits := 0
 			for _, p := range cases {
@@ -56,7 +57,7 @@ func TestTortureNamed(t *testing.T) {
 // the method's algorithms.
 func TestTortureDrawn(t *testing.T) {
 	eng := enginetest.New(t, 1)
-	for _, method := range catalog.Methods() {
+	for _, method := range catalogtest.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
 			fits, total := 0, draws*more(t)
 			for k := range total {

@@ -46,8 +46,8 @@ type Axis struct {
 const kernelAxis = "kernel"
 
 // Grid returns the candidates of some methods: all combinations of the values of the axes that a method has, an axis that it
-// has not being passed over. An axis that none of the methods has, one without values and an unknown method are a
-// *fault.ParamError.
+// has not being passed over. An axis that none of the methods has, one without values, an unknown method and one
+// that learns from targets are a *fault.ParamError.
 func Grid(methods []string, axes []Axis) ([]Candidate, error) {
 	used := make([]bool, len(axes))
 	var out []Candidate
@@ -55,6 +55,9 @@ func Grid(methods []string, axes []Axis) ([]Candidate, error) {
 		m, err := catalog.Lookup(name)
 		if err != nil {
 			return nil, err
+		}
+		if m.UsesTargets {
+			return nil, &fault.ParamError{Param: "method", Value: name, Want: "a method that learns from links, not from targets"}
 		}
 		list := []Candidate{{Method: name}}
 		for k, axis := range axes {

@@ -41,6 +41,7 @@ type problem struct {
 	name     string
 	x, fresh *points.Dense
 	set      *links.Set
+	targets  []float64 // the numbers of the classes
 }
 
 // Compute fits every method with its defaults to both problems; progress, if it is not nil, hears of each.
@@ -103,6 +104,7 @@ func newProblem(name string, n, d, classes int, place func(i int, row []float64)
 	labels := make([]string, n)
 	for i := range n {
 		labels[i] = strconv.Itoa(i % classes)
+		p.targets = append(p.targets, float64(i%classes))
 		place(i, p.x.Row(i))
 	}
 	for i := range p.fresh.N {
@@ -135,6 +137,9 @@ func (p problem) solve(ctx context.Context, eng *engine.Engine, m catalog.Method
 	learner, err := m.New(catalog.Config{Seed: 1})
 	if err != nil {
 		return r, err
+	}
+	if m.UsesTargets {
+		learner = learner.(algorithms.Targets).WithTargets(p.targets)
 	}
 	fitted, err := learner.Fit(ctx, eng, p.x, p.set)
 	if err != nil {

@@ -21,12 +21,12 @@ import (
 // Raw is the system that learns nothing: the points as they are.
 const Raw = "raw points"
 
-// Systems returns the names of all systems: raw points, and every method of the catalog but those that take few points
-// only, which solve the problem of another method.
+// Systems returns the names of all systems: raw points, and every method of the catalog that learns from links, but
+// those that take few points only, which solve the problem of another method.
 func Systems() []string {
 	names := []string{Raw}
 	for _, m := range catalog.Methods() {
-		if !m.Small {
+		if !m.Small && !m.UsesTargets {
 			names = append(names, m.Name)
 		}
 	}

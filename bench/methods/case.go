@@ -110,11 +110,13 @@ func scaled(list []int, part float64, least int) []int {
 
 func middle(list []int) int { return list[len(list)/2] }
 
-// Methods returns the methods of the catalog.
+// Methods returns the methods of the catalog that learn from links.
 func Methods() []string {
 	var names []string
 	for _, m := range catalog.Methods() {
-		names = append(names, m.Name)
+		if !m.UsesTargets {
+			names = append(names, m.Name)
+		}
 	}
 	return names
 }

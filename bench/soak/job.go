@@ -16,6 +16,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -42,7 +43,7 @@ type job struct {
 // newJob draws job number. The same seed and number give the same job.
 func newJob(seed, number uint64) (job, error) {
 	rng := rand.New(rand.NewPCG(seed, number))
-	methods := catalog.Methods()
+	methods := catalogtest.Methods()
 	j := job{method: methods[rng.IntN(len(methods))]}
 	most := mostPoints
 	if j.method.Small {

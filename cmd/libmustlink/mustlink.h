@@ -144,7 +144,8 @@ int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int6
 /* mustlink_fit learns a metric by the method of that name ("krca"). links may be NULL.
  * Options: "kernel", "params" (an object of parameters by name), "seed" (1), "standardize", "tfidf"
  * (true or false), "features" (names of the columns), "quadruplets" (lists of four rows [i, j, k, l]: i and j
- * are nearer to each other than k and l). Progress and cancel as control says. */
+ * are nearer to each other than k and l), "targets" (a number for each point, for methods that learn from
+ * targets). Progress and cancel as control says. */
 int mustlink_fit(mustlink_engine engine, const char *method, const char *options, const mustlink_points *points,
                  const mustlink_links *links, const mustlink_control *control, mustlink_model *model);
 

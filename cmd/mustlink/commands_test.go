@@ -234,6 +234,31 @@ func TestTriplets(t *testing.T) {
 	runWith(t, dir, text.String(), "fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
 }
 
+// Targets teach alone, from a file, standard input or the labels; links are ignored with a warning. The summary counts them.
+func TestTargets(t *testing.T) {
+	dir := t.TempDir()
+	data := strings.NewReplacer(",x\n", ",0\n", ",y\n", ",1\n").Replace(blobs(60, 4, false))
+	targets := "target\n" + strings.Repeat("0\n1\n", 30)
+	write(t, dir, "data.csv", data)
+	write(t, dir, "targets.csv", targets)
+	o := runOK(t, dir, "fit -m mlkr -i data.csv --targets targets.csv -o file.mlk")
+	if !strings.Contains(o.stdout, "targets    60\n") {
+		t.Errorf("summary\n%s", o.stdout)
+	}
+	runOK(t, dir, "fit -m mlkr -i data.csv --targets labels -o labels.mlk")
+	runWith(t, dir, targets, "fit -m mlkr -i data.csv --targets - -o stream.mlk")
+	o = runOK(t, dir, "fit -m mlkr -i data.csv --targets labels --links-from-labels 5 -o linked.mlk")
+	if !strings.Contains(o.stderr, "mlkr learns from targets: 5 links ignored") {
+		t.Errorf("with links: %s", o.stderr)
+	}
+	for _, name := range []string{"file", "labels", "stream", "linked"} {
+		runOK(t, dir, "embed "+name+".mlk -i data.csv -o "+name+".csv")
+		if read(t, dir, name+".csv") != read(t, dir, "file.csv") {
+			t.Errorf("targets of %s give another model than those of a file", name)
+		}
+	}
+}
+
 func TestStreams(t *testing.T) {
 	dir := t.TempDir()
 	data := blobs(40, 3, false)

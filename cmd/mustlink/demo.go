@@ -218,7 +218,7 @@ func (d *demoFlags) repetition(ctx context.Context, raw *metric, set demoSet, re
 		return err
 	}
 	for _, method := range catalog.Methods() {
-		if method.Small || method.Baseline && !d.baselines && method.Name != rcaName {
+		if method.Small || method.UsesTargets || method.Baseline && !d.baselines && method.Name != rcaName {
 			continue
 		}
 		m, l, err := d.learn(ctx, raw.eng, set, method, seen, seed)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -17,10 +18,15 @@ import (
 func TestProcessesAgree(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "data.csv", blobs(30, 3, false))
+	write(t, dir, "targets.csv", "target\n"+strings.Repeat("0\n1\n", 15))
 	runOK(t, dir, "links make -i data.csv --must 12 --cannot 12 --seed 2 -o links.csv -q")
 	for _, m := range catalog.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
-			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv -c links.csv --seed 3 -o %s")
+			lesson := " -c links.csv"
+			if m.UsesTargets {
+				lesson = " --targets targets.csv"
+			}
+			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv"+lesson+" --seed 3 -o %s")
 			sameFiles(t, dir, "places.npy", "embed -q 1model -i data.csv -o %s")
 		})
 	}

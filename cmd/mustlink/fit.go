@@ -28,6 +28,7 @@ type fitFlags struct {
 	links       linkFlags
 	triplets    comparisonFlags[links.Triplet]
 	quadruplets comparisonFlags[links.Quadruplet]
+	targets     targetFlags
 	fromLabels  string
 	kernel      string
 	params      []string
@@ -45,7 +46,7 @@ type fitFlags struct {
 func newFit(a *app) *cobra.Command {
 	var fl fitFlags
 	cmd := &cobra.Command{
-		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | --quadruplets FILE) -o MODEL",
+		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | --quadruplets FILE | --targets FILE) -o MODEL",
 		Short: "learn a metric from points and links, and write the model",
 		Long: `Learn a metric from points and the links between them, and write the model.
 
@@ -53,7 +54,7 @@ LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot)
 with the columns i, chunklet (rows that belong together). --links-from-labels draws N
 must-links (and N cannot-links, where the method uses them) from the labels of DATA; "all"
 takes every pair that they imply. Some methods learn from comparisons too (--triplets,
---quadruplets), beside links or alone.
+--quadruplets), beside links or alone. ` + strings.Join(targetMethods(), ", ") + ` learns from a number for each row (--targets) and ignores links.
 
 A warning does not stop the fit; with --strict it does. Links that may be wrong are left out with
 --drop-suspicious, 0.1 for a tenth of them.
@@ -76,6 +77,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	f.StringVar(&fl.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, in place of -c")
 	fl.triplets.add(cmd, triplets())
 	fl.quadruplets.add(cmd, quadruplets())
+	fl.targets.add(cmd)
 	f.StringVarP(&fl.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	fl.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
@@ -98,6 +100,7 @@ type fitReport struct {
 	Cannot      int    `json:"cannot_links"`
 	Triplets    int    `json:"triplets,omitempty"`
 	Quadruplets int    `json:"quadruplets,omitempty"`
+	Targets     int    `json:"targets,omitempty"`
 	Chunklets   int    `json:"chunklets"`
 	// Dropped are the links that were left out as suspicious.
 	Dropped    []suspiciousLink `json:"dropped,omitempty"`
@@ -147,6 +150,7 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) error {
 	check := a.check(cmd)
 	check.required("method", "input", "output")
 	check.do(fl.choose)
+	check.do(func() error { return fl.targets.check(fl.method) })
 	fl.checkLinks(check)
 	check.do(func() error { return fl.triplets.check(fl.method) })
 	check.do(func() error { return fl.quadruplets.check(fl.method) })
@@ -157,6 +161,7 @@ func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) error {
 	check.links(&fl.links)
 	check.input("--triplets", fl.triplets.path)
 	check.input("--quadruplets", fl.quadruplets.path)
+	check.input("--targets", fl.targets.file())
 	check.model(fl.out)
 	return check.err
 }
@@ -177,7 +182,7 @@ func (fl *fitFlags) choose() (err error) {
 func (fl *fitFlags) checkLinks(check *checks) {
 	check.exclusive("links", "links-from-labels")
 	drawn := check.cmd.Flags().Changed("links-from-labels")
-	check.refuse(fl.links.path == "" && !drawn && fl.triplets.path == "" && fl.quadruplets.path == "",
+	check.refuse(fl.links.path == "" && !drawn && fl.triplets.path == "" && fl.quadruplets.path == "" && fl.targets.from == "",
 		"the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(check.cmd))
 	check.refuse(drawn && fl.fromLabels != allLabels && fl.drawn() < 1,
 		"--links-from-labels is %q: want a number >= 1, or all", fl.fromLabels)
@@ -223,7 +228,7 @@ func methodError(err error, params map[string]string) error {
 	return renameParams(err, "kernel", "-k, --kernel")
 }
 
-// readForFit reads data, links and comparisons and warns about what is odd in them.
+// readForFit reads data, links and what else to learn from, and warns about what is odd in them.
 func (a *app) readForFit(ctx context.Context, fl *fitFlags) (d *dataset.Data, set *links.Set, lesson catalog.Lesson, err error) {
 	if d, err = a.readTwo(ctx, &fl.data); err != nil {
 		return nil, nil, lesson, err
@@ -235,6 +240,9 @@ func (a *app) readForFit(ctx context.Context, fl *fitFlags) (d *dataset.Data, se
 		return nil, nil, lesson, err
 	}
 	if lesson.Quadruplets, err = fl.quadruplets.from(ctx, a, &fl.links, d); err != nil {
+		return nil, nil, lesson, err
+	}
+	if lesson.Targets, err = a.readTargets(ctx, &fl.targets, d); err != nil {
 		return nil, nil, lesson, err
 	}
 	a.warnOfLinks(fl.links.path, set)
@@ -250,7 +258,7 @@ func (a *app) linksForFit(ctx context.Context, fl *fitFlags, d *dataset.Data) (*
 		return set, needLinks(fl.links.path, set, fl.method)
 	}
 	if fl.fromLabels == "" {
-		return links.New(d.Points.Len(), nil) // comparisons alone
+		return links.New(d.Points.Len(), nil) // comparisons or targets alone
 	}
 	if fl.fromLabels != allLabels {
 		return fl.drawLinks(d, fl.method.UsesCannotLinks)
@@ -293,7 +301,7 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 	switch {
 	case must+cannot == 0:
 		return fault.Data(path, "it has no pair of rows that belong together or apart: want at least one")
-	case must == 0 && !method.UsesCannotLinks:
+	case must == 0 && !method.UsesCannotLinks && !method.UsesTargets:
 		return fault.Data(path, "it has no must-link, only %s: want one, as %s learns from must-links", plural(cannot, "cannot-link"), method.Name)
 	}
 	return nil
@@ -316,7 +324,7 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, chosen 
 	defer bar.done()
 	options := []mustlink.Option{
 		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(lesson.Triplets), mustlink.Quadruplets(lesson.Quadruplets),
-		mustlink.Seed(fl.seed), mustlink.OnProgress(bar.report), mustlink.Engine(eng),
+		mustlink.Targets(lesson.Targets), mustlink.Seed(fl.seed), mustlink.OnProgress(bar.report), mustlink.Engine(eng),
 	}
 	for name, value := range chosen.Params {
 		options = append(options, mustlink.Param(name, value))
@@ -330,7 +338,7 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, chosen 
 	}
 	bar.done()
 	r := fitSummary(m, table.Data().Points, set, time.Since(begin))
-	r.Model, r.Triplets, r.Quadruplets = fl.out, len(lesson.Triplets), len(lesson.Quadruplets)
+	r.Model, r.Triplets, r.Quadruplets, r.Targets = fl.out, len(lesson.Triplets), len(lesson.Quadruplets), len(lesson.Targets)
 	for _, notice := range m.Describe().Notices {
 		a.warn("%s", notice)
 	}
@@ -386,6 +394,9 @@ func (r *fitReport) text(w io.Writer) {
 	}
 	if r.Quadruplets > 0 {
 		fmt.Fprintf(w, "quadruplets\t%d\n", r.Quadruplets)
+	}
+	if r.Targets > 0 {
+		fmt.Fprintf(w, "targets\t%d\n", r.Targets)
 	}
 	fmt.Fprintf(w, "embedding\t%s\n", plural(r.Dim, "dimension"))
 	fmt.Fprintf(w, "status\t%s\n", statusText(r.Converged, r.Iterations, r.Message))

@@ -173,6 +173,7 @@ func TestEndlessInput(t *testing.T) {
 		{"more.csv", "update model.mlk -i data.csv -c FILE -o out.mlk", "i,chunklet\n", "0,a\n1,a\n", []string{limit}},
 		{"triplets.csv", "fit -m gml -i data.csv --triplets FILE -o out.mlk", "i,j,k\n", "0,2,1\n", []string{limit}},
 		{"quadruplets.csv", "fit -m lsml -i data.csv --quadruplets FILE -o out.mlk", "i,j,k,l\n", "0,2,1,3\n", []string{limit}},
+		{"targets.csv", "fit -m mlkr -i data.csv --targets FILE -o out.mlk", "target\n", "1\n", []string{limit}},
 		{"pairs.csv", "distance model.mlk -i data.csv --pairs FILE -o out.csv", "i,j\n", "0,2\n", []string{limit}},
 		{"labels.csv", "score --truth FILE --predicted data.csv", "label\n", "x\n", []string{"data.csv: it has 20 labels: want", "or more"}},
 	} {

@@ -12,10 +12,15 @@ import (
 	"github.com/mustlink/mustlink/engine/param"
 )
 
-func methodNames() []string {
+func methodNames() []string { return methodsThat(func(catalog.Method) bool { return true }) }
+
+// methodsThat returns the names of the methods of a kind.
+func methodsThat(is func(catalog.Method) bool) []string {
 	var names []string
 	for _, m := range catalog.Methods() {
-		names = append(names, m.Name)
+		if is(m) {
+			names = append(names, m.Name)
+		}
 	}
 	return names
 }

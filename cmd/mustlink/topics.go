@@ -55,6 +55,9 @@ func methodTopic(m catalog.Method) string {
 
 // linkUse says what a method learns from.
 func linkUse(m catalog.Method) string {
+	if m.UsesTargets {
+		return "must-links and cannot-links are ignored; it learns from targets (--targets)"
+	}
 	use := "must-links"
 	if m.UsesCannotLinks {
 		use += " and cannot-links"

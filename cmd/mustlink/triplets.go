@@ -47,15 +47,7 @@ func (c *comparisonFlags[T]) add(cmd *cobra.Command, kind comparisons[T]) {
 }
 
 // methods returns the names of the methods that learn from them.
-func (c *comparisons[T]) methods() []string {
-	var names []string
-	for _, m := range catalog.Methods() {
-		if c.used(m) {
-			names = append(names, m.Name)
-		}
-	}
-	return names
-}
+func (c *comparisons[T]) methods() []string { return methodsThat(c.used) }
 
 // check reports a method that does not learn from them.
 func (c *comparisonFlags[T]) check(m catalog.Method) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
@@ -179,7 +180,7 @@ func TestUpdatable(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 24, 3, 6, 1)
 	eng := enginetest.New(t, 1)
 	offered := strings.FieldsFunc(strings.ReplaceAll(catalog.Updatable, " or ", ", "), func(r rune) bool { return r == ',' || r == ' ' })
-	for _, m := range catalog.Methods() {
+	for _, m := range catalogtest.Methods() {
 		learner, err := m.New(catalog.Config{Seed: 1})
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func BenchmarkEvaluation(b *testing.B) {
 	}
 	gradient := make([]float64, len(p.start))
 	for b.Loop() {
-		if _, err := p.at(p.start, gradient); err != nil {
+		if _, err := p.At(p.start, gradient); err != nil {
 			b.Fatal(err)
 		}
 	}

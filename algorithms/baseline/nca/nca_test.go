@@ -80,7 +80,7 @@ func TestGradient(t *testing.T) {
 			for i := range a {
 				a[i] += 0.3 * rng.NormFloat64()
 			}
-			value, err := p.at(a, gradient)
+			value, err := p.At(a, gradient)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,8 +94,8 @@ func TestGradient(t *testing.T) {
 					squared := 0.0
 					for r := range 2 {
 						v := 0.0
-						for k := range p.z.Cols {
-							v += a[r*p.z.Cols+k] * (p.z.At(i, k) - p.z.At(j, k))
+						for k := range p.Z.Cols {
+							v += a[r*p.Z.Cols+k] * (p.Z.At(i, k) - p.Z.At(j, k))
 						}
 						squared += v * v
 					}
@@ -112,9 +112,9 @@ func TestGradient(t *testing.T) {
 			for i := range a {
 				was := a[i]
 				a[i] = was + h
-				up, _ := p.at(a, other)
+				up, _ := p.At(a, other)
 				a[i] = was - h
-				down, _ := p.at(a, other)
+				down, _ := p.At(a, other)
 				a[i] = was
 				if d := (up - down) / (2 * h); math.Abs(d-gradient[i]) > 1e-8 {
 					t.Errorf("gradient %d is %g, by differences %g", i, gradient[i], d)

@@ -2,6 +2,7 @@ package abi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -70,6 +72,15 @@ func newEngine(t testing.TB, options string) *engine.Engine {
 	return e
 }
 
+// optionsFor returns options with the targets of catalogtest for a method that learns from some.
+func optionsFor(m catalog.Method, members string) string {
+	if m.UsesTargets {
+		targets, _ := json.Marshal(catalogtest.Targets(n))
+		members += `, "targets": ` + string(targets)
+	}
+	return "{" + members + "}"
+}
+
 // TestEveryMethod: a fit from here is the fit of the library: the same links, the same bits.
 func TestEveryMethod(t *testing.T) {
 	ctx, e := context.Background(), newEngine(t, "")
@@ -83,7 +94,7 @@ func TestEveryMethod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range catalog.Methods() {
+	for _, m := range catalogtest.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
 			learner, err := m.New(catalog.Config{Seed: 9})
 			if err != nil {
@@ -97,7 +108,7 @@ func TestEveryMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Fit(NewTurns(), e, m.Name, `{"seed": 9}`, pointsIn(x), known, nil)
+			got, err := Fit(NewTurns(), e, m.Name, optionsFor(m, `"seed": 9`), pointsIn(x), known, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,9 +140,9 @@ func TestNothingIsKept(t *testing.T) {
 	x, label := problem()
 	mine := append([]float64(nil), x...)
 	known := sampled(t, label)
-	for _, m := range catalog.Methods() {
+	for _, m := range catalogtest.Methods() {
 		copy(mine, x)
-		fitted, err := Fit(NewTurns(), e, m.Name, `{"params": {}}`, pointsIn(mine), known, nil)
+		fitted, err := Fit(NewTurns(), e, m.Name, optionsFor(m, `"params": {}`), pointsIn(mine), known, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)
 		}
@@ -178,11 +189,24 @@ func TestOptions(t *testing.T) {
 		`{"quadruplets": [[0, 1, 2]]}`:             "four rows",
 		`{"quadruplets": [[0, 1, 2, 0.5]]}`:        "four rows",
 		`{"quadruplets": [[0, 1, 2, 3]]}`:          "krca does not learn from them",
+		`{"targets": [1, 2]}`:                      "number of targets is 2: want none: krca does not learn from them",
+		`{"targets": ["high"]}`:                    "targets",
 		`{"params": {"eps": 1, "eps_rel": "0.1"}}`: "eps",
 	} {
 		_, err := Fit(NewTurns(), e, "krca", options, pointsIn(x), known, nil)
 		if err == nil || CodeOf(err) != BadInput || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: error %v (code %d): want one with %q", options, err, CodeOf(err), word)
+		}
+	}
+	for options, word := range map[string]string{
+		`{}`:                   "mlkr learns from targets: want a number for each of the",
+		`{"targets": [1, 2]}`:  "number of targets is 2: want",
+		`{"targets": [1e400]}`: "targets",
+		`{"targets": [` + strings.Repeat("1,", n-1) + `1]}`: "all targets are equal",
+	} {
+		_, err := Fit(NewTurns(), e, "mlkr", options, pointsIn(x), nil, nil)
+		if err == nil || CodeOf(err) != BadInput || !strings.Contains(err.Error(), word) {
+			t.Errorf("%.40s: error %v (code %d): want one with %q", options, err, CodeOf(err), word)
 		}
 	}
 	fitted, err := Fit(NewTurns(), e, "krca", `{"params": {"dims": 2, "eps_rel": 1e-2, "form": "spectral"}, "standardize": true}`, pointsIn(x), known, nil)

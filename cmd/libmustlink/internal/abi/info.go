@@ -19,6 +19,7 @@ type methodInfo struct {
 	Baseline        bool            `json:"baseline"`
 	UsesCannotLinks bool            `json:"uses_cannot_links"`
 	UsesTriplets    bool            `json:"uses_triplets"`
+	UsesTargets     bool            `json:"uses_targets"`
 	Pairwise        bool            `json:"pairwise"`
 	Parameters      []parameterInfo `json:"parameters"`
 }
@@ -38,7 +39,7 @@ type parameterInfo struct {
 func Methods() any {
 	var out []methodInfo
 	for _, m := range catalog.Methods() {
-		info := methodInfo{m.Name, m.Summary, m.Paper, m.DefaultKernel, m.Baseline, m.UsesCannotLinks, m.UsesTriplets, m.Pairwise, nil}
+		info := methodInfo{m.Name, m.Summary, m.Paper, m.DefaultKernel, m.Baseline, m.UsesCannotLinks, m.UsesTriplets, m.UsesTargets, m.Pairwise, nil}
 		for _, p := range m.Parameters {
 			one := parameterInfo{Name: p.Name, Default: p.Default, Help: p.Help, Type: string(p.Type), Range: p.Range}
 			for _, c := range slices.Concat(p.Choices, p.Words) {

@@ -30,6 +30,7 @@ type fitOptions struct {
 	TFIDF       bool             `json:"tfidf"`
 	Features    []string         `json:"features"`
 	Quadruplets []quadruplet     `json:"quadruplets"`
+	Targets     []float64        `json:"targets"`
 }
 
 // updateOptions are those of mustlink_update.
@@ -126,7 +127,7 @@ func (o *fitOptions) check(features int) error {
 
 // options returns the options as the library takes them.
 func (o *fitOptions) options() []mustlink.Option {
-	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed())}
+	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed()), mustlink.Targets(o.Targets)}
 	for name, v := range o.Params {
 		out = append(out, mustlink.Param(name, string(v)))
 	}

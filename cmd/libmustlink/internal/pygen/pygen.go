@@ -107,7 +107,7 @@ func common(m catalog.Method) []parameter {
 	if !m.Pairwise {
 		count = "links of each kind that a fit draws from y; None or \"all\" for everything that the labels say"
 	}
-	return []parameter{
+	all := []parameter{
 		{"standardize", "bool", "False", "scale features to mean 0 and deviation 1, here and in transform", ""},
 		{"n_links", "int | str | None", "None", count, ""},
 		{"unlabeled", "Any", "None", "the value of y that stands for no label; None: all of y are labels", ""},
@@ -115,6 +115,10 @@ func common(m catalog.Method) []parameter {
 		{"n_jobs", "int | None", "None", "workers; None or -1: all processors. The result does not depend on it", ""},
 		{"memory_limit", "int | None", "None", "bytes that a request may take; None: no limit", ""},
 	}
+	if m.UsesTargets { // and draws no links from labels
+		all = slices.DeleteFunc(all, func(p parameter) bool { return p.name == "n_links" || p.name == "unlabeled" })
+	}
+	return all
 }
 
 // class writes one estimator.
@@ -140,6 +144,9 @@ func class(out *strings.Builder, m catalog.Method) error {
 	}
 	fmt.Fprintf(out, "    }\n    _kernels = %s\n    _uses_cannot_links = %s\n    _pairwise = %s\n    _needs_links = %s\n",
 		truth(!m.Linear), truth(m.UsesCannotLinks), truth(m.Pairwise), truth(needs))
+	if m.UsesTargets {
+		out.WriteString("    _uses_targets = True\n")
+	}
 	out.WriteString("\n    def __init__(\n        self,\n        *,\n")
 	for _, p := range all {
 		fmt.Fprintf(out, "        %s: %s = %s,\n", p.name, p.hint, p.value)

@@ -9,7 +9,7 @@ from typing import Any, Callable, ClassVar
 import numpy as np
 
 from . import _model
-from ._links import Links, as_seed, numbered
+from ._links import Links, as_seed, numbered, targets
 from ._points import Points, as_points
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin
 
@@ -25,6 +25,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
     _uses_cannot_links: ClassVar[bool]
     _pairwise: ClassVar[bool]
     _needs_links: ClassVar[bool]
+    _uses_targets: ClassVar[bool] = False  # learns from y as numbers, and not from links
 
     # Common parameters, which the constructor of every class has.
     kernel: str | None
@@ -44,7 +45,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
             The points, linked or not. With ``kernel="precomputed"`` their kernel matrix. Or, as
             metric-learn has it, pairs of points of shape (n_pairs, 2, n_features), with y of 1 and -1.
         y : array-like, shape (n_samples,), optional
-            Labels, from which ``n_links`` links are drawn.
+            Labels, from which ``n_links`` links are drawn. For an estimator that learns from targets, numbers.
         links : Links, optional
             What is known of pairs of rows of X. Give y or links, not both.
         progress : callable, optional
@@ -60,8 +61,11 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         points = self._points(X)
         if points.rows < 2:
             raise ValueError(f"Found array with 1 sample(s) (shape=({points.rows}, {points.columns})) while a minimum of 2 is required.")
-        known = self._links(y, links, points.rows)
         options = self._options()
+        if self._uses_targets:
+            known, options["targets"] = links, self._targets(y, points.rows).tolist()
+        else:
+            known = self._links(y, links, points.rows)
         if points.names is not None and self._kernel() != PRECOMPUTED:
             options["features"] = points.names
         self.model_ = _model.fit(self._method, options, points, known, (self.n_jobs, self.memory_limit), progress)
@@ -82,11 +86,15 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
         That is the area under the curve of pairs, 0.5 for a metric that knows nothing and 1 for one
         without a mistake. Links are those given, or of y all pairs, of more than 100,000 as many at random.
+        Of an estimator that learns from targets it is the share of the variance of y that kernel regression
+        in the learned metric explains, each row estimated from the others: 1 for one without an error.
         """
         model = self._fitted()
         if y is None and links is None:
             raise ValueError(f"{type(self).__name__}.score requires y to be passed, but the target y is None: want y or links")
         points = self._points(X, fitted=True)
+        if self._uses_targets:
+            return _explained(model._embed(points), self._targets(y, points.rows))
         known = links if links is not None else _pairs_of(numbered(_column(y, points.rows), self.unlabeled))
         distances = model._distances(points, known.pairs)
         return _area(distances[known.signs > 0], distances[known.signs < 0])
@@ -146,6 +154,12 @@ class MetricLearner(TransformerMixin, BaseEstimator):
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: want y, or links")
             return None
         return self._of_labels(numbered(_column(y, rows), self.unlabeled))
+
+    def _targets(self, y: Any, rows: int) -> np.ndarray:
+        """The numbers to learn from."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: want one number for each point")
+        return targets(_column(y, rows))
 
     def _of_labels(self, labels: np.ndarray) -> Links:
         """The links of labels that the parameter n_links asks for."""
@@ -235,6 +249,17 @@ def _column(y: Any, rows: int) -> np.ndarray:
     if array.ndim >= 1 and len(array) != rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {len(array)}")
     return array
+
+
+def _explained(Z: np.ndarray, y: np.ndarray) -> float:
+    """The share of the variance of y that leave-one-out kernel regression in the coordinates Z explains."""
+    error = 0.0
+    for i, z in enumerate(Z):
+        squared = ((Z - z) ** 2).sum(axis=1)
+        squared[i] = np.inf
+        weights = np.exp(squared.min() - squared)
+        error += (y[i] - weights @ y / weights.sum()) ** 2
+    return float(1 - error / ((y - y.mean()) ** 2).sum())
 
 
 def _same_names(who: str, fitted: Any, given: list[str] | None) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "SCML",
     "LFDA",
     "SDML",
+    "MLKR",
     "Xiang",
     "Klein",
     "LLMA",
@@ -1716,6 +1717,97 @@ class SDML(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class MLKR(MetricLearner):
+    """Metric learning for kernel regression, linear: leave-one-out error of numeric targets.
+
+    Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007.
+
+    Parameters
+    ----------
+    dims : int, default 0
+        Dimensions of the map; 0: as many as there are directions.
+    rank : int, default 0
+        Leading principal directions to learn in; 0: all.
+    rank_tol : float, default 1e-10
+        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    starts : int, default 3
+        Maps to start from: principal coordinates, whitened ones, these with the linear estimate, >= 1, <= 3.
+    tol : float, default 1e-5
+        Gain of five iterations that ends the ascent, relative to the error that is left, > 0.
+    max_iter : int, default 2000
+        Maximum iterations from each start, >= 1.
+    standardize : bool, default False
+        Scale features to mean 0 and deviation 1, here and in transform.
+    random_state : Any, default 1
+        Fixes every random choice: a whole number, None for 1, or a RandomState.
+    n_jobs : int | None, default None
+        Workers; None or -1: all processors. The result does not depend on it.
+    memory_limit : int | None, default None
+        Bytes that a request may take; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the points of the fit.
+    feature_names_in_ : array of str
+        Their names, if they had some.
+    n_iter_ : int
+        Iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import MLKR
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = MLKR().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "mlkr"
+    _defaults = {
+        "dims": ("dims", 0),
+        "rank": ("rank", 0),
+        "rank_tol": ("rank_tol", 1e-10),
+        "starts": ("starts", 3),
+        "tol": ("tol", 1e-5),
+        "max_iter": ("max_iter", 2000),
+    }
+    _kernels = False
+    _uses_cannot_links = False
+    _pairwise = False
+    _needs_links = True
+    _uses_targets = True
+
+    def __init__(
+        self,
+        *,
+        dims: int = 0,
+        rank: int = 0,
+        rank_tol: float = 1e-10,
+        starts: int = 3,
+        tol: float = 1e-5,
+        max_iter: int = 2000,
+        standardize: bool = False,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.dims = dims
+        self.rank = rank
+        self.rank_tol = rank_tol
+        self.starts = starts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

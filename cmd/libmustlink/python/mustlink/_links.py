@@ -203,15 +203,33 @@ def as_seed(value: Any) -> int:
     return int(value)
 
 
-def numbered(y: Any, unlabeled: Any = None) -> np.ndarray:
-    """Labels as numbers from 0, -1 for none."""
+def flat(y: Any, want: str = "label") -> np.ndarray:
+    """y as a plain array."""
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.ravel()
     if array.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead: want one label for each point")
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead: want one {want} for each point")
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y is complex")
+    return array
+
+
+def targets(y: Any) -> np.ndarray:
+    """y as finite numbers."""
+    array = flat(y, "number")
+    try:
+        array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y is not numeric ({error}): want one number for each point") from None
+    if not np.isfinite(array).all():
+        raise ValueError("Input y contains NaN or infinity: want a finite number for each point")
+    return array
+
+
+def numbered(y: Any, unlabeled: Any = None) -> np.ndarray:
+    """Labels as numbers from 0, -1 for none."""
+    array = flat(y)
     none = np.zeros(len(array), dtype=bool)
     if unlabeled is not None:
         none = np.array([v is unlabeled or v == unlabeled or (v != v and unlabeled != unlabeled) for v in array], dtype=bool)

@@ -29,6 +29,8 @@ class Bits(unittest.TestCase):
             np.save(self.path(name + ".npy"), rows)
         with open(self.path("y.csv"), "w") as file:
             file.write("label\n" + "".join(f"class {v}\n" for v in self.y))
+        with open(self.path("t.csv"), "w") as file:
+            file.write("target\n" + "".join(f"{v}\n" for v in self.y))
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder.name, name)
@@ -39,12 +41,13 @@ class Bits(unittest.TestCase):
 
     def test_every_method(self):
         for name in _estimators.__all__:
-            learner = getattr(mustlink, name)(n_links=40, random_state=3)
+            learner, taught = getattr(mustlink, name)(random_state=3), ["--targets", "t.csv"]
+            if not learner._uses_targets:
+                learner.set_params(n_links=40)
+                taught = ["--labels", "y.csv", "--links-from-labels", "40"]
             with self.subTest(name), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self.run_command(
-                    "fit", "-m", learner._method, "-i", "x.npy", "--labels", "y.csv", "--links-from-labels", "40", "--seed", "3", "-o", "m.mlk"
-                )
+                self.run_command("fit", "-m", learner._method, "-i", "x.npy", *taught, "--seed", "3", "-o", "m.mlk")
                 self.run_command("embed", "m.mlk", "-i", "new.npy", "-o", "z.npy")
                 self.run_command("gram", "m.mlk", "-i", "new.npy", "-o", "k.npy")
                 learner.fit(self.X, self.y)

@@ -1,0 +1,83 @@
+package softmax
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/solvers/lbfgs"
+)
+
+// Options say how to search.
+type Options struct {
+	// Tol ends an ascent: what five iterations gain, relative to what is missing to a gain of 1.
+	Tol float64
+	// Contractions is how often the map is halved and the ascent goes on from there.
+	Contractions int
+	MaxIter      int // of an ascent
+	Progress     algorithms.ProgressFunc
+	Begin        time.Time // of the fit
+}
+
+// Search is the search for the map, by limited memory BFGS.
+type Search struct {
+	Best   []float64 // the map with the largest mean gain
+	Trace  []float64 // largest mean gain so far, at the start and after every iteration
+	Status algorithms.Status
+}
+
+// Climb ascends from each start, and from the halves of what it comes to: that leaves local maxima in which distances have
+// grown so large that each point sees only its nearest. It uses up the starts.
+func (p *Problem) Climb(ctx context.Context, o Options, starts ...[]float64) (*Search, error) {
+	s, t := &Search{}, p.eng.Backend().Kernels()
+	for k := 0; k < len(starts)*(1+o.Contractions) && !s.perfect(); k++ {
+		at := starts[k/(1+o.Contractions)]
+		if k%(1+o.Contractions) > 0 {
+			t.Scale(0.5, at)
+		}
+		if err := s.ascend(ctx, p, at, o); err != nil {
+			return nil, err
+		}
+	}
+	s.Status.Iterations, s.Status.Elapsed = len(s.Trace)-1, time.Since(o.Begin)
+	if !s.Status.Converged {
+		s.Status.Message = fmt.Sprintf("%d iterations did not reach the tolerance %g: raise max_iter or tol", o.MaxIter, o.Tol)
+	}
+	return s, nil
+}
+
+// perfect says that there is no more to gain.
+func (s *Search) perfect() bool {
+	const little = 1e-6
+	return len(s.Trace) > 0 && 1-s.Trace[len(s.Trace)-1] < little
+}
+
+// ascend is one ascent, to a local maximum.
+func (s *Search) ascend(ctx context.Context, p *Problem, at []float64, o Options) error {
+	before := math.Inf(-1)
+	if len(s.Trace) > 0 {
+		before = s.Trace[len(s.Trace)-1]
+	}
+	var own []float64
+	out, err := lbfgs.Minimize(ctx, p.eng.Backend().Kernels(), p.At, at, lbfgs.Options{MaxIter: o.MaxIter, Done: func(_ int, value float64, _, _ []float64) (bool, error) {
+		own = append(own, -value)
+		s.Trace = append(s.Trace, max(before, -value))
+		o.Progress.Report(algorithms.Progress{Stage: "ascent", Done: len(s.Trace) - 1, Objective: -value, Elapsed: time.Since(o.Begin)})
+		const window, nothing = 5, 1e-8
+		n := len(own)
+		return 1+value < nothing || n > window && own[n-1]-own[n-1-window] <= o.Tol*(1-own[n-1]), nil
+	}})
+	if err != nil {
+		return err
+	}
+	if reached := -out.Trace[len(out.Trace)-1]; s.Best == nil || reached > before {
+		s.Best, s.Status.Converged = slices.Clone(at), out.Converged
+		if last := len(s.Trace) - 1; s.Trace[last] < reached {
+			s.Trace = append(s.Trace, reached)
+		}
+	}
+	return nil
+}
