@@ -1,6 +1,7 @@
-// Package mlkr learns a linear metric for regression: metric learning for kernel regression (Weinberger & Tesauro,
-// AISTATS 2007). It learns from targets y_i, a number for each row ([Learner.WithTargets]), and not from links. Kernel
-// regression estimates the target of a row from those of all others,
+// Package mlkr (engine room: may change) learns a linear metric for regression: metric learning for
+// kernel regression (Weinberger & Tesauro, AISTATS 2007). It learns from targets y_i, a number for
+// each row ([Learner.WithTargets]), and not from links. Kernel regression estimates the target of a
+// row from those of all others,
 //
 //	ŷ_i = sum_{j != i} k_ij y_j / sum_{j != i} k_ij,  k_ij = exp(-|A(x_i - x_j)|^2)
 //

@@ -1,5 +1,5 @@
-// Package catalogtest is for tests and measurements that fit every method of the catalog to points and links: methods that
-// learn from something else get that too.
+// Package catalogtest (engine room: may change) is for tests and measurements that fit every method
+// of the catalog to points and links: methods that learn from something else get that too.
 package catalogtest
 
 import (
