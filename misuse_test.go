@@ -64,7 +64,7 @@ func TestMisuse(t *testing.T) {
 		"negative workers":          {fit(table, pairs, mustlink.Workers(-1)), "workers is -1: want a number >= 0 (0 for all processors)"},
 		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), `moons: all 40 pairs of the chunklets needs 1.9 KiB, limit 100 B: give links, fewer of them, in place of chunklets`},
 		"triplets for krca":         {fit(table, pairs, mustlink.Method("krca"), mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}})), "number of triplets is 1: want none: krca does not learn from them"},
-		"targets of other rows":     {fit(table, nil, mustlink.Targets([]float64{1})), "number of targets is 1: want 40, the number of points"},
+		"targets of other rows":     {fit(table, nil, mustlink.Targets([]float64{1})), "moons: number of targets is 1: want 40, the number of points"},
 		"targets for krca":          {fit(table, pairs, mustlink.Method("krca"), mustlink.Targets([]float64{1})), "number of targets is 1: want none: krca does not learn from them"},
 		"standardized sequences":    {fit(letters, try(mustlink.NewLinks(2, [][2]int{{0, 1}}, nil)), mustlink.Standardize()), `standardize is "sequences": want dense points, as sequences have no features`},
 		"embed with a nil model":    {embed(noModel, table), "model is <nil>: want a model, as Fit and Load make it"},
