@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -18,15 +17,10 @@ import (
 func TestProcessesAgree(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "data.csv", blobs(30, 3, false))
-	write(t, dir, "targets.csv", "target\n"+strings.Repeat("0\n1\n", 15))
 	runOK(t, dir, "links make -i data.csv --must 12 --cannot 12 --seed 2 -o links.csv -q")
 	for _, m := range catalog.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
-			lesson := " -c links.csv"
-			if m.UsesTargets {
-				lesson = " --targets targets.csv"
-			}
-			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv"+lesson+" --seed 3 -o %s")
+			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv "+lesson(t, dir, m, "links.csv", 30)+" --seed 3 -o %s")
 			sameFiles(t, dir, "places.npy", "embed -q 1model -i data.csv -o %s")
 		})
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
 )
 
 // binary is the command, built once with the tags of the test.
@@ -230,6 +232,17 @@ func wantInputError(t *testing.T, dir string, o outcome, before []string, words 
 	if t.Failed() || testing.Verbose() {
 		t.Log(strings.TrimSpace(o.stderr))
 	}
+}
+
+// lesson returns the flags of what a method learns from: a file of links, or for one that learns from targets a file of 0 and
+// 1 in turn, which it writes for so many rows.
+func lesson(t *testing.T, dir string, m catalog.Method, links string, rows int) string {
+	t.Helper()
+	if !m.UsesTargets {
+		return "-c " + links
+	}
+	write(t, dir, "targets.csv", "target\n"+strings.Repeat("0\n1\n", rows/2))
+	return "--targets targets.csv"
 }
 
 // lockedBuffer is a buffer that a bar may write to from its own goroutine.

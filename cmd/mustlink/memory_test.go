@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
 )
 
 // TestMemoryLimitOfCommands: every command that asks for memory refuses what is beyond --memory-limit with code 2, a message that
@@ -23,9 +25,9 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 		"cluster model.mlk -i data.csv -n 2 -o out.csv", "classify model.mlk --train data.csv -i data.csv -o out.csv",
 		"plot model.mlk -i data.csv -o out.svg", "report model.mlk -i data.csv -o out.html", "select -i data.csv -c many.csv --methods krca,kbeta -o out.mlk",
 	}
-	for _, method := range methodNames() {
-		if !slices.Contains([]string{"npk", "sdplr", "simplenpkl"}, method) { // which take few points
-			work = append(work, "fit -m "+method+" -i data.csv -c many.csv -o out.mlk")
+	for _, m := range catalog.Methods() {
+		if !slices.Contains([]string{"npk", "sdplr", "simplenpkl"}, m.Name) { // which take few points
+			work = append(work, "fit -m "+m.Name+" -i data.csv "+lesson(t, dir, m, "many.csv", 300)+" -o out.mlk")
 		}
 	}
 	before, refused := names(t, dir), 0

@@ -80,7 +80,7 @@ errors on the same folds: the best of many on few links owes some of that to luc
 	seedFlag(f, &s.seed)
 	f.BoolVar(&s.strict, "strict", false, "take warnings about data and links as errors")
 	f.StringVarP(&s.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
-	completeWith(cmd, "methods", methodNames()...)
+	completeWith(cmd, "methods", methodsThat(func(m catalog.Method) bool { return !m.UsesTargets })...)
 	completeWith(cmd, "criterion", selection.Criteria()...)
 	return cmd
 }
