@@ -49,6 +49,7 @@ var About = algorithms.About{
 type Params struct {
 	Dims    int     `json:"dims" param:"dims" default:"20" zero:"all" help:"leading directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction has none"`
+	Whiten  bool    `json:"whiten,omitempty" param:"whiten" help:"true scales every direction to variance 1"`
 }
 
 // DefaultParams returns 20 directions.
@@ -100,6 +101,9 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	axes, err := kernelprincipal.New(ctx, eng, k, x, l.Params.Dims, l.Params.RankTol, l.Seed)
 	if err != nil {
 		return nil, err
+	}
+	if l.Params.Whiten {
+		axes.Whiten(eng)
 	}
 	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
 	return &Model{record.New(axes.Map(Method), l.Params, status), axes.Variances}, ctx.Err()

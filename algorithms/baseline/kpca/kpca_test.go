@@ -29,14 +29,19 @@ func cloud(n, d int, seed uint64) *points.Dense {
 	return x
 }
 
-func fitted(t enginetest.Fataler, kernelText string, dims int, x points.Points) *Model {
+func kernelOf(t enginetest.Fataler, text string) kernel.Spec {
 	t.Helper()
-	l := Learner{Params: DefaultParams()}
-	l.Params.Dims = dims
-	var err error
-	if l.Kernel, err = kernel.Parse(kernelText); err != nil {
+	spec, err := kernel.Parse(text)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return spec
+}
+
+func fitted(t enginetest.Fataler, kernelText string, dims int, x points.Points) *Model {
+	t.Helper()
+	l := Learner{Kernel: kernelOf(t, kernelText), Params: DefaultParams()}
+	l.Params.Dims = dims
 	none, err := links.New(x.Len(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +147,47 @@ func TestFewDirections(t *testing.T) {
 		for i := range x.N {
 			if d := math.Abs(a.At(i, c) - sign*b.At(i, c)); d > 1e-6 {
 				t.Fatalf("direction %d differs by %g at %d", c, d, i)
+			}
+		}
+	}
+}
+
+// TestWhiten: whitened coordinates of the training points have mean 0, variance 1 and no covariance, in units of n eps of the
+// spread of the variances, and are those without whitening, each direction scaled.
+func TestWhiten(t *testing.T) {
+	x := cloud(40, 3, 5)
+	plain := fitted(t, "rbf:sigma=2", 6, x)
+	none, err := links.New(x.N, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := DefaultParams()
+	p.Dims, p.Whiten = 6, true
+	m, err := Learner{Kernel: kernelOf(t, "rbf:sigma=2"), Params: p}.Fit(context.Background(), enginetest.New(t, 0), x, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, z := embedded(t, m.(*Model), x), embedded(t, plain, x)
+	spread := plain.variances[0] / plain.variances[5]
+	tolerance := 40 * 0x1p-52 * spread
+	for a := range y.Cols {
+		for b := range a + 1 {
+			mean, product := 0.0, 0.0
+			for i := range y.Rows {
+				mean += y.At(i, a) / float64(y.Rows)
+				product += y.At(i, a) * y.At(i, b) / float64(y.Rows)
+			}
+			want := 0.0
+			if a == b {
+				want = 1
+			}
+			if !(math.Abs(mean) <= tolerance) || !(math.Abs(product-want) <= tolerance) {
+				t.Errorf("directions %d and %d: mean %g, product %g: want 0 and %g", a, b, mean, product, want)
+			}
+		}
+		for i := range y.Rows {
+			if e := y.At(i, a)*math.Sqrt(plain.variances[a]) - z.At(i, a); !(math.Abs(e) <= tolerance) {
+				t.Errorf("coordinate (%d, %d) is off by %g", i, a, e)
 			}
 		}
 	}

@@ -58,6 +58,21 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	return a, nil
 }
 
+// Whiten divides the coordinates by the roots of their variances, which stay as they are.
+func (a *Axes) Whiten(eng *engine.Engine) {
+	by := make([]float64, len(a.Variances))
+	for r, variance := range a.Variances {
+		by[r] = 1 / math.Sqrt(variance)
+		eng.Backend().Kernels().Scale(by[r], a.V.Row(r))
+		a.Centre[r] *= by[r]
+	}
+	for i := range a.Z.Rows {
+		for r := range a.Z.Row(i) {
+			a.Z.Row(i)[r] *= by[r]
+		}
+	}
+}
+
 // Map returns the map into the coordinates.
 func (a *Axes) Map(method string) *maps.Map {
 	return maps.NewExpansion(method, a.kernel, a.support, a.V, a.Centre)

@@ -2201,6 +2201,8 @@ class KPCA(MetricLearner):
         Leading directions; 0: all.
     rank_tol : float, default 1e-10
         Relative variance up to which a direction has none, >= 0, < 1.
+    whiten : bool, default False
+        True scales every direction to variance 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -2240,6 +2242,7 @@ class KPCA(MetricLearner):
     _defaults = {
         "dims": ("dims", 20),
         "rank_tol": ("rank_tol", 1e-10),
+        "whiten": ("whiten", False),
     }
     _kernels = True
     _uses_cannot_links = False
@@ -2252,6 +2255,7 @@ class KPCA(MetricLearner):
         kernel: str | None = None,
         dims: int = 20,
         rank_tol: float = 1e-10,
+        whiten: bool = False,
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2262,6 +2266,7 @@ class KPCA(MetricLearner):
         self.kernel = kernel
         self.dims = dims
         self.rank_tol = rank_tol
+        self.whiten = whiten
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
