@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/mustlink/mustlink/algorithms/baseline/cmvu"
+	"github.com/mustlink/mustlink/algorithms/baseline/covariance"
 	"github.com/mustlink/mustlink/algorithms/baseline/dca"
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
 	"github.com/mustlink/mustlink/algorithms/baseline/klein"
@@ -51,6 +52,7 @@ var methods = sync.OnceValue(func() []Method {
 		entry(lfda.About, lfda.New, lfda.Decode),
 		entry(sdml.About, sdml.New, sdml.Decode),
 		entry(mlkr.About, mlkr.New, mlkr.Decode),
+		entry(covariance.About, covariance.New, covariance.Decode),
 		entry(xiang.About, xiang.New, xiang.Decode),
 		entry(klein.About, klein.New, klein.Decode),
 		entry(llma.About, llma.New, llma.Decode),

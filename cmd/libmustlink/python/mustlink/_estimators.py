@@ -24,6 +24,7 @@ __all__ = [
     "LFDA",
     "SDML",
     "MLKR",
+    "Covariance",
     "Xiang",
     "Klein",
     "LLMA",
@@ -1808,6 +1809,84 @@ class MLKR(MetricLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class Covariance(MetricLearner):
+    """Mahalanobis distance of the points, linear, which learns nothing from links: what linear methods are compared with.
+
+    Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of Sciences of India 2, 1936.
+
+    Parameters
+    ----------
+    dims : int, default 0
+        Directions of largest variance; 0: all.
+    rank_tol : float, default 1e-10
+        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    standardize : bool, default False
+        Scale features to mean 0 and deviation 1, here and in transform.
+    n_links : int | str | None, default None
+        Links of each kind that a fit draws from y; None or "all" for everything that the labels say.
+    unlabeled : Any, default None
+        The value of y that stands for no label; None: all of y are labels.
+    random_state : Any, default 1
+        Fixes every random choice: a whole number, None for 1, or a RandomState.
+    n_jobs : int | None, default None
+        Workers; None or -1: all processors. The result does not depend on it.
+    memory_limit : int | None, default None
+        Bytes that a request may take; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the points of the fit.
+    feature_names_in_ : array of str
+        Their names, if they had some.
+    n_iter_ : int
+        Iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import Covariance
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = Covariance().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "covariance"
+    _defaults = {
+        "dims": ("dims", 0),
+        "rank_tol": ("rank_tol", 1e-10),
+    }
+    _kernels = False
+    _uses_cannot_links = False
+    _pairwise = False
+    _needs_links = False
+
+    def __init__(
+        self,
+        *,
+        dims: int = 0,
+        rank_tol: float = 1e-10,
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.dims = dims
+        self.rank_tol = rank_tol
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

@@ -1,0 +1,108 @@
+// Package covariance (engine room: may change) is the Mahalanobis distance of the points: the linear
+// metric that makes all directions alike, without looking at links (Mahalanobis, "On the generalized
+// distance in statistics", 1936). A baseline of every linear method.
+//
+// With the principal directions u_r of the points and their variances v_r,
+//
+//	y_r = u_r' (x - mean) / sqrt(v_r)
+//
+// so that squared distances are (x - y)' S^+ (x - y) for the covariance S of the points. Directions
+// of variance up to rank_tol times the largest are left out.
+package covariance
+
+import (
+	"context"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "covariance"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:     Method,
+	Title:    "Covariance",
+	Summary:  "Mahalanobis distance of the points, linear, which learns nothing from links: what linear methods are compared with",
+	Paper:    "Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of Sciences of India 2, 1936",
+	Linear:   true,
+	Baseline: true,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"directions of largest variance"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+}
+
+// DefaultParams returns all directions that vary.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Model is a fitted metric, a linear map. It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+type Model = record.Model[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+type Learner struct {
+	Params   Params
+	Progress algorithms.ProgressFunc
+}
+
+// New returns the learner of these parameters.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Params: p, Progress: c.Progress}
+}
+
+// Method returns "covariance".
+func (Learner) Method() string { return Method }
+
+// Fit learns from n dense points of d features; links are not looked at. The result has the type *[Model].
+//
+// Cost: the eigendecomposition of a matrix of order min(n, d), and 4 n d min(n, d) flops.
+//
+// Errors: parameters that [Params.Validate] refuses; other than dense vectors; points with NaN or Inf, or all equal; a
+// request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fit(ctx, eng, x, set)
+	return record.Result(ctx, Method+": fit", m, err)
+}
+
+func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	begin := time.Now()
+	dense, err := input.Dense(Method, l.Params, x, set)
+	if err != nil {
+		return nil, err
+	}
+	l.Progress.Report(algorithms.Progress{Stage: "principal directions", Total: 1, Elapsed: time.Since(begin)})
+	p, err := linear.NewPrincipal(ctx, eng, dense, l.Params.RankTol)
+	if err != nil {
+		return nil, err
+	}
+	if l.Params.Dims > 0 {
+		p.Keep(l.Params.Dims)
+	}
+	roots := p.Roots()
+	scale := blas.NewMatrix(len(roots), len(roots))
+	for r, root := range roots {
+		scale.Set(r, r, 1/root)
+	}
+	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
+	return record.New(p.Map(eng, Method, scale), l.Params, status), ctx.Err()
+}
