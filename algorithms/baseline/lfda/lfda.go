@@ -70,7 +70,7 @@ type Params struct {
 	Dims      int     `json:"dims" param:"dims" zero:"all" help:"directions that separate classes most"`
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"7" range:">= 1" help:"the neighbor in the class whose distance is the local scale; fewer in smaller classes"`
 	Metric    Metric  `json:"metric" param:"metric" default:"weighted" choices:"weighted,orthonormalized,plain" help:"what the directions are scaled by"`
-	EpsRel    float64 `json:"eps_rel" param:"eps_rel" default:"1e-3" range:"> 0" help:"regularization relative to the mean local variance within classes"`
+	EpsRel    float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0" help:"regularization relative to the mean local variance within classes"`
 	RankTol   float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 

@@ -24,7 +24,7 @@ type Params struct {
 	Rank    int     `json:"rank" param:"rank" zero:"all" help:"leading principal directions to learn in"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 	Starts  int     `json:"starts" param:"starts" default:"3" range:">= 1, <= 3" help:"maps to start from: principal coordinates, whitened ones, these with the linear estimate"`
-	Tol     float64 `json:"tol" param:"tol" default:"1e-5" range:"> 0" help:"gain of five iterations that ends the ascent, relative to the error that is left"`
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"gain of five iterations that ends the ascent, relative to the error that is left"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum iterations from each start"`
 }
 

@@ -75,7 +75,7 @@ type Params struct {
 	Prior    Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse)" help:"metric to stay near to"`
 	Balance  float64 `json:"balance" param:"balance" default:"0.95" range:">= 0" help:"weight of the links; below 1 there always is a solution"`
 	Sparsity float64 `json:"sparsity" param:"sparsity" default:"0.01" range:">= 0" help:"weight of what is off the diagonal, relative to the mean variance with prior=covariance"`
-	Tol      float64 `json:"tol" param:"tol" default:"1e-6" range:"> 0" help:"duality gap for each feature that ends the fit"`
+	Tol      float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"duality gap for each feature that ends the fit"`
 	MaxIter  int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"most sweeps over the features"`
 }
 

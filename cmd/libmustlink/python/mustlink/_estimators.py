@@ -1550,7 +1550,7 @@ class LFDA(MetricLearner):
         The neighbor in the class whose distance is the local scale; fewer in smaller classes, >= 1.
     metric : Literal["weighted", "orthonormalized", "plain"], default "weighted"
         What the directions are scaled by: weighted, orthonormalized or plain.
-    eps_rel : float, default 1e-3
+    eps_rel : float, default 0.001
         Regularization relative to the mean local variance within classes, > 0.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
@@ -1594,7 +1594,7 @@ class LFDA(MetricLearner):
         "dims": ("dims", 0),
         "neighbors": ("neighbors", 7),
         "metric": ("metric", "weighted"),
-        "eps_rel": ("eps_rel", 1e-3),
+        "eps_rel": ("eps_rel", 0.001),
         "rank_tol": ("rank_tol", 1e-10),
     }
     _kernels = False
@@ -1608,7 +1608,7 @@ class LFDA(MetricLearner):
         dims: int = 0,
         neighbors: int = 7,
         metric: Literal["weighted", "orthonormalized", "plain"] = "weighted",
-        eps_rel: float = 1e-3,
+        eps_rel: float = 0.001,
         rank_tol: float = 1e-10,
         standardize: bool = False,
         n_links: int | str | None = None,
@@ -1643,7 +1643,7 @@ class SDML(MetricLearner):
         Weight of the links; below 1 there always is a solution, >= 0.
     sparsity : float, default 0.01
         Weight of what is off the diagonal, relative to the mean variance with prior=covariance, >= 0.
-    tol : float, default 1e-6
+    tol : float, default 1e-06
         Duality gap for each feature that ends the fit, > 0.
     max_iter : int, default 500
         Most sweeps over the features, >= 1.
@@ -1687,7 +1687,7 @@ class SDML(MetricLearner):
         "prior": ("prior", "identity"),
         "balance": ("balance", 0.95),
         "sparsity": ("sparsity", 0.01),
-        "tol": ("tol", 1e-6),
+        "tol": ("tol", 1e-06),
         "max_iter": ("max_iter", 500),
     }
     _kernels = False
@@ -1701,7 +1701,7 @@ class SDML(MetricLearner):
         prior: Literal["identity", "covariance"] = "identity",
         balance: float = 0.95,
         sparsity: float = 0.01,
-        tol: float = 1e-6,
+        tol: float = 1e-06,
         max_iter: int = 500,
         standardize: bool = False,
         n_links: int | str | None = None,
@@ -1738,7 +1738,7 @@ class MLKR(MetricLearner):
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     starts : int, default 3
         Maps to start from: principal coordinates, whitened ones, these with the linear estimate, >= 1, <= 3.
-    tol : float, default 1e-5
+    tol : float, default 1e-05
         Gain of five iterations that ends the ascent, relative to the error that is left, > 0.
     max_iter : int, default 2000
         Maximum iterations from each start, >= 1.
@@ -1779,7 +1779,7 @@ class MLKR(MetricLearner):
         "rank": ("rank", 0),
         "rank_tol": ("rank_tol", 1e-10),
         "starts": ("starts", 3),
-        "tol": ("tol", 1e-5),
+        "tol": ("tol", 1e-05),
         "max_iter": ("max_iter", 2000),
     }
     _kernels = False
@@ -1795,7 +1795,7 @@ class MLKR(MetricLearner):
         rank: int = 0,
         rank_tol: float = 1e-10,
         starts: int = 3,
-        tol: float = 1e-5,
+        tol: float = 1e-05,
         max_iter: int = 2000,
         standardize: bool = False,
         random_state: Any = 1,
