@@ -32,6 +32,7 @@ func TestMisuse(t *testing.T) {
 	for _, m := range catalog.Methods() {
 		methods = append(methods, m.Name)
 	}
+	var noContext context.Context
 	var noTable *mustlink.Table
 	var noModel *mustlink.Model
 	fit := func(table *mustlink.Table, pairs *mustlink.Links, options ...mustlink.Option) func() error {
@@ -44,7 +45,7 @@ func TestMisuse(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"fit without a context":     {func() error { _, err := mustlink.Fit(nil, table, pairs); return err }, "context is <nil>: want a context, such as context.Background()"}, //nolint:staticcheck
+		"fit without a context":     {func() error { _, err := mustlink.Fit(noContext, table, pairs); return err }, "context is <nil>: want a context, such as context.Background()"},
 		"fit without a table":       {fit(nil, pairs), "table is <nil>: want a table, as ReadTable, FromMatrix and others make it"},
 		"fit of an empty table":     {fit(&mustlink.Table{}, pairs), "table is <nil>: want a table, as ReadTable, FromMatrix and others make it"},
 		"fit without links":         {fit(table, nil), "links is <nil>: want links, or triplets, quadruplets or targets"},
