@@ -137,7 +137,7 @@ func class(out *strings.Builder, m catalog.Method) error {
 		all = append([]parameter{{"kernel", "str | None", "None", `such as "rbf:sigma=median", or "precomputed"; ` + value, ""}}, all...)
 	}
 	fmt.Fprintf(out, "\n\nclass %s(MetricLearner):\n", m.Title)
-	docstring(out, m, all)
+	docstring(out, m, all, needs)
 	fmt.Fprintf(out, "\n    _method = %q\n    _defaults = {\n", m.Name)
 	for _, p := range own {
 		fmt.Fprintf(out, "        %q: (%q, %s),\n", p.name, p.method, p.value)
@@ -158,7 +158,7 @@ func class(out *strings.Builder, m catalog.Method) error {
 	return nil
 }
 
-func docstring(out *strings.Builder, m catalog.Method, all []parameter) {
+func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bool) {
 	fmt.Fprintf(out, "    \"\"\"%s.\n\n    %s.\n\n    Parameters\n    ----------\n", upper(m.Summary), m.Paper)
 	for _, p := range all {
 		fmt.Fprintf(out, "    %s : %s, default %s\n        %s.\n", p.name, p.hint, p.value, upper(p.help))
@@ -183,14 +183,15 @@ func docstring(out *strings.Builder, m catalog.Method, all []parameter) {
 	out.WriteString(`    >>> y = np.arange(40) % 2
     >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
 `)
-	example(out, m)
+	example(out, m, needs)
 }
 
-// Methods that make pictures or are there to be compared with say nothing of points so few.
+// Methods that make pictures or are there to be compared with say nothing of points so few, and those that learn without links
+// nothing of what links would say.
 var picture = map[string]string{"cmvu": "n_links=10", "simplenpkl": ""}
 
-func example(out *strings.Builder, m catalog.Method) {
-	if with, is := picture[m.Name]; is {
+func example(out *strings.Builder, m catalog.Method, needs bool) {
+	if with, is := picture[m.Name]; is || !needs && !m.UsesTargets {
 		fmt.Fprintf(out, "    >>> %s(%s).fit(X, y).transform(X).shape[0]\n    40\n    \"\"\"\n", m.Title, with)
 		return
 	}

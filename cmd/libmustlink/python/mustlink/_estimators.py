@@ -1855,9 +1855,8 @@ class Covariance(MetricLearner):
     >>> from mustlink import Covariance
     >>> y = np.arange(40) % 2
     >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
-    >>> learner = Covariance().fit(X, y)
-    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
-    (40, True)
+    >>> Covariance().fit(X, y).transform(X).shape[0]
+    40
     """
 
     _method = "covariance"
@@ -2207,9 +2206,8 @@ class Spectral(MetricLearner):
     >>> from mustlink import Spectral
     >>> y = np.arange(40) % 2
     >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
-    >>> learner = Spectral().fit(X, y)
-    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
-    (40, True)
+    >>> Spectral().fit(X, y).transform(X).shape[0]
+    40
     """
 
     _method = "spectral"
@@ -2312,9 +2310,8 @@ class KPCA(MetricLearner):
     >>> from mustlink import KPCA
     >>> y = np.arange(40) % 2
     >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
-    >>> learner = KPCA().fit(X, y)
-    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
-    (40, True)
+    >>> KPCA().fit(X, y).transform(X).shape[0]
+    40
     """
 
     _method = "kpca"
