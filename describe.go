@@ -35,8 +35,11 @@ type Description struct {
 // Statistic is a named value of a model.
 type Statistic = algorithms.Figure
 
-// Describe returns what there is to know of the model.
+// Describe returns what there is to know of the model, nothing of one that nobody made.
 func (m *Model) Describe() Description {
+	if m.check() != nil {
+		return Description{}
+	}
 	f, s := m.fitted, m.fitted.Model.Status()
 	d := Description{
 		Method: f.Model.Method(), Columns: f.InputDim(), Features: f.Features, Preparation: f.Preparation(), Dim: m.Dim(),

@@ -14,6 +14,8 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/krca"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -117,6 +119,35 @@ func wantError(t *testing.T, err error, want string) {
 	}
 	if got := err.Error(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestNothing: tables and models that nobody made are empty, where a method has no error to return.
+func TestNothing(t *testing.T) {
+	for _, table := range []*mustlink.Table{nil, {}, mustlink.FromData(nil), mustlink.FromData(&dataset.Data{})} {
+		if table.Rows() != 0 || table.Columns() != 0 || table.Names() != nil || table.IDs() != nil || table.Labels() != nil || table.Warnings() != nil {
+			t.Errorf("table %+v is not empty", table)
+		}
+	}
+	for _, model := range []*mustlink.Model{nil, {}, mustlink.NewModel(nil, nil)} {
+		if model.Dim() != 0 || model.Record() != nil || model.Describe().String() == "" {
+			t.Errorf("model %+v is not empty", model)
+		}
+	}
+}
+
+// TestLearnersRefuseNothing: the learners of all methods refuse nil points and nil links, too.
+func TestLearnersRefuseNothing(t *testing.T) {
+	table, pairs := problem(t, 20)
+	eng := try(engine.New(engine.Options{}))
+	for _, m := range catalog.Methods() {
+		learner := try(m.New(catalog.Config{}))
+		if _, err := learner.Fit(t.Context(), eng, nil, pairs); !fault.IsInput(err) {
+			t.Errorf("%s without points: error %v", m.Name, err)
+		}
+		if _, err := learner.Fit(t.Context(), eng, table.Data().Points, nil); !fault.IsInput(err) {
+			t.Errorf("%s without links: error %v", m.Name, err)
+		}
 	}
 }
 

@@ -74,7 +74,12 @@ func loading(options []Option) (*engine.Engine, error) {
 func NewModel(fitted *catalog.Fitted, eng *engine.Engine) *Model { return &Model{fitted, eng} }
 
 // Record returns what the model is made of. It is for programs that work in the engine room.
-func (m *Model) Record() *catalog.Fitted { return m.fitted }
+func (m *Model) Record() *catalog.Fitted {
+	if m == nil {
+		return nil
+	}
+	return m.fitted
+}
 
 // Save writes the model to a file: the whole file, or none if there is an error.
 func (m *Model) Save(path string) error {
@@ -96,8 +101,13 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	return file.WriteTo(w)
 }
 
-// Dim returns the number of columns of [Model.Embed].
-func (m *Model) Dim() int { return m.fitted.Model.Dim() }
+// Dim returns the number of columns of [Model.Embed], 0 of a model that nobody made.
+func (m *Model) Dim() int {
+	if m.check() != nil {
+		return 0
+	}
+	return m.fitted.Model.Dim()
+}
 
 // Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each, in which Euclidean distance is the learned
 // distance. The coordinates of a row do not depend on the other rows.

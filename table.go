@@ -166,19 +166,19 @@ func dense(what string, m mat.Matrix) (*points.Dense, error) {
 }
 
 // Rows returns the number of rows.
-func (t *Table) Rows() int { return t.data.Points.Len() }
+func (t *Table) Rows() int { return t.Data().Points.Len() }
 
 // Columns returns the number of features, or of reference rows of inner products.
-func (t *Table) Columns() int { return t.data.Points.Dim() }
+func (t *Table) Columns() int { return t.Data().Points.Dim() }
 
 // Names returns the names of the features, nil when they have none. Do not change them.
-func (t *Table) Names() []string { return t.data.Features }
+func (t *Table) Names() []string { return t.Data().Features }
 
 // IDs returns the names of the rows, nil when they have none. Do not change them.
-func (t *Table) IDs() []string { return t.data.IDs }
+func (t *Table) IDs() []string { return t.Data().IDs }
 
 // Labels returns a label for each row, "" for a row without one; nil when there are none. Do not change them.
-func (t *Table) Labels() []string { return t.data.Labels }
+func (t *Table) Labels() []string { return t.Data().Labels }
 
 // WithLabels returns the table with other labels, one for each row. A wrong number of them is a *fault.ShapeError.
 func (t *Table) WithLabels(labels []string) (*Table, error) {
@@ -300,11 +300,21 @@ func (t *Table) columnName(j int) string {
 }
 
 // Warnings returns remarks on what was passed over when the table was read, and on what a fit cannot use.
-func (t *Table) Warnings() []string { return slices.Concat(t.raw.Warnings, t.remarks) }
+func (t *Table) Warnings() []string {
+	if t.check("table") != nil {
+		return nil
+	}
+	return slices.Concat(t.raw.Warnings, t.remarks)
+}
 
 // Transform returns what turns the rows as they were read into those that a fit sees, nil when
 // nothing does. It is for programs that work in the engine room.
 func (t *Table) Transform() dataset.Transform { return t.transform }
 
 // Data returns the data as a fit sees them. It is for programs that work in the engine room.
-func (t *Table) Data() *dataset.Data { return t.data }
+func (t *Table) Data() *dataset.Data {
+	if t.check("table") != nil {
+		return &dataset.Data{Points: &points.Dense{}} // a table that nobody made has no rows
+	}
+	return t.data
+}

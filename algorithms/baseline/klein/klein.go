@@ -91,13 +91,14 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 }
 
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin, n := time.Now(), x.Len()
+	begin := time.Now()
 	if err := l.Params.Validate(); err != nil {
 		return nil, err
 	}
 	if err := input.Check(x, set); err != nil {
 		return nil, err
 	}
+	n := x.Len()
 	if set.Len() == 0 {
 		return nil, input.NoLinks(Method)
 	}

@@ -17,6 +17,12 @@ import (
 
 // Check validates the points of a fit, and that the links are about as many rows.
 func Check(x points.Points, set *links.Set) error {
+	switch {
+	case x == nil:
+		return &fault.ParamError{Param: "points", Value: nil, Want: "points to learn from"}
+	case set == nil:
+		return &fault.ParamError{Param: "links", Value: nil, Want: "links between the points, perhaps none, as links.New makes them"}
+	}
 	if err := Points(x); err != nil {
 		return err
 	}
