@@ -37,7 +37,7 @@ type Statistic = algorithms.Figure
 
 // Describe returns what there is to know of the model, nothing of one that nobody made.
 func (m *Model) Describe() Description {
-	if m.check() != nil {
+	if m.empty() {
 		return Description{}
 	}
 	f, s := m.fitted, m.fitted.Model.Status()

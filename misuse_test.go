@@ -136,6 +136,18 @@ func TestNothing(t *testing.T) {
 	}
 }
 
+// TestDescribeWithoutEngine: a model describes itself without an engine to run on, which only its other methods need.
+func TestDescribeWithoutEngine(t *testing.T) {
+	table, pairs := problem(t, 20)
+	m := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Method("krca")))
+	alone := mustlink.NewModel(m.Record(), nil)
+	if alone.Describe().String() != m.Describe().String() || alone.Dim() != m.Dim() {
+		t.Errorf("without an engine it describes itself as %+v", alone.Describe())
+	}
+	_, err := alone.Embed(t.Context(), table)
+	wantError(t, err, "model is <nil>: want a model, as Fit and Load make it")
+}
+
 // TestLearnersRefuseNothing: the learners of all methods refuse nil points and nil links, too.
 func TestLearnersRefuseNothing(t *testing.T) {
 	table, pairs := problem(t, 20)

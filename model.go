@@ -103,7 +103,7 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 
 // Dim returns the number of columns of [Model.Embed], 0 of a model that nobody made.
 func (m *Model) Dim() int {
-	if m.check() != nil {
+	if m.empty() {
 		return 0
 	}
 	return m.fitted.Model.Dim()
@@ -265,9 +265,12 @@ func (m *Model) Cluster(ctx context.Context, t *Table, k int, options ...Option)
 	return &Clustering{r.Labels, r.Inertia, r.Iterations, r.Converged}, nil
 }
 
-// check reports a model that nobody fitted or loaded.
+// empty says whether nobody fitted or loaded the model.
+func (m *Model) empty() bool { return m == nil || m.fitted == nil || m.fitted.Model == nil }
+
+// check reports a model that cannot be used.
 func (m *Model) check() error {
-	if m == nil || m.fitted == nil || m.eng == nil || m.fitted.Model == nil {
+	if m.empty() || m.eng == nil {
 		return &fault.ParamError{Param: "model", Value: nil, Want: "a model, as Fit and Load make it"}
 	}
 	return nil
