@@ -128,8 +128,15 @@ func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, 
 	if err := m.eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim), engine.MatrixBytes(n, dim), "embed fewer points at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
-	out := blas.NewMatrix(n, dim)
+	var out blas.Matrix
 	err := m.fitted.EmbedBlocks(ctx, m.eng, t.raw, func(first int, y blas.Matrix) error {
+		if y.Rows == n { // one block, which needs no copy
+			out = y
+			return nil
+		}
+		if first == 0 {
+			out = blas.NewMatrix(n, dim)
+		}
 		for i := range y.Rows {
 			copy(out.Row(first+i), y.Row(i))
 		}

@@ -77,6 +77,27 @@ func TestSavedModels(t *testing.T) {
 	}
 }
 
+// TestManyRows: rows of more than one block are embedded as by themselves, wherever blocks end.
+func TestManyRows(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 60)
+	m := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("xrca"), mustlink.Standardize()))
+	many, _ := problem(t, m.Record().BlockRows(0)+100)
+	y := try(m.Embed(ctx, many))
+	if r, c := y.Dims(); r != many.Rows() || c != m.Dim() {
+		t.Fatalf("%d x %d", r, c)
+	}
+	last := many.Rows() - 1
+	for _, rows := range [][]int{{0, 1}, {last - 101, last - 100, last - 99}, {last}} {
+		alone := try(m.Embed(ctx, try(many.Select(rows))))
+		for at, i := range rows {
+			if d := floatsDistance(alone.RawRowView(at), y.RawRowView(i)); !(d <= 1e-12) {
+				t.Errorf("row %d is %g from where it is by itself", i, d)
+			}
+		}
+	}
+}
+
 // TestStandardize: a model of standardized features equals one of features that were scaled by hand, on new rows too; and a
 // table that was standardized before the fit gives the same model as the option.
 func TestStandardize(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 type (
 	// rowsTaker takes row numbers.
 	rowsTaker interface{ TakeRows(rows []int) }
-	// similaritiesTaker is told that there are similarities, which algorithms.Common holds.
+	// similaritiesTaker learns that there are similarities, which algorithms.Common holds.
 	similaritiesTaker interface{ TakeSimilarities() }
 )
 

@@ -1,4 +1,4 @@
-// Package cmvu (engine room: may change) embeds points such that distances between neighbours are
+// Package cmvu (engine room: may change) embeds points such that distances between neighbors are
 // kept and points that belong together share directions of large variance: colored maximum variance
 // unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in its low-rank form (Weinberger,
 // Sha, Zhu & Saul, NIPS 19, 2006). A baseline of gml.

@@ -1,5 +1,5 @@
-// Package nca (engine room: may change) learns a linear metric for nearest neighbours:
-// neighbourhood components analysis (Goldberger, Roweis, Hinton & Salakhutdinov, NIPS 17, 2005).
+// Package nca (engine room: may change) learns a linear metric for nearest neighbors:
+// neighborhood components analysis (Goldberger, Roweis, Hinton & Salakhutdinov, NIPS 17, 2005).
 //
 // Points of one must-link component are of one class; two classes are different where a cannot-link joins them, so labels
 // become links by links.FromLabels. A point chooses another one, known to be of its class or of another, with probability
