@@ -13,7 +13,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -22,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 func newEngine(t testing.TB, workers int) *engine.Engine {
@@ -208,7 +208,7 @@ func TestCross(t *testing.T) {
 		t.Fatal(err)
 	}
 	var picture bytes.Buffer
-	if err := figure.Write(&picture, "svg", figure.Size{}, panels...); err != nil || !bytes.Contains(picture.Bytes(), []byte("krca")) {
+	if err := view.Write(&picture, "svg", view.Size{}, panels...); err != nil || !bytes.Contains(picture.Bytes(), []byte("krca")) {
 		t.Errorf("picture of %d bytes, error %v", picture.Len(), err)
 	}
 }

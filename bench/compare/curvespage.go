@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/statistics"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // column returns the column of a draw.
@@ -78,20 +78,20 @@ func upTo(from, to int) []int {
 
 // Panels draws the five methods and raw points: the mean over the sets against the number of links and against the share of
 // wrong ones, of seen and of unseen rows, with the interval over draws of rows and links.
-func (c *Curves) Panels() ([]figure.Panel, error) {
-	var panels []figure.Panel
+func (c *Curves) Panels() ([]view.Panel, error) {
+	var panels []view.Panel
 	for _, unseen := range []bool{false, true} {
 		rows := "seen rows"
 		if unseen {
 			rows = "unseen rows"
 		}
-		links := figure.Lines{Title: "balanced Rand index, " + rows, XLabel: "links", LogX: true}
-		wrong := figure.Lines{Title: "balanced Rand index, " + rows, XLabel: "wrong links, %"}
+		links := view.Lines{Title: "balanced Rand index, " + rows, XLabel: "links", LogX: true}
+		wrong := view.Lines{Title: "balanced Rand index, " + rows, XLabel: "wrong links, %"}
 		for i, system := range c.Systems {
 			if m, err := catalog.Lookup(system); err == nil && m.Baseline {
 				continue
 			}
-			a, b := figure.Series{Name: system, Markers: true}, figure.Series{Name: system, Markers: true}
+			a, b := view.Series{Name: system, Markers: true}, view.Series{Name: system, Markers: true}
 			for k, n := range c.Counts {
 				if err := c.add(&a, float64(n), i, column(k, unseen)); err != nil {
 					return nil, err
@@ -110,7 +110,7 @@ func (c *Curves) Panels() ([]figure.Panel, error) {
 }
 
 // add adds a column to a line, unless the system failed there.
-func (c *Curves) add(s *figure.Series, x float64, system, col int) error {
+func (c *Curves) add(s *view.Series, x float64, system, col int) error {
 	y := c.overall(system, col)
 	if math.IsNaN(y) {
 		return nil

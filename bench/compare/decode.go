@@ -3,14 +3,14 @@ package compare
 import (
 	"encoding/json"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // Drawable is a comparison that can be drawn.
 type Drawable interface {
-	Panels() ([]figure.Panel, error)
+	Panels() ([]view.Panel, error)
 }
 
 // Decode reads the JSON of a cross table or of learning curves, so that it can be drawn again. JSON of something else, or with

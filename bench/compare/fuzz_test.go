@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // FuzzDecode: any bytes are a comparison that can be drawn, or an error of the input.
@@ -34,9 +34,9 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := Decode(text)
 		if err == nil {
-			var panels []figure.Panel
+			var panels []view.Panel
 			if panels, err = d.Panels(); err == nil {
-				err = figure.Write(io.Discard, "svg", figure.Size{}, panels...)
+				err = view.Write(io.Discard, "svg", view.Size{}, panels...)
 			}
 		}
 		if err != nil && !fault.IsInput(err) {

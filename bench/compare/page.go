@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/bench/statistics"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // Markdown returns the cross table as a page.
@@ -150,14 +150,14 @@ func (c *Cross) failures(b *strings.Builder) {
 }
 
 // Panels returns the picture of the mean ranks, seen and unseen.
-func (c *Cross) Panels() ([]figure.Panel, error) {
-	var panels []figure.Panel
+func (c *Cross) Panels() ([]view.Panel, error) {
+	var panels []view.Panel
 	for _, m := range []int{seenRand, unseenRand} {
 		r, err := c.Ranking(m)
 		if err != nil {
 			return nil, err
 		}
-		p := figure.Ranks{Title: Measures()[m] + " rows", XLabel: "mean rank; bars apart differ", Critical: r.Critical}
+		p := view.Ranks{Title: Measures()[m] + " rows", XLabel: "mean rank; bars apart differ", Critical: r.Critical}
 		for _, i := range byRank(r.Mean) {
 			method, err := catalog.Lookup(c.Systems[i])
 			p.Names, p.Mean = append(p.Names, c.Systems[i]), append(p.Mean, r.Mean[i])

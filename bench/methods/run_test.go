@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
 	"go.uber.org/goleak"
 )
 
@@ -79,7 +79,7 @@ func TestExponentsOfALaw(t *testing.T) {
 	if err != nil || len(panels) != 6 {
 		t.Fatalf("%d panels, error %v: want three of methods and three of those for few points", len(panels), err)
 	}
-	if err := figure.Write(&bytes.Buffer{}, "svg", figure.Size{Columns: 3}, panels...); err != nil {
+	if err := view.Write(&bytes.Buffer{}, "svg", view.Size{Columns: 3}, panels...); err != nil {
 		t.Error(err)
 	}
 }
@@ -111,10 +111,10 @@ func TestRatios(t *testing.T) {
 		t.Errorf("table:\n%s", table)
 	}
 	panels := RatioPanels(figures)
-	if err := figure.Write(&bytes.Buffer{}, "svg", figure.Size{}, panels...); err != nil || len(panels) != 2 {
+	if err := view.Write(&bytes.Buffer{}, "svg", view.Size{}, panels...); err != nil || len(panels) != 2 {
 		t.Fatalf("%d panels, error %v: want one a build", len(panels), err)
 	}
-	for _, s := range panels[0].(figure.Lines).Series {
+	for _, s := range panels[0].(view.Lines).Series {
 		if !slices.IsSorted(s.X) || len(s.X) != len(s.Y) {
 			t.Errorf("series %+v: want it in the order of the times", s)
 		}

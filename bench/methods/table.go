@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // Seconds writes a time in a unit in which it reads well.
@@ -70,12 +70,12 @@ func (r Ratio) aim() string {
 }
 
 // Panels draws the times against points, features and links: of the methods, of the baselines, and of those that take few points.
-func Panels(methods []string, s Sizes, figures []Figure) ([]figure.Panel, error) {
+func Panels(methods []string, s Sizes, figures []Figure) ([]view.Panel, error) {
 	found := map[Case]Figure{}
 	for _, f := range figures {
 		found[f.Case] = f
 	}
-	var groups [3][3]figure.Lines
+	var groups [3][3]view.Lines
 	for _, name := range methods {
 		own, err := s.of(name)
 		if err != nil {
@@ -86,7 +86,7 @@ func Panels(methods []string, s Sizes, figures []Figure) ([]figure.Panel, error)
 			panel.Series = append(panel.Series, series(name, k, sweep, found))
 		}
 	}
-	var panels []figure.Panel
+	var panels []view.Panel
 	for _, row := range groups {
 		if len(row[0].Series) == 0 {
 			continue
@@ -112,9 +112,9 @@ func group(name string) int {
 }
 
 // series is the line of one method, with bars from the shortest to the longest round.
-func series(name string, k int, sweep []Case, found map[Case]Figure) figure.Series {
+func series(name string, k int, sweep []Case, found map[Case]Figure) view.Series {
 	const least = 1e-9 // of a logarithmic axis
-	s := figure.Series{Name: name, Markers: true, Bars: true}
+	s := view.Series{Name: name, Markers: true, Bars: true}
 	for _, c := range sweep {
 		f, ok := found[c]
 		if !ok {
@@ -128,26 +128,26 @@ func series(name string, k int, sweep []Case, found map[Case]Figure) figure.Seri
 }
 
 // RatioPanels draws the ratios to each other build against the time of the first one, a series a number of points.
-func RatioPanels(figures []Figure) []figure.Panel {
+func RatioPanels(figures []Figure) []view.Panel {
 	ratios := Ratios(figures)
 	slices.SortStableFunc(ratios, func(a, b Ratio) int { return cmp.Compare(a.Seconds, b.Seconds) })
-	var panels []figure.Panel
+	var panels []view.Panel
 	for _, e := range figures[0].Entries[1:] {
-		series := map[int]*figure.Series{}
+		series := map[int]*view.Series{}
 		for _, r := range ratios {
 			if r.Build != e.Name {
 				continue
 			}
 			s := series[r.Case.Points]
 			if s == nil {
-				s = &figure.Series{Name: fmt.Sprintf("n=%d", r.Case.Points), Apart: true, Bars: true}
+				s = &view.Series{Name: fmt.Sprintf("n=%d", r.Case.Points), Apart: true, Bars: true}
 				series[r.Case.Points] = s
 			}
 			s.X, s.Y = append(s.X, r.Seconds), append(s.Y, r.Ratio.Median)
 			s.Low, s.High = append(s.Low, r.Ratio.Min), append(s.High, r.Ratio.Max)
 		}
 		first := figures[0].Entries[0].Name
-		panel := figure.Lines{Title: e.Name + " / " + first, XLabel: first + ", seconds", YLabel: "times as long", LogX: true, LogY: true}
+		panel := view.Lines{Title: e.Name + " / " + first, XLabel: first + ", seconds", YLabel: "times as long", LogX: true, LogY: true}
 		for _, n := range slices.Sorted(maps.Keys(series)) {
 			panel.Series = append(panel.Series, *series[n])
 		}

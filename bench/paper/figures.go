@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // Figure is one figure of a paper: how a repetition of it is computed and drawn.
@@ -41,15 +41,15 @@ type Sketch struct {
 
 // Drawing is a figure with the numbers behind it.
 type Drawing struct {
-	Figure  Figure         `json:"figure"`
-	Seed    uint64         `json:"seed"`
-	Columns []string       `json:"columns"`
-	Rows    [][]float64    `json:"rows"`  // one value a column
-	Notes   []string       `json:"notes"` // what the numbers come to
-	Build   Build          `json:"build"`
-	Seconds float64        `json:"seconds"` // wall time
-	Panels  []figure.Panel `json:"-"`
-	Across  int            `json:"-"` // panels side by side, 0 for all of them
+	Figure  Figure       `json:"figure"`
+	Seed    uint64       `json:"seed"`
+	Columns []string     `json:"columns"`
+	Rows    [][]float64  `json:"rows"`  // one value a column
+	Notes   []string     `json:"notes"` // what the numbers come to
+	Build   Build        `json:"build"`
+	Seconds float64      `json:"seconds"` // wall time
+	Panels  []view.Panel `json:"-"`
+	Across  int          `json:"-"` // panels side by side, 0 for all of them
 }
 
 // Figures returns all figures, in the order in which they are listed.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // The pictures of the XOR data hold the points that the table's first repetition draws; in the
@@ -31,7 +31,7 @@ func TestXORFigures(t *testing.T) {
 			t.Fatalf("row %d is %v: want class %d at %v", i, row, classes[i], x.Row(i))
 		}
 	}
-	links := len(first.Panels[0].(figure.Scatter).Must)
+	links := len(first.Panels[0].(view.Scatter).Must)
 	if want := 2 * tsangChunks * (2*tsangFromBlob - 1); links != want {
 		t.Errorf("%d lines: want %d, one less than the points of each chunklet", links, want)
 	}
@@ -98,7 +98,7 @@ func TestTrapezoid(t *testing.T) {
 }
 
 func TestDrawing(t *testing.T) {
-	d := xorDrawing([]int{0, 1}, []string{"x", "y"}, figure.Scatter{X: []float64{0.1, 1e-300}, Y: []float64{3, -4}})
+	d := xorDrawing([]int{0, 1}, []string{"x", "y"}, view.Scatter{X: []float64{0.1, 1e-300}, Y: []float64{3, -4}})
 	d.Figure = tsangFigure1()
 	var b bytes.Buffer
 	if err := d.WriteCSV(&b); err != nil {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // FuzzDecode: any text is a result that can be written and drawn again, or an error of the input.
@@ -42,7 +42,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := Decode(text)
 		if err == nil && r.Table.Drawn() {
-			err = figure.Write(io.Discard, "svg", figure.Size{}, r.Panels()...)
+			err = view.Write(io.Discard, "svg", view.Size{}, r.Panels()...)
 		}
 		if err == nil {
 			_ = r.Markdown()

@@ -10,12 +10,12 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/npkl"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // huCurves are the data sets of Figure 1 with the weights of their links.
@@ -60,13 +60,13 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 			return nil, err
 		}
 		name := strings.TrimSuffix(curve.file, filepath.Ext(curve.file))
-		panel := figure.Lines{Title: fmt.Sprintf("%s, C = %g", name, curve.c), XLabel: "sweep", YLabel: "objective above the optimum", LogY: true}
+		panel := view.Lines{Title: fmt.Sprintf("%s, C = %g", name, curve.c), XLabel: "sweep", YLabel: "objective above the optimum", LogY: true}
 		for l, loss := range []npkl.Loss{npkl.Square, npkl.SquaredHinge} {
 			above, err := huDescent(ctx, eng, data.Points, set, loss, curve.c, sketch.Seed)
 			if err != nil {
 				return nil, err
 			}
-			s := figure.Series{Name: strings.ToUpper(string(loss))}
+			s := view.Series{Name: strings.ToUpper(string(loss))}
 			for i, v := range above {
 				d.Rows = append(d.Rows, []float64{float64(k), float64(l), float64(i + 1), v})
 				s.X, s.Y = append(s.X, float64(i+1)), append(s.Y, v)

@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
 	"github.com/mustlink/mustlink/algorithms/npkl"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -20,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // huAdult is the data set of Table 5.
@@ -106,9 +106,9 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 
 // curves adds a panel of some columns against the first, with the powers that they grow like.
 func (d *Drawing) curves(title string, columns ...int) {
-	panel := figure.Lines{Title: title, XLabel: d.Columns[0], YLabel: "seconds", LogX: true, LogY: true}
+	panel := view.Lines{Title: title, XLabel: d.Columns[0], YLabel: "seconds", LogX: true, LogY: true}
 	for _, c := range columns {
-		s := figure.Series{Name: d.Columns[c], Markers: true}
+		s := view.Series{Name: d.Columns[c], Markers: true}
 		for _, row := range d.Rows {
 			s.X, s.Y = append(s.X, row[0]), append(s.Y, row[c])
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
 	"github.com/mustlink/mustlink/algorithms/gml"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -21,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/view"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
@@ -236,7 +236,7 @@ func (a *alignment) recall(y blas.Matrix, all bool) []float64 {
 }
 
 // scatter draws places with the links.
-func (a *alignment) scatter(y blas.Matrix, set *links.Set, round int) figure.Scatter {
+func (a *alignment) scatter(y blas.Matrix, set *links.Set, round int) view.Scatter {
 	x0, x1, groups := make([]float64, y.Rows), make([]float64, y.Rows), make([]int, y.Rows)
 	for i := range y.Rows {
 		x0[i], x1[i], groups[i] = y.At(i, 0), y.At(i, 1), i/a.images

@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/cmvu"
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
 	"github.com/mustlink/mustlink/algorithms/gml"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -22,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/view"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
@@ -137,12 +137,12 @@ func nearestRight(y blas.Matrix, labels []string, rows []int) float64 {
 	return float64(right) / float64(len(rows))
 }
 
-func (c *luDigitsCase) scatter(y blas.Matrix, title string, noLegend bool) figure.Scatter {
+func (c *luDigitsCase) scatter(y blas.Matrix, title string, noLegend bool) view.Scatter {
 	first, second := make([]float64, y.Rows), make([]float64, y.Rows)
 	for i := range y.Rows {
 		first[i], second[i] = y.At(i, 0), y.At(i, 1)
 	}
-	return figure.Scatter{Title: title, X: first, Y: second, Groups: c.labels, NoLegend: noLegend}
+	return view.Scatter{Title: title, X: first, Y: second, Groups: c.labels, NoLegend: noLegend}
 }
 
 func (c *luDigitsCase) gml(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {

@@ -10,13 +10,13 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/view"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
@@ -353,18 +353,18 @@ func (c *luSplit) alignment(k blas.Matrix) float64 {
 }
 
 // drawLuSemi draws the errors of gml round by round, and those of the others as level lines.
-func drawLuSemi(r *Result) []figure.Panel {
-	var panels []figure.Panel
+func drawLuSemi(r *Result) []view.Panel {
+	var panels []view.Panel
 	for j, column := range r.Table.Columns {
-		p := figure.Lines{Title: column, XLabel: "round", YLabel: "error (%)", NoLegend: j > 0}
-		s := figure.Series{Name: "gml", Markers: true}
+		p := view.Lines{Title: column, XLabel: "round", YLabel: "error (%)", NoLegend: j > 0}
+		s := view.Series{Name: "gml", Markers: true}
 		for i := range luRounds + 1 {
 			s.X, s.Y = append(s.X, float64(i)), append(s.Y, r.Ours[i][j].Mean)
 		}
 		p.Series = append(p.Series, s)
 		for i, name := range luRivals() {
 			v := r.Ours[luRounds+1+i][j].Mean
-			p.Series = append(p.Series, figure.Series{Name: name, X: []float64{0, luRounds}, Y: []float64{v, v}})
+			p.Series = append(p.Series, view.Series{Name: name, X: []float64{0, luRounds}, Y: []float64{v, v}})
 		}
 		panels = append(panels, p)
 	}

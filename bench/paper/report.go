@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mustlink/mustlink/bench/figure"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // Markdown returns the result as a page: the table with ours and the paper's figures, the
@@ -113,13 +113,13 @@ func (r *Result) column(i, j int) []float64 {
 }
 
 // Panels returns the picture of the table: its own, or a box plot for every column.
-func (r *Result) Panels() []figure.Panel {
+func (r *Result) Panels() []view.Panel {
 	if r.Table.Draw != nil {
 		return r.Table.Draw(r)
 	}
-	var panels []figure.Panel
+	var panels []view.Panel
 	for j, column := range r.Table.Columns {
-		b := figure.Boxes{Title: column}
+		b := view.Boxes{Title: column}
 		for i, row := range r.Table.Rows {
 			b.Names, b.Values = append(b.Names, row.Name), append(b.Values, r.column(i, j))
 		}

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // Table is one table of a paper: what it printed and how a repetition of it is run.
@@ -65,7 +65,7 @@ type Table struct {
 	// Compared, if not nil, returns figures that the paper prints but not in the form of the table's rows and columns.
 	Compared func(r *Result) []Comparison `json:"-"`
 	// Draw, if not nil, returns the panels of the table's picture; with Quartiles there is one without it.
-	Draw func(r *Result) []figure.Panel `json:"-"`
+	Draw func(r *Result) []view.Panel `json:"-"`
 	// Notes, if not nil, returns sentences about the figures for the report.
 	Notes func(r *Result) []string `json:"-"`
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/krca"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // unknownDrawing is said of the figures whose content we do not know.
@@ -63,8 +63,8 @@ func xorDraw(seed uint64) (*points.Dense, []int, *links.Set, error) {
 }
 
 // scatterOf draws points by class.
-func scatterOf(x, y []float64, classes []int) figure.Scatter {
-	s := figure.Scatter{X: x, Y: y}
+func scatterOf(x, y []float64, classes []int) view.Scatter {
+	s := view.Scatter{X: x, Y: y}
 	for _, c := range classes {
 		s.Groups = append(s.Groups, fmt.Sprintf("class %d", c+1))
 	}
@@ -92,7 +92,7 @@ func columnOf(data []float64, d, j int) []float64 {
 }
 
 // xorDrawing lists the coordinates of all panels after the class.
-func xorDrawing(classes []int, names []string, panels ...figure.Scatter) *Drawing {
+func xorDrawing(classes []int, names []string, panels ...view.Scatter) *Drawing {
 	d := &Drawing{Columns: append([]string{"class"}, names...)}
 	for _, p := range panels {
 		d.Panels = append(d.Panels, p)
@@ -113,7 +113,7 @@ func drawXORKernels(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Dr
 	if err != nil {
 		return nil, err
 	}
-	var panels []figure.Scatter
+	var panels []view.Scatter
 	for _, side := range []struct {
 		title string
 		embed embedding
@@ -249,8 +249,8 @@ const around = 50
 // drawing puts the figures together.
 func (a arrivals) drawing(updates []float64, sizes []int, anew []float64) *Drawing {
 	d := &Drawing{Columns: []string{"points", "update_seconds", "anew_seconds"}}
-	incremental := figure.Series{Name: "incremental", Markers: true}
-	relearned := figure.Series{Name: "learned anew", Markers: true}
+	incremental := view.Series{Name: "incremental", Markers: true}
+	relearned := view.Series{Name: "learned anew", Markers: true}
 	for k, c := range sizes {
 		mean := meanAround(updates, c)
 		n := float64(2 * c)
@@ -258,9 +258,9 @@ func (a arrivals) drawing(updates []float64, sizes []int, anew []float64) *Drawi
 		incremental.X, incremental.Y = append(incremental.X, n), append(incremental.Y, mean)
 		relearned.X, relearned.Y = append(relearned.X, n), append(relearned.Y, anew[k])
 	}
-	d.Panels = []figure.Panel{figure.Lines{
+	d.Panels = []view.Panel{view.Lines{
 		Title: "one more chunklet of two points", XLabel: "points in chunklets", YLabel: "seconds",
-		LogX: true, LogY: true, Series: []figure.Series{incremental, relearned},
+		LogX: true, LogY: true, Series: []view.Series{incremental, relearned},
 	}}
 	total, whole := 0.0, trapezoid(sizes, anew)
 	for _, v := range updates {

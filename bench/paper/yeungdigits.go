@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms/kbeta"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // yeungDigitLandmarks are the numbers of landmarks, and yeungDigitSets the sets of digits.
@@ -71,15 +71,15 @@ func yeungDigitsTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]flo
 	return values, nil
 }
 
-func drawYeungDigits(r *Result) []figure.Panel {
-	panel := figure.Lines{Title: "handwritten digits", XLabel: "landmarks", YLabel: "J", LogX: true}
+func drawYeungDigits(r *Result) []view.Panel {
+	panel := view.Lines{Title: "handwritten digits", XLabel: "landmarks", YLabel: "J", LogX: true}
 	for j, set := range r.Table.Columns {
-		s := figure.Series{Name: set, Markers: true}
+		s := view.Series{Name: set, Markers: true}
 		for k, m := range yeungDigitLandmarks() {
 			v := r.Ours[1+k][j]
 			s.X, s.Y = append(s.X, float64(m)), append(s.Y, v.Mean)
 		}
 		panel.Series = append(panel.Series, s)
 	}
-	return []figure.Panel{panel}
+	return []view.Panel{panel}
 }

@@ -9,12 +9,12 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // yeungTimes are the sizes of Figure 1.
@@ -51,7 +51,7 @@ func (y yeungTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch)
 	d := &Drawing{Columns: []string{"points", "landmarks", "seconds"}}
 	begin, done, total := time.Now(), 0, len(y.basic)+len(y.points)+len(y.many)
 	curve := func(name string, sizes []int, of func(size int) (n, m int)) error {
-		s := figure.Series{Name: name, Markers: true}
+		s := view.Series{Name: name, Markers: true}
 		for _, size := range sizes {
 			progress.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Elapsed: time.Since(begin)})
 			n, m := of(size)
@@ -63,7 +63,7 @@ func (y yeungTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch)
 			s.X, s.Y = append(s.X, float64(size)), append(s.Y, seconds)
 			done++
 		}
-		d.Panels = append(d.Panels, figure.Lines{Title: name, XLabel: "points or landmarks", YLabel: "seconds", LogX: true, LogY: true, Series: []figure.Series{s}})
+		d.Panels = append(d.Panels, view.Lines{Title: name, XLabel: "points or landmarks", YLabel: "seconds", LogX: true, LogY: true, Series: []view.Series{s}})
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: the time grows like the %.2fth power, from %.3g s at %d to %.3g s at %d.",
 			name, slope(s.X, s.Y), s.Y[0], sizes[0], s.Y[len(s.Y)-1], sizes[len(sizes)-1]))
 		return nil

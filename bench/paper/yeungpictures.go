@@ -9,7 +9,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/llma"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
@@ -17,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // yeungDrawn is the number of points of the pictures.
@@ -73,7 +73,7 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 		{"kbeta", learned(learner)},
 		{"krca", func() (blas.Matrix, error) { return relevantComponents(ctx, eng, spec.String(), x, pairs) }},
 	}
-	var panels []figure.Scatter
+	var panels []view.Scatter
 	var names []string
 	begin := time.Now()
 	for k, system := range systems {
@@ -96,10 +96,10 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 }
 
 // planeOf draws the rows of y in the plane of their largest variance.
-func planeOf(ctx context.Context, eng *engine.Engine, y blas.Matrix, classes []int) (figure.Scatter, error) {
-	first, second, share, err := figure.Plane(ctx, eng, y)
+func planeOf(ctx context.Context, eng *engine.Engine, y blas.Matrix, classes []int) (view.Scatter, error) {
+	first, second, share, err := view.Plane(ctx, eng, y)
 	if err != nil {
-		return figure.Scatter{}, err
+		return view.Scatter{}, err
 	}
 	s := scatterOf(first, second, classes)
 	s.XLabel = fmt.Sprintf("first component (%.0f %%)", 100*share[0])

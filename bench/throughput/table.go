@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // Markdown writes what was measured as tables.
@@ -56,9 +56,9 @@ func count(v float64) string {
 }
 
 // Panels draws the fits: those in a second, and of how many goroutines' worth they are.
-func (r *Report) Panels() []figure.Panel {
-	rates := figure.Lines{Title: "fits a second", XLabel: "goroutines", YLabel: "fits/s", LogX: true, LogY: true}
-	gains := figure.Lines{Title: "fits of one goroutine = 1", XLabel: "goroutines", YLabel: "gain", LogX: true}
+func (r *Report) Panels() []view.Panel {
+	rates := view.Lines{Title: "fits a second", XLabel: "goroutines", YLabel: "fits/s", LogX: true, LogY: true}
+	gains := view.Lines{Title: "fits of one goroutine = 1", XLabel: "goroutines", YLabel: "gain", LogX: true}
 	for _, f := range r.Fits {
 		name := f.Name
 		if f.GOGC != 0 {
@@ -67,7 +67,7 @@ func (r *Report) Panels() []figure.Panel {
 		if f.Kept != 0 {
 			name += fmt.Sprintf(", %d kept", f.Kept)
 		}
-		rate, gain := figure.Series{Name: name, Markers: true, Bars: true}, figure.Series{Name: name, Markers: true, Bars: true}
+		rate, gain := view.Series{Name: name, Markers: true, Bars: true}, view.Series{Name: name, Markers: true, Bars: true}
 		for _, a := range f.Among {
 			g := float64(a.Goroutines)
 			rate.X, gain.X = append(rate.X, g), append(gain.X, g)
@@ -76,5 +76,5 @@ func (r *Report) Panels() []figure.Panel {
 		}
 		rates.Series, gains.Series = append(rates.Series, rate), append(gains.Series, gain)
 	}
-	return []figure.Panel{rates, gains}
+	return []view.Panel{rates, gains}
 }

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/measure"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/view"
 	"go.uber.org/goleak"
 )
 
@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, error %v", left, err)
 	}
-	if err := figure.Write(&bytes.Buffer{}, "svg", figure.Size{}, r.Panels()...); err != nil {
+	if err := view.Write(&bytes.Buffer{}, "svg", view.Size{}, r.Panels()...); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 func newBench(a *app) *cobra.Command {
@@ -22,7 +24,7 @@ scikit-learn, or the tables of the papers with our figures beside the printed on
 		Example: `  mustlink bench methods
   mustlink bench paper tsang-1`,
 		Args: cobra.ArbitraryArgs,
-		RunE: unknownCommand,
+		RunE: usage.UnknownCommand,
 	}
 	cmd.AddCommand(newBenchPaper(a), newBenchCross(a), newBenchCurves(a), newBenchWrong(a), newBenchHindsight(a), newBenchMicro(a), newBenchPeers(a), newBenchSoak(a), newBenchBuilds(a),
 		newBenchMethods(a), newBenchThroughput(a), newBenchTime(a), newBenchServe(a), newBenchSuggest(a))
@@ -74,7 +76,7 @@ hold several runs: trials of another table, seed or definition in it are left al
   mustlink bench paper tsang-4 --data DIR --state trials.jsonl -o tsang-4.md
   mustlink bench paper tsang-fig3 -o figure3.svg
   mustlink bench paper tsang-1 --repetitions 1000 --state trials.jsonl -o tsang-1.md`,
-		Args:              positional(0, 1, "one of list, all or a TABLE"),
+		Args:              usage.Positional(0, 1, "one of list, all or a TABLE"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if p.list || len(args) == 0 || args[0] == "list" {
@@ -84,7 +86,7 @@ hold several runs: trials of another table, seed or definition in it are left al
 				return a.runBenchAll(cmd, &p, paper.Tables(), paper.Figures())
 			}
 			if p.quick {
-				return usagef("--quick is given with TABLE %q: want it with all, or --repetitions", args[0])
+				return usage.Errorf("--quick is given with TABLE %q: want it with all, or --repetitions", args[0])
 			}
 			if figure, err := paper.LookupFigure(args[0]); err == nil {
 				return a.runBenchFigure(cmd, figure, &p)
@@ -96,10 +98,10 @@ hold several runs: trials of another table, seed or definition in it are left al
 	f.BoolVar(&p.list, "list", false, "list the tables and figures, and run nothing")
 	f.BoolVar(&p.quick, "quick", false, "with all: a tenth of the repetitions, but at least 6")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
-	seedFlag(f, &p.seed)
+	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to go on after an interrupt")
-	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write (with all the folder), .md or .json; of a figure also .png, .svg, .pdf or, its numbers (not of box plots), .csv")
+	f.StringVarP(&p.out, "output", "o", session.Stream, "the `FILE` to write (with all the folder), .md or .json; of a figure also .png, .svg, .pdf or, its numbers (not of box plots), .csv")
 	return cmd
 }
 
@@ -117,11 +119,11 @@ type paperTable struct {
 // forgotten.
 func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "list" {
-		return usagef("--list and TABLE %q cannot be given together: want one of them %s", args[0], helpHint(cmd))
+		return usage.Errorf("--list and TABLE %q cannot be given together: want one of them %s", args[0], usage.HelpHint(cmd))
 	}
 	for _, name := range []string{"quick", "repetitions", "seed", "data", "state", "output"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
-			return usagef("%s is given, but no TABLE to run: want one of those that %s --list shows", flagName(f), cmd.CommandPath())
+			return usage.Errorf("%s is given, but no TABLE to run: want one of those that %s --list shows", usage.FlagName(f), cmd.CommandPath())
 		}
 	}
 	list := []paperTable{}
@@ -131,11 +133,11 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	for _, f := range paper.Figures() {
 		list = append(list, paperTable{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Data: f.Data})
 	}
-	return a.print(list, func(w io.Writer) {
+	return a.Print(list, func(w io.Writer) {
 		for _, t := range list {
 			fmt.Fprintf(w, "%s\t%s of %s\n\t%s", t.Name, t.Label, t.Paper, t.Caption)
 			if t.Repetitions > 0 {
-				fmt.Fprintf(w, ", mean of %s", plural(t.Repetitions, "repetition"))
+				fmt.Fprintf(w, ", mean of %s", session.Plural(t.Repetitions, "repetition"))
 			}
 			fmt.Fprintln(w)
 			if len(t.Data) > 0 {
@@ -148,7 +150,7 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 // findData sees to it that the folder of data sets is known, if it is needed.
 func (p *paperFlags) findData(a *app, needed []string) error {
 	if p.data == "" {
-		p.data = a.getenv(dataVariable)
+		p.data = a.Getenv(dataVariable)
 	}
 	if p.data == "" && len(needed) > 0 {
 		return &fault.ParamError{Param: "--data", Value: p.data,
@@ -162,22 +164,22 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	if err != nil {
 		return err
 	}
-	check := a.check(cmd)
+	check := a.Check(cmd)
 	p.checkRepetitions(check)
-	check.state(p.state)
+	check.State(p.state)
 	endings := textEndings()
 	if table.Drawn() {
 		endings = pictureEndings()
 	}
-	check.ending("-o, --output", p.out, endings...)
-	check.output("-o, --output", p.out)
-	check.do(func() error { return p.findData(a, table.Data) })
-	if check.err != nil {
-		return check.err
+	check.Ending("-o, --output", p.out, endings...)
+	check.Output("-o, --output", p.out)
+	check.Do(func() error { return p.findData(a, table.Data) })
+	if check.Err != nil {
+		return check.Err
 	}
-	result, err := working(a, func(eng *engine.Engine, bar *progress) (*paper.Result, error) {
+	result, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*paper.Result, error) {
 		return paper.Run(cmd.Context(), eng, table, paper.Options{
-			Seed: p.seed, State: p.state, Repetitions: p.repetitions, Data: p.data, Progress: bar.report,
+			Seed: p.seed, State: p.state, Repetitions: p.repetitions, Data: p.data, Progress: bar.Report,
 		})
 	})
 	if err != nil {
@@ -186,27 +188,27 @@ func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) erro
 	return product{
 		numbers: result,
 		text:    result.Markdown(),
-		panels:  func() ([]figure.Panel, error) { return result.Panels(), nil },
+		panels:  func() ([]view.Panel, error) { return result.Panels(), nil },
 		across:  4,
 		summary: func(w io.Writer) { paperSummary(w, result, p.out) },
 	}.write(a, p.out)
 }
 
 // checkRepetitions reports a number of repetitions that is given, and none.
-func (p *paperFlags) checkRepetitions(check *checks) {
-	none := check.cmd.Flags().Changed("repetitions") && p.repetitions == 0
-	check.refuse(p.repetitions < 0 || none, "--repetitions is %d: want a number >= 1", p.repetitions)
+func (p *paperFlags) checkRepetitions(check *session.Checks) {
+	none := check.Cmd.Flags().Changed("repetitions") && p.repetitions == 0
+	check.Refuse(p.repetitions < 0 || none, "--repetitions is %d: want a number >= 1", p.repetitions)
 }
 
-func isJSON(path string) bool { return hasEnding(path, "json") }
+func isJSON(path string) bool { return session.HasEnding(path, "json") }
 
 // paperSummary prints the figures when the page itself goes to a file.
 func paperSummary(w io.Writer, r *paper.Result, path string) {
 	fmt.Fprintf(w, "system\tcolumn\tours\tpaper\n")
 	for i, row := range r.Table.Rows {
 		for j, column := range r.Table.Columns {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Name, column, number(r.Ours[i][j].Mean), number(row.Printed[j].Mean))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Name, column, session.Number(r.Ours[i][j].Mean), session.Number(row.Printed[j].Mean))
 		}
 	}
-	fmt.Fprintf(w, "mean of %s; written to %s\n", plural(r.Repetitions, "repetition"), path)
+	fmt.Fprintf(w, "mean of %s; written to %s\n", session.Plural(r.Repetitions, "repetition"), path)
 }

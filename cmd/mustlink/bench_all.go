@@ -15,6 +15,8 @@ import (
 
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // What `bench paper all` writes into its folder.
@@ -41,18 +43,18 @@ type allRun struct {
 }
 
 func (a *app) runBenchAll(cmd *cobra.Command, p *paperFlags, tables []paper.Table, figures []paper.Figure) error {
-	check := a.check(cmd)
-	check.refuse(p.out == stream, "all writes a page a table: want a folder with -o %s", helpHint(cmd))
-	check.refuse(p.repetitions != 0, "--repetitions is given, but all takes every table's own: want --quick for fewer")
-	check.do(func() error { return p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"}) })
-	check.do(func() error { return makeFolder(p.out) })
-	check.do(func() error { return makeFolder(filepath.Join(p.out, resultsFolder)) })
-	p.state = nameOr(p.state, filepath.Join(p.out, stateFile))
-	check.state(p.state)
-	if check.err != nil {
-		return check.err
+	check := a.Check(cmd)
+	check.Refuse(p.out == session.Stream, "all writes a page a table: want a folder with -o %s", usage.HelpHint(cmd))
+	check.Refuse(p.repetitions != 0, "--repetitions is given, but all takes every table's own: want --quick for fewer")
+	check.Do(func() error { return p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"}) })
+	check.Do(func() error { return makeFolder(p.out) })
+	check.Do(func() error { return makeFolder(filepath.Join(p.out, resultsFolder)) })
+	p.state = session.NameOr(p.state, filepath.Join(p.out, stateFile))
+	check.State(p.state)
+	if check.Err != nil {
+		return check.Err
 	}
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return err
 	}
@@ -92,15 +94,15 @@ func (r *allRun) table(t paper.Table) error {
 	if r.p.quick {
 		repetitions = quickRepetitions(t)
 	}
-	bar := r.progress()
-	defer bar.done()
+	bar := r.Progress()
+	defer bar.Done()
 	result, err := paper.Run(r.cmd.Context(), r.eng, t, paper.Options{
-		Seed: r.p.seed, State: r.p.state, Repetitions: repetitions, Data: r.p.data, Progress: bar.report,
+		Seed: r.p.seed, State: r.p.state, Repetitions: repetitions, Data: r.p.data, Progress: bar.Report,
 	})
 	if err != nil {
 		return err
 	}
-	bar.done()
+	bar.Done()
 	e, err := result.Entry()
 	if err != nil {
 		return err
@@ -126,13 +128,13 @@ func (r *allRun) figure(f paper.Figure) error {
 		return err
 	}
 	begin := time.Now()
-	bar := r.progress()
-	defer bar.done()
-	d, err := f.Make(r.cmd.Context(), r.eng, paper.Sketch{Seed: r.p.seed, Data: r.p.data, Progress: bar.report})
+	bar := r.Progress()
+	defer bar.Done()
+	d, err := f.Make(r.cmd.Context(), r.eng, paper.Sketch{Seed: r.p.seed, Data: r.p.data, Progress: bar.Report})
 	if err != nil {
 		return err
 	}
-	bar.done()
+	bar.Done()
 	r.entries = append(r.entries, d.Entry())
 	p := product{numbers: d, text: d.Markdown(), across: d.Across}
 	if len(d.Panels) > 0 {
@@ -177,12 +179,12 @@ func (r *allRun) write(name string, begin time.Time, p product) error {
 			continue
 		}
 		path := r.path(name, extension)
-		if err := r.writeFile(path, func(w io.Writer) error { return p.encode(w, path) }); err != nil {
+		if err := r.WriteFile(path, func(w io.Writer) error { return p.encode(w, path) }); err != nil {
 			return err
 		}
 	}
-	if !r.quiet && !r.json {
-		fmt.Fprintf(r.stderr, "%s: %s\n", name, time.Since(begin).Round(time.Second/10))
+	if !r.Quiet && !r.JSON {
+		fmt.Fprintf(r.Stderr, "%s: %s\n", name, time.Since(begin).Round(time.Second/10))
 	}
 	return nil
 }
@@ -195,7 +197,7 @@ func (r *allRun) finish() error {
 	}
 	command += fmt.Sprintf(" --seed %d", r.p.seed)
 	page := filepath.Join(r.p.out, reproductionPage)
-	if err := r.writeText(page, paper.Reproduction(r.entries, resultsFolder, command)); err != nil {
+	if err := r.WriteText(page, paper.Reproduction(r.entries, resultsFolder, command)); err != nil {
 		return err
 	}
 	tally := paper.Count(r.entries)
@@ -204,7 +206,7 @@ func (r *allRun) finish() error {
 		Tally   paper.Tally   `json:"tally"`
 		Seconds float64       `json:"seconds"`
 	}{r.entries, tally, time.Since(r.start).Seconds()}
-	return r.summarise(page, report, func(w io.Writer) {
+	return r.Summarize(page, report, func(w io.Writer) {
 		fmt.Fprintf(w, "printed figures\treproduced %d, better %d, worse %d\n", tally.Reproduced, tally.Better, tally.Worse)
 		fmt.Fprintf(w, "%s\twritten to %s\n", time.Since(r.start).Round(time.Second), page)
 	})

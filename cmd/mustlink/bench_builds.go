@@ -9,6 +9,8 @@ import (
 
 	"github.com/mustlink/mustlink/bench/builds"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newBenchBuilds(a *app) *cobra.Command {
@@ -26,7 +28,7 @@ when every coordinate moves by one unit in its last place.`,
   mustlink bench builds default.json netlib.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return usagef("%s: one digest alone: want none, or two and more %s", cmd.CommandPath(), helpHint(cmd))
+				return usage.Errorf("%s: one digest alone: want none, or two and more %s", cmd.CommandPath(), usage.HelpHint(cmd))
 			}
 			return nil
 		},
@@ -41,13 +43,13 @@ when every coordinate moves by one unit in its last place.`,
 
 // runBenchDigest prints what this build computes.
 func (a *app) runBenchDigest(ctx context.Context) error {
-	d, err := working(a, func(eng *engine.Engine, bar *progress) (*builds.Digest, error) {
-		return builds.Compute(ctx, eng, bar.step)
+	d, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*builds.Digest, error) {
+		return builds.Compute(ctx, eng, bar.Step)
 	})
 	if err != nil {
 		return err
 	}
-	return encodeJSON(a.stdout, d)
+	return session.EncodeJSON(a.Stdout, d)
 }
 
 // runBenchBuilds prints how far the digests in the files are from each other.
@@ -64,16 +66,16 @@ func (a *app) runBenchBuilds(paths []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return encodeJSON(a.stdout, rows)
+	if a.JSON {
+		return session.EncodeJSON(a.Stdout, rows)
 	}
 	for i, d := range digests {
-		if _, err := fmt.Fprintf(a.stdout, "%d. %s\n", i+1, d.Backend); err != nil {
+		if _, err := fmt.Fprintf(a.Stdout, "%d. %s\n", i+1, d.Backend); err != nil {
 			return err
 		}
 	}
-	if _, err := io.WriteString(a.stdout, "\n"); err != nil {
+	if _, err := io.WriteString(a.Stdout, "\n"); err != nil {
 		return err
 	}
-	return builds.Markdown(a.stdout, rows)
+	return builds.Markdown(a.Stdout, rows)
 }

@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/bench/compare"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // compareFlags are the flags of the commands that compare methods.
@@ -24,7 +26,7 @@ type compareRun func(ctx context.Context, eng *engine.Engine, o compare.Options)
 // withPicture is the run of a comparison whose result has a picture.
 func withPicture[R interface {
 	Markdown() (string, error)
-	Panels() ([]figure.Panel, error)
+	Panels() ([]view.Panel, error)
 }](run func(context.Context, *engine.Engine, compare.Options) (R, error)) compareRun {
 	return func(ctx context.Context, eng *engine.Engine, o compare.Options) (product, error) {
 		r, err := run(ctx, eng, o)
@@ -118,20 +120,20 @@ func (p *compareFlags) add(cmd *cobra.Command) {
 	f.StringSliceVar(&p.systems, "methods", nil, "`METHODS` to compare, each with parameters that differ from its defaults: \"gml,gml gamma=3\"; raw points are always among them (default all)")
 	f.BoolVar(&p.quick, "quick", false, fmt.Sprintf("%d repetitions only", compare.QuickRepetitions))
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of repetitions (default 20, of curves 10)")
-	seedFlag(f, &p.seed)
+	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished repetitions, to go on after an interrupt")
-	f.StringVarP(&p.out, "output", "o", stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
+	f.StringVarP(&p.out, "output", "o", session.Stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
 }
 
 // options checks the flags.
-func (p *compareFlags) options(check *checks, endings []string) compare.Options {
-	check.ending("-o, --output", p.out, endings...)
-	check.refuse(p.quick && check.cmd.Flags().Changed("repetitions"), "--quick and --repetitions are both given: want one of them %s", helpHint(check.cmd))
+func (p *compareFlags) options(a *app, check *session.Checks, endings []string) compare.Options {
+	check.Ending("-o, --output", p.out, endings...)
+	check.Refuse(p.quick && check.Cmd.Flags().Changed("repetitions"), "--quick and --repetitions are both given: want one of them %s", usage.HelpHint(check.Cmd))
 	p.checkRepetitions(check)
-	check.do(func() error { return p.findData(check.a, compare.Sets()[0].Files) })
-	check.state(p.state)
-	check.output("-o, --output", p.out)
+	check.Do(func() error { return p.findData(a, compare.Sets()[0].Files) })
+	check.State(p.state)
+	check.Output("-o, --output", p.out)
 	o := compare.Options{Sets: p.sets, Systems: p.systems, Seed: p.seed, Repetitions: p.repetitions, State: p.state, Data: p.data}
 	if p.quick {
 		o.Repetitions = compare.QuickRepetitions
@@ -143,18 +145,18 @@ func (p *compareFlags) options(check *checks, endings []string) compare.Options 
 // where the result has a picture.
 func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRun) *cobra.Command {
 	var p compareFlags
-	cmd.Args = positional(0, 0, "")
+	cmd.Args = usage.Positional(0, 0, "")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		check := a.check(cmd)
-		o := p.options(check, endings)
-		if check.err != nil {
-			return check.err
+		check := a.Check(cmd)
+		o := p.options(a, check, endings)
+		if check.Err != nil {
+			return check.Err
 		}
 		if picture := len(endings) > len(textEndings()); picture && len(p.systems) > 0 {
 			o.Systems = append([]string{compare.Raw}, p.systems...)
 		}
-		found, err := working(a, func(eng *engine.Engine, bar *progress) (product, error) {
-			o.Progress = bar.report
+		found, err := working(a, func(eng *engine.Engine, bar *session.Progress) (product, error) {
+			o.Progress = bar.Report
 			return run(cmd.Context(), eng, o)
 		})
 		if err != nil {

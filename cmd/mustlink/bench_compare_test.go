@@ -11,9 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // TestBenchCompare: cross table and curves become a page, JSON and a picture, from one state file.
@@ -43,7 +44,7 @@ func TestBenchCompare(t *testing.T) {
 		t.Errorf("the page does not say that all repetitions were there: %s", text)
 	}
 	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.md")
-	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.json")
+	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.JSON")
 	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.svg")
 	runOK(t, dir, "bench paper soleymani-fig2 --repetitions 2 -q --state s -o boxes.json")
 	runOK(t, dir, "bench paper soleymani-fig2 --repetitions 2 -q --state s -o boxes.svg")
@@ -95,11 +96,11 @@ func TestBenchAll(t *testing.T) {
 	figures := []paper.Figure{{Name: "drawn", Caption: "a line", Draw: func(context.Context, *engine.Engine, paper.Sketch) (*paper.Drawing, error) {
 		drawings++
 		return &paper.Drawing{Columns: []string{"x"}, Rows: [][]float64{{1}}, Notes: []string{"It is one."},
-			Panels: []figure.Panel{figure.Lines{Series: []figure.Series{{X: []float64{1}, Y: []float64{1}}}}}}, nil
+			Panels: []view.Panel{view.Lines{Series: []view.Series{{X: []float64{1}, Y: []float64{1}}}}}}, nil
 	}}}
 	dir := filepath.Join(t.TempDir(), "out")
 	for run, want := range []string{"made", "found"} {
-		a := &app{stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }, workers: 1}
+		a := &app{&session.Session{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }, Workers: 1}}
 		cmd := &cobra.Command{}
 		cmd.SetContext(context.Background())
 		if err := a.runBenchAll(cmd, &paperFlags{quick: true, seed: 3, data: t.TempDir(), out: dir}, tables, figures); err != nil {

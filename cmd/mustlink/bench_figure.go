@@ -6,25 +6,27 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 func (a *app) runBenchFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) error {
-	check := a.check(cmd)
+	check := a.Check(cmd)
 	for _, name := range []string{"repetitions", "data", "state"} {
 		flag := cmd.Flags().Lookup(name)
-		check.refuse(flag.Changed && !(name == "data" && len(f.Data) > 0), "%s is given, but %s is a figure, which has none", flagName(flag), f.Name)
+		check.Refuse(flag.Changed && !(name == "data" && len(f.Data) > 0), "%s is given, but %s is a figure, which has none", usage.FlagName(flag), f.Name)
 	}
-	check.ending("-o, --output", p.out, append(figure.Formats(), "csv", "md", "json")...)
-	check.output("-o, --output", p.out)
-	check.do(func() error { return p.findData(a, f.Data) })
-	if check.err != nil {
-		return check.err
+	check.Ending("-o, --output", p.out, append(view.Formats(), "csv", "md", "json")...)
+	check.Output("-o, --output", p.out)
+	check.Do(func() error { return p.findData(a, f.Data) })
+	if check.Err != nil {
+		return check.Err
 	}
-	d, err := working(a, func(eng *engine.Engine, bar *progress) (*paper.Drawing, error) {
-		return f.Make(cmd.Context(), eng, paper.Sketch{Seed: p.seed, Data: p.data, Progress: bar.report})
+	d, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*paper.Drawing, error) {
+		return f.Make(cmd.Context(), eng, paper.Sketch{Seed: p.seed, Data: p.data, Progress: bar.Report})
 	})
 	if err != nil {
 		return err

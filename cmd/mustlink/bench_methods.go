@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/methods"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // methodsFlags are the flags of `mustlink bench methods`.
@@ -46,44 +48,44 @@ With --state finished figures are kept in a file, and an interrupted run goes on
 		Example: `  mustlink bench methods
   mustlink bench methods --methods krca,"npkl graph=dense" --sizes 250,500,1000
   mustlink bench methods --builds bin/mustlink-default,bin/mustlink-netlib,bin/mustlink-purego --state builds.json`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.runBenchMethods(cmd, &m)
 		},
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&m.methods, "methods", nil, "`METHODS` to fit, each with parameters that differ from its defaults: \"gml,gml gamma=3\" (default all)")
-	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+joined(d.Points, ",")+", of builds 500,2000)")
+	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+session.Joined(d.Points, ",")+", of builds 500,2000)")
 	f.IntSliceVar(&m.features, "features", d.Features, "`NUMBERS` of features")
 	f.IntSliceVar(&m.links, "links", d.Links, "`NUMBERS` of links, half of them must-links")
 	f.StringSliceVar(&m.builds, "builds", nil, "`EXECUTABLES` of mustlink to compare, the first one with the others")
 	f.IntVar(&m.rounds, "rounds", 3, "how often each fit takes its turn")
 	f.IntVar(&m.threads, "threads", 0, "`NUMBER` of threads of a fit; 0: all processors")
 	f.StringVar(&m.state, "state", "", "`FILE` that keeps finished figures, to go on after an interrupt")
-	f.StringVarP(&m.out, "output", "o", stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
+	f.StringVarP(&m.out, "output", "o", session.Stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
 	pageFlag(f, &m.page)
-	completeWith(cmd, "methods", methods.Methods()...)
+	usage.CompleteWith(cmd, "methods", methods.Methods()...)
 	return cmd
 }
 
 // plan checks the flags and returns the cases.
 func (m *methodsFlags) plan(a *app, cmd *cobra.Command) (plan []methods.Case, err error) {
-	check := a.check(cmd)
-	check.least("--rounds", m.rounds, 1)
-	check.refuse(m.threads < 0, "--threads is %d: want a number >= 0 (0 for all processors)", m.threads)
-	check.refuse(len(m.builds) == 1, "--builds has one executable alone: want two and more %s", helpHint(cmd))
+	check := a.Check(cmd)
+	check.Least("--rounds", m.rounds, 1)
+	check.Refuse(m.threads < 0, "--threads is %d: want a number >= 0 (0 for all processors)", m.threads)
+	check.Refuse(len(m.builds) == 1, "--builds has one executable alone: want two and more %s", usage.HelpHint(cmd))
 	if m.threads == 0 {
 		m.threads = runtime.GOMAXPROCS(0)
 	}
-	check.do(func() error {
+	check.Do(func() error {
 		plan, err = m.cases(cmd)
-		return renameParams(err, "system", "--methods", "method", "--methods", "sizes", "--sizes", "features", "--features", "links", "--links")
+		return usage.RenameParams(err, "system", "--methods", "method", "--methods", "sizes", "--sizes", "features", "--features", "links", "--links")
 	})
-	check.state(m.state)
-	check.ending("-o, --output", m.out, pictureEndings()...)
-	check.page(m.page, m.part())
-	check.output("-o, --output", m.out)
-	return plan, check.err
+	check.State(m.state)
+	check.Ending("-o, --output", m.out, pictureEndings()...)
+	checkPage(check, m.page, m.part())
+	check.Output("-o, --output", m.out)
+	return plan, check.Err
 }
 
 // part is the part of a page that is filled.
@@ -99,7 +101,7 @@ func (m *methodsFlags) cases(cmd *cobra.Command) ([]methods.Case, error) {
 	if len(m.builds) > 0 {
 		for _, name := range []string{"features", "links"} {
 			if cmd.Flags().Changed(name) {
-				return nil, usagef("--%s is given with --builds: want --sizes alone", name)
+				return nil, usage.Errorf("--%s is given with --builds: want --sizes alone", name)
 			}
 		}
 		if m.methods == nil {
@@ -149,7 +151,7 @@ func (a *app) runBenchMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
 // fitters starts what fits: this program, or the builds. stop ends them.
 func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *methods.Setup) (fitters []methods.Fitter, names []string, stop func() error, err error) {
 	if len(m.builds) == 0 {
-		eng, err := a.engineOf(m.threads, m.threads)
+		eng, err := a.EngineOf(m.threads, m.threads)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -168,7 +170,7 @@ func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *methods.Setup
 	for _, path := range m.builds {
 		p, err := methods.Start(ctx, path, m.threads)
 		if err != nil {
-			return nil, nil, nil, errors.Join(renameParams(err, "builds", "--builds"), stop())
+			return nil, nil, nil, errors.Join(usage.RenameParams(err, "builds", "--builds"), stop())
 		}
 		processes, fitters = append(processes, p), append(fitters, p)
 		if slices.Contains(names, p.About.Name) { // two versions of one build
@@ -182,9 +184,9 @@ func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *methods.Setup
 // measureMethods measures what an earlier run has not, and keeps every figure.
 func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup methods.Setup, plan []methods.Case, names []string, fitters []methods.Fitter) (methods.Report, error) {
 	r := methods.Report{Setup: setup}
-	bar := a.progress()
-	defer bar.done()
-	o := methods.Options{Rounds: m.rounds, Progress: func(done, total int, c methods.Case) { bar.step(done, total, c.Method+" "+c.Size()) }}
+	bar := a.Progress()
+	defer bar.Done()
+	o := methods.Options{Rounds: m.rounds, Progress: func(done, total int, c methods.Case) { bar.Step(done, total, c.Method+" "+c.Size()) }}
 	if m.state != "" {
 		var err error
 		if o.Earlier, err = methods.Resume(m.state, setup); err != nil {
@@ -204,7 +206,7 @@ func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup methods
 // writeMethods writes the report to where it belongs.
 func (a *app) writeMethods(m *methodsFlags, r methods.Report) error {
 	p := product{numbers: r, text: r.Setup.Markdown() + methods.GrowthTable(r.Growth), across: 3}
-	p.panels = func() ([]figure.Panel, error) { return methods.Panels(m.methods, m.of(), r.Figures) }
+	p.panels = func() ([]view.Panel, error) { return methods.Panels(m.methods, m.of(), r.Figures) }
 	if len(m.builds) > 0 {
 		p = product{numbers: r, text: r.Setup.Markdown() + methods.RatioTable(r.Figures), panels: drawn(methods.RatioPanels(r.Figures)), across: len(m.builds) - 1}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 const tinySizes = " --sizes 30,45,60 --features 2,3,4 --links 10,20,30 --rounds 1 -q"
@@ -116,8 +118,8 @@ func TestBenchMethodsInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted || time.Since(begin) > 20*time.Second {
-			t.Errorf("%s: exit code %d after %v: want %d soon", builds, cmd.ProcessState.ExitCode(), time.Since(begin), exitInterrupted)
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted || time.Since(begin) > 20*time.Second {
+			t.Errorf("%s: exit code %d after %v: want %d soon", builds, cmd.ProcessState.ExitCode(), time.Since(begin), usage.ExitInterrupted)
 		}
 		if text := stderr.b.String(); text != "mustlink: interrupted\n" {
 			t.Errorf("%s: message %q", builds, text)

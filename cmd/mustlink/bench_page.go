@@ -8,17 +8,18 @@ import (
 
 	"github.com/mustlink/mustlink/bench/page"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // pictures is the folder of pictures beside a page.
 const pictures = "pictures"
 
-// page finds out before the work whether a part of the page at path can be filled. An empty path is
+// checkPage finds out before the work whether a part of the page at path can be filled. An empty path is
 // no page.
-func (c *checks) page(path, part string) {
+func checkPage(c *session.Checks, path, part string) {
 	if path != "" {
-		c.do(func() error { return fillPage(path, part, "", func(string, string) error { return nil }) })
-		c.output("--page", path)
+		c.Do(func() error { return fillPage(path, part, "", func(string, string) error { return nil }) })
+		c.Output("--page", path)
 	}
 }
 
@@ -48,12 +49,12 @@ func (p product) writeOn(a *app, path, part string) error {
 			return err
 		}
 		picture := filepath.Join(folder, part+".svg")
-		if err := a.writeFile(picture, func(w io.Writer) error { return p.encode(w, picture) }); err != nil {
+		if err := a.WriteFile(picture, func(w io.Writer) error { return p.encode(w, picture) }); err != nil {
 			return err
 		}
 		p.text += fmt.Sprintf("\n![%s](%s/%s.svg)\n", part, pictures, part)
 	}
-	return fillPage(path, part, p.text, a.writeText)
+	return fillPage(path, part, p.text, a.WriteText)
 }
 
 // writeWith fills a part of a page, if there is one, and writes the output. What is on a page is
@@ -64,8 +65,8 @@ func (p product) writeWith(a *app, page, part, out string) error {
 			return err
 		}
 	}
-	if out == stream && page != "" && !a.json {
-		return a.summarise(page, p.numbers, func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", page) })
+	if out == session.Stream && page != "" && !a.JSON {
+		return a.Summarize(page, p.numbers, func(w io.Writer) { fmt.Fprintf(w, "written to %s\n", page) })
 	}
 	return p.write(a, out)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/mustlink/mustlink/bench/throughput"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // newBenchServe is how `bench methods` runs another build.
@@ -26,13 +28,13 @@ func newBenchServe(a *app) *cobra.Command {
 		Long:    `Read requests of 'mustlink bench methods --builds' from standard input, fit, and answer how long that took.`,
 		Example: `  mustlink bench methods --builds bin/mustlink-default,bin/mustlink-netlib`,
 		Hidden:  true,
-		Args:    positional(0, 0, ""),
+		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			eng, err := a.engine()
+			eng, err := a.Engine()
 			if err != nil {
 				return err
 			}
-			return methods.Serve(cmd.Context(), buildOf(eng), &methods.Local{Engine: eng}, a.stdin, a.stdout)
+			return methods.Serve(cmd.Context(), buildOf(eng), &methods.Local{Engine: eng}, a.Stdin, a.Stdout)
 		},
 	}
 }
@@ -62,12 +64,12 @@ func newBenchTime(a *app) *cobra.Command {
 		Long: `Run another command of mustlink and say, on standard error, how long it took and the most
 memory that it had in RAM (known on Linux). With -o that goes to a file, as JSON.`,
 		Example: `  mustlink bench time -- embed model.mlk -i new.npy -o embedded.npy`,
-		Args:    cobra.MatchAll(positional(1, 1<<30, "a COMMAND of mustlink")),
+		Args:    cobra.MatchAll(usage.Positional(1, 1<<30, "a COMMAND of mustlink")),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			check := a.check(cmd)
-			check.output("-o, --output", out)
-			if check.err != nil {
-				return check.err
+			check := a.Check(cmd)
+			check.Output("-o, --output", out)
+			if check.Err != nil {
+				return check.Err
 			}
 			return a.runBenchTime(cmd.Context(), out, args)
 		},
@@ -77,17 +79,17 @@ memory that it had in RAM (known on Linux). With -o that goes to a file, as JSON
 }
 
 func (a *app) runBenchTime(ctx context.Context, out string, args []string) error {
-	inner := newRoot(&app{stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, getenv: a.getenv})
+	inner := newRoot(&app{&session.Session{Name: a.Name, Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr, Getenv: a.Getenv}})
 	inner.SetArgs(args)
 	begin := time.Now()
 	if err := inner.ExecuteContext(ctx); err != nil {
 		return err
 	}
 	c := throughput.Command{Seconds: time.Since(begin).Seconds(), Peak: measure.PeakMemory()}
-	if out != "" && out != stream {
-		return a.writeJSON(out, c)
+	if out != "" && out != session.Stream {
+		return a.WriteJSON(out, c)
 	}
-	return a.printTo(a.stderr, c, func(w io.Writer) {
+	return a.PrintTo(a.Stderr, c, func(w io.Writer) {
 		fmt.Fprintf(w, "seconds\t%.4g\n", c.Seconds)
 		if c.Peak > 0 {
 			fmt.Fprintf(w, "peak memory\t%s\n", fault.FormatBytes(c.Peak))

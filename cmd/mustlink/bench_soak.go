@@ -16,6 +16,8 @@ import (
 	"github.com/mustlink/mustlink/bench/soak"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // soakFlags are the flags of `mustlink bench soak`.
@@ -51,7 +53,7 @@ is left, an answer changed, or an error came that no input should cause. An inte
 what there is so far.`,
 		Example: `  mustlink bench soak --for 30m
   mustlink bench soak --for 1h --goroutines 8 --workers 2 --json`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case s.length <= 0:
@@ -74,11 +76,11 @@ what there is so far.`,
 
 func (a *app) runBenchSoak(ctx context.Context, s soakFlags) error {
 	var interrupted error
-	r, err := working(a, func(eng *engine.Engine, bar *progress) (r soakReport, err error) {
+	r, err := working(a, func(eng *engine.Engine, bar *session.Progress) (r soakReport, err error) {
 		var found *soak.Report
 		found, interrupted = soak.Run(ctx, eng, soak.Options{For: s.length, Goroutines: s.goroutines, Seed: s.seed,
 			Progress: func(elapsed time.Duration, fits int) {
-				bar.step(int(elapsed.Seconds()), int(s.length.Seconds()), plural(fits, "fit"))
+				bar.Step(int(elapsed.Seconds()), int(s.length.Seconds()), session.Plural(fits, "fit"))
 			}})
 		return soakReport{
 			Version: catalog.Version(), Go: runtime.Version(),
@@ -89,11 +91,11 @@ func (a *app) runBenchSoak(ctx context.Context, s soakFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.print(r, func(w io.Writer) { r.text(w) }); err != nil {
+	if err := a.Print(r, func(w io.Writer) { r.text(w) }); err != nil {
 		return err
 	}
 	if interrupted == nil && len(r.Wrong) > 0 {
-		return fmt.Errorf("the soak found %s, first: %s", plural(len(r.Wrong), "fault"), strings.SplitN(r.Wrong[0], "\n", 2)[0])
+		return fmt.Errorf("the soak found %s, first: %s", session.Plural(len(r.Wrong), "fault"), strings.SplitN(r.Wrong[0], "\n", 2)[0])
 	}
 	return interrupted
 }
@@ -101,7 +103,7 @@ func (a *app) runBenchSoak(ctx context.Context, s soakFlags) error {
 func (r soakReport) text(w io.Writer) {
 	fmt.Fprintf(w, "version\t%s, %s, %s\n", r.Version, r.Go, r.Machine)
 	fmt.Fprintf(w, "backend\t%s\n", r.Backend)
-	fmt.Fprintf(w, "soaked\t%.0f s, %s, seed %d\n", r.Seconds, plural(r.Goroutines, "goroutine"), r.Seed)
+	fmt.Fprintf(w, "soaked\t%.0f s, %s, seed %d\n", r.Seconds, session.Plural(r.Goroutines, "goroutine"), r.Seed)
 	fmt.Fprintf(w, "problems\t%d, of them repeated %d\n", r.Jobs, r.Repeats)
 	fmt.Fprintf(w, "fits\t%d\n", r.Fits)
 	fmt.Fprintf(w, "embeddings\t%d\n", r.Embeds)

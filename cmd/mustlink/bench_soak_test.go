@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // TestBenchSoak: a short soak finds nothing, and a growth that no program keeps below is a failure.
@@ -38,8 +40,8 @@ func TestBenchSoakInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted {
-		t.Errorf("exit code %d: want %d", cmd.ProcessState.ExitCode(), exitInterrupted)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted {
+		t.Errorf("exit code %d: want %d", cmd.ProcessState.ExitCode(), usage.ExitInterrupted)
 	}
 	if r := parse(t, stdout.b.String()); r["seconds"].(float64) > 600 || r["jobs"].(float64) < 1 {
 		t.Errorf("report %v: want what was done in a second", r)
@@ -63,8 +65,8 @@ func TestBenchSoakBadInput(t *testing.T) {
 // TestBenchBuilds: a digest of this build against itself differs nowhere; what is none is refused by name.
 func TestBenchBuilds(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.json", runOK(t, dir, "bench builds -q").stdout)
-	table := runOK(t, dir, "bench builds a.json a.json").stdout
+	write(t, dir, "a.JSON", runOK(t, dir, "bench builds -q").stdout)
+	table := runOK(t, dir, "bench builds a.JSON a.JSON").stdout
 	for _, row := range lines(table)[5:] {
 		if cells := strings.Split(row, " | "); len(cells) != 6 || cells[2] != "0" {
 			t.Errorf("row %q: want no difference", row)
@@ -75,7 +77,7 @@ func TestBenchBuilds(t *testing.T) {
 	}
 	write(t, dir, "b.json", "{}")
 	before := names(t, dir)
-	wantInputError(t, dir, run(t, dir, "bench builds a.json b.json"), before, "b.json")
-	wantInputError(t, dir, run(t, dir, "bench builds a.json none.json"), before, "none.json")
-	wantInputError(t, dir, run(t, dir, "bench builds a.json"), before, "one digest")
+	wantInputError(t, dir, run(t, dir, "bench builds a.JSON b.json"), before, "b.json")
+	wantInputError(t, dir, run(t, dir, "bench builds a.JSON none.json"), before, "none.json")
+	wantInputError(t, dir, run(t, dir, "bench builds a.JSON"), before, "one digest")
 }

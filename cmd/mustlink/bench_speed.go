@@ -20,6 +20,8 @@ import (
 	"github.com/mustlink/mustlink/bench/peers"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // speedFlags are what the commands that measure speed share.
@@ -63,7 +65,7 @@ type speedReport struct {
 }
 
 func (a *app) speedReport(rounds int) (speedReport, error) {
-	level, err := a.simd()
+	level, err := a.SIMD()
 	return speedReport{
 		Version: catalog.Version(),
 		Go:      runtime.Version(),
@@ -94,13 +96,13 @@ MUSTLINK_SIMD chooses the level of the native kernels.`,
 		Example: `  mustlink bench micro
   mustlink bench micro --case gemm --sizes 64,2048 --threads 1
   MUSTLINK_SIMD=avx2 OPENBLAS_CORETYPE=Haswell mustlink bench micro`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.check(); err != nil {
 				return err
 			}
 			return a.runBenchMicro(cmd.Context(), s, micro.Options{
-				Cases: s.cases, Sizes: sizes, Threads: s.threads, SIMD: a.getenv(simdVariable), Against: against,
+				Cases: s.cases, Sizes: sizes, Threads: s.threads, SIMD: a.Getenv(session.SIMDVariable), Against: against,
 			})
 		},
 	}
@@ -108,15 +110,15 @@ MUSTLINK_SIMD chooses the level of the native kernels.`,
 	s.add(f, micro.Cases())
 	f.IntSliceVar(&sizes, "sizes", nil, "orders of the matrices (default each operation's own)")
 	f.StringSliceVar(&against, "against", nil, "`BACKENDS` to compare with, of gonum, native and, in the netlib build, netlib (default the fastest other one)")
-	completeWith(cmd, "case", micro.Cases()...)
-	completeWith(cmd, "against", backends.Names()...)
+	usage.CompleteWith(cmd, "case", micro.Cases()...)
+	usage.CompleteWith(cmd, "against", backends.Names()...)
 	return cmd
 }
 
 func (a *app) runBenchMicro(ctx context.Context, s speedFlags, o micro.Options) error {
 	works, err := micro.Works(o)
 	if err != nil {
-		return environmentError(renameParams(err, "size", "--sizes"))
+		return session.EnvironmentError(usage.RenameParams(err, "size", "--sizes"))
 	}
 	r, err := a.speedReport(s.rounds)
 	if err != nil {
@@ -125,13 +127,13 @@ func (a *app) runBenchMicro(ctx context.Context, s speedFlags, o micro.Options) 
 	for _, name := range append([]string{"native"}, o.Rivals()...) {
 		b, err := backends.Open(backends.Options{Name: name, SIMD: o.SIMD})
 		if err != nil {
-			return environmentError(err)
+			return session.EnvironmentError(err)
 		}
 		r.Backend = append(r.Backend, b.Describe())
 	}
-	bar := a.progress()
-	defer bar.done()
-	r.Figures, err = measure.Run(ctx, works, measure.Options{Rounds: s.rounds, Progress: bar.work})
+	bar := a.Progress()
+	defer bar.Done()
+	r.Figures, err = measure.Run(ctx, works, measure.Options{Rounds: s.rounds, Progress: func(done, total int, w measure.Work) { showWork(bar, done, total, w) }})
 	if err != nil {
 		return err
 	}
@@ -143,13 +145,13 @@ func (a *app) runBenchMicro(ctx context.Context, s speedFlags, o micro.Options) 
 			r.Write[f.Threads] = f.Bytes / f.Entries[0].Seconds.Median / 1e9
 		}
 	}
-	bar.done()
-	return a.print(r, func(w io.Writer) { r.text(w) })
+	bar.Done()
+	return a.Print(r, func(w io.Writer) { r.text(w) })
 }
 
-// work shows on the bar what is measured next.
-func (p *progress) work(done, total int, w measure.Work) {
-	p.step(done, total, fmt.Sprintf("%s %s, %s", w.Name, w.Size, plural(w.Threads, "thread")))
+// showWork shows on the bar what is measured next.
+func showWork(bar *session.Progress, done, total int, w measure.Work) {
+	bar.Step(done, total, fmt.Sprintf("%s %s, %s", w.Name, w.Size, session.Plural(w.Threads, "thread")))
 }
 
 func newBenchPeers(a *app) *cobra.Command {
@@ -175,7 +177,7 @@ without libopenblas0-pthread it is the slow reference BLAS.`,
 		Example: `  mustlink bench peers
   mustlink bench peers --case rbf --threads 2 --json
   MUSTLINK_DATA=DIR PYTHONPATH=metric-learn mustlink bench peers --case rca,mmc --rounds 3`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.check(); err != nil {
 				return err
@@ -186,44 +188,44 @@ without libopenblas0-pthread it is the slow reference BLAS.`,
 	f := cmd.Flags()
 	s.add(f, slices.Concat(peers.Names(), peers.ContestNames()))
 	f.StringSliceVar(&sets, "sets", nil, "data `SETS` of rca to mpck, of "+strings.Join(peers.Sets(), ", ")+" (default all)")
-	completeWith(cmd, "sets", peers.Sets()...)
+	usage.CompleteWith(cmd, "sets", peers.Sets()...)
 	f.StringVar(&python, "python", "python3", "`PROGRAM` that is the Python interpreter")
-	completeWith(cmd, "case", slices.Concat(peers.Names(), peers.ContestNames())...)
+	usage.CompleteWith(cmd, "case", slices.Concat(peers.Names(), peers.ContestNames())...)
 	return cmd
 }
 
 func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string, sets []string) error {
-	cases, contests, err := peers.Select(s.cases, a.getenv(dataVariable))
+	cases, contests, err := peers.Select(s.cases, a.Getenv(dataVariable))
 	if err != nil {
 		return err
 	}
 	if contests, err = peers.On(contests, sets); err != nil {
-		return renameParams(err, "set", "--sets")
+		return usage.RenameParams(err, "set", "--sets")
 	}
 	r, err := a.speedReport(s.rounds)
 	if err != nil {
 		return err
 	}
-	bar := a.progress()
-	defer bar.done()
+	bar := a.Progress()
+	defer bar.Done()
 	for _, threads := range s.threads {
 		if err := a.comparePeers(ctx, &r, bar, cases, contests, python, threads); err != nil {
 			return err
 		}
 	}
-	bar.done()
-	return a.print(r, func(w io.Writer) { r.text(w) })
+	bar.Done()
+	return a.Print(r, func(w io.Writer) { r.text(w) })
 }
 
 // comparePeers measures all cases with one number of threads.
-func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, cases []peers.Case, contests []peers.Contest, python string, threads int) (err error) {
+func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *session.Progress, cases []peers.Case, contests []peers.Contest, python string, threads int) (err error) {
 	subject, err := a.speedSubject(threads)
 	if err != nil {
 		return err
 	}
 	p, err := peers.Start(ctx, python, threads)
 	if err != nil {
-		return renameParams(err, "python", "--python")
+		return usage.RenameParams(err, "python", "--python")
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	r.Peers = p.About()
@@ -231,7 +233,7 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, c
 		r.Backend = append(r.Backend, d)
 	}
 	for i, c := range cases {
-		bar.work(i, len(cases), measure.Work{Name: c.Name, Size: c.Size(), Threads: threads})
+		showWork(bar, i, len(cases), measure.Work{Name: c.Name, Size: c.Size(), Threads: threads})
 		f, err := c.Run(ctx, subject, p, threads, measure.Options{Rounds: r.Rounds})
 		if err != nil {
 			return err
@@ -239,7 +241,7 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, c
 		r.Figures = append(r.Figures, f)
 	}
 	for i, c := range contests {
-		bar.work(i, len(contests), measure.Work{Name: c.Name, Size: c.Set, Threads: threads})
+		showWork(bar, i, len(contests), measure.Work{Name: c.Name, Size: c.Set, Threads: threads})
 		f, score, err := c.Run(ctx, subject, p, threads, r.Rounds)
 		if err != nil {
 			return err
@@ -251,19 +253,19 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *progress, c
 
 // speedSubject is our side with a number of threads, on the backend of the environment.
 func (a *app) speedSubject(threads int) (peers.Subject, error) {
-	eng, err := a.engineOf(threads, threads)
+	eng, err := a.EngineOf(threads, threads)
 	if err != nil {
 		return peers.Subject{}, err
 	}
-	level, err := a.simd()
+	level, err := a.SIMD()
 	if err != nil {
 		return peers.Subject{}, err
 	}
 	table, err := asm.Select(level)
 	if err != nil {
-		return peers.Subject{}, environmentError(err)
+		return peers.Subject{}, session.EnvironmentError(err)
 	}
-	return peers.Subject{Engine: eng, Table: table, Data: a.getenv(dataVariable)}, nil
+	return peers.Subject{Engine: eng, Table: table, Data: a.Getenv(dataVariable)}, nil
 }
 
 func (r speedReport) text(w io.Writer) {

@@ -8,6 +8,8 @@ import (
 	"github.com/mustlink/mustlink/bench/asking"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newBenchSuggest(a *app) *cobra.Command {
@@ -20,7 +22,7 @@ func newBenchSuggest(a *app) *cobra.Command {
 after how many of them k-means in the learned metric is as good as with 1.2 random pairs a row.`,
 		Example: `  mustlink bench suggest --data DIR --classes
   mustlink bench suggest --data DIR --sets wine,iris --method "lleratio dims=2"`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.Sets) == 0 {
 				o.Sets = asking.Sets()
@@ -45,18 +47,18 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 	f.StringVarP(&o.System, "method", "m", "npkl", "the `METHOD` that learns, with parameters that differ from its defaults: \"npkl C=10\"")
 	f.BoolVar(&o.Classes, "classes", false, "the number of classes is known, as it is to k-means")
 	f.IntVar(&o.Repetitions, "repetitions", 5, "number of repetitions")
-	seedFlag(f, &o.Seed)
+	usage.SeedFlag(f, &o.Seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
 	return cmd
 }
 
 func (a *app) runBenchSuggest(cmd *cobra.Command, o asking.Options) error {
-	r, err := working(a, func(eng *engine.Engine, bar *progress) (*asking.Result, error) {
-		o.Progress = bar.report
+	r, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*asking.Result, error) {
+		o.Progress = bar.Report
 		return asking.Run(cmd.Context(), eng, o)
 	})
 	if err != nil {
 		return err
 	}
-	return product{numbers: r, text: r.Markdown()}.write(a, stream)
+	return product{numbers: r, text: r.Markdown()}.write(a, session.Stream)
 }

@@ -7,11 +7,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/methods"
 	"github.com/mustlink/mustlink/bench/throughput"
-	"github.com/mustlink/mustlink/cmd/internal/bytesize"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/internal/bytesize"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // throughputReport is what `mustlink bench throughput` prints.
@@ -50,13 +52,13 @@ func newBenchThroughput(a *app) *cobra.Command {
   embed   rows of a .npy file through the embed command (kbeta, 500 landmarks, d = 784), with reading and writing
   single  the same with --precision single and, in turn, without it (extension=nystrom)
   csv     bytes of CSV that are parsed, on one core
-  stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its most memory
+  session.Stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its most memory
 
 The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB for each of --rows.`,
 		Example: `  mustlink bench throughput
   mustlink bench throughput --case krca --goroutines 1,2
   mustlink bench throughput --case stream --stream-rows 100000000`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runBenchThroughput(cmd, &t) },
 	}
 	f := cmd.Flags()
@@ -69,28 +71,28 @@ The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB
 	f.Var(&t.csv, "csv-size", "about the `SIZE` of the CSV files")
 	f.DurationVar(&t.MinTime, "min-time", 0, "the `TIME` of fits in a round (default 1s)")
 	f.IntVar(&t.Threads, "threads", 0, "`NUMBER` of threads of embedding; 0: all processors")
-	f.StringVarP(&t.out, "output", "o", stream, "the `FILE` to write, .md or .json; of fits also .png, .svg or .pdf")
+	f.StringVarP(&t.out, "output", "o", session.Stream, "the `FILE` to write, .md or .json; of fits also .png, .svg or .pdf")
 	pageFlag(f, &t.page)
-	completeWith(cmd, "case", throughput.Cases()...)
+	usage.CompleteWith(cmd, "case", throughput.Cases()...)
 	return cmd
 }
 
 // check finds out what cannot work before anything is measured.
-func (t *throughputFlags) check(check *checks) error {
-	check.least("--rounds", t.Rounds, 1)
-	check.least("--rows", t.Rows, 1)
-	check.least("--stream-rows", t.StreamRows, 1)
-	check.least("--csv-size", int(t.csv), 1)
-	check.least("--threads", t.Threads, 0)
-	check.refuse(t.MinTime < 0, "--min-time is %v: want a time > 0, such as 1s", t.MinTime)
-	check.ending("-o, --output", t.out, pictureEndings()...)
-	check.page(t.page, throughputPart)
-	check.output("-o, --output", t.out)
-	return check.err
+func (t *throughputFlags) check(check *session.Checks) error {
+	check.Least("--rounds", t.Rounds, 1)
+	check.Least("--rows", t.Rows, 1)
+	check.Least("--stream-rows", t.StreamRows, 1)
+	check.Least("--csv-size", int(t.csv), 1)
+	check.Least("--threads", t.Threads, 0)
+	check.Refuse(t.MinTime < 0, "--min-time is %v: want a time > 0, such as 1s", t.MinTime)
+	check.Ending("-o, --output", t.out, pictureEndings()...)
+	checkPage(check, t.page, throughputPart)
+	check.Output("-o, --output", t.out)
+	return check.Err
 }
 
 func (a *app) runBenchThroughput(cmd *cobra.Command, t *throughputFlags) error {
-	if err := t.check(a.check(cmd)); err != nil {
+	if err := t.check(a.Check(cmd)); err != nil {
 		return err
 	}
 	program, err := os.Executable()
@@ -99,20 +101,18 @@ func (a *app) runBenchThroughput(cmd *cobra.Command, t *throughputFlags) error {
 	}
 	t.CSVBytes, t.Program = int(t.csv), program
 	var build methods.Build
-	found, err := working(a, func(eng *engine.Engine, bar *progress) (*throughput.Report, error) {
+	found, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*throughput.Report, error) {
 		build = buildOf(eng)
-		if a.ballast != nil {
-			t.Drop = a.ballast.Drop
-		}
-		t.Open = func(workers int) (*engine.Engine, error) { return a.engineOf(workers, 1) }
-		t.Progress = bar.step
+		t.Drop = a.DropBallast
+		t.Open = func(workers int) (*engine.Engine, error) { return a.EngineOf(workers, 1) }
+		t.Progress = bar.Step
 		return throughput.Run(cmd.Context(), t.Options)
 	})
 	if err != nil {
-		return renameParams(err, "case", "--case", "goroutines", "--goroutines")
+		return usage.RenameParams(err, "case", "--case", "goroutines", "--goroutines")
 	}
 	r := throughputReport{methods.Setup{Machine: machine(), Builds: []methods.Build{build}, Threads: found.Threads, Rounds: found.Rounds}, found}
-	var panels []figure.Panel
+	var panels []view.Panel
 	if len(found.Fits) > 0 {
 		panels = found.Panels()
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 const tinyThroughput = " --rounds 1 --rows 300 --stream-rows 20000 --csv-size 20kB --min-time 5ms -q"
@@ -63,8 +65,8 @@ func TestBenchThroughputInterrupted(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted || stderr.b.String() != "mustlink: interrupted\n" {
-		t.Errorf("exit code %d, message %q: want %d", cmd.ProcessState.ExitCode(), stderr.b.String(), exitInterrupted)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted || stderr.b.String() != "mustlink: interrupted\n" {
+		t.Errorf("exit code %d, message %q: want %d", cmd.ProcessState.ExitCode(), stderr.b.String(), usage.ExitInterrupted)
 	}
 	if left := names(t, dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

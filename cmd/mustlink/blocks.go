@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // located is a block of rows with their coordinates: those of the model, or their own.
@@ -38,12 +39,12 @@ func (l *locator) begin(ctx context.Context) (next func() (located, error), stop
 	}
 	most := 1 // until the first row tells how wide rows are
 	if l.fitted != nil {
-		most = l.fitted.BlockRows(int64(l.memoryLimit))
+		most = l.fitted.BlockRows(int64(l.MemoryLimit))
 	}
 	read, stopReading := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) {
 		part, err := src.next(ctx, most)
 		if err == nil && l.fitted == nil {
-			most = catalog.BlockRows(part.Points.Dim(), int64(l.memoryLimit))
+			most = catalog.BlockRows(part.Points.Dim(), int64(l.MemoryLimit))
 		}
 		return part, err
 	})
@@ -51,14 +52,14 @@ func (l *locator) begin(ctx context.Context) (next func() (located, error), stop
 	if place == nil {
 		place = l.coordinates
 	}
-	bar, start, done := l.progress(), time.Now(), 0
+	bar, start, done := l.Progress(), time.Now(), 0
 	next, stopPlacing := dataset.Ahead(ctx, func(ctx context.Context) (located, error) {
 		part, err := read()
 		if err != nil {
 			return located{}, err
 		}
 		if l.stage != "" {
-			bar.report(algorithms.Progress{Stage: l.stage, Done: done, Total: max(0, src.rows), Elapsed: time.Since(start)})
+			bar.Report(algorithms.Progress{Stage: l.stage, Done: done, Total: max(0, src.rows), Elapsed: time.Since(start)})
 		}
 		at, err := place(ctx, part)
 		if err != nil {
@@ -68,7 +69,7 @@ func (l *locator) begin(ctx context.Context) (next func() (located, error), stop
 		done += at.Rows
 		return block, nil
 	})
-	return next, func() { stopReading(); stopPlacing(); src.close(); bar.done() }, nil
+	return next, func() { stopReading(); stopPlacing(); src.close(); bar.Done() }, nil
 }
 
 // places gives the coordinates of every row, in blocks, from the first one on each time it is ranged over.
@@ -104,7 +105,7 @@ func (a *app) reopening(ctx context.Context, d *dataFlags) (func(context.Context
 
 // readTwice says whether the points at path can be read more than once.
 func readTwice(path string) bool {
-	if path == stream {
+	if path == session.Stream {
 		return false
 	}
 	info, err := os.Stat(path)
@@ -130,7 +131,7 @@ func (l *locator) writeLabels(ctx context.Context, path string, label func(conte
 	})
 	defer stopAhead()
 	defer cancel() // first: nobody waits for blocks that nobody wants
-	return dataset.WriteLabelRows(path, ahead, l.writingText())
+	return dataset.WriteLabelRows(path, ahead, l.WritingText())
 }
 
 // writeCoordinates writes the coordinates block by block, and returns the number of rows. dim is

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type checkFlags struct {
@@ -27,7 +29,7 @@ each with its line, row and column and a suggestion, then everything that is odd
 code is 2 when something is wrong, 0 when all is well or only odd.`,
 		Example: `  mustlink check -i data.csv -c links.csv
   mustlink check -i data.csv --json`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runCheck(cmd, &c) },
 	}
 	c.data.add(cmd)
@@ -78,26 +80,26 @@ func (a *app) runCheck(cmd *cobra.Command, c *checkFlags) error {
 		}
 	}
 	r.OK = len(r.Problems) == 0
-	r.Warnings = a.allWarnings()
-	if err := a.print(r, r.write); err != nil || r.OK {
+	r.Warnings = a.Warnings()
+	if err := a.Print(r, r.write); err != nil || r.OK {
 		return err
 	}
-	return usagef("check found %s", plural(len(r.Problems), "problem"))
+	return usage.Errorf("check found %s", session.Plural(len(r.Problems), "problem"))
 }
 
 func (a *app) checkCheck(cmd *cobra.Command, c *checkFlags) error {
-	check := a.check(cmd)
-	check.required("input")
-	check.refuse(c.data.path == stream || c.links.path == stream, "check reads files twice: want a file in place of \"-\"")
-	check.least("--max", c.max, 1)
-	check.by(&c.links)
-	check.data(&c.data)
-	return check.err
+	check := a.Check(cmd)
+	check.Required("input")
+	check.Refuse(c.data.path == session.Stream || c.links.path == session.Stream, "check reads files twice: want a file in place of \"-\"")
+	check.Least("--max", c.max, 1)
+	c.links.checkBy(check)
+	c.data.check(check)
+	return check.Err
 }
 
 // checkData reports on the data, and returns them when they are sound.
 func (a *app) checkData(ctx context.Context, c *checkFlags, r *checkReport) (*dataset.Data, error) {
-	problems, err := await(ctx, func() ([]dataset.Problem, error) {
+	problems, err := session.Await(ctx, func() ([]dataset.Problem, error) {
 		return dataset.Check(c.data.path, c.data.options(a), c.max)
 	})
 	if err != nil {
@@ -125,7 +127,7 @@ func (a *app) warnConstant(d *dataset.Data) error {
 	switch x := d.Points.(type) {
 	case *points.CSR:
 		if unused := unusedFeatures(x); unused > 0 {
-			a.warn("%s: %d of %d features never occur: they tell nothing", d.Name, unused, x.D)
+			a.Warnf("%s: %d of %d features never occur: they tell nothing", d.Name, unused, x.D)
 		}
 		return nil
 	case *points.Dense:
@@ -137,7 +139,7 @@ func (a *app) warnConstant(d *dataset.Data) error {
 		return err
 	}
 	for _, j := range constant {
-		a.warn("%s: column %s is constant: it tells nothing", d.Name, columnName(d, j))
+		a.Warnf("%s: column %s is constant: it tells nothing", d.Name, columnName(d, j))
 	}
 	return nil
 }
@@ -155,13 +157,13 @@ func unusedFeatures(x *points.CSR) int {
 // nothing to check them against.
 func (a *app) checkLinkFile(ctx context.Context, c *checkFlags, d *dataset.Data, r *checkReport) error {
 	if d == nil {
-		a.warn("%s is not checked: mend the data first", c.links.path)
+		a.Warnf("%s is not checked: mend the data first", c.links.path)
 		return nil
 	}
 	if err := c.links.needIDs(d); err != nil {
 		return err
 	}
-	problems, err := await(ctx, func() ([]dataset.Problem, error) {
+	problems, err := session.Await(ctx, func() ([]dataset.Problem, error) {
 		return dataset.CheckLinks(c.links.path, a.linkContext(&c.links, d), c.max)
 	})
 	if err != nil {
@@ -205,7 +207,7 @@ func (r *checkReport) write(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
-		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot, plural(r.Chunklets, "chunklet"))
+		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
 	}
 	if r.OK {
 		fmt.Fprintln(w, "no problems")

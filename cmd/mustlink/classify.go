@@ -11,6 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type classifyFlags struct {
@@ -37,7 +39,7 @@ The rows of --train are held. Those of -i, in .csv, .npy and .parquet, are read,
 block by block, also from a pipe: their number is bounded by the disk, not by memory.`,
 		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
   mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,
-		Args: positional(0, 1, "at most one MODEL"),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runClassify(cmd, args, &c) },
 	}
 	f := cmd.Flags()
@@ -64,19 +66,17 @@ type classifyReport struct {
 }
 
 func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) error {
-	check := a.check(cmd)
-	check.required("train", "input", "output")
-	check.least("--neighbors", c.neighbors, 1)
-	check.scaling(&c.scaling, len(args) > 0, false)
-	check.models(args)
-	check.input("--train", c.train)
-	if c.trainLabels != "" {
-		a.inputs = append(a.inputs, c.trainLabels)
-	}
-	check.data(&c.data)
-	check.output("-o, --output", c.out)
-	if check.err != nil {
-		return check.err
+	check := a.Check(cmd)
+	check.Required("train", "input", "output")
+	check.Least("--neighbors", c.neighbors, 1)
+	c.scaling.check(check, len(args) > 0, false)
+	check.Models(args)
+	check.Input("--train", c.train)
+	check.File("--train-labels", c.trainLabels, "")
+	c.data.check(check)
+	check.Output("-o, --output", c.out)
+	if check.Err != nil {
+		return check.Err
 	}
 	m, err := a.metric(cmd.Context(), args...)
 	if err != nil {
@@ -86,8 +86,8 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 	if err != nil {
 		return err
 	}
-	r.Warnings = a.allWarnings()
-	return a.summarise(c.out, r, r.text)
+	r.Warnings = a.Warnings()
+	return a.Summarize(c.out, r, r.text)
 }
 
 // training returns the flags that describe --train.
@@ -108,7 +108,7 @@ func (m *metric) readTraining(ctx context.Context, c *classifyFlags) (*dataset.D
 		return nil, fault.Data(train.Name, "it has no labels: want a column label, or --train-labels FILE")
 	}
 	if n := train.Points.Len(); c.neighbors > n {
-		return nil, usagef("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors, n, train.Name)
+		return nil, usage.Errorf("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors, n, train.Name)
 	}
 	return train, nil
 }
@@ -151,9 +151,9 @@ func (m *metric) classify(ctx context.Context, c *classifyFlags) (*classifyRepor
 }
 
 func (r *classifyReport) text(w io.Writer) {
-	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", plural(r.N, "row"), plural(r.Neighbors, "neighbour"), plural(r.Train, "row"), r.Metric)
+	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", session.Plural(r.N, "row"), session.Plural(r.Neighbors, "neighbour"), session.Plural(r.Train, "row"), r.Metric)
 	if r.Scores != nil && r.Scores.Accuracy != nil {
-		fmt.Fprintf(w, "accuracy\t%v\n", number(*r.Scores.Accuracy))
+		fmt.Fprintf(w, "accuracy\t%v\n", session.Number(*r.Scores.Accuracy))
 	}
 	fmt.Fprintf(w, "labels\t%s\n", r.Output)
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // The clustering algorithms of -a.
@@ -94,7 +96,7 @@ When DATA carries labels, the summary scores the clusters against them.`,
   mustlink cluster -i huge.npy -n 100 --memory-limit 1GiB -o clusters.csv
   zcat rows.csv.gz | mustlink cluster -i - -n 100 -a minibatch --save-centers centers.npy
   zcat rows.csv.gz | mustlink cluster -i - --centers centers.npy -o clusters.csv`,
-		Args: positional(0, 1, "at most one MODEL"),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCluster(cmd, args, &c) },
 	}
 	f := cmd.Flags()
@@ -108,11 +110,11 @@ When DATA carries labels, the summary scores the clusters against them.`,
 	f.Float64Var(&c.weight, "weight", 1, "price of a broken link of weight 1, for -a pck in units of the points' variance")
 	c.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
 	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "starts, of which the best is kept")
-	seedFlag(f, &c.seed)
+	usage.SeedFlag(f, &c.seed)
 	c.streams.add(cmd)
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
-	completeWith(cmd, "algorithm", algorithmNames()...)
-	completeWith(cmd, "metric", mpckMetrics()...)
+	usage.CompleteWith(cmd, "algorithm", algorithmNames()...)
+	usage.CompleteWith(cmd, "metric", mpckMetrics()...)
 	completeKernels(cmd)
 	return cmd
 }
@@ -150,17 +152,17 @@ func (a *app) runCluster(cmd *cobra.Command, args []string, c *clusterFlags) err
 	}
 	r, err := work(cmd.Context(), c)
 	if err == errTooManyRows {
-		a.warn("%s: there are too many rows to hold within the memory limit: k-means goes over the file instead", c.data.path)
+		a.Warnf("%s: there are too many rows to hold within the memory limit: k-means goes over the file instead", c.data.path)
 		r, err = m.streamCluster(cmd.Context(), c)
 	}
 	if err != nil {
 		return err
 	}
 	if !r.Converged {
-		a.warn("clustering stopped at %s before it converged", plural(r.Iterations, "iteration"))
+		a.Warnf("clustering stopped at %s before it converged", session.Plural(r.Iterations, "iteration"))
 	}
-	r.Warnings = a.allWarnings()
-	return a.summarise(c.out, r, r.text)
+	r.Warnings = a.Warnings()
+	return a.Summarize(c.out, r, r.text)
 }
 
 // holdCluster clusters rows that are held, and writes the clusters.
@@ -177,7 +179,7 @@ func (m *metric) holdCluster(ctx context.Context, c *clusterFlags) (*clusterRepo
 		return nil, err
 	}
 	if c.k > d.Points.Len() {
-		return nil, usagef("-n, --clusters is %d: want at most %d, the number of rows of %s", c.k, d.Points.Len(), d.Name)
+		return nil, usage.Errorf("-n, --clusters is %d: want at most %d, the number of rows of %s", c.k, d.Points.Len(), d.Name)
 	}
 	result, err := m.cluster(ctx, d, c)
 	if err != nil {
@@ -194,23 +196,23 @@ func (m *metric) holdCluster(ctx context.Context, c *clusterFlags) (*clusterRepo
 	if err := m.saveCenters(ctx, c, result.Centers); err != nil || c.out == "" {
 		return r, err
 	}
-	return r, dataset.WriteLabels(c.out, labels, d.IDs, m.writingText())
+	return r, dataset.WriteLabels(c.out, labels, d.IDs, m.WritingText())
 }
 
 // checkCluster finds every mistake that shows before data are read.
 func (a *app) checkCluster(cmd *cobra.Command, args []string, c *clusterFlags) error {
-	check := a.check(cmd)
-	check.required(c.needed()...)
+	check := a.Check(cmd)
+	check.Required(c.needed()...)
 	c.check(check, len(args) > 0)
-	check.models(args)
-	check.data(&c.data)
-	check.links(&c.links)
-	check.input("--centers", c.streams.centers)
+	check.Models(args)
+	c.data.check(check)
+	c.links.check(check)
+	check.Input("--centers", c.streams.centers)
 	if c.streams.saveCenters != "" {
-		check.matrix("--save-centers", c.streams.saveCenters, "")
+		check.Matrix("--save-centers", c.streams.saveCenters, "")
 	}
-	check.output("-o, --output", c.out)
-	return check.err
+	check.Output("-o, --output", c.out)
+	return check.Err
 }
 
 // needed returns the flags that must be given.
@@ -225,36 +227,36 @@ func (c *clusterFlags) needed() []string {
 	return list
 }
 
-func (c *clusterFlags) check(check *checks, model bool) {
-	given := check.cmd.Flags().Changed
+func (c *clusterFlags) check(check *session.Checks, model bool) {
+	given := check.Cmd.Flags().Changed
 	if c.algorithm == "" {
 		c.algorithm = algKMeans
 		if c.links.path != "" {
 			c.algorithm = algConstrained
 		}
 	}
-	check.oneOf("-a, --algorithm", c.algorithm, algorithmNames())
-	check.oneOf("--metric", c.metric, mpckMetrics())
+	check.OneOf("-a, --algorithm", c.algorithm, algorithmNames())
+	check.OneOf("--metric", c.metric, mpckMetrics())
 	if c.streams.centers == "" || given("clusters") {
-		check.least("-n, --clusters", c.k, 1)
+		check.Least("-n, --clusters", c.k, 1)
 	}
-	check.least("--restarts", c.restarts, 1)
-	check.refuse(c.usesLinks() && c.links.path == "", "-a %s needs links: want -c LINKS %s", c.algorithm, helpHint(check.cmd))
-	check.refuse(!c.usesLinks() && c.links.path != "", "-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
-	check.refuse(given("metric") && c.algorithm != algMPCK, "--metric is for -a mpck, not %s", c.algorithm)
-	check.refuse(given("weight") && !c.penalised(), "--weight is for -a pck and mpck, not %s", c.algorithm)
-	check.refuse(!(c.weight > 0), "--weight is %v: want a number > 0", c.weight)
-	check.refuse(c.kernel != "" && (model || c.algorithm != algKernel), "-k is for -a kernel without MODEL: want no -k here")
-	check.scaling(&c.scaling, model, c.data.gram)
+	check.Least("--restarts", c.restarts, 1)
+	check.Refuse(c.usesLinks() && c.links.path == "", "-a %s needs links: want -c LINKS %s", c.algorithm, usage.HelpHint(check.Cmd))
+	check.Refuse(!c.usesLinks() && c.links.path != "", "-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
+	check.Refuse(given("metric") && c.algorithm != algMPCK, "--metric is for -a mpck, not %s", c.algorithm)
+	check.Refuse(given("weight") && !c.penalised(), "--weight is for -a pck and mpck, not %s", c.algorithm)
+	check.Refuse(!(c.weight > 0), "--weight is %v: want a number > 0", c.weight)
+	check.Refuse(c.kernel != "" && (model || c.algorithm != algKernel), "-k is for -a kernel without MODEL: want no -k here")
+	c.scaling.check(check, model, c.data.gram)
 	c.checkStream(check, model)
-	check.do(func() error {
+	check.Do(func() error {
 		_, err := c.spec()
-		return renameParams(err, "kernel", "-k, --kernel")
+		return usage.RenameParams(err, "kernel", "-k, --kernel")
 	})
 }
 
 func (c *clusterFlags) spec() (kernel.Spec, error) {
-	return kernel.Parse(nameOr(c.kernel, "linear"))
+	return kernel.Parse(session.NameOr(c.kernel, "linear"))
 }
 
 // penalties returns the parameters of pck and mpck.
@@ -287,9 +289,9 @@ func (m *metric) cluster(ctx context.Context, d *dataset.Data, c *clusterFlags) 
 		return nil, err
 	}
 	d = table.Data()
-	bar := m.progress()
-	defer bar.done()
-	p := cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.report}
+	bar := m.Progress()
+	defer bar.Done()
+	p := cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.Report}
 	if c.algorithm == algKernel {
 		k, err := m.gram(ctx, d, c)
 		if err != nil {
@@ -311,7 +313,7 @@ func (m *metric) cluster(ctx context.Context, d *dataset.Data, c *clusterFlags) 
 		return &partition{&r.Result, &r.Violated}, nil
 	case set != nil:
 		r, err := cluster.Constrained(ctx, m.eng, x, set, p)
-		return &partition{Result: r}, fault.InFile(renameParams(err, "number of clusters", "-n, --clusters"), c.links.path)
+		return &partition{Result: r}, fault.InFile(usage.RenameParams(err, "number of clusters", "-n, --clusters"), c.links.path)
 	}
 	r, err := cluster.KMeans(ctx, m.eng, x, p)
 	return &partition{Result: r}, fault.InFile(err, d.Name)
@@ -373,7 +375,7 @@ func (c *clusterFlags) report(m *metric, d *dataset.Data, result *partition, lab
 
 func (r *clusterReport) text(w io.Writer) {
 	fmt.Fprintf(w, "algorithm\t%s on the %s metric\n", r.Algorithm, r.Metric)
-	fmt.Fprintf(w, "sizes\t%s\n", joined(r.Sizes, " "))
+	fmt.Fprintf(w, "sizes\t%s\n", session.Joined(r.Sizes, " "))
 	fmt.Fprintf(w, "inertia\t%.6g%s\n", r.Inertia, r.way())
 	if r.Broken != nil {
 		fmt.Fprintf(w, "broken links\t%d\n", *r.Broken)
@@ -395,9 +397,9 @@ func (r *clusterReport) way() string {
 	case r.Algorithm == algMiniBatch:
 		return fmt.Sprintf(" after %s (%s)", counted(r.Iterations, "batch", "batches"), counted(r.Passes, "pass", "passes"))
 	case r.Passes > 0:
-		return fmt.Sprintf(" after %s (%s)", plural(r.Iterations, "iteration"), counted(r.Passes, "pass", "passes"))
+		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "iteration"), counted(r.Passes, "pass", "passes"))
 	}
-	return fmt.Sprintf(" after %s (start %d)", plural(r.Iterations, "iteration"), r.Restart)
+	return fmt.Sprintf(" after %s (start %d)", session.Plural(r.Iterations, "iteration"), r.Restart)
 }
 
 func counted(n int, one, more string) string {
@@ -414,7 +416,7 @@ func scoresLine(w io.Writer, r *score.Report) {
 	}
 	var scores []string
 	for _, f := range r.Figures() {
-		scores = append(scores, fmt.Sprintf("%s %v", f.Name, number(f.Value)))
+		scores = append(scores, fmt.Sprintf("%s %v", f.Name, session.Number(f.Value)))
 	}
 	fmt.Fprintf(w, "against the labels\t%s\n", strings.Join(scores, ", "))
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // clusterStreamFlags are the flags for rows that are not held.
@@ -38,35 +40,35 @@ func (c *clusterFlags) streamed() bool {
 }
 
 // checkStream reports flags that do not go together, and what cannot be done with a pipe.
-func (c *clusterFlags) checkStream(check *checks, model bool) {
-	s, given := &c.streams, check.cmd.Flags().Changed
+func (c *clusterFlags) checkStream(check *session.Checks, model bool) {
+	s, given := &c.streams, check.Cmd.Flags().Changed
 	for _, name := range []string{"algorithm", "links", "restarts", "seed", "stream", "passes", "save-centers"} {
-		check.refuse(s.centers != "" && given(name), "--%s is given with --centers, which learns nothing: want one of the two", name)
+		check.Refuse(s.centers != "" && given(name), "--%s is given with --centers, which learns nothing: want one of the two", name)
 	}
-	check.refuse(given("passes") && c.algorithm != algMiniBatch, "--passes is for -a minibatch, not %s", c.algorithm)
-	check.least("--passes", s.passes, 1)
-	check.refuse(s.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
-	check.refuse(s.saveCenters != "" && (c.algorithm == algKernel || c.penalised()),
+	check.Refuse(given("passes") && c.algorithm != algMiniBatch, "--passes is for -a minibatch, not %s", c.algorithm)
+	check.Least("--passes", s.passes, 1)
+	check.Refuse(s.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
+	check.Refuse(s.saveCenters != "" && (c.algorithm == algKernel || c.penalised()),
 		"--save-centers is given, but -a %s does not assign to centres alone: want -a kmeans, minibatch or constrained", c.algorithm)
-	check.refuse(c.scaling.any() && (s.centers != "" || s.saveCenters != ""),
+	check.Refuse(c.scaling.any() && (s.centers != "" || s.saveCenters != ""),
 		"%s is given with centres: these would be of scaled columns, which other rows do not have: want a MODEL that scales", c.scaling.name())
-	check.refuse(c.scaling.any() && c.streamed(), "%s is given, but rows that are not held are not scaled: want a MODEL that scales, or scaled data", c.scaling.name())
-	check.refuse(c.data.gram && c.streamed() && !model, "--gram is given without MODEL: a Gram matrix has no coordinates, want -a kernel")
+	check.Refuse(c.scaling.any() && c.streamed(), "%s is given, but rows that are not held are not scaled: want a MODEL that scales, or scaled data", c.scaling.name())
+	check.Refuse(c.data.gram && c.streamed() && !model, "--gram is given without MODEL: a Gram matrix has no coordinates, want -a kernel")
 	c.checkPasses(check)
 }
 
 // checkPasses reports rows that would be read more often than they can be.
-func (c *clusterFlags) checkPasses(check *checks) {
+func (c *clusterFlags) checkPasses(check *session.Checks) {
 	if readTwice(c.data.path) || c.streams.centers != "" {
 		return
 	}
 	from := c.data.path + " is no regular file and"
-	if c.data.path == stream {
+	if c.data.path == session.Stream {
 		from = "standard input"
 	}
-	check.refuse(c.streams.stream, "--stream goes over the rows several times, but %s can be read only once: want a file, or -a minibatch --save-centers FILE", from)
-	check.refuse(c.streams.passes > 1, "--passes is %d, but %s can be read only once: want 1, or a file", c.streams.passes, from)
-	check.refuse(c.algorithm == algMiniBatch && c.out != "",
+	check.Refuse(c.streams.stream, "--stream goes over the rows several times, but %s can be read only once: want a file, or -a minibatch --save-centers FILE", from)
+	check.Refuse(c.streams.passes > 1, "--passes is %d, but %s can be read only once: want 1, or a file", c.streams.passes, from)
+	check.Refuse(c.algorithm == algMiniBatch && c.out != "",
 		"-a minibatch learns in one pass and assigns in another, but %s can be read only once: want a file, or --save-centers FILE without -o, then --centers FILE", from)
 }
 
@@ -93,7 +95,7 @@ func (m *metric) tooManyRows(d *dataset.Data, err error) bool {
 		width = max(width, m.fitted.Model.Dim())
 	}
 	const vectors = 60 // numbers that the starts keep for a row
-	return m.memoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), heldTimes*width+vectors) > int64(m.memoryLimit)
+	return m.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), heldTimes*width+vectors) > int64(m.MemoryLimit)
 }
 
 // streamCluster clusters rows that are not held, or assigns them to given centres.
@@ -123,16 +125,16 @@ func (l *locator) findCenters(ctx context.Context, c *clusterFlags, r *clusterRe
 		r.Algorithm, r.Converged = "centers", true
 		return assigner, err
 	}
-	bar := l.progress()
-	defer bar.done()
-	p := cluster.StreamParams{Params: cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.report}, Passes: c.streams.passes}
+	bar := l.Progress()
+	defer bar.Done()
+	p := cluster.StreamParams{Params: cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.Report}, Passes: c.streams.passes}
 	learn := cluster.KMeansStream
 	if c.algorithm == algMiniBatch {
 		learn = cluster.MiniBatch
 	}
 	found, err := learn(ctx, l.eng, l.places(ctx), p)
 	if err != nil {
-		return nil, fault.InFile(renameParams(err, "number of clusters", "-n, --clusters"), c.data.path)
+		return nil, fault.InFile(usage.RenameParams(err, "number of clusters", "-n, --clusters"), c.data.path)
 	}
 	r.N, r.Clusters, r.Sizes, r.Inertia, r.Passes = found.Rows, c.k, found.Sizes, found.Inertia, found.Passes
 	r.Iterations, r.Converged = found.Iterations, found.Converged || c.algorithm == algMiniBatch
@@ -150,7 +152,7 @@ func (l *locator) readCenters(ctx context.Context, c *clusterFlags) (*cluster.As
 		return nil, err
 	}
 	if c.k != 0 && c.k != x.Rows {
-		return nil, usagef("-n, --clusters is %d: want none with --centers, or %d, the number of rows of %s", c.k, x.Rows, d.Name)
+		return nil, usage.Errorf("-n, --clusters is %d: want none with --centers, or %d, the number of rows of %s", c.k, x.Rows, d.Name)
 	}
 	c.k = x.Rows
 	assigner, err := cluster.NewAssigner(x)
@@ -184,7 +186,7 @@ func (a *app) saveCenters(ctx context.Context, c *clusterFlags, centers blas.Mat
 	if c.streams.saveCenters == "" {
 		return nil
 	}
-	return a.writeMatrix(ctx, c.streams.saveCenters, "", centers, nil)
+	return a.WriteMatrix(ctx, c.streams.saveCenters, "", centers, nil)
 }
 
 // truth compares labels with those that the data carry, block by block.
@@ -206,7 +208,7 @@ func (t *truth) add(labels, predicted []string) error {
 		return err
 	}
 	if err := checkEntries(t.eng, &t.table); err != nil {
-		t.warn("the rows are not compared with their labels: %v", err)
+		t.Warnf("the rows are not compared with their labels: %v", err)
 		t.table, t.none = score.Table{}, true
 	}
 	return nil

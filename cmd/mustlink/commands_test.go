@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // column returns the values of a column of a CSV without quotes.
@@ -100,8 +101,8 @@ func TestWarnings(t *testing.T) {
 			write(t, dir, "links.csv", c.links)
 			before := names(t, dir)
 			strict := run(t, dir, fit+c.flags+" --strict")
-			if strict.code != exitInput || !slices.Equal(before, names(t, dir)) {
-				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.code, names(t, dir), exitInput)
+			if strict.code != usage.ExitInput || !slices.Equal(before, names(t, dir)) {
+				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.code, names(t, dir), usage.ExitInput)
 			}
 			o := runOK(t, dir, fit+c.flags+" --json")
 			for _, w := range append(c.words, "mustlink: warning: ") {
@@ -380,8 +381,8 @@ func TestCheck(t *testing.T) {
 	}
 	write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
 	o = run(t, dir, "check -i bad.csv -c links.csv")
-	if o.code != exitInput {
-		t.Errorf("exit code %d: want %d", o.code, exitInput)
+	if o.code != usage.ExitInput {
+		t.Errorf("exit code %d: want %d", o.code, usage.ExitInput)
 	}
 	for _, w := range []string{"line 3", "line 4", "line 5", `column "a"`, `column "b"`} {
 		if !strings.Contains(o.stdout, w) {
@@ -394,7 +395,7 @@ func TestCheck(t *testing.T) {
 	write(t, dir, "links.csv", "i,j,link\n0,0,must\n0,1,must\n1,0,cannot\n0,50,must\n")
 	o = run(t, dir, "check -i data.csv -c links.csv --json")
 	v := parse(t, o.stdout)
-	if problems := v["problems"].([]any); o.code != exitInput || v["ok"] != false || len(problems) != 3 {
+	if problems := v["problems"].([]any); o.code != usage.ExitInput || v["ok"] != false || len(problems) != 3 {
 		t.Errorf("exit code %d, %v", o.code, v)
 	}
 }
@@ -440,7 +441,7 @@ func TestReproducible(t *testing.T) {
 	}
 	model := read(t, dir, "m.mlk")
 	write(t, dir, "links.csv", "i,j,link\n0,99,must\n")
-	if o := run(t, dir, "fit -m krca -i data.csv -c links.csv -o m.mlk"); o.code != exitInput {
+	if o := run(t, dir, "fit -m krca -i data.csv -c links.csv -o m.mlk"); o.code != usage.ExitInput {
 		t.Errorf("exit code %d", o.code)
 	}
 	if read(t, dir, "m.mlk") != model {
@@ -561,7 +562,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"bench", "paper", ""}, "tsang-1"},
 	} {
 		o := finish(t, command(dir, append([]string{"__complete"}, c.args...)...))
-		if o.code != exitOK || !strings.Contains(o.stdout, c.word) {
+		if o.code != usage.ExitOK || !strings.Contains(o.stdout, c.word) {
 			t.Errorf("completions of %q: %q: want %q among them", c.args, o.stdout, c.word)
 		}
 	}

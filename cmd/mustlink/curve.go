@@ -14,11 +14,12 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/bench/compare"
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // What --curve draws.
@@ -38,20 +39,20 @@ const (
 
 // checkCurve finds every mistake that shows before data are read.
 func (a *app) checkCurve(cmd *cobra.Command, args []string, p *plotFlags) error {
-	check := a.check(cmd)
-	check.required("output")
-	check.oneOf("--curve", p.curve, curveNames())
-	check.refuse(p.curve == curveTrace && (len(args) == 0 || p.data.path != ""), "--curve trace is that of MODELs: want one or more, and no -i")
-	check.refuse(p.curve != curveTrace && p.data.path == "", "-i, --input is missing: --curve %s is that of labelled rows", p.curve)
-	check.refuse(p.spectrum || p.before || p.dims != nil || p.links.path != "", "--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
-	check.scaling(&p.scaling, len(args) > 0, false)
-	check.do(p.checkFormat)
-	check.models(args)
+	check := a.Check(cmd)
+	check.Required("output")
+	check.OneOf("--curve", p.curve, curveNames())
+	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.data.path != ""), "--curve trace is that of MODELs: want one or more, and no -i")
+	check.Refuse(p.curve != curveTrace && p.data.path == "", "-i, --input is missing: --curve %s is that of labelled rows", p.curve)
+	check.Refuse(p.spectrum || p.before || p.dims != nil || p.links.path != "", "--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
+	p.scaling.check(check, len(args) > 0, false)
+	check.Do(p.checkFormat)
+	check.Models(args)
 	if p.data.path != "" {
-		check.data(&p.data)
+		p.data.check(check)
 	}
 	p.checkPicture(check)
-	return check.err
+	return check.Err
 }
 
 // plotCurve draws traces of models, or how well distances tell classes apart.
@@ -64,7 +65,7 @@ func (a *app) plotCurve(cmd *cobra.Command, args []string, p *plotFlags) error {
 	if err != nil {
 		return err
 	}
-	var l figure.Lines
+	var l view.Lines
 	if p.curve == curveTrace {
 		l, err = a.traces(ctx, args)
 	} else {
@@ -73,31 +74,31 @@ func (a *app) plotCurve(cmd *cobra.Command, args []string, p *plotFlags) error {
 	if err != nil {
 		return err
 	}
-	l.Title, l.NoLegend = nameOr(p.title, l.Title), p.noLegend
+	l.Title, l.NoLegend = session.NameOr(p.title, l.Title), p.noLegend
 	if err := a.writePicture(p, l); err != nil {
 		return err
 	}
-	r := spectrumReport{Output: p.out, Warnings: a.allWarnings()}
+	r := spectrumReport{Output: p.out, Warnings: a.Warnings()}
 	for _, s := range l.Series {
 		r.Curves = append(r.Curves, s.Name)
 	}
-	return a.summarise(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, strings.Join(r.Curves, ", ")) })
+	return a.Summarize(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, strings.Join(r.Curves, ", ")) })
 }
 
 // plotBench draws what bench has measured again: box plots and curves of tables of the papers, the ranks of the cross table,
 // learning curves.
 func (a *app) plotBench(cmd *cobra.Command, path string, p *plotFlags) error {
-	check := a.check(cmd)
-	check.required("output")
-	check.refuse(p.data.path != "" || p.links.path != "" || p.spectrum || p.before || p.dims != nil,
+	check := a.Check(cmd)
+	check.Required("output")
+	check.Refuse(p.data.path != "" || p.links.path != "" || p.spectrum || p.before || p.dims != nil,
 		"%s holds results of bench, which are drawn alone: want no other flag than -o and its size", path)
-	check.do(p.checkFormat)
-	check.models([]string{path})
+	check.Do(p.checkFormat)
+	check.Models([]string{path})
 	p.checkPicture(check)
-	if check.err != nil {
-		return check.err
+	if check.Err != nil {
+		return check.Err
 	}
-	text, err := await(cmd.Context(), func() ([]byte, error) { return os.ReadFile(path) })
+	text, err := session.Await(cmd.Context(), func() ([]byte, error) { return os.ReadFile(path) })
 	if err != nil {
 		return fault.Data(path, "%w", err)
 	}
@@ -105,16 +106,16 @@ func (a *app) plotBench(cmd *cobra.Command, path string, p *plotFlags) error {
 	if err != nil {
 		return fault.InFile(err, path)
 	}
-	size := figure.Size{Columns: across, DPI: p.size.DPI}
-	if err := a.writeFile(p.out, func(w io.Writer) error { return figure.Write(w, p.format, size, panels...) }); err != nil {
+	size := view.Size{Columns: across, DPI: p.size.DPI}
+	if err := a.WriteFile(p.out, func(w io.Writer) error { return view.Write(w, p.format, size, panels...) }); err != nil {
 		return err
 	}
-	r := spectrumReport{Output: p.out, Warnings: a.allWarnings()}
-	return a.summarise(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, plural(len(panels), "panel")) })
+	r := spectrumReport{Output: p.out, Warnings: a.Warnings()}
+	return a.Summarize(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, session.Plural(len(panels), "panel")) })
 }
 
 // benchPanels returns the picture of results, with the number of panels side by side.
-func benchPanels(text []byte) (panels []figure.Panel, across int, err error) {
+func benchPanels(text []byte) (panels []view.Panel, across int, err error) {
 	if c, err := compare.Decode(text); err == nil {
 		panels, err := c.Panels()
 		return panels, 2, err
@@ -130,8 +131,8 @@ func benchPanels(text []byte) (panels []figure.Panel, across int, err error) {
 }
 
 // traces returns the objectives of models over their iterations, as shares of what they changed by.
-func (a *app) traces(ctx context.Context, paths []string) (figure.Lines, error) {
-	l := figure.Lines{Title: "objective", XLabel: "iteration", YLabel: "objective"}
+func (a *app) traces(ctx context.Context, paths []string) (view.Lines, error) {
+	l := view.Lines{Title: "objective", XLabel: "iteration", YLabel: "objective"}
 	if len(paths) > 1 {
 		l.YLabel = "objective, from its first value (0) to its last (1)"
 	}
@@ -156,7 +157,7 @@ func (a *app) traces(ctx context.Context, paths []string) (figure.Lines, error) 
 }
 
 // traceOf returns the objective of a model over its iterations, if it has kept two values or more.
-func traceOf(m algorithms.Model) (s figure.Series, ok bool) {
+func traceOf(m algorithms.Model) (s view.Series, ok bool) {
 	t, ok := m.(algorithms.Trace)
 	if !ok || len(t.Trace()) < 2 {
 		return s, false
@@ -169,18 +170,18 @@ func traceOf(m algorithms.Model) (s figure.Series, ok bool) {
 }
 
 // retrieval returns the ROC curves of distances as a test of "same class", or recall at k, without and with each model.
-func (m *metric) retrieval(ctx context.Context, paths []string, p *plotFlags) (figure.Lines, error) {
+func (m *metric) retrieval(ctx context.Context, paths []string, p *plotFlags) (view.Lines, error) {
 	run := &pageRun{app: m.app, ctx: ctx, eng: m.eng, p: &pageFlags{data: p.data, scaling: p.scaling}}
 	if err := run.read(paths); err != nil {
-		return figure.Lines{}, err
+		return view.Lines{}, err
 	}
 	if err := needLabels(run.d); err != nil {
-		return figure.Lines{}, err
+		return view.Lines{}, err
 	}
-	l := figure.Lines{Title: "same class or not", XLabel: "share of pairs of different classes within a distance", YLabel: "share of pairs of one class within it"}
+	l := view.Lines{Title: "same class or not", XLabel: "share of pairs of different classes within a distance", YLabel: "share of pairs of one class within it"}
 	draw := rocCurve
 	if p.curve == curveRecall {
-		l, draw = figure.Lines{Title: "recall", XLabel: "k", YLabel: "rows with one of their class among the k nearest", LogX: true}, recallCurve
+		l, draw = view.Lines{Title: "recall", XLabel: "k", YLabel: "rows with one of their class among the k nearest", LogX: true}, recallCurve
 	}
 	for _, v := range run.views {
 		s, err := draw(v, run.d.Labels, p.seed)
@@ -193,7 +194,7 @@ func (m *metric) retrieval(ctx context.Context, paths []string, p *plotFlags) (f
 }
 
 // rocCurve is that of random pairs of rows.
-func rocCurve(v view, labels []string, seed uint64) (figure.Series, error) {
+func rocCurve(v space, labels []string, seed uint64) (view.Series, error) {
 	n := v.y.Rows
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	type pair struct {
@@ -212,14 +213,14 @@ func rocCurve(v view, labels []string, seed uint64) (figure.Series, error) {
 		count[q.same]++
 	}
 	if count[false] == 0 || count[true] == 0 {
-		return figure.Series{}, fault.Data("", "of %d random pairs of rows %.0f have one label and %.0f different ones: want both", curvePairs, count[true], count[false])
+		return view.Series{}, fault.Data("", "of %d random pairs of rows %.0f have one label and %.0f different ones: want both", curvePairs, count[true], count[false])
 	}
 	auc, err := score.AUC(lengths, same)
 	if err != nil {
-		return figure.Series{}, err
+		return view.Series{}, err
 	}
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.length, b.length) })
-	s := figure.Series{Name: fmt.Sprintf("%s (%.3f)", v.name, auc), X: []float64{0}, Y: []float64{0}}
+	s := view.Series{Name: fmt.Sprintf("%s (%.3f)", v.name, auc), X: []float64{0}, Y: []float64{0}}
 	within := map[bool]float64{}
 	for k, q := range pairs {
 		within[q.same]++
@@ -232,8 +233,8 @@ func rocCurve(v view, labels []string, seed uint64) (figure.Series, error) {
 }
 
 // recallCurve is recall at 1, 2, 5, 10 and so on.
-func recallCurve(v view, labels []string, _ uint64) (figure.Series, error) {
-	s := figure.Series{Name: v.name, Markers: true}
+func recallCurve(v space, labels []string, _ uint64) (view.Series, error) {
+	s := view.Series{Name: v.name, Markers: true}
 	var at []int
 	for _, k := range []int{1, 2, 5, 10, 20, 50, 100} {
 		if k < v.y.Rows {

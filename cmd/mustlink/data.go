@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // dataFlags name a set of points and say how to read it.
@@ -45,11 +45,11 @@ const dataEndings = ".csv, .npy, .parquet, .svm (svmlight), .idx or -ubyte (MNIS
 // addReading defines the flags that every command with data has.
 func (d *dataFlags) addReading(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(formats(), ", ")+", each also with .gz (default csv)")
+	f.StringVar(&d.format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(session.Formats(), ", ")+", each also with .gz (default csv)")
 	f.StringVar(&d.alphabet, "alphabet", "", "the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
 	f.IntVar(&d.features, "features", 0, "number of features of .svm data; 0: the model's, or else the largest number in the file")
-	completeWith(cmd, "format", formats()...)
-	completeWith(cmd, "alphabet", "protein", "dna", "rna")
+	usage.CompleteWith(cmd, "format", session.Formats()...)
+	usage.CompleteWith(cmd, "alphabet", "protein", "dna", "rna")
 }
 
 // addLabels defines the flags of commands that look at labels.
@@ -61,10 +61,10 @@ func (d *dataFlags) addLabels(cmd *cobra.Command) {
 
 // formatName returns the name of the format that the data are in, "" when it is not known.
 func (d *dataFlags) formatName() string {
-	if name := formatFor(d.path, d.format); name != "" {
-		return formatOf("." + name)
+	if name := session.FormatFor(d.path, d.format); name != "" {
+		return session.FormatOf("." + name)
 	}
-	return formatOf(d.path)
+	return session.FormatOf(d.path)
 }
 
 // withFeatures returns d with the number of features of other points.
@@ -89,9 +89,9 @@ func (a *app) readTwo(ctx context.Context, d *dataFlags) (*dataset.Data, error) 
 // readData reads the points that d describes and passes the reader's warnings on.
 func (a *app) readData(ctx context.Context, d *dataFlags) (*dataset.Data, error) {
 	o := d.options(a)
-	data, err := await(ctx, func() (*dataset.Data, error) {
-		if d.path == stream {
-			return dataset.Decode(a.stdin, "standard input", o.Format, o)
+	data, err := session.Await(ctx, func() (*dataset.Data, error) {
+		if d.path == session.Stream {
+			return dataset.Decode(a.Stdin, "standard input", o.Format, o)
 		}
 		data, _, err := dataset.Map(d.path, o) // released when the program ends
 		return data, err
@@ -100,7 +100,7 @@ func (a *app) readData(ctx context.Context, d *dataFlags) (*dataset.Data, error)
 		return nil, formatError(err, d.path)
 	}
 	for _, w := range data.Warnings {
-		a.warn("%s: %s", data.Name, w)
+		a.Warnf("%s: %s", data.Name, w)
 	}
 	return data, nil
 }
@@ -109,22 +109,22 @@ func (a *app) readData(ctx context.Context, d *dataFlags) (*dataset.Data, error)
 func formatError(err error, path string) error {
 	pe, ok := errors.AsType[*fault.ParamError](err)
 	if !ok || pe.Param != "format of "+path {
-		return renameParams(err, "format", "--format", "alphabet", "--alphabet", "features", "--features")
+		return usage.RenameParams(err, "format", "--format", "alphabet", "--alphabet", "features", "--features")
 	}
-	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(formats(), ", .") + " (each also .gz), or --format"}
+	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
 }
 
 func (d *dataFlags) options(a *app) dataset.ReadOptions {
 	return dataset.ReadOptions{
-		Format:       formatFor(d.path, d.format),
+		Format:       session.FormatFor(d.path, d.format),
 		Labels:       d.labels,
 		HeaderLabels: d.headerLabels,
 		Alphabet:     d.alphabet,
 		Features:     d.features,
 		Gram:         d.gram,
 		GramDiagonal: d.gramDiagonal,
-		MemoryLimit:  int64(a.memoryLimit) / int64(max(1, d.share)),
-		Extensions:   extensions(),
+		MemoryLimit:  int64(a.MemoryLimit) / int64(max(1, d.share)),
+		Extensions:   session.Extensions(),
 	}
 }
 
@@ -143,7 +143,7 @@ func (l *linkFlags) add(cmd *cobra.Command) {
 
 func (l *linkFlags) addBy(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&l.by, "links-by", dataset.ByRow, "how links name rows: `row|id` (0-based numbers, or the column id of the data)")
-	completeWith(cmd, "links-by", dataset.ByRow, dataset.ByID)
+	usage.CompleteWith(cmd, "links-by", dataset.ByRow, dataset.ByID)
 }
 
 // needIDs reports data without ids where rows are named by id.
@@ -167,9 +167,9 @@ func readRows[T any](ctx context.Context, a *app, l *linkFlags, path string, d *
 		return none, err
 	}
 	c := a.linkContext(l, d)
-	return await(ctx, func() (T, error) {
-		if path == stream {
-			return decode(a.stdin, "standard input", false, c)
+	return session.Await(ctx, func() (T, error) {
+		if path == session.Stream {
+			return decode(a.Stdin, "standard input", false, c)
 		}
 		return read(path, c)
 	})
@@ -177,7 +177,7 @@ func readRows[T any](ctx context.Context, a *app, l *linkFlags, path string, d *
 
 // linkContext says which rows of d links can name.
 func (a *app) linkContext(l *linkFlags, d *dataset.Data) dataset.LinkContext {
-	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.memoryLimit)}
+	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.by, MemoryLimit: int64(a.MemoryLimit)}
 }
 
 // readLinksWarning is readLinks that passes warnings on.
@@ -195,7 +195,7 @@ func (a *app) warnOfLinks(path string, set *links.Set) {
 		if path != "" {
 			w = path + ": " + w
 		}
-		a.warn("%s", w)
+		a.Warnf("%s", w)
 	}
 }
 
@@ -210,51 +210,12 @@ func (l *linkFlags) rowNames(d *dataset.Data) []string {
 // readLabels reads one label a row from a labels file or from data with labels. A stream is
 // CSV.
 func (a *app) readLabels(ctx context.Context, path string) ([]string, error) {
-	return await(ctx, func() ([]string, error) {
-		if path == stream {
-			return dataset.DecodeLabels(a.stdin, "standard input", false, int64(a.memoryLimit))
+	return session.Await(ctx, func() ([]string, error) {
+		if path == session.Stream {
+			return dataset.DecodeLabels(a.Stdin, "standard input", false, int64(a.MemoryLimit))
 		}
-		return dataset.ReadLabels(path, int64(a.memoryLimit))
+		return dataset.ReadLabels(path, int64(a.MemoryLimit))
 	})
-}
-
-// writing returns the options to write path with.
-func (a *app) writing(path, format string) dataset.WriteOptions {
-	return dataset.WriteOptions{Format: outputFormatFor(path, format), Stdout: a.stdout, Extensions: extensions()}
-}
-
-// writingText is writing for labels, links and pairs, which are CSV whatever the name.
-func (a *app) writingText() dataset.WriteOptions {
-	return dataset.WriteOptions{Stdout: a.stdout}
-}
-
-// writeMatrix writes m unless ctx has ended.
-func (a *app) writeMatrix(ctx context.Context, path, format string, m blas.Matrix, ids []string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return dataset.WriteMatrix(path, m.Rows, m.Cols, m.Data, m.Stride, ids, a.writing(path, format))
-}
-
-// writeFile writes a file as a whole or not at all, or to standard output.
-func (a *app) writeFile(path string, write func(w io.Writer) error) error {
-	if path == stream {
-		return write(a.stdout)
-	}
-	return dataset.Atomic(path, write)
-}
-
-// writeText is writeFile for a text that is there.
-func (a *app) writeText(path, text string) error {
-	return a.writeFile(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-}
-
-// writeJSON is writeFile for a value as JSON.
-func (a *app) writeJSON(path string, v any) error {
-	return a.writeFile(path, func(w io.Writer) error { return encodeJSON(w, v) })
 }
 
 // shapeOf describes a set of points for a summary.
@@ -265,7 +226,7 @@ func shapeOf(p points.Points) string {
 		for i := range x.Len() {
 			shortest, longest = min(shortest, len(x.Row(i))), max(longest, len(x.Row(i)))
 		}
-		return fmt.Sprintf("%s of %d to %d letters", plural(x.Len(), "sequence"), shortest, longest)
+		return fmt.Sprintf("%s of %d to %d letters", session.Plural(x.Len(), "sequence"), shortest, longest)
 	case *points.CSR:
 		return fmt.Sprintf("%d x %d, sparse: %.3g %% are not 0", x.N, x.D, 100*float64(len(x.Val))/float64(x.N)/float64(x.D))
 	}
@@ -279,13 +240,31 @@ func columnName(d *dataset.Data, j int) string {
 	return fmt.Sprint(j)
 }
 
-// completeWith offers fixed words as completions of a flag's value.
-func completeWith(cmd *cobra.Command, flag string, words ...string) {
-	// The error is about a flag that does not exist: a mistake that the tests would show.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+// check checks the flags of points, and notes what is read.
+func (d *dataFlags) check(c *session.Checks) {
+	c.Input("-i, --input", d.path)
+	c.Refuse(d.gramDiagonal != "" && !d.gram, "--gram-diagonal is given without --gram: want both, or neither")
+	c.Refuse(d.labels != "" && d.headerLabels, "--labels and --labels-from-header are given together: want one of them")
+	c.Refuse(d.features < 0, "--features is %d: want a number >= 1", d.features)
+	format := d.formatName()
+	for _, f := range []struct {
+		given      bool
+		flag, name string
+	}{{d.alphabet != "", "--alphabet", "fasta"}, {d.headerLabels, "--labels-from-header", "fasta"}, {d.features > 0, "--features", "svm"}} {
+		other := f.given && format != "" && format != f.name
+		c.Refuse(other, "%s is for .%s data, but %s is read as %s: want no %s", f.flag, f.name, d.path, format, f.flag)
+	}
+	c.File("--labels", d.labels, "")
+	c.File("--gram-diagonal", d.gramDiagonal, "")
 }
 
-// seedFlag defines --seed.
-func seedFlag(f *pflag.FlagSet, seed *uint64) {
-	f.Uint64Var(seed, "seed", 1, "number that fixes every random choice")
+// checkBy checks how links name rows.
+func (l *linkFlags) checkBy(c *session.Checks) {
+	c.OneOf("--links-by", l.by, []string{dataset.ByRow, dataset.ByID})
+}
+
+// check checks the flags of links, and notes that they are read, if they are.
+func (l *linkFlags) check(c *session.Checks) {
+	l.checkBy(c)
+	c.Input(session.NameOr(l.flag, "-c, --links"), l.path)
 }

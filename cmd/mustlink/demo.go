@@ -24,6 +24,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // rcaName is the linear method that the demo shows beside the five.
@@ -84,7 +86,7 @@ of the first repetition, to try the other commands on, and a page about them to 
 	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links where a method uses them")
 	f.BoolVar(&d.baselines, "baselines", false, "all baselines too, not only "+rcaName)
 	f.IntVar(&d.repetitions, "repetitions", 5, "data sets drawn, over which the figures are averaged")
-	seedFlag(f, &d.seed)
+	usage.SeedFlag(f, &d.seed)
 	f.StringVarP(&d.out, "output", "o", "", "a `FOLDER` to write data, links and models to")
 	return cmd
 }
@@ -117,7 +119,7 @@ type demoScores struct {
 
 func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 	begin := time.Now()
-	sets, err := d.check(a.check(cmd), args)
+	sets, err := d.check(a.Check(cmd), args)
 	if err != nil {
 		return err
 	}
@@ -129,17 +131,17 @@ func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 		return err
 	}
 	r := &demoReport{Points: d.points, Links: d.links, Repetitions: d.repetitions, Seed: d.seed}
-	bar := a.progress()
-	defer bar.done()
+	bar := a.Progress()
+	defer bar.Done()
 	for k, set := range sets {
 		for rep := range d.repetitions {
-			bar.report(algorithms.Progress{Stage: set.name, Done: k*d.repetitions + rep, Total: len(sets) * d.repetitions, Elapsed: time.Since(begin)})
+			bar.Report(algorithms.Progress{Stage: set.name, Done: k*d.repetitions + rep, Total: len(sets) * d.repetitions, Elapsed: time.Since(begin)})
 			if err := d.repetition(cmd.Context(), raw, set, rep, r); err != nil {
 				return err
 			}
 		}
 	}
-	bar.done()
+	bar.Done()
 	r.Seconds = time.Since(begin).Seconds()
 	if d.out != "" {
 		for _, set := range sets {
@@ -148,23 +150,23 @@ func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 			}
 		}
 	}
-	if err := a.print(r, func(w io.Writer) { r.text(w, sets) }); err != nil {
+	if err := a.Print(r, func(w io.Writer) { r.text(w, sets) }); err != nil {
 		return err
 	}
-	if d.out != "" && !a.json {
-		d.nextSteps(a.stdout, sets[0])
+	if d.out != "" && !a.JSON {
+		d.nextSteps(a.Stdout, sets[0])
 	}
 	return nil
 }
 
 // check returns the sets that are asked for.
-func (d *demoFlags) check(check *checks, args []string) ([]demoSet, error) {
-	check.least("--points", d.points, 40)
-	check.least("--links", d.links, 1)
-	check.least("--repetitions", d.repetitions, 1)
+func (d *demoFlags) check(check *session.Checks, args []string) ([]demoSet, error) {
+	check.Least("--points", d.points, 40)
+	check.Least("--links", d.links, 1)
+	check.Least("--repetitions", d.repetitions, 1)
 	all := demoSets()
 	if len(args) == 0 {
-		return all, check.err
+		return all, check.Err
 	}
 	var names []string
 	for _, s := range all {
@@ -172,9 +174,9 @@ func (d *demoFlags) check(check *checks, args []string) ([]demoSet, error) {
 	}
 	var sets []demoSet
 	for _, arg := range args {
-		check.oneOf("set", arg, names)
-		if check.err != nil {
-			return nil, check.err
+		check.OneOf("set", arg, names)
+		if check.Err != nil {
+			return nil, check.Err
 		}
 		sets = append(sets, all[slices.Index(names, arg)])
 	}
@@ -262,7 +264,7 @@ func (d *demoFlags) learn(ctx context.Context, eng *engine.Engine, set demoSet, 
 	}
 	l, err := seen.SampleLinks(d.links, cannot, seed)
 	if err != nil {
-		return nil, nil, renameParams(err, "must", "--links", "cannot", "--links")
+		return nil, nil, usage.RenameParams(err, "must", "--links", "cannot", "--links")
 	}
 	options := []mustlink.Option{mustlink.Method(method.Name), mustlink.Kernel(set.kernelOf(method)), mustlink.Seed(seed), mustlink.Engine(eng)}
 	for name, value := range set.paramsOf(method) {
@@ -291,7 +293,7 @@ func (s demoSet) paramsOf(method catalog.Method) map[string]string {
 }
 
 func kernelName(set demoSet, method catalog.Method) string {
-	name := nameOr(set.kernelOf(method), method.DefaultKernel)
+	name := session.NameOr(set.kernelOf(method), method.DefaultKernel)
 	for param, value := range set.paramsOf(method) {
 		name += ", " + param + "=" + value
 	}
@@ -341,10 +343,10 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 		fmt.Fprintf(w, "%s: %s\n", s.name, s.about)
 	}
 	fmt.Fprintf(w, "\n%d points, half of them unseen; %s within the seen half; mean of %s of k-means\n\n",
-		r.Points, plural(r.Links, "must-link"), plural(r.Repetitions, "repetition"))
+		r.Points, session.Plural(r.Links, "must-link"), session.Plural(r.Repetitions, "repetition"))
 	fmt.Fprintf(w, "set\tlearned metric\tkernel\tseen: Rand\tbalanced\tARI\tunseen: Rand\tbalanced\tARI\n")
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", row.Set, row.Metric, nameOr(row.Kernel, "-"),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", row.Set, row.Metric, session.NameOr(row.Kernel, "-"),
 			row.Seen.Rand, row.Seen.BalancedRand, row.Seen.AdjustedRand,
 			row.Unseen.Rand, row.Unseen.BalancedRand, row.Unseen.AdjustedRand)
 	}

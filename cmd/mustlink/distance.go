@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type distanceFlags struct {
@@ -28,7 +29,7 @@ Points of .csv, .npy and .parquet pass block by block, also from a pipe, and onl
 name are held; pairs are read and their distances written block by block. (Pairs of a
 pipe are held, since they are gone through twice.)`,
 		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv`,
-		Args:    positional(1, 1, "MODEL"),
+		Args:    usage.Positional(1, 1, "MODEL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runDistance(cmd, args[0], &d) },
 	}
 	f := cmd.Flags()
@@ -40,14 +41,14 @@ pipe are held, since they are gone through twice.)`,
 }
 
 func (a *app) runDistance(cmd *cobra.Command, path string, fl *distanceFlags) error {
-	check := a.check(cmd)
-	check.required("input", "pairs", "output")
-	check.models([]string{path})
-	check.data(&fl.data)
-	check.links(&fl.pairs)
-	check.matrix("-o, --output", fl.out, fl.data.format)
-	if check.err != nil {
-		return check.err
+	check := a.Check(cmd)
+	check.Required("input", "pairs", "output")
+	check.Models([]string{path})
+	fl.data.check(check)
+	fl.pairs.check(check)
+	check.Matrix("-o, --output", fl.out, fl.data.format)
+	if check.Err != nil {
+		return check.Err
 	}
 	m, err := a.metric(cmd.Context(), path)
 	if err != nil {
@@ -61,13 +62,13 @@ func (a *app) runDistance(cmd *cobra.Command, path string, fl *distanceFlags) er
 	if err != nil {
 		return err
 	}
-	r := matrixReport{Method: m.name(), Rows: n, Cols: 1, Output: fl.out, Warnings: a.allWarnings()}
-	return a.summarise(fl.out, r, r.text)
+	r := matrixReport{Method: m.name(), Rows: n, Cols: 1, Output: fl.out, Warnings: a.Warnings()}
+	return a.Summarize(fl.out, r, r.text)
 }
 
 // writing returns the options to write distances with.
 func (fl *distanceFlags) writing(a *app) dataset.WriteOptions {
-	options := a.writing(fl.out, fl.data.format)
+	options := a.Writing(fl.out, fl.data.format)
 	options.Columns = []string{"squared_distance"}
 	return options
 }

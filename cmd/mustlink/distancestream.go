@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // pairFile is a file of pairs that is gone through twice.
@@ -32,11 +33,11 @@ func (a *app) openPairFile(ctx context.Context, path string) (*pairFile, error) 
 	}
 	var err error
 	f.held = true
-	f.text, err = await(ctx, func() ([]byte, error) {
-		if path == stream {
-			return a.readWithin("standard input", a.stdin)
+	f.text, err = session.Await(ctx, func() ([]byte, error) {
+		if path == session.Stream {
+			return a.ReadWithin("standard input", a.Stdin)
 		}
-		return a.readPipe(path)
+		return a.ReadPipe(path)
 	})
 	return f, err
 }
@@ -46,7 +47,7 @@ func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
 	switch {
 	case !f.held:
 		return dataset.OpenPairs(f.path, c)
-	case f.path == stream:
+	case f.path == session.Stream:
 		return dataset.DecodePairStream(bytes.NewReader(f.text), "standard input", false, c)
 	}
 	return dataset.DecodePairStream(bytes.NewReader(f.text), f.path, strings.HasSuffix(strings.ToLower(f.path), ".gz"), c)
@@ -126,13 +127,13 @@ func (m *metric) streamDistances(ctx context.Context, fl *distanceFlags) (int, e
 
 // readNames collects the names of rows. What is wrong with one shows when the rows are known.
 func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
-	s, err := await(ctx, func() (*dataset.PairStream, error) { return pairs.open(dataset.LinkContext{}) })
+	s, err := session.Await(ctx, func() (*dataset.PairStream, error) { return pairs.open(dataset.LinkContext{}) })
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	for {
-		block, err := await(ctx, func() ([][2]string, error) { return s.Names(g.linesOfBlock()) })
+		block, err := session.Await(ctx, func() ([][2]string, error) { return s.Names(g.linesOfBlock()) })
 		if err == io.EOF {
 			return nil
 		}
@@ -153,9 +154,9 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 
 // gather goes over the points.
 func (g *gathered) gather(ctx context.Context, fl *distanceFlags, src *pointSource) error {
-	bar, begin := g.progress(), time.Now()
-	defer bar.done()
-	most := g.fitted.BlockRows(int64(g.memoryLimit))
+	bar, begin := g.Progress(), time.Now()
+	defer bar.Done()
+	most := g.fitted.BlockRows(int64(g.MemoryLimit))
 	read, stop := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.next(ctx, most) })
 	defer stop()
 	for {
@@ -172,7 +173,7 @@ func (g *gathered) gather(ctx context.Context, fl *distanceFlags, src *pointSour
 		if err != nil {
 			return err
 		}
-		bar.report(algorithms.Progress{Stage: "gathering points", Done: g.n, Total: max(0, src.rows), Elapsed: time.Since(begin)})
+		bar.Report(algorithms.Progress{Stage: "gathering points", Done: g.n, Total: max(0, src.rows), Elapsed: time.Since(begin)})
 	}
 }
 
@@ -240,10 +241,10 @@ func (g *gathered) writeDistances(ctx context.Context, fl *distanceFlags, pairs 
 		return err
 	}
 	defer s.Close()
-	bar, begin, done := g.progress(), time.Now(), 0
-	defer bar.done()
+	bar, begin, done := g.Progress(), time.Now(), 0
+	defer bar.Done()
 	next, stop := dataset.Ahead(ctx, func(ctx context.Context) (dataset.Rows, error) {
-		block, err := await(ctx, func() ([][2]int, error) { return s.Next(g.linesOfBlock()) })
+		block, err := session.Await(ctx, func() ([][2]int, error) { return s.Next(g.linesOfBlock()) })
 		if err != nil {
 			return dataset.Rows{}, err
 		}
@@ -255,7 +256,7 @@ func (g *gathered) writeDistances(ctx context.Context, fl *distanceFlags, pairs 
 			return dataset.Rows{}, fault.InFile(fault.InRows(err, done), g.first.Name)
 		}
 		done += len(distances)
-		bar.report(algorithms.Progress{Stage: "distances", Done: done, Total: g.count, Elapsed: time.Since(begin)})
+		bar.Report(algorithms.Progress{Stage: "distances", Done: done, Total: g.count, Elapsed: time.Since(begin)})
 		return dataset.Rows{Data: distances}, nil
 	})
 	defer stop()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type embedFlags struct {
@@ -35,7 +36,7 @@ that is of the coordinates themselves is measured on the first rows, and told. I
 with extension=nystrom, gml (but for the spectral prior), lleratio, itml, kpca, and of all linear methods.`,
 		Example: `  mustlink embed model.mlk -i new.csv -o embedded.npy
   mustlink embed model.mlk -i new.csv -o - | head -3`,
-		Args: positional(1, 1, "MODEL"),
+		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runEmbed(cmd, args[0], &e) },
 	}
 	e.data.add(cmd)
@@ -45,21 +46,21 @@ with extension=nystrom, gml (but for the spectral prior), lleratio, itml, kpca, 
 }
 
 func (a *app) runEmbed(cmd *cobra.Command, path string, e *embedFlags) error {
-	check := a.check(cmd)
-	check.required("input", "output")
-	check.do(e.precision.check)
-	check.models([]string{path})
-	check.data(&e.data)
-	check.matrix("-o, --output", e.out, e.data.format)
-	if check.err != nil {
-		return check.err
+	check := a.Check(cmd)
+	check.Required("input", "output")
+	check.Do(e.precision.check)
+	check.Models([]string{path})
+	e.data.check(check)
+	check.Matrix("-o, --output", e.out, e.data.format)
+	if check.Err != nil {
+		return check.Err
 	}
 	ctx := cmd.Context()
 	m, err := a.metric(ctx, path)
 	if err != nil {
 		return err
 	}
-	writing := a.writing(e.out, e.data.format)
+	writing := a.Writing(e.out, e.data.format)
 	writing.Single = e.precision == single
 	src, err := a.openPoints(ctx, m.flags(&e.data), dataset.CountsFirst(e.out, writing))
 	if err != nil {
@@ -76,13 +77,13 @@ func (a *app) runEmbed(cmd *cobra.Command, path string, e *embedFlags) error {
 		return err
 	}
 	if half.off > mostOff {
-		a.warn("coordinates in single precision are off by %.1g of the largest, in the first rows: want --precision double for this model, whose terms cancel", half.off)
+		a.Warnf("coordinates in single precision are off by %.1g of the largest, in the first rows: want --precision double for this model, whose terms cancel", half.off)
 	}
-	r := embedReport{matrixReport: matrixReport{Method: m.name(), Rows: n, Cols: dim, Output: e.out, Warnings: a.allWarnings()}}
+	r := embedReport{matrixReport: matrixReport{Method: m.name(), Rows: n, Cols: dim, Output: e.out, Warnings: a.Warnings()}}
 	if writing.Single {
 		r.Precision, r.Off = string(single), &half.off
 	}
-	return a.summarise(e.out, r, r.text)
+	return a.Summarize(e.out, r, r.text)
 }
 
 // mostOff is the error of single precision, relative to the largest coordinate, that a warning tells of.

@@ -20,6 +20,8 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type fitFlags struct {
@@ -66,7 +68,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 		Example: `  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
   mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
   mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runFit(cmd, &fl) },
 	}
 	f := cmd.Flags()
@@ -82,7 +84,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	fl.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
 	f.Float64Var(&fl.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, those most likely wrong as 'inspect --suspicious' finds them: 0.1")
-	seedFlag(f, &fl.seed)
+	usage.SeedFlag(f, &fl.seed)
 	f.BoolVar(&fl.strict, "strict", false, "take warnings about data and links as errors")
 	fl.precision.add(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
@@ -119,7 +121,7 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 		return err
 	}
 	ctx := cmd.Context()
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return err
 	}
@@ -142,34 +144,34 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 		return err
 	}
 	r.Dropped = dropped
-	return a.summarise(fl.out, r, r.text)
+	return a.Summarize(fl.out, r, r.text)
 }
 
 // checkFit finds every mistake that shows before data are read.
 func (a *app) checkFit(cmd *cobra.Command, fl *fitFlags) error {
-	check := a.check(cmd)
-	check.required("method", "input", "output")
-	check.do(fl.choose)
-	check.do(func() error { return fl.targets.check(fl.method) })
+	check := a.Check(cmd)
+	check.Required("method", "input", "output")
+	check.Do(fl.choose)
+	check.Do(func() error { return fl.targets.check(fl.method) })
 	fl.checkLinks(check)
-	check.do(func() error { return fl.triplets.check(fl.method) })
-	check.do(func() error { return fl.quadruplets.check(fl.method) })
-	check.do(fl.precision.check)
-	check.scaling(&fl.scaling, false, fl.data.gram)
+	check.Do(func() error { return fl.triplets.check(fl.method) })
+	check.Do(func() error { return fl.quadruplets.check(fl.method) })
+	check.Do(fl.precision.check)
+	fl.scaling.check(check, false, fl.data.gram)
 	checkDrop(check, fl.drop)
-	check.data(&fl.data)
-	check.links(&fl.links)
-	check.input("--triplets", fl.triplets.path)
-	check.input("--quadruplets", fl.quadruplets.path)
-	check.input("--targets", fl.targets.file())
-	check.model(fl.out)
-	return check.err
+	fl.data.check(check)
+	fl.links.check(check)
+	check.Input("--triplets", fl.triplets.path)
+	check.Input("--quadruplets", fl.quadruplets.path)
+	check.Input("--targets", fl.targets.file())
+	check.Model(fl.out)
+	return check.Err
 }
 
 // choose takes the method with its parameters, and sees that they go together.
 func (fl *fitFlags) choose() (err error) {
 	if fl.method, err = catalog.Lookup(fl.name); err != nil {
-		return renameParams(err, "method", "-m, --method")
+		return usage.RenameParams(err, "method", "-m, --method")
 	}
 	fl.chosen = selection.Candidate{Method: fl.name, Kernel: fl.kernel}
 	if fl.chosen.Params, err = parseParams(fl.params); err != nil {
@@ -179,12 +181,12 @@ func (fl *fitFlags) choose() (err error) {
 	return methodError(err, fl.chosen.Params)
 }
 
-func (fl *fitFlags) checkLinks(check *checks) {
-	check.exclusive("links", "links-from-labels")
-	drawn := check.cmd.Flags().Changed("links-from-labels")
-	check.refuse(fl.links.path == "" && !drawn && fl.triplets.path == "" && fl.quadruplets.path == "" && fl.targets.from == "",
-		"the links are missing: want -c LINKS or --links-from-labels N %s", helpHint(check.cmd))
-	check.refuse(drawn && fl.fromLabels != allLabels && fl.drawn() < 1,
+func (fl *fitFlags) checkLinks(check *session.Checks) {
+	check.Exclusive("links", "links-from-labels")
+	drawn := check.Cmd.Flags().Changed("links-from-labels")
+	check.Refuse(fl.links.path == "" && !drawn && fl.triplets.path == "" && fl.quadruplets.path == "" && fl.targets.from == "",
+		"the links are missing: want -c LINKS or --links-from-labels N %s", usage.HelpHint(check.Cmd))
+	check.Refuse(drawn && fl.fromLabels != allLabels && fl.drawn() < 1,
 		"--links-from-labels is %q: want a number >= 1, or all", fl.fromLabels)
 }
 
@@ -209,7 +211,7 @@ func parseParams(list []string) (map[string]string, error) {
 			return nil, &fault.ParamError{Param: "-p, --param", Value: p, Want: "name=value"}
 		}
 		if _, twice := params[name]; twice {
-			return nil, usagef("-p %s is given twice: want it once", name)
+			return nil, usage.Errorf("-p %s is given twice: want it once", name)
 		}
 		params[name] = value
 	}
@@ -223,9 +225,9 @@ func methodError(err error, params map[string]string) error {
 		return err
 	}
 	if _, given := params[pe.Param]; given {
-		return renameParams(err, pe.Param, "-p "+pe.Param)
+		return usage.RenameParams(err, pe.Param, "-p "+pe.Param)
 	}
-	return renameParams(err, "kernel", "-k, --kernel")
+	return usage.RenameParams(err, "kernel", "-k, --kernel")
 }
 
 // readForFit reads data, links and what else to learn from, and warns about what is odd in them.
@@ -279,7 +281,7 @@ func (fl *fitFlags) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
 		cannot = must
 	}
 	set, err := links.SampleByCount(d.Labels, must, cannot, fl.seed)
-	return set, renameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
+	return set, usage.RenameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
 }
 
 // linksOfAll returns what all labels say: every pair for a method that learns from pairs, classes for others.
@@ -290,7 +292,7 @@ func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
 	}
 	set, err = set.Closure()
 	if _, tooMany := errors.AsType[*fault.MemoryError](err); tooMany {
-		return nil, usagef("--links-from-labels all: the pairs of %d rows are too many for %s, which learns from every one: want a number of links", d.Points.Len(), method.Name)
+		return nil, usage.Errorf("--links-from-labels all: the pairs of %d rows are too many for %s, which learns from every one: want a number of links", d.Points.Len(), method.Name)
 	}
 	return set, err
 }
@@ -302,7 +304,7 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 	case must+cannot == 0:
 		return fault.Data(path, "it has no pair of rows that belong together or apart: want at least one")
 	case must == 0 && !method.UsesCannotLinks && !method.UsesTargets:
-		return fault.Data(path, "it has no must-link, only %s: want one, as %s learns from must-links", plural(cannot, "cannot-link"), method.Name)
+		return fault.Data(path, "it has no must-link, only %s: want one, as %s learns from must-links", session.Plural(cannot, "cannot-link"), method.Name)
 	}
 	return nil
 }
@@ -320,11 +322,11 @@ func (a *app) tableForFit(fl *fitFlags, d *dataset.Data) (*mustlink.Table, error
 func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, chosen selection.Candidate,
 	table *mustlink.Table, set *links.Set, lesson catalog.Lesson) (*fitReport, error) {
 	begin := time.Now()
-	bar := a.progress()
-	defer bar.done()
+	bar := a.Progress()
+	defer bar.Done()
 	options := []mustlink.Option{
 		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(lesson.Triplets), mustlink.Quadruplets(lesson.Quadruplets),
-		mustlink.Targets(lesson.Targets), mustlink.Seed(fl.seed), mustlink.OnProgress(bar.report), mustlink.Engine(eng),
+		mustlink.Targets(lesson.Targets), mustlink.Seed(fl.seed), mustlink.OnProgress(bar.Report), mustlink.Engine(eng),
 	}
 	for name, value := range chosen.Params {
 		options = append(options, mustlink.Param(name, value))
@@ -336,28 +338,28 @@ func (a *app) fit(ctx context.Context, eng *engine.Engine, fl *fitFlags, chosen 
 	if err != nil {
 		return nil, err
 	}
-	bar.done()
+	bar.Done()
 	r := fitSummary(m, table.Data().Points, set, time.Since(begin))
 	r.Model, r.Triplets, r.Quadruplets, r.Targets = fl.out, len(lesson.Triplets), len(lesson.Quadruplets), len(lesson.Targets)
 	for _, notice := range m.Describe().Notices {
-		a.warn("%s", notice)
+		a.Warnf("%s", notice)
 	}
 	if !r.Converged {
-		a.warn("%s did not converge: %s", r.Method, r.Message)
+		a.Warnf("%s did not converge: %s", r.Method, r.Message)
 	}
 	if err := a.stopIfStrict(fl.strict); err != nil {
 		return nil, err
 	}
-	r.Warnings = a.allWarnings()
+	r.Warnings = a.Warnings()
 	return r, a.saveModel(ctx, fl.out, m)
 }
 
 // stopIfStrict makes an error of the warnings so far.
 func (a *app) stopIfStrict(strict bool) error {
-	if !strict || len(a.warnings) == 0 {
+	if !strict || len(a.Warnings()) == 0 {
 		return nil
 	}
-	return usagef("%s with --strict: want none", plural(len(a.warnings), "warning"))
+	return usage.Errorf("%s with --strict: want none", session.Plural(len(a.Warnings()), "warning"))
 }
 
 func fitSummary(m *mustlink.Model, x points.Points, set *links.Set, took time.Duration) *fitReport {
@@ -385,9 +387,9 @@ func (r *fitReport) text(w io.Writer) {
 		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
 	}
 	fmt.Fprintf(w, "points\t%s\n", r.shape)
-	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, plural(r.Chunklets, "chunklet"))
+	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
 	if len(r.Dropped) > 0 {
-		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n", plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].rows())
+		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n", session.Plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].rows())
 	}
 	if r.Triplets > 0 {
 		fmt.Fprintf(w, "triplets\t%d\n", r.Triplets)
@@ -398,7 +400,7 @@ func (r *fitReport) text(w io.Writer) {
 	if r.Targets > 0 {
 		fmt.Fprintf(w, "targets\t%d\n", r.Targets)
 	}
-	fmt.Fprintf(w, "embedding\t%s\n", plural(r.Dim, "dimension"))
+	fmt.Fprintf(w, "embedding\t%s\n", session.Plural(r.Dim, "dimension"))
 	fmt.Fprintf(w, "status\t%s\n", statusText(r.Converged, r.Iterations, r.Message))
 	fmt.Fprintf(w, "time\t%s\n", shortTime(r.Seconds))
 	fmt.Fprintf(w, "model\t%s\n", r.Model)
@@ -411,7 +413,7 @@ func statusText(converged bool, iterations int, message string) string {
 		text = "not converged"
 	}
 	if iterations > 0 {
-		text += " in " + plural(iterations, "iteration")
+		text += " in " + session.Plural(iterations, "iteration")
 	}
 	if message != "" {
 		text += "; " + message

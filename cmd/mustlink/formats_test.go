@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // proteins returns n records of two classes, "h" and "s", whose letters come from different
@@ -123,7 +125,7 @@ func TestLettersOutside(t *testing.T) {
 			t.Errorf("warning without %q: %s", w, o.stderr)
 		}
 	}
-	if o = run(t, dir, line+" --strict"); o.code != exitInput || !strings.Contains(o.stderr, "warning with --strict") {
+	if o = run(t, dir, line+" --strict"); o.code != usage.ExitInput || !strings.Contains(o.stderr, "warning with --strict") {
 		t.Errorf("--strict: exit code %d, %s", o.code, o.stderr)
 	}
 	if o = runOK(t, dir, "check -i data.fasta"); !strings.Contains(o.stderr, "4 letters outside") || !strings.Contains(o.stdout, "no problems") {
@@ -393,7 +395,7 @@ func TestCheckFormats(t *testing.T) {
 		"a.svm":   {"line 1", "line 2", "line 2", "line 3"},
 	} {
 		o := run(t, dir, "check -i "+file)
-		if got := lines(o.stdout); o.code != exitInput || len(got) != len(want) {
+		if got := lines(o.stdout); o.code != usage.ExitInput || len(got) != len(want) {
 			t.Errorf("%s: exit code %d, %q", file, o.code, got)
 			continue
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // writers are all commands that write a file, "%" in the folder of a test; what follows is the file's name.
@@ -110,11 +112,11 @@ func TestNoRoom(t *testing.T) {
 			} else {
 				words = append(words, path)
 			}
-			wantFailure(t, o, exitFailed, filepath.Join(dir, "out"), w[1], oldFile, words...)
+			wantFailure(t, o, usage.ExitFailed, filepath.Join(dir, "out"), w[1], oldFile, words...)
 			count++
 		})
 	}
-	t.Logf("writes refused by a limit on the size of files: %d, all with code %d, a message and the old file whole", count, exitFailed)
+	t.Logf("writes refused by a limit on the size of files: %d, all with code %d, a message and the old file whole", count, usage.ExitFailed)
 }
 
 // withoutRoom returns the command for a process that may not write to files.
@@ -158,7 +160,7 @@ func TestFullDisk(t *testing.T) {
 			fill(t, disk)
 			path := filepath.Join("disk", w[1])
 			o := run(t, dir, strings.ReplaceAll(w[0], "%", path))
-			wantFailure(t, o, exitFailed, disk, w[1], "", path, syscall.ENOSPC.Error())
+			wantFailure(t, o, usage.ExitFailed, disk, w[1], "", path, syscall.ENOSPC.Error())
 		})
 	}
 	for _, w := range appenders {
@@ -169,10 +171,10 @@ func TestFullDisk(t *testing.T) {
 			put(t, filepath.Join(disk, "state"), old)
 			fill(t, disk)
 			o := run(t, dir, strings.ReplaceAll(w.line, "%", filepath.Join("disk", "state")))
-			wantFailure(t, o, exitFailed, disk, "state", old, "state file", syscall.ENOSPC.Error())
+			wantFailure(t, o, usage.ExitFailed, disk, "state", old, "state file", syscall.ENOSPC.Error())
 		})
 	}
-	t.Logf("writes to a full disk: %d, all with code %d, a message, nothing left and old lines whole", len(writers)+len(appenders), exitFailed)
+	t.Logf("writes to a full disk: %d, all with code %d, a message, nothing left and old lines whole", len(writers)+len(appenders), usage.ExitFailed)
 }
 
 // clean removes all files of a folder.
@@ -239,8 +241,8 @@ func TestFullDevice(t *testing.T) {
 			var stderr strings.Builder
 			cmd.Stdout, cmd.Stderr = full, &stderr
 			err := cmd.Run()
-			if code := cmd.ProcessState.ExitCode(); code != exitFailed {
-				t.Errorf("exit code %d, error %v: want %d", code, err, exitFailed)
+			if code := cmd.ProcessState.ExitCode(); code != usage.ExitFailed {
+				t.Errorf("exit code %d, error %v: want %d", code, err, usage.ExitFailed)
 			}
 			if got := stderr.String(); !strings.Contains(got, "mustlink: ") || !strings.Contains(got, syscall.ENOSPC.Error()) || strings.Contains(got, "goroutine ") {
 				t.Errorf("the message is %q: want the cause", got)
@@ -250,5 +252,5 @@ func TestFullDevice(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("outputs to a full device: %d, all with code %d and a message", len(all), exitFailed)
+	t.Logf("outputs to a full device: %d, all with code %d and a message", len(all), usage.ExitFailed)
 }

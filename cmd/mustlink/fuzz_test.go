@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/internal/bytesize"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/bytesize"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // FuzzFlags: the values of flags that have a grammar of their own. Sizes that are taken are not
@@ -22,7 +23,7 @@ func FuzzFlags(f *testing.F) {
 		size(t, text)
 		list := strings.Split(text, "\n")
 		params, err := parseParams(list)
-		if err != nil && exitCode(t.Context(), err) != exitInput {
+		if err != nil && usage.ExitCode(t.Context(), err) != usage.ExitInput {
 			t.Errorf("%q: error %v is not of the input", list, err)
 		}
 		if err == nil && len(params) != len(list) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type gramFlags struct {
@@ -23,7 +24,7 @@ those of DATA2. For any points; exact where the method is exact. The file is wri
 extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id.`,
 		Example: `  mustlink gram model.mlk -i data.csv -o kernel.npy
   mustlink gram model.mlk -i test.csv -j train.csv -o cross.npy`,
-		Args: positional(1, 1, "MODEL"),
+		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runGram(cmd, args[0], &g) },
 	}
 	f := cmd.Flags()
@@ -34,15 +35,15 @@ extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id
 }
 
 func (a *app) runGram(cmd *cobra.Command, path string, g *gramFlags) error {
-	check := a.check(cmd)
-	check.required("input", "output")
-	check.refuse(g.other != "" && g.data.gram, "-j and --gram are given together: want vectors for a kernel between two files")
-	check.models([]string{path})
-	check.data(&g.data)
-	check.input("-j, --input2", g.other)
-	check.matrix("-o, --output", g.out, g.data.format)
-	if check.err != nil {
-		return check.err
+	check := a.Check(cmd)
+	check.Required("input", "output")
+	check.Refuse(g.other != "" && g.data.gram, "-j and --gram are given together: want vectors for a kernel between two files")
+	check.Models([]string{path})
+	g.data.check(check)
+	check.Input("-j, --input2", g.other)
+	check.Matrix("-o, --output", g.out, g.data.format)
+	if check.Err != nil {
+		return check.Err
 	}
 	m, err := a.metric(cmd.Context(), path)
 	if err != nil {
@@ -67,9 +68,9 @@ func (a *app) runGram(cmd *cobra.Command, path string, g *gramFlags) error {
 		return err
 	}
 	raw := k.RawMatrix()
-	if err := a.writeMatrix(cmd.Context(), g.out, g.data.format, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data}, x.IDs); err != nil {
+	if err := a.WriteMatrix(cmd.Context(), g.out, g.data.format, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data}, x.IDs); err != nil {
 		return err
 	}
-	r := matrixReport{Method: m.name(), Rows: raw.Rows, Cols: raw.Cols, Output: g.out, Warnings: a.allWarnings()}
-	return a.summarise(g.out, r, r.text)
+	r := matrixReport{Method: m.name(), Rows: raw.Rows, Cols: raw.Cols, Output: g.out, Warnings: a.Warnings()}
+	return a.Summarize(g.out, r, r.text)
 }

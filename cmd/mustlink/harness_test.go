@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // binary is the command, built once with the tags of the test.
@@ -97,7 +98,7 @@ func runOK(t *testing.T, dir, line string) outcome {
 func runArgs(t *testing.T, dir string, args ...string) outcome {
 	t.Helper()
 	o := finish(t, command(dir, args...))
-	if o.code != exitOK {
+	if o.code != usage.ExitOK {
 		t.Fatalf("mustlink %s: exit code %d\n%s", strings.Join(args, " "), o.code, o.stderr)
 	}
 	return o
@@ -109,7 +110,7 @@ func runWith(t *testing.T, dir, stdin, line string) outcome {
 	cmd := command(dir, strings.Fields(line)...)
 	cmd.Stdin = strings.NewReader(stdin)
 	o := finish(t, cmd)
-	if o.code != exitOK {
+	if o.code != usage.ExitOK {
 		t.Fatalf("mustlink %s: exit code %d\n%s", line, o.code, o.stderr)
 	}
 	return o
@@ -209,8 +210,8 @@ func withModel(t *testing.T) string {
 // else: no stack trace, no output, no file.
 func wantInputError(t *testing.T, dir string, o outcome, before []string, words ...string) {
 	t.Helper()
-	if o.code != exitInput {
-		t.Errorf("exit code %d: want %d", o.code, exitInput)
+	if o.code != usage.ExitInput {
+		t.Errorf("exit code %d: want %d", o.code, usage.ExitInput)
 	}
 	if list := lines(o.stderr); len(list) != 1 || !strings.HasPrefix(o.stderr, "mustlink: ") {
 		t.Errorf("standard error is not one line beginning with mustlink: %q", o.stderr)

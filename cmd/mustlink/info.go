@@ -13,6 +13,8 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // infoReport is what `mustlink info` prints.
@@ -40,17 +42,17 @@ func newInfo(a *app) *cobra.Command {
 linear algebra backend with its library version and core, SIMD level, threads and limits.`,
 		Example: `  mustlink info
   MUSTLINK_BACKEND=gonum mustlink info --json`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error { return a.runInfo() },
 	}
 }
 
 func (a *app) runInfo() error {
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return err
 	}
-	level, err := a.simd()
+	level, err := a.SIMD()
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func (a *app) runInfo() error {
 	for _, l := range asm.Supported() {
 		r.SIMDLevels = append(r.SIMDLevels, l.String())
 	}
-	return a.print(r, func(w io.Writer) { r.text(w) })
+	return a.Print(r, func(w io.Writer) { r.text(w) })
 }
 
 func (r infoReport) text(w io.Writer) {
@@ -80,7 +82,7 @@ func (r infoReport) text(w io.Writer) {
 	if r.MemoryLimit > 0 {
 		limit = fault.FormatBytes(r.MemoryLimit)
 	}
-	tags := nameOr(strings.Join(r.BuildTags, ","), "none")
+	tags := session.NameOr(strings.Join(r.BuildTags, ","), "none")
 	cgo := "without cgo"
 	if r.Cgo {
 		cgo = "with cgo"

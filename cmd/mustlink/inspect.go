@@ -23,6 +23,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type inspectFlags struct {
@@ -55,14 +57,14 @@ them. It lists the N links that are most likely wrong; a score is the logarithm 
 		Example: `  mustlink inspect model.mlk
   mustlink inspect model.mlk -i data.csv -c links.csv
   mustlink inspect model.mlk -i data.csv -c links.csv --suspicious 20 --json`,
-		Args: positional(1, 1, "MODEL"),
+		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runInspect(cmd, args[0], &i) },
 	}
 	i.data.add(cmd)
 	i.links.add(cmd)
 	cmd.Flags().IntVar(&i.max, "max", 20, "list at most this many links that look wrong; --json lists all")
 	cmd.Flags().IntVar(&i.suspicious, "suspicious", 0, "list the `N` most suspicious links, judged by fits without them")
-	seedFlag(cmd.Flags(), &i.seed)
+	usage.SeedFlag(cmd.Flags(), &i.seed)
 	return cmd
 }
 
@@ -104,14 +106,14 @@ type tensorReport struct {
 
 // linkFit says how links look in the learned metric.
 type linkFit struct {
-	TrainingData bool        `json:"training_data"` // the data are those of the fit
-	Must         int         `json:"must_links"`
-	Cannot       int         `json:"cannot_links"`
-	MedianMust   number      `json:"median_must"` // squared distances
-	MedianCannot number      `json:"median_cannot"`
-	MedianRandom number      `json:"median_random"`
-	Violated     []wrongLink `json:"violated"`
-	Conflicts    []string    `json:"conflicts"`
+	TrainingData bool           `json:"training_data"` // the data are those of the fit
+	Must         int            `json:"must_links"`
+	Cannot       int            `json:"cannot_links"`
+	MedianMust   session.Number `json:"median_must"` // squared distances
+	MedianCannot session.Number `json:"median_cannot"`
+	MedianRandom session.Number `json:"median_random"`
+	Violated     []wrongLink    `json:"violated"`
+	Conflicts    []string       `json:"conflicts"`
 	// Suspicious are the links that others speak against, where they are asked for.
 	Suspicious []suspiciousLink `json:"suspicious,omitempty"`
 }
@@ -141,22 +143,22 @@ func (a *app) runInspect(cmd *cobra.Command, path string, i *inspectFlags) error
 			return err
 		}
 	}
-	r.Warnings = a.allWarnings()
-	return a.print(r, r.text)
+	r.Warnings = a.Warnings()
+	return a.Print(r, r.text)
 }
 
 func (a *app) checkInspect(cmd *cobra.Command, path string, i *inspectFlags) error {
-	check := a.check(cmd)
-	check.models([]string{path})
-	check.least("--max", i.max, 1)
-	check.least("--suspicious", i.suspicious, 0)
-	check.refuse(i.suspicious > 0 && i.links.path == "", "--suspicious needs links: want -i and -c")
-	check.refuse((i.data.path == "") != (i.links.path == ""), "-i and -c go together: want both, or neither")
+	check := a.Check(cmd)
+	check.Models([]string{path})
+	check.Least("--max", i.max, 1)
+	check.Least("--suspicious", i.suspicious, 0)
+	check.Refuse(i.suspicious > 0 && i.links.path == "", "--suspicious needs links: want -i and -c")
+	check.Refuse((i.data.path == "") != (i.links.path == ""), "-i and -c go together: want both, or neither")
 	if i.data.path != "" {
-		check.data(&i.data)
-		check.links(&i.links)
+		i.data.check(check)
+		i.links.check(check)
 	}
-	return check.err
+	return check.Err
 }
 
 func (a *app) inspectModel(ctx context.Context, path string) (*inspectReport, *catalog.Fitted, error) {
@@ -202,7 +204,7 @@ func tensors(file *model.File) []tensorReport {
 
 // inspectLinks measures the links in the learned metric.
 func (a *app) inspectLinks(ctx context.Context, fitted *catalog.Fitted, i *inspectFlags) (*linkFit, error) {
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return nil, err
 	}
@@ -251,11 +253,11 @@ func (f *linkFit) measure(ctx context.Context, eng *engine.Engine, m algorithms.
 		return err
 	}
 	f.Must, f.Cannot = len(must), len(cannot)
-	f.MedianMust, f.MedianCannot = number(quantile(must, 0.5)), number(quantile(cannot, 0.5))
-	f.MedianRandom = number(quantile(random, 0.5))
-	near := quantile(must, 0.5)
+	f.MedianMust, f.MedianCannot = session.Number(session.Quantile(must, 0.5)), session.Number(session.Quantile(cannot, 0.5))
+	f.MedianRandom = session.Number(session.Quantile(random, 0.5))
+	near := session.Quantile(must, 0.5)
 	if len(must) == 0 {
-		near = quantile(random, 0.05)
+		near = session.Quantile(random, 0.05)
 	}
 	for k, l := range set.Must() {
 		f.judge(l, must[k], float64(f.MedianRandom), must[k]-float64(f.MedianRandom))
@@ -372,5 +374,5 @@ func shapeText(shape []int) string {
 	if len(shape) == 0 {
 		return "single number"
 	}
-	return joined(shape, " x ")
+	return session.Joined(shape, " x ")
 }

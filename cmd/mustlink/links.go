@@ -11,6 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newLinks(a *app) *cobra.Command {
@@ -23,7 +25,7 @@ func newLinks(a *app) *cobra.Command {
 		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
   mustlink links close -i data.csv -c links.csv -o closed.csv`,
 		Args: cobra.ArbitraryArgs,
-		RunE: unknownCommand,
+		RunE: usage.UnknownCommand,
 	}
 	cmd.AddCommand(newLinksMake(a), newLinksClose(a))
 	return cmd
@@ -41,8 +43,8 @@ type linksReport struct {
 }
 
 func (r linksReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links, plural(r.MustLinks, "must-link"),
-		plural(r.Cannot, "cannot-link"), plural(r.N, "row"), plural(r.Components, "component"))
+	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links, session.Plural(r.MustLinks, "must-link"),
+		session.Plural(r.Cannot, "cannot-link"), session.Plural(r.N, "row"), session.Plural(r.Components, "component"))
 }
 
 type linksMakeFlags struct {
@@ -69,7 +71,7 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
 		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
   mustlink links make -i data.csv --components 0.7 --seed 3 -o links.csv
   mustlink links make -i points.npy --labels labels.csv --must 100 --cannot 20 -o links.csv`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLinksMake(cmd, &l) },
 	}
 	f := cmd.Flags()
@@ -80,7 +82,7 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
 	f.IntVar(&l.must, "must", 0, "number of must-links")
 	f.IntVar(&l.cannot, "cannot", 0, "number of cannot-links")
 	f.Float64Var(&l.components, "components", 0, "draw must-links until this fraction of n is left as components")
-	seedFlag(f, &l.seed)
+	usage.SeedFlag(f, &l.seed)
 	l.by.addBy(cmd)
 	f.StringVarP(&l.out, "output", "o", "", "the file of `LINKS` to write; - for standard output")
 	return cmd
@@ -109,30 +111,30 @@ func (a *app) runLinksMake(cmd *cobra.Command, l *linksMakeFlags) error {
 
 // writeLinks writes links, and reports on them.
 func (a *app) writeLinks(path string, set *links.Set, ids []string, seed *uint64) error {
-	if err := dataset.WriteLinks(path, set, ids, a.writingText()); err != nil {
+	if err := dataset.WriteLinks(path, set, ids, a.WritingText()); err != nil {
 		return err
 	}
 	must, cannot := set.Count()
-	r := linksReport{Links: path, N: set.N(), MustLinks: must, Cannot: cannot, Components: set.NumComponents(), Seed: seed, Warnings: a.allWarnings()}
-	return a.summarise(path, r, r.text)
+	r := linksReport{Links: path, N: set.N(), MustLinks: must, Cannot: cannot, Components: set.NumComponents(), Seed: seed, Warnings: a.Warnings()}
+	return a.Summarize(path, r, r.text)
 }
 
 func (a *app) checkLinksMake(cmd *cobra.Command, l *linksMakeFlags) error {
-	check, f := a.check(cmd), cmd.Flags()
-	check.required("input", "output")
-	check.exclusive("pairs", "must")
-	check.exclusive("pairs", "cannot")
-	check.exclusive("components", "pairs")
-	check.exclusive("components", "must")
-	check.refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !f.Changed("components"),
-		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", helpHint(cmd))
-	check.least("--pairs", l.pairs, 0)
-	check.least("--must", l.must, 0)
-	check.least("--cannot", l.cannot, 0)
-	check.by(&l.by)
-	check.data(&l.data)
-	check.output("-o, --output", l.out)
-	return check.err
+	check, f := a.Check(cmd), cmd.Flags()
+	check.Required("input", "output")
+	check.Exclusive("pairs", "must")
+	check.Exclusive("pairs", "cannot")
+	check.Exclusive("components", "pairs")
+	check.Exclusive("components", "must")
+	check.Refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !f.Changed("components"),
+		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", usage.HelpHint(cmd))
+	check.Least("--pairs", l.pairs, 0)
+	check.Least("--must", l.must, 0)
+	check.Least("--cannot", l.cannot, 0)
+	l.by.checkBy(check)
+	l.data.check(check)
+	check.Output("-o, --output", l.out)
+	return check.Err
 }
 
 // draw samples as the flags ask.
@@ -140,18 +142,18 @@ func (l *linksMakeFlags) draw(labels []string, byComponents bool) (*links.Set, e
 	switch {
 	case l.pairs > 0:
 		set, err := links.SampleByCount(labels, l.pairs, l.pairs, l.seed)
-		return set, renameParams(err, "must", "--pairs", "cannot", "--pairs")
+		return set, usage.RenameParams(err, "must", "--pairs", "cannot", "--pairs")
 	case !byComponents:
 		set, err := links.SampleByCount(labels, l.must, l.cannot, l.seed)
-		return set, renameParams(err, "must", "--must", "cannot", "--cannot")
+		return set, usage.RenameParams(err, "must", "--must", "cannot", "--cannot")
 	}
 	must, err := links.SampleByComponents(labels, l.components, l.seed)
 	if err != nil || l.cannot == 0 {
-		return must, renameParams(err, "fraction", "--components")
+		return must, usage.RenameParams(err, "fraction", "--components")
 	}
 	cannot, err := links.SampleByCount(labels, 0, l.cannot, l.seed)
 	if err != nil {
-		return nil, renameParams(err, "cannot", "--cannot")
+		return nil, usage.RenameParams(err, "cannot", "--cannot")
 	}
 	return links.Union(must, cannot)
 }
@@ -182,7 +184,7 @@ rows that must-links join is an error that shows their path.
 The number of rows comes from DATA, or from -n.`,
 		Example: `  mustlink links close -i data.csv -c links.csv -o closed.csv
   mustlink links close -n 351 -c chunklets.csv -o closed.csv`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runLinksClose(cmd, &l) },
 	}
 	f := cmd.Flags()
@@ -218,16 +220,16 @@ func (a *app) runLinksClose(cmd *cobra.Command, l *linksCloseFlags) error {
 }
 
 func (a *app) checkLinksClose(cmd *cobra.Command, l *linksCloseFlags) error {
-	check := a.check(cmd)
-	check.required("links", "output")
-	check.exclusive("input", "rows")
-	check.links(&l.links)
-	check.refuse(cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
-	check.refuse(l.data.path == "" && l.n == 0, "-i, --input is missing: want the data that the links are about, or -n %s", helpHint(cmd))
-	check.refuse(l.data.path == "" && l.links.by == dataset.ByID, "--links-by id needs the data: want -i")
+	check := a.Check(cmd)
+	check.Required("links", "output")
+	check.Exclusive("input", "rows")
+	l.links.check(check)
+	check.Refuse(cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
+	check.Refuse(l.data.path == "" && l.n == 0, "-i, --input is missing: want the data that the links are about, or -n %s", usage.HelpHint(cmd))
+	check.Refuse(l.data.path == "" && l.links.by == dataset.ByID, "--links-by id needs the data: want -i")
 	if l.data.path != "" {
-		check.data(&l.data)
+		l.data.check(check)
 	}
-	check.output("-o, --output", l.out)
-	return check.err
+	check.Output("-o, --output", l.out)
+	return check.Err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // TestMemoryLimitOfCommands: every command that asks for memory refuses what is beyond --memory-limit with code 2, a message that
@@ -45,7 +46,7 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 	for _, line := range work {
 		refuse(line, "8KiB") // enough for them, but not for the work
 	}
-	t.Logf("commands refused by --memory-limit: %d, all with code %d", refused, exitInput)
+	t.Logf("commands refused by --memory-limit: %d, all with code %d", refused, usage.ExitInput)
 }
 
 // withoutWarnings takes the lines of warnings off.

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func methodNames() []string { return methodsThat(func(catalog.Method) bool { return true }) }
@@ -60,7 +61,7 @@ func completeMethods(cmd *cobra.Command) {
 	for _, m := range catalog.Methods() {
 		methods = append(methods, cobra.CompletionWithDesc(m.Name, m.Summary))
 	}
-	completeWith(cmd, "method", methods...)
+	usage.CompleteWith(cmd, "method", methods...)
 	completeKernels(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("param", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		var params []string
@@ -102,5 +103,5 @@ func completeKernels(cmd *cobra.Command) {
 	for _, rule := range kernel.RuleNames() {
 		kernels = append(kernels, "rbf:sigma="+rule, "exp:width="+rule)
 	}
-	completeWith(cmd, "kernel", kernels...)
+	usage.CompleteWith(cmd, "kernel", kernels...)
 }

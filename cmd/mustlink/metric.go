@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -15,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // metric is that of a model, or that of the points as they are.
@@ -27,7 +27,7 @@ type metric struct {
 
 // metric makes the engine to run on, and reads the model, if one is named.
 func (a *app) metric(ctx context.Context, models ...string) (*metric, error) {
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +118,11 @@ func spread(to []float64, x *points.CSR, i int) {
 
 // loadModel reads the model at path, and returns what its file holds too.
 func (a *app) loadModel(ctx context.Context, path string) (file *model.File, fitted *catalog.Fitted, err error) {
-	if path == stream {
+	if path == session.Stream {
 		path = "standard input"
-		file, err = await(ctx, a.readModel)
+		file, err = session.Await(ctx, a.readModel)
 	} else {
-		file, err = await(ctx, func() (*model.File, error) { return model.ReadFileWithin(path, int64(a.memoryLimit)) })
+		file, err = session.Await(ctx, func() (*model.File, error) { return model.ReadFileWithin(path, int64(a.MemoryLimit)) })
 	}
 	if err == nil {
 		fitted, err = catalog.Decode(file)
@@ -133,37 +133,11 @@ func (a *app) loadModel(ctx context.Context, path string) (file *model.File, fit
 // readModel reads a model file from standard input. Its tensors are found by their places,
 // so all of it is held.
 func (a *app) readModel() (*model.File, error) {
-	b, err := a.readWithin("the model", a.stdin)
+	b, err := a.ReadWithin("the model", a.Stdin)
 	if err != nil {
 		return nil, err
 	}
 	return model.Read(bytes.NewReader(b), int64(len(b)))
-}
-
-// readWithin reads all of in, up to the memory limit.
-func (a *app) readWithin(what string, in io.Reader) ([]byte, error) {
-	limit := int64(a.memoryLimit)
-	if limit > 0 {
-		in = io.LimitReader(in, limit+1)
-	}
-	b, err := io.ReadAll(in)
-	if err != nil {
-		return nil, err
-	}
-	if n := int64(len(b)); limit > 0 && n > limit {
-		return nil, &fault.MemoryError{What: "reading " + what, Need: n, Limit: limit, Hint: "raise the limit if what sends it is to be trusted"}
-	}
-	return b, nil
-}
-
-// readPipe reads all of what is no regular file, up to the memory limit.
-func (a *app) readPipe(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return a.readWithin(path, f)
 }
 
 // saveModel writes a model file, unless ctx has ended.
@@ -171,10 +145,10 @@ func (a *app) saveModel(ctx context.Context, path string, m *mustlink.Model) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if path != stream {
+	if path != session.Stream {
 		return m.Save(path)
 	}
-	_, err := m.WriteTo(a.stdout)
+	_, err := m.WriteTo(a.Stdout)
 	return err
 }
 

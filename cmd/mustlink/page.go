@@ -19,8 +19,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
-	"github.com/mustlink/mustlink/bench/figure"
-	"github.com/mustlink/mustlink/bench/report"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -28,6 +26,9 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // pageFlags are the flags of `mustlink report`.
@@ -72,7 +73,7 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
 	f.IntVar(&p.seeds, "seeds", 5, "runs of k-means that scores are averaged over")
 	f.IntVar(&p.suspicious, "suspicious", 0, "also list the `N` most suspicious links, judged by fits without them, as 'inspect' does")
 	f.IntVar(&p.features, "max-features", 64, "carry at most so many features of the points")
-	seedFlag(f, &p.seed)
+	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.title, "title", "", "`TEXT` at the head (default the name of the data)")
 	f.StringVarP(&p.out, "output", "o", "", "the `FILE` to write, .html; - for standard output")
 	return cmd
@@ -89,11 +90,11 @@ type pageReport struct {
 }
 
 func (r pageReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.FormatBytes(int64(r.Bytes)), plural(r.Points, "point"), strings.Join(r.Metrics, ", "))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.FormatBytes(int64(r.Bytes)), session.Plural(r.Points, "point"), strings.Join(r.Metrics, ", "))
 }
 
-// view is the points under one metric.
-type view struct {
+// space holds the points under one metric.
+type space struct {
 	name   string
 	fitted *catalog.Fitted // nil for the points as they are
 	x      points.Points   // as the model takes them
@@ -104,7 +105,7 @@ func (a *app) runPage(cmd *cobra.Command, args []string, p *pageFlags) error {
 	if err := a.checkPage(cmd, args, p); err != nil {
 		return err
 	}
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return err
 	}
@@ -112,12 +113,12 @@ func (a *app) runPage(cmd *cobra.Command, args []string, p *pageFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.summarise(p.out, r, r.text)
+	return a.Summarize(p.out, r, r.text)
 }
 
 // makePage writes the page about models and data.
 func (a *app) makePage(ctx context.Context, eng *engine.Engine, p *pageFlags, models []string) (*pageReport, error) {
-	page := &pageRun{app: a, ctx: ctx, eng: eng, p: p, out: &report.Report{}}
+	page := &pageRun{app: a, ctx: ctx, eng: eng, p: p, out: &view.Report{}}
 	if err := page.read(models); err != nil {
 		return nil, err
 	}
@@ -128,33 +129,33 @@ func (a *app) makePage(ctx context.Context, eng *engine.Engine, p *pageFlags, mo
 	}
 	page.out.Command = page.command(models)
 	var b bytes.Buffer
-	if err := report.Write(&b, page.out); err != nil {
+	if err := view.WriteReport(&b, page.out); err != nil {
 		return nil, err
 	}
-	r := &pageReport{Points: page.out.Points.Count, Suspects: len(page.out.Suspects), Bytes: b.Len(), Output: p.out, Warnings: a.allWarnings()}
+	r := &pageReport{Points: page.out.Points.Count, Suspects: len(page.out.Suspects), Bytes: b.Len(), Output: p.out, Warnings: a.Warnings()}
 	for _, v := range page.views {
 		r.Metrics = append(r.Metrics, v.name)
 	}
-	return r, a.writeText(p.out, b.String())
+	return r, a.WriteText(p.out, b.String())
 }
 
 // checkPage finds every mistake that shows before data are read.
 func (a *app) checkPage(cmd *cobra.Command, args []string, p *pageFlags) error {
-	check := a.check(cmd)
-	check.required("input", "output")
-	check.least("--seeds", p.seeds, 1)
-	check.least("--suspicious", p.suspicious, 0)
-	check.refuse(p.suspicious > 0 && p.links.path == "", "--suspicious needs links: want -c")
-	check.least("--max-features", p.features, 0)
-	check.refuse(p.clusters < 0 || p.clusters == 1, "-n, --clusters is %d: want a number >= 2", p.clusters)
-	check.ending("-o, --output", p.out, "html")
-	check.refuse(len(args) == 0 && p.data.gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
-	check.scaling(&p.scaling, len(args) > 0, false)
-	check.models(args)
-	check.data(&p.data)
-	check.links(&p.links)
-	check.output("-o, --output", p.out)
-	return check.err
+	check := a.Check(cmd)
+	check.Required("input", "output")
+	check.Least("--seeds", p.seeds, 1)
+	check.Least("--suspicious", p.suspicious, 0)
+	check.Refuse(p.suspicious > 0 && p.links.path == "", "--suspicious needs links: want -c")
+	check.Least("--max-features", p.features, 0)
+	check.Refuse(p.clusters < 0 || p.clusters == 1, "-n, --clusters is %d: want a number >= 2", p.clusters)
+	check.Ending("-o, --output", p.out, "html")
+	check.Refuse(len(args) == 0 && p.data.gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	p.scaling.check(check, len(args) > 0, false)
+	check.Models(args)
+	p.data.check(check)
+	p.links.check(check)
+	check.Output("-o, --output", p.out)
+	return check.Err
 }
 
 // pageRun makes a page.
@@ -166,9 +167,9 @@ type pageRun struct {
 	d     *dataset.Data
 	raw   points.Points // before any scaling
 	set   *links.Set    // nil without links
-	views []view
+	views []space
 	k     int // clusters, 0 for none
-	out   *report.Report
+	out   *view.Report
 }
 
 // read reads models, data and links.
@@ -194,7 +195,7 @@ func (r *pageRun) read(paths []string) error {
 		}
 	}
 	for k, m := range models {
-		v := view{name: nameOfMetric(models, paths, k), fitted: m.fitted}
+		v := space{name: nameOfMetric(models, paths, k), fitted: m.fitted}
 		if v.x, err = m.points(r.d); err == nil {
 			v.y, err = m.fitted.Model.Embed(r.ctx, r.eng, v.x)
 		}
@@ -238,15 +239,15 @@ func (r *pageRun) before(first *metric) error {
 	if err != nil {
 		return err
 	}
-	r.views = append([]view{{"raw points", nil, x, y}}, r.views...)
+	r.views = append([]space{{"raw points", nil, x, y}}, r.views...)
 	return nil
 }
 
 // describe writes what data and links are.
 func (r *pageRun) describe() error {
-	r.out.Title = nameOr(r.p.title, filepath.Base(r.d.Name))
-	fact := func(name, format string, v ...any) report.Fact {
-		return report.Fact{Name: name, Value: fmt.Sprintf(format, v...)}
+	r.out.Title = session.NameOr(r.p.title, filepath.Base(r.d.Name))
+	fact := func(name, format string, v ...any) view.Fact {
+		return view.Fact{Name: name, Value: fmt.Sprintf(format, v...)}
 	}
 	r.out.Data = append(r.out.Data, fact("file", "%s", r.d.Name), fact("points", "%s", shapeOf(r.raw)), fact("fingerprint", "%s", dataset.Fingerprint(r.raw)))
 	classes := map[string]int{}
@@ -271,11 +272,11 @@ func (r *pageRun) describe() error {
 	for _, g := range groups {
 		largest = max(largest, len(g))
 	}
-	r.out.Links = append(r.out.Links, fact("file", "%s", r.p.links.path), fact("must-links", "%d, joining points in %s, the largest of %d", must, plural(len(groups), "component"), largest),
+	r.out.Links = append(r.out.Links, fact("file", "%s", r.p.links.path), fact("must-links", "%d, joining points in %s, the largest of %d", must, session.Plural(len(groups), "component"), largest),
 		fact("cannot-links", "%d", cannot), fact("given twice", "%d", r.set.Duplicates()))
 	if conflicts := r.set.Conflicts(); len(conflicts) > 0 {
 		r.out.Links = append(r.out.Links, fact("contradictions", "%d, the first: %s", len(conflicts), conflicts[0]))
-		r.warn("%d cannot-links join points that must-links join, the first: %s", len(conflicts), conflicts[0])
+		r.Warnf("%d cannot-links join points that must-links join, the first: %s", len(conflicts), conflicts[0])
 	}
 	return nil
 }
@@ -289,7 +290,7 @@ func (r *pageRun) measure() error {
 	labelled := r.d.Labels != nil && r.k >= 2
 	if labelled {
 		s.Columns = append(s.Columns, "balanced Rand", "adjusted Rand", "NMI", "5-NN accuracy")
-		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", r.k, plural(restartsFor(r.raw.Len()), "start"), r.p.seeds)
+		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", r.k, session.Plural(restartsFor(r.raw.Len()), "start"), r.p.seeds)
 	}
 	ranked := false
 	if r.set != nil {
@@ -304,7 +305,7 @@ func (r *pageRun) measure() error {
 		return nil
 	}
 	for _, v := range r.views {
-		row := report.Row{Name: v.name}
+		row := view.Row{Name: v.name}
 		if labelled {
 			scores, err := r.clusterScores(v.y)
 			if err != nil {
@@ -329,7 +330,7 @@ func (r *pageRun) measure() error {
 }
 
 // clusterScores are balanced and adjusted Rand index and mutual information over several starts.
-func (r *pageRun) clusterScores(y blas.Matrix) ([]report.Score, error) {
+func (r *pageRun) clusterScores(y blas.Matrix) ([]view.Score, error) {
 	measures := []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]}
 	values := make([][]float64, len(measures))
 	for start := range r.p.seeds {
@@ -345,7 +346,7 @@ func (r *pageRun) clusterScores(y blas.Matrix) ([]report.Score, error) {
 			values[k] = append(values[k], v)
 		}
 	}
-	var out []report.Score
+	var out []view.Score
 	for _, v := range values {
 		out = append(out, spreadOf(v))
 	}
@@ -361,13 +362,13 @@ func restartsFor(rows int) int {
 	return 10
 }
 
-func spreadOf(values []float64) report.Score {
+func spreadOf(values []float64) view.Score {
 	mean, sd := stat.MeanStdDev(values, nil)
-	return report.Score{Mean: mean, SD: sd}
+	return view.Score{Mean: mean, SD: sd}
 }
 
 // neighborScore is the accuracy of the nearest other points, of a part of the rows where there are many.
-func (r *pageRun) neighborScore(y blas.Matrix) (report.Score, error) {
+func (r *pageRun) neighborScore(y blas.Matrix) (view.Score, error) {
 	labels := r.d.Labels
 	if y.Rows > mostNeighbors {
 		rows := make([]int, mostNeighbors)
@@ -381,14 +382,14 @@ func (r *pageRun) neighborScore(y blas.Matrix) (report.Score, error) {
 	const votes = 5
 	found, err := neighbors.LeaveOneOut(r.ctx, r.eng, y, labels, min(votes, y.Rows-1))
 	if err != nil {
-		return report.Score{}, err
+		return view.Score{}, err
 	}
 	v, err := score.Accuracy(labels, found)
-	return report.Score{Mean: v, SD: math.NaN()}, err
+	return view.Score{Mean: v, SD: math.NaN()}, err
 }
 
 // linkScore is the probability that a must-link is shorter than a cannot-link.
-func (r *pageRun) linkScore(v view) (report.Score, error) {
+func (r *pageRun) linkScore(v space) (view.Score, error) {
 	var lengths []float64
 	var must []bool
 	for _, list := range [][]links.Link{r.set.Must(), r.set.Cannot()} {
@@ -398,7 +399,7 @@ func (r *pageRun) linkScore(v view) (report.Score, error) {
 		}
 	}
 	auc, err := score.AUC(lengths, must)
-	return report.Score{Mean: auc, SD: math.NaN()}, err
+	return view.Score{Mean: auc, SD: math.NaN()}, err
 }
 
 // points places the points, clusters them and carries their features.
@@ -407,7 +408,7 @@ func (r *pageRun) points() error {
 	p.Count, p.IDs, p.Labels = r.raw.Len(), r.d.IDs, r.d.Labels
 	feature := func(j int) string { return featureName(r.d, j) }
 	for _, v := range r.views {
-		var s figure.Scatter
+		var s view.Scatter
 		name := coordinateName
 		if v.fitted == nil {
 			name = feature
@@ -415,7 +416,7 @@ func (r *pageRun) points() error {
 		if err := place(r.ctx, r.eng, &s, v.y, nil, name); err != nil {
 			return err
 		}
-		shown := report.View{Name: v.name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
+		shown := view.Layout{Name: v.name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
 		if r.k >= 2 {
 			c, err := cluster.KMeans(r.ctx, r.eng, v.y, cluster.Params{K: r.k, Restarts: restartsFor(v.y.Rows), Seed: r.p.seed})
 			if err != nil {
@@ -427,7 +428,7 @@ func (r *pageRun) points() error {
 	}
 	if x, ok := r.raw.(*points.Dense); ok {
 		for j := range min(x.D, r.p.features) {
-			f := report.Feature{Name: feature(j), Values: make([]float64, x.N)}
+			f := view.Feature{Name: feature(j), Values: make([]float64, x.N)}
 			for i := range f.Values {
 				f.Values[i] = x.Row(i)[j]
 			}
@@ -461,11 +462,11 @@ func (r *pageRun) suspects() error {
 			return err
 		}
 		if len(fit.Violated) > mostSuspects {
-			r.warn("%d of the %d links that look wrong under %s are in the page", mostSuspects, len(fit.Violated), v.name)
+			r.Warnf("%d of the %d links that look wrong under %s are in the page", mostSuspects, len(fit.Violated), v.name)
 			fit.Violated = fit.Violated[:mostSuspects]
 		}
 		for _, w := range fit.Violated {
-			r.out.Suspects = append(r.out.Suspects, report.Suspect{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.name, Distance: w.Distance, Expected: w.Bound, Excess: times(w)})
+			r.out.Suspects = append(r.out.Suspects, view.Suspect{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.name, Distance: w.Distance, Expected: w.Bound, Excess: times(w)})
 		}
 	}
 	return nil
@@ -485,7 +486,7 @@ func (r *pageRun) doubts() error {
 		return err
 	}
 	for _, l := range mostSuspicious(ranked, r.d, r.p.suspicious) {
-		r.out.Doubts = append(r.out.Doubts, report.Doubt{Rows: l.rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
+		r.out.Doubts = append(r.out.Doubts, view.Doubt{Rows: l.rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
 	}
 	return nil
 }
@@ -514,16 +515,16 @@ func (r *pageRun) models() error {
 			return err
 		}
 		about := mustlink.NewModel(v.fitted, r.eng).Describe()
-		info := report.Model{Name: v.name, Notices: about.Notices}
+		info := view.Model{Name: v.name, Notices: about.Notices}
 		add := func(name, value string) {
 			if value != "" {
-				info.Facts = append(info.Facts, report.Fact{Name: name, Value: value})
+				info.Facts = append(info.Facts, view.Fact{Name: name, Value: value})
 			}
 		}
 		add("method", about.Method)
 		add("parameters", compact(file.Header.Params))
 		add("scaling", about.Preparation)
-		add("embedding", plural(about.Dim, "dimension"))
+		add("embedding", session.Plural(about.Dim, "dimension"))
 		add("status", statusText(about.Converged, 0, about.Message))
 		add("time of the fit", shortTime(about.Elapsed.Seconds()))
 		add("made by", "mustlink "+file.Header.LibraryVersion+", "+file.Header.Build)
@@ -541,24 +542,24 @@ func (r *pageRun) models() error {
 			return err
 		}
 	}
-	r.out.Warnings = r.allWarnings()
-	r.out.Versions = []report.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(r.eng)}}
+	r.out.Warnings = r.Warnings()
+	r.out.Versions = []view.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(r.eng)}}
 	return nil
 }
 
 // pictures draws the trace and the spectra of a model.
-func (r *pageRun) pictures(v view) error {
-	add := func(title string, l figure.Lines) error {
+func (r *pageRun) pictures(v space) error {
+	add := func(title string, l view.Lines) error {
 		var b bytes.Buffer
-		if err := figure.Write(&b, "svg", figure.Size{Width: 7, Height: 3.5}, l); err != nil {
+		if err := view.Write(&b, "svg", view.Size{Width: 7, Height: 3.5}, l); err != nil {
 			return err
 		}
-		r.out.Pictures = append(r.out.Pictures, report.Picture{Title: title, SVG: b.Bytes()})
+		r.out.Pictures = append(r.out.Pictures, view.Picture{Title: title, SVG: b.Bytes()})
 		return nil
 	}
 	if s, ok := traceOf(v.fitted.Model); ok {
 		s.Name = "objective"
-		if err := add(v.name+": objective", figure.Lines{XLabel: "iteration", YLabel: "objective", Series: []figure.Series{s}, NoLegend: true}); err != nil {
+		if err := add(v.name+": objective", view.Lines{XLabel: "iteration", YLabel: "objective", Series: []view.Series{s}, NoLegend: true}); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // asParquet writes the points of a CSV file in dir as NAME.parquet beside it.
@@ -20,7 +21,7 @@ func asParquet(t *testing.T, dir, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dataset.WriteData(filepath.Join(dir, name+".parquet"), d, dataset.WriteOptions{Extensions: extensions()}); err != nil {
+	if err := dataset.WriteData(filepath.Join(dir, name+".parquet"), d, dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -28,7 +29,7 @@ func asParquet(t *testing.T, dir, name string) {
 // matrixIn reads a matrix that a command has written.
 func matrixIn(t *testing.T, dir, name string) ([]float64, []string) {
 	t.Helper()
-	d, err := dataset.Read(filepath.Join(dir, name), dataset.ReadOptions{Extensions: extensions()})
+	d, err := dataset.Read(filepath.Join(dir, name), dataset.ReadOptions{Extensions: session.Extensions()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestParquetLarge(t *testing.T) {
 		x.Data[i] = math.Sin(float64(i))
 	}
 	for _, name := range []string{"large.parquet", "large.npy"} {
-		if err := dataset.WriteData(filepath.Join(dir, name), &dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}}, dataset.WriteOptions{Extensions: extensions()}); err != nil {
+		if err := dataset.WriteData(filepath.Join(dir, name), &dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}}, dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,7 +122,7 @@ func TestParquetBad(t *testing.T) {
 	x := &points.Dense{N: 3, D: 3, Data: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}
 	d := &dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}, IDs: []string{"p", "q", "p"}}
 	path := filepath.Join(dir, "x.parquet")
-	if err := dataset.WriteData(path, d, dataset.WriteOptions{Extensions: extensions()}); err != nil {
+	if err := dataset.WriteData(path, d, dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)

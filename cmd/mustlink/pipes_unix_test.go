@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // TestClosedPipe: a command whose reader has gone ends as the system's own tools do, by SIGPIPE or with all that it
@@ -103,7 +105,7 @@ func TestSlowInput(t *testing.T) {
 			const most = 100 // pieces, of an odd length
 			cmd.Stdin = &trickle{rest: content, most: len(content)/most | 1}
 			got := finish(t, cmd)
-			if got.code != exitOK || got.stdout != want.stdout {
+			if got.code != usage.ExitOK || got.stdout != want.stdout {
 				t.Errorf("code %d, %d bytes: want %d bytes\n%s", got.code, len(got.stdout), len(want.stdout), got.stderr)
 			}
 		})
@@ -140,7 +142,7 @@ func TestTruncatedInput(t *testing.T) {
 				cmd.Stdin = strings.NewReader(content[:len(content)*k/parts])
 				o := finish(t, cmd)
 				cuts++
-				if o.code == exitOK && !s.strict && k > 0 {
+				if o.code == usage.ExitOK && !s.strict && k > 0 {
 					good++
 					continue
 				}
@@ -148,7 +150,7 @@ func TestTruncatedInput(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("inputs cut off: %d, of which %d were whole lines; all others with code %d and a message", cuts, good, exitInput)
+	t.Logf("inputs cut off: %d, of which %d were whole lines; all others with code %d and a message", cuts, good, usage.ExitInput)
 }
 
 // TestClosedInput: no standard input at all is an empty one.
@@ -177,7 +179,7 @@ func TestBrokenInput(t *testing.T) {
 			cmd := command(dir, strings.Fields(s.line)...)
 			cmd.Stdin = folder
 			o := finish(t, cmd)
-			if o.code == exitOK || !strings.Contains(o.stderr, syscall.EISDIR.Error()) || strings.Contains(o.stderr, "goroutine ") {
+			if o.code == usage.ExitOK || !strings.Contains(o.stderr, syscall.EISDIR.Error()) || strings.Contains(o.stderr, "goroutine ") {
 				t.Errorf("code %d, message %q", o.code, o.stderr)
 			}
 		})

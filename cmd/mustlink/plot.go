@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/bench/figure"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
 )
 
 // plotFlags are the flags of `mustlink plot`.
@@ -27,7 +29,7 @@ type plotFlags struct {
 	maxLinks  int
 	seed      uint64
 	title     string
-	size      figure.Size
+	size      view.Size
 	pointSize float64
 	noLegend  bool
 	chunklets bool
@@ -71,7 +73,7 @@ of the papers' tables, ranks of a cross table, learning curves.`,
 			if p.curve != "" {
 				return a.plotCurve(cmd, args, &p)
 			}
-			if err := positional(0, 1, "one MODEL")(cmd, args); err != nil {
+			if err := usage.Positional(0, 1, "one MODEL")(cmd, args); err != nil {
 				return err
 			}
 			if len(args) == 1 && isJSON(args[0]) {
@@ -91,7 +93,7 @@ of the papers' tables, ranks of a cross table, learning curves.`,
 	f.BoolVar(&p.before, "before", false, "draw the points as they are beside those of the MODEL")
 	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum in place of points")
 	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, or chunklets, chosen by --seed")
-	seedFlag(f, &p.seed)
+	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.title, "title", "", "`TEXT` above the drawing (default the name of the data and the method)")
 	f.Float64Var(&p.size.Width, "width", 6, "width in inches")
 	f.Float64Var(&p.size.Height, "height", 4.5, "height in inches")
@@ -99,7 +101,7 @@ of the papers' tables, ranks of a cross table, learning curves.`,
 	f.Float64Var(&p.pointSize, "point-size", 0, "radius of points in 1/72 inch (default by their number)")
 	f.BoolVar(&p.noLegend, "no-legend", false, "leave out the legend")
 	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
-	completeWith(cmd, "curve", curveNames()...)
+	usage.CompleteWith(cmd, "curve", curveNames()...)
 	f.Lookup("format").Usage += "; png, svg or pdf is that of the PICTURE (default png)"
 	return cmd
 }
@@ -116,11 +118,11 @@ type plotReport struct {
 }
 
 func (r plotReport) text(w io.Writer) {
-	must := plural(r.Must, "must-link")
+	must := session.Plural(r.Must, "must-link")
 	if r.Chunks > 0 {
-		must = plural(r.Chunks, "chunklet")
+		must = session.Plural(r.Chunks, "chunklet")
 	}
-	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, plural(r.Points, "point"), must, plural(r.Cannot, "cannot-link"))
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, session.Plural(r.Points, "point"), must, session.Plural(r.Cannot, "cannot-link"))
 }
 
 func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
@@ -152,13 +154,13 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 			return fault.InFile(err, p.links.path)
 		}
 	}
-	panels := []figure.Panel{s}
+	panels := []view.Panel{s}
 	if p.before {
 		raw, err := m.scatterBefore(ctx, d, p, s)
 		if err != nil {
 			return fault.InFile(err, d.Name)
 		}
-		panels = []figure.Panel{raw, s}
+		panels = []view.Panel{raw, s}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -166,48 +168,48 @@ func (a *app) runPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
 	if err := a.writePicture(p, panels...); err != nil {
 		return err
 	}
-	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), len(s.Chunklets), []string{s.XLabel, s.YLabel}, p.out, a.allWarnings()}
-	return a.summarise(p.out, r, r.text)
+	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), len(s.Chunklets), []string{s.XLabel, s.YLabel}, p.out, a.Warnings()}
+	return a.Summarize(p.out, r, r.text)
 }
 
 // checkPlot finds every mistake that shows before data are read.
 func (a *app) checkPlot(cmd *cobra.Command, args []string, p *plotFlags) error {
-	check := a.check(cmd)
+	check := a.Check(cmd)
 	model, sequences := len(args) > 0, p.data.formatName() == "fasta"
 	if !p.spectrum {
-		check.required("input")
+		check.Required("input")
 	}
-	check.required("output")
-	check.refuse(p.spectrum && (!model || p.data.path != "" || p.links.path != ""), "--spectrum is that of a MODEL: want MODEL, and neither -i nor -c")
-	check.refuse(p.before && (!model || p.spectrum || p.dims != nil), "--before is beside a MODEL: want MODEL, and neither --spectrum nor --dims")
-	check.refuse(p.before && (p.data.gram || sequences), "--before is given, but %s holds objects without coordinates", p.data.path)
-	check.refuse(p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
+	check.Required("output")
+	check.Refuse(p.spectrum && (!model || p.data.path != "" || p.links.path != ""), "--spectrum is that of a MODEL: want MODEL, and neither -i nor -c")
+	check.Refuse(p.before && (!model || p.spectrum || p.dims != nil), "--before is beside a MODEL: want MODEL, and neither --spectrum nor --dims")
+	check.Refuse(p.before && (p.data.gram || sequences), "--before is given, but %s holds objects without coordinates", p.data.path)
+	check.Refuse(p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
 		"--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
-	check.least("--max-links", p.maxLinks, 0)
-	check.refuse(!model && p.data.gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
-	check.refuse(!model && sequences, "%s holds sequences, which have no coordinates: fit a model and pass it", p.data.path)
-	check.refuse(p.chunklets && p.links.path == "", "--chunklets is given without -c: want a file of links or chunklets")
-	check.refuse(!(p.pointSize >= 0 && p.pointSize <= 100), "--point-size is %v: want 0 to 100", p.pointSize)
-	check.scaling(&p.scaling, model, false)
-	check.do(p.checkFormat)
-	check.models(args)
+	check.Least("--max-links", p.maxLinks, 0)
+	check.Refuse(!model && p.data.gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	check.Refuse(!model && sequences, "%s holds sequences, which have no coordinates: fit a model and pass it", p.data.path)
+	check.Refuse(p.chunklets && p.links.path == "", "--chunklets is given without -c: want a file of links or chunklets")
+	check.Refuse(!(p.pointSize >= 0 && p.pointSize <= 100), "--point-size is %v: want 0 to 100", p.pointSize)
+	p.scaling.check(check, model, false)
+	check.Do(p.checkFormat)
+	check.Models(args)
 	if !p.spectrum {
-		check.data(&p.data)
+		p.data.check(check)
 	}
-	check.links(&p.links)
+	p.links.check(check)
 	p.checkPicture(check)
-	return check.err
+	return check.Err
 }
 
 // checkPicture checks size and place of the picture.
-func (p *plotFlags) checkPicture(check *checks) {
+func (p *plotFlags) checkPicture(check *session.Checks) {
 	if p.format != "svg" {
-		check.binary("-o, --output", p.out, p.format)
+		check.Binary("-o, --output", p.out, p.format)
 	}
-	check.do(func() error {
-		return renameParams(p.size.Check(), "width", "--width", "height", "--height", "dpi", "--dpi")
+	check.Do(func() error {
+		return usage.RenameParams(p.size.Check(), "width", "--width", "height", "--height", "dpi", "--dpi")
 	})
-	check.output("-o, --output", p.out)
+	check.Output("-o, --output", p.out)
 }
 
 // checkFormat sets the format of the picture. --format names it, or that of the data: no word
@@ -215,29 +217,29 @@ func (p *plotFlags) checkPicture(check *checks) {
 func (p *plotFlags) checkFormat() (err error) {
 	asked := ""
 	switch given := p.data.format; {
-	case slices.Contains(figure.Formats(), given):
+	case slices.Contains(view.Formats(), given):
 		asked, p.data.format = given, ""
-	case given != "" && formatOf("."+given) == "":
-		return fault.Unknown("--format", given, append(figure.Formats(), formats()...))
+	case given != "" && session.FormatOf("."+given) == "":
+		return fault.Unknown("--format", given, append(view.Formats(), session.Formats()...))
 	}
-	if p.out == stream {
-		p.format = nameOr(asked, "png")
+	if p.out == session.Stream {
+		p.format = session.NameOr(asked, "png")
 		return nil
 	}
-	if p.format, err = figure.FormatOf(p.out); err != nil && asked != "" {
+	if p.format, err = view.FormatOf(p.out); err != nil && asked != "" {
 		p.format, err = asked, nil
 	}
-	return renameParams(err, "picture", "-o, --output")
+	return usage.RenameParams(err, "picture", "-o, --output")
 }
 
 // scatter places the points.
-func (m *metric) scatter(ctx context.Context, d *dataset.Data, p *plotFlags) (s figure.Scatter, err error) {
-	s = figure.Scatter{Title: nameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
+func (m *metric) scatter(ctx context.Context, d *dataset.Data, p *plotFlags) (s view.Scatter, err error) {
+	s = view.Scatter{Title: session.NameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
 	if m.fitted == nil {
 		err = m.placeRaw(ctx, d, p, &s)
 		return s, err
 	}
-	s.Title = nameOr(p.title, s.Title+", "+m.name())
+	s.Title = session.NameOr(p.title, s.Title+", "+m.name())
 	y, err := m.coordinates(ctx, d)
 	if err != nil {
 		return s, err
@@ -258,9 +260,9 @@ func featureName(d *dataset.Data, j int) string {
 }
 
 // scatterBefore places the points as the model takes them, with the links of the learned picture.
-func (m *metric) scatterBefore(ctx context.Context, d *dataset.Data, p *plotFlags, learned figure.Scatter) (s figure.Scatter, err error) {
+func (m *metric) scatterBefore(ctx context.Context, d *dataset.Data, p *plotFlags, learned view.Scatter) (s view.Scatter, err error) {
 	s = learned
-	s.Title, s.NoLegend = nameOr(p.title, filepath.Base(d.Name))+", raw", true
+	s.Title, s.NoLegend = session.NameOr(p.title, filepath.Base(d.Name))+", raw", true
 	before := *d
 	if before.Points, err = m.points(d); err == nil {
 		err = m.placeRaw(ctx, &before, p, &s)
@@ -269,7 +271,7 @@ func (m *metric) scatterBefore(ctx context.Context, d *dataset.Data, p *plotFlag
 }
 
 // placeRaw takes the points' own coordinates.
-func (m *metric) placeRaw(ctx context.Context, d *dataset.Data, p *plotFlags, s *figure.Scatter) error {
+func (m *metric) placeRaw(ctx context.Context, d *dataset.Data, p *plotFlags, s *view.Scatter) error {
 	table, err := p.scaling.apply(m.app, d)
 	if err != nil {
 		return err
@@ -283,17 +285,17 @@ func (m *metric) placeRaw(ctx context.Context, d *dataset.Data, p *plotFlags, s 
 
 // place takes two columns of m, or the plane in which its rows vary most where there are more
 // and none was asked for. Where there is one column, points lie on a line.
-func place(ctx context.Context, eng *engine.Engine, s *figure.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
+func place(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
 	if dims == nil && m.Cols > 2 {
 		var share [2]float64
-		s.X, s.Y, share, err = figure.Plane(ctx, eng, m)
+		s.X, s.Y, share, err = view.Plane(ctx, eng, m)
 		s.XLabel = fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*share[0])
 		s.YLabel = fmt.Sprintf("second principal component (%.0f %%)", 100*share[1])
 		return err
 	}
 	for _, j := range dims {
 		if j >= m.Cols {
-			return usagef("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
+			return usage.Errorf("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
 		}
 	}
 	if dims == nil {
@@ -317,7 +319,7 @@ func coordinate(m blas.Matrix, j int, name func(j int) string) ([]float64, strin
 }
 
 // drawLinks adds the links to draw, with a warning when these are not all.
-func (a *app) drawLinks(eng *engine.Engine, set *links.Set, p *plotFlags, s *figure.Scatter) error {
+func (a *app) drawLinks(eng *engine.Engine, set *links.Set, p *plotFlags, s *view.Scatter) error {
 	s.Cannot, s.AllCannot = pairsOf(sample(a, "cannot-link", set.Cannot(), p)), len(set.Cannot())
 	if p.chunklets {
 		groups := slices.DeleteFunc(slices.Clone(set.Chunklets()), func(rows []int) bool { return len(rows) < 2 })
@@ -344,7 +346,7 @@ func sample[T any](a *app, kind string, all []T, p *plotFlags) []T {
 	if len(all) <= p.maxLinks {
 		return all
 	}
-	a.warn("%d of %s drawn: --max-links", p.maxLinks, plural(len(all), kind))
+	a.Warnf("%d of %s drawn: --max-links", p.maxLinks, session.Plural(len(all), kind))
 	chosen := rand.New(rand.NewPCG(p.seed, uint64(len(all)))).Perm(len(all))[:p.maxLinks]
 	slices.Sort(chosen)
 	out := make([]T, 0, p.maxLinks)
@@ -355,8 +357,8 @@ func sample[T any](a *app, kind string, all []T, p *plotFlags) []T {
 }
 
 // writePicture draws into the file, or to standard output.
-func (a *app) writePicture(p *plotFlags, panels ...figure.Panel) error {
+func (a *app) writePicture(p *plotFlags, panels ...view.Panel) error {
 	size := p.size
 	size.Width *= float64(len(panels))
-	return a.writeFile(p.out, func(w io.Writer) error { return figure.Write(w, p.format, size, panels...) })
+	return a.WriteFile(p.out, func(w io.Writer) error { return view.Write(w, p.format, size, panels...) })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // precisionFlag is --precision: double, or single for those who ask for it.
@@ -103,5 +104,5 @@ func embedSingle(ctx context.Context, eng *engine.Engine, m algorithms.Model, x 
 		return blas.Matrix32{}, fmt.Errorf("in single precision: %w", err)
 	}
 	y, err := with.EmbedSingle(ctx, eng, narrow)
-	return y, renameParams(err, "precision", "--precision")
+	return y, usage.RenameParams(err, "precision", "--precision")
 }

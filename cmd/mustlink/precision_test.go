@@ -8,12 +8,13 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // placesIn returns what an embedding wrote.
 func placesIn(t *testing.T, dir, name string) *points.Dense {
 	t.Helper()
-	d, err := dataset.Read(filepath.Join(dir, name), dataset.ReadOptions{Extensions: extensions()})
+	d, err := dataset.Read(filepath.Join(dir, name), dataset.ReadOptions{Extensions: session.Extensions()})
 	if err != nil {
 		t.Fatal(err)
 	}

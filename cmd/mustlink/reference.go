@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // newReference is for makefiles: it writes what the help says in other forms.
@@ -22,16 +24,16 @@ func newReference(a *app) *cobra.Command {
 		Example: `  mustlink reference --markdown docs/cli.md
   mustlink reference --man /usr/local/share/man`,
 		Hidden: true,
-		Args:   positional(0, 0, ""),
+		Args:   usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			check := a.check(cmd)
-			check.exclusive("markdown", "man")
+			check := a.Check(cmd)
+			check.Exclusive("markdown", "man")
 			if markdown == "" {
-				check.required("man")
+				check.Required("man")
 			}
 			switch {
-			case check.err != nil:
-				return check.err
+			case check.Err != nil:
+				return check.Err
 			case markdown == "":
 				return writeManual(cmd.Root(), man)
 			}
@@ -63,7 +65,7 @@ func walk(cmd *cobra.Command, f func(*cobra.Command) error) error {
 func isTopic(cmd *cobra.Command) bool { return cmd.IsAdditionalHelpTopicCommand() }
 
 // about returns the long text of a command, the short one where there is no other.
-func about(cmd *cobra.Command) string { return nameOr(cmd.Long, cmd.Short) }
+func about(cmd *cobra.Command) string { return session.NameOr(cmd.Long, cmd.Short) }
 
 // flagText returns a flag with its letter and the name of its value, its description, and its default.
 func flagText(f *pflag.Flag) (name, usage, value string) {

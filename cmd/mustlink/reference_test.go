@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // TestReferenceIsCurrent: docs/cli.md is what the help says today.
@@ -64,7 +65,7 @@ func TestTopics(t *testing.T) {
 	}
 	check("kernels", append(kernel.Names(), kernel.RuleNames()...)...)
 	check("links", "i,j,link", "i,chunklet", "i,j,k", "--links-by id", "links make")
-	check("formats", formats()...)
+	check("formats", session.Formats()...)
 	for _, m := range catalog.Methods() {
 		words := []string{m.Summary, m.DefaultKernel, "must-links", "Source: "}
 		for _, p := range m.Parameters {

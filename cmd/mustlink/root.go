@@ -4,6 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 const (
@@ -11,6 +13,9 @@ const (
 	groupApply = "apply"
 	groupFiles = "files"
 )
+
+// app is a run of the command.
+type app struct{ *session.Session }
 
 // newRoot returns the whole command line.
 func newRoot(a *app) *cobra.Command {
@@ -34,18 +39,12 @@ Data are read by extension: .csv, .npy, .parquet, .svm (svmlight), .idx or -ubyt
 Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
 Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,
 avx512, neon) choose the linear algebra; see mustlink info.`,
-		Version:       catalog.Version(),
-		Args:          cobra.ArbitraryArgs,
-		RunE:          unknownCommand,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Version: catalog.Version(),
+		Args:    cobra.ArbitraryArgs,
+		RunE:    usage.UnknownCommand,
 	}
 	root.SetVersionTemplate("mustlink {{.Version}}\n")
-	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(flagError)
-	a.globalFlags(root)
+	a.Root(root)
 	root.AddGroup(
 		&cobra.Group{ID: groupLearn, Title: "Learn:"},
 		&cobra.Group{ID: groupApply, Title: "Apply:"},
@@ -56,16 +55,8 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 	addGroup(root, groupFiles, newLinks(a), newCheck(a), newInspect(a), newScore(a), newPlot(a), newPage(a), newBench(a))
 	root.AddCommand(newInfo(a), newReference(a))
 	root.AddCommand(newTopics()...)
-	flagsInOrder(root.Commands())
+	session.FlagsInOrder(root.Commands())
 	return root
-}
-
-// flagsInOrder has the help of commands show flags in the order in which they are defined.
-func flagsInOrder(commands []*cobra.Command) {
-	for _, c := range commands {
-		c.Flags().SortFlags = false
-		flagsInOrder(c.Commands())
-	}
 }
 
 func addGroup(root *cobra.Command, group string, commands ...*cobra.Command) {
@@ -73,14 +64,4 @@ func addGroup(root *cobra.Command, group string, commands ...*cobra.Command) {
 		c.GroupID = group
 		root.AddCommand(c)
 	}
-}
-
-func (a *app) globalFlags(root *cobra.Command) {
-	f := root.PersistentFlags()
-	f.SortFlags = false
-	f.BoolVar(&a.json, "json", false, "print figures as JSON")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress bar and no summaries; warnings and errors still appear")
-	f.IntVar(&a.workers, "workers", 0, "goroutines that share the work; 0: all processors. Results do not depend on it, in the netlib build for a given --blas-threads")
-	f.IntVar(&a.blasThreads, "blas-threads", 0, "threads of one large linear algebra call; 0: as --workers")
-	f.Var(&a.memoryLimit, "memory-limit", "refuse requests beyond this size, such as 8GiB (default no limit)")
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // scalingFlags say how features are changed before anything else.
@@ -37,10 +39,17 @@ func (s *scalingFlags) apply(a *app, d *dataset.Data) (table *mustlink.Table, er
 		table, err = table.Standardize()
 	}
 	if err != nil {
-		return nil, fault.InFile(renameParams(err, "tfidf", "--tfidf", "standardize", "--standardize"), d.Name)
+		return nil, fault.InFile(usage.RenameParams(err, "tfidf", "--tfidf", "standardize", "--standardize"), d.Name)
 	}
 	for _, w := range table.Warnings()[len(d.Warnings):] {
-		a.warn("%s: %s", d.Name, w)
+		a.Warnf("%s: %s", d.Name, w)
 	}
 	return table, nil
+}
+
+// check refuses what does not go with a change of features.
+func (s *scalingFlags) check(c *session.Checks, model, gram bool) {
+	c.Refuse(s.standardize && s.tfidf, "--standardize and --tfidf are given together: want one of the two")
+	c.Refuse(s.any() && model, "%s is given with MODEL: the model scales points as it was fitted, want one of the two", s.name())
+	c.Refuse(s.any() && gram, "%s and --gram are given together: a Gram matrix has no columns to scale", s.name())
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type scoreFlags struct {
@@ -35,7 +37,7 @@ distances between and within classes, the AUC of distance as a test of "same cla
 leave-one-out accuracy of the nearest neighbour, and recall@k.`,
 		Example: `  mustlink score --truth data.csv --predicted clusters.csv
   mustlink score --truth data.csv --embedding embedded.npy --json`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runScore(cmd, &s) },
 	}
 	f := cmd.Flags()
@@ -43,19 +45,19 @@ leave-one-out accuracy of the nearest neighbour, and recall@k.`,
 	f.StringVar(&s.predicted, "predicted", "", "`LABELS`: a CSV with the predicted labels or clusters in the column label")
 	f.StringVar(&s.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
 	f.StringVar(&s.format, "format", "", "`FORMAT` of the embedding if its extension does not say it, such as csv or npy (default csv)")
-	completeWith(cmd, "format", formats()...)
+	usage.CompleteWith(cmd, "format", session.Formats()...)
 	return cmd
 }
 
 func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
-	check := a.check(cmd)
-	check.required("truth")
-	check.refuse(s.predicted == "" && s.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", helpHint(cmd))
-	check.input("--truth", s.truth)
-	check.input("--predicted", s.predicted)
-	check.input("--embedding", s.embedding)
-	if check.err != nil {
-		return check.err
+	check := a.Check(cmd)
+	check.Required("truth")
+	check.Refuse(s.predicted == "" && s.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(cmd))
+	check.Input("--truth", s.truth)
+	check.Input("--predicted", s.predicted)
+	check.Input("--embedding", s.embedding)
+	if check.Err != nil {
+		return check.Err
 	}
 	work := a.scoreAll
 	if s.embedding == "" {
@@ -65,7 +67,7 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.print(r, func(w io.Writer) { scoreText(w, r) })
+	return a.Print(r, func(w io.Writer) { scoreText(w, r) })
 }
 
 // scoreAll scores what is held.
@@ -74,16 +76,16 @@ func (a *app) scoreAll(ctx context.Context, s *scoreFlags) (*score.Report, error
 	if err != nil {
 		return nil, err
 	}
-	return await(ctx, func() (*score.Report, error) { return score.All(in) })
+	return session.Await(ctx, func() (*score.Report, error) { return score.All(in) })
 }
 
 // linesOfBlock returns how many lines of labels or pairs are read at a time; one takes the memory
 // of a row of 12 numbers.
-func (a *app) linesOfBlock() int { return catalog.BlockRows(12, int64(a.memoryLimit)) }
+func (a *app) linesOfBlock() int { return catalog.BlockRows(12, int64(a.MemoryLimit)) }
 
 // scoreLabels counts labels as they are read: what it holds grows with their kinds, not with their number.
 func (a *app) scoreLabels(ctx context.Context, s *scoreFlags) (*score.Report, error) {
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +100,7 @@ func (a *app) scoreLabels(ctx context.Context, s *scoreFlags) (*score.Report, er
 	}
 	defer predicted.Close()
 	next := func(l *dataset.LabelStream) ([]string, error) {
-		labels, err := await(ctx, func() ([]string, error) { return l.Next(a.linesOfBlock()) })
+		labels, err := session.Await(ctx, func() ([]string, error) { return l.Next(a.linesOfBlock()) })
 		if err == io.EOF {
 			err = nil
 		}
@@ -135,11 +137,11 @@ func (a *app) scoreLabels(ctx context.Context, s *scoreFlags) (*score.Report, er
 
 // openLabels begins to read labels a block at a time.
 func (a *app) openLabels(ctx context.Context, path string) (*dataset.LabelStream, error) {
-	return await(ctx, func() (*dataset.LabelStream, error) {
-		if path == stream {
-			return dataset.DecodeLabelStream(a.stdin, "standard input", false)
+	return session.Await(ctx, func() (*dataset.LabelStream, error) {
+		if path == session.Stream {
+			return dataset.DecodeLabelStream(a.Stdin, "standard input", false)
 		}
-		return dataset.OpenLabels(path, int64(a.memoryLimit))
+		return dataset.OpenLabels(path, int64(a.MemoryLimit))
 	})
 }
 
@@ -149,7 +151,7 @@ func otherLength(s *scoreFlags, truth, predicted int, ended bool) error {
 	if !ended {
 		more = " or more"
 	}
-	has, wants := plural(predicted, "label"), strconv.Itoa(truth)
+	has, wants := session.Plural(predicted, "label"), strconv.Itoa(truth)
 	if predicted > truth {
 		has += more
 	} else {
@@ -168,7 +170,7 @@ func (a *app) scoreInput(ctx context.Context, s *scoreFlags) (in score.Input, er
 			return in, err
 		}
 		if len(in.Predicted) != len(in.Truth) {
-			return in, fault.Data(s.predicted, "it has %s: want %d, as many as %s", plural(len(in.Predicted), "label"), len(in.Truth), s.truth)
+			return in, fault.Data(s.predicted, "it has %s: want %d, as many as %s", session.Plural(len(in.Predicted), "label"), len(in.Truth), s.truth)
 		}
 	}
 	if s.embedding == "" {
@@ -178,7 +180,7 @@ func (a *app) scoreInput(ctx context.Context, s *scoreFlags) (in score.Input, er
 	if err != nil {
 		return in, err
 	}
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return in, err
 	}
@@ -187,7 +189,7 @@ func (a *app) scoreInput(ctx context.Context, s *scoreFlags) (in score.Input, er
 		return in, err
 	}
 	if x.Rows != len(in.Truth) {
-		return in, fault.Data(s.embedding, "it has %s: want %d, as many as %s has labels", plural(x.Rows, "row"), len(in.Truth), s.truth)
+		return in, fault.Data(s.embedding, "it has %s: want %d, as many as %s has labels", session.Plural(x.Rows, "row"), len(in.Truth), s.truth)
 	}
 	in.X, in.N, in.D = x.Data, x.Rows, x.Cols
 	return in, nil
@@ -203,7 +205,7 @@ func scoreText(w io.Writer, r *score.Report) {
 		fmt.Fprintf(w, "clusters\t%d\n", r.Clusters)
 	}
 	for _, f := range r.Figures() {
-		fmt.Fprintf(w, "%s\t%v\n", f.Name, number(f.Value))
+		fmt.Fprintf(w, "%s\t%v\n", f.Name, session.Number(f.Value))
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)

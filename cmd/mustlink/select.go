@@ -16,6 +16,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type selectFlags struct {
@@ -56,7 +58,7 @@ errors on the same folds: the best of many on few links owes some of that to luc
 		Example: `  mustlink select -i data.csv -c links.csv --standardize -o model.mlk
   mustlink select -i data.csv -c links.csv --methods krca,itml --grid eps_rel=1e-4:1e-1:4 --grid gamma=0.3,1,3 -o model.mlk
   mustlink select -i data.csv -c links.csv --criterion agreement -n 3 --halving --state fits.jsonl --report trials.json -o model.mlk`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runSelect(cmd, &s) },
 	}
 	f := cmd.Flags()
@@ -77,11 +79,11 @@ errors on the same folds: the best of many on few links owes some of that to luc
 	f.StringVar(&s.state, "state", "", "`FILE` that keeps finished fits, to go on after an interrupt")
 	f.StringVar(&s.report, "report", "", "a `FILE` for all trials, .json")
 	s.scaling.add(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
-	seedFlag(f, &s.seed)
+	usage.SeedFlag(f, &s.seed)
 	f.BoolVar(&s.strict, "strict", false, "take warnings about data and links as errors")
 	f.StringVarP(&s.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
-	completeWith(cmd, "methods", methodsThat(func(m catalog.Method) bool { return !m.UsesTargets })...)
-	completeWith(cmd, "criterion", selection.Criteria()...)
+	usage.CompleteWith(cmd, "methods", methodsThat(func(m catalog.Method) bool { return !m.UsesTargets })...)
+	usage.CompleteWith(cmd, "criterion", selection.Criteria()...)
 	return cmd
 }
 
@@ -101,7 +103,7 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 		return err
 	}
 	ctx := cmd.Context()
-	eng, err := a.engine()
+	eng, err := a.Engine()
 	if err != nil {
 		return err
 	}
@@ -119,14 +121,14 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 		}
 		o.Labels = d.Labels
 	}
-	bar := a.progress()
-	defer bar.done()
-	o.Progress = bar.report
+	bar := a.Progress()
+	defer bar.Done()
+	o.Progress = bar.Report
 	chosen, err := selection.Select(ctx, eng, table.Data().Points, set, o)
 	if err != nil {
-		return fault.InFile(renameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"), d.Name)
+		return fault.InFile(usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"), d.Name)
 	}
-	bar.done()
+	bar.Done()
 	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
 	if o.Incumbent != nil {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
@@ -135,42 +137,42 @@ func (a *app) runSelect(cmd *cobra.Command, s *selectFlags) error {
 		return err
 	}
 	if s.report != "" {
-		if err := a.writeJSON(s.report, r); err != nil {
+		if err := a.WriteJSON(s.report, r); err != nil {
 			return err
 		}
 	}
-	return a.summarise(s.out, r, r.text)
+	return a.Summarize(s.out, r, r.text)
 }
 
 // checkSelect finds every mistake that shows before data are read.
 func (a *app) checkSelect(cmd *cobra.Command, s *selectFlags) (selection.Options, error) {
 	o := selection.DefaultOptions()
 	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(s.criterion), s.folds, s.clusters, s.halving, s.seed, s.state
-	check := a.check(cmd)
-	check.required("input", "output")
-	check.refuse(s.trials < 0 || cmd.Flags().Changed("trials") && s.trials == 0, "--trials is %d: want a number >= 1", s.trials)
-	check.refuse(s.fromLabels == allLabels, "--links-from-labels is %q: want a number, as all links of a class leave nothing to hold out", s.fromLabels)
-	check.do(func() (err error) {
+	check := a.Check(cmd)
+	check.Required("input", "output")
+	check.Refuse(s.trials < 0 || cmd.Flags().Changed("trials") && s.trials == 0, "--trials is %d: want a number >= 1", s.trials)
+	check.Refuse(s.fromLabels == allLabels, "--links-from-labels is %q: want a number, as all links of a class leave nothing to hold out", s.fromLabels)
+	check.Do(func() (err error) {
 		o.Candidates, err = s.candidates()
-		return renameParams(err, "method", "--methods", "grid", "--grid")
+		return usage.RenameParams(err, "method", "--methods", "grid", "--grid")
 	})
 	if s.trials > 0 {
 		o.Candidates = selection.Sample(o.Candidates, s.trials, s.seed)
 	}
-	check.do(func() error { return s.keep(cmd, &o) })
+	check.Do(func() error { return s.keep(cmd, &o) })
 	s.checkLinks(check)
-	check.scaling(&s.scaling, false, s.data.gram)
-	check.data(&s.data)
-	check.links(&s.links)
-	check.state(s.state)
-	if s.report != "" && !hasEnding(s.report, "json") {
-		check.do(func() error {
+	s.scaling.check(check, false, s.data.gram)
+	s.data.check(check)
+	s.links.check(check)
+	check.State(s.state)
+	if s.report != "" && !session.HasEnding(s.report, "json") {
+		check.Do(func() error {
 			return &fault.ParamError{Param: "--report", Value: s.report, Want: "a name that ends in .json"}
 		})
 	}
-	check.output("--report", s.report)
-	check.model(s.out)
-	return o, check.err
+	check.Output("--report", s.report)
+	check.Model(s.out)
+	return o, check.Err
 }
 
 // candidates are those of the grid that is given, or of the methods' own.
@@ -201,13 +203,13 @@ func (s *selectFlags) keep(cmd *cobra.Command, o *selection.Options) error {
 	o.Margin = s.margin
 	if s.incumbent == "" {
 		if cmd.Flags().Changed("margin") {
-			return usagef("--margin is that of the --incumbent: want both, or neither")
+			return usage.Errorf("--margin is that of the --incumbent: want both, or neither")
 		}
 		return nil
 	}
 	c, err := selection.Parse(s.incumbent)
 	if err != nil {
-		return renameParams(err, "candidate", "--incumbent", "method", "--incumbent")
+		return usage.RenameParams(err, "candidate", "--incumbent", "method", "--incumbent")
 	}
 	o.Incumbent = &c
 	for _, other := range o.Candidates {
@@ -284,7 +286,7 @@ func (r *selectReport) text(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t%.4f ± %.4f\t%d\t%s\n", t.Candidate, t.Mean, t.SD, len(t.Scores), shortTime(t.Seconds))
 	}
-	fmt.Fprintf(w, "%s in %s\n", plural(r.Fits, "fit"), shortTime(r.Seconds))
+	fmt.Fprintf(w, "%s in %s\n", session.Plural(r.Fits, "fit"), shortTime(r.Seconds))
 	if r.Incumbent != "" {
 		r.verdict(w)
 	}

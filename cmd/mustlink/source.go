@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // pointSource is a set of points that comes in blocks, from a file that is read on the way where its format allows, and
@@ -45,9 +46,9 @@ func (a *app) openPoints(ctx context.Context, d *dataFlags, counted bool) (*poin
 		}
 		return inMemory(data), nil
 	}
-	s, err := await(ctx, func() (*dataset.Stream, error) {
-		if d.path == stream {
-			return dataset.DecodeStream(a.stdin, "standard input", o.Format, o)
+	s, err := session.Await(ctx, func() (*dataset.Stream, error) {
+		if d.path == session.Stream {
+			return dataset.DecodeStream(a.Stdin, "standard input", o.Format, o)
 		}
 		return dataset.OpenStream(d.path, o)
 	})
@@ -55,7 +56,7 @@ func (a *app) openPoints(ctx context.Context, d *dataFlags, counted bool) (*poin
 		return nil, formatError(err, d.path)
 	}
 	next := func(ctx context.Context, limit int) (*dataset.Data, error) {
-		return await(ctx, func() (*dataset.Data, error) { return s.Next(limit) })
+		return session.Await(ctx, func() (*dataset.Data, error) { return s.Next(limit) })
 	}
 	return &pointSource{rows: s.Rows(), next: next, close: func() { _ = s.Close() }}, nil // nothing was written
 }

@@ -13,13 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/internal/bytesize"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/bytesize"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // inProcess returns an app that reads nothing from standard input and is silent.
 func inProcess() *app {
-	return &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, getenv: os.Getenv, quiet: true}
+	return &app{&session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv, Quiet: true}}
 }
 
 // TestDistancesAreThoseHeld: distances of points that pass in blocks have the bits of those of points that are held, for rows named
@@ -43,7 +45,7 @@ func TestDistancesAreThoseHeld(t *testing.T) {
 			var want string
 			for _, limit := range []bytesize.Size{0, 1 << 20, 200 << 10} { // the blocks are smaller the smaller it is
 				a := inProcess()
-				a.workers, a.blasThreads = 1+int(limit>>20), 2
+				a.Workers, a.BLASThreads = 1+int(limit>>20), 2
 				fl := &distanceFlags{data: dataFlags{path: filepath.Join(dir, "data.csv")}, pairs: linkFlags{path: filepath.Join(dir, by+".csv"), by: by}, out: filepath.Join(dir, "out.csv")}
 				m, err := a.metric(context.Background(), filepath.Join(dir, method))
 				if err != nil {
@@ -55,7 +57,7 @@ func TestDistancesAreThoseHeld(t *testing.T) {
 					}
 					want = read(t, dir, "out.csv")
 				}
-				a.memoryLimit = limit
+				a.MemoryLimit = limit
 				if n, err := m.streamDistances(context.Background(), fl); err != nil || n != 400 {
 					t.Fatal(n, err)
 				}
@@ -200,7 +202,7 @@ func TestWithinTheMemoryLimit(t *testing.T) {
 			cmd := command(dir, strings.Fields(line+" -q --json --memory-limit "+strconv.Itoa(limit))...)
 			cmd.Env = append(os.Environ(), "GODEBUG=gctrace=1")
 			o := finish(t, cmd)
-			if o.code != exitOK {
+			if o.code != usage.ExitOK {
 				t.Fatalf("code %d\n%s", o.code, o.stderr)
 			}
 			peak, collections := peakHeap(t, o.stderr)

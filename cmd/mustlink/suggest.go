@@ -14,6 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type suggestFlags struct {
@@ -52,7 +54,7 @@ refused with the links that say so, and the question comes again.`,
 		Example: `  mustlink suggest -i data.csv --standardize -n 20 -o pairs.csv
   mustlink suggest model.mlk -i data.csv -c links.csv -n 20 -o pairs.csv
   mustlink suggest -i data.csv --standardize -c links.csv --interactive --classes 3`,
-		Args: positional(0, 1, "at most one MODEL"),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSuggest(cmd, args, &s) },
 	}
 	f := cmd.Flags()
@@ -63,7 +65,7 @@ refused with the links that say so, and the question comes again.`,
 	f.IntVar(&s.classes, "classes", 0, "number of classes, where it is known")
 	f.BoolVar(&s.interactive, "interactive", false, "ask, and append answers to LINKS, a .csv that need not exist yet")
 	s.scaling.add(f, "without MODEL: ", "to mean 0 and deviation 1")
-	seedFlag(f, &s.seed)
+	usage.SeedFlag(f, &s.seed)
 	f.StringVarP(&s.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
 	return cmd
 }
@@ -77,7 +79,7 @@ type suggestReport struct {
 }
 
 func (r *suggestReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s to ask\n", r.Output, plural(r.Pairs, "pair"))
+	fmt.Fprintf(w, "%s: %s to ask\n", r.Output, session.Plural(r.Pairs, "pair"))
 }
 
 func (a *app) runSuggest(cmd *cobra.Command, args []string, s *suggestFlags) error {
@@ -105,62 +107,62 @@ func (a *app) runSuggest(cmd *cobra.Command, args []string, s *suggestFlags) err
 	if err != nil {
 		return err
 	}
-	session, err := suggestion.New(places, set, suggestion.Options{Seed: s.seed, Classes: s.classes})
+	questions, err := suggestion.New(places, set, suggestion.Options{Seed: s.seed, Classes: s.classes})
 	if err != nil {
 		return fault.InFile(err, data.Name)
 	}
-	if s.classes > 0 && session.Classes() > s.classes {
-		a.warn("%s: %d classes are apart, but --classes is %d: it is not heeded", s.links.path, session.Classes(), s.classes)
+	if s.classes > 0 && questions.Classes() > s.classes {
+		a.Warnf("%s: %d classes are apart, but --classes is %d: it is not heeded", s.links.path, questions.Classes(), s.classes)
 	}
 	if s.interactive {
-		return a.ask(cmd, s, data, session)
+		return a.ask(cmd, s, data, questions)
 	}
 	var pairs [][2]int
-	for _, p := range session.Batch(s.count) {
+	for _, p := range questions.Batch(s.count) {
 		pairs = append(pairs, [2]int{p.I, p.J})
 	}
 	if len(pairs) < s.count {
-		a.warn("only %s can be asked at once: other questions depend on the answers, or these are known", plural(len(pairs), "pair"))
+		a.Warnf("only %s can be asked at once: other questions depend on the answers, or these are known", session.Plural(len(pairs), "pair"))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := dataset.WritePairs(s.out, pairs, s.links.rowNames(data), a.writingText()); err != nil {
+	if err := dataset.WritePairs(s.out, pairs, s.links.rowNames(data), a.WritingText()); err != nil {
 		return err
 	}
-	r := &suggestReport{Pairs: len(pairs), Classes: session.Classes(), Output: s.out, Warnings: a.allWarnings()}
-	return a.summarise(s.out, r, r.text)
+	r := &suggestReport{Pairs: len(pairs), Classes: questions.Classes(), Output: s.out, Warnings: a.Warnings()}
+	return a.Summarize(s.out, r, r.text)
 }
 
 // checkSuggest finds every mistake that shows before anything is read.
 func (a *app) checkSuggest(cmd *cobra.Command, args []string, s *suggestFlags) error {
-	check := a.check(cmd)
-	check.required("input")
-	check.least("-n, --count", s.count, 1)
-	check.refuse(s.classes < 0 || s.classes == 1 || cmd.Flags().Changed("classes") && s.classes == 0, "--classes is %d: want a number >= 2", s.classes)
-	check.scaling(&s.scaling, len(args) > 0, s.data.gram)
-	check.models(args)
-	check.data(&s.data)
+	check := a.Check(cmd)
+	check.Required("input")
+	check.Least("-n, --count", s.count, 1)
+	check.Refuse(s.classes < 0 || s.classes == 1 || cmd.Flags().Changed("classes") && s.classes == 0, "--classes is %d: want a number >= 2", s.classes)
+	s.scaling.check(check, len(args) > 0, s.data.gram)
+	check.Models(args)
+	s.data.check(check)
 	if s.interactive {
 		s.checkAsking(check)
-		return check.err
+		return check.Err
 	}
-	check.required("output")
-	check.links(&s.links)
-	check.output("-o, --output", s.out)
-	return check.err
+	check.Required("output")
+	s.links.check(check)
+	check.Output("-o, --output", s.out)
+	return check.Err
 }
 
 // checkAsking checks what only matters to --interactive.
-func (s *suggestFlags) checkAsking(check *checks) {
-	check.exclusive("interactive", "output")
-	check.required("links")
-	check.refuse(s.links.path == stream, "-c, --links is \"-\": answers are appended to it, want a file")
-	check.refuse(hasEnding(s.links.path, "gz"), "-c, --links is %q: answers are appended to it, want a file that is not compressed", s.links.path)
-	check.by(&s.links)
-	check.output("-c, --links", s.links.path)
-	check.input("--interactive", stream)
-	if !check.cmd.Flags().Changed("count") {
+func (s *suggestFlags) checkAsking(check *session.Checks) {
+	check.Exclusive("interactive", "output")
+	check.Required("links")
+	check.Refuse(s.links.path == session.Stream, "-c, --links is \"-\": answers are appended to it, want a file")
+	check.Refuse(session.HasEnding(s.links.path, "gz"), "-c, --links is %q: answers are appended to it, want a file that is not compressed", s.links.path)
+	s.links.checkBy(check)
+	check.Output("-c, --links", s.links.path)
+	check.Input("--interactive", session.Stream)
+	if !check.Cmd.Flags().Changed("count") {
 		s.count = 0
 	}
 }

@@ -16,18 +16,19 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // asker is an interactive session.
 type asker struct {
-	session *suggestion.Session
-	file    *linkAppender
-	in      *bufio.Scanner
-	out     io.Writer
-	shown   *sideBySide
-	name    func(row int) string
-	row     func(name string) (int, bool)
-	most    int // answers, 0 for all
+	questions *suggestion.Session
+	file      *linkAppender
+	in        *bufio.Scanner
+	out       io.Writer
+	shown     *sideBySide
+	name      func(row int) string
+	row       func(name string) (int, bool)
+	most      int // answers, 0 for all
 
 	answered, skipped int
 }
@@ -43,14 +44,14 @@ type askReport struct {
 }
 
 func (r *askReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %d skipped; it holds %s; classes met: %d\n", r.Output, plural(r.Answered, "answer"), r.Skipped, plural(r.Links, "link"), r.Classes)
+	fmt.Fprintf(w, "%s: %s, %d skipped; it holds %s; classes met: %d\n", r.Output, session.Plural(r.Answered, "answer"), r.Skipped, session.Plural(r.Links, "link"), r.Classes)
 }
 
 // ask asks until there is nothing to ask, nobody to answer, or enough.
-func (a *app) ask(cmd *cobra.Command, s *suggestFlags, d *dataset.Data, session *suggestion.Session) (err error) {
-	q := &asker{session: session, in: bufio.NewScanner(a.stdin), out: a.stdout, shown: newSideBySide(d), most: s.count}
-	if a.json || a.quiet {
-		q.out = a.stderr
+func (a *app) ask(cmd *cobra.Command, s *suggestFlags, d *dataset.Data, questions *suggestion.Session) (err error) {
+	q := &asker{questions: questions, in: bufio.NewScanner(a.Stdin), out: a.Stdout, shown: newSideBySide(d), most: s.count}
+	if a.JSON || a.Quiet {
+		q.out = a.Stderr
 	}
 	q.nameRows(s.links.rowNames(d), d.Points.Len())
 	if q.file, err = openAppender(s.links.path, q.name); err != nil {
@@ -60,8 +61,8 @@ func (a *app) ask(cmd *cobra.Command, s *suggestFlags, d *dataset.Data, session 
 	if err := q.run(cmd.Context()); err != nil {
 		return err
 	}
-	r := &askReport{q.answered, q.skipped, len(session.Links()), session.Classes(), s.links.path, a.allWarnings()}
-	return a.summarise(s.links.path, r, r.text)
+	r := &askReport{q.answered, q.skipped, len(questions.Links()), questions.Classes(), s.links.path, a.Warnings()}
+	return a.Summarize(s.links.path, r, r.text)
 }
 
 // nameRows takes the names of rows: ids, or numbers where these are nil.
@@ -83,7 +84,7 @@ func (q *asker) nameRows(ids []string, n int) {
 
 func (q *asker) run(ctx context.Context) error {
 	for q.most == 0 || q.answered < q.most {
-		pair, ok := q.session.Next()
+		pair, ok := q.questions.Next()
 		if !ok {
 			fmt.Fprintln(q.out, "Nothing is left to ask.")
 			return nil
@@ -113,7 +114,7 @@ func (q *asker) settle(ctx context.Context, pair suggestion.Pair) (more bool, er
 			case "q", "quit":
 				return false, nil
 			case "s", "skip":
-				q.session.Skip(pair.I, pair.J)
+				q.questions.Skip(pair.I, pair.J)
 				q.skipped++
 				return true, nil
 			}
@@ -131,7 +132,7 @@ func (q *asker) settle(ctx context.Context, pair suggestion.Pair) (more bool, er
 
 // read returns the next line, and false at the end of the input.
 func (q *asker) read(ctx context.Context) (line string, ok bool, err error) {
-	ok, err = await(ctx, func() (bool, error) { return q.in.Scan(), nil })
+	ok, err = session.Await(ctx, func() (bool, error) { return q.in.Scan(), nil })
 	if err != nil || ok {
 		return q.in.Text(), ok, err
 	}
@@ -162,19 +163,19 @@ func (q *asker) link(words []string) (l links.Link, problem string) {
 
 // answer keeps a link with what the session concludes from it; problem says which links exclude it.
 func (q *asker) answer(l links.Link) (problem string, err error) {
-	if sign, known := q.session.Known(l.I, l.J); known && sign == l.Sign {
+	if sign, known := q.questions.Known(l.I, l.J); known && sign == l.Sign {
 		return "That is known already.", nil
 	}
-	before := len(q.session.Links())
+	before := len(q.questions.Links())
 	l.Line = q.file.lines + 1
-	err = q.session.Answer(l)
+	err = q.questions.Answer(l)
 	if c, ok := errors.AsType[*suggestion.ContradictionError](err); ok {
 		return "This contradicts what is known: " + q.path(c) + ".", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	if err := q.file.add(q.session.Links()[before:]); err != nil {
+	if err := q.file.add(q.questions.Links()[before:]); err != nil {
 		return "", err
 	}
 	q.answered++

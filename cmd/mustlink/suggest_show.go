@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // sideBySide shows two rows of data as a person reads them.
@@ -57,7 +58,7 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 	}
 	t.Flush() // an error of the terminal shows when the answer is read
 	if left > 0 {
-		fmt.Fprintf(w, "and %s that differ less\n", plural(left, "feature"))
+		fmt.Fprintf(w, "and %s that differ less\n", session.Plural(left, "feature"))
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // askWith runs an interactive session with the lines of stdin.
@@ -56,7 +58,7 @@ func TestSuggestInteractive(t *testing.T) {
 	dir := workspace(t)
 	const line = "-i data.csv -c new.csv --classes 2"
 	o := askWith(t, dir, "y\nperhaps\ns\n\n0 0 y\n0 2\nq\n", line+" --seed 4")
-	if o.code != exitOK || !strings.Contains(o.stdout, "difference") || !strings.Contains(o.stdout, `"perhaps" is no answer`) ||
+	if o.code != usage.ExitOK || !strings.Contains(o.stdout, "difference") || !strings.Contains(o.stdout, `"perhaps" is no answer`) ||
 		!strings.Contains(o.stdout, "0 and 0 are not two rows") || !strings.Contains(o.stdout, "1 answer, 1 skipped") {
 		t.Fatalf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
@@ -73,7 +75,7 @@ func TestSuggestInteractive(t *testing.T) {
 	if r := parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
 		t.Errorf("not every pair of 20 rows is known: %s", closed)
 	}
-	if o := askWith(t, dir, "", line); o.code != exitOK || !strings.Contains(o.stdout, "Nothing is left to ask") {
+	if o := askWith(t, dir, "", line); o.code != usage.ExitOK || !strings.Contains(o.stdout, "Nothing is left to ask") {
 		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
 	}
 }
@@ -142,10 +144,10 @@ func TestSuggestContradiction(t *testing.T) {
 			t.Errorf("no %q in %s", w, o.stdout)
 		}
 	}
-	if n := strings.Count(o.stdout, "[y/n/s/q]"); o.code != exitOK || n != 4 {
+	if n := strings.Count(o.stdout, "[y/n/s/q]"); o.code != usage.ExitOK || n != 4 {
 		t.Errorf("exit code %d, %d questions: want 0 and 4\n%s", o.code, n, o.stderr)
 	}
-	if o := askWith(t, dir, "0 3 n\n", "-i data.csv -c some.csv"); o.code != exitOK {
+	if o := askWith(t, dir, "0 3 n\n", "-i data.csv -c some.csv"); o.code != usage.ExitOK {
 		t.Error(o.stderr)
 	}
 	if want := "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot\n0,3,,cannot\n"; read(t, dir, "some.csv") != want {
@@ -188,8 +190,8 @@ func TestSuggestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted || time.Since(begin) > 10*time.Second {
-		t.Errorf("exit code %d after %v: want %d soon", cmd.ProcessState.ExitCode(), time.Since(begin), exitInterrupted)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted || time.Since(begin) > 10*time.Second {
+		t.Errorf("exit code %d after %v: want %d soon", cmd.ProcessState.ExitCode(), time.Since(begin), usage.ExitInterrupted)
 	}
 	if got := lines(read(t, dir, "new.csv")); len(got) != 4 {
 		t.Errorf("the file holds %q: want three answers", got)
@@ -224,7 +226,7 @@ func TestSuggestShows(t *testing.T) {
 	} {
 		o := askWith(t, dir, "q\n", line)
 		for _, w := range words {
-			if o.code != exitOK || !strings.Contains(o.stdout, w) {
+			if o.code != usage.ExitOK || !strings.Contains(o.stdout, w) {
 				t.Errorf("%s: exit code %d, no %q in %s%s", line, o.code, w, o.stdout, o.stderr)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // suspiciousLink is a link that the other links and the points speak against.
@@ -33,16 +34,16 @@ func (a *app) judged(ctx context.Context, eng *engine.Engine, d *dataset.Data, x
 	if err != nil {
 		return nil, err
 	}
-	bar := a.progress()
-	defer bar.done()
-	o.Progress = bar.report
+	bar := a.Progress()
+	defer bar.Done()
+	o.Progress = bar.Report
 	r, err := suspicion.Rank(ctx, eng, x, set, o)
 	if err != nil {
-		return nil, fault.InFile(err, nameOr(path, d.Name))
+		return nil, fault.InFile(err, session.NameOr(path, d.Name))
 	}
-	bar.done()
+	bar.Done()
 	for _, notice := range r.Notices {
-		a.warn("%s", notice)
+		a.Warnf("%s", notice)
 	}
 	return r, nil
 }
@@ -83,8 +84,8 @@ func suspiciousText(w io.Writer, list []suspiciousLink) {
 }
 
 // checkDrop reports a share of links that cannot be left out.
-func checkDrop(check *checks, share float64) {
-	check.refuse(!(share >= 0 && share < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", share)
+func checkDrop(check *session.Checks, share float64) {
+	check.Refuse(!(share >= 0 && share < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", share)
 }
 
 // dropSuspicious leaves the most suspicious links out.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // targetFlags name a number for each row, to learn from in place of links.
@@ -29,9 +31,9 @@ func targetMethods() []string {
 func (t *targetFlags) check(m catalog.Method) error {
 	switch {
 	case t.from != "" && !m.UsesTargets:
-		return usagef("--targets is for methods that learn from them, %s is none: want -m %s", m.Name, strings.Join(targetMethods(), " or -m "))
+		return usage.Errorf("--targets is for methods that learn from them, %s is none: want -m %s", m.Name, strings.Join(targetMethods(), " or -m "))
 	case t.from == "" && m.UsesTargets:
-		return usagef("the targets are missing, which %s learns from: want --targets FILE or --targets %s", m.Name, labelTargets)
+		return usage.Errorf("the targets are missing, which %s learns from: want --targets FILE or --targets %s", m.Name, labelTargets)
 	}
 	return nil
 }
@@ -49,13 +51,13 @@ func (a *app) readTargets(ctx context.Context, t *targetFlags, d *dataset.Data) 
 	if t.from == "" {
 		return nil, nil
 	}
-	return await(ctx, func() ([]float64, error) {
+	return session.Await(ctx, func() ([]float64, error) {
 		switch t.from {
 		case labelTargets:
 			return d.LabelTargets()
-		case stream:
-			return d.DecodeTargets(a.stdin, "standard input", false, int64(a.memoryLimit))
+		case session.Stream:
+			return d.DecodeTargets(a.Stdin, "standard input", false, int64(a.MemoryLimit))
 		}
-		return d.ReadTargets(t.from, int64(a.memoryLimit))
+		return d.ReadTargets(t.from, int64(a.MemoryLimit))
 	})
 }

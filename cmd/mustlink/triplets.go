@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // comparisonFlags name a file of comparisons of rows, which are named as those of links are.
@@ -52,7 +53,7 @@ func (c *comparisons[T]) methods() []string { return methodsThat(c.used) }
 // check reports a method that does not learn from them.
 func (c *comparisonFlags[T]) check(m catalog.Method) error {
 	if c.path != "" && !c.used(m) {
-		return usagef("--%s is for methods that learn from them, %s is none: want -m %s", c.name, m.Name, strings.Join(c.methods(), " or -m "))
+		return usage.Errorf("--%s is for methods that learn from them, %s is none: want -m %s", c.name, m.Name, strings.Join(c.methods(), " or -m "))
 	}
 	return nil
 }

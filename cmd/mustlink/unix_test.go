@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // peakMemory returns the largest resident set of an ended process in bytes, where the
@@ -65,7 +67,7 @@ func TestReadOnlyFolder(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("writes to a read-only folder: %d, all with code %d and a message", 2*len(writers), exitInput)
+	t.Logf("writes to a read-only folder: %d, all with code %d and a message", 2*len(writers), usage.ExitInput)
 }
 
 // openUp lets other users reach dir, which t.TempDir keeps to its owner.
@@ -107,8 +109,8 @@ func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.Wr
 
 func wantInterrupted(t *testing.T, dir string, o outcome, before []string) {
 	t.Helper()
-	if o.code != exitInterrupted {
-		t.Errorf("exit code %d: want %d", o.code, exitInterrupted)
+	if o.code != usage.ExitInterrupted {
+		t.Errorf("exit code %d: want %d", o.code, usage.ExitInterrupted)
 	}
 	if o.stderr != "mustlink: interrupted\n" {
 		t.Errorf("standard error is %q", o.stderr)

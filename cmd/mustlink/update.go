@@ -16,6 +16,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type updateFlags struct {
@@ -52,7 +54,7 @@ other name a new one. Chunklets that share a row are merged.
 		Example: `  mustlink update model.mlk -i new.csv -c chunklets.csv -o larger.mlk
   mustlink update larger.mlk --drop-last 1 -o smaller.mlk
   mustlink update gml.mlk -i data.csv -c more-links.csv -o better.mlk`,
-		Args: positional(1, 1, "MODEL"),
+		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runUpdate(cmd, args[0], &u) },
 	}
 	f := cmd.Flags()
@@ -100,32 +102,32 @@ func (a *app) runUpdate(cmd *cobra.Command, path string, u *updateFlags) error {
 	r.Seconds = time.Since(begin).Seconds()
 	about := learned.Describe()
 	for _, notice := range about.Notices {
-		a.warn("%s", notice)
+		a.Warnf("%s", notice)
 	}
 	if err := a.saveModel(cmd.Context(), u.out, learned); err != nil {
 		return err
 	}
-	r.Figures, r.Warnings = append([]algorithms.Figure{}, about.Statistics...), a.allWarnings()
-	return a.summarise(u.out, r, r.text)
+	r.Figures, r.Warnings = append([]algorithms.Figure{}, about.Statistics...), a.Warnings()
+	return a.Summarize(u.out, r, r.text)
 }
 
 // checkUpdate finds every mistake that shows before anything is read.
 func (a *app) checkUpdate(cmd *cobra.Command, path string, u *updateFlags) error {
-	check := a.check(cmd)
-	check.required("output")
-	check.models([]string{path})
+	check := a.Check(cmd)
+	check.Required("output")
+	check.Models([]string{path})
 	if cmd.Flags().Changed("drop-last") {
 		for _, other := range []string{"input", "links", "extend"} {
-			check.exclusive("drop-last", other)
+			check.Exclusive("drop-last", other)
 		}
-		check.least("--drop-last", u.drop, 1)
+		check.Least("--drop-last", u.drop, 1)
 	} else {
-		check.required("input", "links")
-		check.data(&u.data)
-		check.links(&u.links)
+		check.Required("input", "links")
+		u.data.check(check)
+		u.links.check(check)
 	}
-	check.model(u.out)
-	return check.err
+	check.Model(u.out)
+	return check.Err
 }
 
 // checkKernel compares the model's kernel with the one asked for.
@@ -135,7 +137,7 @@ func (u *updateFlags) checkKernel(path string, m *mustlink.Model) error {
 	}
 	spec, err := kernel.Parse(u.kernel)
 	if err != nil {
-		return renameParams(err, "kernel", "-k, --kernel")
+		return usage.RenameParams(err, "kernel", "-k, --kernel")
 	}
 	if has := m.Describe().Kernel; spec.String() != has {
 		return &fault.ParamError{Param: "-k, --kernel", Value: u.kernel, Want: fmt.Sprintf("%s, the kernel of %s: an update cannot change it", has, path)}
@@ -158,7 +160,7 @@ func (m *metric) update(ctx context.Context, path string, u *updateFlags, r *upd
 		return m.addLinks(ctx, path, u, r)
 	case u.drop > 0:
 		learned, err := m.model().DropLast(ctx, u.drop)
-		return learned, fault.InFile(renameParams(err, "number of updates to drop", "--drop-last"), path)
+		return learned, fault.InFile(usage.RenameParams(err, "number of updates to drop", "--drop-last"), path)
 	}
 	data, err := m.readFor(ctx, u)
 	if err != nil {
@@ -209,7 +211,7 @@ func (m *metric) addLinks(ctx context.Context, path string, u *updateFlags, r *u
 	if err != nil { // more likely than not for that
 		return nil, fault.InFile(err, data.Name)
 	}
-	m.warn("%s: not the points that %s was fitted on", data.Name, path)
+	m.Warnf("%s: not the points that %s was fitted on", data.Name, path)
 	return learned, nil
 }
 
@@ -228,7 +230,7 @@ func (a *app) readUpdate(ctx context.Context, u *updateFlags, d *dataset.Data) (
 		return nil, err
 	}
 	if _, cannot := set.Count(); cannot > 0 {
-		a.warn("%s: %s not used: an update takes must-links", u.links.path, plural(cannot, "cannot-link"))
+		a.Warnf("%s: %s not used: an update takes must-links", u.links.path, session.Plural(cannot, "cannot-link"))
 	}
 	for _, rows := range set.Chunklets() {
 		out = append(out, mustlink.Chunklet{ID: mustlink.NewChunklet, Rows: rows})
@@ -246,11 +248,11 @@ func chunkletID(name string) int {
 
 func (r *updateReport) text(w io.Writer) {
 	if r.Dropped > 0 {
-		fmt.Fprintf(w, "dropped\t%s\n", plural(r.Dropped, "update"))
+		fmt.Fprintf(w, "dropped\t%s\n", session.Plural(r.Dropped, "update"))
 	} else if r.Links > 0 {
-		fmt.Fprintf(w, "added\t%s\n", plural(r.Links, "link"))
+		fmt.Fprintf(w, "added\t%s\n", session.Plural(r.Links, "link"))
 	} else {
-		fmt.Fprintf(w, "added\t%s\n", plural(r.Added, "point"))
+		fmt.Fprintf(w, "added\t%s\n", session.Plural(r.Added, "point"))
 	}
 	for _, f := range r.Figures {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)

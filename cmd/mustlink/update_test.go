@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // TestUpdate: an updated model is the fit of all chunklets with fixed_s, and taking the
@@ -73,7 +74,7 @@ func TestUpdate(t *testing.T) {
 	}
 	defer in.Close()
 	cmd.Stdin = in
-	if o := finish(t, cmd); o.code != exitOK || len(o.stdout) == 0 {
+	if o := finish(t, cmd); o.code != usage.ExitOK || len(o.stdout) == 0 {
 		t.Errorf("through pipes: exit code %d, %d bytes: %s", o.code, len(o.stdout), o.stderr)
 	}
 }
@@ -138,7 +139,7 @@ func TestBadUpdate(t *testing.T) {
 		})
 	}
 	o := run(t, dir, "update model.mlk -i data.csv -c cannot.csv -o out.mlk")
-	if o.code != exitInput || !strings.Contains(o.stderr, "no chunklets") || !strings.Contains(o.stderr, "1 cannot-link not used") {
+	if o.code != usage.ExitInput || !strings.Contains(o.stderr, "no chunklets") || !strings.Contains(o.stderr, "1 cannot-link not used") {
 		t.Errorf("cannot-links only: exit code %d, %s", o.code, o.stderr)
 	}
 }

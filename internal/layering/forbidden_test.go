@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Names that code below bench and cmd must not use, by import path.
+// Names that code below the programs must not use, by import path.
 var forbiddenNames = map[string][]string{
 	"os":      {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Args", "Stdin", "Stdout", "Stderr", "Exit"},
 	"syscall": {"Getenv", "Environ", "Stdin", "Stdout", "Stderr"},
 	"fmt":     {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
 }
 
-// Imports that code below bench and cmd must not have: flags, and the logger that writes
+// Imports that code below the programs must not have: flags, and the logger that writes
 // to standard error.
 var forbiddenImports = []string{"flag", "log", "github.com/spf13/cobra", "github.com/spf13/pflag"}
 
@@ -27,7 +27,7 @@ var forbiddenImports = []string{"flag", "log", "github.com/spf13/cobra", "github
 func Forbidden(fset *token.FileSet, f *ast.File) []string {
 	var faults []string
 	report := func(pos token.Pos, what string) {
-		faults = append(faults, fmt.Sprintf("%s: %s: only cmd and bench may", fset.Position(pos), what))
+		faults = append(faults, fmt.Sprintf("%s: %s: only programs may", fset.Position(pos), what))
 	}
 	local := map[string]string{} // name in the file -> import path
 	for _, spec := range f.Imports {

@@ -10,8 +10,8 @@ import (
 // Module is the path of the module that is checked.
 const Module = "github.com/mustlink/mustlink"
 
-// The floors, lowest first. A program may import everything, the other programs included,
-// except that bench does not import cmd.
+// The floors, lowest first. A program may import everything below it. The laboratory, bench/, is a module of its
+// own that stands on this one: nothing here imports it.
 const (
 	floorAsm = iota
 	floorBlas
@@ -19,7 +19,8 @@ const (
 	floorSolvers
 	floorAlgorithms
 	floorDoor
-	floorBench
+	floorView
+	floorSession
 	floorProgram
 )
 
@@ -30,8 +31,15 @@ var floors = map[string]int{
 	"solvers":    floorSolvers,
 	"algorithms": floorAlgorithms,
 	"":           floorDoor, // the module's root: the package that users import
-	"bench":      floorBench,
 	"cmd":        floorProgram,
+
+	// What programs share. Other packages below internal/ are tools of the project, which nothing imports.
+	"internal/view":     floorView,
+	"internal/usage":    floorView,
+	"internal/bytesize": floorView,
+	"internal/ballast":  floorView,
+	"internal/session":  floorSession,
+	"bench":             floorProgram,
 }
 
 // engineRank orders the packages of the engine: an import must go to a strictly lower
@@ -119,7 +127,7 @@ func checkInside(pkg, target string, test bool) string {
 		return "it stands on no floor"
 	case to > from:
 		return "an upward edge"
-	case target == parquet && from < floorBench && !test:
+	case target == parquet && from < floorView && !test:
 		return "it brings other libraries: only programs import it"
 	case test || from != to:
 		if !test && dataOnly(pkg) && to < floorEngine {
@@ -190,7 +198,7 @@ func checkOutside(pkg, imp string, test bool) string {
 			return "cgo belongs in blas/internal/netlib, and in the C library"
 		}
 		return ""
-	case standard(imp) || floor >= floorBench || pkg == parquet && slices.Contains(parquetPackages, imp):
+	case standard(imp) || floor >= floorView || pkg == parquet && slices.Contains(parquetPackages, imp):
 		return ""
 	case pkg == parquet && test && inModule(imp, "github.com/parquet-go/parquet-go"):
 		return "" // the reference
@@ -211,15 +219,18 @@ func checkOutside(pkg, imp string, test bool) string {
 
 // floorOf returns the floor of a package, and false if it has none.
 func floorOf(pkg string) (int, bool) {
+	if f, ok := floors[pkg]; ok {
+		return f, ok
+	}
 	first, _, _ := strings.Cut(pkg, "/")
 	f, ok := floors[first]
 	return f, ok
 }
 
-// Library reports whether pkg is below bench and cmd.
+// Library reports whether pkg is below the programs.
 func Library(pkg string) bool {
 	f, known := floorOf(pkg)
-	return !known || f < floorBench
+	return !known || f < floorView
 }
 
 // dataOnly reports whether pkg is one of the engine's packages free of linear algebra.

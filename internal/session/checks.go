@@ -1,0 +1,179 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// Checks look for mistakes in a command line, one after the other, before anything is read or
+// written. The first mistake stays in Err; nothing is looked for after it. Inputs are checked
+// before outputs, so that no output replaces an input.
+type Checks struct {
+	s   *Session
+	Cmd *cobra.Command
+	Err error
+}
+
+// Check begins to check a command line.
+func (s *Session) Check(cmd *cobra.Command) *Checks { return &Checks{s: s, Cmd: cmd} }
+
+// Do makes a check of a command's own.
+func (c *Checks) Do(check func() error) {
+	if c.Err == nil {
+		c.Err = check()
+	}
+}
+
+// Refuse reports something that is wrong.
+func (c *Checks) Refuse(wrong bool, format string, args ...any) {
+	if c.Err == nil && wrong {
+		c.Err = usage.Errorf(format, args...)
+	}
+}
+
+// Least reports a number that is too small.
+func (c *Checks) Least(flag string, value, least int) {
+	c.Refuse(value < least, "%s is %d: want a number >= %d", flag, value, least)
+}
+
+// OneOf reports a word that is none of the choices.
+func (c *Checks) OneOf(flag, value string, choices []string) {
+	if c.Err == nil && !slices.Contains(choices, value) {
+		c.Err = fault.Unknown(flag, value, choices)
+	}
+}
+
+// Required reports the first of the flags that was not given, with its own words on what it holds.
+func (c *Checks) Required(names ...string) {
+	for _, name := range names {
+		f := c.Cmd.Flags().Lookup(name)
+		given := f.Changed && f.Value.String() != ""
+		c.Refuse(!given, "%s is missing: want %s %s", usage.FlagName(f), usage.FlagUsage(f), usage.HelpHint(c.Cmd))
+	}
+}
+
+// Exclusive reports flags of which more than one was given.
+func (c *Checks) Exclusive(names ...string) {
+	var given []string
+	for _, name := range names {
+		if c.Cmd.Flags().Changed(name) {
+			given = append(given, usage.FlagName(c.Cmd.Flags().Lookup(name)))
+		}
+	}
+	c.Refuse(len(given) > 1, "%s cannot be given together: want one of them %s", strings.Join(given, " and "), usage.HelpHint(c.Cmd))
+}
+
+// Input notes that the file at path, if there is one, is read for a flag. Standard input can serve
+// one flag only.
+func (c *Checks) Input(flag, path string) {
+	switch {
+	case path == "" || c.Err != nil:
+	case path != Stream:
+		c.s.inputs = append(c.s.inputs, path)
+	case c.s.stdinUsed != "":
+		c.Err = usage.Errorf("%s and %s are both \"-\": standard input can be read only once", c.s.stdinUsed, flag)
+	default:
+		c.s.stdinUsed = flag
+	}
+}
+
+// File is Input for what cannot be standard input.
+func (c *Checks) File(flag, path, why string) {
+	c.Refuse(path == Stream, "%s is \"-\": want a file%s", flag, why)
+	c.Input(flag, path)
+}
+
+// Models notes that models are read.
+func (c *Checks) Models(paths []string) {
+	for _, path := range paths {
+		c.Input("MODEL", path)
+	}
+}
+
+// State notes a file that keeps what is finished.
+func (c *Checks) State(path string) { c.File("--state", path, ", as it is both read and written") }
+
+// errProbe ends a trial write.
+var errProbe = errors.New("trial write")
+
+// Output finds out before the work starts whether path, if there is one, can be written.
+func (c *Checks) Output(flag, path string) {
+	if path == "" || path == Stream || c.Err != nil {
+		return
+	}
+	for _, in := range c.s.inputs {
+		c.Refuse(SameFile(in, path), "%s is %q, which is also read: want another file", flag, path)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return // a pipe or a device: opening it for a trial could end its other side
+	}
+	c.Do(func() error {
+		if err := dataset.Atomic(path, func(io.Writer) error { return errProbe }); !errors.Is(err, errProbe) {
+			return err
+		}
+		return nil
+	})
+}
+
+// Binary refuses to write bytes to a terminal.
+func (c *Checks) Binary(flag, path, what string) {
+	terminal := path == Stream && usage.IsTerminal(c.s.Stdout)
+	c.Refuse(terminal, "%s is \"-\", but %s is binary and standard output is a terminal: want a file or a pipe", flag, what)
+}
+
+// Model is Output for a model.
+func (c *Checks) Model(path string) {
+	c.Binary("-o, --output", path, "a model")
+	c.Output("-o, --output", path)
+}
+
+// Matrix is Output for a matrix, whose format must be known too.
+func (c *Checks) Matrix(flag, path, format string) {
+	name := OutputFormatFor(path, format)
+	if name != "csv" {
+		c.Binary(flag, path, name)
+	}
+	c.Do(func() error {
+		if name == "" && !slices.Contains(OutputFormats(), FormatOf(path)) {
+			return &fault.ParamError{Param: flag, Value: path,
+				Want: "a name that ends in ." + strings.Join(OutputFormats(), " or .") + " (each also .gz)" + orFormat(flag)}
+		}
+		// A trial write of nothing to nowhere finds out about the format's name.
+		err := dataset.WriteMatrix(Stream, 0, 0, nil, 1, nil, dataset.WriteOptions{Format: NameOr(name, "csv"), Stdout: io.Discard, Extensions: Extensions()})
+		return usage.RenameParams(err, "format", "--format")
+	})
+	c.Output(flag, path)
+}
+
+// orFormat ends what is wanted of a file's name; --format is about -i and -o only.
+func orFormat(flag string) string {
+	if flag == "-o, --output" {
+		return ", or --format"
+	}
+	return ""
+}
+
+// Ending reports a name of an output that does not end as one of the formats does.
+func (c *Checks) Ending(flag, path string, formats ...string) {
+	if path == Stream || c.Err != nil || slices.ContainsFunc(formats, func(f string) bool { return HasEnding(path, f) }) {
+		return
+	}
+	want := "a name that ends in ." + strings.Join(formats, ", .") + ", or \"-\""
+	if len(formats) == 2 {
+		want = fmt.Sprintf("a name that ends in .%s or .%s, or \"-\"", formats[0], formats[1])
+	}
+	c.Err = &fault.ParamError{Param: flag, Value: path, Want: want}
+}
+
+// HasEnding says whether the name of a file ends as those of a format do.
+func HasEnding(path, format string) bool { return strings.HasSuffix(strings.ToLower(path), "."+format) }

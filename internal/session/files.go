@@ -1,0 +1,52 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Stream is the path that stands for standard input or output.
+const Stream = "-"
+
+func NameOr(name, other string) string {
+	if name == "" {
+		return other
+	}
+	return name
+}
+
+// SameFile reports whether two paths name one file; one that does not exist is compared by
+// its cleaned path.
+func SameFile(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(ia, ib)
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
+}
+
+// FormatFor returns the format name to read path in: "" where the extension says it, else
+// the value of --format, which for a Stream defaults to CSV.
+func FormatFor(path, flag string) string {
+	if path == Stream {
+		if flag == "" {
+			return "csv"
+		}
+		return flag
+	}
+	if FormatOf(path) != "" {
+		return ""
+	}
+	return flag
+}
+
+// OutputFormatFor is FormatFor for a file to write. --format speaks of what is read first:
+// where it names a format that matrices are not written in, it says nothing here.
+func OutputFormatFor(path, flag string) string {
+	if name := FormatOf("." + flag); name != "" && !slices.Contains(OutputFormats(), name) {
+		flag = ""
+	}
+	return FormatFor(path, flag)
+}

@@ -1,0 +1,102 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Number is a figure whose JSON is null where it is not defined.
+type Number float64
+
+func (v Number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(v))
+}
+
+// String writes four digits after the point, enough for scores.
+func (v Number) String() string {
+	if math.IsNaN(float64(v)) {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(v), 'f', 4, 64)
+}
+
+// Warnf prints a warning to standard error and keeps it for the JSON report.
+func (s *Session) Warnf(format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	s.warnings = append(s.warnings, message)
+	fmt.Fprintln(s.Stderr, s.Name+": warning: "+message)
+}
+
+// Warnings returns the warnings for a JSON report: never nil, so that the field is
+// always a list.
+func (s *Session) Warnings() []string {
+	return append([]string{}, s.warnings...)
+}
+
+// Print writes the figures that a command exists to show: v as JSON with --json, else text.
+func (s *Session) Print(v any, text func(w io.Writer)) error {
+	return s.PrintTo(s.Stdout, v, text)
+}
+
+// Summarize is Print for commands whose product is a file: nothing with --quiet (unless
+// --json asks for it), and on standard error when standard output holds the product.
+func (s *Session) Summarize(product string, v any, text func(w io.Writer)) error {
+	w := s.Stdout
+	if product == Stream {
+		w = s.Stderr
+	}
+	if s.Quiet && !s.JSON {
+		return nil
+	}
+	return s.PrintTo(w, v, text)
+}
+
+// PrintTo is Print to w.
+func (s *Session) PrintTo(w io.Writer, v any, text func(w io.Writer)) error {
+	if s.JSON {
+		return EncodeJSON(w, v)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	text(tw)
+	return tw.Flush()
+}
+
+// EncodeJSON writes v as indented JSON.
+func EncodeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Plural writes "1 row", "2 rows".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Joined writes numbers with a separator between them.
+func Joined(numbers []int, separator string) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", separator)
+}
+
+// Quantile returns the value below which the fraction q of the values lies, the lower one
+// of two; NaN without values.
+func Quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[int(q*float64(len(sorted)-1))]
+}

@@ -1,0 +1,62 @@
+//go:build !purego
+
+package session
+
+import (
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/mustlink/mustlink/algorithms"
+)
+
+// mpbBar draws with mpb, which knows the terminal's width.
+type mpbBar struct {
+	container *mpb.Progress
+	bar       *mpb.Bar
+	stage     atomic.Value // string
+}
+
+func newBar(w io.Writer) bar {
+	b := &mpbBar{}
+	b.stage.Store("")
+	b.container = mpb.New(mpb.WithOutput(w), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
+	b.bar = b.container.AddBar(0,
+		mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(
+			decor.Any(func(decor.Statistics) string { return b.stage.Load().(string) }, decor.WC{W: 32, C: decor.DindentRight}),
+		),
+		mpb.AppendDecorators(
+			decor.Any(percent, decor.WC{W: 5}),
+			decor.Elapsed(decor.ET_STYLE_GO, decor.WC{W: 6}),
+		),
+	)
+	return b
+}
+
+// fine is the number of the bar's steps in one of the work's.
+const fine = 1000
+
+// percent is empty while the number of steps is not known.
+func percent(s decor.Statistics) string {
+	if s.Total <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("%d%%", 100*s.Current/(s.Total-1))
+}
+
+func (b *mpbBar) show(p algorithms.Progress) {
+	b.stage.Store(p.Stage)
+	// A bar that is complete goes away by itself: one fine step in a thousand keeps it.
+	b.bar.SetTotal(fine*int64(p.Total)+1, false)
+	b.bar.SetCurrent(fine * int64(p.Done))
+}
+
+func (b *mpbBar) clear() {
+	b.bar.Abort(true)
+	b.container.Wait()
+}

@@ -1,0 +1,134 @@
+// Package session is what the commands of one program share: streams and environment, global flags, the engine
+// that these describe, progress on a terminal, output, and the checks of a command line.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/internal/ballast"
+	"github.com/mustlink/mustlink/internal/bytesize"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// Session is one run of a program.
+type Session struct {
+	Name           string // of the program, before its warnings
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	// Garbage is how many bytes of it are left uncollected, besides as many as are in use, where memory has no limit.
+	Garbage int
+
+	// The global flags; see [Session.GlobalFlags].
+	Quiet       bool
+	JSON        bool
+	Workers     int
+	MemoryLimit bytesize.Size
+	BLASThreads int
+
+	ballast   *ballast.Ballast // nil for none
+	stdinUsed string           // what reads standard input, "" for nothing so far
+	inputs    []string         // paths read, which no output may replace
+	warnings  []string         // printed so far, for --json
+}
+
+// The environment variables that choose the linear algebra.
+const (
+	BackendVariable = "MUSTLINK_BACKEND"
+	SIMDVariable    = "MUSTLINK_SIMD"
+)
+
+// Engine opens the engine that the global flags and the environment describe.
+func (s *Session) Engine() (*engine.Engine, error) {
+	switch {
+	case s.Workers < 0:
+		return nil, usage.Errorf("--workers is %d: want a number >= 0 (0 for all processors)", s.Workers)
+	case s.BLASThreads < 0:
+		return nil, usage.Errorf("--blas-threads is %d: want a number >= 0 (0 for as many as --workers)", s.BLASThreads)
+	}
+	if s.MemoryLimit > 0 {
+		debug.SetMemoryLimit(int64(s.MemoryLimit))
+	} else if s.ballast == nil && s.Garbage > 0 {
+		s.ballast = ballast.New(s.Garbage)
+	}
+	threads := s.BLASThreads
+	if threads == 0 {
+		threads = s.Workers
+	}
+	backend, err := backends.Open(backends.Options{
+		Name:    s.Getenv(BackendVariable),
+		SIMD:    s.Getenv(SIMDVariable),
+		Threads: threads,
+	})
+	if err != nil {
+		return nil, EnvironmentError(err)
+	}
+	return engine.New(engine.Options{Backend: backend, Workers: s.Workers, MemoryLimit: int64(s.MemoryLimit)})
+}
+
+// DropBallast has garbage collected as Go itself would, until restore is called; see package ballast.
+func (s *Session) DropBallast() (restore func()) {
+	if s.ballast == nil {
+		return func() {}
+	}
+	return s.ballast.Drop()
+}
+
+// EngineOf opens an engine as Engine does, with other numbers of workers and threads.
+func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
+	with := *s
+	with.Workers, with.BLASThreads = workers, threads
+	return with.Engine()
+}
+
+// EnvironmentError names the variable that holds a value which does not exist here.
+func EnvironmentError(err error) error {
+	if e, ok := errors.AsType[*backends.OptionError](err); ok && e.Option == "backend" {
+		named := *e
+		named.Option = BackendVariable
+		return &named
+	}
+	if _, ok := errors.AsType[*asm.LevelError](err); ok {
+		return fmt.Errorf("%s: %w", SIMDVariable, err)
+	}
+	return err
+}
+
+// SIMD returns the SIMD level that the environment asks for, the best one without.
+func (s *Session) SIMD() (asm.Level, error) {
+	name := s.Getenv(SIMDVariable)
+	if name == "" {
+		return asm.Best(), nil
+	}
+	level, err := asm.ParseLevel(name)
+	return level, EnvironmentError(err)
+}
+
+// Await runs f and returns its result, or ctx's error as soon as ctx ends: reading, from a
+// person, a slow pipe or a huge file, must not keep an interrupt waiting. f is then left
+// behind, which only a program about to exit may do; f must not write files.
+func Await[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

@@ -1,0 +1,104 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+)
+
+func TestQuantile(t *testing.T) {
+	if v := Quantile(nil, 0.5); !math.IsNaN(v) {
+		t.Errorf("of nothing: %g", v)
+	}
+	values := []float64{5, 1, 4, 2, 3}
+	for q, want := range map[float64]float64{0: 1, 0.5: 3, 1: 5} {
+		if got := Quantile(values, q); got != want {
+			t.Errorf("quantile %g is %g: want %g", q, got, want)
+		}
+	}
+	if values[0] != 5 {
+		t.Error("the argument was sorted")
+	}
+}
+
+func TestAwaitLeavesWhenInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	release := make(chan struct{})
+	defer close(release)
+	time.AfterFunc(10*time.Millisecond, cancel)
+	_, err := Await(ctx, func() (int, error) { <-release; return 1, nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// recorder is a bar that counts.
+type recorder struct{ shown, cleared int }
+
+func (r *recorder) show(algorithms.Progress) { r.shown++ }
+func (r *recorder) clear()                   { r.cleared++ }
+
+func TestProgress(t *testing.T) {
+	r := &recorder{}
+	p := &Progress{wanted: true, newBar: func() bar { return r }}
+	p.Report(algorithms.Progress{Stage: "a", Done: 1, Total: 2})
+	p.Report(algorithms.Progress{Stage: "b", Done: 2, Total: 2})
+	p.Done()
+	p.Done()
+	p.Report(algorithms.Progress{Stage: "late"})
+	if r.shown != 2 || r.cleared != 1 {
+		t.Errorf("shown %d times, cleared %d times: want 2 and 1", r.shown, r.cleared)
+	}
+	silent := &Progress{newBar: func() bar { t.Error("a bar that nobody wants was made"); return r }}
+	silent.Report(algorithms.Progress{})
+	silent.Done()
+}
+
+// TestBar draws the bar of this build; what it must not do is hang or leave text behind
+// the cursor.
+func TestBar(t *testing.T) {
+	var w lockedBuffer
+	b := newBar(&w)
+	for i := range 3 {
+		b.show(algorithms.Progress{Stage: "kernel matrix", Done: i, Total: 2})
+	}
+	b.clear()
+}
+
+// TestChecksKeepTheFirst: the first mistake is the one that is told, and nothing is noted or tried after it.
+func TestChecksKeepTheFirst(t *testing.T) {
+	a := &Session{}
+	check := a.Check(nil)
+	check.Least("--folds", 3, 2)
+	check.Input("-i, --input", "data.csv")
+	check.Least("--folds", 1, 2)
+	check.Refuse(true, "another mistake")
+	check.OneOf("--links-by", "name", []string{"row", "id"})
+	check.Input("-c, --links", "links.csv")
+	check.Output("-o, --output", "data.csv")
+	check.Do(func() error { t.Error("a check after a mistake was made"); return nil })
+	if check.Err == nil || check.Err.Error() != "--folds is 1: want a number >= 2" {
+		t.Errorf("error %v", check.Err)
+	}
+	if len(a.inputs) != 1 {
+		t.Errorf("inputs %q: want the one before the mistake", a.inputs)
+	}
+}
+
+// lockedBuffer is a buffer that a bar may write to from its own goroutine.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}

@@ -1,0 +1,78 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Exit codes, a contract with calling programs.
+const (
+	ExitOK          = 0
+	ExitFailed      = 1
+	ExitInput       = 2
+	ExitInterrupted = 130
+)
+
+// Run runs a program's command line to its end and returns the exit code. An interrupt stops it after the step
+// under way, a second one at once. What goes wrong is one line on standard error, behind the name of the program.
+func Run(root *cobra.Command) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, func() {
+		// With the handler gone a second signal ends the process at once, as it does for
+		// programs that handle none.
+		stop()
+		if IsTerminal(os.Stderr) {
+			time.AfterFunc(time.Second, func() {
+				fmt.Fprintf(os.Stderr, "\n%s: stopping after the step under way; press Ctrl-C again to end at once\n", root.Name())
+			})
+		}
+	})
+	err := root.ExecuteContext(ctx)
+	code := ExitCode(ctx, err)
+	if err != nil {
+		message := err.Error()
+		if code == ExitInterrupted {
+			message = "interrupted"
+		}
+		fmt.Fprintln(os.Stderr, root.Name()+": "+message)
+	}
+	return code
+}
+
+// ExitCode tells the caller's mistakes from an interrupt and from all else.
+func ExitCode(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return ExitOK
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case fault.IsInput(err):
+		return ExitInput
+	}
+	return ExitFailed
+}
+
+// IsTerminal reports whether w is a terminal. A character device is taken as one, except
+// the null device, which is where people send what they do not want to see.
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}

@@ -1,0 +1,161 @@
+// Package usage is what the command-line programs of this project share besides their work: the wording of
+// mistakes on a command line, exit codes, and how a program ends when it is interrupted.
+package usage
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Error reports a command line that cannot be understood. It counts as bad input.
+type Error struct{ message string }
+
+func (e *Error) Error() string { return e.message }
+
+// InputFault marks the error as caused by the caller's input.
+func (e *Error) InputFault() {}
+
+// Errorf returns an [Error].
+func Errorf(format string, args ...any) error {
+	return &Error{fmt.Sprintf(format, args...)}
+}
+
+// HelpHint ends the messages that a look at the help answers.
+func HelpHint(cmd *cobra.Command) string {
+	return fmt.Sprintf("(see %s --help)", cmd.CommandPath())
+}
+
+// FlagError words the errors of the flag parser: what was given and what was expected.
+func FlagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknownFlag(cmd, e)
+	}
+	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return Errorf("%s needs a value: want %s %s", FlagName(e.GetFlag()), FlagUsage(e.GetFlag()), HelpHint(cmd))
+	}
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return &fault.ParamError{Param: FlagName(e.GetFlag()), Value: e.GetValue(), Want: valueKind(e.GetFlag(), e.Unwrap())}
+	}
+	return Errorf("%v %s", err, HelpHint(cmd))
+}
+
+// unknownFlag names the nearest flag when one is close. The list of all flags would be too
+// long for a message.
+func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
+	if e.GetSpecifiedShortnames() != "" {
+		return Errorf("unknown flag -%s %s", e.GetSpecifiedName(), HelpHint(cmd))
+	}
+	var names []string
+	collect := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	}
+	cmd.Flags().VisitAll(collect)
+	cmd.InheritedFlags().VisitAll(collect)
+	if near := fault.Nearest(e.GetSpecifiedName(), names); near != "" {
+		return Errorf("unknown flag --%s: did you mean --%s? %s", e.GetSpecifiedName(), near, HelpHint(cmd))
+	}
+	return Errorf("unknown flag --%s %s", e.GetSpecifiedName(), HelpHint(cmd))
+}
+
+// FlagName returns a flag as people type it, with its short form.
+func FlagName(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand + ", --" + f.Name
+	}
+	return "--" + f.Name
+}
+
+// FlagUsage returns a flag's description without the marks around its value's name.
+func FlagUsage(f *pflag.Flag) string {
+	_, usage := pflag.UnquoteUsage(f)
+	return usage
+}
+
+// valueKind says what a flag's value must be, by its type.
+func valueKind(f *pflag.Flag, cause error) string {
+	switch f.Value.Type() {
+	case "int":
+		return "a whole number"
+	case "intSlice":
+		return "whole numbers, separated by commas"
+	case "uint64":
+		return "a whole number from 0 to 18446744073709551615"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	}
+	// The types of this package say it themselves.
+	if cause != nil {
+		return cause.Error()
+	}
+	return "a " + f.Value.Type()
+}
+
+// UnknownCommand is the RunE of commands that only hold others.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "help" {
+			names = append(names, c.Name())
+		}
+	}
+	return fault.Unknown("command of "+cmd.CommandPath(), args[0], names)
+}
+
+// Positional checks the number of arguments that are not flags and names those that are
+// missing or too many. want describes them: "MODEL".
+func Positional(least, most int, want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return Errorf("%s: an argument is missing: want %s %s", cmd.CommandPath(), want, HelpHint(cmd))
+		case len(args) > most && most == 0:
+			return Errorf("%s: %q is one argument too many: want flags only %s", cmd.CommandPath(), args[0], HelpHint(cmd))
+		case len(args) > most:
+			return Errorf("%s: %q is one argument too many: want %s %s", cmd.CommandPath(), args[most], want, HelpHint(cmd))
+		}
+		return nil
+	}
+}
+
+// RenameParams calls the parameters of a lower layer by the flags that set them: pairs of
+// old and new names.
+func RenameParams(err error, names ...string) error {
+	pe, ok := errors.AsType[*fault.ParamError](err)
+	if !ok {
+		return err
+	}
+	for i := 0; i+1 < len(names); i += 2 {
+		if pe.Param == names[i] {
+			renamed := *pe
+			renamed.Param = names[i+1]
+			return &renamed
+		}
+	}
+	return err
+}
+
+// CompleteWith offers fixed words as completions of a flag's value.
+func CompleteWith(cmd *cobra.Command, flag string, words ...string) {
+	// The error is about a flag that does not exist: a mistake that the tests would show.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// SeedFlag defines --seed.
+func SeedFlag(f *pflag.FlagSet, seed *uint64) {
+	f.Uint64Var(seed, "seed", 1, "number that fixes every random choice")
+}

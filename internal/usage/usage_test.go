@@ -1,0 +1,28 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func TestExitCode(t *testing.T) {
+	live := context.Background()
+	done, cancel := context.WithCancel(live)
+	cancel()
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		want int
+	}{
+		{live, nil, ExitOK},
+		{live, errors.New("disk full"), ExitFailed},
+		{live, Errorf("wrong"), ExitInput},
+		{done, context.Canceled, ExitInterrupted},
+		{done, Errorf("wrong"), ExitInput},
+	} {
+		if got := ExitCode(c.ctx, c.err); got != c.want {
+			t.Errorf("%v: %d: want %d", c.err, got, c.want)
+		}
+	}
+}

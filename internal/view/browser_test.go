@@ -1,0 +1,298 @@
+package view_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/mustlink/mustlink/internal/view"
+)
+
+// browser is a page open in headless Chromium, with what it complained of and what it asked for.
+type browser struct {
+	context.Context
+	mu         sync.Mutex
+	complaints []string
+	requests   []string
+}
+
+// open writes the report to a file and opens it. The test is passed over where there is no Chromium.
+func open(t testing.TB, r *view.Report) *browser {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("there is no Chromium on this machine")
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(written(t, r)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1200, 1000), chromedp.Flag("disable-dev-shm-usage", true))
+	allocated, free := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(free)
+	limited, stop := context.WithTimeout(allocated, 30*time.Second)
+	t.Cleanup(stop)
+	ctx, done := chromedp.NewContext(limited)
+	t.Cleanup(done)
+	b := &browser{Context: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			b.complaints = append(b.complaints, e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			b.complaints = append(b.complaints, fmt.Sprintf("console.%s", e.Type))
+		case *log.EventEntryAdded:
+			b.complaints = append(b.complaints, e.Entry.Text)
+		case *network.EventRequestWillBeSent:
+			b.requests = append(b.requests, e.Request.URL)
+		}
+	})
+	b.do(t, log.Enable(), network.Enable(), runtime.Enable(), chromedp.Navigate("file://"+file), chromedp.WaitReady("body"))
+	return b
+}
+
+func (b *browser) do(t testing.TB, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(b, actions...); err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		t.Fatal(err, b.complaints)
+	}
+}
+
+// value evaluates an expression in the page.
+func value[T any](t testing.TB, b *browser, expression string) T {
+	t.Helper()
+	var out T
+	b.do(t, chromedp.Evaluate(expression, &out))
+	return out
+}
+
+// enter gives a control a value and tells the page.
+func enter(id, event, value string) chromedp.Action {
+	return chromedp.Evaluate(fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event(%q)); })()`, id, value, event), nil)
+}
+
+// settled waits until the canvas has been painted again.
+func (b *browser) settled(t testing.TB, change ...chromedp.Action) {
+	t.Helper()
+	const painted = `document.getElementById("plot").dataset.painted || "0"`
+	before := value[string](t, b, painted)
+	b.do(t, change...)
+	b.do(t, chromedp.Poll(fmt.Sprintf("(%s) !== %q", painted, before), nil, chromedp.WithPollingTimeout(5*time.Second)))
+}
+
+// where is an expression for the place on the page of point i of view k: the view fitted into the canvas with a margin of 28, one scale
+// for both axes.
+func where(k, i int) string {
+	return fmt.Sprintf(`(() => {
+		const decode = (t) => new Float32Array(Uint8Array.from(atob(t), c => c.charCodeAt(0)).buffer);
+		const x = decode(DATA.views[%d].x), y = decode(DATA.views[%d].y), box = document.getElementById("plot").getBoundingClientRect();
+		const spread = (a) => [Math.min(...a), Math.max(...a)], [x0, x1] = spread(x), [y0, y1] = spread(y);
+		const unit = Math.min((box.width - 56) / (x1 - x0), (box.height - 56) / (y1 - y0));
+		return [box.left + box.width / 2 + (x[%d] - (x0 + x1) / 2) * unit, box.top + box.height / 2 - (y[%d] - (y0 + y1) / 2) * unit];
+	})()`, k, k, i, i)
+}
+
+// TestPage: it is drawn, links are shown and hidden, hovering names the right row, keys step through points and zoom, the table
+// is sorted and filtered, hostile texts stay text, nothing is asked for and nothing complained of, in light and in dark.
+func TestPage(t *testing.T) {
+	r := sample(40)
+	b := open(t, r)
+	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil))
+	picture := func() string { return value[string](t, b, `document.getElementById("plot").toDataURL()`) }
+	bare := picture()
+	if empty := value[string](t, b, `(() => { const c = document.createElement("canvas"), p = document.getElementById("plot"); c.width = p.width; c.height = p.height; return c.toDataURL(); })()`); bare == empty {
+		t.Error("the canvas is empty")
+	}
+	b.settled(t, chromedp.Click("#must"))
+	if drawn := value[string](t, b, `document.getElementById("plot").dataset.links`); picture() == bare || drawn != fmt.Sprint(len(r.Points.Must)) {
+		t.Errorf("%s must-links are drawn", drawn)
+	}
+	b.settled(t, chromedp.Click("#cannot"))
+	if drawn := value[string](t, b, `document.getElementById("plot").dataset.links`); drawn != fmt.Sprint(len(r.Points.Must)+len(r.Points.Cannot)) {
+		t.Errorf("%s links with both kinds", drawn)
+	}
+	b.settled(t, chromedp.Click("#must"))
+	b.settled(t, chromedp.Click("#cannot"))
+	if picture() != bare {
+		t.Error("links leave something behind when they are hidden")
+	}
+
+	for _, i := range []int{3, 17} {
+		b.do(t, chromedp.Evaluate(`document.getElementById("plot").scrollIntoView()`, nil))
+		at := value[[]float64](t, b, where(0, i))
+		b.do(t, chromedp.MouseEvent("mouseMoved", at[0], at[1]), chromedp.Poll(`!document.getElementById("tip").hidden`, nil))
+		tip := value[string](t, b, `document.getElementById("tip").textContent`)
+		if want := strings.TrimRight(r.Points.IDs[i], "\n"); !strings.HasPrefix(tip, want[:min(len(want), 100)]) {
+			t.Errorf("the point %d is called %.80q: want %.80q", i, tip, want)
+		}
+		if want := fmt.Sprintf("x: %.4g", r.Points.Features[1].Values[i]); !strings.Contains(tip, want[:7]) {
+			t.Errorf("the tip %.300q does not say %q", tip, want)
+		}
+		b.do(t, chromedp.MouseEvent("mouseMoved", 2, 2), chromedp.Poll(`document.getElementById("tip").hidden`, nil))
+	}
+
+	b.do(t, chromedp.Focus("#plot"))
+	b.settled(t, chromedp.KeyEvent("]"))
+	b.settled(t, chromedp.KeyEvent("]"))
+	if said := value[string](t, b, `document.getElementById("said").textContent`); !strings.HasPrefix(said, r.Points.IDs[1]) {
+		t.Errorf("the second point is announced as %.80q: want %.80q", said, r.Points.IDs[1])
+	}
+	b.settled(t, chromedp.KeyEvent("+"))
+	b.settled(t, chromedp.KeyEvent("0"))
+
+	b.settled(t, enter("view", "change", "1"))
+	if options := value[int](t, b, `document.getElementById("colour").options.length`); options != 5 { // label, cluster, one colour, two features
+		t.Errorf("%d colourings of the second view: want 5", options)
+	}
+	if legend := value[string](t, b, `document.getElementById("legend").textContent`); !strings.Contains(legend, "שלום") {
+		t.Errorf("the legend is %.200q", legend)
+	}
+
+	b.checkTable(t, r)
+
+	b.settled(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	if back := value[string](t, b, `getComputedStyle(document.body).backgroundColor`); back != "rgb(21, 24, 28)" {
+		t.Errorf("the dark background is %s", back)
+	}
+	if value[bool](t, b, `"broken" in window`) || value[int](t, b, `document.images.length`) != 0 {
+		t.Error("a text has become a script or an image")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.complaints) > 0 {
+		t.Errorf("the page complains: %q", b.complaints)
+	}
+	if len(b.requests) != 1 || !strings.HasPrefix(b.requests[0], "file://") {
+		t.Errorf("the page asks for %q", b.requests)
+	}
+}
+
+// TestScreenshots leaves pictures of a page in the folder MUSTLINK_SCREENSHOTS, for people to look at: on a screen, in the
+// dark, on paper.
+func TestScreenshots(t *testing.T) {
+	folder := os.Getenv("MUSTLINK_SCREENSHOTS")
+	if folder == "" {
+		t.Skip("MUSTLINK_SCREENSHOTS is not set")
+	}
+	b := open(t, sample(40))
+	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil), chromedp.Click("#must"))
+	feature := func(value string) []*emulation.MediaFeature {
+		return []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}
+	}
+	for name, media := range map[string]*emulation.SetEmulatedMediaParams{
+		"light.png": emulation.SetEmulatedMedia().WithFeatures(feature("light")),
+		"dark.png":  emulation.SetEmulatedMedia().WithFeatures(feature("dark")),
+		"print.png": emulation.SetEmulatedMedia().WithMedia("print").WithFeatures(feature("dark")),
+	} {
+		var picture []byte
+		b.do(t, media, chromedp.Sleep(300*time.Millisecond), chromedp.FullScreenshot(&picture, 100))
+		if err := os.WriteFile(filepath.Join(folder, name), picture, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// checkTable sorts and filters the table of suspicious links.
+func (b *browser) checkTable(t *testing.T, r *view.Report) {
+	t.Helper()
+	column := func(k int) []string {
+		return value[[]string](t, b, fmt.Sprintf(`[...document.querySelectorAll("#suspects tbody tr")].map(r => r.cells[%d].textContent)`, k))
+	}
+	click := func(title string) {
+		b.do(t, chromedp.Evaluate(fmt.Sprintf(`[...document.querySelectorAll("#suspects th button")].find(e => e.textContent === %q).click()`, title), nil))
+	}
+	const distance = 5 // after link, first, second, labels, metric
+	if got := column(distance); len(got) != len(r.Suspects) {
+		t.Fatalf("%d rows: want %d", len(got), len(r.Suspects))
+	}
+	click("squared distance")
+	if got := column(distance); got[0] != "30" || got[29] != "1" {
+		t.Errorf("sorted down: %v", got)
+	}
+	click("squared distance")
+	if got := column(distance); got[0] != "1" || got[9] != "10" { // by number, not by letter
+		t.Errorf("sorted up: %v", got)
+	}
+	if sorted := value[string](t, b, `document.querySelectorAll("#suspects th")[5].getAttribute("aria-sort")`); sorted != "ascending" {
+		t.Errorf("the column is said to be %s", sorted)
+	}
+	b.do(t, enter("kind", "change", "cannot"))
+	for _, kind := range column(0) {
+		if kind != "cannot" {
+			t.Errorf("a %s-link among the cannot-links", kind)
+		}
+	}
+	b.do(t, enter("filter", "input", "no such link"))
+	if rows := column(0); len(rows) != 0 {
+		t.Errorf("%d rows hold what no row holds", len(rows))
+	}
+	b.do(t, enter("filter", "input", ""))
+	b.settled(t, chromedp.Evaluate(`document.querySelector("#suspects tbody tr").click()`, nil))
+	if picked := value[int](t, b, `document.querySelectorAll('#suspects tr[aria-selected="true"]').length`); picked != 1 {
+		t.Errorf("%d rows are picked", picked)
+	}
+}
+
+// BenchmarkPage opens a page of 50,000 points with 64 features and moves and zooms its drawing: when the text and the points
+// are there after the page is asked for, and frames a second.
+func BenchmarkPage(b *testing.B) {
+	const n = 50_000
+	r := &view.Report{Title: "many points"}
+	r.Points.Count = n
+	rng := rand.New(rand.NewPCG(1, 2))
+	draw := func() []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = rng.NormFloat64()
+		}
+		return out
+	}
+	for i := range n {
+		r.Points.Labels = append(r.Points.Labels, fmt.Sprint("class ", i%10))
+	}
+	for j := range 64 {
+		r.Points.Features = append(r.Points.Features, view.Feature{Name: fmt.Sprint("feature ", j), Values: draw()})
+	}
+	r.Points.Views = []view.Layout{{Name: "raw", X: draw(), Y: draw()}, {Name: "learned", X: draw(), Y: draw()}}
+	for b.Loop() {
+		page := open(b, r)
+		page.do(b, chromedp.Poll(`performance.getEntriesByName("points").length > 0 && performance.getEntriesByName("first-contentful-paint").length > 0`, nil))
+		b.ReportMetric(value[float64](b, page, `performance.getEntriesByName("first-contentful-paint")[0].startTime`), "ms-first-paint")
+		b.ReportMetric(value[float64](b, page, `performance.getEntriesByName("points")[0].startTime`), "ms-points")
+		var rate float64
+		page.do(b, chromedp.Evaluate(`new Promise((done) => {
+			const canvas = document.getElementById("plot"), frames = 90, from = performance.now(), before = Number(canvas.dataset.painted);
+			let k = 0;
+			const step = () => {
+				canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: k % 30 < 15 ? -20 : 20, clientX: 300 + k, clientY: 300, cancelable: true }));
+				if (++k < frames) requestAnimationFrame(step);
+				else done(1000 * (Number(canvas.dataset.painted) - before) / (performance.now() - from));
+			};
+			requestAnimationFrame(step);
+		})`, &rate, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+		b.ReportMetric(rate, "frames/s")
+	}
+}

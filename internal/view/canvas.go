@@ -1,0 +1,102 @@
+package view
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/text/encoding/charmap"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// canvas is what a picture is drawn on and written from.
+type canvas interface {
+	vg.CanvasSizer
+	io.WriterTo
+}
+
+func newCanvas(format string, s Size) (canvas, error) {
+	w, h := vg.Length(s.Width)*vg.Inch, vg.Length(s.Height)*vg.Inch
+	switch format {
+	case "png":
+		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(s.DPI))}, nil
+	case "svg":
+		return vgsvg.New(w, h), nil
+	case "pdf":
+		timeless()
+		return pdf{vgpdf.New(w, h)}, nil
+	}
+	return nil, fault.Unknown("format of the picture", format, Formats())
+}
+
+// pdf is a canvas for translucent colours and for any text. The plotting library writes the
+// parts of a colour as they are beside its opacity, so they must not be multiplied by that
+// already, and hands on the bytes of a text, which must be in the code page of the typeface.
+type pdf struct{ *vgpdf.Canvas }
+
+func (p pdf) SetColor(c color.Color) { p.Canvas.SetColor(straight(c)) }
+
+func (p pdf) FillString(face font.Face, at vg.Point, s string) {
+	p.Canvas.FillString(face, at, windows1252(s))
+}
+
+// recoverTypefaces makes an error of the panic with which the PDF canvas answers when it cannot prepare its typefaces in
+// the folder for temporary files.
+func recoverTypefaces(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case string:
+		cause, ok := strings.CutPrefix(v, "vgpdf: could not generate font data for PDF: ")
+		if !ok {
+			panic(v)
+		}
+		*err = fmt.Errorf("preparing the typefaces of a PDF in the folder for temporary files: %s", cause)
+	default:
+		panic(v)
+	}
+}
+
+// straightColor is a colour whose parts are not multiplied by its opacity.
+type straightColor color.NRGBA
+
+func straight(c color.Color) color.Color {
+	if c == nil {
+		c = color.Black
+	}
+	return straightColor(color.NRGBAModel.Convert(c).(color.NRGBA))
+}
+
+func (s straightColor) RGBA() (r, g, b, a uint32) {
+	const scale = 0x101
+	return uint32(s.R) * scale, uint32(s.G) * scale, uint32(s.B) * scale, uint32(s.A) * scale
+}
+
+// timeless makes PDF files carry a fixed date and sorted dictionaries: the same figure, the
+// same bytes. The PDF library has only a default for all documents.
+var timeless = sync.OnceFunc(func() {
+	fpdf.SetDefaultCatalogSort(true)
+	fpdf.SetDefaultCreationDate(time.Unix(0, 0).UTC())
+	fpdf.SetDefaultModificationDate(time.Unix(0, 0).UTC())
+})
+
+func windows1252(s string) string {
+	var out []byte
+	for _, r := range s {
+		b, ok := charmap.Windows1252.EncodeRune(r)
+		if !ok {
+			b = '?'
+		}
+		out = append(out, b)
+	}
+	return string(out)
+}

@@ -1,0 +1,210 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Formats returns the formats of pictures, which are also their extensions.
+func Formats() []string { return []string{"png", "svg", "pdf"} }
+
+// FormatOf returns the format that a path's extension names, or a *fault.ParamError that
+// lists the choices.
+func FormatOf(path string) (string, error) {
+	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	if !slices.Contains(Formats(), format) {
+		return "", &fault.ParamError{Param: "picture", Value: path, Want: "a name that ends in ." + strings.Join(Formats(), ", .")}
+	}
+	return format, nil
+}
+
+// Size is the size of a picture. The zero value has all panels side by side, 5 inches a panel wide
+// and 4 high, 150 dots an inch.
+type Size struct {
+	Width, Height float64 // inches, 1 to 100
+	DPI           int     // dots an inch of a PNG, 20 to 1200; at most 1e8 dots in all
+	Columns       int     // panels side by side, others follow below; 0 for all of them
+}
+
+// Check returns the *fault.ParamError that [Write] would return for the size.
+func (s Size) Check() error {
+	_, err := s.fill(1)
+	return err
+}
+
+func (s Size) fill(panels int) (Size, error) {
+	if s.Columns < 0 {
+		return s, &fault.ParamError{Param: "columns", Value: s.Columns, Want: "a number >= 0"}
+	}
+	s.Columns = max(1, min(cmp.Or(s.Columns, panels), panels))
+	rows := (panels + s.Columns - 1) / s.Columns
+	s.Width, s.Height, s.DPI = cmp.Or(s.Width, 5*float64(s.Columns)), cmp.Or(s.Height, 4*float64(max(1, rows))), cmp.Or(s.DPI, 150)
+	for _, side := range []struct {
+		name  string
+		value float64
+	}{{"width", s.Width}, {"height", s.Height}} {
+		if !(side.value >= 1 && side.value <= 100) {
+			return s, &fault.ParamError{Param: side.name, Value: side.value, Want: "1 to 100 inches"}
+		}
+	}
+	const most = 1e8
+	if s.DPI < 20 || s.DPI > 1200 {
+		return s, &fault.ParamError{Param: "dpi", Value: s.DPI, Want: "20 to 1200"}
+	}
+	if limit := math.Sqrt(most / (s.Width * s.Height)); float64(s.DPI) > limit {
+		return s, &fault.ParamError{Param: "dpi", Value: s.DPI, Want: fmt.Sprintf("at most %.0f for %v x %v inches", math.Floor(limit), s.Width, s.Height)}
+	}
+	return s, nil
+}
+
+// Panel is one drawing of a figure: a [Scatter], [Lines], [Boxes] or [Ranks].
+type Panel interface {
+	// plot returns the drawing without its legend.
+	plot() (*plot.Plot, error)
+	// legend returns what explains the drawing.
+	legend() legend
+	// settle adapts the axes to the area that the data are drawn in.
+	settle(p *plot.Plot, c draw.Canvas)
+}
+
+// Write draws panels side by side, in rows if the size says so, each with its legend to the right unless that would take
+// more than half of the panel. Coordinates that are not finite are a *fault.DataError, an
+// unknown format and impossible sizes a *fault.ParamError; then nothing is written.
+// Letters that a PDF's typeface does not have (those outside Windows-1252) become "?" there. The first PDF of a process
+// needs some room in the folder for temporary files.
+func Write(w io.Writer, format string, size Size, panels ...Panel) (err error) {
+	size, err = size.fill(len(panels))
+	if err != nil {
+		return err
+	}
+	defer recoverTypefaces(&err)
+	canvas, err := newCanvas(format, size)
+	if err != nil {
+		return err
+	}
+	page := draw.New(canvas)
+	page.SetColor(white)
+	page.Fill(page.Rectangle.Path())
+	rows := (len(panels) + size.Columns - 1) / size.Columns
+	width, height := page.Size().X/vg.Length(size.Columns), page.Size().Y/vg.Length(max(1, rows))
+	for i, panel := range panels {
+		left, top := page.Min.X+vg.Length(i%size.Columns)*width, page.Max.Y-vg.Length(i/size.Columns)*height
+		area := draw.Canvas{Canvas: page.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: left, Y: top - height},
+			Max: vg.Point{X: left + width, Y: top},
+		}}
+		const margin = 8 // points
+		if err := drawPanel(panel, draw.Crop(area, margin, -margin, margin, -margin)); err != nil {
+			return err
+		}
+	}
+	_, err = canvas.WriteTo(w)
+	return err
+}
+
+// drawPanel draws the panel with its legend to the right of it.
+func drawPanel(panel Panel, area draw.Canvas) error {
+	p, err := panel.plot()
+	if err != nil {
+		return err
+	}
+	room := area.Size()
+	legend := panel.legend().fit(room)
+	const gap = 10
+	if width := legend.width(); width > 0 {
+		area = draw.Crop(area, 0, -width-gap, 0, 0)
+	}
+	elide(&p.Title.Text, p.Title.TextStyle, area.Size().X)
+	axes := p.DataCanvas(area).Size().Scale(0.95)
+	elide(&p.X.Label.Text, p.X.Label.TextStyle, axes.X)
+	elide(&p.Y.Label.Text, p.Y.Label.TextStyle, axes.Y)
+	panel.settle(p, area)
+	p.Draw(area)
+	legend.draw(area, vg.Point{X: area.Max.X + gap, Y: p.DataCanvas(area).Max.Y})
+	return nil
+}
+
+// newPlot returns an empty drawing in the common style.
+func newPlot(title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = clean(title), clean(x), clean(y)
+	setFont(&p.Title.TextStyle, 11)
+	p.Title.Padding = 5
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		setFont(&axis.Label.TextStyle, 10)
+		setFont(&axis.Tick.Label, 9)
+		axis.Label.Padding = 3
+		axis.Padding = 0
+		axis.Tick.Length = 4
+		axis.LineStyle.Width, axis.Tick.LineStyle.Width = 0.6, 0.6
+		axis.Tick.Marker = roundTicks{}
+	}
+	p.Add(grid{})
+	return p
+}
+
+func setFont(s *text.Style, size font.Length) { s.Font.Size, s.Font.Variant = size, "Sans" }
+
+// clean takes out of a text what would break a picture: control characters, bytes that are
+// not UTF-8, and the two letters that XML forbids.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r):
+			return ' '
+		case r == 0xFFFE || r == 0xFFFF:
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}
+
+// elide cuts a text that is longer than the room for it.
+func elide(s *string, style text.Style, room vg.Length) {
+	runes := []rune(*s)
+	for n := len(runes) - 1; n >= 0 && style.Width(*s) > room; n-- {
+		*s = string(runes[:n]) + "…"
+	}
+}
+
+// largest is how far from 0 coordinates may be: their differences must not overflow.
+const largest = 1e300
+
+// checkFinite returns a DataError for the first value that cannot be drawn.
+func checkFinite(column string, values []float64) error {
+	for i, v := range values {
+		if !(math.Abs(v) <= largest) {
+			return &fault.DataError{Row: i, Column: column, Err: fmt.Errorf("coordinate is %v: want a number from %g to %g", v, -largest, largest)}
+		}
+	}
+	return nil
+}
+
+// extent returns the range of values with a margin, wide enough to divide by and to number.
+func extent(values []float64) (lo, hi float64) {
+	if len(values) == 0 {
+		return 0, 1
+	}
+	lo, hi = slices.Min(values), slices.Max(values)
+	size := max(math.Abs(lo), math.Abs(hi))
+	if hi-lo <= max(1e-9*size, 1e-290) {
+		margin := max(0.5*size, 0.5)
+		return lo - margin, hi + margin
+	}
+	margin := 0.04 * (hi - lo)
+	return lo - margin, hi + margin
+}

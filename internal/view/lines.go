@@ -1,0 +1,187 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Lines is named series over a common axis, such as times, spectra and traces.
+type Lines struct {
+	Title, XLabel, YLabel string
+	LogX, LogY            bool // then values must be >= 1e-300
+	Series                []Series
+	NoLegend              bool
+}
+
+// Series is one line.
+type Series struct {
+	Name string
+	X, Y []float64
+	// Low and High are the ends of a band around Y, or of bars, nil for none.
+	Low, High []float64
+	Bars      bool // bars in place of a band
+	Markers   bool // also draw the points; a series of one point is always drawn as one
+	Apart     bool // draw the points alone, without a line between them
+}
+
+func (l Lines) plot() (*plot.Plot, error) {
+	var xs, ys []float64
+	for _, s := range l.Series {
+		if err := s.check(l.LogX, l.LogY); err != nil {
+			return nil, fmt.Errorf("series %q: %w", s.Name, err)
+		}
+		xs, ys = append(xs, s.X...), append(append(append(ys, s.Y...), s.Low...), s.High...)
+	}
+	p := newPlot(l.Title, l.XLabel, l.YLabel)
+	scale(&p.X, l.LogX, xs)
+	scale(&p.Y, l.LogY, ys)
+	p.Add(l)
+	return p, nil
+}
+
+// check reports lengths that differ and values that cannot be drawn.
+func (s Series) check(logX, logY bool) error {
+	if (s.Low == nil) != (s.High == nil) {
+		return &fault.ShapeError{What: "ends of the spread", Got: 1, Want: "low and high, or neither"}
+	}
+	for _, c := range []struct {
+		name   string
+		values []float64
+		log    bool
+		may    bool // be missing
+	}{{"x", s.X, logX, false}, {"y", s.Y, logY, false}, {"low", s.Low, logY, true}, {"high", s.High, logY, true}} {
+		if c.may && c.values == nil {
+			continue
+		}
+		if len(c.values) != len(s.X) {
+			return &fault.ShapeError{What: "number of " + c.name + " values", Got: len(c.values), Want: fmt.Sprintf("%d, as there are x values", len(s.X))}
+		}
+		if err := checkFinite(c.name, c.values); err != nil {
+			return err
+		}
+		for i, v := range c.values {
+			if c.log && !(v >= 1/largest) {
+				return &fault.DataError{Row: i, Column: c.name, Err: fmt.Errorf("value is %v: want a number >= %g on a logarithmic axis", v, 1/largest)}
+			}
+		}
+	}
+	return nil
+}
+
+// scale sets up an axis for values. A logarithmic one is a linear axis of logarithms: the
+// plotting library's own leaves room for labels where they are not.
+func scale(a *plot.Axis, log bool, values []float64) {
+	a.Min, a.Max = extent(onAxis(log, values))
+	if log {
+		if a.Max-a.Min < 0.1 { // too little to number: half a decade around it
+			a.Min, a.Max = widen(a.Min, a.Max, 0.5)
+		}
+		a.Tick.Marker = decades{}
+	}
+}
+
+// onAxis returns the places of values on an axis: their decimal logarithms, or they themselves.
+func onAxis(log bool, values []float64) []float64 {
+	if !log {
+		return values
+	}
+	logs := make([]float64, len(values))
+	for i, v := range values {
+		logs[i] = math.Log10(v)
+	}
+	return logs
+}
+
+func (l Lines) settle(*plot.Plot, draw.Canvas) {}
+
+// Plot draws bands, lines, bars and markers; it is called by the plotting library.
+func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := func(xs, ys []float64) []vg.Point {
+		xs, ys = onAxis(l.LogX, xs), onAxis(l.LogY, ys)
+		places := make([]vg.Point, len(xs))
+		for i := range xs {
+			places[i] = vg.Point{X: x(xs[i]), Y: y(ys[i])}
+		}
+		return places
+	}
+	for k, s := range l.Series {
+		if s.spread() && !s.Bars {
+			band := palette[k%len(palette)]
+			band.A = 50
+			back := at(s.X, s.High)
+			slices.Reverse(back)
+			c.FillPolygon(band, append(at(s.X, s.Low), back...))
+		}
+	}
+	for k, s := range l.Series {
+		line := at(s.X, s.Y)
+		if len(line) > 1 && !s.Apart {
+			c.StrokeLines(lineStyle(k), line)
+		}
+		if s.spread() && s.Bars {
+			drawBars(c, k, at(s.X, s.Low), at(s.X, s.High))
+		}
+		for _, place := range line {
+			if s.dotted() {
+				pointMarker(k).draw(c, place)
+			}
+		}
+	}
+}
+
+// drawBars draws a bar with short ends between each pair of places.
+func drawBars(c draw.Canvas, k int, low, high []vg.Point) {
+	style := draw.LineStyle{Color: palette[k%len(palette)], Width: 0.8}
+	const half = 2.5
+	for i := range low {
+		c.StrokeLine2(style, low[i].X, low[i].Y, high[i].X, high[i].Y)
+		for _, end := range []vg.Point{low[i], high[i]} {
+			c.StrokeLine2(style, end.X-half, end.Y, end.X+half, end.Y)
+		}
+	}
+}
+
+// spread reports whether the series has a band or bars.
+func (s Series) spread() bool { return s.Low != nil && s.High != nil && len(s.X) > 0 }
+
+// dotted reports whether the points themselves are drawn: a line of one point has no length.
+func (s Series) dotted() bool { return s.Markers || s.Apart || len(s.X) == 1 }
+
+// lineStyle tells lines apart by colour and by dashes.
+func lineStyle(k int) draw.LineStyle {
+	dashes := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
+	return draw.LineStyle{Color: palette[k%len(palette)], Width: 1.4, Dashes: dashes[k%len(dashes)]}
+}
+
+func pointMarker(k int) marker {
+	m := markerOf(k, 2.8)
+	m.edge = true
+	return m
+}
+
+func (l Lines) legend() legend {
+	var out legend
+	if l.NoLegend {
+		return out
+	}
+	for k, s := range l.Series {
+		var thumb []plot.Thumbnailer
+		if !s.Apart {
+			thumb = append(thumb, stroke{lineStyle(k)})
+		}
+		if s.dotted() {
+			thumb = append(thumb, pointMarker(k))
+		}
+		out.groups = append(out.groups, entry{shorten(cmp.Or(s.Name, fmt.Sprintf("series %d", k))), thumb})
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package view
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/propertytest"
+)
+
+// The plane is that of the two largest singular values of the centred rows, from another
+// library's decomposition, for tall and for wide data.
+func TestPlane(t *testing.T) {
+	eng, err := engine.New(engine.Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	propertytest.Check(t, func(rt *rapid.T) {
+		n, d := rapid.IntRange(1, 30).Draw(rt, "n"), rapid.IntRange(1, 30).Draw(rt, "d")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		x := blas.NewMatrix(n, d)
+		for i := range n {
+			for j := range d {
+				x.Set(i, j, 5+r.NormFloat64()/float64(1+j))
+			}
+		}
+		first, second, share, err := Plane(t.Context(), eng, x)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var pc stat.PC
+		var scores mat.Dense
+		var vars []float64
+		if n > 1 {
+			if !pc.PrincipalComponents(mat.NewDense(n, d, x.Data), nil) {
+				rt.Fatal("no convergence")
+			}
+			var directions mat.Dense
+			pc.VectorsTo(&directions)
+			vars = pc.VarsTo(nil)
+			centred := centre(eng, x)
+			scores.Mul(mat.NewDense(n, d, centred.Data[:n*d]), &directions)
+		}
+		total := 0.0
+		for _, v := range vars {
+			total += v
+		}
+		for k, got := range [][]float64{first, second} {
+			if k >= len(vars) || vars[k] < 1e-12*total || total == 0 {
+				continue
+			}
+			if math.Abs(share[k]-vars[k]/total) > 1e-10 {
+				rt.Fatalf("share %v: want %v", share[k], vars[k]/total)
+			}
+			if k+1 < len(vars) && vars[k]-vars[k+1] < 1e-3*vars[0] || k > 0 && vars[k-1]-vars[k] < 1e-3*vars[0] {
+				continue // the direction is not well determined
+			}
+			for i, v := range got {
+				if want := scores.At(i, k); math.Abs(math.Abs(v)-math.Abs(want)) > 1e-8 {
+					rt.Fatalf("coordinate %d of point %d is %v: want %v up to the sign", k, i, v, want)
+				}
+			}
+		}
+	})
+}
+
+// Points on a line have no second coordinate, equal points none at all.
+func TestPlaneDegenerate(t *testing.T) {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := blas.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 3, 4, 6, 8}}
+	first, second, share, err := Plane(t.Context(), eng, line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{-5, 0, 5} {
+		if math.Abs(first[i]-want) > 1e-12 || second[i] != 0 {
+			t.Errorf("point %d at (%v, %v): want (%v, 0)", i, first[i], second[i], want)
+		}
+	}
+	if math.Abs(share[0]-1) > 1e-12 || share[1] != 0 {
+		t.Errorf("shares %v: want 1 and 0", share)
+	}
+	for _, x := range []blas.Matrix{blas.NewMatrix(0, 3), blas.NewMatrix(3, 0), {Rows: 2, Cols: 1, Stride: 1, Data: []float64{7, 7}}} {
+		first, second, _, err := Plane(t.Context(), eng, x)
+		if err != nil || len(first) != x.Rows || len(second) != x.Rows {
+			t.Errorf("%d x %d: %v, %v, error %v", x.Rows, x.Cols, first, second, err)
+		}
+	}
+}
+
+// The bits do not depend on the number of workers, and squares that overflow are an error.
+func TestPlaneWorkers(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	x := blas.NewMatrix(300, 70)
+	for i := range x.Data {
+		x.Data[i] = r.NormFloat64()
+	}
+	var first []float64
+	for _, workers := range []int{1, 2, 5} {
+		eng, err := engine.New(engine.Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b, _, err := Plane(t.Context(), eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := append(a, b...)
+		if first == nil {
+			first = got
+		}
+		if !slices.Equal(got, first) {
+			t.Errorf("%d workers give other bits than 1", workers)
+		}
+	}
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []float64{1e200, math.Inf(1), math.NaN()} {
+		x.Data[0] = v
+		if _, _, _, err := Plane(t.Context(), eng, x); !fault.IsInput(err) {
+			t.Errorf("a value of %v: error %v: want one of bad input", v, err)
+		}
+	}
+}

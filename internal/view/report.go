@@ -1,0 +1,354 @@
+package view
+
+import (
+	"embed"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Report is what a page shows. Empty parts are left out.
+type Report struct {
+	Title    string
+	Summary  string // one or two sentences below the title
+	Data     []Fact
+	Links    []Fact
+	Warnings []string
+	Scores   Scores
+	Points   Points
+	Suspects []Suspect
+	Doubts   []Doubt
+	Models   []Model
+	Pictures []Picture
+	Command  string // which makes the page again
+	Versions []Fact
+}
+
+// Fact is a named value.
+type Fact struct{ Name, Value string }
+
+// Scores is a table of systems, one a row.
+type Scores struct {
+	Note    string // how they were measured
+	Columns []string
+	Rows    []Row
+}
+
+// Row is a system with one score a column.
+type Row struct {
+	Name   string
+	Scores []Score
+}
+
+// Score is a mean with its spread; NaN where there is none.
+type Score struct{ Mean, SD float64 }
+
+// Points are the rows of the data as they are drawn.
+type Points struct {
+	Count    int
+	IDs      []string // nil for row numbers
+	Labels   []string // nil for none
+	Features []Feature
+	Views    []Layout
+	Must     [][2]int
+	Cannot   [][2]int
+}
+
+// Feature is a column of the data, to colour points by and to name them with.
+type Feature struct {
+	Name   string
+	Values []float64 // one a point, finite
+}
+
+// Layout is a plane that the points are drawn in.
+type Layout struct {
+	Name           string
+	XLabel, YLabel string
+	X, Y           []float64 // one a point, finite
+	Clusters       []int     // of each point, nil for none
+}
+
+// Suspect is a link that a metric does not respect.
+type Suspect struct {
+	I        int     `json:"i"`
+	J        int     `json:"j"`
+	Link     string  `json:"link"` // must or cannot
+	Line     int     `json:"line,omitempty"`
+	Metric   string  `json:"metric"`
+	Distance float64 `json:"distance"` // squared
+	Expected float64 `json:"expected"` // at most this for a must-link, at least for a cannot-link
+	Excess   float64 `json:"excess"`   // how many times too long, or too short, >= 1
+}
+
+// Doubt is a link that is suspicious to metrics learned without it.
+type Doubt struct {
+	Rows   string // its two rows
+	Link   string // must or cannot
+	Score  float64
+	Reason string
+}
+
+// Model is a learned metric.
+type Model struct {
+	Name    string
+	Facts   []Fact
+	Notices []string
+}
+
+// Picture is a drawing.
+type Picture struct {
+	Title string
+	SVG   []byte // as [Write] writes it
+}
+
+//go:embed page.html page.css page.js
+var files embed.FS
+
+// page is what the template sees.
+type page struct {
+	*Report
+	Style    template.CSS
+	Script   template.JS
+	Payload  template.JS
+	Drawings []drawing
+	Drawn    bool
+}
+
+type drawing struct {
+	Title string
+	SVG   template.HTML
+}
+
+// WriteReport writes the page. Lengths that differ, values that are not finite and links to points that there are not are errors of
+// package fault, before anything is written.
+func WriteReport(w io.Writer, r *Report) error {
+	if err := r.Points.check(); err != nil {
+		return err
+	}
+	text := func(name string) string {
+		b, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // embedded
+		}
+		return string(b)
+	}
+	t, err := template.New("page").Funcs(template.FuncMap{"score": Score.String}).Parse(text("page.html"))
+	if err != nil {
+		return err
+	}
+	payload, err := r.payload()
+	if err != nil {
+		return err
+	}
+	p := page{Report: r, Style: template.CSS(text("page.css")), Script: template.JS(text("page.js")), Payload: template.JS(payload), Drawn: len(r.Points.Views) > 0}
+	for _, d := range r.Pictures {
+		p.Drawings = append(p.Drawings, drawing{d.Title, template.HTML(inline(d.SVG))})
+	}
+	return t.Execute(w, p)
+}
+
+// String writes a score with three decimals.
+func (s Score) String() string {
+	switch {
+	case math.IsNaN(s.Mean):
+		return "–"
+	case math.IsNaN(s.SD):
+		return fmt.Sprintf("%.3f", s.Mean)
+	}
+	return fmt.Sprintf("%.3f ± %.3f", s.Mean, s.SD)
+}
+
+func (p *Points) check() error {
+	size := func(what string, got int) error {
+		if got != p.Count {
+			return &fault.ShapeError{What: "number of " + what, Got: got, Want: fmt.Sprintf("%d, as there are points", p.Count)}
+		}
+		return nil
+	}
+	if p.IDs != nil {
+		if err := size("ids", len(p.IDs)); err != nil {
+			return err
+		}
+	}
+	if p.Labels != nil {
+		if err := size("labels", len(p.Labels)); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.Features {
+		if err := size("values of "+f.Name, len(f.Values)); err != nil {
+			return err
+		}
+		if err := finite(f.Name, f.Values); err != nil {
+			return err
+		}
+	}
+	for _, v := range p.Views {
+		for _, c := range [][]float64{v.X, v.Y} {
+			if err := size("coordinates of "+v.Name, len(c)); err != nil {
+				return err
+			}
+			if err := finite(v.Name, c); err != nil {
+				return err
+			}
+		}
+		if v.Clusters != nil {
+			if err := size("clusters of "+v.Name, len(v.Clusters)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, list := range [][][2]int{p.Must, p.Cannot} {
+		for _, l := range list {
+			if min(l[0], l[1]) < 0 || max(l[0], l[1]) >= p.Count {
+				return &fault.ShapeError{What: "point of a link", Got: max(l[0], l[1]), Want: fmt.Sprintf("0 to %d", p.Count-1)}
+			}
+		}
+	}
+	return nil
+}
+
+func finite(name string, values []float64) error {
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return &fault.DataError{Row: i, Column: name, Err: fmt.Errorf("value is %v: want a finite number", v)}
+		}
+	}
+	return nil
+}
+
+// What the script reads. Numbers are little-endian arrays in base64: float32 for places, 16 bits between the smallest and the
+// largest value for features.
+type payload struct {
+	Count    int        `json:"count"`
+	IDs      []string   `json:"ids,omitempty"`
+	Names    []string   `json:"names,omitempty"` // of labels, in the order of first appearance
+	Labels   string     `json:"labels,omitempty"`
+	Features []packed   `json:"features"`
+	Views    []viewData `json:"views"`
+	Must     string     `json:"must"`
+	Cannot   string     `json:"cannot"`
+	Suspects []Suspect  `json:"suspects"`
+}
+
+type packed struct {
+	Name string  `json:"name"`
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+	Q    string  `json:"q"`
+}
+
+type viewData struct {
+	Name     string `json:"name"`
+	XLabel   string `json:"xlabel"`
+	YLabel   string `json:"ylabel"`
+	X        string `json:"x"`
+	Y        string `json:"y"`
+	Clusters string `json:"clusters,omitempty"`
+}
+
+// payload returns the data of the script as JSON. The encoder writes <, > and & as escapes, so nothing in it ends the script.
+func (r *Report) payload() (string, error) {
+	p := r.Points
+	out := payload{Count: p.Count, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Suspects: r.Suspects}
+	if out.Suspects == nil {
+		out.Suspects = []Suspect{}
+	}
+	if p.Labels != nil {
+		var of []uint32
+		out.Names, of = numbered(p.Labels)
+		out.Labels = encode(of)
+	}
+	for _, f := range p.Features {
+		out.Features = append(out.Features, quantised(f))
+	}
+	for _, v := range p.Views {
+		d := viewData{Name: v.Name, XLabel: v.XLabel, YLabel: v.YLabel, X: encode(single(v.X)), Y: encode(single(v.Y))}
+		if v.Clusters != nil {
+			of := make([]uint32, len(v.Clusters))
+			for i, c := range v.Clusters {
+				of[i] = uint32(c)
+			}
+			d.Clusters = encode(of)
+		}
+		out.Views = append(out.Views, d)
+	}
+	b, err := json.Marshal(out)
+	return string(b), err
+}
+
+// numbered returns the different labels in the order of first appearance, and the number of each.
+func numbered(labels []string) (names []string, of []uint32) {
+	number := map[string]uint32{}
+	of = make([]uint32, len(labels))
+	for i, l := range labels {
+		k, ok := number[l]
+		if !ok {
+			k = uint32(len(names))
+			number[l] = k
+			names = append(names, l)
+		}
+		of[i] = k
+	}
+	return names, of
+}
+
+// quantised stores a feature in 16 bits a value.
+func quantised(f Feature) packed {
+	out := packed{Name: f.Name}
+	if len(f.Values) == 0 {
+		return out
+	}
+	out.Min, out.Max = f.Values[0], f.Values[0]
+	for _, v := range f.Values {
+		out.Min, out.Max = min(out.Min, v), max(out.Max, v)
+	}
+	q := make([]uint16, len(f.Values))
+	if half := out.Max/2 - out.Min/2; half > 0 { // halves: the difference may overflow
+		for i, v := range f.Values {
+			q[i] = uint16(math.Round((v/2 - out.Min/2) / half * math.MaxUint16))
+		}
+	}
+	out.Q = encode(q)
+	return out
+}
+
+// single rounds places to single precision after scaling them to a size that it has.
+func single(values []float64) []float32 {
+	most := 0.0
+	for _, v := range values {
+		most = max(most, math.Abs(v))
+	}
+	unit := 1.0
+	if most > 1e30 || most < 1e-30 && most > 0 {
+		unit = most
+	}
+	out := make([]float32, len(values))
+	for i, v := range values {
+		out[i] = float32(v / unit)
+	}
+	return out
+}
+
+func links(list [][2]int) string {
+	flat := make([]uint32, 0, 2*len(list))
+	for _, l := range list {
+		flat = append(flat, uint32(l[0]), uint32(l[1]))
+	}
+	return encode(flat)
+}
+
+// encode returns an array of numbers in base64, little-endian.
+func encode(values any) string {
+	b, err := binary.Append(nil, binary.LittleEndian, values)
+	if err != nil {
+		panic(err) // of a type without a fixed size: a mistake in this file
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}

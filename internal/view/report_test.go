@@ -1,0 +1,191 @@
+package view_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/view"
+)
+
+// hostile are texts that want to be more than text.
+var hostile = []string{
+	`</script><script>window.broken = true</script>`, `<img src=x onerror="window.broken=true">`, `"; window.broken = true; "`,
+	"<!-- <script>", "]]>", "\u2028\u2029", "שלום עולם", "👩‍🔬 🧪", strings.Repeat("long ", 200_000), "", "{{.Title}}", "\x00\x1b[31m",
+}
+
+// sample returns a report about n points whose texts are hostile.
+func sample(n int) *view.Report {
+	r := &view.Report{
+		Title: "sample " + hostile[0], Summary: hostile[1], Warnings: []string{hostile[2], hostile[3]},
+		Data: []view.Fact{{Name: "rows", Value: hostile[0]}}, Links: []view.Fact{{Name: "must", Value: "3"}},
+		Scores: view.Scores{Note: hostile[5], Columns: []string{"balanced Rand", hostile[1]}, Rows: []view.Row{
+			{Name: "raw", Scores: []view.Score{{Mean: 0.5, SD: 0.01}, {Mean: math.NaN(), SD: math.NaN()}}},
+			{Name: "krca", Scores: []view.Score{{Mean: 0.9, SD: math.NaN()}, {Mean: 1, SD: 0}}},
+		}},
+		Models:   []view.Model{{Name: "krca", Facts: []view.Fact{{Name: "kernel", Value: "rbf"}}, Notices: []string{hostile[2]}}},
+		Pictures: []view.Picture{{Title: "trace", SVG: []byte(`<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="5" height="5"/></svg>`)}},
+		Command:  "mustlink report " + hostile[0], Versions: []view.Fact{{Name: "mustlink", Value: "test"}},
+	}
+	p := &r.Points
+	p.Count = n
+	var x, y, z []float64
+	for i := range n {
+		p.Labels = append(p.Labels, hostile[i%len(hostile)])
+		p.IDs = append(p.IDs, hostile[(i+3)%8])
+		x, y, z = append(x, math.Cos(float64(i))), append(y, math.Sin(float64(i))), append(z, float64(i)*1e-3)
+	}
+	p.Features = []view.Feature{{Name: hostile[1], Values: z}, {Name: "x", Values: x}}
+	p.Views = []view.Layout{{Name: "raw", XLabel: "first", YLabel: "second", X: x, Y: y}, {Name: hostile[0], XLabel: "a", YLabel: "b", X: y, Y: z, Clusters: make([]int, n)}}
+	for i := 0; i+2 < n; i += 2 {
+		p.Must = append(p.Must, [2]int{i, i + 1})
+		p.Cannot = append(p.Cannot, [2]int{i, i + 2})
+	}
+	for i := range min(n-1, 30) {
+		link := []string{"must", "cannot"}[i%2]
+		r.Suspects = append(r.Suspects, view.Suspect{I: i, J: i + 1, Link: link, Line: i + 2, Metric: "krca", Distance: 1 + float64(i), Expected: 1, Excess: 1 + float64(i*7%11)})
+	}
+	return r
+}
+
+func written(t testing.TB, r *view.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := view.WriteReport(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// payload returns the data of the page's script.
+func payload(t *testing.T, page string) map[string]any {
+	t.Helper()
+	_, after, ok := strings.Cut(page, "const DATA = ")
+	if !ok {
+		t.Fatal("no data in the page")
+	}
+	var v map[string]any
+	if err := json.NewDecoder(strings.NewReader(after)).Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestWrite: one element ends one script, no hostile text is markup, nothing is fetched, and what the script reads is what was
+// given.
+func TestWrite(t *testing.T) {
+	r := sample(40)
+	page := written(t, r)
+	if got := strings.Count(page, "</script>"); got != 1 {
+		t.Errorf("%d ends of scripts: want 1", got)
+	}
+	if strings.Contains(page, "<img") || strings.Contains(page, "<script>window") {
+		t.Error("a text has become markup")
+	}
+	if urls := regexp.MustCompile(`(?:src|href|url\(|@import)\s*=?\s*["']?https?:`).FindString(page); urls != "" {
+		t.Errorf("the page fetches %q", urls)
+	}
+	v := payload(t, page)
+	ids := v["ids"].([]any)
+	for i, id := range r.Points.IDs {
+		if want := strings.ToValidUTF8(id, "\uFFFD"); ids[i] != want {
+			t.Fatalf("id %d is %.40q: want %.40q", i, ids[i], want)
+		}
+	}
+	names := v["names"].([]any)
+	for i, k := range numbers[uint32](t, v["labels"]) {
+		if names[k] != r.Points.Labels[i] {
+			t.Fatalf("label %d is %.40q: want %.40q", i, names[k], r.Points.Labels[i])
+		}
+	}
+	view := v["views"].([]any)[0].(map[string]any)
+	for i, x := range numbers[float32](t, view["x"]) {
+		if math.Abs(float64(x)-r.Points.Views[0].X[i]) > 1e-7 {
+			t.Fatalf("place %d is %g: want %g", i, x, r.Points.Views[0].X[i])
+		}
+	}
+	feature := v["features"].([]any)[0].(map[string]any)
+	low, high := feature["min"].(float64), feature["max"].(float64)
+	for i, q := range numbers[uint16](t, feature["q"]) {
+		got, want := low+(high-low)*float64(q)/math.MaxUint16, r.Points.Features[0].Values[i]
+		if math.Abs(got-want) > (high-low)/math.MaxUint16 {
+			t.Fatalf("feature of point %d is %g: want %g", i, got, want)
+		}
+	}
+	must := numbers[uint32](t, v["must"])
+	if len(must) != 2*len(r.Points.Must) || int(must[2]) != r.Points.Must[1][0] || int(must[3]) != r.Points.Must[1][1] {
+		t.Errorf("must-links %v: want %v", must, r.Points.Must)
+	}
+	for _, want := range []string{"0.500 ± 0.010", "0.900", "–", "<rect", "mustlink report"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+}
+
+func numbers[T any](t *testing.T, text any) []T {
+	t.Helper()
+	b, err := base64.StdEncoding.DecodeString(text.(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one T
+	out := make([]T, len(b)/binary.Size(one))
+	if _, err := binary.Decode(b, binary.LittleEndian, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestEmpty: a report of nothing is a page without a script.
+func TestEmpty(t *testing.T) {
+	page := written(t, &view.Report{Title: "nothing"})
+	if strings.Contains(page, "<script") || !strings.Contains(page, "nothing") {
+		t.Errorf("%s", page)
+	}
+}
+
+// TestExtremes: features and places of any finite size are written as finite numbers.
+func TestExtremes(t *testing.T) {
+	r := &view.Report{Points: view.Points{Count: 3, Features: []view.Feature{{Name: "f", Values: []float64{-math.MaxFloat64, 0, math.MaxFloat64}}},
+		Views: []view.Layout{{Name: "v", X: []float64{-1e308, 0, 1e308}, Y: []float64{5e-324, 0, -5e-324}}}}}
+	v := payload(t, written(t, r))
+	if q := numbers[uint16](t, v["features"].([]any)[0].(map[string]any)["q"]); q[0] != 0 || q[1] != 32768 || q[2] != math.MaxUint16 {
+		t.Errorf("levels %v", q)
+	}
+	view := v["views"].([]any)[0].(map[string]any)
+	for _, c := range []string{"x", "y"} {
+		for _, x := range numbers[float32](t, view[c]) {
+			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+				t.Errorf("%s is %v", c, x)
+			}
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for name, change := range map[string]func(p *view.Points){
+		"labels":       func(p *view.Points) { p.Labels = p.Labels[1:] },
+		"ids":          func(p *view.Points) { p.IDs = p.IDs[1:] },
+		"feature":      func(p *view.Points) { p.Features[0].Values = nil },
+		"not finite":   func(p *view.Points) { p.Views[0].X[0] = math.NaN() },
+		"infinite":     func(p *view.Points) { p.Features[0].Values[0] = math.Inf(1) },
+		"coordinates":  func(p *view.Points) { p.Views[0].Y = p.Views[0].Y[1:] },
+		"clusters":     func(p *view.Points) { p.Views[1].Clusters = []int{1} },
+		"link":         func(p *view.Points) { p.Must[0][1] = 40 },
+		"link below 0": func(p *view.Points) { p.Cannot[0][0] = -1 },
+	} {
+		r := sample(40)
+		change(&r.Points)
+		var b bytes.Buffer
+		if err := view.WriteReport(&b, r); !fault.IsInput(err) || b.Len() > 0 {
+			t.Errorf("%s: error %v after %d bytes", name, err, b.Len())
+		}
+	}
+}
