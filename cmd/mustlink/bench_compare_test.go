@@ -44,7 +44,7 @@ func TestBenchCompare(t *testing.T) {
 		t.Errorf("the page does not say that all repetitions were there: %s", text)
 	}
 	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.md")
-	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.JSON")
+	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.json")
 	runOK(t, dir, "bench curves --sets iris --methods rca"+options+" -o l.svg")
 	runOK(t, dir, "bench paper soleymani-fig2 --repetitions 2 -q --state s -o boxes.json")
 	runOK(t, dir, "bench paper soleymani-fig2 --repetitions 2 -q --state s -o boxes.svg")

@@ -65,8 +65,8 @@ func TestBenchSoakBadInput(t *testing.T) {
 // TestBenchBuilds: a digest of this build against itself differs nowhere; what is none is refused by name.
 func TestBenchBuilds(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.JSON", runOK(t, dir, "bench builds -q").stdout)
-	table := runOK(t, dir, "bench builds a.JSON a.JSON").stdout
+	write(t, dir, "a.json", runOK(t, dir, "bench builds -q").stdout)
+	table := runOK(t, dir, "bench builds a.json a.json").stdout
 	for _, row := range lines(table)[5:] {
 		if cells := strings.Split(row, " | "); len(cells) != 6 || cells[2] != "0" {
 			t.Errorf("row %q: want no difference", row)
@@ -77,7 +77,7 @@ func TestBenchBuilds(t *testing.T) {
 	}
 	write(t, dir, "b.json", "{}")
 	before := names(t, dir)
-	wantInputError(t, dir, run(t, dir, "bench builds a.JSON b.json"), before, "b.json")
-	wantInputError(t, dir, run(t, dir, "bench builds a.JSON none.json"), before, "none.json")
-	wantInputError(t, dir, run(t, dir, "bench builds a.JSON"), before, "one digest")
+	wantInputError(t, dir, run(t, dir, "bench builds a.json b.json"), before, "b.json")
+	wantInputError(t, dir, run(t, dir, "bench builds a.json none.json"), before, "none.json")
+	wantInputError(t, dir, run(t, dir, "bench builds a.json"), before, "one digest")
 }

@@ -52,7 +52,7 @@ func newBenchThroughput(a *app) *cobra.Command {
   embed   rows of a .npy file through the embed command (kbeta, 500 landmarks, d = 784), with reading and writing
   single  the same with --precision single and, in turn, without it (extension=nystrom)
   csv     bytes of CSV that are parsed, on one core
-  session.Stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its most memory
+  stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its most memory
 
 The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB for each of --rows.`,
 		Example: `  mustlink bench throughput
