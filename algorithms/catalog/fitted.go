@@ -58,7 +58,13 @@ func Version() string {
 		return "(devel)"
 	}
 	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
-		if m.Path == module && m.Version != "" {
+		if m.Path != module {
+			continue
+		}
+		if m.Replace != nil { // by a folder, in the modules beside this one
+			m = m.Replace
+		}
+		if m.Version != "" {
 			return m.Version
 		}
 	}

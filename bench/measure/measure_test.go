@@ -3,8 +3,12 @@ package measure
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,23 +97,38 @@ func TestWarmUp(t *testing.T) {
 	}
 }
 
-// The peak of memory is at least what is held at the moment, where it is known.
-func TestPeakMemory(t *testing.T) {
-	before := PeakMemory()
-	if runtime.GOOS != "linux" {
-		if before != 0 {
-			t.Errorf("%d bytes: want 0 where it is not known", before)
+// The peak of memory of a process is at least what it held, where it is known. This test is the process, too.
+func TestPeakOf(t *testing.T) {
+	const variable = "MUSTLINK_TEST_HOLDS"
+	if text := os.Getenv(variable); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
 		}
+		held := make([]byte, n)
+		for i := 0; i < len(held); i += 1 << 10 {
+			held[i] = 1
+		}
+		runtime.KeepAlive(held)
 		return
 	}
-	held := make([]byte, 64<<20)
-	for i := 0; i < len(held); i += 1 << 10 {
-		held[i] = 1
+	peak := func(holds int) int64 {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestPeakOf$")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, holds))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return PeakOf(cmd.ProcessState)
 	}
-	if after := PeakMemory(); before <= 0 || after < max(before, int64(len(held))) {
-		t.Errorf("%d bytes, and with 64 MiB more %d", before, after)
+	const much = 64 << 20
+	few, many := peak(1), peak(much)
+	if runtime.GOOS != "linux" {
+		if few != 0 {
+			t.Errorf("%d bytes: want 0 where it is not known", few)
+		}
+	} else if few <= 0 || few >= much || many < much {
+		t.Errorf("%d bytes, and with 64 MiB more %d", few, many)
 	}
-	runtime.KeepAlive(held)
 }
 
 func TestStops(t *testing.T) {

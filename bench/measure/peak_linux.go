@@ -1,25 +1,15 @@
 package measure
 
 import (
-	"bytes"
 	"os"
-	"strconv"
+	"syscall"
 )
 
-// PeakMemory returns the most memory that this process has had in RAM at a time, in bytes, 0 if that cannot be read.
-func PeakMemory() int64 {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
+// PeakOf returns the most memory that a process which has ended had in RAM at a time, in bytes, 0 if that is not known. A process
+// begins as a copy of the one that starts it, and so it is at least what that one ever had.
+func PeakOf(ended *os.ProcessState) int64 {
+	if r, ok := ended.SysUsage().(*syscall.Rusage); ok {
+		return int64(r.Maxrss) << 10 // KiB
 	}
-	_, rest, _ := bytes.Cut(text, []byte("VmHWM:"))
-	fields := bytes.Fields(rest)
-	if len(fields) < 2 || string(fields[1]) != "kB" {
-		return 0
-	}
-	n, err := strconv.ParseInt(string(fields[0]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n << 10
+	return 0
 }

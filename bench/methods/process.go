@@ -49,7 +49,7 @@ type answer struct {
 // Start starts the executable at path, which serves with so many threads. One that cannot be started, or is no program that serves, is a *fault.ParamError. ctx ends the process.
 func Start(ctx context.Context, path string, threads int) (*Process, error) {
 	n := strconv.Itoa(threads)
-	p := &Process{cmd: exec.CommandContext(ctx, path, "bench", "serve", "--workers", n, "--blas-threads", n)}
+	p := &Process{cmd: exec.CommandContext(ctx, path, "serve", "--workers", n, "--blas-threads", n)}
 	p.cmd.Stderr = &p.stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
@@ -60,7 +60,7 @@ func Start(ctx context.Context, path string, threads int) (*Process, error) {
 		return nil, err
 	}
 	wrong := func(err error) error {
-		return &fault.ParamError{Param: "builds", Value: path, Want: fmt.Sprintf("executables of mustlink of this version (%v)", err)}
+		return &fault.ParamError{Param: "builds", Value: path, Want: fmt.Sprintf("executables of mustlink-bench of this version (%v)", err)}
 	}
 	if err := p.cmd.Start(); err != nil {
 		return nil, wrong(err)

@@ -32,7 +32,7 @@ type Flow struct {
 	Peak int64 `json:"peak_bytes"`
 }
 
-// Command is what `mustlink bench time` writes of a command.
+// Command is what `mustlink-bench time` writes of a command.
 type Command struct {
 	Seconds float64 `json:"seconds"`
 	Peak    int64   `json:"peak_bytes"`
@@ -183,12 +183,14 @@ func sendNPY(ctx context.Context, w io.Writer, rows int) error {
 	return nil
 }
 
-// timed runs a command of the program in a process of its own and returns what it took, from its start to its end.
+// timed runs a command of the program and returns what it took, from its start to its end. A small process, the timer, starts it,
+// because the memory of the one that starts it counts as its own.
 func (o *Options) timed(ctx context.Context, folder string, feed func(io.Writer) error, command ...string) (c Command, err error) {
 	report := filepath.Join(folder, "time.json")
 	threads := strconv.Itoa(o.Threads)
-	args := append([]string{"bench", "time", "-o", report, "--"}, command...)
-	cmd := exec.CommandContext(ctx, o.Program, append(args, "--quiet", "--workers", threads, "--blas-threads", threads)...)
+	args := append([]string{"time", "-o", report, "--", o.Program}, command...)
+	cmd := exec.CommandContext(ctx, o.Timer, append(args, "--quiet", "--workers", threads, "--blas-threads", threads)...)
+	measure.Interruptible(cmd)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	var in io.WriteCloser

@@ -37,8 +37,8 @@ type Options struct {
 	CSVBytes   int           // about the size of the files that are parsed; 0: 64 MB
 	MinTime    time.Duration // of a round of fits; 0: 1 s
 	Threads    int           // of embedding; 0: all processors
-	// Program is the executable of mustlink whose embed command is measured.
-	Program string
+	// Program is the executable of mustlink whose embed command is measured, Timer that of mustlink-bench, which times it.
+	Program, Timer string
 	// Drop takes off what keeps the program from collecting garbage when Go itself would, until restore is called; nil: nothing does.
 	Drop func() (restore func())
 	// Open makes an engine of so many workers, each with one thread of linear algebra.
@@ -87,6 +87,10 @@ func (o *Options) fill() error {
 	}
 	if o.MinTime == 0 {
 		o.MinTime = time.Second
+	}
+	embeds := func(c string) bool { return c == embedCase || c == singleCase || c == streamCase }
+	if o.Program == "" && slices.ContainsFunc(o.Cases, embeds) {
+		return &fault.ParamError{Param: "program", Value: o.Program, Want: "the executable of mustlink, which is neither beside this program nor in PATH (make build builds it)"}
 	}
 	return nil
 }

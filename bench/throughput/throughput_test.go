@@ -154,6 +154,7 @@ func TestRefuses(t *testing.T) {
 		"1024":        func(o *Options) { o.Goroutines = []int{1, 5000} },
 		"rounds":      func(o *Options) { o.Rounds = -1 },
 		"stream-rows": func(o *Options) { o.StreamRows = -1 },
+		"make build":  func(o *Options) { o.Cases = []string{streamCase} },
 	} {
 		o := tiny(t, krcaCase)
 		change(&o)
@@ -162,7 +163,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	o := tiny(t, embedCase)
-	o.Rows, o.Program = 10, filepath.Join(t.TempDir(), "none")
+	o.Rows, o.Program, o.Timer = 10, "mustlink", filepath.Join(t.TempDir(), "none")
 	if _, err := Run(context.Background(), o); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("a program that is not there: error %v", err)
 	}

@@ -474,60 +474,10 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestBenchPaper: a table runs, goes on from its state file and lands in files.
-func TestBenchPaper(t *testing.T) {
-	dir := t.TempDir()
-	if o := runOK(t, dir, "bench paper --list"); !strings.Contains(o.stdout, "tsang-1") {
-		t.Errorf("the list is %q", o.stdout)
-	}
-	first := parse(t, runOK(t, dir, "bench paper tsang-1 --repetitions 4 --state trials.jsonl --json").stdout)
-	again := parse(t, runOK(t, dir, "bench paper tsang-1 --repetitions 6 --state trials.jsonl -o table.json --json").stdout)
-	if first["resumed"] != 0.0 || again["resumed"] != 4.0 {
-		t.Errorf("resumed %v trials, then %v: want 0, then 4", first["resumed"], again["resumed"])
-	}
-	parse(t, read(t, dir, "table.json"))
-	runOK(t, dir, "bench paper tsang-1 --repetitions 2 -q -o table.md")
-	if page := read(t, dir, "table.md"); !strings.Contains(page, "| kernel RCA |") {
-		t.Errorf("the page is %q", page)
-	}
-	before := names(t, dir)
-	for line, word := range map[string]string{
-		"bench paper tsang-9":                              "tsang-1",
-		"bench paper tsang-1 --repetitions 0":              "--repetitions",
-		"bench paper tsang-1 --repetitions 2 -o x.txt":     ".md",
-		"bench paper --repetitions 2":                      "TABLE",
-		"bench paper tsang-1 --state table.md -o table.md": "table.md",
-	} {
-		wantInputError(t, dir, run(t, dir, line), before, word)
-	}
-}
-
-// TestBenchPaperData: a table on data sets asks for their folder and names the file that the
-// folder lacks; --data goes before the variable.
-func TestBenchPaperData(t *testing.T) {
-	dir := t.TempDir()
-	for _, c := range []struct {
-		line, variable string
-		words          []string
-	}{
-		{"bench paper tsang-4", "", []string{"--data", "MUSTLINK_DATA", "ionosphere.csv"}},
-		{"bench paper tsang-4", "here", []string{filepath.Join("here", "ionosphere.csv")}},
-		{"bench paper tsang-4 --data there", "here", []string{filepath.Join("there", "ionosphere.csv")}},
-		{"bench paper --data there", "", []string{"--data", "TABLE"}},
-	} {
-		cmd := command(dir, strings.Fields(c.line)...)
-		cmd.Env = append(os.Environ(), "MUSTLINK_DATA="+c.variable)
-		wantInputError(t, dir, finish(t, cmd), nil, c.words...)
-	}
-	if o := runOK(t, dir, "bench paper --list"); !strings.Contains(o.stdout, "letter.csv.gz") {
-		t.Errorf("the list does not name the files of tsang-4: %q", o.stdout)
-	}
-}
-
 // TestHelp: every command has a long help, an example and documented flags.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,score,plot,update,links make,links close,check,inspect,demo,bench paper,bench cross,bench curves,bench micro,bench peers,info", ",") {
+	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,score,plot,update,links make,links close,check,inspect,demo,info", ",") {
 		o := runOK(t, dir, name+" --help")
 		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
 			if !strings.Contains(o.stdout, w) {
@@ -559,7 +509,6 @@ func TestCompletion(t *testing.T) {
 		{[]string{"embed", "--format", ""}, "npy"},
 		{[]string{"cluster", "-a", ""}, "constrained"},
 		{[]string{"demo", ""}, "chessboard"},
-		{[]string{"bench", "paper", ""}, "tsang-1"},
 	} {
 		o := finish(t, command(dir, append([]string{"__complete"}, c.args...)...))
 		if o.code != usage.ExitOK || !strings.Contains(o.stdout, c.word) {

@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/bench/compare"
-	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
@@ -83,51 +80,6 @@ func (a *app) plotCurve(cmd *cobra.Command, args []string, p *plotFlags) error {
 		r.Curves = append(r.Curves, s.Name)
 	}
 	return a.Summarize(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, strings.Join(r.Curves, ", ")) })
-}
-
-// plotBench draws what bench has measured again: box plots and curves of tables of the papers, the ranks of the cross table,
-// learning curves.
-func (a *app) plotBench(cmd *cobra.Command, path string, p *plotFlags) error {
-	check := a.Check(cmd)
-	check.Required("output")
-	check.Refuse(p.data.path != "" || p.links.path != "" || p.spectrum || p.before || p.dims != nil,
-		"%s holds results of bench, which are drawn alone: want no other flag than -o and its size", path)
-	check.Do(p.checkFormat)
-	check.Models([]string{path})
-	p.checkPicture(check)
-	if check.Err != nil {
-		return check.Err
-	}
-	text, err := session.Await(cmd.Context(), func() ([]byte, error) { return os.ReadFile(path) })
-	if err != nil {
-		return fault.Data(path, "%w", err)
-	}
-	panels, across, err := benchPanels(text)
-	if err != nil {
-		return fault.InFile(err, path)
-	}
-	size := view.Size{Columns: across, DPI: p.size.DPI}
-	if err := a.WriteFile(p.out, func(w io.Writer) error { return view.Write(w, p.format, size, panels...) }); err != nil {
-		return err
-	}
-	r := spectrumReport{Output: p.out, Warnings: a.Warnings()}
-	return a.Summarize(p.out, r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", r.Output, session.Plural(len(panels), "panel")) })
-}
-
-// benchPanels returns the picture of results, with the number of panels side by side.
-func benchPanels(text []byte) (panels []view.Panel, across int, err error) {
-	if c, err := compare.Decode(text); err == nil {
-		panels, err := c.Panels()
-		return panels, 2, err
-	}
-	r, err := paper.Decode(text)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !r.Table.Drawn() {
-		return nil, 0, fault.Data("", "table %s has no picture: want one of box plots or curves, or results of bench cross or bench curves", r.Table.Name)
-	}
-	return r.Panels(), 4, nil
 }
 
 // traces returns the objectives of models over their iterations, as shares of what they changed by.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +18,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/score"
@@ -127,7 +124,7 @@ func (a *app) runDemo(cmd *cobra.Command, args []string, d *demoFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := makeFolder(d.out); err != nil {
+	if err := session.MakeFolder(d.out); err != nil {
 		return err
 	}
 	r := &demoReport{Points: d.points, Links: d.links, Repetitions: d.repetitions, Seed: d.seed}
@@ -181,24 +178,6 @@ func (d *demoFlags) check(check *session.Checks, args []string) ([]demoSet, erro
 		sets = append(sets, all[slices.Index(names, arg)])
 	}
 	return sets, nil
-}
-
-// makeFolder creates the output folder, but not those above it, and checks that it can be
-// written to.
-func makeFolder(path string) error {
-	if path == "" {
-		return nil
-	}
-	switch err := os.Mkdir(path, 0o777); {
-	case errors.Is(err, os.ErrNotExist):
-		return fault.Data(path, "cannot make the folder: no such folder %s: %w", filepath.Dir(path), errors.Unwrap(err))
-	case err != nil && !errors.Is(err, os.ErrExist):
-		return fault.Data(path, "cannot make the folder: %w", errors.Unwrap(err))
-	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return fault.Data(path, "it is a file: want a folder")
-	}
-	return nil
 }
 
 // repetition draws one set, learns with every method and adds the scores to r.

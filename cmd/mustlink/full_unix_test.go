@@ -39,15 +39,11 @@ var writers = [][2]string{
 	{"report model.mlk -i data.csv -c links.csv -o %", "r.html"},
 	{"links make -i data.csv --pairs 5 -o %", "l.csv"},
 	{"links close -c links.csv -n 20 -o %", "l.csv"},
-	{"bench paper tsang-1 --repetitions 1 -o %", "t.json"},
-	{"bench paper tsang-1 --repetitions 1 -o %", "t.md"},
-	{"bench paper tsang-fig2 -o %", "f.svg"},
 }
 
 // appenders are the commands that go on with a file of finished work, and how a line of that begins and ends.
 var appenders = []struct{ line, begin, end string }{
 	{"select -i data.csv -c many.csv --methods rca,dca --folds 2 -o /dev/null --state %", `{"run":"another`, `","candidate":"rca","fold":0,"score":0}`},
-	{"bench paper tsang-1 --repetitions 2 --state %", `{"run":"another`, `","trial":0,"seconds":1,"values":[[1]]}`},
 }
 
 // crowded returns a folder with what the writers read.
@@ -231,8 +227,8 @@ func TestFullDevice(t *testing.T) {
 		"embed model.mlk -i data.csv --format csv -o /dev/full", "embed model.mlk -i data.csv -o -", "gram model.mlk -i data.csv -o -",
 		"links make -i data.csv --pairs 5 -o -", "cluster model.mlk -i data.csv -n 2 -o -", "distance model.mlk -i data.csv --pairs pairs.csv -o -",
 		"classify model.mlk --train data.csv -i data.csv -o -", "plot model.mlk -i data.csv -o - --format svg", "report model.mlk -i data.csv -o -",
-		"bench micro --case gemm --sizes 8 --threads 1 --rounds 1 --json", "bench paper tsang-1 --repetitions 1", "inspect model.mlk",
-		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info", "bench paper --list", "inspect model.mlk --json",
+		"inspect model.mlk",
+		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info", "inspect model.mlk --json",
 		"demo rings --points 60 --links 20 --repetitions 1", "--version",
 	}
 	for _, line := range all {

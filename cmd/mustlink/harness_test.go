@@ -12,7 +12,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -244,16 +243,4 @@ func lesson(t *testing.T, dir string, m catalog.Method, links string, rows int) 
 	}
 	write(t, dir, "targets.csv", "target\n"+strings.Repeat("0\n1\n", rows/2))
 	return "--targets targets.csv"
-}
-
-// lockedBuffer is a buffer that a bar may write to from its own goroutine.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
 }

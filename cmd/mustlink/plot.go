@@ -57,17 +57,13 @@ With MODEL and --spectrum, and no data, the picture shows what a model such as k
 for every direction: eigenvalues, weights, the spread of the must-links.
 
 With --curve there may be several MODELs: trace draws how their objectives came to their ends; roc and
-recall draw how well distances between the rows of DATA, raw and under each model, tell its labels apart.
-
-In place of MODEL a .json file of results of bench can be given, which are drawn again: box plots and curves
-of the papers' tables, ranks of a cross table, learning curves.`,
+recall draw how well distances between the rows of DATA, raw and under each model, tell its labels apart.`,
 		Example: `  mustlink plot model.mlk -i data.csv -c links.csv -o learned.png
   mustlink plot -i data.csv -c links.csv --standardize -o raw.svg
   mustlink plot model.mlk -i data.csv -c links.csv --before -o both.svg
   mustlink plot model.mlk -i data.csv --dims 0,1 --title "the leading coordinates" -o more.pdf
   mustlink plot model.mlk --spectrum -o spectrum.png
-  mustlink plot krca.mlk itml.mlk -i data.csv --curve roc -o roc.svg
-  mustlink plot curves.json -o curves.svg`,
+  mustlink plot krca.mlk itml.mlk -i data.csv --curve roc -o roc.svg`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if p.curve != "" {
@@ -76,8 +72,8 @@ of the papers' tables, ranks of a cross table, learning curves.`,
 			if err := usage.Positional(0, 1, "one MODEL")(cmd, args); err != nil {
 				return err
 			}
-			if len(args) == 1 && isJSON(args[0]) {
-				return a.plotBench(cmd, args[0], &p)
+			if len(args) == 1 && session.HasEnding(args[0], "json") {
+				return moved("plot", args[0], "-o", session.NameOr(p.out, "PICTURE"))
 			}
 			return a.runPlot(cmd, args, &p)
 		},

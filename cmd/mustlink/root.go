@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/internal/reference"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -13,6 +14,9 @@ const (
 	groupApply = "apply"
 	groupFiles = "files"
 )
+
+// referenceIntro is the head of docs/cli.md.
+const referenceIntro = "# Command line\n\nThe help of every command and topic, as `mustlink help COMMAND` prints it. Made by `make docs-cli`: edit cmd/mustlink."
 
 // app is a run of the command.
 type app struct{ *session.Session }
@@ -52,8 +56,8 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 	)
 	addGroup(root, groupLearn, newFit(a), newSelect(a), newSuggest(a), newUpdate(a), newDemo(a))
 	addGroup(root, groupApply, newEmbed(a), newGram(a), newDistance(a), newCluster(a), newClassify(a))
-	addGroup(root, groupFiles, newLinks(a), newCheck(a), newInspect(a), newScore(a), newPlot(a), newPage(a), newBench(a))
-	root.AddCommand(newInfo(a), newReference(a))
+	addGroup(root, groupFiles, newLinks(a), newCheck(a), newInspect(a), newScore(a), newPlot(a), newPage(a))
+	root.AddCommand(a.InfoCommand(), reference.Command(a.Session, referenceIntro, "links"), newMoved())
 	root.AddCommand(newTopics()...)
 	session.FlagsInOrder(root.Commands())
 	return root

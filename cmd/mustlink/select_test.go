@@ -91,30 +91,3 @@ func TestSelectCommand(t *testing.T) {
 		wantInputError(t, dir, run(t, dir, line), before, words...)
 	}
 }
-
-// TestBenchHindsight: the page and the figures, from one state file; a rule with an incumbent is one of the systems.
-func TestBenchHindsight(t *testing.T) {
-	t.Setenv(dataVariable, "")
-	dir := t.TempDir()
-	text := "x,y,label\n"
-	for i := range 60 {
-		text += fmt.Sprintf("%d,%d,%c\n", i%20, i*i%17+i%2*30, 'a'+rune(i%2))
-	}
-	write(t, dir, "iris.csv", text)
-	line := []string{"bench", "hindsight", "--data", ".", "--sets", "iris", "--methods", "select criterion=agreement methods=itml incumbent=itml,itml", "--repetitions", "1", "--state", "s", "-q", "-o"}
-	runArgs(t, dir, append(line, "h.md")...)
-	page := read(t, dir, "h.md")
-	for _, want := range []string{"of 28 candidates", "| select criterion=agreement methods=itml incumbent=itml |", "| iris |", "lleratio kernel=exp:lle alpha=1"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q in\n%s", want, page)
-		}
-	}
-	runArgs(t, dir, append(line, "h.json")...)
-	h := parse(t, read(t, dir, "h.json"))
-	if results := h["results"].([]any); len(h["candidates"].([]any)) != 28 || len(results) != 1 || results[0].(map[string]any)["resumed"] != 1.0 {
-		t.Errorf("%v", h)
-	}
-	before := names(t, dir)
-	wantInputError(t, dir, run(t, dir, "bench hindsight --data . --sets iris -o x.png"), before, "-o", ".md")
-	wantInputError(t, dir, run(t, dir, "bench hindsight --data . --sets nothing -o x.md"), before, "nothing")
-}

@@ -256,23 +256,7 @@ func TestSuggestBadInput(t *testing.T) {
 		"suggest -i data.csv --interactive -c no/such.csv":             {"no/such.csv", "no such folder"},
 		"suggest -i data.csv --interactive -c odd.csv":                 {"odd.csv", "cannot-link 0-4"},
 		"suggest -i data.csv --interactive -c links.csv --links-by id": {"ids"},
-		"bench suggest --data . --repetitions 0":                       {"--repetitions"},
-		"bench suggest --data . --sets ../x":                           {"--sets"},
 	} {
 		wantInputError(t, dir, run(t, dir, line), before, words...)
-	}
-}
-
-// TestBenchSuggest: on blobs suggestions need few questions.
-func TestBenchSuggest(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "iris.csv", blobs(40, 3, false))
-	r := parse(t, runOK(t, dir, "bench suggest --data . --sets iris --repetitions 2 --classes --json").stdout)
-	curve := r["curves"].([]any)[0].(map[string]any)
-	if got := curve["needed"].(float64); !(got > 0 && got <= 0.5) || len(curve["suggested"].([]any)) != 20 {
-		t.Errorf("%v", curve)
-	}
-	if text := runOK(t, dir, "bench suggest --data . --sets iris --repetitions 1").stdout; !strings.Contains(text, "| iris | 40 | 2 |") {
-		t.Error(text)
 	}
 }

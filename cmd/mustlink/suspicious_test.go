@@ -72,37 +72,7 @@ func TestSuspicious(t *testing.T) {
 		"fit -m itml -i data.csv -c links.csv --drop-suspicious 1 -o x.mlk":   {"--drop-suspicious", "1"},
 		"fit -m itml -i data.csv -c links.csv --drop-suspicious NaN -o x.mlk": {"--drop-suspicious", "NaN"},
 		"fit -m itml -i data.csv -c one.csv --drop-suspicious 0.5 -o x.mlk":   {"one.csv", "single must-link"},
-		"bench wrong --data . -o x.png":                                       {"-o", ".md"},
-		"bench wrong --data . --sets nothing -o x.md":                         {"nothing"},
 	} {
 		wantInputError(t, dir, run(t, dir, line), before, words...)
-	}
-}
-
-// TestBenchWrong: the page and the figures, from one state file.
-func TestBenchWrong(t *testing.T) {
-	t.Setenv(dataVariable, "")
-	dir := t.TempDir()
-	text := "x,y,label\n"
-	for i := range 60 {
-		text += fmt.Sprintf("%d,%d,%c\n", i%20, i*i%17+i%2*30, 'a'+rune(i%2))
-	}
-	write(t, dir, "iris.csv", text)
-	const line = "bench wrong --data . --sets iris --methods rca,itml --repetitions 1 --state s -q -o "
-	runOK(t, dir, line+"w.md")
-	page := read(t, dir, "w.md")
-	for _, want := range []string{"# Wrong links: 10 %", "| rca |", "| itml |", "unseen", "| iris |"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q in\n%s", want, page)
-		}
-	}
-	runOK(t, dir, line+"w.json")
-	w := parse(t, read(t, dir, "w.json"))
-	results := w["results"].([]any)
-	if w["share"] != 0.1 || len(results) != 1 || results[0].(map[string]any)["resumed"] != 1.0 {
-		t.Errorf("%v", w)
-	}
-	if o := runOK(t, dir, "bench wrong --help"); !strings.Contains(o.stdout, "Examples:\n  mustlink bench wrong") {
-		t.Error("the help has no example")
 	}
 }

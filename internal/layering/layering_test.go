@@ -3,6 +3,7 @@ package layering
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -20,6 +21,24 @@ func TestModule(t *testing.T) {
 	}
 	for _, f := range faults {
 		t.Error(f)
+	}
+}
+
+// TestLaboratory: the laboratory imports no program.
+func TestLaboratory(t *testing.T) {
+	faults, files, err := ScanLaboratory(os.DirFS(filepath.Join(root, "bench")))
+	if err != nil || files < 50 {
+		t.Fatalf("%d files, error %v: the scan does not see the laboratory", files, err)
+	}
+	for _, f := range faults {
+		t.Error(f)
+	}
+	tree := fstest.MapFS{
+		"up.go":   &fstest.MapFile{Data: []byte("package x\n\nimport _ \"" + Module + "/cmd/mustlink/internal/learn\"\n")},
+		"fine.go": &fstest.MapFile{Data: []byte("package x\n\nimport _ \"" + Module + "/internal/view\"\n")},
+	}
+	if faults, files, err = ScanLaboratory(tree); err != nil || files != 2 || len(faults) != 1 || !strings.Contains(faults[0], "up.go: imports cmd/mustlink/internal/learn") {
+		t.Errorf("%d files, faults %q, error %v: want that of up.go", files, faults, err)
 	}
 }
 
@@ -103,6 +122,8 @@ func TestCheck(t *testing.T) {
 		{"", m + "internal/view", false, "upward"},
 		{"", "github.com/spf13/cobra", false, "not among"},
 		{"cmd/mustlink", Module, false, ""},
+		{"cmd/mustlink", m + "bench/paper", false, "no floor"},
+		{"internal/view", m + "bench/paper", true, "no floor"},
 		{"engine/kernel", m + "internal/layering", false, "no floor"},
 		{"tools/x", "fmt", false, "no floor"},
 		{"blas", m + "blas/internal/native", false, "root of a floor"},

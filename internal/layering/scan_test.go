@@ -1,6 +1,7 @@
 package layering
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -13,7 +14,16 @@ import (
 // of [Check] and [Forbidden], and the number of files read. Folders that the go tool
 // skips (testdata, vendor, names that begin with "." or "_") and nested modules are left
 // out.
-func Scan(root fs.FS) (faults []string, files int, err error) {
+func Scan(root fs.FS) (faults []string, files int, err error) { return walk(root, scanFile) }
+
+// ScanLaboratory reads every Go file of the laboratory, whose folder root is, and returns its imports of programs: it stands on
+// what they stand on, beside them.
+func ScanLaboratory(root fs.FS) (faults []string, files int, err error) {
+	return walk(root, scanLaboratoryFile)
+}
+
+// walk calls scan for the files that [Scan] reads.
+func walk(root fs.FS, scan func(root fs.FS, name string) ([]string, error)) (faults []string, files int, err error) {
 	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -27,7 +37,7 @@ func Scan(root fs.FS) (faults []string, files int, err error) {
 			return nil
 		}
 		files++
-		found, err := scanFile(root, name)
+		found, err := scan(root, name)
 		faults = append(faults, found...)
 		return err
 	})
@@ -44,27 +54,44 @@ func SkipFolder(root fs.FS, name string) bool {
 	return err == nil
 }
 
-func scanFile(root fs.FS, name string) ([]string, error) {
+// parse returns a file and what it imports.
+func parse(fset *token.FileSet, root fs.FS, name string) (f *ast.File, imports []string, err error) {
 	source, err := fs.ReadFile(root, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if f, err = parser.ParseFile(fset, name, source, parser.SkipObjectResolution); err != nil {
+		return nil, nil, err
+	}
+	for _, spec := range f.Imports {
+		imp, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, nil, err
+		}
+		imports = append(imports, imp)
+	}
+	return f, imports, nil
+}
+
+func scanLaboratoryFile(root fs.FS, name string) (faults []string, err error) {
+	_, imports, err := parse(token.NewFileSet(), root, name)
+	for _, imp := range imports {
+		if inTree(imp, Module+"/cmd") {
+			faults = append(faults, name+": imports "+display(imp)+": the laboratory imports no program")
+		}
+	}
+	return faults, err
+}
+
+func scanFile(root fs.FS, name string) ([]string, error) {
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, name, source, parser.SkipObjectResolution)
+	f, imports, err := parse(fset, root, name)
 	if err != nil {
 		return nil, err
 	}
 	pkg := path.Dir(name)
 	if pkg == "." {
 		pkg = ""
-	}
-	var imports []string
-	for _, spec := range f.Imports {
-		imp, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return nil, err
-		}
-		imports = append(imports, imp)
 	}
 	test := strings.HasSuffix(name, "_test.go")
 	var faults []string

@@ -1,9 +1,12 @@
 package session
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // Stream is the path that stands for standard input or output.
@@ -49,4 +52,21 @@ func OutputFormatFor(path, flag string) string {
 		flag = ""
 	}
 	return FormatFor(path, flag)
+}
+
+// MakeFolder creates the folder of an output, if there is one, but not those above it, and checks that it can be written to.
+func MakeFolder(path string) error {
+	if path == "" {
+		return nil
+	}
+	switch err := os.Mkdir(path, 0o777); {
+	case errors.Is(err, os.ErrNotExist):
+		return fault.Data(path, "cannot make the folder: no such folder %s: %w", filepath.Dir(path), errors.Unwrap(err))
+	case err != nil && !errors.Is(err, os.ErrExist):
+		return fault.Data(path, "cannot make the folder: %w", errors.Unwrap(err))
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return fault.Data(path, "it is a file: want a folder")
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// methodsFlags are the flags of `mustlink bench methods`.
+// methodsFlags are the flags of `mustlink-bench methods`.
 type methodsFlags struct {
 	methods, builds        []string
 	sizes, features, links []int
@@ -29,7 +29,7 @@ const (
 	buildsPart = "bench-builds"
 )
 
-func newBenchMethods(a *app) *cobra.Command {
+func newMethods(a *app) *cobra.Command {
 	var m methodsFlags
 	d := methods.DefaultSizes()
 	cmd := &cobra.Command{
@@ -40,17 +40,17 @@ with which that grows in points, features and links: the slope of log time over 
 standard error and the share of the variance that it explains. While one number varies, the other two are
 the middle ones of their lists. Methods that take few points have fewer.
 
-With --builds the fits are made by several executables of mustlink in turn, at each of --sizes, and the
+With --builds the fits are made by several executables of mustlink-bench in turn, at each of --sizes, and the
 table has how many times longer each takes than the first one, of the same round, and what is aimed at.
 'make builds' makes the three builds.
 
 With --state finished figures are kept in a file, and an interrupted run goes on from there.`,
-		Example: `  mustlink bench methods
-  mustlink bench methods --methods krca,"npkl graph=dense" --sizes 250,500,1000
-  mustlink bench methods --builds bin/mustlink-default,bin/mustlink-netlib,bin/mustlink-purego --state builds.json`,
+		Example: `  mustlink-bench methods
+  mustlink-bench methods --methods krca,"npkl graph=dense" --sizes 250,500,1000
+  mustlink-bench methods --builds bin/mustlink-bench-default,bin/mustlink-bench-netlib,bin/mustlink-bench-purego --state builds.json`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runBenchMethods(cmd, &m)
+			return a.runMethods(cmd, &m)
 		},
 	}
 	f := cmd.Flags()
@@ -58,7 +58,7 @@ With --state finished figures are kept in a file, and an interrupted run goes on
 	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+session.Joined(d.Points, ",")+", of builds 500,2000)")
 	f.IntSliceVar(&m.features, "features", d.Features, "`NUMBERS` of features")
 	f.IntSliceVar(&m.links, "links", d.Links, "`NUMBERS` of links, half of them must-links")
-	f.StringSliceVar(&m.builds, "builds", nil, "`EXECUTABLES` of mustlink to compare, the first one with the others")
+	f.StringSliceVar(&m.builds, "builds", nil, "`EXECUTABLES` of mustlink-bench to compare, the first one with the others")
 	f.IntVar(&m.rounds, "rounds", 3, "how often each fit takes its turn")
 	f.IntVar(&m.threads, "threads", 0, "`NUMBER` of threads of a fit; 0: all processors")
 	f.StringVar(&m.state, "state", "", "`FILE` that keeps finished figures, to go on after an interrupt")
@@ -125,7 +125,7 @@ func (m *methodsFlags) of() methods.Sizes {
 	return methods.Sizes{Points: m.sizes, Features: m.features, Links: m.links}
 }
 
-func (a *app) runBenchMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
+func (a *app) runMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
 	plan, err := m.plan(a, cmd)
 	if err != nil {
 		return err

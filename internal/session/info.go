@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"fmt"
@@ -13,11 +13,10 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// infoReport is what `mustlink info` prints.
+// infoReport is what the info command prints.
 type infoReport struct {
 	Version       string   `json:"version"`
 	Go            string   `json:"go"`
@@ -34,29 +33,29 @@ type infoReport struct {
 	MemoryLimit   int64    `json:"memory_limit_bytes"` // 0: none
 }
 
-func newInfo(a *app) *cobra.Command {
+// InfoCommand returns the command that says what the program is made of and would run on.
+func (s *Session) InfoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
 		Short: "show version, build, linear algebra backend, SIMD level and limits",
 		Long: `Show what this program is made of and what it would run on: version, build tags,
 linear algebra backend with its library version and core, SIMD level, threads and limits.`,
-		Example: `  mustlink info
-  MUSTLINK_BACKEND=gonum mustlink info --json`,
-		Args: usage.Positional(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error { return a.runInfo() },
+		Example: fmt.Sprintf("  %s info\n  MUSTLINK_BACKEND=gonum %[1]s info --json", s.Name),
+		Args:    usage.Positional(0, 0, ""),
+		RunE:    func(*cobra.Command, []string) error { return s.info() },
 	}
 }
 
-func (a *app) runInfo() error {
-	eng, err := a.Engine()
+func (s *Session) info() error {
+	eng, err := s.Engine()
 	if err != nil {
 		return err
 	}
-	level, err := a.SIMD()
+	level, err := s.SIMD()
 	if err != nil {
 		return err
 	}
-	tags, cgo := buildTags()
+	tags, cgo := BuildTags()
 	r := infoReport{
 		Version:       catalog.Version(),
 		Go:            runtime.Version(),
@@ -74,7 +73,7 @@ func (a *app) runInfo() error {
 	for _, l := range asm.Supported() {
 		r.SIMDLevels = append(r.SIMDLevels, l.String())
 	}
-	return a.Print(r, func(w io.Writer) { r.text(w) })
+	return s.Print(r, func(w io.Writer) { r.text(w) })
 }
 
 func (r infoReport) text(w io.Writer) {
@@ -82,7 +81,7 @@ func (r infoReport) text(w io.Writer) {
 	if r.MemoryLimit > 0 {
 		limit = fault.FormatBytes(r.MemoryLimit)
 	}
-	tags := session.NameOr(strings.Join(r.BuildTags, ","), "none")
+	tags := NameOr(strings.Join(r.BuildTags, ","), "none")
 	cgo := "without cgo"
 	if r.Cgo {
 		cgo = "with cgo"
@@ -96,8 +95,8 @@ func (r infoReport) text(w io.Writer) {
 	fmt.Fprintf(w, "memory limit\t%s\n", limit)
 }
 
-// buildTags returns the tags of this build, and whether it was built with cgo.
-func buildTags() (tags []string, cgo bool) {
+// BuildTags returns the tags of this build, and whether it was built with cgo.
+func BuildTags() (tags []string, cgo bool) {
 	tags = []string{}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

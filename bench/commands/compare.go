@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -56,7 +56,7 @@ goes on from there; several runs may share it, so that page, figures and picture
 const judgeOutput = `With -o the page is written to a file that ends in .md, all figures to one that ends in .json. With --state
 finished repetitions are kept in a file, and an interrupted run goes on from there.`
 
-func newBenchCross(a *app) *cobra.Command {
+func newCross(a *app) *cobra.Command {
 	return a.compareCommand(&cobra.Command{
 		Use:   "cross",
 		Short: "set all methods before all data sets, with the same links",
@@ -64,26 +64,26 @@ func newBenchCross(a *app) *cobra.Command {
 nearest neighbours on that half and on the half that no method has seen: means, intervals, ranks and tests.
 
 ` + compareOutput,
-		Example: `  mustlink bench cross --data DIR --quick
-  mustlink bench cross --data DIR --sets wine,iris --methods "krca,krca eps_rel=1e-2,itml"
-  mustlink bench cross --data DIR --state cross.jsonl -o cross.md`,
+		Example: `  mustlink-bench cross --data DIR --quick
+  mustlink-bench cross --data DIR --sets wine,iris --methods "krca,krca eps_rel=1e-2,itml"
+  mustlink-bench cross --data DIR --state cross.jsonl -o cross.md`,
 	}, pictureEndings(), withPicture(compare.Run))
 }
 
-func newBenchCurves(a *app) *cobra.Command {
+func newCurves(a *app) *cobra.Command {
 	return a.compareCommand(&cobra.Command{
 		Use:   "curves",
 		Short: "how many links methods need, and how many may be wrong",
 		Long: `Fit every method with its defaults on half of a data set with 5 to 5000 links, and with as many links as in
-'bench cross' of which up to 30 % are wrong, and compare k-means on that half and on the other one.
+'mustlink-bench cross' of which up to 30 % are wrong, and compare k-means on that half and on the other one.
 
 ` + compareOutput,
-		Example: `  mustlink bench curves --data DIR --sets usps --quick
-  mustlink bench curves --data DIR --state curves.jsonl -o curves.md`,
+		Example: `  mustlink-bench curves --data DIR --sets usps --quick
+  mustlink-bench curves --data DIR --state curves.jsonl -o curves.md`,
 	}, pictureEndings(), withPicture(compare.RunCurves))
 }
 
-func newBenchHindsight(a *app) *cobra.Command {
+func newHindsight(a *app) *cobra.Command {
 	return a.judgeCommand(&cobra.Command{
 		Use:   "hindsight",
 		Short: "how near choices by held-out links are to the best one",
@@ -91,12 +91,12 @@ func newBenchHindsight(a *app) *cobra.Command {
 they have chosen with that of every candidate, on the half of every data set that neither has seen.
 
 ` + judgeOutput,
-		Example: `  mustlink bench hindsight --data DIR --sets wine,iris --quick
-  mustlink bench hindsight --data DIR --methods "select criterion=agreement incumbent=krca,krca" -o hindsight.md`,
+		Example: `  mustlink-bench hindsight --data DIR --sets wine,iris --quick
+  mustlink-bench hindsight --data DIR --methods "select criterion=agreement incumbent=krca,krca" -o hindsight.md`,
 	}, "`METHODS` to judge: select with criterion=, methods=a+b and incumbent=, or a method with its parameters", withText(compare.RunHindsight))
 }
 
-func newBenchWrong(a *app) *cobra.Command {
+func newWrong(a *app) *cobra.Command {
 	return a.judgeCommand(&cobra.Command{
 		Use:   "wrong",
 		Short: "find links with the wrong sign, and learn without them",
@@ -105,8 +105,8 @@ compare k-means after learning from links that are all right, from those with wr
 the most suspicious ones: on the half of every data set that links were drawn from, and on the other one.
 
 ` + judgeOutput,
-		Example: `  mustlink bench wrong --data DIR --sets wine,iris --quick
-  mustlink bench wrong --data DIR --methods npkl,itml --state wrong.jsonl -o wrong.md`,
+		Example: `  mustlink-bench wrong --data DIR --sets wine,iris --quick
+  mustlink-bench wrong --data DIR --methods npkl,itml --state wrong.jsonl -o wrong.md`,
 	}, "`METHODS` to learn with, each with parameters that differ from its defaults (default npkl,itml,gml)", withText(compare.RunWrong))
 }
 

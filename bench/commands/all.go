@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"bytes"
@@ -42,13 +42,13 @@ type allRun struct {
 	entries []paper.Entry
 }
 
-func (a *app) runBenchAll(cmd *cobra.Command, p *paperFlags, tables []paper.Table, figures []paper.Figure) error {
+func (a *app) runAll(cmd *cobra.Command, p *paperFlags, tables []paper.Table, figures []paper.Figure) error {
 	check := a.Check(cmd)
 	check.Refuse(p.out == session.Stream, "all writes a page a table: want a folder with -o %s", usage.HelpHint(cmd))
 	check.Refuse(p.repetitions != 0, "--repetitions is given, but all takes every table's own: want --quick for fewer")
 	check.Do(func() error { return p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"}) })
-	check.Do(func() error { return makeFolder(p.out) })
-	check.Do(func() error { return makeFolder(filepath.Join(p.out, resultsFolder)) })
+	check.Do(func() error { return session.MakeFolder(p.out) })
+	check.Do(func() error { return session.MakeFolder(filepath.Join(p.out, resultsFolder)) })
 	p.state = session.NameOr(p.state, filepath.Join(p.out, stateFile))
 	check.State(p.state)
 	if check.Err != nil {
@@ -191,7 +191,7 @@ func (r *allRun) write(name string, begin time.Time, p product) error {
 
 // finish writes what it comes to.
 func (r *allRun) finish() error {
-	command := "mustlink bench paper all --data DIR -o DIR"
+	command := "mustlink-bench paper all --data DIR -o DIR"
 	if r.p.quick {
 		command += " --quick"
 	}

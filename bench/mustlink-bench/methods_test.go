@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -16,42 +17,42 @@ const tinySizes = " --sizes 30,45,60 --features 2,3,4 --links 10,20,30 --rounds 
 // benchPage has the parts that bench commands fill.
 func benchPage() string {
 	text := "# Page\n"
-	for _, part := range []string{growthPart, buildsPart, throughputPart} {
+	for _, part := range []string{"bench-methods", "bench-builds", "bench-throughput"} {
 		text += "\nwords\n<!-- " + part + " -->\nold\n<!-- end of " + part + " -->\n"
 	}
 	return text
 }
 
-// TestBenchMethods: every form of the table of growth, and its part of a page with the picture.
-func TestBenchMethods(t *testing.T) {
+// TestMethods: every form of the table of growth, and its part of a page with the picture.
+func TestMethods(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the clock stands still for milliseconds, longer than the small works take")
 	}
 	dir := t.TempDir()
-	write(t, dir, "p.md", benchPage())
-	text := runOK(t, dir, "bench methods --methods rca,kpca"+tinySizes).stdout
+	clitest.Write(t, dir, "p.md", benchPage())
+	text := bench.RunOK(t, dir, "methods --methods rca,kpca"+tinySizes).Stdout
 	for _, words := range []string{"logical CPUs; threads: ", "- " + buildOfTest() + ": ", "| rca | n=60 d=3 links=20 | ", "| kpca | n=60 d=3 links=20 | "} {
 		if !strings.Contains(text, words) {
 			t.Errorf("no %q in\n%s", words, text)
 		}
 	}
-	runOK(t, dir, "bench methods --methods rca --state s.json --page p.md"+tinySizes)
-	page := read(t, dir, "p.md")
+	bench.RunOK(t, dir, "methods --methods rca --state s.json --page p.md"+tinySizes)
+	page := clitest.Read(t, dir, "p.md")
 	if !strings.Contains(page, "| rca | n=60") || !strings.Contains(page, "(pictures/bench-methods.svg)") || strings.Count(page, "old") != 2 || strings.Count(page, "words") != 3 {
 		t.Errorf("the page is\n%s", page)
 	}
-	if !strings.Contains(read(t, filepath.Join(dir, "pictures"), "bench-methods.svg"), "<svg") {
+	if !strings.Contains(clitest.Read(t, filepath.Join(dir, "pictures"), "bench-methods.svg"), "<svg") {
 		t.Error("no picture beside the page")
 	}
-	runOK(t, dir, "bench methods --methods rca --state s.json -o o.json"+tinySizes)
-	r := parse(t, read(t, dir, "o.json"))
+	bench.RunOK(t, dir, "methods --methods rca --state s.json -o o.json"+tinySizes)
+	r := clitest.Parse(t, clitest.Read(t, dir, "o.json"))
 	growth := r["growth"].([]any)
 	if len(growth) != 1 || len(r["figures"].([]any)) != 7 || len(growth[0].(map[string]any)["growth"].([]any)) != 3 {
 		t.Errorf("report %v: want seven figures and three exponents", r)
 	}
 	for _, name := range []string{"o.md", "o.svg"} {
-		runOK(t, dir, "bench methods --methods rca --state s.json -o "+name+tinySizes)
-		if read(t, dir, name) == "" {
+		bench.RunOK(t, dir, "methods --methods rca --state s.json -o "+name+tinySizes)
+		if clitest.Read(t, dir, name) == "" {
 			t.Errorf("%s is empty", name)
 		}
 	}
@@ -59,7 +60,7 @@ func TestBenchMethods(t *testing.T) {
 
 // buildOfTest is the name of the build that the tests are of.
 func buildOfTest() string {
-	for _, tag := range strings.Split(tagsOfTest(), ",") {
+	for _, tag := range strings.Split(clitest.Tags(), ",") {
 		if tag == "netlib" || tag == "purego" {
 			return tag
 		}
@@ -67,16 +68,16 @@ func buildOfTest() string {
 	return "default"
 }
 
-// TestBenchMethodsBuilds: executables take turns, and the same build twice has names of its own.
-func TestBenchMethodsBuilds(t *testing.T) {
+// TestMethodsBuilds: executables take turns, and the same build twice has names of its own.
+func TestMethodsBuilds(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "p.md", benchPage())
+	clitest.Write(t, dir, "p.md", benchPage())
 	other := "other.exe"
-	if err := os.Link(binary, filepath.Join(dir, other)); err != nil {
+	if err := os.Link(bench.Path, filepath.Join(dir, other)); err != nil {
 		t.Skip("no links between files: ", err)
 	}
-	before := "bench methods --methods rca,npk --sizes 40,60 --rounds 1 -q --state s.json --builds " + binary + "," + filepath.Join(dir, other)
-	r := parse(t, runOK(t, dir, before+" --json").stdout)
+	before := "methods --methods rca,npk --sizes 40,60 --rounds 1 -q --state s.json --builds " + bench.Path + "," + filepath.Join(dir, other)
+	r := clitest.Parse(t, bench.RunOK(t, dir, before+" --json").Stdout)
 	ratios := r["ratios"].([]any)
 	if len(ratios) != 4 || len(r["figures"].([]any)) != 4 {
 		t.Fatalf("report %v: want two methods with two sizes", r)
@@ -87,28 +88,28 @@ func TestBenchMethodsBuilds(t *testing.T) {
 			t.Errorf("ratio %v", ratio)
 		}
 	}
-	state := read(t, dir, "s.json")
-	runOK(t, dir, before+" --page p.md")
-	if page := read(t, dir, "p.md"); !strings.Contains(page, other+" / ") || strings.Count(page, "old") != 2 || !strings.Contains(page, "(pictures/bench-builds.svg)") {
+	state := clitest.Read(t, dir, "s.json")
+	bench.RunOK(t, dir, before+" --page p.md")
+	if page := clitest.Read(t, dir, "p.md"); !strings.Contains(page, other+" / ") || strings.Count(page, "old") != 2 || !strings.Contains(page, "(pictures/bench-builds.svg)") {
 		t.Errorf("the page is\n%s", page)
 	}
-	if read(t, dir, "s.json") != state {
+	if clitest.Read(t, dir, "s.json") != state {
 		t.Error("a second run has measured again")
 	}
 }
 
-// TestBenchMethodsInterrupted: an interrupt ends fits here and in other builds, leaves no processes waiting, and what is finished is kept.
-func TestBenchMethodsInterrupted(t *testing.T) {
+// TestMethodsInterrupted: an interrupt ends fits here and in other builds, leaves no processes waiting, and what is finished is kept.
+func TestMethodsInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts between processes")
 	}
-	for _, builds := range []string{"", "--builds=" + binary + "," + binary} {
+	for _, builds := range []string{"", "--builds=" + bench.Path + "," + bench.Path} {
 		dir := t.TempDir()
-		cmd := command(dir, "bench", "methods", "--methods", "rca,klein", "--sizes", "2000,4000,6000", "--rounds", "100", "--state", "s.json")
+		cmd := bench.Command(dir, "methods", "--methods", "rca,klein", "--sizes", "2000,4000,6000", "--rounds", "100", "--state", "s.json")
 		if builds != "" {
 			cmd.Args = append(cmd.Args, builds)
 		}
-		var stderr lockedBuffer
+		var stderr clitest.Buffer
 		cmd.Stderr = &stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -121,21 +122,20 @@ func TestBenchMethodsInterrupted(t *testing.T) {
 		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted || time.Since(begin) > 20*time.Second {
 			t.Errorf("%s: exit code %d after %v: want %d soon", builds, cmd.ProcessState.ExitCode(), time.Since(begin), usage.ExitInterrupted)
 		}
-		if text := stderr.b.String(); text != "mustlink: interrupted\n" {
+		if text := stderr.String(); text != "mustlink-bench: interrupted\n" {
 			t.Errorf("%s: message %q", builds, text)
 		}
-		if left := names(t, dir); len(left) > 1 {
+		if left := clitest.Names(t, dir); len(left) > 1 {
 			t.Errorf("%s: left behind %v", builds, left)
 		}
 	}
 }
 
-func TestBenchMethodsBadInput(t *testing.T) {
+func TestMethodsBadInput(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "p.md", "no parts")
-	write(t, dir, "s.json", `{"setup":{}}`)
-	write(t, dir, "torn.json", `{"setup"`)
-	before := names(t, dir)
+	clitest.Write(t, dir, "p.md", "no parts")
+	clitest.Write(t, dir, "s.json", `{"setup":{}}`)
+	clitest.Write(t, dir, "torn.json", `{"setup"`)
 	for line, words := range map[string][]string{
 		"--methods krac":                         {"--methods", "krac", "krca"},
 		"--methods krca,":                        {"--methods", "a method"},
@@ -145,9 +145,9 @@ func TestBenchMethodsBadInput(t *testing.T) {
 		"--links 1,2":                            {"--links", "three"},
 		"--rounds 0":                             {"--rounds", "0"},
 		"--threads -1":                           {"--threads", "-1"},
-		"--builds " + binary:                     {"--builds", "two"},
+		"--builds " + bench.Path:                 {"--builds", "two"},
 		"--builds none,none":                     {"--builds", "none"},
-		"--builds /bin/echo,/bin/echo":           {"--builds", "echo", "mustlink"},
+		"--builds /bin/echo,/bin/echo":           {"--builds", "echo", "mustlink-bench"},
 		"--builds a,b --links 10,20,30":          {"--links", "--builds"},
 		"--builds a,b --sizes 3":                 {"--sizes", "3"},
 		"-o x.txt":                               {"x.txt", ".md"},
@@ -159,6 +159,6 @@ func TestBenchMethodsBadInput(t *testing.T) {
 		"here":                                   {"here", "flags only"},
 		"--methods rca --links 10,20,9999999 -q": {"rca", "9999999"},
 	} {
-		wantInputError(t, dir, run(t, dir, "bench methods "+line), before, words...)
+		bench.WantInputError(t, dir, "methods "+line, words...)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package reference
 
 import (
 	"bufio"
@@ -11,17 +11,21 @@ import (
 )
 
 // writeMarkdown writes the help of all commands and topics as one page.
-func writeMarkdown(w io.Writer, root *cobra.Command) error {
+func writeMarkdown(w io.Writer, root *cobra.Command, intro string, also []string) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# Command line\n\nThe help of every command and topic, as `mustlink help COMMAND` prints it. Made by `make docs-cli`: edit cmd/mustlink.\n\n")
-	fmt.Fprintf(out, "Topics: ")
+	fmt.Fprintf(out, "%s\n\n", intro)
 	var topics []string
 	for _, c := range root.Commands() {
 		if isTopic(c) {
 			topics = append(topics, markdownLink(c))
 		}
 	}
-	fmt.Fprintf(out, "%s, [links](#mustlink-links).\n\n", strings.Join(topics, ", "))
+	for _, name := range also {
+		topics = append(topics, fmt.Sprintf("[%s](#%s-%[1]s)", name, root.Name()))
+	}
+	if len(topics) > 0 {
+		fmt.Fprintf(out, "Topics: %s.\n\n", strings.Join(topics, ", "))
+	}
 	err := walk(root, func(c *cobra.Command) error {
 		if c.HasParent() && isTopic(c.Parent()) {
 			return nil // a method, which its topic lists

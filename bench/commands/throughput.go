@@ -1,7 +1,9 @@
-package main
+package commands
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,13 +12,14 @@ import (
 	"github.com/mustlink/mustlink/bench/methods"
 	"github.com/mustlink/mustlink/bench/throughput"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/bytesize"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// throughputReport is what `mustlink bench throughput` prints.
+// throughputReport is what `mustlink-bench throughput` prints.
 type throughputReport struct {
 	Setup methods.Setup `json:"setup"`
 	*throughput.Report
@@ -25,10 +28,11 @@ type throughputReport struct {
 // throughputPart is the part of the page about performance that this command fills.
 const throughputPart = "bench-throughput"
 
-// throughputFlags are the flags of `mustlink bench throughput`.
+// throughputFlags are the flags of `mustlink-bench throughput`.
 type throughputFlags struct {
 	throughput.Options
 	csv       bytesize.Size
+	program   string
 	out, page string
 }
 
@@ -37,7 +41,7 @@ func pageFlag(f *pflag.FlagSet, to *string) {
 	f.StringVar(to, "page", "", "the page, a `FILE` .md, whose part about this is written anew, with the picture in "+pictures+" beside it")
 }
 
-func newBenchThroughput(a *app) *cobra.Command {
+func newThroughput(a *app) *cobra.Command {
 	var t throughputFlags
 	cmd := &cobra.Command{
 		Use:   "throughput",
@@ -55,11 +59,11 @@ func newBenchThroughput(a *app) *cobra.Command {
   stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its most memory
 
 The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB for each of --rows.`,
-		Example: `  mustlink bench throughput
-  mustlink bench throughput --case krca --goroutines 1,2
-  mustlink bench throughput --case stream --stream-rows 100000000`,
+		Example: `  mustlink-bench throughput
+  mustlink-bench throughput --case krca --goroutines 1,2
+  mustlink-bench throughput --case stream --stream-rows 100000000`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runBenchThroughput(cmd, &t) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.runThroughput(cmd, &t) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&t.Cases, "case", nil, "`CASES` to measure, of "+strings.Join(throughput.Cases(), ", ")+" (default all)")
@@ -70,6 +74,7 @@ The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB
 	t.csv = 64_000_000
 	f.Var(&t.csv, "csv-size", "about the `SIZE` of the CSV files")
 	f.DurationVar(&t.MinTime, "min-time", 0, "the `TIME` of fits in a round (default 1s)")
+	f.StringVar(&t.program, "mustlink", "", "the `EXECUTABLE` of mustlink that embeds (default the one beside this program or in PATH)")
 	f.IntVar(&t.Threads, "threads", 0, "`NUMBER` of threads of embedding; 0: all processors")
 	f.StringVarP(&t.out, "output", "o", session.Stream, "the `FILE` to write, .md or .json; of fits also .png, .svg or .pdf")
 	pageFlag(f, &t.page)
@@ -91,15 +96,18 @@ func (t *throughputFlags) check(check *session.Checks) error {
 	return check.Err
 }
 
-func (a *app) runBenchThroughput(cmd *cobra.Command, t *throughputFlags) error {
+func (a *app) runThroughput(cmd *cobra.Command, t *throughputFlags) error {
 	if err := t.check(a.Check(cmd)); err != nil {
 		return err
 	}
-	program, err := os.Executable()
-	if err != nil {
+	var err error
+	if t.Timer, err = os.Executable(); err != nil {
 		return err
 	}
-	t.CSVBytes, t.Program = int(t.csv), program
+	if t.Program, err = findProgram(t.program, filepath.Dir(t.Timer)); err != nil {
+		return err
+	}
+	t.CSVBytes = int(t.csv)
 	var build methods.Build
 	found, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*throughput.Report, error) {
 		build = buildOf(eng)
@@ -109,7 +117,7 @@ func (a *app) runBenchThroughput(cmd *cobra.Command, t *throughputFlags) error {
 		return throughput.Run(cmd.Context(), t.Options)
 	})
 	if err != nil {
-		return usage.RenameParams(err, "case", "--case", "goroutines", "--goroutines")
+		return usage.RenameParams(err, "case", "--case", "goroutines", "--goroutines", "program", "--mustlink")
 	}
 	r := throughputReport{methods.Setup{Machine: machine(), Builds: []methods.Build{build}, Threads: found.Threads, Rounds: found.Rounds}, found}
 	var panels []view.Panel
@@ -117,4 +125,20 @@ func (a *app) runBenchThroughput(cmd *cobra.Command, t *throughputFlags) error {
 		panels = found.Panels()
 	}
 	return product{numbers: r, text: r.Setup.Markdown() + found.Markdown(), panels: drawn(panels), across: 2}.writeWith(a, t.page, throughputPart, t.out)
+}
+
+// findProgram returns the path of the executable of mustlink, by its name, in a folder or in PATH; "" if none is given and none found.
+func findProgram(given, folder string) (string, error) {
+	if given != "" {
+		path, err := exec.LookPath(given)
+		if err != nil {
+			return "", &fault.ParamError{Param: "--mustlink", Value: given, Want: "an executable of mustlink (make build builds it)"}
+		}
+		return path, nil
+	}
+	if path, err := exec.LookPath(filepath.Join(folder, "mustlink")); err == nil {
+		return path, nil
+	}
+	path, _ := exec.LookPath("mustlink") // the cases that need one say that there is none
+	return path, nil
 }

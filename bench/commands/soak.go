@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// soakFlags are the flags of `mustlink bench soak`.
+// soakFlags are the flags of `mustlink-bench soak`.
 type soakFlags struct {
 	length     time.Duration
 	goroutines int
@@ -28,7 +28,7 @@ type soakFlags struct {
 	growth     float64
 }
 
-// soakReport is what `mustlink bench soak` prints.
+// soakReport is what `mustlink-bench soak` prints.
 type soakReport struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
@@ -38,7 +38,7 @@ type soakReport struct {
 	Wrong []string `json:"wrong"` // why the exit code is 1, empty if all is well
 }
 
-func newBenchSoak(a *app) *cobra.Command {
+func newSoak(a *app) *cobra.Command {
 	var s soakFlags
 	cmd := &cobra.Command{
 		Use:   "soak",
@@ -51,8 +51,8 @@ Prints fits, embeddings, errors by kind, the memory in RAM after the first quart
 and the goroutines. Exit code 1 if memory grew by --max-growth percent or more, a goroutine
 is left, an answer changed, or an error came that no input should cause. An interrupt prints
 what there is so far.`,
-		Example: `  mustlink bench soak --for 30m
-  mustlink bench soak --for 1h --goroutines 8 --workers 2 --json`,
+		Example: `  mustlink-bench soak --for 30m
+  mustlink-bench soak --for 1h --goroutines 8 --workers 2 --json`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -63,7 +63,7 @@ what there is so far.`,
 			case !(s.growth > 0):
 				return &fault.ParamError{Param: "--max-growth", Value: s.growth, Want: "a number of percent > 0"}
 			}
-			return a.runBenchSoak(cmd.Context(), s)
+			return a.runSoak(cmd.Context(), s)
 		},
 	}
 	f := cmd.Flags()
@@ -74,7 +74,7 @@ what there is so far.`,
 	return cmd
 }
 
-func (a *app) runBenchSoak(ctx context.Context, s soakFlags) error {
+func (a *app) runSoak(ctx context.Context, s soakFlags) error {
 	var interrupted error
 	r, err := working(a, func(eng *engine.Engine, bar *session.Progress) (r soakReport, err error) {
 		var found *soak.Report

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-func (a *app) runBenchFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) error {
+func (a *app) runFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) error {
 	check := a.Check(cmd)
 	for _, name := range []string{"repetitions", "data", "state"} {
 		flag := cmd.Flags().Lookup(name)

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"fmt"
@@ -15,23 +15,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-func newBench(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "bench",
-		Short: "measure speed, or repeat the tables of the papers",
-		Long: `Run measurements: single operations, every method, what goes through in a second, the same work in NumPy and
-scikit-learn, or the tables of the papers with our figures beside the printed ones.`,
-		Example: `  mustlink bench methods
-  mustlink bench paper tsang-1`,
-		Args: cobra.ArbitraryArgs,
-		RunE: usage.UnknownCommand,
-	}
-	cmd.AddCommand(newBenchPaper(a), newBenchCross(a), newBenchCurves(a), newBenchWrong(a), newBenchHindsight(a), newBenchMicro(a), newBenchPeers(a), newBenchSoak(a), newBenchBuilds(a),
-		newBenchMethods(a), newBenchThroughput(a), newBenchTime(a), newBenchServe(a), newBenchSuggest(a))
-	return cmd
-}
-
-// paperFlags are the flags of `mustlink bench paper`.
+// paperFlags are the flags of `mustlink-bench paper`.
 type paperFlags struct {
 	list        bool
 	quick       bool
@@ -45,7 +29,7 @@ type paperFlags struct {
 // dataVariable holds the folder of data sets where --data is not given.
 const dataVariable = "MUSTLINK_DATA"
 
-func newBenchPaper(a *app) *cobra.Command {
+func newPaper(a *app) *cobra.Command {
 	var p paperFlags
 	names := []string{cobra.CompletionWithDesc("list", "list the tables and figures"), cobra.CompletionWithDesc("all", "run all of them")}
 	for _, t := range paper.Tables() {
@@ -70,12 +54,12 @@ Tables on real data read them from the folder DIR; --list names the files.
 Trials run in parallel; the figures do not depend on how many at a time. With --state
 finished trials are kept in a file, and an interrupted run goes on from there. The file may
 hold several runs: trials of another table, seed or definition in it are left alone.`,
-		Example: `  mustlink bench paper list
-  mustlink bench paper tsang-1
-  mustlink bench paper all --quick --data DIR -o results
-  mustlink bench paper tsang-4 --data DIR --state trials.jsonl -o tsang-4.md
-  mustlink bench paper tsang-fig3 -o figure3.svg
-  mustlink bench paper tsang-1 --repetitions 1000 --state trials.jsonl -o tsang-1.md`,
+		Example: `  mustlink-bench paper list
+  mustlink-bench paper tsang-1
+  mustlink-bench paper all --quick --data DIR -o results
+  mustlink-bench paper tsang-4 --data DIR --state trials.jsonl -o tsang-4.md
+  mustlink-bench paper tsang-fig3 -o figure3.svg
+  mustlink-bench paper tsang-1 --repetitions 1000 --state trials.jsonl -o tsang-1.md`,
 		Args:              usage.Positional(0, 1, "one of list, all or a TABLE"),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,15 +67,15 @@ hold several runs: trials of another table, seed or definition in it are left al
 				return a.listPaperTables(cmd, args)
 			}
 			if args[0] == "all" {
-				return a.runBenchAll(cmd, &p, paper.Tables(), paper.Figures())
+				return a.runAll(cmd, &p, paper.Tables(), paper.Figures())
 			}
 			if p.quick {
 				return usage.Errorf("--quick is given with TABLE %q: want it with all, or --repetitions", args[0])
 			}
 			if figure, err := paper.LookupFigure(args[0]); err == nil {
-				return a.runBenchFigure(cmd, figure, &p)
+				return a.runFigure(cmd, figure, &p)
 			}
-			return a.runBenchPaper(cmd, args[0], &p)
+			return a.runPaper(cmd, args[0], &p)
 		},
 	}
 	f := cmd.Flags()
@@ -159,7 +143,7 @@ func (p *paperFlags) findData(a *app, needed []string) error {
 	return nil
 }
 
-func (a *app) runBenchPaper(cmd *cobra.Command, name string, p *paperFlags) error {
+func (a *app) runPaper(cmd *cobra.Command, name string, p *paperFlags) error {
 	table, err := paper.Lookup(name)
 	if err != nil {
 		return err
@@ -199,8 +183,6 @@ func (p *paperFlags) checkRepetitions(check *session.Checks) {
 	none := check.Cmd.Flags().Changed("repetitions") && p.repetitions == 0
 	check.Refuse(p.repetitions < 0 || none, "--repetitions is %d: want a number >= 1", p.repetitions)
 }
-
-func isJSON(path string) bool { return session.HasEnding(path, "json") }
 
 // paperSummary prints the figures when the page itself goes to a file.
 func paperSummary(w io.Writer, r *paper.Result, path string) {

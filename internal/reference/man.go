@@ -1,4 +1,4 @@
-package main
+package reference
 
 import (
 	"bufio"
@@ -14,12 +14,13 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // writeManual writes a manual page for every command and topic below folder.
 func writeManual(root *cobra.Command, folder string) error {
 	for _, section := range []string{"man1", "man7"} {
-		if err := makeFolder(filepath.Join(folder, section)); err != nil {
+		if err := session.MakeFolder(filepath.Join(folder, section)); err != nil {
 			return err
 		}
 	}

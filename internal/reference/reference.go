@@ -1,4 +1,5 @@
-package main
+// Package reference writes the help of a program's commands and topics as one page of Markdown, or as manual pages.
+package reference
 
 import (
 	"fmt"
@@ -13,20 +14,20 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// newReference is for makefiles: it writes what the help says in other forms.
-func newReference(a *app) *cobra.Command {
+// Command returns the hidden command that writes what the help of a program says in other forms, for makefiles. intro stands at the
+// head of the page of Markdown, which lists the topics and the commands that are also named.
+func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 	var markdown, man string
 	cmd := &cobra.Command{
 		Use:   "reference (--markdown FILE | --man FOLDER)",
 		Short: "write the help of all commands as one page of Markdown, or as manual pages",
 		Long: `Write the help of all commands and topics as one page of Markdown, or as manual pages, one for each command
 (mustlink-fit.1) and topic (mustlink-kernels.7), into a folder that is there.`,
-		Example: `  mustlink reference --markdown docs/cli.md
-  mustlink reference --man /usr/local/share/man`,
-		Hidden: true,
-		Args:   usage.Positional(0, 0, ""),
+		Example: fmt.Sprintf("  %s reference --markdown cli.md\n  %[1]s reference --man /usr/local/share/man", s.Name),
+		Hidden:  true,
+		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			check := a.Check(cmd)
+			check := s.Check(cmd)
 			check.Exclusive("markdown", "man")
 			if markdown == "" {
 				check.Required("man")
@@ -37,7 +38,7 @@ func newReference(a *app) *cobra.Command {
 			case markdown == "":
 				return writeManual(cmd.Root(), man)
 			}
-			return dataset.Atomic(markdown, func(w io.Writer) error { return writeMarkdown(w, cmd.Root()) })
+			return dataset.Atomic(markdown, func(w io.Writer) error { return writeMarkdown(w, cmd.Root(), intro, also) })
 		},
 	}
 	cmd.Flags().StringVar(&markdown, "markdown", "", "the `FILE` of Markdown to write")

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-func newBenchBuilds(a *app) *cobra.Command {
+func newBuilds(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "builds [DIGEST DIGEST...]",
 		Short: "show how far the results of the builds are from each other",
@@ -24,8 +24,8 @@ With two digests and more, print the largest relative difference between any two
 method, as Markdown. The squared distances are compared, which do not depend on how an
 embedding is turned, relative to the largest one; beside them is by how much they move
 when every coordinate moves by one unit in its last place.`,
-		Example: `  mustlink bench builds > default.json
-  mustlink bench builds default.json netlib.json`,
+		Example: `  mustlink-bench builds > default.json
+  mustlink-bench builds default.json netlib.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return usage.Errorf("%s: one digest alone: want none, or two and more %s", cmd.CommandPath(), usage.HelpHint(cmd))
@@ -34,15 +34,15 @@ when every coordinate moves by one unit in its last place.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.runBenchDigest(cmd.Context())
+				return a.runDigest(cmd.Context())
 			}
-			return a.runBenchBuilds(args)
+			return a.runBuilds(args)
 		},
 	}
 }
 
-// runBenchDigest prints what this build computes.
-func (a *app) runBenchDigest(ctx context.Context) error {
+// runDigest prints what this build computes.
+func (a *app) runDigest(ctx context.Context) error {
 	d, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*builds.Digest, error) {
 		return builds.Compute(ctx, eng, bar.Step)
 	})
@@ -52,8 +52,8 @@ func (a *app) runBenchDigest(ctx context.Context) error {
 	return session.EncodeJSON(a.Stdout, d)
 }
 
-// runBenchBuilds prints how far the digests in the files are from each other.
-func (a *app) runBenchBuilds(paths []string) error {
+// runBuilds prints how far the digests in the files are from each other.
+func (a *app) runBuilds(paths []string) error {
 	var digests []*builds.Digest
 	for _, path := range paths {
 		d, err := builds.Read(path)

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ func (p product) writeOn(a *app, path, part string) error {
 	}
 	if len(panels) > 0 {
 		folder := filepath.Join(filepath.Dir(path), pictures)
-		if err := makeFolder(folder); err != nil {
+		if err := session.MakeFolder(folder); err != nil {
 			return err
 		}
 		picture := filepath.Join(folder, part+".svg")

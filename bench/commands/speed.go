@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -76,7 +76,7 @@ func (a *app) speedReport(rounds int) (speedReport, error) {
 	}, err
 }
 
-func newBenchMicro(a *app) *cobra.Command {
+func newMicro(a *app) *cobra.Command {
 	var (
 		s       speedFlags
 		sizes   []int
@@ -93,15 +93,15 @@ native time of the same round, median and extremes). Kernel matrices compare sev
 one.
 
 MUSTLINK_SIMD chooses the level of the native kernels.`,
-		Example: `  mustlink bench micro
-  mustlink bench micro --case gemm --sizes 64,2048 --threads 1
-  MUSTLINK_SIMD=avx2 OPENBLAS_CORETYPE=Haswell mustlink bench micro`,
+		Example: `  mustlink-bench micro
+  mustlink-bench micro --case gemm --sizes 64,2048 --threads 1
+  MUSTLINK_SIMD=avx2 OPENBLAS_CORETYPE=Haswell mustlink-bench micro`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.check(); err != nil {
 				return err
 			}
-			return a.runBenchMicro(cmd.Context(), s, micro.Options{
+			return a.runMicro(cmd.Context(), s, micro.Options{
 				Cases: s.cases, Sizes: sizes, Threads: s.threads, SIMD: a.Getenv(session.SIMDVariable), Against: against,
 			})
 		},
@@ -115,7 +115,7 @@ MUSTLINK_SIMD chooses the level of the native kernels.`,
 	return cmd
 }
 
-func (a *app) runBenchMicro(ctx context.Context, s speedFlags, o micro.Options) error {
+func (a *app) runMicro(ctx context.Context, s speedFlags, o micro.Options) error {
 	works, err := micro.Works(o)
 	if err != nil {
 		return session.EnvironmentError(usage.RenameParams(err, "size", "--sizes"))
@@ -154,7 +154,7 @@ func showWork(bar *session.Progress, done, total int, w measure.Work) {
 	bar.Step(done, total, fmt.Sprintf("%s %s, %s", w.Name, w.Size, session.Plural(w.Threads, "thread")))
 }
 
-func newBenchPeers(a *app) *cobra.Command {
+func newPeers(a *app) *cobra.Command {
 	var (
 		s      speedFlags
 		python string
@@ -174,15 +174,15 @@ PYTHONPATH); then the objectives of both results are printed, computed by one fu
 Python with the three packages must be installed; on Debian: apt-get install
 python3-sklearn libopenblas0-pthread. The BLAS library that NumPy has loaded is printed:
 without libopenblas0-pthread it is the slow reference BLAS.`,
-		Example: `  mustlink bench peers
-  mustlink bench peers --case rbf --threads 2 --json
-  MUSTLINK_DATA=DIR PYTHONPATH=metric-learn mustlink bench peers --case rca,mmc --rounds 3`,
+		Example: `  mustlink-bench peers
+  mustlink-bench peers --case rbf --threads 2 --json
+  MUSTLINK_DATA=DIR PYTHONPATH=metric-learn mustlink-bench peers --case rca,mmc --rounds 3`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.check(); err != nil {
 				return err
 			}
-			return a.runBenchPeers(cmd.Context(), s, python, sets)
+			return a.runPeers(cmd.Context(), s, python, sets)
 		},
 	}
 	f := cmd.Flags()
@@ -194,7 +194,7 @@ without libopenblas0-pthread it is the slow reference BLAS.`,
 	return cmd
 }
 
-func (a *app) runBenchPeers(ctx context.Context, s speedFlags, python string, sets []string) error {
+func (a *app) runPeers(ctx context.Context, s speedFlags, python string, sets []string) error {
 	cases, contests, err := peers.Select(s.cases, a.Getenv(dataVariable))
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-func newBenchSuggest(a *app) *cobra.Command {
+func newSuggest(a *app) *cobra.Command {
 	var o asking.Options
 	var p paperFlags
 	cmd := &cobra.Command{
@@ -20,8 +20,8 @@ func newBenchSuggest(a *app) *cobra.Command {
 		Short: "how many questions suggested pairs save over random ones",
 		Long: `Answer the questions of 'mustlink suggest' from the labels of small data sets, learn from the answers, and print
 after how many of them k-means in the learned metric is as good as with 1.2 random pairs a row.`,
-		Example: `  mustlink bench suggest --data DIR --classes
-  mustlink bench suggest --data DIR --sets wine,iris --method "lleratio dims=2"`,
+		Example: `  mustlink-bench suggest --data DIR --classes
+  mustlink-bench suggest --data DIR --sets wine,iris --method "lleratio dims=2"`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.Sets) == 0 {
@@ -39,7 +39,7 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 				return err
 			}
 			o.Data = p.data
-			return a.runBenchSuggest(cmd, o)
+			return a.runSuggest(cmd, o)
 		},
 	}
 	f := cmd.Flags()
@@ -52,7 +52,7 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 	return cmd
 }
 
-func (a *app) runBenchSuggest(cmd *cobra.Command, o asking.Options) error {
+func (a *app) runSuggest(cmd *cobra.Command, o asking.Options) error {
 	r, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*asking.Result, error) {
 		o.Progress = bar.Report
 		return asking.Run(cmd.Context(), eng, o)

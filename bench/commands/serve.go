@@ -1,0 +1,51 @@
+package commands
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/bench/methods"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// newServe is how `methods --builds` runs another build.
+func newServe(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "serve",
+		Short:   "fit what standard input asks for (used by methods --builds)",
+		Long:    `Read requests of 'mustlink-bench methods --builds' from standard input, fit, and answer how long that took.`,
+		Example: `  mustlink-bench methods --builds bin/mustlink-bench-default,bin/mustlink-bench-netlib`,
+		Hidden:  true,
+		Args:    usage.Positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			eng, err := a.Engine()
+			if err != nil {
+				return err
+			}
+			return methods.Serve(cmd.Context(), buildOf(eng), &methods.Local{Engine: eng}, a.Stdin, a.Stdout)
+		},
+	}
+}
+
+// buildOf says what this program is made of.
+func buildOf(eng *engine.Engine) methods.Build {
+	b := methods.Build{Name: methods.Default, Version: catalog.Version(), Go: runtime.Version(), Backend: eng.Backend().Describe()}
+	tags, _ := session.BuildTags()
+	for _, name := range []string{methods.Netlib, methods.PureGo} {
+		if slices.Contains(tags, name) {
+			b.Name = name
+		}
+	}
+	return b
+}
+
+// machine says what this program runs on.
+func machine() string {
+	return fmt.Sprintf("%s/%s, %d logical CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// TestSoak: a short soak finds nothing, and a growth that no program keeps below is a failure.
+func TestSoak(t *testing.T) {
+	dir := t.TempDir()
+	r := clitest.Parse(t, bench.RunOK(t, dir, "soak --for 2s --goroutines 3 --workers 2 --max-growth 1e9 --json").Stdout)
+	if r["fits"].(float64) < 1 || r["embeds"].(float64) < 2 || len(r["wrong"].([]any)) != 0 || r["goroutines"] != 3.0 {
+		t.Errorf("report %v: want fits, embeddings and no fault", r)
+	}
+	text := bench.RunOK(t, dir, "soak --for 1s --max-growth 1e9").Stdout
+	for _, w := range []string{"fits", "errors by kind", "memory at the end", "growth", "goroutines"} {
+		if !strings.Contains(text, w) {
+			t.Errorf("the text does not contain %q:\n%s", w, text)
+		}
+	}
+}
+
+// TestSoakInterrupted: an interrupt prints the report so far.
+func TestSoakInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no interrupts between processes")
+	}
+	cmd := bench.Command(t.TempDir(), "soak", "--for", "1h", "--json")
+	var stdout clitest.Buffer
+	cmd.Stdout = &stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted {
+		t.Errorf("exit code %d: want %d", cmd.ProcessState.ExitCode(), usage.ExitInterrupted)
+	}
+	if r := clitest.Parse(t, stdout.String()); r["seconds"].(float64) > 600 || r["jobs"].(float64) < 1 {
+		t.Errorf("report %v: want what was done in a second", r)
+	}
+}
+
+func TestSoakBadInput(t *testing.T) {
+	dir := t.TempDir()
+	for line, words := range map[string][]string{
+		"soak --for 0":          {"--for", "0s", "30m"},
+		"soak --for -1s":        {"--for", "-1s"},
+		"soak --for long":       {"--for", "long"},
+		"soak --goroutines 0":   {"--goroutines", "0"},
+		"soak --max-growth NaN": {"--max-growth", "NaN"},
+		"soak here":             {"here", "flags only"},
+	} {
+		bench.WantInputError(t, dir, line, words...)
+	}
+}
+
+// TestBuilds: a digest of this build against itself differs nowhere; what is none is refused by name.
+func TestBuilds(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "a.json", bench.RunOK(t, dir, "builds -q").Stdout)
+	table := bench.RunOK(t, dir, "builds a.json a.json").Stdout
+	for _, row := range strings.Split(strings.TrimSuffix(table, "\n"), "\n")[5:] {
+		if cells := strings.Split(row, " | "); len(cells) != 6 || cells[2] != "0" {
+			t.Errorf("row %q: want no difference", row)
+		}
+	}
+	if !strings.Contains(table, "| krca | rings |") {
+		t.Errorf("no row of krca:\n%s", table)
+	}
+	clitest.Write(t, dir, "b.json", "{}")
+	bench.WantInputError(t, dir, "builds a.json b.json", "b.json")
+	bench.WantInputError(t, dir, "builds a.json none.json", "none.json")
+	bench.WantInputError(t, dir, "builds a.json", "one digest")
+}
