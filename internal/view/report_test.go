@@ -12,56 +12,8 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/view"
+	"github.com/mustlink/mustlink/internal/view/viewtest"
 )
-
-// hostile are texts that want to be more than text.
-var hostile = []string{
-	`</script><script>window.broken = true</script>`, `<img src=x onerror="window.broken=true">`, `"; window.broken = true; "`,
-	"<!-- <script>", "]]>", "\u2028\u2029", "שלום עולם", "👩‍🔬 🧪", strings.Repeat("long ", 200_000), "", "{{.Title}}", "\x00\x1b[31m",
-}
-
-// sample returns a report about n points whose texts are hostile.
-func sample(n int) *view.Report {
-	r := &view.Report{
-		Title: "sample " + hostile[0], Summary: hostile[1], Warnings: []string{hostile[2], hostile[3]},
-		Data: []view.Fact{{Name: "rows", Value: hostile[0]}}, Links: []view.Fact{{Name: "must", Value: "3"}},
-		Scores: view.Scores{Note: hostile[5], Columns: []string{"balanced Rand", hostile[1]}, Rows: []view.Row{
-			{Name: "raw", Scores: []view.Score{{Mean: 0.5, SD: 0.01}, {Mean: math.NaN(), SD: math.NaN()}}},
-			{Name: "krca", Scores: []view.Score{{Mean: 0.9, SD: math.NaN()}, {Mean: 1, SD: 0}}},
-		}},
-		Models:   []view.Model{{Name: "krca", Facts: []view.Fact{{Name: "kernel", Value: "rbf"}}, Notices: []string{hostile[2]}}},
-		Pictures: []view.Picture{{Title: "trace", SVG: []byte(`<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="5" height="5"/></svg>`)}},
-		Command:  "mustlink report " + hostile[0], Versions: []view.Fact{{Name: "mustlink", Value: "test"}},
-	}
-	p := &r.Points
-	p.Count = n
-	var x, y, z []float64
-	for i := range n {
-		p.Labels = append(p.Labels, hostile[i%len(hostile)])
-		p.IDs = append(p.IDs, hostile[(i+3)%8])
-		x, y, z = append(x, math.Cos(float64(i))), append(y, math.Sin(float64(i))), append(z, float64(i)*1e-3)
-	}
-	p.Features = []view.Feature{{Name: hostile[1], Values: z}, {Name: "x", Values: x}}
-	p.Views = []view.Layout{{Name: "raw", XLabel: "first", YLabel: "second", X: x, Y: y}, {Name: hostile[0], XLabel: "a", YLabel: "b", X: y, Y: z, Clusters: make([]int, n)}}
-	for i := 0; i+2 < n; i += 2 {
-		p.Must = append(p.Must, [2]int{i, i + 1})
-		p.Cannot = append(p.Cannot, [2]int{i, i + 2})
-	}
-	for i := range min(n-1, 30) {
-		link := []string{"must", "cannot"}[i%2]
-		r.Suspects = append(r.Suspects, view.Suspect{I: i, J: i + 1, Link: link, Line: i + 2, Metric: "krca", Distance: 1 + float64(i), Expected: 1, Excess: 1 + float64(i*7%11)})
-	}
-	return r
-}
-
-func written(t testing.TB, r *view.Report) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := view.WriteReport(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // payload returns the data of the page's script.
 func payload(t *testing.T, page string) map[string]any {
@@ -80,8 +32,8 @@ func payload(t *testing.T, page string) map[string]any {
 // TestWrite: one element ends one script, no hostile text is markup, nothing is fetched, and what the script reads is what was
 // given.
 func TestWrite(t *testing.T) {
-	r := sample(40)
-	page := written(t, r)
+	r := viewtest.Sample(40)
+	page := viewtest.Written(t, r)
 	if got := strings.Count(page, "</script>"); got != 1 {
 		t.Errorf("%d ends of scripts: want 1", got)
 	}
@@ -145,7 +97,7 @@ func numbers[T any](t *testing.T, text any) []T {
 
 // TestEmpty: a report of nothing is a page without a script.
 func TestEmpty(t *testing.T) {
-	page := written(t, &view.Report{Title: "nothing"})
+	page := viewtest.Written(t, &view.Report{Title: "nothing"})
 	if strings.Contains(page, "<script") || !strings.Contains(page, "nothing") {
 		t.Errorf("%s", page)
 	}
@@ -155,7 +107,7 @@ func TestEmpty(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	r := &view.Report{Points: view.Points{Count: 3, Features: []view.Feature{{Name: "f", Values: []float64{-math.MaxFloat64, 0, math.MaxFloat64}}},
 		Views: []view.Layout{{Name: "v", X: []float64{-1e308, 0, 1e308}, Y: []float64{5e-324, 0, -5e-324}}}}}
-	v := payload(t, written(t, r))
+	v := payload(t, viewtest.Written(t, r))
 	if q := numbers[uint16](t, v["features"].([]any)[0].(map[string]any)["q"]); q[0] != 0 || q[1] != 32768 || q[2] != math.MaxUint16 {
 		t.Errorf("levels %v", q)
 	}
@@ -181,7 +133,7 @@ func TestMistakes(t *testing.T) {
 		"link":         func(p *view.Points) { p.Must[0][1] = 40 },
 		"link below 0": func(p *view.Points) { p.Cannot[0][0] = -1 },
 	} {
-		r := sample(40)
+		r := viewtest.Sample(40)
 		change(&r.Points)
 		var b bytes.Buffer
 		if err := view.WriteReport(&b, r); !fault.IsInput(err) || b.Len() > 0 {

@@ -1,4 +1,4 @@
-package view_test
+package browser
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/mustlink/mustlink/internal/view"
+	"github.com/mustlink/mustlink/internal/view/viewtest"
 )
 
 // browser is a page open in headless Chromium, with what it complained of and what it asked for.
@@ -43,7 +44,7 @@ func open(t testing.TB, r *view.Report) *browser {
 		t.Skip("there is no Chromium on this machine")
 	}
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(written(t, r)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(viewtest.Written(t, r)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1200, 1000), chromedp.Flag("disable-dev-shm-usage", true))
@@ -118,7 +119,7 @@ func where(k, i int) string {
 // TestPage: it is drawn, links are shown and hidden, hovering names the right row, keys step through points and zoom, the table
 // is sorted and filtered, hostile texts stay text, nothing is asked for and nothing complained of, in light and in dark.
 func TestPage(t *testing.T) {
-	r := sample(40)
+	r := viewtest.Sample(40)
 	b := open(t, r)
 	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil))
 	picture := func() string { return value[string](t, b, `document.getElementById("plot").toDataURL()`) }
@@ -197,7 +198,7 @@ func TestScreenshots(t *testing.T) {
 	if folder == "" {
 		t.Skip("MUSTLINK_SCREENSHOTS is not set")
 	}
-	b := open(t, sample(40))
+	b := open(t, viewtest.Sample(40))
 	b.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil), chromedp.Click("#must"))
 	feature := func(value string) []*emulation.MediaFeature {
 		return []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}
