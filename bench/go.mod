@@ -7,7 +7,6 @@ replace github.com/mustlink/mustlink => ../
 require (
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
-	github.com/google/go-cmp v0.7.0
 	github.com/mustlink/mustlink v0.0.0-00010101000000-000000000000
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9

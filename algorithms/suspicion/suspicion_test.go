@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -196,12 +196,12 @@ func TestOrderAndWorkers(t *testing.T) {
 		return out
 	}
 	for _, workers := range []int{1, 2, 5} {
-		if d := cmp.Diff(plain(want), plain(rank(t, workers, x, mixed, o))); d != "" {
+		if d := same.Diff(plain(want), plain(rank(t, workers, x, mixed, o))); d != "" {
 			t.Errorf("%d workers and another order: %s", workers, d)
 		}
 	}
 	o.Seed++
-	if cmp.Equal(plain(want), plain(rank(t, 1, x, mixed, o))) {
+	if same.Diff(plain(want), plain(rank(t, 1, x, mixed, o))) == "" {
 		t.Error("another seed divides the links alike")
 	}
 }

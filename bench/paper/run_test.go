@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,12 +81,11 @@ func mustRun(t testing.TB, table Table, o Options) *Result {
 // sameFigures demands the same bits in every figure.
 func sameFigures(t testing.TB, got, want *Result) {
 	t.Helper()
-	bits := cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
-	if d := cmp.Diff(want.Trials, got.Trials, bits); d != "" {
-		t.Errorf("trials differ (-want +got):\n%s", d)
+	if d := same.Diff(want.Trials, got.Trials); d != "" {
+		t.Errorf("trials differ: %s", d)
 	}
-	if d := cmp.Diff(want.Ours, got.Ours, bits); d != "" {
-		t.Errorf("means differ (-want +got):\n%s", d)
+	if d := same.Diff(want.Ours, got.Ours); d != "" {
+		t.Errorf("means differ: %s", d)
 	}
 }
 
@@ -102,7 +101,7 @@ func TestRunSameBitsForAnyWorkers(t *testing.T) {
 	for workers := 2; workers <= 8; workers++ {
 		sameFigures(t, mustRun(t, table, Options{Seed: 7, Workers: workers}), want)
 	}
-	if other := mustRun(t, table, Options{Seed: 8}); cmp.Equal(other.Trials, want.Trials) {
+	if other := mustRun(t, table, Options{Seed: 8}); same.Diff(other.Trials, want.Trials) == "" {
 		t.Error("another seed gives the same trials")
 	}
 }
@@ -120,7 +119,7 @@ func TestRunMeans(t *testing.T) {
 		{{2, math.Sqrt(2.5)}, {3, 0}},
 		{{-2, math.Sqrt(2.5)}, {6, math.Sqrt(43.5)}},
 	}
-	if !cmp.Equal(got.Ours, want) {
+	if same.Diff(got.Ours, want) != "" {
 		t.Errorf("means and deviations are %v: want %v", got.Ours, want)
 	}
 	one := mustRun(t, table, Options{Repetitions: 1})
@@ -455,7 +454,7 @@ func FuzzParseState(f *testing.F) {
 			t.Fatalf("%d of %d bytes are whole lines", whole, len(text))
 		}
 		again, rest, err := parseState(text[:whole], "file", "ab")
-		if err != nil || rest != whole || !cmp.Equal(again, records) {
+		if err != nil || rest != whole || same.Diff(again, records) != "" {
 			t.Fatalf("the whole lines give %v, %d, %v: want %v, %d", again, rest, err, records, whole)
 		}
 	})

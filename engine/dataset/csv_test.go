@@ -18,11 +18,11 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 func TestReadCSV(t *testing.T) {
@@ -47,8 +47,8 @@ func TestReadCSV(t *testing.T) {
 				t.Errorf("points %d x %d %v, want %v", x.N, x.D, x.Data, values)
 			}
 			d.Points = nil
-			if diff := cmp.Diff(want, d); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
+			if diff := same.Diff(want, d); diff != "" {
+				t.Errorf("%s", diff)
 			}
 		})
 	}
@@ -518,8 +518,8 @@ func roundTrip(t testing.TB, d *Data, format string) {
 	if strings.HasPrefix(format, "npy") {
 		want.Features, want.IDs, want.Labels = nil, nil, nil
 	}
-	if diff := cmp.Diff(&want, got); diff != "" {
-		t.Fatalf("(-want +got)\n%s", diff)
+	if diff := same.Diff(&want, got); diff != "" {
+		t.Fatalf("%s", diff)
 	}
 }
 

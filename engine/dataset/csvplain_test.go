@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 // cell is a number as somebody may write it.
@@ -69,8 +69,8 @@ func TestPlainRecordsAreRecords(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, plain.String())
 		}
-		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })); diff != "" {
-			t.Errorf("(-long +plain)\n%s\n%s", diff, plain.String())
+		if diff := same.Diff(want, got); diff != "" {
+			t.Errorf("%s\n%s", diff, plain.String())
 		}
 	})
 }

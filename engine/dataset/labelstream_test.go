@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 // TestLabelsInBlocks: labels written and read in blocks of any sizes are the bytes, and the labels, of the whole.
@@ -49,7 +49,7 @@ func TestLabelsInBlocks(t *testing.T) {
 		if err := WriteLabelRows(parts, next, WriteOptions{}); err != nil {
 			rt.Fatal(err)
 		}
-		if diff := cmp.Diff(contentOf(rt, whole), contentOf(rt, parts)); diff != "" {
+		if diff := same.Diff(contentOf(rt, whole), contentOf(rt, parts)); diff != "" {
 			rt.Fatal(diff)
 		}
 		s, err := OpenLabels(parts, 0)
@@ -68,7 +68,7 @@ func TestLabelsInBlocks(t *testing.T) {
 			}
 			got = append(got, block...)
 		}
-		if diff := cmp.Diff(labels, got); diff != "" || s.Done() != n {
+		if diff := same.Diff(labels, got); diff != "" || s.Done() != n {
 			rt.Fatalf("%d read: %s", s.Done(), diff)
 		}
 	})

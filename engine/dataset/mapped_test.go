@@ -8,10 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 // large returns rows x 2 values, and the name of a shape that is large enough to be mapped.
@@ -56,8 +55,8 @@ func TestMapIsRead(t *testing.T) {
 		if !slices.Equal(a.Data, b.Data) {
 			t.Errorf("%s: values read and mapped differ", name)
 		}
-		a.Data, b.Data = nil, nil // cmp looks at every number by reflection
-		if diff := cmp.Diff(want, got); diff != "" {
+		a.Data, b.Data = nil, nil // same.Diff looks at every number by reflection
+		if diff := same.Diff(want, got); diff != "" {
 			t.Errorf("%s: read and mapped differ: %.500s", name, diff)
 		}
 		if err := release(); err != nil {

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 // pairsInBlocks reads a stream to its end in blocks of at most limit pairs.
@@ -58,7 +58,7 @@ func TestPairsInBlocks(t *testing.T) {
 		}
 		defer s.Close()
 		got, err := pairsInBlocks(s.Next, limit)
-		if diff := cmp.Diff(pairs, got); err != nil || diff != "" {
+		if diff := same.Diff(pairs, got); err != nil || diff != "" {
 			rt.Fatal(err, diff)
 		}
 		names, err := OpenPairs(path, LinkContext{})

@@ -17,11 +17,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -91,8 +91,8 @@ func TestGolden(t *testing.T) {
 			if f.Tensors == nil {
 				f.Tensors = map[string]Tensor{}
 			}
-			if d := cmp.Diff(f, got); d != "" {
-				t.Errorf("content (-want +got):\n%s", d)
+			if d := same.Diff(f, got); d != "" {
+				t.Errorf("content: %s", d)
 			}
 			if !bytes.Equal(encodeFile(t, got), golden) {
 				t.Error("reading and writing changed the bytes")
@@ -176,7 +176,7 @@ func TestRoundTrip(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if !reflect.DeepEqual(f, got) {
-			rt.Fatal(cmp.Diff(f, got))
+			rt.Fatal(same.Diff(f, got))
 		}
 		if _, err := got.WriteTo(&again); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
 			rt.Fatalf("second writing differs (%v)", err)
@@ -215,7 +215,7 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 				t.Fatalf("byte %d, bit %d: error %v is no input fault", i, bit, err)
 			}
 			if err == nil && !reflect.DeepEqual(got, want) {
-				t.Fatalf("byte %d, bit %d: passed unnoticed\n%s", i, bit, cmp.Diff(want, got))
+				t.Fatalf("byte %d, bit %d: passed unnoticed\n%s", i, bit, same.Diff(want, got))
 			}
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 // TestTableIsAll: rows that come in blocks of any sizes have the scores that they have together, to the bit.
@@ -34,7 +34,7 @@ func TestTableIsAll(t *testing.T) {
 		if fmt.Sprint(err) != fmt.Sprint(fail) {
 			rt.Fatalf("error %v: want %v", err, fail)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := same.Diff(want, got); diff != "" {
 			rt.Fatal(diff)
 		}
 		if err == nil {
@@ -97,7 +97,7 @@ func TestTableAddCount(t *testing.T) {
 		if fmt.Sprint(err) != fmt.Sprint(fail) {
 			rt.Fatalf("error %v: want %v", err, fail)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := same.Diff(want, got); diff != "" {
 			rt.Fatal(diff)
 		}
 	})

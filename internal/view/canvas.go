@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
-	"golang.org/x/text/encoding/charmap"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -89,12 +89,20 @@ var timeless = sync.OnceFunc(func() {
 	fpdf.SetDefaultModificationDate(time.Unix(0, 0).UTC())
 })
 
+// windows1252Extra are the characters of the code page from 0x80 to 0x9f, "?" where it has none. All others below 0x100 stand for
+// themselves.
+const windows1252Extra = "€?‚ƒ„…†‡ˆ‰Š‹Œ?Ž??‘’“”•–—˜™š›œ?žŸ"
+
+// windows1252 writes a text in the code page, with "?" for what that does not have.
 func windows1252(s string) string {
+	extra := []rune(windows1252Extra)
 	var out []byte
 	for _, r := range s {
-		b, ok := charmap.Windows1252.EncodeRune(r)
-		if !ok {
-			b = '?'
+		b := byte('?')
+		if r < 0x80 || r >= 0xa0 && r <= 0xff {
+			b = byte(r)
+		} else if i := slices.Index(extra, r); i >= 0 {
+			b = byte(0x80 + i)
 		}
 		out = append(out, b)
 	}

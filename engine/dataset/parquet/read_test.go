@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -18,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
 )
 
 // kind is a type of column: its node, what it holds, and the encodings that go with it.
@@ -177,7 +177,7 @@ func TestLists(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if diff := cmp.Diff(whole.Features, features); diff != "" {
+		if diff := same.Diff(whole.Features, features); diff != "" {
 			rt.Error(diff)
 		}
 		for _, got := range []*dataset.Data{whole, parts} {
