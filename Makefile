@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build test test-all test-netlib test-purego test-arm64 properties race lint vet fuzz bench bench-micro bench-peers bench-performance generate cover soak builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python wheel python-methods lib-figures build-beam test-beam lint-beam bench-beam
+.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fuzz bench bench-micro bench-peers bench-performance generate cover soak builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python wheel python-methods lib-figures build-beam test-beam lint-beam bench-beam
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,10 +49,11 @@ test-arm64: ## test the kernels for arm64 and the products on them, under emulat
 # Left out: what starts no goroutines, such as the damage of files; and what takes minutes there and shares memory as other tests do: the
 # torture of numbers, tables of papers, comparisons of backends and of methods.
 RACESKIP = ^Test(Backend$$|StoredInSingle|EmbedSingle|SparseFromEndToEnd|MethodsDoNotSee|MethodsFollow|DenseCannotLinksAre|LloydEquals|PenalizedBadInput|Torture|Damage|Lu|Hu|Yeung|Planted|Reweighted|Crowd|IsOptimal|IsTheSemidefinite|TurnedDirections|AddLinksIsWarm|PathIs|FamiliesAre|ClustersOfOddPoints|BackendsAgreeOnData|RowsDoNotDependOnTheBlock)
-RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum) ./bench/paper ./bench/soak
+RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum)
 
 race: ## run the tests of what starts goroutines under the race detector, on fewer problems
 	$(GO) test -race -vet=off -skip '$(RACESKIP)' $(RACEPACKAGES)
+	cd $(LABORATORY) && $(GO) test -race -vet=off -skip '$(RACESKIP)' ./paper ./soak
 
 # Ordinary runs draw the same problems every time.
 PROPERTYCOUNT ?= 10
@@ -60,6 +61,7 @@ PROPERTYPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImp
 
 properties: ## run the packages that have property tests PROPERTYCOUNT (10) times, on other problems every time
 	MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
+	cd $(LABORATORY) && MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 
 # What the tags of the other builds change.
 TAGGED = ./asm/... ./blas/... ./algorithms/catalog ./cmd/mustlink
@@ -79,26 +81,44 @@ fuzz: ## run every fuzz target for FUZZTIME (20s), FUZZJOBS (1) at a time of FUZ
 
 bench: ## run the Go benchmarks of every package
 	$(GO) test $(TAGFLAG) -run '^$$' -bench . -benchmem ./...
+	cd $(LABORATORY) && $(GO) test $(TAGFLAG) -run '^$$' -bench . -benchmem ./...
 
 # The first Python that has scikit-learn; Debian's own is the second choice.
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 2>/dev/null && echo $$p && break; done)
 
-bench-micro: build ## time single operations against OpenBLAS (or gonum in the default build)
-	$(BIN)/mustlink bench micro
+# The laboratory is a module of its own, which has dependencies of its own. LAB_TAGS=netlib tests it on OpenBLAS.
+LABORATORY = bench
+LAB_TAGS  ?=
+LAB_BUILD  = cd $(LABORATORY) && $(GO) build -o $(CURDIR)/$(BIN)
 
-bench-peers: build ## time the same work in NumPy, SciPy and scikit-learn, in turn, and print ratios
+bench-build: ## build bin/mustlink-bench, the measurements: netlib or default, as make build
+	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench
+
+test-bench: ## test the laboratory, default build
+	cd $(LABORATORY) && $(GO) test -vet=off $(if $(LAB_TAGS),-tags $(LAB_TAGS)) ./...
+
+lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint looks at its formatting
+	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
+	@page=$$(mktemp) && (cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $$page) && \
+	diff docs/bench-cli.md $$page || (echo "docs/bench-cli.md is not what the commands say: run make docs-cli"; exit 1)
+
+bench-micro: bench-build ## time single operations against OpenBLAS (or gonum in the default build)
+	$(BIN)/mustlink-bench micro
+
+bench-peers: bench-build ## time the same work in NumPy, SciPy and scikit-learn, in turn, and print ratios
 	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn libopenblas0-pthread"; exit 1; fi
-	$(BIN)/mustlink bench peers --python $(PYTHON)
+	$(BIN)/mustlink-bench peers --python $(PYTHON)
 
 # An interrupted run goes on from the state files in bin, which are removed at the end; the figures stay there as JSON.
 STREAMROWS ?= 100000000
-BUILDS = $(BIN)/mustlink-default,$(BIN)/mustlink-netlib,$(BIN)/mustlink-purego
+BUILDS = $(BIN)/mustlink-bench-default,$(BIN)/mustlink-bench-netlib,$(BIN)/mustlink-bench-purego
 PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
 
 bench-performance: builds ## measure methods, builds and throughput, and write these parts of docs/performance.md anew
-	$(BIN)/mustlink-default bench methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
-	$(BIN)/mustlink-default bench methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json
-	$(BIN)/mustlink-default bench throughput --stream-rows $(STREAMROWS) $(PERFORMANCE)-throughput.json
+	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
+	$(BIN)/mustlink-bench-default methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
+	$(BIN)/mustlink-bench-default methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json
+	$(BIN)/mustlink-bench-default throughput --mustlink $(BIN)/mustlink-default --stream-rows $(STREAMROWS) $(PERFORMANCE)-throughput.json
 	@rm -f $(BIN)/methods.state $(BIN)/builds.state
 
 # The module of the scale-out command, which has dependencies of its own.
@@ -183,18 +203,18 @@ cover: ## coverage of the library packages by their own tests, default build: th
 	@$(GO) tool cover -func=cover.out | awk '$$1 != "total:" {print $$NF, $$1, $$2}' | sort -n | head -n 20
 	@$(GO) tool cover -func=cover.out | tail -n 1
 
-soak: build ## fit and embed at random for SOAKTIME (30m) and watch memory, goroutines and answers
-	$(BIN)/mustlink bench soak --for $(SOAKTIME)
+soak: bench-build ## fit and embed at random for SOAKTIME (30m) and watch memory, goroutines and answers
+	$(BIN)/mustlink-bench soak --for $(SOAKTIME)
 
-builds: ## build the three builds: bin/mustlink-default, -netlib and -purego
-	@mkdir -p $(BIN)
-	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
-	$(GO) build -tags netlib -o $(BIN)/mustlink-netlib ./cmd/mustlink
-	$(PUREGO) build $(PURETAGS) -o $(BIN)/mustlink-purego ./cmd/mustlink
+builds: ## build the three builds of the laboratory: bin/mustlink-bench-default, -netlib and -purego
+	@pkg-config --exists openblas lapacke 2>/dev/null || (echo "no OpenBLAS and LAPACKE for the netlib build: on Debian, apt-get install libopenblas-dev liblapacke-dev pkg-config"; exit 1)
+	$(LAB_BUILD)/mustlink-bench-default ./mustlink-bench
+	$(LAB_BUILD)/mustlink-bench-netlib -tags netlib ./mustlink-bench
+	export CGO_ENABLED=0; $(LAB_BUILD)/mustlink-bench-purego $(PURETAGS) ./mustlink-bench
 
 builds-differ: builds ## print how far the results of the three builds are from each other, as Markdown
-	@for build in default netlib purego; do $(BIN)/mustlink-$$build bench builds -q > $(BIN)/$$build.json || exit 1; done
-	@$(BIN)/mustlink-default bench builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
+	@for build in default netlib purego; do $(BIN)/mustlink-bench-$$build builds -q > $(BIN)/$$build.json || exit 1; done
+	@$(BIN)/mustlink-bench-default builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
 
 api: ## write api/v1.txt, the promised names of the library
 	$(GO) test -count=1 ./internal/apilist -update
@@ -229,8 +249,9 @@ docs-pictures: ## draw the pictures of docs/methods anew
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink
 	docs/pictures/methods.sh $(BIN)/docs/mustlink docs/pictures/methods
 
-docs-cli: ## write docs/cli.md, the help of all commands, anew
+docs-cli: ## write docs/cli.md and docs/bench-cli.md, the help of all commands, again
 	$(GO) run ./cmd/mustlink reference --markdown docs/cli.md
+	cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $(CURDIR)/docs/bench-cli.md
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

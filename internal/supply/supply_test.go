@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +14,9 @@ import (
 // TestLicences: every module that a build links has a permissive licence; those that only tests link may have the
 // Mozilla licence too.
 func TestLicences(t *testing.T) {
-	linked, tested := modules(t, linkable), modules(t, []string{"./..."}, "-test")
+	linked, tested := modules(t, ".", linkable), modules(t, ".", []string{"./..."}, "-test")
+	maps.Copy(linked, modules(t, "bench", []string{"./..."}))
+	maps.Copy(tested, modules(t, "bench", []string{"./..."}, "-test"))
 	if len(linked) < 10 || len(tested) <= len(linked) {
 		t.Fatalf("go list names %d modules of builds and %d of tests: want more", len(linked), len(tested))
 	}
@@ -27,10 +30,10 @@ func TestLicences(t *testing.T) {
 }
 
 // linkable are the packages that programs are and link: all but those for the project's own tests and tools.
-var linkable = []string{".", "./asm/...", "./blas/...", "./engine/...", "./solvers/...", "./algorithms/...", "./bench/...", "./cmd/..."}
+var linkable = []string{".", "./asm/...", "./blas/...", "./engine/...", "./solvers/...", "./algorithms/...", "./cmd/..."}
 
-// modules returns the folders of the modules, by path and version, that the three builds link for the packages.
-func modules(t *testing.T, packages []string, flags ...string) map[string]string {
+// modules returns the folders of the modules, by path and version, that the three builds link for packages of the module in a folder.
+func modules(t *testing.T, folder string, packages []string, flags ...string) map[string]string {
 	t.Helper()
 	tool, err := exec.LookPath("go")
 	if err != nil {
@@ -38,9 +41,9 @@ func modules(t *testing.T, packages []string, flags ...string) map[string]string
 	}
 	found := map[string]string{}
 	for _, tags := range []string{"", "netlib", "purego,noasm"} {
-		args := append([]string{"list", "-deps", "-tags", tags, "-f", "{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}{{end}}"}, flags...)
+		args := append([]string{"list", "-deps", "-tags", tags, "-f", "{{with .Module}}{{if .Version}}{{if not .Replace}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}{{end}}{{end}}"}, flags...)
 		cmd := exec.Command(tool, append(args, packages...)...)
-		cmd.Dir = "../.."
+		cmd.Dir = filepath.Join("../..", folder)
 		cmd.Env = append(os.Environ(), "GOFLAGS=")
 		if tags == "purego,noasm" {
 			cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
