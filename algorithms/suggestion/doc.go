@@ -7,7 +7,7 @@
 // likely to be left, the row that is farthest from all of them comes next; afterwards that of which it is least certain
 // where it belongs: the entropy of its class, as the distances to the nearest rows of the classes suggest. Divided by the
 // expected number of questions (Xiong, Azimi & Fern, "Active learning of constraints for semi-supervised clustering", TKDE
-// 2014) it was no better on the sets of `mustlink bench suggest`, and places that npkl learned anew from the answers were worse.
+// 2014) it was no better on the sets of `mustlink-bench suggest`, and places that npkl learned anew from the answers were worse.
 //
 // A learner should be given what the links imply ([links.Set.Closure]), unless it learns from components of must-links.
 //

@@ -19,7 +19,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// What `bench paper all` writes into its folder.
+// What `paper all` writes into its folder.
 const (
 	reproductionPage = "reproduction.md"
 	resultsFolder    = "results"

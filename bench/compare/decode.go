@@ -20,7 +20,7 @@ func Decode(text []byte) (Drawable, error) {
 		Measures []string `json:"measures"`
 		Links    []int    `json:"links"`
 	}
-	bad := fault.Data("", "it is no comparison: want the JSON that bench cross or bench curves writes")
+	bad := fault.Data("", "it is no comparison: want the JSON that mustlink-bench cross or curves writes")
 	if json.Unmarshal(text, &kind) != nil {
 		return nil, bad
 	}

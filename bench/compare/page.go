@@ -181,7 +181,7 @@ func provenance(b *strings.Builder, command string, results []*paper.Result, mis
 	for _, r := range results {
 		resumed += r.Resumed
 	}
-	fmt.Fprintf(b, "\n## Made with\n\n    mustlink bench %s --repetitions %d --seed %d --data DIR\n\n- Build: %s\n- Wall time: %s", command, results[0].Repetitions, results[0].Seed, build, time.Duration(seconds*float64(time.Second)).Round(time.Second))
+	fmt.Fprintf(b, "\n## Made with\n\n    mustlink-bench %s --repetitions %d --seed %d --data DIR\n\n- Build: %s\n- Wall time: %s", command, results[0].Repetitions, results[0].Seed, build, time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	if resumed > 0 {
 		fmt.Fprintf(b, "; %d repetitions were taken from a state file", resumed)
 	}

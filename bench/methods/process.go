@@ -141,7 +141,7 @@ func Serve(ctx context.Context, about Build, f Fitter, in io.Reader, out io.Writ
 		a := answer{}
 		switch err := json.Unmarshal(lines.Bytes(), &r); {
 		case err != nil:
-			return fault.Data("standard input", "%w: want requests of bench methods", err)
+			return fault.Data("standard input", "%w: want requests of mustlink-bench methods", err)
 		case r.Case == nil:
 			a.About = &about
 		case r.Calls < 1:

@@ -203,7 +203,7 @@ func notes(b *strings.Builder, title string, lines []string) {
 // provenance writes how to get the figures again and what computed them.
 func (r *Result) provenance(b *strings.Builder) {
 	b.WriteString("## Made with\n\n")
-	fmt.Fprintf(b, "    mustlink bench paper %s --repetitions %d --seed %d", r.Table.Name, r.Repetitions, r.Seed)
+	fmt.Fprintf(b, "    mustlink-bench paper %s --repetitions %d --seed %d", r.Table.Name, r.Repetitions, r.Seed)
 	if len(r.Table.Data) > 0 {
 		b.WriteString(" --data DIR")
 	}

@@ -92,7 +92,7 @@ func TestMarkdownFigures(t *testing.T) {
 		"| y | 1.00 | - | - | 4 |",
 		"| z | 2.75 ± 0.00 | 3.00 ± 0.25 | -0.25 | 4 |",
 		"Largest difference from a printed figure: 0.250.",
-		"mustlink bench paper toy --repetitions 4 --seed 9",
+		"mustlink-bench paper toy --repetitions 4 --seed 9",
 		"Wall time: 1m2s (all trials one after the other: 250ms)",
 	} {
 		if !strings.Contains(page, want) {

@@ -310,7 +310,7 @@ func summarise(values []float64) Value {
 func Decode(text []byte) (*Result, error) {
 	var r Result
 	if err := json.Unmarshal(text, &r); err != nil || r.Table.Name == "" {
-		return nil, fault.Data("", "it is no result of a table: want the JSON that bench paper TABLE writes")
+		return nil, fault.Data("", "it is no result of a table: want the JSON that mustlink-bench paper TABLE writes")
 	}
 	t, err := Lookup(r.Table.Name)
 	if err != nil {

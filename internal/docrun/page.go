@@ -70,7 +70,7 @@ func blocks(page string) ([]block, error) {
 	return found, nil
 }
 
-var indentedCommand = regexp.MustCompile(`^(    |\t)(\$ )?(mustlink|make|go) `)
+var indentedCommand = regexp.MustCompile(`^(    |\t)(\$ )?(mustlink|mustlink-bench|make|go) `)
 
 // parseMark adds what a comment says to the marks above it.
 func parseMark(line string, above *mark) (*mark, error) {
