@@ -10,8 +10,8 @@
 // A finding is one line: file, line number, the word, and the better word. The exit code is 1 when
 // there are findings. rules.txt has the words, allowed.txt the phrases that may hold them.
 //
-// Code blocks, code in backquotes and the targets of links are not looked at. Lines of tables and
-// generated parts of a page (between "<!-- NAME -->" and "<!-- end of NAME -->") may be long. The
+// Code blocks, code in backquotes, the targets of links and generated parts of a page (between
+// "<!-- NAME -->" and "<!-- end of NAME -->") are not looked at. Lines of tables may be long. The
 // folder docs/results is left out, since programs write it, and so are docs/cli.md, which is made of
 // strings in Go files, and docs/glossary.md, which shows the words that it replaces.
 package main

@@ -86,11 +86,13 @@ func prose(text string) string {
 func checkPage(content string) []finding {
 	var found []finding
 	for _, b := range blocks(content) {
-		found = append(found, search(passage{b.line, prose(b.text)}, textRules)...)
-		if b.kind == table || b.generated {
+		if b.generated {
 			continue
 		}
-		found = append(found, long(b.passage)...)
+		found = append(found, search(passage{b.line, prose(b.text)}, textRules)...)
+		if b.kind != table {
+			found = append(found, long(b.passage)...)
+		}
 	}
 	slices.SortStableFunc(found, func(a, b finding) int { return a.line - b.line })
 	return found
