@@ -245,8 +245,9 @@ docs-test: ## run the commands and programs in README and docs, and compare what
 docs-update: ## put what the commands print into the pages that show something else: read the difference
 	@$(DOCRUN) -update $(PAGES)
 
-docs-pictures: ## draw the pictures of docs/methods anew
+docs-pictures: ## draw the pictures of README and docs/methods again
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink
+	docs/pictures/spirals.sh $(BIN)/docs/mustlink docs/pictures/spirals.svg
 	docs/pictures/methods.sh $(BIN)/docs/mustlink docs/pictures/methods
 
 docs-cli: ## write docs/cli.md and docs/bench-cli.md, the help of all commands, again

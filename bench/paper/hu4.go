@@ -54,7 +54,7 @@ func oddEven(label string) string {
 // hu4 is clustering of larger sets.
 func hu4() Table {
 	t := Table{
-		Name: "hu-4", Paper: huPaper, Label: "Table 4", Caption: "normalised mutual information of k-means in learned kernels, in percent",
+		Name: "hu-4", Paper: huPaper, Label: "Table 4", Caption: "normalized mutual information of k-means in learned kernels, in percent",
 		Repetitions: 20, Steps: len(huLargeSets()) * len(huAmounts()), Decimals: 1,
 		Setup: []string{
 			"Data: two pairs of newsgroups, counts of words weighed by inverse document frequencies, rows of unit length; handwritten digits; spoken letters.",
@@ -70,7 +70,7 @@ func hu4() Table {
 		},
 		Revision: 1,
 		Own:      "SL", Variants: []string{"SHL", "HL"}, Good: Higher,
-		Why:     "USPS ten digits with little information and Isolet: 0.4 n pairs among 10 and 26 classes leave most points without a link, and the directions that the kernel then has are fewer than the classes; k-means on the points themselves needs none. The hinge, which is slower to give links up, is ahead there (column HL).",
+		Why:     "The cases are USPS ten digits with little information, and Isolet. 0.4 n pairs among 10 and 26 classes leave most points without a link. The kernel then has fewer directions than classes; k-means on the points themselves needs none. The hinge, which is slower to give links up, is ahead there (column HL).",
 		Prepare: func(_ context.Context, _ *engine.Engine, t Trial) (any, error) { return loadHuLarge(t, huLargeSets()) },
 		Trial:   huLargeTrial,
 	}

@@ -32,7 +32,7 @@ func huCurves() []struct {
 func huFigure1() Figure {
 	return Figure{
 		Name: "hu-fig1", Paper: huPaper, Label: "Figure 1",
-		Caption: "how the objective comes down to the optimum, sweep by sweep",
+		Caption: "how the objective falls to the optimum, sweep by sweep",
 		Data:    []string{"iris.csv", "soybean-small.csv"},
 		Setup: []string{
 			"Iris with C = 10 and soybean-small with C = 5, delta = C/2, 1.2 n pairs, half of one class and half of different ones; 5 nearest neighbours; rank as the bound on it allows, all of it from the first sweep.",

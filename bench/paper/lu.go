@@ -36,7 +36,7 @@ func luSets() []uciSet {
 func luFigure2() Table {
 	sets := luSets()
 	t := Table{
-		Name: "lu-fig2", Paper: luPaper, Label: "Figure 2", Caption: "error of 4 nearest neighbours among 20 labelled points, in percent",
+		Name: "lu-fig2", Paper: luPaper, Label: "Figure 2", Caption: "error of 4 nearest neighbors among 20 labeled points, in percent",
 		Repetitions: 30, Steps: len(sets), Decimals: 1,
 		Setup: []string{
 			"Data: every feature scaled to mean 0 and standard deviation 1; 20 points drawn afresh in every repetition are labelled and learned from, alone; the others are classified by a vote of the 4 nearest.",
@@ -59,7 +59,7 @@ func luFigure2() Table {
 		},
 		Trial: luTrial,
 		Own:   "gml", Good: Lower,
-		Why: "Classes of iris and balance-scale are linear, and a linear metric, of few numbers, is hard to beat with 20 labelled points. Tried: the width of least objective of three, which chooses narrow kernels (12.0, 14.2, 33.1 and 28.7), since bounds at percentiles cost them nothing.",
+		Why: "Classes of iris and balance-scale are linear, and a linear metric, of few numbers, is hard to beat with 20 labeled points. Tried: of three widths the one with the minimum objective. It chooses narrow kernels (12.0, 14.2, 33.1 and 28.7), because bounds at percentiles cost them nothing.",
 	}
 	for _, set := range sets {
 		t.Data = append(t.Data, set.file)

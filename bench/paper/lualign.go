@@ -269,7 +269,7 @@ func luFigure6() Table {
 		Deviations: []string{"The paper prints a recall of 0.47 for gml, 0.24 for ITML and 0.23 for diffusion, on three of the objects; which, among which images and at which cutoff, we do not know."},
 		Revision:   2,
 		Own:        fmt.Sprintf("gml, round %d", luRounds), Good: Higher,
-		Why:      "Which objects the paper takes, among which images it looks and at which cutoff are not known; tried: the three cars, and three objects drawn 30 times, among the other objects' images and among all, at 1, 3, 5 and 10. A firm bound (gamma = 10, the 1st percentile) brings 0.326 at a cutoff of 5.",
+		Why:      "The paper's objects, the images that it searches and its cutoff are not known. Tried: the three cars, and three objects drawn 30 times, among the other objects' images and among all, at 1, 3, 5 and 10. A firm bound (gamma = 10, the 1st percentile) brings 0.326 at a cutoff of 5.",
 		Compared: luPoseCompared,
 		Prepare: func(_ context.Context, _ *engine.Engine, t Trial) (any, error) {
 			return dataset.Read(t.Path(luObjects), dataset.ReadOptions{})

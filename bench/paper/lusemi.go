@@ -54,7 +54,7 @@ func luRivals() []string {
 func luFigure3() Table {
 	sets := luSemiSets()
 	t := Table{
-		Name: "lu-fig3", Paper: luPaper, Label: "Figure 3", Caption: "error on the unlabelled points, in percent, round by round",
+		Name: "lu-fig3", Paper: luPaper, Label: "Figure 3", Caption: "error on the unlabeled points, in percent, round by round",
 		Repetitions: 30, Steps: 2 * len(sets), Decimals: 1,
 		Setup: []string{
 			"Data: handwritten digits, 4000 rows drawn once; two pairs of newsgroups, counts of words weighed by inverse document frequencies, rows of unit length. Labelled points are drawn afresh in every repetition, at least one of every class; the error is that on all others.",
@@ -70,7 +70,7 @@ func luFigure3() Table {
 		Trial:    luSemiTrial,
 		Draw:     drawLuSemi,
 		Own:      fmt.Sprintf("gml, round %d", luRounds), Good: Lower,
-		Why: "Against order-constrained kernels, which have 200 eigenvectors and a support vector machine where gml has 20 and neighbours, as in the paper. More rounds do not bring it nearer (rounds 0 to 5 are on lu-fig3), nor is the number of eigenvectors alone the cause: maximal alignment has as many and is behind.",
+		Why: "As in the paper, order-constrained kernels have 200 eigenvectors and a support vector machine; gml has 20 and neighbors. More rounds do not bring gml nearer (rounds 0 to 5 are on lu-fig3). The number of eigenvectors alone is not the cause: maximal alignment has as many and is behind.",
 	}
 	for _, set := range sets {
 		if !slices.Contains(t.Data, set.file) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 )
 
 // Entry is a table or figure of a paper with what has become of it.
@@ -77,13 +78,18 @@ func Count(entries []Entry) Tally {
 // makes it again.
 func Reproduction(entries []Entry, results, command string) string {
 	var b strings.Builder
-	b.WriteString("# The papers' tables and figures, computed again\n\n")
+	b.WriteString("# Reproduction of the papers' tables and figures\n\n")
 	tally := Count(entries)
-	fmt.Fprintf(&b, "Of the %d printed figures that we know and have the data for, %d are reproduced, %d better and %d worse: %.0f %% reproduced or better. ",
-		tally.Reproduced+tally.Better+tally.Worse, tally.Reproduced, tally.Better, tally.Worse, 100*tally.Share())
-	b.WriteString("Where a paper's numbers are not at hand, what can be said is whether its own method is ahead of those that it is compared with.\n\n")
-	b.WriteString("*Reproduced*: at most one standard deviation away, the printed one where there is one, else ours over the repetitions (or 1 %). *Better*, *worse*: farther, on that side. Every method has one rule for its parameters in all tables of a paper, which the pages of the tables state.\n\n")
-	b.WriteString("## Printed figures\n\n| table | figure | paper | ours | difference, s.d. | verdict |\n| --- | --- | ---: | ---: | ---: | --- |\n")
+	fold(&b, "", fmt.Sprintf("There are %d printed numbers that we know and have the data for. Of these %d are reproduced, "+
+		"%d better and %d worse: %.0f %% reproduced or better. Where a paper's numbers are not at hand, the page says "+
+		"whether its own method is ahead of the methods that it is compared with.",
+		tally.Reproduced+tally.Better+tally.Worse, tally.Reproduced, tally.Better, tally.Worse, 100*tally.Share()))
+	b.WriteByte('\n')
+	fold(&b, "", "*Reproduced* means at most one standard deviation away: the printed one where there is one, else ours "+
+		"over the repetitions (or 1 %). *Better* and *worse* mean farther, on that side. Every method has one rule for "+
+		"its parameters in all tables of a paper; the pages of the tables state it.")
+	b.WriteByte('\n')
+	b.WriteString("## Printed numbers\n\n| table | number | paper | ours | difference, s.d. | verdict |\n| --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, e := range entries {
 		for _, c := range e.Comparisons {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", e.link(results), escape(c.What), plain(c.Printed), plain(c.Ours), units(c.Units), c.Verdict)
@@ -106,7 +112,14 @@ func Reproduction(entries []Entry, results, command string) string {
 
 // orders writes how the papers' methods compare.
 func orders(b *strings.Builder, entries []Entry, results string) {
-	b.WriteString("## Orders\n\nThe paper's own method against each system of its table, over the table's columns: on how many its mean is at least as good, on how many of these with certainty, and on how many the other is better with certainty (paired Wilcoxon test over the repetitions, 0.05; by Student's paired test in brackets). *Reproduced*: ahead on half of the columns or more, certainly behind on none. *Mixed*: ahead on more than it is certainly behind.\n\n")
+	b.WriteString("## Orders\n\n")
+	fold(b, "", "The table compares the paper's own method with each system of its table, over the table's columns. "+
+		"*Ahead* counts the columns where its mean is at least as good. *Certainly* counts those of them where the "+
+		"difference is certain, and *certainly behind* the columns where the other is better with certainty. Certain "+
+		"means by a paired Wilcoxon test over the repetitions, 0.05 (by Student's paired test in brackets). "+
+		"*Reproduced* means ahead on half of the columns or more, certainly behind on none. *Mixed* means ahead on "+
+		"more than it is certainly behind.")
+	b.WriteByte('\n')
 	b.WriteString("| table | own method | against | ahead | certainly | certainly behind | verdict |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, e := range entries {
 		for _, o := range e.Orders {
@@ -129,7 +142,7 @@ func reasons(b *strings.Builder, entries []Entry, why func(Entry) (string, bool)
 	written := false
 	for _, e := range entries {
 		if text, ask := why(e); ask {
-			fmt.Fprintf(b, "- %s: %s\n", escape(e.Name), escape(text))
+			fold(b, "- ", escape(e.Name)+": "+escape(text))
 			written = true
 		}
 	}
@@ -140,17 +153,17 @@ func reasons(b *strings.Builder, entries []Entry, why func(Entry) (string, bool)
 
 // others writes what is neither: figures with what they come to, and tables whose data are not there.
 func others(b *strings.Builder, entries []Entry, results string) {
-	b.WriteString("## Figures, and what is not there\n\n")
+	b.WriteString("## Other figures, and missing data\n\n")
 	for _, e := range entries {
 		switch {
 		case len(e.Missing) > 0:
-			fmt.Fprintf(b, "- %s, %s: data not available (%s).\n", escape(e.Name), escape(e.Label), escape(strings.Join(e.Missing, ", ")))
+			fold(b, "- ", fmt.Sprintf("%s, %s: data not available (%s).", escape(e.Name), escape(e.Label), escape(strings.Join(e.Missing, ", "))))
 		case len(e.Comparisons) == 0 && len(e.Orders) == 0:
-			fmt.Fprintf(b, "- %s, %s: %s.", e.link(results), escape(e.Label), escape(e.Caption))
+			text := fmt.Sprintf("%s, %s: %s.", e.link(results), escape(e.Label), escape(e.Caption))
 			for _, n := range e.Notes {
-				fmt.Fprintf(b, " %s", escape(n))
+				text += " " + escape(n)
 			}
-			b.WriteByte('\n')
+			fold(b, "- ", text)
 		}
 	}
 	b.WriteByte('\n')
@@ -165,10 +178,31 @@ func made(b *strings.Builder, entries []Entry, command string) {
 		total += e.Seconds
 		if line := e.Build.String(); len(e.Missing) == 0 && !seen[line] {
 			seen[line] = true
-			fmt.Fprintf(b, "- Build: %s\n", escape(line))
+			fold(b, "- ", "Build: "+escape(line))
 		}
 	}
 	fmt.Fprintf(b, "- All trials and figures one after the other: %s\n", seconds(total))
+}
+
+// fold writes a paragraph, or a list item when the mark is "- ", in lines of at most 100 characters.
+func fold(b *strings.Builder, mark, text string) {
+	b.WriteString(mark)
+	column := len(mark)
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i > 0 && column+1+n > 100:
+			b.WriteByte('\n')
+			b.WriteString(strings.Repeat(" ", len(mark)))
+			column = len(mark)
+		case i > 0:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	b.WriteByte('\n')
 }
 
 // link is the name of the entry, leading to its page.

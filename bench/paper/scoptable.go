@@ -36,7 +36,7 @@ func tsang2() Table {
 		"A normalised spectrum kernel and any Gaussian of it rank alike before learning, since one distance grows with the other: their rows differ after learning only. In the paper they differ before (0.568, 0.539), so its two kernels cannot both be these.",
 	}, t.Deviations...)
 	t.Compared = scopCompared
-	t.Why = "SCOP 1.75 in place of 1.65. Tried: words of 2, 3 and 4 letters (4: 0.584 before, 0.651 after, the nearest), eps from 1e-3 to 1e-1, counts that are not normalised, the query outside its chunklet, a Gaussian of other widths; none learns as much as the paper's."
+	t.Why = "SCOP 1.75 instead of 1.65. Tried: words of 2, 3 and 4 letters (4: 0.584 before, 0.651 after, the nearest), eps from 1e-3 to 1e-1, counts that are not normalized, the query outside its chunklet, a Gaussian of other widths. None learns as much as the paper's."
 	return t
 }
 
@@ -66,7 +66,7 @@ func scopTable(name, file, label, identity string) Table {
 		Paper: tsang1().Paper,
 		Label: label,
 		Own:   "spectrum kernel, learned", Variants: []string{"Gaussian on spectrum, learned"}, Good: Higher,
-		Caption: "retrieval of protein superfamilies from labelled neighbours, SCOP at most " + identity + " identical",
+		Caption: "retrieval of protein superfamilies from labeled neighbors, SCOP at most " + identity + " identical",
 		Data:    []string{file},
 		Rows: []Row{
 			{"spectrum kernel", nil}, {"spectrum kernel, learned", nil},
@@ -88,7 +88,7 @@ func scopTable(name, file, label, identity string) Table {
 		Trial: scopTrial(scopSize),
 	}
 	for _, m := range scopNeighbours() {
-		t.Columns = append(t.Columns, fmt.Sprintf("%d neighbours", m))
+		t.Columns = append(t.Columns, fmt.Sprintf("%d neighbors", m))
 	}
 	for i := range t.Rows {
 		t.Rows[i].Printed = Unprinted(len(t.Columns))

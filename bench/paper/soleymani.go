@@ -132,7 +132,7 @@ func soleymaniTable(name, label, caption string, sets []soleymaniSet, deviations
 		Deviations: deviations,
 		Revision:   3,
 		Own:        "lleratio as printed", Variants: []string{"lleratio", "lleratio linear"}, Good: Higher,
-		Why: "soybean-small and iris are nearly solved by linear metrics from so few links; orthonormal directions of the feature space, the default of mustlink, are ahead of the printed coefficients on most sets (soleymani-fig3 says on how many).",
+		Why: "Linear metrics nearly solve soybean-small and iris from so few links. Orthonormal directions of the feature space, the default of mustlink, are ahead of the printed coefficients on most sets (soleymani-fig3 says on how many).",
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			return loadSoleymani(ctx, eng, t, sets)
 		},

@@ -144,7 +144,7 @@ func tsangFigure3() Figure {
 	a := arrivals{count: 1250, dim: 16, s: 1, relearn: 10}
 	return Figure{
 		Name: "tsang-fig3", Paper: tsang1().Paper, Label: "Figure 3",
-		Caption: "time of incremental learning against learning anew, chunklets of two points arriving one by one",
+		Caption: "time of incremental learning and of learning from scratch, with chunklets of two points that arrive one by one",
 		Setup: []string{
 			fmt.Sprintf("Data: %d points of %d standard normal features, %d chunklets of two; kernel rbf:sigma=4; s = n eps = %g held fixed.", 2*a.count, a.dim, a.count, a.s),
 			"Incremental: the time of every update of the learned kernel. Learned anew: the kernel learned from all chunklets so far, timed at ten sizes; its total over all arrivals is by the trapezoidal rule. Neither includes an embedding.",
@@ -267,7 +267,7 @@ func (a arrivals) drawing(updates []float64, sizes []int, anew []float64) *Drawi
 		total += v
 	}
 	d.Notes = []string{
-		fmt.Sprintf("All %d updates take %.3g s in all; learning the kernel anew at every arrival would take %.3g s, %.0f times as long.", a.count-1, total, whole, whole/total),
+		fmt.Sprintf("All %d updates take %.3g s in all; learning the kernel from scratch at every arrival would take %.3g s, %.0f times as long.", a.count-1, total, whole, whole/total),
 	}
 	if first, last := a.count/5, a.count-around; last > first {
 		d.Notes = append(d.Notes, fmt.Sprintf("The time of an update grows like n^%.2f from n = %d to n = %d (%.3g ms to %.3g ms).",

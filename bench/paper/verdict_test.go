@@ -118,6 +118,19 @@ func TestReproduction(t *testing.T) {
 	}
 }
 
+// TestFold: lines have at most 100 characters, and a list item goes on below its text.
+func TestFold(t *testing.T) {
+	var b strings.Builder
+	fold(&b, "- ", strings.Repeat("word ", 30))
+	fold(&b, "", "a "+strings.Repeat("é", 98))
+	fold(&b, "", strings.Repeat("x", 120))
+	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+	want := "- " + words(19) + "\n  " + words(11) + "\na " + strings.Repeat("é", 98) + "\n" + strings.Repeat("x", 120) + "\n"
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
 // TestOwn: the names that tables give to their own methods are rows, and every table that has some says what is good.
 func TestOwn(t *testing.T) {
 	for _, table := range Tables() {

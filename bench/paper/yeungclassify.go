@@ -30,7 +30,7 @@ func yeungLabelled() []int { return []int{5, 10, 15, 20} }
 func yeung4() Table {
 	sets, systems := []string{"01234", yeungIsolet}, []string{"input", "RCA", "XRCA", "DCA", "LMNN", "kbeta"}
 	t := Table{
-		Name: "yeung-4", Paper: yeungPaper, Label: "Table 4", Caption: "accuracy of nearest neighbours with few labelled points, in percent",
+		Name: "yeung-4", Paper: yeungPaper, Label: "Table 4", Caption: "accuracy of nearest neighbors with few labeled points, in percent",
 		Repetitions: 10, Steps: len(sets) * len(yeungLabelled()), Decimals: 2, Data: yeungFiles(),
 		Setup: []string{
 			fmt.Sprintf("Data: the first %d training images of MNIST of each digit from 0 to 4, 784 features, divided by 255; Isolet is the two files joined, 3119 rows of 617 features in 26 classes.", yeungRealImages),
@@ -47,7 +47,7 @@ func yeung4() Table {
 		},
 		Revision: 6,
 		Own:      "kbeta", Good: Higher,
-		Why: "The classifier is not known, and neighbours in the input are better here than anything the paper prints, which leaves little to gain. Not the parameters: other ranks, kernels, iterations and cannot-links move kbeta by 0.012 at most over 28 sets (docs/choosing.md). It re-weights the kernel's own directions and mixes none, which RCA, XRCA, DCA and LMNN do.",
+		Why: "The classifier is not known. Neighbors in the input are better here than anything the paper prints, which leaves little to gain. The parameters are not the cause: other ranks, kernels, iterations and cannot-links move kbeta by 0.012 at most over 28 sets (docs/choosing.md). kbeta re-weights the kernel's own directions and mixes none; RCA, XRCA, DCA and LMNN mix them.",
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			return loadYeung(ctx, eng, t, sets, systems)
 		},

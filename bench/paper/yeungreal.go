@@ -101,7 +101,7 @@ func yeungFigure4() Table {
 		},
 		Revision: 3,
 		Own:      "kbeta", Good: Higher,
-		Why:     "Too few pairs, in part: five times as many give protein 0.640, wine 0.949, ionosphere 0.727 and boston 0.588 (on yeung-fig4), for 0.592, 0.931, 0.635 and 0.551. Not the parameters: other ranks, kernels, iterations and cannot-links move kbeta by 0.012 at most over 28 sets (docs/choosing.md). It re-weights the kernel's own directions and mixes none; klein moves the points themselves.",
+		Why:     "One cause is too few pairs: five times as many give protein 0.640, wine 0.949, ionosphere 0.727 and boston 0.588 (on yeung-fig4), instead of 0.592, 0.931, 0.635 and 0.551. The parameters are not the cause: other ranks, kernels, iterations and cannot-links move kbeta by 0.012 at most over 28 sets (docs/choosing.md). kbeta re-weights the kernel's own directions and mixes none; klein moves the points themselves.",
 		Prepare: loadYeungSmall,
 	}
 	for _, set := range yeungSmall() {
@@ -172,7 +172,7 @@ func yeungReal(name, label, caption string, sets, systems []string, measure stri
 		},
 		Revision: 1,
 		Own:      "kbeta", Good: Higher,
-		Why: "RCA is ahead in clusters on Isolet and {3,4,5,6}. With the principal directions of more than 1 % of the largest variance alone, as in yeung-4, it falls to 0.78 on Isolet, behind kbeta (on yeung-4), so how it is set up decides. Other ranks, kernels, iterations and cannot-links move kbeta by 0.012 at most over 28 sets (docs/choosing.md).",
+		Why: "RCA is ahead in clusters on Isolet and {3,4,5,6}. In yeung-4 RCA has only the principal directions of more than 1 % of the largest variance. With these it falls to 0.78 on Isolet, behind kbeta (on yeung-4). So its settings decide. Other ranks, kernels, iterations and cannot-links move kbeta by 0.012 at most over 28 sets (docs/choosing.md).",
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			return loadYeung(ctx, eng, t, sets, systems)
 		},
