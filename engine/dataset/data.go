@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"encoding/hex"
-	"errors"
 	"io"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -191,17 +190,9 @@ func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error)
 		d.Features = nil // the columns are objects
 	}
 	if d.Points, err = t.makePoints(src.name, o); err != nil {
-		return nil, inFile(err, src.name)
+		return nil, fault.InFile(err, src.name)
 	}
 	return d, nil
-}
-
-// inFile fills in the file of a *fault.DataError that was made without knowing it.
-func inFile(err error, name string) error {
-	if de, ok := errors.AsType[*fault.DataError](err); ok && de.File == "" {
-		de.File = name
-	}
-	return err
 }
 
 // leaveOut removes the rows that are wrong from a table whose first row is that of the file.
