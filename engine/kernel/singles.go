@@ -95,13 +95,13 @@ const refineSingle = 1.0 / 64
 
 // singles is an evaluation in single precision.
 type singles struct {
-	t       *asm.Table
-	stage   stage // linear, rbf or exponential
-	x, y    *points.Single
-	centre  []float32 // subtracted from all points: about their mean, or zeros
-	right   []float32 // y in panels
-	yy      []float32 // squared lengths, padded to whole panels
-	spare   sync.Pool // of strips, all of one width
+	t      *asm.Table
+	stage  stage // linear, rbf or exponential
+	x, y   *points.Single
+	centre []float32 // subtracted from all points: about their mean, or zeros
+	right  []float32 // y in panels
+	yy     []float32 // squared lengths, padded to whole panels
+	spare  sync.Pool // of strips, all of one width
 }
 
 // single prepares the evaluation of x with y.
