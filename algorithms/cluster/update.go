@@ -86,10 +86,10 @@ func (r *start) moveCenters(sums blas.Matrix) {
 	r.drift[farthest] = second
 }
 
-// refill gives each empty cluster the row that contributes most to the objective. It stops when the largest
-// contribution is 0: there are fewer distinct rows than clusters. dist is spoilt until the
-// next assignment.
-// No other row is in an empty cluster, so cannot-links stay satisfied.
+// refill gives each empty cluster the row that contributes most to the objective. It stops when
+// the largest contribution is 0: there are fewer distinct rows than clusters. dist is spoilt
+// until the next assignment. No other row is in an empty cluster, so cannot-links stay
+// satisfied.
 func (r *start) refill() {
 	cost := func(i int) float64 { return r.s.weight.of(i) * r.dist[i] }
 	refill(r.labels, sizesOf(r.labels, r.p.K), 0, cost, func(far int) {
@@ -102,8 +102,9 @@ func (r *start) refill() {
 	})
 }
 
-// refill gives each empty cluster, in order, the row of the largest cost above least (ties: the lower row) out of a
-// cluster that keeps another row, and calls taken with it. It stops when there is none.
+// refill gives each empty cluster, in order, the row of the largest cost above least (ties: the
+// lower row) out of a cluster that keeps another row, and calls taken with it. It stops when
+// there is none.
 func refill(labels, size []int, least float64, cost func(i int) float64, taken func(row int)) {
 	for c := range size {
 		if size[c] > 0 {

@@ -96,8 +96,8 @@ func checkFinite(what string, x blas.Matrix) error {
 	return nil
 }
 
-// checkRange refuses rows that differ by so little that the squares of differences vanish: no neighbor could be told from
-// another one.
+// checkRange refuses rows that differ by so little that the squares of differences vanish: no
+// neighbor could be told from another one.
 func checkRange(train blas.Matrix) error {
 	const vanishing = 0x1p-900
 	for i := range train.Rows {

@@ -76,9 +76,10 @@ func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x,
 	})
 }
 
-// NearestRows is [NearestBetween] for dense points, or [Nearest] where y is nil, under the linear kernel. It also takes points
-// whose squared lengths overflow: then all distances are sums of squared differences, +Inf where these overflow too.
-// Errors are the same but for that; it then costs |x| |y| d operations of scalars.
+// NearestRows is [NearestBetween] for dense points, or [Nearest] where y is nil, under the
+// linear kernel. It also takes points whose squared lengths overflow: then all distances are
+// sums of squared differences, +Inf where these overflow too. Errors are the same but for that;
+// it then costs |x| |y| d operations of scalars.
 func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense, count int) (found *Neighbors, err error) {
 	if y == nil {
 		found, err = Nearest(ctx, eng, kernel.Linear(), x, count)

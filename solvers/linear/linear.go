@@ -29,7 +29,8 @@ type Result struct {
 	Converged  bool        // all residuals pass
 }
 
-// NoConvergenceError reports that the bound on the iterations was reached. Best holds the solutions so far.
+// NoConvergenceError reports that the bound on the iterations was reached. Best holds the
+// solutions so far.
 type NoConvergenceError struct{ Best *Result }
 
 func (e *NoConvergenceError) Error() string {
@@ -62,8 +63,8 @@ const group = 32
 // rowsEach is the number of rows that one task takes.
 const rowsEach = 1024
 
-// Solve returns the solutions of A X = B for the columns of B, n x r, by conjugate gradients. Columns do not influence
-// each other; the bits are the same for any number of workers.
+// Solve returns the solutions of A X = B for the columns of B, n x r, by conjugate gradients.
+// Columns do not influence each other; the bits are the same for any number of workers.
 //
 // Errors: shapes that do not agree, a tolerance or a bound that is none, a *fault.ParamError or
 // *fault.ShapeError; numbers in B that are not finite, a *fault.DataError; n x (r + 160) values
