@@ -88,14 +88,11 @@ func Read(path string, o ReadOptions) (*Data, error) {
 // else format, else that of name's extension, and CSV for the name "-".
 // Errors are those of [Read].
 func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
-	if o.Format == "" {
-		o.Format = format
-	}
-	rep := &report{max: 1}
-	f, gz, err := inputFormat(name, o.Format, o.Extensions)
+	f, gz, err := o.input(name, format)
 	if err != nil {
 		return nil, err
 	}
+	rep := &report{max: 1}
 	return first(decodeData(newSource(name, r, -1, gz), f, o, rep))(rep)
 }
 
@@ -112,7 +109,7 @@ func first[T any](value T, err error) func(rep *report) (T, error) {
 
 // readData opens path and decodes it.
 func readData(path string, o ReadOptions, rep *report) (*Data, error) {
-	f, gz, err := inputFormat(path, o.Format, o.Extensions)
+	f, gz, err := o.input(path, "")
 	if err != nil {
 		return nil, err
 	}
