@@ -186,10 +186,8 @@ func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error)
 	if o.Gram {
 		d.Features = nil // the columns are objects
 	}
-	if d.Points, err = t.makePoints(src.name, o); err != nil {
-		return nil, fault.InFile(err, src.name)
-	}
-	return d, nil
+	d.Points, err = t.makePoints(src.name, o)
+	return d, err
 }
 
 // leaveOut removes the rows that are wrong from a table whose first row is that of the file.
