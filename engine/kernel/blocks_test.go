@@ -109,6 +109,12 @@ func TestBlocksStop(t *testing.T) {
 	}
 }
 
+// multiplied returns K(x, y) v.
+func multiplied(t *testing.T, k kernel.Kernel, eng *engine.Engine, x, y points.Points, v blas.Matrix) (blas.Matrix, error) {
+	dst := blas.NewMatrix(x.Len(), v.Cols)
+	return dst, k.MultiplyTo(t.Context(), eng, dst, x, y, v)
+}
+
 // The product is that of the stored matrix, up to the rounding of its sums, for every number
 // of columns; and the same bits for any number of workers and any rows beside.
 func TestMultiply(t *testing.T) {
@@ -125,7 +131,7 @@ func TestMultiply(t *testing.T) {
 			for _, workers := range []int{1, 3} {
 				eng := newEngine(t, engine.Options{Workers: workers})
 				full := crossOf(t, k, eng, x, y)
-				got, err := k.Multiply(t.Context(), eng, x, y, v)
+				got, err := multiplied(t, k, eng, x, y, v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -146,7 +152,7 @@ func TestMultiply(t *testing.T) {
 				} else if !slices.Equal(first.Data, got.Data) {
 					t.Fatalf("%s, %d columns: other bits with %d workers", text, r, workers)
 				}
-				part, err := k.Multiply(t.Context(), eng, x.Select([]int{150, 7}), y, v)
+				part, err := multiplied(t, k, eng, x.Select([]int{150, 7}), y, v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -157,7 +163,7 @@ func TestMultiply(t *testing.T) {
 		}
 	}
 	eng := newEngine(t, engine.Options{})
-	none, err := newKernel(t, "linear").Multiply(t.Context(), eng, x, y.Select(nil), blas.NewMatrix(0, 2))
+	none, err := multiplied(t, newKernel(t, "linear"), eng, x, y.Select(nil), blas.NewMatrix(0, 2))
 	if err != nil || slices.ContainsFunc(none.Data, func(v float64) bool { return v != 0 }) {
 		t.Errorf("the product with no points is %v, %v: want zeros", none.Data, err)
 	}
