@@ -6,7 +6,6 @@
 package engine
 
 import (
-	"log/slog"
 	"runtime"
 
 	"github.com/mustlink/mustlink/blas"
@@ -23,8 +22,6 @@ type Options struct {
 	Workers int
 	// MemoryLimit is the largest request, in bytes, that Check lets pass; 0 for none.
 	MemoryLimit int64
-	// Logger receives remarks; nil for silence.
-	Logger *slog.Logger
 	// Cache keeps what fits on the same points share; nil for none. Engines that share one and have OpenBLAS should give it
 	// the same number of threads, on which its bits depend.
 	Cache *Cache
@@ -35,7 +32,6 @@ type Engine struct {
 	backend blas.Backend
 	workers int
 	limit   int64
-	logger  *slog.Logger
 	cache   *Cache
 	scratch scratchPool
 }
@@ -48,12 +44,9 @@ func New(o Options) (*Engine, error) {
 	if o.MemoryLimit < 0 {
 		return nil, &fault.ParamError{Param: "memory limit", Value: o.MemoryLimit, Want: "a number of bytes >= 0 (0 for no limit)"}
 	}
-	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, logger: o.Logger, cache: o.Cache}
+	e := &Engine{backend: o.Backend, workers: o.Workers, limit: o.MemoryLimit, cache: o.Cache}
 	if e.workers == 0 {
 		e.workers = runtime.GOMAXPROCS(0)
-	}
-	if e.logger == nil {
-		e.logger = slog.New(slog.DiscardHandler)
 	}
 	if e.backend == nil {
 		b, err := backends.Open(backends.Options{Threads: e.workers})
@@ -78,13 +71,13 @@ func (e *Engine) Share(parts int) (*Engine, error) {
 	if limit > 0 { // 0 is no limit, so a part must not become 0
 		limit = max(1, limit/int64(parts))
 	}
-	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit, Logger: e.logger, Cache: e.cache})
+	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit, Cache: e.cache})
 }
 
 // WithCache returns the engine with another cache, nil for none.
-// It shares the backend and has the same workers, limit and logger; an error is that of [New].
+// It shares the backend and has the same workers and limit; an error is that of [New].
 func (e *Engine) WithCache(c *Cache) (*Engine, error) {
-	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Logger: e.logger, Cache: c})
+	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Cache: c})
 }
 
 // Backend returns the linear algebra.
@@ -98,6 +91,3 @@ func (e *Engine) MemoryLimit() int64 { return e.limit }
 
 // Cache returns the cache, nil for none.
 func (e *Engine) Cache() *Cache { return e.cache }
-
-// Logger returns the logger, never nil.
-func (e *Engine) Logger() *slog.Logger { return e.logger }

@@ -3,8 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -38,14 +36,13 @@ func TestNewDefaults(t *testing.T) {
 	if e.Backend() == nil || e.Workers() != runtime.GOMAXPROCS(0) || e.MemoryLimit() != 0 {
 		t.Errorf("backend %v, workers %d, limit %d", e.Backend(), e.Workers(), e.MemoryLimit())
 	}
-	e.Logger().Info("goes nowhere")
 }
 
 func TestNewKeepsWhatIsGiven(t *testing.T) {
-	b, l := gonum.New(nil), slog.New(slog.NewTextHandler(io.Discard, nil))
-	e := newEngine(t, engine.Options{Backend: b, Workers: 3, MemoryLimit: 100, Logger: l})
-	if e.Backend().Name() != "gonum" || e.Workers() != 3 || e.MemoryLimit() != 100 || e.Logger() != l {
-		t.Errorf("got %s, %d, %d, %v", e.Backend().Name(), e.Workers(), e.MemoryLimit(), e.Logger())
+	b := gonum.New(nil)
+	e := newEngine(t, engine.Options{Backend: b, Workers: 3, MemoryLimit: 100})
+	if e.Backend().Name() != "gonum" || e.Workers() != 3 || e.MemoryLimit() != 100 {
+		t.Errorf("got %s, %d, %d", e.Backend().Name(), e.Workers(), e.MemoryLimit())
 	}
 }
 

@@ -27,11 +27,7 @@ func NewAssigner(centers blas.Matrix) (*Assigner, error) {
 	if err := checkFinite(centers); err != nil {
 		return nil, err
 	}
-	var middle runningMean
-	for c := range centers.Rows {
-		middle.add(centers.Row(c))
-	}
-	shift := middle.of(centers.Cols)
+	shift := middleOf(centers)
 	return newAssigner(moved(centers, shift), shift), nil
 }
 

@@ -270,11 +270,7 @@ func (r *kernelStart) reassign() (changed int) {
 		r.next[i], r.dist[i] = arg, max(0, r.k.At(i, i)+best)
 		size[arg]++
 	}
-	for c := range size {
-		if size[c] == 0 {
-			r.refill(c, size)
-		}
-	}
+	r.refill(size)
 	for i, c := range r.next {
 		if c != r.labels[i] {
 			changed++
@@ -283,23 +279,19 @@ func (r *kernelStart) reassign() (changed int) {
 	return changed
 }
 
-// refill moves the object that contributes most to the inertia into the empty cluster c,
+// refill moves the objects that contribute most to the inertia into empty clusters,
 // unless all distances are within round-off of 0.
-func (r *kernelStart) refill(c int, size []int) {
-	far, cost := -1, 0.0
-	for i, d := range r.dist {
-		if v := r.weight.of(i) * d; size[r.next[i]] > 1 && d > 1e-12*math.Abs(r.k.At(i, i)) && v > cost {
-			far, cost = i, v
+func (r *kernelStart) refill(size []int) {
+	cost := func(i int) float64 {
+		if r.dist[i] <= 1e-12*math.Abs(r.k.At(i, i)) {
+			return 0
 		}
+		return r.weight.of(i) * r.dist[i]
 	}
-	if far < 0 {
-		return
-	}
-	size[r.next[far]]--
-	size[c] = 1
-	r.next[far] = c
-	row := r.k.Row(far) // the next empty cluster must not take an equal object
-	for i := range r.dist {
-		r.dist[i] = min(r.dist[i], max(0, r.k.At(i, i)+row[far]-2*row[i]))
-	}
+	refill(r.next, size, 0, cost, func(far int) {
+		row := r.k.Row(far) // the next empty cluster must not take an equal object
+		for i := range r.dist {
+			r.dist[i] = min(r.dist[i], max(0, r.k.At(i, i)+row[far]-2*row[i]))
+		}
+	})
 }

@@ -382,26 +382,11 @@ func (r *penalized) objective() float64 {
 // fill gives every empty cluster the point that is farthest from its centre, of a cluster of more than one, and says
 // whether there was one.
 func (r *penalized) fill() (filled bool) {
-	count := sizesOf(r.labels, r.p.K)
-	for c := range count {
-		if count[c] > 0 {
-			continue
-		}
-		far, most := -1, -1.0
-		for i, own := range r.labels {
-			if d := r.distance.At(i, own); count[own] > 1 && d > most {
-				far, most = i, d
-			}
-		}
-		if far < 0 {
-			continue
-		}
-		count[r.labels[far]]--
-		r.labels[far], count[c], filled = c, 1, true
-		for k := range r.p.K { // it has been taken
-			r.distance.Set(far, k, 0)
-		}
-	}
+	cost := func(i int) float64 { return r.distance.At(i, r.labels[i]) }
+	refill(r.labels, sizesOf(r.labels, r.p.K), -1, cost, func(far int) {
+		filled = true
+		clear(r.distance.Row(far)) // it has been taken
+	})
 	return filled
 }
 

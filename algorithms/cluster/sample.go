@@ -28,11 +28,7 @@ func newSample(eng *engine.Engine, x blas.Matrix) (*sample, error) {
 	if err := checkFinite(x); err != nil {
 		return nil, err
 	}
-	var middle runningMean
-	for i := range x.Rows {
-		middle.add(x.Row(i))
-	}
-	s := &sample{x: eng.NewMatrix(x.Rows, x.Cols), shift: middle.of(x.Cols)}
+	s := &sample{x: eng.NewMatrix(x.Rows, x.Cols), shift: middleOf(x)}
 	move(s.x, x, s.shift)
 	return s, s.setNorms()
 }
@@ -70,6 +66,15 @@ func (m *runningMean) of(d int) []float64 {
 		m.mean = make([]float64, d)
 	}
 	return m.mean
+}
+
+// middleOf returns the running mean of all rows.
+func middleOf(x blas.Matrix) []float64 {
+	var m runningMean
+	for i := range x.Rows {
+		m.add(x.Row(i))
+	}
+	return m.of(x.Cols)
 }
 
 // move writes the rows of x less shift into dst.

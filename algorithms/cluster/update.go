@@ -86,34 +86,42 @@ func (r *start) moveCenters(sums blas.Matrix) {
 	r.drift[farthest] = second
 }
 
-// refill gives each empty cluster, in order, the row that contributes most to the objective
-// (ties: the lower row) out of a cluster that keeps another row. It stops when the largest
-// contribution is 0: there are fewer distinct rows than clusters. dist is spoilt until the
-// next assignment.
-// No other row is in an empty cluster, so cannot-links stay satisfied.
+// refill gives each empty cluster the row that contributes most to the objective. It stops when
+// the largest contribution is 0: there are fewer distinct rows than clusters. dist is spoilt
+// until the next assignment. No other row is in an empty cluster, so cannot-links stay
+// satisfied.
 func (r *start) refill() {
-	size := sizesOf(r.labels, r.p.K)
+	cost := func(i int) float64 { return r.s.weight.of(i) * r.dist[i] }
+	refill(r.labels, sizesOf(r.labels, r.p.K), 0, cost, func(far int) {
+		r.lower[far] = 0
+		x := r.s.x.Row(far) // the next empty cluster must not take an equal row
+		for i := range r.dist {
+			r.dist[i] = min(r.dist[i], points.SquaredDistance(r.s.x.Row(i), x))
+		}
+		// The center itself moves in update, which counts the jump in drift.
+	})
+}
+
+// refill gives each empty cluster, in order, the row of the largest cost above least (ties: the
+// lower row) out of a cluster that keeps another row, and calls taken with it. It stops when
+// there is none.
+func refill(labels, size []int, least float64, cost func(i int) float64, taken func(row int)) {
 	for c := range size {
 		if size[c] > 0 {
 			continue
 		}
-		far, cost := -1, 0.0
-		for i, d := range r.dist {
-			if v := r.s.weight.of(i) * d; v > cost && size[r.labels[i]] > 1 {
-				far, cost = i, v
+		far, most := -1, least
+		for i, own := range labels {
+			if v := cost(i); v > most && size[own] > 1 {
+				far, most = i, v
 			}
 		}
 		if far < 0 {
 			return
 		}
-		size[r.labels[far]]--
-		size[c] = 1
-		r.labels[far], r.lower[far] = c, 0
-		x := r.s.x.Row(far) // the next empty cluster must not take an equal row
-		for i := range r.dist {
-			r.dist[i] = min(r.dist[i], points.SquaredDistance(r.s.x.Row(i), x))
-		}
-		// The centre itself moves in update, which counts the jump in drift.
+		size[labels[far]]--
+		labels[far], size[c] = c, 1
+		taken(far)
 	}
 }
 

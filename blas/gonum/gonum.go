@@ -68,7 +68,7 @@ func (backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta f
 	if !transA && transB {
 		b, transB = transpose(b), false
 	}
-	dense.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
+	dense.Dgemm(form.Trans(transA), form.Trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
 }
 
 func (backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c blas.Matrix) {
@@ -81,7 +81,7 @@ func (backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c b
 		plainGemm(transA, !transA, alpha, a, a, c, k, true)
 		return
 	}
-	dense.Dsyrk(ref.Lower, trans(transA), n, k, alpha, a.Data, a.Stride, 1, c.Data, c.Stride)
+	dense.Dsyrk(ref.Lower, form.Trans(transA), n, k, alpha, a.Data, a.Stride, 1, c.Data, c.Stride)
 }
 
 func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix) {
@@ -98,7 +98,7 @@ func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, 
 		plainGemm(false, false, alpha, full, b, c, full.Cols, false)
 		return
 	}
-	dense.Dsymm(side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
+	dense.Dsymm(form.Side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
 }
 
 // transpose returns a copy of m', for the one case of Gemm, A B', in which gonum's bits
@@ -144,7 +144,7 @@ func (backend) Gemv(transA bool, alpha float64, a blas.Matrix, x []float64, beta
 	blas.CheckGemv(transA, a, x, y)
 	form.Vector(beta, y)
 	if len(x) > 0 && len(y) > 0 && alpha != 0 {
-		dense.Dgemv(trans(transA), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
+		dense.Dgemv(form.Trans(transA), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
 	}
 }
 
@@ -161,7 +161,7 @@ func (backend) Trsm(left, transL bool, l, b blas.Matrix) {
 	if n == 0 || m == 0 {
 		return
 	}
-	dense.Dtrsm(side(left), ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrsm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
 }
 
 func (backend) Trmm(left, transL bool, l, b blas.Matrix) {
@@ -169,7 +169,7 @@ func (backend) Trmm(left, transL bool, l, b blas.Matrix) {
 	if n == 0 || m == 0 {
 		return
 	}
-	dense.Dtrmm(side(left), ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrmm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
 }
 
 func (backend) TriangularInverse(l blas.Matrix) error {
@@ -209,18 +209,4 @@ func (backend) Cholesky(a blas.Matrix) error {
 		return nil
 	}
 	return &blas.NotPositiveDefiniteError{Pivot: form.FailedPivot(a)}
-}
-
-func side(left bool) ref.Side {
-	if left {
-		return ref.Left
-	}
-	return ref.Right
-}
-
-func trans(t bool) ref.Transpose {
-	if t {
-		return ref.Trans
-	}
-	return ref.NoTrans
 }

@@ -4,7 +4,7 @@ package tile
 // is so small that packing costs more than it brings, or has so few rows that a packed B would
 // be read only a few times. A B that lies in the wrong order is packed all the same.
 func (j *job) unpacked() bool {
-	if j.B.Trans || j.B.Symmetric || j.A.Symmetric || j.Lower || j.Visit != nil || j.k == 0 {
+	if j.B.Trans || j.B.Symmetric || j.A.Symmetric || j.Lower || j.k == 0 {
 		return false
 	}
 	size := &j.nest.sizes

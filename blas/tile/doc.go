@@ -3,8 +3,7 @@
 //
 // A [Nest] computes a [Product]. B is packed into panels of NR columns that all workers
 // share, blocks of rows of A into panels of MR rows that one worker keeps in its cache, and
-// every pair of panels goes through the table's tile. What happens to a finished tile is the
-// caller's: it is stored, or handed to [Product.Visit] first, while it is in the cache.
+// every pair of panels goes through the table's tile.
 //
 // # Bits
 //

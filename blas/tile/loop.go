@@ -57,9 +57,6 @@ func (j *job) multiplyTask(i int) {
 		if b == 0 {
 			s.beta = j.Beta
 		}
-		if l1 == j.k {
-			s.visit = j.Visit
-		}
 		s.tiles(pa, packed[(c0-j.j0)*depth:], i0, c0)
 	}
 	j.nest.Return(scratch)
@@ -72,9 +69,6 @@ type sweep struct {
 	beta   float64
 	tile   []float64 // scratch for tiles that cannot be stored directly
 	i1, j1 int       // the ends of the block
-	visit  func(tile []float64, row, col, rows, cols int)
-	// between is called after each tile that is stored directly, if set.
-	between func()
 }
 
 // tiles multiplies the packed panels into the block of C that starts at (i0, j0). A panel of
@@ -89,11 +83,8 @@ func (s *sweep) tiles(pa, pb []float64, i0, j0 int) {
 		}
 		for ; i < s.i1; i += mr {
 			panelA := pa[(i-i0)*s.depth:][:mr*s.depth]
-			if i+mr <= s.i1 && j+nr <= s.j1 && s.visit == nil && !(s.Lower && j+nr-1 > i) {
+			if i+mr <= s.i1 && j+nr <= s.j1 && !(s.Lower && j+nr-1 > i) {
 				s.t.TileTo(s.depth, s.Alpha, s.beta, panelA, panelB, s.C.Data[i*stride+j:], stride)
-				if s.between != nil {
-					s.between()
-				}
 				continue
 			}
 			s.partial(panelA, panelB, i, j, min(mr, s.i1-i), min(nr, s.j1-j))
@@ -101,8 +92,8 @@ func (s *sweep) tiles(pa, pb []float64, i0, j0 int) {
 	}
 }
 
-// partial computes a tile on the side: one at an edge or across the diagonal, or one that is
-// to be visited. The same kernel does it, so the bits are those of a whole tile.
+// partial computes a tile on the side: one at an edge or across the diagonal. The same kernel
+// does it, so the bits are those of a whole tile.
 func (s *sweep) partial(panelA, panelB []float64, i, j, rows, cols int) {
 	nr := s.t.NR
 	if s.beta != 0 {
@@ -111,9 +102,6 @@ func (s *sweep) partial(panelA, panelB []float64, i, j, rows, cols int) {
 		}
 	}
 	s.t.TileTo(s.depth, s.Alpha, s.beta, panelA, panelB, s.tile, nr)
-	if s.visit != nil {
-		s.visit(s.tile, i, j, rows, cols)
-	}
 	for r := range rows {
 		copy(s.row(i+r, j, cols), s.tile[r*nr:])
 	}

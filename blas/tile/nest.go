@@ -24,9 +24,6 @@ func New(t *asm.Table, workers int) *Nest {
 	return &Nest{t: t, workers: max(1, workers), sizes: blockSizes}
 }
 
-// Table returns the nest's kernels.
-func (n *Nest) Table() *asm.Table { return n.t }
-
 // Workers returns the number of goroutines that a large call uses.
 func (n *Nest) Workers() int { return n.workers }
 

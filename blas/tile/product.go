@@ -14,12 +14,12 @@ type Operand struct {
 	Symmetric bool
 }
 
-// Shape returns the rows and columns of the factor.
-func (o *Operand) Shape() (rows, cols int) {
+// depth returns the columns of the factor, as a left one.
+func (o *Operand) depth() int {
 	if o.Trans {
-		return o.Matrix.Cols, o.Matrix.Rows
+		return o.Matrix.Rows
 	}
-	return o.Matrix.Rows, o.Matrix.Cols
+	return o.Matrix.Cols
 }
 
 // Product is C = Alpha op(A) op(B) + Beta C. The shapes must agree and C overlap neither
@@ -31,13 +31,6 @@ type Product struct {
 
 	// Lower: C is square, and only its lower triangle is computed, read and written.
 	Lower bool
-
-	// Visit, if set, gets every finished tile before it is stored: element (row+i, col+j)
-	// of C, i < rows, j < cols, is tile[i*NR+j], and what Visit leaves there is stored.
-	// With Lower, tiles across the diagonal hold elements above it, which are not stored.
-	// All MR*NR elements of tile may be written. Workers call it concurrently, for
-	// different tiles.
-	Visit func(tile []float64, row, col, rows, cols int)
 }
 
 // parallelFlops is the work from which a call is spread over the workers: some ten times
@@ -93,11 +86,11 @@ func (n *Nest) Multiply(p Product) {
 	if p.C.Rows == 0 || p.C.Cols == 0 {
 		return
 	}
-	_, k := p.A.Shape()
+	k := p.A.depth()
 	if p.Alpha == 0 {
 		k = 0
 	}
-	if k == 0 && p.Visit == nil {
+	if k == 0 {
 		if p.Lower {
 			form.ScaleLower(p.Beta, p.C)
 		} else {

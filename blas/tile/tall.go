@@ -8,7 +8,7 @@ const tallPanels = 2
 // columns that the product waits for A to come from memory, and a packed copy would be more
 // of that.
 func (j *job) tall() bool {
-	return j.C.Cols <= tallPanels*j.t.NR && !j.A.Trans && !j.A.Symmetric && !j.Lower && j.Visit == nil && j.k > 0
+	return j.C.Cols <= tallPanels*j.t.NR && !j.A.Trans && !j.A.Symmetric && !j.Lower && j.k > 0
 }
 
 // tallTask multiplies a block of rows of A, in place, with all columns of B that are packed.

@@ -47,7 +47,7 @@ func tiny(t *asm.Table, workers int) *Nest {
 // plain checks p's result by plain loops: |C - exact| <= 4 k eps (|A||B| + |beta C|).
 func plain(t *testing.T, what string, p Product, start blas.Matrix) {
 	t.Helper()
-	_, k := p.A.Shape()
+	k := p.A.depth()
 	for i := range p.C.Rows {
 		for j := range p.C.Cols {
 			if p.Lower && j > i {
@@ -116,7 +116,7 @@ func TestMultiply(t *testing.T) {
 // force multiplies on all workers however small the product, in the nest's blocks or, where
 // that is possible, from where the factors are.
 func (n *Nest) force(p Product, direct bool) {
-	_, k := p.A.Shape()
+	k := p.A.depth()
 	j := newJob(n)
 	j.Product, j.k = p, k
 	j.plan()
@@ -166,44 +166,6 @@ func TestSymmetric(t *testing.T) {
 				}
 				sameBits(t, fmt.Sprintf("k=%d,left=%t", k, left),
 					multiply(Operand{Matrix: half, Symmetric: true}), multiply(Operand{Matrix: full}))
-			}
-		}
-	})
-}
-
-// The visitor sees every element once, complete and at its place, and its changes are stored.
-func TestVisit(t *testing.T) {
-	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
-		rng := rand.New(rand.NewPCG(3, 3))
-		for _, k := range []int{0, 5, 2*table.KC + 3} {
-			for _, lower := range []bool{false, true} {
-				const n = 100
-				p := Product{Alpha: 0.5, Lower: lower, C: blas.NewMatrix(n, n)}
-				p.A, p.B = operand(rng, false, n, k), operand(rng, true, k, n)
-				want := p
-				want.C = blas.NewMatrix(n, n)
-				New(table, 1).Multiply(want)
-				var seen [n][n]atomic.Int32
-				p.Visit = func(tile []float64, row, col, rows, cols int) {
-					for i := range rows {
-						for j := range cols {
-							seen[row+i][col+j].Add(1)
-							tile[i*table.NR+j] += float64(row + i)
-						}
-					}
-				}
-				tiny(table, 3).force(p, false)
-				for i := range n {
-					for j := range n {
-						if lower && j > i {
-							continue
-						}
-						if seen[i][j].Load() != 1 || p.C.At(i, j) != want.C.At(i, j)+float64(i) {
-							t.Fatalf("k=%d,lower=%t: element (%d,%d) was visited %d times and is %v: want once, %v",
-								k, lower, i, j, seen[i][j].Load(), p.C.At(i, j), want.C.At(i, j)+float64(i))
-						}
-					}
-				}
 			}
 		}
 	})

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"encoding/hex"
-	"errors"
 	"io"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -89,14 +88,11 @@ func Read(path string, o ReadOptions) (*Data, error) {
 // else format, else that of name's extension, and CSV for the name "-".
 // Errors are those of [Read].
 func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
-	if o.Format == "" {
-		o.Format = format
-	}
-	rep := &report{max: 1}
-	f, gz, err := inputFormat(name, o.Format, o.Extensions)
+	f, gz, err := o.input(name, format)
 	if err != nil {
 		return nil, err
 	}
+	rep := &report{max: 1}
 	return first(decodeData(newSource(name, r, -1, gz), f, o, rep))(rep)
 }
 
@@ -113,7 +109,7 @@ func first[T any](value T, err error) func(rep *report) (T, error) {
 
 // readData opens path and decodes it.
 func readData(path string, o ReadOptions, rep *report) (*Data, error) {
-	f, gz, err := inputFormat(path, o.Format, o.Extensions)
+	f, gz, err := o.input(path, "")
 	if err != nil {
 		return nil, err
 	}
@@ -190,18 +186,8 @@ func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error)
 	if o.Gram {
 		d.Features = nil // the columns are objects
 	}
-	if d.Points, err = t.makePoints(src.name, o); err != nil {
-		return nil, inFile(err, src.name)
-	}
-	return d, nil
-}
-
-// inFile fills in the file of a *fault.DataError that was made without knowing it.
-func inFile(err error, name string) error {
-	if de, ok := errors.AsType[*fault.DataError](err); ok && de.File == "" {
-		de.File = name
-	}
-	return err
+	d.Points, err = t.makePoints(src.name, o)
+	return d, err
 }
 
 // leaveOut removes the rows that are wrong from a table whose first row is that of the file.

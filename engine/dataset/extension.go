@@ -92,7 +92,7 @@ func (s *source) extensionError(err error) error {
 		named.Need, named.Limit = me.Need+s.copied, me.Limit+s.copied
 		return &named
 	}
-	return s.readError(inFile(err, s.name))
+	return s.readError(fault.InFile(err, s.name))
 }
 
 // decode reads all rows.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,9 +77,10 @@ func formatNamed(path string, extra []Extension) format {
 // cutGzip returns a name in lower case without .gz, and whether that was there.
 func cutGzip(name string) (string, bool) { return strings.CutSuffix(strings.ToLower(name), ".gz") }
 
-// inputFormat returns the format to read a file in, and whether it is compressed.
-func inputFormat(path, name string, extra []Extension) (format, bool, error) {
-	return lookupFormat(path, name, extra, format.readable)
+// input returns the format to read a file in, and whether it is compressed; name is what o.Format
+// is when that is not set.
+func (o ReadOptions) input(path, name string) (format, bool, error) {
+	return lookupFormat(path, cmp.Or(o.Format, name), o.Extensions, format.readable)
 }
 
 func outputFormat(path, name string, extra []Extension) (format, bool, error) {

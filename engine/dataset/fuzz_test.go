@@ -104,7 +104,7 @@ func FuzzChunklets(f *testing.F) {
 				t.Fatal(err)
 			}
 			sameChunklets(t, b, c, want)
-			out := written(t, func(o WriteOptions) error { return WriteChunklets("-", want, nil, o) })
+			out := written(t, func(o WriteOptions) error { return writeChunklets(want, nil, o) })
 			if len(want.Chunklets()) > 0 {
 				sameChunklets(t, out, fiveRows, want)
 			}

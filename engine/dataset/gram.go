@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -9,29 +10,29 @@ import (
 
 // gramPoints turns a table of inner products into points.
 func gramPoints(t *table, name string, o ReadOptions) (points.Points, error) {
-	if o.GramDiagonal == "" {
-		if t.rows != t.cols {
-			return nil, fault.Data(name, "the Gram matrix has %d rows and %d columns: want a square one, or a file with its diagonal",
-				t.rows, t.cols)
+	var diagonal []float64
+	var reference []int
+	if o.GramDiagonal != "" {
+		var err error
+		if diagonal, err = readColumn(o.GramDiagonal, o); err != nil {
+			return nil, err
 		}
-		return points.NewGram(t.rows, t.cols, t.data, nil, nil)
+		if len(diagonal) != t.rows {
+			return nil, fault.Data(o.GramDiagonal, "it has %s: want %d, one for each row of %s",
+				count(len(diagonal), "value"), t.rows, name)
+		}
+		if !isTraining(t, diagonal) {
+			reference = slices.Repeat([]int{-1}, t.rows)
+		}
+	} else if t.rows != t.cols {
+		return nil, fault.Data(name, "the Gram matrix has %d rows and %d columns: want a square one, or a file with its diagonal",
+			t.rows, t.cols)
 	}
-	diagonal, err := readColumn(o.GramDiagonal, o)
+	g, err := points.NewGram(t.rows, t.cols, t.data, diagonal, reference)
 	if err != nil {
-		return nil, err
+		return nil, fault.InFile(err, name)
 	}
-	if len(diagonal) != t.rows {
-		return nil, fault.Data(o.GramDiagonal, "it has %s: want %d, one for each row of %s",
-			count(len(diagonal), "value"), t.rows, name)
-	}
-	if isTraining(t, diagonal) {
-		return points.NewGram(t.rows, t.cols, t.data, diagonal, nil)
-	}
-	reference := make([]int, t.rows)
-	for i := range reference {
-		reference[i] = -1
-	}
-	return points.NewGram(t.rows, t.cols, t.data, diagonal, reference)
+	return g, nil
 }
 
 // isTraining tells a training matrix given with its own diagonal from a matrix of as many

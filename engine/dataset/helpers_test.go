@@ -6,10 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -82,4 +84,17 @@ func wantData(t testing.TB, err error, file string, at place, text string) {
 	if !strings.Contains(err.Error(), text) {
 		t.Errorf("message %q, want %q in it", err, text)
 	}
+}
+
+// writeChunklets writes the chunklets of s, numbered from 0, to the standard output of o.
+func writeChunklets(s *links.Set, ids []string, o WriteOptions) error {
+	return o.table("-", []string{"i", "chunklet"}, func(yield func([]string, error) bool) {
+		for k, rows := range s.Chunklets() {
+			for _, i := range rows {
+				if !yield([]string{rowName(i, ids), strconv.Itoa(k)}, nil) {
+					return
+				}
+			}
+		}
+	})
 }

@@ -28,7 +28,7 @@ func Map(path string, o ReadOptions) (d *Data, release func() error, err error) 
 // mapNPY makes points of the pages of a file. The error is errors.ErrUnsupported where that cannot
 // be done, and reading may.
 func mapNPY(path string, o ReadOptions) (*Data, func() error, error) {
-	f, gz, err := inputFormat(path, o.Format, o.Extensions)
+	f, gz, err := o.input(path, "")
 	if err != nil || gz || f.name != npyName || o.Gram {
 		return nil, nil, errors.ErrUnsupported
 	}

@@ -197,7 +197,7 @@ func TestLinksRoundTrip(t *testing.T) {
 				t.Fatalf("got %s, want %s", b, a)
 			}
 			b.Reset()
-			if err := WriteChunklets("-", set, c.IDs, WriteOptions{Stdout: &b}); err != nil {
+			if err := writeChunklets(set, c.IDs, WriteOptions{Stdout: &b}); err != nil {
 				t.Fatal(err)
 			}
 			if len(set.Chunklets()) == 0 {

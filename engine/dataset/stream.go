@@ -90,7 +90,7 @@ type rowReader interface {
 
 // Streams says whether a file of this name, or of this format, can be read as a [Stream]: .csv, .npy and extensions, also .gz.
 func Streams(path, format string, extra ...Extension) bool {
-	f, _, err := inputFormat(path, format, extra)
+	f, _, err := ReadOptions{Extensions: extra}.input(path, format)
 	return err == nil && f.rows != nil
 }
 
@@ -98,7 +98,7 @@ func Streams(path, format string, extra ...Extension) bool {
 // file are refused, and so are values that go down the columns of a .npy file. Ids are not compared with one
 // another, since that would keep them all.
 func OpenStream(path string, o ReadOptions) (*Stream, error) {
-	f, gz, err := inputFormat(path, o.Format, o.Extensions)
+	f, gz, err := o.input(path, "")
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +112,7 @@ func OpenStream(path string, o ReadOptions) (*Stream, error) {
 // DecodeStream is [OpenStream] for a reader, with the name and format of [Decode].
 // Errors are those of OpenStream.
 func DecodeStream(r io.Reader, name, format string, o ReadOptions) (*Stream, error) {
-	if o.Format == "" {
-		o.Format = format
-	}
-	f, gz, err := inputFormat(name, o.Format, o.Extensions)
+	f, gz, err := o.input(name, format)
 	if err != nil {
 		return nil, err
 	}

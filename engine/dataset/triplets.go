@@ -3,6 +3,7 @@ package dataset
 import (
 	"io"
 
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
 
@@ -55,7 +56,7 @@ func (k comparisons[T]) in(c LinkContext) func(src *source) ([]T, error) {
 		var list []T
 		err := decodeRows(src, c, k.columns, func(rows []int, line int) { list = append(list, k.of(rows, line)) })
 		if err == nil {
-			err = inFile(k.check(c.N, list), src.name)
+			err = fault.InFile(k.check(c.N, list), src.name)
 		}
 		if err != nil {
 			return nil, err

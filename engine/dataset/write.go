@@ -391,8 +391,7 @@ func rowName(i int, ids []string) string {
 
 // WriteLinks writes a links file: first the must-links, then the cannot-links. The
 // columns bound and weight are there when some link has one. Rows are named by ids when
-// these are not nil. Chunklets of a single row have no link and are lost, see
-// [WriteChunklets].
+// these are not nil. Chunklets of a single row have no link and are lost.
 // ids has one for each row of s. Errors are those of writing.
 func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 	lists := [][]links.Link{s.Must(), s.Cannot()}
@@ -433,20 +432,6 @@ func optional(v float64, given bool) string {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', 17, 64)
-}
-
-// WriteChunklets writes the chunklets of s, numbered from 0. Cannot-links are lost.
-// ids has one for each row of s. Errors are those of writing.
-func WriteChunklets(path string, s *links.Set, ids []string, o WriteOptions) error {
-	return o.table(path, []string{"i", "chunklet"}, func(yield func([]string, error) bool) {
-		for k, rows := range s.Chunklets() {
-			for _, i := range rows {
-				if !yield([]string{rowName(i, ids), strconv.Itoa(k)}, nil) {
-					return
-				}
-			}
-		}
-	})
 }
 
 // WritePairs writes a pairs file, with rows named by ids when these are not nil.

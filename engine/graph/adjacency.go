@@ -1,10 +1,8 @@
 package graph
 
 import (
-	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
@@ -18,15 +16,6 @@ const (
 
 // Binary is the weight 1 for every edge.
 func Binary(float64) float64 { return 1 }
-
-// Heat returns the weight exp(-d^2 / (2 sigma^2)) for a squared distance d^2. A sigma that is not
-// positive is a *fault.ParamError.
-func Heat(sigma float64) (func(squared float64) float64, error) {
-	if !(sigma > 0) || math.IsInf(sigma, 1) {
-		return nil, &fault.ParamError{Param: "sigma of the heat kernel", Value: sigma, Want: "a positive number"}
-	}
-	return func(squared float64) float64 { return math.Exp(-squared / (2 * sigma * sigma)) }, nil
-}
 
 // Adjacency joins neighbours by the rule to an undirected graph with the weights that weight
 // gives to squared distances: an n x n matrix, symmetric to the bit, with a diagonal of zeros.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -72,6 +73,39 @@ func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x,
 			return nil, err
 		}
 		return s.found, k.Squared().CrossBlocks(ctx, eng, x, y, s.rectangular)
+	})
+}
+
+// NearestRows is [NearestBetween] for dense points, or [Nearest] where y is nil, under the
+// linear kernel. It also takes points whose squared lengths overflow: then all distances are
+// sums of squared differences, +Inf where these overflow too. Errors are the same but for that;
+// it then costs |x| |y| d operations of scalars.
+func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense, count int) (found *Neighbors, err error) {
+	if y == nil {
+		found, err = Nearest(ctx, eng, kernel.Linear(), x, count)
+	} else {
+		found, err = NearestBetween(ctx, eng, kernel.Linear(), x, y, count)
+	}
+	if _, large := errors.AsType[*fault.DataError](err); !large {
+		return found, err
+	}
+	among := y
+	if y == nil {
+		among = x
+	}
+	s, err := newSearch(eng, x.N, among.N, count, between(x, among))
+	if err != nil {
+		return nil, err
+	}
+	return s.found, eng.For(ctx, x.N, lockRows, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			row := make([]float64, among.N) // says nothing: the distances themselves decide
+			if y == nil {
+				row[i] = math.Inf(1)
+			}
+			s.row(row, i, 0, s.never, math.Inf(1))
+		}
+		return ctx.Err()
 	})
 }
 
@@ -199,38 +233,4 @@ func (s *search) offer(i, j int, d, slack float64) {
 	}
 	index[at], squared[at] = int32(j), d
 	s.limit[i] = squared[len(squared)-1] + slack
-}
-
-// NearestSingle is [Nearest] for points in single precision and the linear kernel. Products are in single precision, but what they leave in
-// doubt is decided by distances in double precision: the neighbours, their order and their distances are exactly those of the points. Errors
-// are those of [Nearest] and [kernel.Kernel.GramSingle].
-func NearestSingle(ctx context.Context, eng *engine.Engine, x *points.Single, count int) (*Neighbors, error) {
-	if count < 1 || count >= x.N {
-		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, one less than there are points", x.N-1)}
-	}
-	s, err := newSearch(eng, x.N, x.N, count, betweenSingle(x, x))
-	if err != nil {
-		return nil, err
-	}
-	return s.found, kernel.SingleBlocks(ctx, eng, x, x, s.symmetric)
-}
-
-// NearestBetweenSingle is [NearestBetween] for points in single precision, as [NearestSingle] is [Nearest].
-func NearestBetweenSingle(ctx context.Context, eng *engine.Engine, x, y *points.Single, count int) (*Neighbors, error) {
-	if count < 1 || count > y.N {
-		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.N)}
-	}
-	s, err := newSearch(eng, x.N, y.N, count, betweenSingle(x, y))
-	if err != nil {
-		return nil, err
-	}
-	if x == y { // blocks of a set with itself would be half of them
-		same := *y
-		y = &same
-	}
-	return s.found, kernel.SingleBlocks(ctx, eng, x, y, s.rectangular)
-}
-
-func betweenSingle(x, y *points.Single) func(i, j int) float64 {
-	return func(i, j int) float64 { return x.SquaredDistance(i, y, j) }
 }

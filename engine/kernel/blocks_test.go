@@ -109,6 +109,12 @@ func TestBlocksStop(t *testing.T) {
 	}
 }
 
+// multiplied returns K(x, y) v.
+func multiplied(t *testing.T, k kernel.Kernel, eng *engine.Engine, x, y points.Points, v blas.Matrix) (blas.Matrix, error) {
+	dst := blas.NewMatrix(x.Len(), v.Cols)
+	return dst, k.MultiplyTo(t.Context(), eng, dst, x, y, v)
+}
+
 // The product is that of the stored matrix, up to the rounding of its sums, for every number
 // of columns; and the same bits for any number of workers and any rows beside.
 func TestMultiply(t *testing.T) {
@@ -125,7 +131,7 @@ func TestMultiply(t *testing.T) {
 			for _, workers := range []int{1, 3} {
 				eng := newEngine(t, engine.Options{Workers: workers})
 				full := crossOf(t, k, eng, x, y)
-				got, err := k.Multiply(t.Context(), eng, x, y, v)
+				got, err := multiplied(t, k, eng, x, y, v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -146,7 +152,7 @@ func TestMultiply(t *testing.T) {
 				} else if !slices.Equal(first.Data, got.Data) {
 					t.Fatalf("%s, %d columns: other bits with %d workers", text, r, workers)
 				}
-				part, err := k.Multiply(t.Context(), eng, x.Select([]int{150, 7}), y, v)
+				part, err := multiplied(t, k, eng, x.Select([]int{150, 7}), y, v)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -157,82 +163,9 @@ func TestMultiply(t *testing.T) {
 		}
 	}
 	eng := newEngine(t, engine.Options{})
-	none, err := newKernel(t, "linear").Multiply(t.Context(), eng, x, y.Select(nil), blas.NewMatrix(0, 2))
+	none, err := multiplied(t, newKernel(t, "linear"), eng, x, y.Select(nil), blas.NewMatrix(0, 2))
 	if err != nil || slices.ContainsFunc(none.Data, func(v float64) bool { return v != 0 }) {
 		t.Errorf("the product with no points is %v, %v: want zeros", none.Data, err)
-	}
-}
-
-// The sums are those of the rows that are stored, the matrix that of Gram, and the bits do not
-// depend on the workers.
-func TestGramSums(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	for _, n := range []int{0, 1, 95, 96, 97, 500} {
-		x := normal(rng, n, 3, 0)
-		for _, text := range someKernels {
-			k := newKernel(t, text)
-			var first []float64
-			for _, workers := range []int{1, 3} {
-				eng := newEngine(t, engine.Options{Workers: workers})
-				m := blas.NewMatrix(n, n)
-				sums, err := k.GramSumsTo(t.Context(), eng, m, x)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !slices.Equal(m.Data, gramOf(t, k, eng, x).Data) {
-					t.Fatalf("%s, n=%d: not the Gram matrix", text, n)
-				}
-				for i, s := range sums {
-					want, size := 0.0, 0.0
-					for _, v := range m.Row(i) {
-						want += v
-						size += math.Abs(v)
-					}
-					if !(math.Abs(s-want) <= 0x1p-52*float64(n)*size) {
-						t.Fatalf("%s, n=%d: the sum of row %d is %v: want %v", text, n, i, s, want)
-					}
-				}
-				if first == nil {
-					first = sums
-				} else if !slices.Equal(first, sums) {
-					t.Fatalf("%s, n=%d: other bits with %d workers", text, n, workers)
-				}
-			}
-		}
-	}
-}
-
-// In single precision every value is the rounded one.
-func TestSinglePrecision(t *testing.T) {
-	eng := newEngine(t, engine.Options{Workers: 2})
-	rng := rand.New(rand.NewPCG(9, 10))
-	x, y := normal(rng, 130, 3, 0), normal(rng, 210, 3, 0)
-	for _, text := range someKernels {
-		k := newKernel(t, text)
-		gram, err := k.Gram32(t.Context(), eng, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cross, err := k.Cross32(t.Context(), eng, x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for what, pair := range map[string]struct {
-			got  blas.Matrix32
-			want blas.Matrix
-		}{"Gram": {gram, gramOf(t, k, eng, x)}, "Cross": {cross, crossOf(t, k, eng, x, y)}} {
-			for i := range pair.want.Rows {
-				for j, v := range pair.want.Row(i) {
-					if pair.got.At(i, j) != float32(v) {
-						t.Fatalf("%s, %s: (%d,%d) is %v: want %v", text, what, i, j, pair.got.At(i, j), float32(v))
-					}
-				}
-			}
-		}
-	}
-	small := newEngine(t, engine.Options{MemoryLimit: 1000})
-	if _, err := newKernel(t, "linear").Gram32(t.Context(), small, x); err == nil {
-		t.Error("above the memory limit: want an error")
 	}
 }
 

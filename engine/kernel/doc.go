@@ -32,9 +32,9 @@
 //
 // # Single precision
 //
-// [points.Single] are a type of their own, and only [Kernel.GramSingle], [Kernel.CrossSingle], [Kernel.MultiplySingle] and
-// [SingleBlocks] compute with them: linear, rbf and exp, in vectors of twice the lanes, with a relative error of some 1e-5 in
-// squared distances. [Kernel.Gram32] and [Kernel.Cross32] only store what was computed in double precision.
+// [points.Single] are a type of their own, and only [Kernel.GramSingle], [Kernel.CrossSingle]
+// and [Kernel.MultiplySingle] compute with them: linear, rbf and exp, in vectors of twice the
+// lanes, with a relative error of some 1e-5 in squared distances.
 //
 // # Determinism
 //

@@ -37,19 +37,6 @@ func (k Kernel) MultiplyTo(ctx context.Context, eng *engine.Engine, dst blas.Mat
 	return ev.multiply(ctx, dst, v, t)
 }
 
-// Multiply is [Kernel.MultiplyTo] into a new matrix.
-// Errors are the same, and a result above the memory limit.
-func (k Kernel) Multiply(ctx context.Context, eng *engine.Engine, x, y points.Points, v blas.Matrix) (blas.Matrix, error) {
-	if err := eng.Check("kernel product", engine.MatrixBytes(x.Len(), v.Cols), "use fewer points or raise the memory limit"); err != nil {
-		return blas.Matrix{}, err
-	}
-	dst := eng.NewMatrix(x.Len(), v.Cols)
-	if err := k.MultiplyTo(ctx, eng, dst, x, y, v); err != nil {
-		return blas.Matrix{}, err
-	}
-	return dst, nil
-}
-
 // The tiles of a product, and the number of columns of V from which the register tile pays.
 const (
 	multiplyRows = 96

@@ -16,26 +16,18 @@ import (
 // matter. A pair of a point with itself gives its value of [Kernel.Diagonal]. A row out of
 // range is a *fault.DataError whose Row is the number of the pair. O(d) a pair.
 func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
-	x, _, err := k.prepare(x, nil)
-	if err != nil {
-		return nil, err
-	}
-	diagonal, err := k.diagonal(ctx, eng, x)
+	value, err := k.Values(ctx, eng, x)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkPairs(x, pairs); err != nil {
 		return nil, err
 	}
-	out, t := make([]float64, len(pairs)), eng.Backend().Kernels()
+	out := make([]float64, len(pairs))
 	err = eng.For(ctx, len(pairs), normBlock, func(lo, hi int) error {
 		for p := lo; p < hi; p++ {
 			i, j := pairs[p][0], pairs[p][1]
-			if i == j {
-				out[p] = diagonal[i]
-			} else {
-				out[p] = k.pair(t, x, i, j)
-			}
+			out[p] = value(i, j)
 			if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
 				return &fault.DataError{Row: max(i, j), Err: overflowError(out[p], min(i, j))}
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/mustlink/mustlink/asm"
@@ -31,10 +30,9 @@ func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Mat
 		return err
 	}
 	w := ev.into(dst)
-	return ev.walk(ctx, eng, true, func(s *singleStrip, j0, cols int) error {
+	return ev.walk(ctx, eng, true, func(s *singleStrip, j0, cols int) {
 		w.place(s, j0, cols)
 		w.placeTransposed(s, j0, min(cols, s.lo-j0))
-		return nil
 	}, w.end)
 }
 
@@ -47,15 +45,12 @@ func (k Kernel) CrossSingle(ctx context.Context, eng *engine.Engine, dst blas.Ma
 		return err
 	}
 	w := ev.into(dst)
-	return ev.walk(ctx, eng, false, func(s *singleStrip, j0, cols int) error {
-		w.place(s, j0, cols)
-		return nil
-	}, w.end)
+	return ev.walk(ctx, eng, false, w.place, w.end)
 }
 
 // walk evaluates all tiles, strip by strip, or, where x is y, those of the lower triangle, the longest strips first: use is called
 // with each, and end behind a strip.
-func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool, use func(s *singleStrip, j0, cols int) error, end func()) error {
+func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool, use func(s *singleStrip, j0, cols int), end func()) error {
 	blocks := (ev.x.N + singleRows - 1) / singleRows
 	return eng.For(ctx, blocks, 1, func(b, _ int) error {
 		if lower {
@@ -75,9 +70,7 @@ func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool, use
 			}
 			cols := min(singleCols, n-j0)
 			s.tile(j0, cols)
-			if err := use(s, j0, cols); err != nil {
-				return err
-			}
+			use(s, j0, cols)
 		}
 		end()
 		ev.done(s)
@@ -102,14 +95,13 @@ const refineSingle = 1.0 / 64
 
 // singles is an evaluation in single precision.
 type singles struct {
-	t       *asm.Table
-	stage   stage // linear, rbf, exponential or distance
-	x, y    *points.Single
-	centre  []float32 // subtracted from all points: about their mean, or zeros
-	right   []float32 // y in panels
-	yy      []float32 // squared lengths, padded to whole panels
-	longest float32   // of yy
-	spare   sync.Pool // of strips, all of one width
+	t      *asm.Table
+	stage  stage // linear, rbf or exponential
+	x, y   *points.Single
+	centre []float32 // subtracted from all points: about their mean, or zeros
+	right  []float32 // y in panels
+	yy     []float32 // squared lengths, padded to whole panels
+	spare  sync.Pool // of strips, all of one width
 }
 
 // single prepares the evaluation of x with y.
@@ -117,9 +109,9 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 	ev := &singles{t: eng.Backend().Kernels(), x: x, y: y}
 	switch {
 	case len(k.stages) == 0:
-	case len(k.stages) == 1 && k.stages[0].kind.shiftInvariant():
+	case len(k.stages) == 1 && (k.stages[0].kind == rbf || k.stages[0].kind == exponential):
 		ev.stage = k.stages[0]
-		if d := ev.stage.decay(); ev.stage.kind != distance && !(d >= leastSingle && d <= mostSingle) {
+		if d := ev.stage.decay(); !(d >= leastSingle && d <= mostSingle) {
 			return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "a bandwidth whose decay is a number of single precision (standardize the data)"}
 		}
 	default:
@@ -142,13 +134,7 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 		lo := b * nr
 		return ev.pack(y, lo, min(lo+nr, y.N), nr, ev.right[lo*y.D:], ev.yy[lo:])
 	})
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range ev.yy {
-		ev.longest = max(ev.longest, v)
-	}
-	return ev, nil
+	return ev, err
 }
 
 // centreOf writes the mean of the points, summed in their order.
@@ -216,7 +202,6 @@ type singleStrip struct {
 	xx     []float32 // squared lengths
 	values []float32 // of a tile, whose rows are wide elements apart
 	wide   int
-	wider  blas.Matrix // of widened
 }
 
 // strip returns the evaluation of rows [lo, hi), in tiles of up to wide columns, a number of whole panels.
@@ -336,35 +321,4 @@ func (w singleMatrix) end() {
 	if w.streamed {
 		w.t.Fence()
 	}
-}
-
-// SingleBlocks evaluates the squared distances of points in single precision without storing them: it calls f as [Kernel.GramBlocks] does when y
-// is x, and as [Kernel.CrossBlocks] does otherwise, with blocks that are widened to double precision. [Block.Error] bounds their error against the
-// distances of the points as they are. Errors and accuracy are those of [Kernel.CrossSingle].
-func SingleBlocks(ctx context.Context, eng *engine.Engine, x, y *points.Single, f func(b Block) error) error {
-	ev, err := Linear().Squared().single(ctx, eng, x, y)
-	if err != nil {
-		return err
-	}
-	return ev.walk(ctx, eng, x == y, func(s *singleStrip, j0, cols int) error { return f(s.widened(j0, cols)) }, func() {})
-}
-
-// widened returns a tile of squared distances in double precision, in memory of the strip.
-func (s *singleStrip) widened(j0, cols int) Block {
-	if s.wider.Data == nil {
-		s.wider = blas.NewMatrix(singleRows, singleCols)
-	}
-	m := s.wider.View(0, s.hi-s.lo, 0, cols)
-	for r := range m.Rows {
-		row := m.Row(r)
-		for c, v := range s.row(r, cols) {
-			row[c] = float64(v)
-		}
-		if self := s.lo + r - j0; s.x == s.y && self >= 0 && self < cols {
-			row[self] = 0
-		}
-	}
-	// Norms, their sum and the difference round once each, the product d times, and centring moves both points.
-	bound := float64(s.x.D+16) * 0x1p-24 * float64(slices.Max(s.xx[:s.hi-s.lo])+s.longest)
-	return Block{Row: s.lo, Col: j0, Matrix: m, Error: bound}
 }

@@ -19,7 +19,7 @@ type tiling struct{ rows, cols int }
 
 // The tilings of the bases. The values are empirical; results do not depend on them.
 var (
-	denseTiling  = tiling{rows: 96, cols: 192}  // 144 KiB  // 144 KiB
+	denseTiling  = tiling{rows: 96, cols: 192}  // 144 KiB
 	sparseTiling = tiling{rows: 32, cols: 4096} // one row of a tile fits the first-level cache
 )
 

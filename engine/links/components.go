@@ -126,11 +126,11 @@ func (f *forest) root(i int) int {
 	return i
 }
 
-// join merges the trees of i and j and reports whether they were different.
-func (f *forest) join(i, j int) bool {
+// join merges the trees of i and j.
+func (f *forest) join(i, j int) {
 	i, j = f.root(i), f.root(j)
 	if i == j {
-		return false
+		return
 	}
 	if f.parent[i] > f.parent[j] { // i has fewer members
 		i, j = j, i
@@ -138,7 +138,6 @@ func (f *forest) join(i, j int) bool {
 	f.parent[i] += f.parent[j]
 	f.parent[j] = i
 	f.trees--
-	return true
 }
 
 // numbers numbers the trees, in the order of their smallest members.

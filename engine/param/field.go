@@ -15,7 +15,6 @@ type Field struct {
 	Default string // as a person writes it; "" when it is not set by default
 	Help    string // one line: meaning, choices, range
 	Range   string // as in the tag, ">= 0" for an int without one
-	Unit    string
 	Choices []Choice
 	Words   []Choice // that stand for numbers
 	File    string   // what a file holds that can be given as @FILE, "" for none
@@ -44,7 +43,7 @@ func Fields(params any) []Field {
 	first := map[string]string{} // of each group of which one is given
 	for _, f := range all(params) {
 		t := Field{
-			Name: f.name, Type: f.kind(), Default: f.defaultText(), Range: f.bounds(), Unit: f.tag("unit"),
+			Name: f.name, Type: f.kind(), Default: f.defaultText(), Range: f.bounds(),
 			Choices: choices(f.tag("choices")), Words: f.words(), File: f.tag("file"),
 		}
 		t.Help = f.help()

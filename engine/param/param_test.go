@@ -91,7 +91,7 @@ func TestFields(t *testing.T) {
 		{Name: "near", Type: param.Int, Default: "7", Range: ">= 1", Help: "neighbors of a point, >= 1"},
 		{Name: "heat", Type: param.Bool, Default: "true", Help: "true weighs edges"},
 		{Name: "tol", Type: param.Float, Default: "1e-3", Range: "> 0, < 1", Help: "change that ends the fit, > 0, < 1"},
-		{Name: "free", Type: param.Float, Default: "0", Unit: "seconds", Help: "time in seconds"},
+		{Name: "free", Type: param.Float, Default: "0", Help: "time in seconds"},
 		{Name: "part", Type: param.Float, Default: "0", Range: ">= 0, <= 1", Help: "share, >= 0, <= 1"},
 		{Name: "least", Type: param.Int, Default: "2", Range: ">= 2", Help: "eigenvectors, >= 2; 0: a tenth"},
 		{Name: "mode", Type: param.Text, Choices: []c{{"a", ""}, {"b", ""}}, Help: "way: a or b; without it a"},

@@ -32,19 +32,6 @@ func (m *Matrix) At(i, j int) float64 {
 // Count returns the number of stored elements.
 func (m *Matrix) Count() int { return len(m.Col) }
 
-// MultiplyTo writes M x to y: rows [lo, hi) of it, so that callers can share out the rows. Each
-// is summed in the order of its columns. 2 flops a stored element.
-func (m *Matrix) MultiplyTo(y, x []float64, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		col, val := m.Row(i)
-		sum := 0.0
-		for k, c := range col {
-			sum += val[k] * x[c]
-		}
-		y[i] = sum
-	}
-}
-
 // Across calls f for every stored element of a square matrix, row by row, with the one across the
 // diagonal, 0 if none is stored. The first error ends it. O(elements) where the pattern is
 // symmetric: rows in order visit every column in order, so row j is walked along as its transpose

@@ -26,23 +26,9 @@ type Options struct {
 	Seed uint64
 	// Null, l x n, has orthonormal rows that span an invariant subspace to be left out.
 	Null blas.Matrix
-	// Preconditioner approximates A^-1 on the complement of Null, for [Bottom] of an A that is
-	// positive semidefinite. With it few iterations suffice where eigenvalues crowd at 0.
-	Preconditioner operator.Operator
 	// Start, l x n, are rows to begin with, such as the eigenvectors of an operator that was much like
 	// this one; a search by a Krylov space of an operator that is not cheap uses them.
 	Start blas.Matrix
-	// Check tests first whether the operator is symmetric, by a product with two random vectors.
-	Check bool
-	// Progress, if set, is called now and then.
-	Progress func(Progress)
-}
-
-// Progress tells how far a search is.
-type Progress struct {
-	Products int // of A with a vector, so far
-	Passed   int // eigenpairs that pass
-	Wanted   int
 }
 
 // Result holds eigenpairs.
@@ -52,7 +38,7 @@ type Result struct {
 	Residuals []float64   // |A v - w v| of each, measured
 	Norm      float64     // |A|, or an estimate of it from below
 	Products  int         // of A with a vector
-	Method    string      // "decomposition", "krylov", "filtered krylov", "lobpcg", "components" or "none"
+	Method    string      // "decomposition", "krylov", "filtered krylov", "components" or "none"
 	Converged bool        // all residuals pass
 }
 
@@ -93,14 +79,12 @@ const (
 //
 // Errors: k outside [0, n], a tolerance or a bound that is negative, a *fault.ParamError; n x (7k
 // + 200) values or so above the memory limit; *NoConvergenceError at the bound, together with the
-// result that it holds; *blas.NoConvergenceError if A gives NaN or Inf; *operator.NotSymmetricError;
-// ctx.Err().
+// result that it holds; *blas.NoConvergenceError if A gives NaN or Inf; ctx.Err().
 func Top(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options) (*Result, error) {
-	o.Preconditioner = nil
 	return find(ctx, eng, a, k, o, 1)
 }
 
-// Bottom is [Top] for the k smallest eigenvalues. With a preconditioner it uses LOBPCG.
+// Bottom is [Top] for the k smallest eigenvalues.
 // Errors and cost are those of Top.
 func Bottom(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options) (*Result, error) {
 	return find(ctx, eng, a, k, o, -1)
@@ -146,11 +130,6 @@ func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o
 	if k == 0 {
 		return &Result{Values: []float64{}, Vectors: blas.NewMatrix(0, n), Residuals: []float64{}, Method: "none", Converged: true}, ctx.Err()
 	}
-	if o.Check {
-		if err := operator.CheckSymmetric(ctx, eng, a, o.Seed); err != nil {
-			return nil, err
-		}
-	}
 	s := search{ctx: ctx, eng: eng, a: a, n: n, k: k, sign: sign, Options: o}
 	defer func() { s.eng.PutMatrix(s.basis) }()
 	var res *Result
@@ -158,8 +137,6 @@ func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o
 	switch {
 	case n <= wholeOrder || k+o.Null.Rows > n/wholeShare:
 		res, err = s.decompose()
-	case o.Preconditioner != nil:
-		res, err = s.lobpcg()
 	case a.Cost() < cheap:
 		res, err = s.filtered()
 	default:
@@ -206,12 +183,6 @@ func (s *search) judge(res *Result) error {
 	return nil
 }
 
-func (s *search) progress(products, passed int) {
-	if s.Progress != nil {
-		s.Progress(Progress{Products: products, Passed: passed, Wanted: s.k})
-	}
-}
-
 // basisSize is the number of vectors that a Krylov space holds at a time.
 func basisSize(k, block int) int { return max(3*k, k+10*block, 120) }
 
@@ -247,11 +218,8 @@ func (s *search) problem() (*krylov.Problem, error) {
 			}
 			return nil
 		},
-		For: func(n, block int, f func(lo, hi int) error) error { return s.eng.For(s.ctx, n, block, f) },
-		Progress: func(products, passed int) error {
-			s.progress(products, passed)
-			return s.ctx.Err()
-		},
+		For:      func(n, block int, f func(lo, hi int) error) error { return s.eng.For(s.ctx, n, block, f) },
+		Progress: func(int, int) error { return s.ctx.Err() },
 	}
 	if s.Null.Rows > 0 {
 		p.Locked = columns(s.Null)
@@ -279,34 +247,4 @@ func (s *search) krylov() (*Result, error) {
 	}
 	res.Method = "krylov"
 	return res, nil
-}
-
-// Bounds estimates the smallest and the largest eigenvalue of A by a few products. The largest is
-// bounded from above, in practice (Zhou & Li 2011); the smallest is one of a Krylov space, and so
-// not below the smallest of A. Orders up to 256 are decomposed. Errors are those of [Top].
-func Bounds(ctx context.Context, eng *engine.Engine, a operator.Operator, seed uint64) (low, high float64, err error) {
-	n := a.Order()
-	if n == 0 {
-		return 0, 0, ctx.Err()
-	}
-	s := search{Options: Options{Seed: seed, Tolerance: defaultTolerance}, ctx: ctx, eng: eng, a: a, n: n, k: 1, sign: -1}
-	if n <= wholeOrder {
-		s.k = n
-		res, err := s.decompose()
-		if err != nil {
-			return 0, 0, err
-		}
-		return res.Values[0], res.Values[n-1], nil
-	}
-	p, err := s.problem()
-	if err != nil {
-		return 0, 0, err
-	}
-	p.Basis = min(p.Basis, 8*p.Block)
-	p.Budget, p.Once = p.Basis-p.Block, true
-	r, err := p.Find()
-	if err != nil {
-		return 0, 0, err
-	}
-	return -r.Values[0], -r.Least + r.LeastResidual, nil
 }

@@ -118,10 +118,6 @@ func (s *search) filtered() (*Result, error) {
 		}
 		p.Pass = func(w, _ float64) float64 { return f.pass(w, s.Tolerance*rough.Norm, top) }
 		p.Restart = func(w []float64) bool { return f.inverse(w[0])-f.inverse(w[len(w)-1]) > 0.5*(top-cut) }
-		p.Progress = func(_, passed int) error {
-			s.progress(products, passed)
-			return s.ctx.Err()
-		}
 		found, err := p.Find()
 		if err != nil {
 			return nil, err

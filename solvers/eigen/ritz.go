@@ -6,33 +6,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// pairs holds Ritz pairs of sign A, the largest first.
-type pairs struct {
-	values         []float64
-	vectors, image blas.Matrix // n x m, and A times it
-}
-
-// rayleighRitz returns the Ritz pairs in the span of the orthonormal columns of v.
-func (s *search) rayleighRitz(v blas.Matrix) (*pairs, error) {
-	m, backend := v.Cols, s.eng.Backend()
-	wide := (m + 7) / 8 * 8 // whole lines of the cache for the product
-	x, image := s.eng.NewMatrix(s.n, wide), s.eng.NewMatrix(s.n, wide)
-	x.View(0, s.n, 0, m).CopyFrom(v)
-	if err := s.a.Multiply(s.ctx, s.eng, image, x); err != nil {
-		return nil, err
-	}
-	v, image = x.View(0, s.n, 0, m), image.View(0, s.n, 0, m)
-	h, turn := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
-	backend.Gemm(true, false, s.sign, v, image, 0, h)
-	p := &pairs{make([]float64, m), s.eng.NewMatrix(s.n, m), s.eng.NewMatrix(s.n, m)}
-	if err := s.eng.SymEigTop(s.ctx, h, p.values, turn); err != nil {
-		return nil, err
-	}
-	backend.Gemm(false, true, 1, v, turn, 0, p.vectors)
-	backend.Gemm(false, true, s.sign, image, turn, 0, p.image)
-	return p, nil
-}
-
 // projection returns the eigenvalues of sign V'AV, the largest first, and its eigenvectors as rows,
 // for the orthonormal columns of v. It takes a few columns at a time: v may be large.
 func (s *search) projection(v blas.Matrix) ([]float64, blas.Matrix, error) {
@@ -128,4 +101,18 @@ func columns(m blas.Matrix) blas.Matrix {
 		}
 	}
 	return t
+}
+
+// lengths returns those of the columns.
+func lengths(m blas.Matrix) []float64 {
+	out := make([]float64, m.Cols)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			out[j] += v * v
+		}
+	}
+	for j, v := range out {
+		out[j] = math.Sqrt(v)
+	}
+	return out
 }

@@ -10,18 +10,14 @@ import (
 // with steps of its own; a column that is solved rests.
 func (s *solver) gradients(b blas.Matrix, c0 int) error {
 	n, cols := b.Rows, b.Cols
-	x := s.begin(b, c0)
+	x := s.eng.NewMatrix(n, cols)
 	g := &gradients{solver: s, x: x, r: s.eng.NewMatrix(n, cols), q: s.eng.NewMatrix(n, cols), c0: c0}
 	size, rest, err := s.residual(b, x, g.r)
 	if err != nil {
 		return err
 	}
-	if g.z, err = g.precondition(); err != nil {
-		return err
-	}
-	g.p = g.z.Clone()
-	g.rz, err = g.dots(g.r, g.z)
-	if err != nil {
+	g.p = g.r.Clone()
+	if g.squares, err = g.dots(g.r, g.r); err != nil {
 		return err
 	}
 	active := make([]bool, cols)
@@ -37,20 +33,18 @@ func (s *solver) gradients(b blas.Matrix, c0 int) error {
 			s.result.X.View(0, n, c0, c0+cols).CopyFrom(x)
 			return s.ctx.Err()
 		}
-		s.progress(c0+cols-under, iteration)
 		if rest, err = g.step(active); err != nil {
 			return err
 		}
 	}
 }
 
-// gradients is the state of some columns: solution, residual, preconditioned residual, direction
-// and its image, compact.
+// gradients is the state of some columns: solution, residual, direction and its image, compact.
 type gradients struct {
 	*solver
-	x, r, z, p, q blas.Matrix
-	rz            []float64
-	c0            int
+	x, r, p, q blas.Matrix
+	squares    []float64 // of the residuals' lengths
+	c0         int
 }
 
 // step goes on for the active columns and returns the lengths of all residuals.
@@ -71,7 +65,7 @@ func (g *gradients) step(active []bool) ([]float64, error) {
 		if !(pq[j] > 0) || math.IsInf(pq[j], 1) {
 			return nil, g.notPositive(j, pq[j])
 		}
-		alpha[j] = g.rz[j] / pq[j]
+		alpha[j] = g.squares[j] / pq[j]
 	}
 	squares, err := g.sums(n, cols, func(lo, hi int, part []float64) {
 		for i := lo; i < hi; i++ {
@@ -86,44 +80,23 @@ func (g *gradients) step(active []bool) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := g.rz
-	if g.Preconditioner == nil {
-		g.rz = append([]float64(nil), squares...)
-	} else {
-		if g.z, err = g.precondition(); err != nil {
-			return nil, err
-		}
-		if g.rz, err = g.dots(g.r, g.z); err != nil {
-			return nil, err
-		}
-	}
-	beta := make([]float64, cols)
+	before := g.squares
+	g.squares = squares
+	beta, rest := make([]float64, cols), make([]float64, cols)
 	for j := range beta {
-		squares[j] = math.Sqrt(squares[j])
+		rest[j] = math.Sqrt(squares[j])
 		if active[j] && before[j] != 0 {
-			beta[j] = g.rz[j] / before[j]
+			beta[j] = squares[j] / before[j]
 		}
 	}
-	return squares, g.rows(n, func(lo, hi int) {
+	return rest, g.rows(n, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			p, z := g.p.Row(i), g.z.Row(i)
+			p, r := g.p.Row(i), g.r.Row(i)
 			for j, b := range beta {
-				p[j] = z[j] + b*p[j]
+				p[j] = r[j] + b*p[j]
 			}
 		}
 	})
-}
-
-// precondition returns the preconditioned residual.
-func (g *gradients) precondition() (blas.Matrix, error) {
-	if g.Preconditioner == nil {
-		return g.r, nil
-	}
-	z := g.z
-	if z.Data == nil {
-		z = g.eng.NewMatrix(g.r.Rows, g.r.Cols)
-	}
-	return z, g.Preconditioner.Multiply(g.ctx, g.eng, z, g.r)
 }
 
 // dots returns the inner products of the columns of u with those of v.

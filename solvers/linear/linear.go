@@ -19,26 +19,6 @@ type Options struct {
 	Tolerance float64
 	// Iterations is the most iterations, 0 for 1000.
 	Iterations int
-	// Low and High bound the eigenvalues of A, 0 < Low <= High. With both, or with Estimate, which
-	// finds them by a few products, the Chebyshev iteration solves: it needs no inner products,
-	// and about sqrt(High/Low)/2 iterations for each digit e of accuracy. Otherwise conjugate
-	// gradients do, which need no bounds and no more iterations.
-	Low, High float64
-	Estimate  bool
-	// Preconditioner approximates A^-1, for conjugate gradients.
-	Preconditioner operator.Operator
-	// Start, n x r, is where to start; none starts at 0.
-	Start blas.Matrix
-	// Seed chooses the random vectors of Estimate.
-	Seed uint64
-	// Progress, if set, is called after every iteration.
-	Progress func(Progress)
-}
-
-// Progress tells how far a solution is.
-type Progress struct {
-	Columns, Solved int // right-hand sides, and those that are done
-	Iteration       int // of those under way
 }
 
 // Result holds solutions.
@@ -46,16 +26,12 @@ type Result struct {
 	X          blas.Matrix // n x r
 	Residuals  []float64   // |b - A x| / |b| of each column, measured; 0 for b = 0
 	Iterations int         // the most of any column
-	Method     string      // "conjugate gradients" or "chebyshev"
 	Converged  bool        // all residuals pass
 }
 
-// NoConvergenceError reports that the bound on the iterations was reached, or that the iteration
-// diverges because the bounds on the eigenvalues are none. Best holds the solutions so far.
-type NoConvergenceError struct {
-	Best     *Result
-	Diverged bool
-}
+// NoConvergenceError reports that the bound on the iterations was reached. Best holds the
+// solutions so far.
+type NoConvergenceError struct{ Best *Result }
 
 func (e *NoConvergenceError) Error() string {
 	worst, column := 0.0, 0
@@ -64,11 +40,8 @@ func (e *NoConvergenceError) Error() string {
 			worst, column = r, i
 		}
 	}
-	advice := "allow more iterations or a larger tolerance"
-	if e.Diverged {
-		advice = "the largest eigenvalue is above the bound that was given"
-	}
-	return fmt.Sprintf("the residual of column %d is %.2g of its right-hand side after %d iterations: %s", column, worst, e.Best.Iterations, advice)
+	return fmt.Sprintf("the residual of column %d is %.2g of its right-hand side after %d iterations: allow more iterations or a larger tolerance",
+		column, worst, e.Best.Iterations)
 }
 
 // NotPositiveError reports a direction p with p'Ap <= 0, or not a number.
@@ -90,10 +63,10 @@ const group = 32
 // rowsEach is the number of rows that one task takes.
 const rowsEach = 1024
 
-// Solve returns the solutions of A X = B for the columns of B, n x r. Columns do not influence
-// each other; the bits are the same for any number of workers.
+// Solve returns the solutions of A X = B for the columns of B, n x r, by conjugate gradients.
+// Columns do not influence each other; the bits are the same for any number of workers.
 //
-// Errors: shapes that do not agree, a tolerance or bounds that are none, a *fault.ParamError or
+// Errors: shapes that do not agree, a tolerance or a bound that is none, a *fault.ParamError or
 // *fault.ShapeError; numbers in B that are not finite, a *fault.DataError; n x (r + 160) values
 // above the memory limit; *NotPositiveError; *NoConvergenceError with the result that it holds;
 // ctx.Err().
@@ -105,18 +78,11 @@ func Solve(ctx context.Context, eng *engine.Engine, a operator.Operator, b blas.
 	if err := eng.Check(fmt.Sprintf("%d solutions of %d equations", r, n), engine.MatrixBytes(n, r+5*group), "solve for fewer right-hand sides at a time"); err != nil {
 		return nil, err
 	}
-	s := &solver{Options: o, ctx: ctx, eng: eng, a: a, columns: r}
-	s.result = &Result{X: eng.NewMatrix(n, r), Residuals: make([]float64, r), Method: "conjugate gradients", Converged: true}
-	solve := s.gradients
-	if o.Estimate || o.High > 0 {
-		s.result.Method, solve = "chebyshev", s.chebyshev
-		if err := s.bound(); err != nil {
-			return nil, err
-		}
-	}
+	s := &solver{Options: o, ctx: ctx, eng: eng, a: a}
+	s.result = &Result{X: eng.NewMatrix(n, r), Residuals: make([]float64, r), Converged: true}
 	for c0 := 0; c0 < r && n > 0; c0 += group {
 		c1 := min(c0+group, r)
-		if err := solve(b.View(0, n, c0, c1), c0); err != nil {
+		if err := s.gradients(b.View(0, n, c0, c1), c0); err != nil {
 			return nil, err
 		}
 		if err := s.judge(b.View(0, n, c0, c1), c0); err != nil {
@@ -124,25 +90,20 @@ func Solve(ctx context.Context, eng *engine.Engine, a operator.Operator, b blas.
 		}
 	}
 	if !s.result.Converged {
-		return nil, &NoConvergenceError{Best: s.result, Diverged: s.diverged}
+		return nil, &NoConvergenceError{Best: s.result}
 	}
 	return s.result, ctx.Err()
 }
 
 func (o *Options) fill(a operator.Operator, b blas.Matrix) error {
 	n := a.Order()
-	bounded := o.Low != 0 || o.High != 0
 	switch {
 	case b.Rows != n:
 		return &fault.ShapeError{What: "rows of the right-hand sides", Got: b.Rows, Want: fmt.Sprintf("%d, the order of the matrix", n)}
-	case o.Start.Data != nil && (o.Start.Rows != n || o.Start.Cols != b.Cols):
-		return &fault.ShapeError{What: "columns of the start", Got: o.Start.Cols, Want: fmt.Sprintf("%d of length %d", b.Cols, n)}
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 1):
 		return &fault.ParamError{Param: "tolerance of solutions", Value: o.Tolerance, Want: "a number >= 0 (0 for 1e-10)"}
 	case o.Iterations < 0:
 		return &fault.ParamError{Param: "iterations", Value: o.Iterations, Want: "a number >= 0 (0 for 1000)"}
-	case bounded && !(o.Low > 0 && o.Low <= o.High && !math.IsInf(o.High, 1)):
-		return &fault.ParamError{Param: "bounds on the eigenvalues", Value: []float64{o.Low, o.High}, Want: "two numbers, 0 < low <= high"}
 	}
 	for i := range n {
 		for j, v := range b.Row(i) {
@@ -163,37 +124,10 @@ func (o *Options) fill(a operator.Operator, b blas.Matrix) error {
 // solver is a Solve under way.
 type solver struct {
 	Options
-	ctx      context.Context
-	eng      *engine.Engine
-	a        operator.Operator
-	columns  int
-	result   *Result
-	diverged bool
-}
-
-// begin returns where to start, compact: at the solution if the right-hand side is 0.
-func (s *solver) begin(b blas.Matrix, c0 int) blas.Matrix {
-	x := s.eng.NewMatrix(b.Rows, b.Cols)
-	if s.Start.Data == nil {
-		return x
-	}
-	x.CopyFrom(s.Start.View(0, b.Rows, c0, c0+b.Cols))
-	for j := range b.Cols {
-		zero := true
-		for i := 0; i < b.Rows && zero; i++ {
-			zero = b.At(i, j) == 0
-		}
-		for i := 0; i < b.Rows && zero; i++ {
-			x.Set(i, j, 0)
-		}
-	}
-	return x
-}
-
-func (s *solver) progress(solved, iteration int) {
-	if s.Progress != nil {
-		s.Progress(Progress{Columns: s.columns, Solved: solved, Iteration: iteration})
-	}
+	ctx    context.Context
+	eng    *engine.Engine
+	a      operator.Operator
+	result *Result
 }
 
 // rows calls f for blocks of rows.

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// A matrix is an operator, and so is 2 A + I, which is never formed.
+// A matrix is an operator.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})
@@ -25,9 +25,9 @@ func Example() {
 	}
 	x, y := blas.NewMatrix(2, 1), blas.NewMatrix(2, 1)
 	copy(x.Data, []float64{1, 1})
-	if err := operator.Affine(plain, 2, 1).Multiply(ctx, eng, y, x); err != nil {
+	if err := plain.Multiply(ctx, eng, y, x); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(y.Data)
-	// Output: [7 15]
+	// Output: [3 7]
 }

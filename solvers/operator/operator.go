@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 
 	"github.com/mustlink/mustlink/blas"
@@ -229,65 +228,4 @@ func (k kernelMatrix) Cost() float64 { return 24 * float64(k.p.Len()) }
 
 func (k kernelMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
 	return k.k.MultiplyTo(ctx, eng, y, k.p, k.p, x)
-}
-
-type affine struct {
-	Operator
-	scale, shift float64
-}
-
-// Affine returns scale A + shift I.
-func Affine(a Operator, scale, shift float64) Operator { return affine{a, scale, shift} }
-
-func (a affine) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
-	if err := a.Operator.Multiply(ctx, eng, y, x); err != nil {
-		return err
-	}
-	return eng.For(ctx, x.Rows, task(x.Rows, 2*len(x.Data)), func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			to := y.Row(i)
-			for j, v := range x.Row(i) {
-				to[j] = a.scale*to[j] + a.shift*v
-			}
-		}
-		return nil
-	})
-}
-
-// NotSymmetricError reports an operator whose products are not those of a symmetric matrix.
-type NotSymmetricError struct {
-	Left, Right float64 // u'Av and v'Au for two random vectors of unit length
-}
-
-func (e *NotSymmetricError) Error() string {
-	return fmt.Sprintf("the operator is not symmetric: u'Av is %v and v'Au %v for two random vectors", e.Left, e.Right)
-}
-
-// InputFault marks the error as caused by input.
-func (e *NotSymmetricError) InputFault() {}
-
-// CheckSymmetric multiplies A with two random unit vectors u and v, and returns a
-// *NotSymmetricError if u'Av and v'Au differ by more than 1e-10 of |Au| + |Av|, or are not
-// finite. A matrix that is not symmetric passes with probability about 0 unless its skew part is
-// that small.
-func CheckSymmetric(ctx context.Context, eng *engine.Engine, a Operator, seed uint64) error {
-	n := a.Order()
-	rng := rand.New(rand.NewPCG(seed, uint64(n)))
-	x, y := eng.NewMatrix(n, 2), eng.NewMatrix(n, 2)
-	for i := range x.Data {
-		x.Data[i] = rng.NormFloat64() / math.Sqrt(float64(max(1, n)))
-	}
-	if err := a.Multiply(ctx, eng, y, x); err != nil {
-		return err
-	}
-	var left, right, size float64
-	for i := range n {
-		left += x.At(i, 0) * y.At(i, 1)
-		right += x.At(i, 1) * y.At(i, 0)
-		size += y.At(i, 0)*y.At(i, 0) + y.At(i, 1)*y.At(i, 1)
-	}
-	if !(math.Abs(left-right) <= 1e-10*math.Sqrt(size)) {
-		return &NotSymmetricError{left, right}
-	}
-	return nil
 }

@@ -6,8 +6,26 @@ import (
 	"math"
 	"slices"
 
+	ref "gonum.org/v1/gonum/blas"
+
 	"github.com/mustlink/mustlink/blas"
 )
+
+// Side returns the side that a triangular or symmetric factor stands on, as BLAS has it.
+func Side(left bool) ref.Side {
+	if left {
+		return ref.Left
+	}
+	return ref.Right
+}
+
+// Trans says whether the transpose of a factor is meant, as BLAS has it.
+func Trans(t bool) ref.Transpose {
+	if t {
+		return ref.Trans
+	}
+	return ref.NoTrans
+}
 
 // Scale computes C = beta C. With beta == 0, C is not read.
 func Scale(beta float64, c blas.Matrix) {

@@ -69,7 +69,7 @@ func (g backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta
 		return
 	}
 	defer enter(2*float64(m)*float64(n)*float64(k), g.threads)()
-	dense.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+	dense.Dgemm(form.Trans(transA), form.Trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
 // slim says whether a large matrix meets one of few columns, which takes the time of reading the large one:
@@ -87,7 +87,7 @@ func (g backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c
 		return
 	}
 	defer enter(float64(n)*float64(n)*float64(k), g.threads)()
-	dense.Dsyrk(ref.Lower, trans(transA), n, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
+	dense.Dsyrk(ref.Lower, form.Trans(transA), n, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
 }
 
 func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, c blas.Matrix) {
@@ -101,7 +101,7 @@ func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, 
 		return
 	}
 	defer enter(2*float64(m)*float64(n)*float64(a.Rows), g.threads)()
-	dense.Dsymm(side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+	dense.Dsymm(form.Side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
 func (g backend) Syr(alpha float64, x []float64, a blas.Matrix) {
@@ -122,7 +122,7 @@ func (g backend) Gemv(transA bool, alpha float64, a blas.Matrix, x []float64, be
 		return
 	}
 	defer enter(2*float64(len(x))*float64(len(y)), g.threads)()
-	dense.Dgemv(trans(transA), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
+	dense.Dgemv(form.Trans(transA), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
 }
 
 func (g backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {
@@ -143,7 +143,7 @@ func (g backend) Trsm(left, transL bool, l, b blas.Matrix) {
 		return
 	}
 	defer enter(float64(n)*float64(n)*float64(m), g.threads)()
-	dense.Dtrsm(side(left), ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrsm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
 }
 
 func (g backend) Trmm(left, transL bool, l, b blas.Matrix) {
@@ -153,7 +153,7 @@ func (g backend) Trmm(left, transL bool, l, b blas.Matrix) {
 		return
 	}
 	defer enter(float64(n)*float64(n)*float64(m), g.threads)()
-	dense.Dtrmm(side(left), ref.Lower, trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
+	dense.Dtrmm(form.Side(left), ref.Lower, form.Trans(transL), ref.NonUnit, b.Rows, b.Cols, 1, l.Data, l.Stride, b.Data, b.Stride)
 }
 
 func (g backend) TriangularInverse(l blas.Matrix) error {
@@ -269,18 +269,4 @@ func convergence(routine string, info int) error {
 		return &blas.NoConvergenceError{Routine: routine, Count: info}
 	}
 	return nil
-}
-
-func side(left bool) ref.Side {
-	if left {
-		return ref.Left
-	}
-	return ref.Right
-}
-
-func trans(t bool) ref.Transpose {
-	if t {
-		return ref.Trans
-	}
-	return ref.NoTrans
 }
