@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
@@ -76,6 +77,11 @@ func entry[P parameters, M algorithms.Model](about algorithms.About, learner fun
 		return fitted, nil
 	}
 	return m
+}
+
+// of is [entry] for a method whose parameters learn.
+func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error)) Method {
+	return entry((*new(P)).Rules().About, learner.New[P], decode)
 }
 
 // read sets the parameters, and what is common to all methods, to what a person chose.

@@ -1,0 +1,100 @@
+// Package nca (engine room: may change) learns a linear metric for nearest neighbors:
+// neighborhood components analysis (Goldberger, Roweis, Hinton & Salakhutdinov, NIPS 17, 2005).
+//
+// Points of one must-link component are of one class; two classes are different where a cannot-link joins them, so labels
+// become links by links.FromLabels. A point chooses another one, known to be of its class or of another, with probability
+//
+//	p_ij = exp(-|A(x_i - x_j)|^2) / sum_k exp(-|A(x_i - x_k)|^2)
+//
+// and A, the matrix of the map, maximises the mean probability of choosing one of its own class: what leave-one-out
+// classification gets right, in expectation. The objective is not concave; it rises, by limited memory BFGS, from the map that
+// whitens the classes (the directions in which they vary least, for fewer dimensions), so small that all points still see
+// each other. From half of what it comes to it goes on once more: that leaves local maxima in which distances have grown so
+// large that each point sees only its nearest.
+//
+// An evaluation takes 4 n^2 r flops and n^2 exponentials for n linked points in r dimensions, in products of blocks of
+// rows: memory for some hundred rows of probabilities, not for n^2 differences.
+package nca
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/softmax"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "nca"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "NCA",
+	Summary:         "neighborhood components analysis, linear: leave-one-out classification in expectation",
+	Paper:           "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS 17, 2005",
+	Linear:          true,
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"dimensions of the map"`
+	Rank    int     `json:"rank" param:"rank" zero:"all" help:"leading principal directions to learn in"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"gain of five iterations that ends the ascent, relative to how far the objective is from 1"`
+	// Contractions lead away from local maxima; the best map is kept.
+	Contractions int `json:"contractions" param:"contractions" default:"3" range:">= 0" help:"how often the map is halved and the ascent goes on"`
+	MaxIter      int `json:"max_iter" param:"max_iter" default:"300" range:">= 1" help:"most iterations of an ascent"`
+}
+
+// DefaultParams returns a map of all directions.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of the same class; its trace is the best so far.
+// It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+type Model = record.Traced[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
+
+// Learner learns from n dense points of d features: points joined by must-links are of one class,
+// classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions than
+// directions are an error.
+type Learner = learner.Learner[Params]
+
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.Classes} }
+
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, p.RankTol)
+	if err != nil {
+		return nil, err
+	}
+	if p.Rank > 0 {
+		pc.Keep(p.Rank)
+	}
+	problem, err := newProblem(ctx, f.Eng, pc, classes.New(f.Links), p.Dims)
+	if err != nil {
+		return nil, err
+	}
+	run, err := problem.Climb(ctx, softmax.Options{Tol: p.Tol, Contractions: p.Contractions, MaxIter: p.MaxIter, Report: f.Report}, problem.start)
+	if err != nil {
+		return nil, err
+	}
+	return record.NewTraced(problem.Map(Method, run.Best), p, f.Status(run.Status), run.Trace), nil
+}
