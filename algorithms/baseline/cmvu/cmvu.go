@@ -114,9 +114,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	found, err := problem.minimise(ctx, p.Tol, p.MaxIter, func(steps int, objective, residual float64) {
-		f.Report(algorithms.Progress{Stage: "steps", Done: steps, Total: p.MaxIter, Objective: objective, Residual: residual})
-	})
+	found, err := problem.minimise(ctx, p.Tol, p.MaxIter, f.Bounded("steps", p.MaxIter))
 	if err != nil {
 		return nil, err
 	}

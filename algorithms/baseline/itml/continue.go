@@ -2,7 +2,6 @@ package itml
 
 import (
 	"context"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -23,12 +22,13 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 }
 
 func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: Learner{Params: m.Params()}, eng: eng, x: x, before: m.taught, bounds: m.about.Bounds, begin: time.Now()}
+	f := Learner{Params: m.Params()}.begin(eng, x, set)
+	f.before, f.bounds = m.taught, m.about.Bounds
 	var err error
 	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
 		return nil, err
 	}
-	f.Triplets, f.Seed = m.taught.Triplets, m.taught.Seed
+	f.Seed = m.taught.Seed
 	if m.Support() > 0 {
 		f.Kernel, f.from = m.Kernel().Spec(), m.Map
 	}

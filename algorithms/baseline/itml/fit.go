@@ -3,10 +3,10 @@ package itml
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
@@ -44,12 +44,17 @@ func (Learner) Method() string { return Method }
 // Cost: 4 q^2 flops a link and sweep in linear mode, q the directions in which the points vary; 2 m^2 in kernel
 // mode, m the linked points.
 //
-// Errors: neither links nor triplets, triplets of rows that there are not; linear mode with other than dense vectors; parameters that [Params.Validate] refuses;
-// a bound that is a percentile of 0; points with NaN or Inf; a request beyond the memory limit; ctx.Err(),
-// wrapped.
+// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that do
+// not exist, linear mode with other than dense vectors, and a bound that is a percentile of 0.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	f := l.begin(eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
+		f.wishes = logdetmetric.Wishes{Links: set, Triplets: l.Triplets}
+		if err := f.wishes.Check(Method, x.Len()); err != nil {
+			return nil, err
+		}
+		return f.model(ctx)
+	})
 }
 
 // WithTriplets returns the learner that learns from these triplets beside links.
@@ -58,18 +63,9 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	return l
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: l, eng: eng, x: x, wishes: logdetmetric.Wishes{Links: set, Triplets: l.Triplets}, begin: time.Now()}
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	if err := input.CheckPairs(eng, x, set); err != nil {
-		return nil, err
-	}
-	if err := f.wishes.Check(Method, x.Len()); err != nil {
-		return nil, err
-	}
-	return f.model(ctx)
+func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
+	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
+	return &fit{Params: l.Params, Fit: learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)}
 }
 
 // model learns the metric.
@@ -82,39 +78,36 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, f.before.Unfit(err)
 	}
-	status := algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message(), Notices: f.notices, Elapsed: time.Since(f.begin)}
+	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
 	about := about{f.bounds, check.Largest(), f.wishes.Dropped() + len(f.result.Skipped)}
 	return &Model{record.New(m, f.Params, status), about, f.wishes.Taught(f.result, f.Seed)}, ctx.Err()
 }
 
 // fit is a call of Fit under way.
 type fit struct {
-	Learner
-	eng     *engine.Engine
-	x       points.Points
-	wishes  logdetmetric.Wishes
-	begin   time.Time
-	before  *logdetmetric.Taught // of the model that more links are added to, whose bounds these are, or nil
-	from    *maps.Map            // of that model, in kernel mode
-	bounds  logdetmetric.Bounds
-	result  *logdet.Result
-	notices []string
+	*learner.Fit
+	Params Params
+	wishes logdetmetric.Wishes
+	before *logdetmetric.Taught // of the model that more links are added to, whose bounds these are, or nil
+	from   *maps.Map            // of that model, in kernel mode
+	bounds logdetmetric.Bounds
+	result *logdet.Result
 }
 
 func (f *fit) options() logdet.Options {
 	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter, Start: f.before.Start(f.wishes), Progress: func(sweep int, change float64) {
-		f.Progress.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter, Residual: change, Elapsed: time.Since(f.begin)})
+		f.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter, Residual: change})
 	}}
 }
 
 // linear learns a matrix over the features.
 func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
-	dense, err := input.Vectors(Method, f.x)
+	dense, err := input.Vectors(Method, f.X)
 	if err != nil {
 		return nil, check, err
 	}
 	const constant = 1e-12
-	p, err := linear.NewPrincipal(ctx, f.eng, dense, constant)
+	p, err := linear.NewPrincipal(ctx, f.Eng, dense, constant)
 	if err != nil {
 		return nil, check, err
 	}
@@ -128,27 +121,27 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		return nil, check, err
 	}
 	constraints := f.bounds.Constraints(f.wishes, nil)
-	if f.result, err = logdet.Rows(ctx, f.eng, z, constraints, f.options()); err != nil {
+	if f.result, err = logdet.Rows(ctx, f.Eng, z, constraints, f.options()); err != nil {
 		return nil, check, err
 	}
-	check = f.result.CheckRows(f.eng, z, constraints, f.Params.Gamma)
-	axes, err := linear.Axes(ctx, f.eng, f.result.A, f.Params.Dims)
+	check = f.result.CheckRows(f.Eng, z, constraints, f.Params.Gamma)
+	axes, err := linear.Axes(ctx, f.Eng, f.result.A, f.Params.Dims)
 	if err != nil {
 		return nil, check, err
 	}
 	linear.DivideColumns(axes, units)
-	return maps.WithKernel(p.Map(f.eng, Method, axes)), check, nil
+	return maps.WithKernel(p.Map(f.Eng, Method, axes)), check, nil
 }
 
 func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) error {
-	hopeless, err := f.wishes.Drop(ctx, f.eng, k, x)
+	hopeless, err := f.wishes.Drop(ctx, f.Eng, k, x)
 	if err != nil {
 		return err
 	}
 	if f.before == nil {
-		f.bounds, _, err = f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
+		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.wishes.Triplets) > 0, f.Seed)
 	}
-	f.notices = append(f.bounds.Notices(), hopeless...)
+	f.Notices = append(f.bounds.Notices(), hopeless...)
 	return err
 }
 

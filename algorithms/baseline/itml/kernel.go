@@ -16,36 +16,36 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if f.Params.Prior != Identity {
 		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity, with a kernel"}
 	}
-	k, err := input.Kernel(ctx, f.eng, f.Kernel, f.x, "linear")
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {
 		return nil, check, err
 	}
-	if err := f.findBounds(ctx, k, f.x); err != nil {
+	if err := f.findBounds(ctx, k, f.X); err != nil {
 		return nil, check, err
 	}
 	linked := f.wishes.Linked()
-	if err := f.eng.Check("kernel matrix of linked points", 4*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
+	if err := f.Eng.Check("kernel matrix of linked points", 4*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
 		return nil, check, err
 	}
-	block, err := k.Gram(ctx, f.eng, f.x.Select(linked))
+	block, err := k.Gram(ctx, f.Eng, f.X.Select(linked))
 	if err != nil {
 		return nil, check, err
 	}
 	k0, constraints := block.Clone(), f.bounds.Constraints(f.wishes, logdetmetric.Places(linked))
-	if f.result, err = logdet.Kernel(ctx, f.eng, block, constraints, f.options()); err != nil {
+	if f.result, err = logdet.Kernel(ctx, f.Eng, block, constraints, f.options()); err != nil {
 		return nil, check, err
 	}
-	if check, err = f.result.CheckKernel(ctx, f.eng, k0, constraints, f.Params.Gamma); err != nil {
+	if check, err = f.result.CheckKernel(ctx, f.Eng, k0, constraints, f.Params.Gamma); err != nil {
 		return nil, check, err
 	}
 	if f.before != nil && f.Params.Dims == 0 {
-		if m, err = f.before.Turned(ctx, f.eng, f.from, f.x, f.wishes, linked, constraints, f.result); err != nil {
+		if m, err = f.before.Turned(ctx, f.Eng, f.from, f.X, f.wishes, linked, constraints, f.result); err != nil {
 			return nil, check, err
 		}
 	}
 	if m == nil {
-		b := logdetmetric.Change(f.eng, f.result, constraints)
-		if m, err = logdetmetric.Learned(ctx, f.eng, Method, k, 1, f.x, linked, b, f.Params.Dims, f.Seed); err != nil {
+		b := logdetmetric.Change(f.Eng, f.result, constraints)
+		if m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed); err != nil {
 			return nil, check, err
 		}
 	}

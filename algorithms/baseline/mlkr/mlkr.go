@@ -99,7 +99,7 @@ func (l Learner) WithTargets(values []float64) algorithms.Learner {
 // Errors are those of [learner.Learner.Fit], and no targets, targets that are not finite, all equal or
 // not one for each point, and more dimensions than directions.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	f := &learner.Fit{Rules: learner.Rules{About: About}, Common: algorithms.Common{Progress: l.Progress}, Eng: eng, X: x, Links: set}
+	f := learner.Begin(learner.Rules{About: About}, algorithms.Common{Progress: l.Progress}, eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }
 

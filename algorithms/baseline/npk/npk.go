@@ -77,9 +77,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, graphkernel.TooMany(Method, most, n)
 	}
 	return graphkernel.Learn(ctx, f, p, rankTol, func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
-		res, err := sdp.Minimise(ctx, f.Eng, problem.Energy(), problem.Terms(), sdp.Options{Tolerance: p.Tol, Progress: func(step int, objective, gap float64) {
-			f.Report(algorithms.Progress{Stage: "interior point", Done: step, Objective: objective, Residual: gap})
-		}})
+		res, err := sdp.Minimise(ctx, f.Eng, problem.Energy(), problem.Terms(), sdp.Options{Tolerance: p.Tol, Progress: f.Bounded("interior point", 0)})
 		if err != nil {
 			return graphkernel.Solution{}, err
 		}

@@ -124,9 +124,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	r, err := glasso.Solve(ctx, eng, problem.matrix, p.Sparsity, glasso.Options{Tol: p.Tol, MaxIter: p.MaxIter, Progress: func(sweep int, objective, gap float64) {
-		f.Report(algorithms.Progress{Stage: "graphical lasso", Done: sweep, Objective: objective, Residual: gap})
-	}})
+	r, err := glasso.Solve(ctx, eng, problem.matrix, p.Sparsity, glasso.Options{Tol: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("graphical lasso", 0)})
 	if errors.Is(err, glasso.ErrUnbounded) || err == nil && math.IsInf(r.Gap, 1) {
 		return nil, &fault.ParamError{Param: "balance", Value: p.Balance, Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, and the objective has no lower bound", problem.limit)}
 	}

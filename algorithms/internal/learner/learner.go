@@ -54,7 +54,7 @@ func (l Learner[M]) Method() string { return l.Params.Rules().Name }
 // request beyond the memory limit; ctx.Err(), wrapped.
 func (l Learner[M]) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
-	f := &Fit{Rules: l.Params.Rules(), Common: common, Eng: eng, X: x, Links: set}
+	f := Begin(l.Params.Rules(), common, eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.Params.Learn(ctx, f) })
 }
 
@@ -71,6 +71,11 @@ type Fit struct {
 	begin   time.Time
 }
 
+// Begin returns a fit that begins now, whose input is not checked yet.
+func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, set *links.Set) *Fit {
+	return &Fit{Rules: r, Common: c, Eng: eng, X: x, Links: set, begin: time.Now()}
+}
+
 // Run checks the input and returns the model that learn makes of it. Of a canceled context the
 // error says what was canceled.
 func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
@@ -84,9 +89,8 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 	return record.Result(ctx, f.Name+": fit", m, err)
 }
 
-// Check begins the fit: it validates parameters, points and links, in this order.
+// Check validates parameters, points and links, in this order.
 func (f *Fit) Check(p record.Parameters) (err error) {
-	f.begin = time.Now()
 	if err := p.Validate(); err != nil {
 		return err
 	}
@@ -116,6 +120,14 @@ func (f *Fit) Check(p record.Parameters) (err error) {
 func (f *Fit) Report(p algorithms.Progress) {
 	p.Elapsed = time.Since(f.begin)
 	f.Progress.Report(p)
+}
+
+// Bounded returns what reports the iterations of a search, at most so many, which knows how far its
+// objective is from the optimum.
+func (f *Fit) Bounded(stage string, most int) func(iteration int, objective, gap float64) {
+	return func(iteration int, objective, gap float64) {
+		f.Report(algorithms.Progress{Stage: stage, Done: iteration, Total: most, Objective: objective, Residual: gap})
+	}
 }
 
 // Status returns s with the time since the fit began and with the notices.

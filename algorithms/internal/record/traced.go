@@ -3,7 +3,6 @@ package record
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
@@ -75,8 +74,8 @@ func DecodeTraced[P Parameters](method string, f *model.File, read maps.Reader, 
 }
 
 // Bounded returns the status of a fit that knows how far its objective is above the minimum at most.
-func Bounded(begin time.Time, trace []float64, converged bool, gap float64) algorithms.Status {
-	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1, Elapsed: time.Since(begin)}
+func Bounded(trace []float64, converged bool, gap float64) algorithms.Status {
+	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1}
 	if !converged {
 		status.Message = fmt.Sprintf("after %d iterations the objective may be %.2g above its minimum: raise max_iter or tol", status.Iterations, gap)
 	}
