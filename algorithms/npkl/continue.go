@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -23,14 +22,6 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	params := m.Params()
 	params.Metric = "" // the kernel is that of the metric
 	return Learner{Kernel: m.Kernel().Spec(), Params: params, Start: m}.Fit(ctx, eng, x, set)
-}
-
-// merge returns the links of the start and the new ones.
-func (f *fit) merge(x points.Points, set *links.Set) (*links.Set, error) {
-	if f.Start == nil {
-		return set, nil
-	}
-	return input.AddedLinks(f.eng, Method, x, f.Start.links, set)
 }
 
 // widened returns v with further columns from other rows, a hundredth of them, so that the rank can grow.

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // ground is a problem in the form that sweeps go through: on all points, in an order of classes for a sparse graph, or on those with
@@ -30,12 +30,21 @@ func (g *ground) release(eng *engine.Engine) {
 	}
 }
 
-// prepare makes the graph, and the ground of the links on it.
-func (f *fit) prepare(ctx context.Context, x points.Points, set *links.Set) (*ground, error) {
+// ground makes the graph, and the ground of the links on it, those of the model before included.
+func (f *fit) ground(ctx context.Context) (*ground, error) {
+	p, set := f.Params, f.Links
+	if err := p.Check(f.X.Len()); err != nil {
+		return nil, err
+	}
+	if f.before != nil {
+		var err error
+		if set, err = input.AddedLinks(f.Eng, Method, f.X, f.before.links, f.Links); err != nil {
+			return nil, err
+		}
+	}
 	f.stage("graph", 0)
-	p := f.Params
 	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Loss: p.Loss, C: p.C, Delta: p.Delta, Neighbourhood: p.Neighbourhood}, Kernel: f.Kernel, Given: f.Similarities}
-	task, err := setup.Start(ctx, f.eng, x, set)
+	task, err := setup.Start(ctx, f.Eng, f.X, set)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +52,7 @@ func (f *fit) prepare(ctx context.Context, x points.Points, set *links.Set) (*gr
 	switch {
 	case f.reduces(task.Problem):
 		f.stage("reduction", 0)
-		r, err := task.Reduce(ctx, f.eng)
+		r, err := task.Reduce(ctx, f.Eng)
 		if err != nil {
 			return nil, err
 		}
