@@ -86,8 +86,8 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 type fit struct {
 	*learner.Fit
 	Params Params
-	done  int
-	alpha float64
+	done   int
+	alpha  float64
 
 	principal *linear.Principal // in linear mode
 	kernel    kernel.Kernel     // in the others

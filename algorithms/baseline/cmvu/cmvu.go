@@ -77,15 +77,7 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	if err := param.Validate(p); err != nil {
-		return err
-	}
-	if p.Graph == graphkernel.Dense {
-		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE"}
-	}
-	return p.Check(math.MaxInt)
-}
+func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighbourhood) }
 
 // Learner embeds the points with the must-links between them; cannot-links are not used, and no links
 // are fine. The result has the type *[Model]. Its Kernel says in which feature space distances are kept;

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -151,4 +152,70 @@ func (f *fit) message() string {
 		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the last one changed %.2g: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.Change)
 	}
 	return ""
+}
+
+// kernel learns a kernel.
+func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
+	if f.Params.Prior != Identity {
+		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity, with a kernel"}
+	}
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
+	if err != nil {
+		return nil, check, err
+	}
+	if err := f.findBounds(ctx, k, f.X); err != nil {
+		return nil, check, err
+	}
+	linked := f.wishes.Linked()
+	if err := f.Eng.Check("kernel matrix of linked points", 4*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
+		return nil, check, err
+	}
+	block, err := k.Gram(ctx, f.Eng, f.X.Select(linked))
+	if err != nil {
+		return nil, check, err
+	}
+	k0, constraints := block.Clone(), f.bounds.Constraints(f.wishes, logdetmetric.Places(linked))
+	if f.result, err = logdet.Kernel(ctx, f.Eng, block, constraints, f.options()); err != nil {
+		return nil, check, err
+	}
+	if check, err = f.result.CheckKernel(ctx, f.Eng, k0, constraints, f.Params.Gamma); err != nil {
+		return nil, check, err
+	}
+	if f.before != nil && f.Params.Dims == 0 {
+		if m, err = f.before.Turned(ctx, f.Eng, f.from, f.X, f.wishes, linked, constraints, f.result); err != nil {
+			return nil, check, err
+		}
+	}
+	if m == nil {
+		b := logdetmetric.Change(f.Eng, f.result, constraints)
+		if m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed); err != nil {
+			return nil, check, err
+		}
+	}
+	return m, check, nil
+}
+
+// AddLinks returns the model that a fit with the links of m and those of set gives, and with the triplets of m: the projections go on from
+// its multipliers. x are the points that m was fitted on. The bounds of distances are those of the fit, which depend on the points and
+// not on the links. In kernel mode a few new links turn the directions of m, which then are no more those of the largest spread first.
+//
+// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model of a file that does not hold its
+// multipliers, as those of earlier versions, are a *fault.DataError.
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	added, err := m.add(ctx, eng, x, set)
+	return record.Result(ctx, Method+": new links", added, err)
+}
+
+func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f := Learner{Params: m.Params()}.begin(eng, x, set)
+	f.before, f.bounds = m.taught, m.about.Bounds
+	var err error
+	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
+		return nil, err
+	}
+	f.Seed = m.taught.Seed
+	if m.Support() > 0 {
+		f.Kernel, f.from = m.Kernel().Spec(), m.Map
+	}
+	return f.model(ctx)
 }

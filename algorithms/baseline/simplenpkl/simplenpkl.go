@@ -24,7 +24,6 @@ package simplenpkl
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
@@ -71,12 +70,7 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	if err := param.Validate(p); err != nil {
-		return err
-	}
-	return p.Check(math.MaxInt)
-}
+func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighbourhood) }
 
 // Learner learns from the links on the points. The result has the type *[Model]. Its Kernel says in
 // which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: an
@@ -86,10 +80,7 @@ type Learner = learner.Learner[Params]
 // Rules says what the method asks of its input.
 func (Params) Rules() learner.Rules { return graphkernel.Rules(About) }
 
-// Model is a fitted kernel matrix and its extension to new points. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new point takes
-// its distances to all of them, to find its neighbours in the graph, and 2 Dim flops for each of these. A model of given
-// similarities refuses new points with a *fault.DataError.
+// Model is a fitted kernel matrix and its extension to new points.
 type Model = graphkernel.Fitted[Params]
 
 // Learn fits the method.

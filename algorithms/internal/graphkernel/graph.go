@@ -74,6 +74,25 @@ func (o Neighbourhood) Check(n int) error {
 	return nil
 }
 
+// Validate validates the parameters of a method, o being their graph for any number of points.
+func Validate(params any, o Neighbourhood) error {
+	if err := param.Validate(params); err != nil {
+		return err
+	}
+	return o.Check(math.MaxInt)
+}
+
+// ValidateSparse is [Validate] for a method that does not take a graph of all pairs.
+func ValidateSparse(params any, o Neighbourhood) error {
+	if err := param.Validate(params); err != nil {
+		return err
+	}
+	if o.Graph == Dense {
+		return &fault.ParamError{Param: "graph", Value: string(o.Graph), Want: "knn, eps:R or @FILE"}
+	}
+	return o.Check(math.MaxInt)
+}
+
 // Similarity gives the weight of an edge of a squared distance.
 type Similarity struct {
 	Sigma float64 `json:"sigma,omitempty"` // 0: 1 for all
