@@ -3,12 +3,13 @@ package neighbors
 import (
 	"context"
 	"errors"
-	"github.com/mustlink/mustlink/engine/points"
 	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/mustlink/mustlink/engine/points"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
@@ -237,37 +238,6 @@ func TestBits(t *testing.T) {
 		if err != nil || !slices.Equal(got, want[i*k:(i+1)*k]) || !slices.Equal(gotDist, wantDist[i*k:(i+1)*k]) {
 			t.Errorf("query %d alone gets another answer (%v)", i, err)
 		}
-	}
-}
-
-// TestSlackBoundsTheError measures the error that slack bounds, moving included.
-func TestSlackBoundsTheError(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	worst := 0.0
-	for range 3000 {
-		d := 1 + rng.IntN(60)
-		x, y, shift := make([]float64, d), make([]float64, d), make([]float64, d)
-		size := math.Exp(rng.NormFloat64() * 3)
-		for j := range d {
-			shift[j] = 10 * rng.NormFloat64()
-			x[j] = shift[j] + rng.NormFloat64()
-			y[j] = shift[j] + size*rng.NormFloat64()
-		}
-		s := &searcher{shift: shift}
-		a, b := make([]float64, d), make([]float64, d)
-		xn, yn := s.move(a, x), s.move(b, y)
-		dot := 0.0
-		for j := range d {
-			dot += a[j] * b[j]
-		}
-		diff := math.Abs(xn + yn - 2*dot - points.SquaredDistance(x, y))
-		worst = max(worst, diff/(slack(d)*(xn+yn)))
-	}
-	if worst > 1 {
-		t.Errorf("error is %.3g times its bound", worst)
-	}
-	if worst < 1e-3 {
-		t.Errorf("error is only %.3g of its bound: the bound prunes nothing", worst)
 	}
 }
 
