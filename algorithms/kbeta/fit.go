@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -43,67 +42,52 @@ func (Learner) Method() string { return Method }
 // Cost for m landmarks, q directions: m^2 kernel values, q eigenpairs of order m, O(q) for each
 // link; and what the choice of landmarks and the bandwidth take.
 //
-// Errors: no must-links, or a number of rows that is not the points'; parameters that
-// [Params.Validate] refuses, as many neighbours as landmarks, landmarks that do not exist; points
-// with NaN or Inf, or all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors are those of [learner.Learner.Fit], and no must-links, as many neighbors as landmarks,
+// landmarks that do not exist, and points all in one place.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	f := l.begin(eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.check(eng, x, set); err != nil {
+// begin returns a fit, whose input is not checked yet.
+func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *learner.Fit {
+	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
+	return learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
+}
+
+func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+	if err := checkLinks(f.Links); err != nil {
 		return nil, err
 	}
-	done := 0
-	stage := func(name string) {
-		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: 4, Elapsed: time.Since(begin)})
-		done++
-	}
+	stage := f.Stages(4)
 	stage("bandwidth")
-	k, err := l.kernel(ctx, eng, x)
+	k, err := l.kernel(ctx, f.Eng, f.X)
 	if err != nil {
 		return nil, err
 	}
 	stage("landmarks")
-	chosen, notices, err := l.landmarks(ctx, eng, landmarks.OfKernel(eng, k, x), set)
+	chosen, notices, err := l.landmarks(ctx, f.Eng, landmarks.OfKernel(f.Eng, k, f.X), f.Links)
 	if err != nil {
 		return nil, err
 	}
 	m := &metric{params: l.Params, kernel: k, rows: chosen}
-	said, err := m.fit(ctx, eng, x.Select(chosen), set, stage)
-	if err != nil {
-		return nil, err
-	}
-	status := algorithms.Status{Converged: true, Notices: append(notices, said...), Elapsed: time.Since(begin)}
-	stage("done")
-	return m.model(status), ctx.Err()
+	return m.fit(ctx, f, f.X.Select(chosen), notices, stage)
 }
 
-// fit learns from the landmarks, x, and the links, and returns what there is to say.
-func (m *metric) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) ([]string, error) {
+// fit learns from the landmarks, x, and the links, and returns the model, with these notices and others.
+func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notices []string, stage func(string)) (*Model, error) {
 	if m.params.Neighbors >= x.Len() && m.params.Extension == Reconstruction {
 		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
 	}
 	stage("eigenvectors")
 	m.support = stored.Strip(x)
-	if err := m.decompose(ctx, eng, x); err != nil {
+	if err := m.decompose(ctx, f.Eng, x); err != nil {
 		return nil, err
 	}
 	stage("weights")
-	return m.learn(set), nil
-}
-
-// check validates the parameters and the input.
-func (l Learner) check(eng *engine.Engine, x points.Points, set *links.Set) error {
-	if err := l.Params.Validate(); err != nil {
-		return err
-	}
-	if err := input.CheckPairs(eng, x, set); err != nil {
-		return err
-	}
-	return checkLinks(set)
+	f.Notices = append(notices, m.learn(f.Links)...)
+	stage("done")
+	return m.model(f.Direct()), ctx.Err()
 }
 
 func checkLinks(set *links.Set) error {

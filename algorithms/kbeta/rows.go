@@ -3,7 +3,6 @@ package kbeta
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -46,7 +45,7 @@ func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Point
 }
 
 func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
+	f := l.begin(eng, x, set)
 	chosen, notices, err := l.looked(set)
 	if err != nil {
 		return nil, err
@@ -58,19 +57,8 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 	if err != nil {
 		return nil, err
 	}
-	done := 0
-	stage := func(name string) {
-		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: 2, Elapsed: time.Since(begin)})
-		done++
-	}
 	m := &metric{params: l.Params, kernel: k, rows: chosen}
-	said, err := m.fit(ctx, eng, x, set, stage)
-	if err != nil {
-		return nil, err
-	}
-	status := algorithms.Status{Converged: true, Notices: append(notices, said...), Elapsed: time.Since(begin)}
-	stage("done")
-	return m.model(status), ctx.Err()
+	return m.fit(ctx, f, x, notices, f.Stages(2))
 }
 
 // unseen is a number of points of which only rules that do not look at them can choose.

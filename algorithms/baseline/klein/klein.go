@@ -241,6 +241,4 @@ func places(found *eigen.Result, n int) (blas.Matrix, error) {
 type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) {
-	return record.Decode[Params](Method, f, barycentric.Read)
-}
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, barycentric.Read) }

@@ -79,14 +79,11 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. The objective is F. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric, a linear map. The objective is F.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) {
-	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
-}
+func Decode(f *model.File) (*Model, error) { return record.DecodeTraced[Params](Method, f, maps.ReadLinear) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {

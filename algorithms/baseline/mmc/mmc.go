@@ -75,14 +75,11 @@ func DefaultParams() Params { return param.Default[Params]() }
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. The objective is the sum of the distances of cannot-linked points where that of the squared
-// ones of must-linked points, with eps, is 1; it rises. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// ones of must-linked points, with eps, is 1; it rises.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) {
-	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
-}
+func Decode(f *model.File) (*Model, error) { return record.DecodeTraced[Params](Method, f, maps.ReadLinear) }
 
 // Learner learns from n dense points of d features and the links between them, of both kinds. The
 // result has the type *[Model]. Must-links between equal points only, with eps_rel = 0, are an error.

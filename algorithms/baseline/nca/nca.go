@@ -66,14 +66,10 @@ func DefaultParams() Params { return param.Default[Params]() }
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of the same class; its trace is the best so far.
-// It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) {
-	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
-}
+func Decode(f *model.File) (*Model, error) { return record.DecodeTraced[Params](Method, f, maps.ReadLinear) }
 
 // Learner learns from n dense points of d features: points joined by must-links are of one class,
 // classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions than

@@ -218,8 +218,7 @@ func (p Params) discriminant(ctx context.Context, eng *engine.Engine, projected,
 	return out, nil
 }
 
-// Model is a fitted metric, the linear map y = W (x - mean). It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric, the linear map y = W (x - mean).
 type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.

@@ -93,9 +93,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return record.New(pc.Map(eng, Method, res.W), p, status), nil
 }
 
-// Model is a fitted metric, the linear map y = W (x - mean) with orthonormal rows. It is immutable and safe for
-// concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric, the linear map y = W (x - mean) with orthonormal rows.
 type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.

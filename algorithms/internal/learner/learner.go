@@ -130,6 +130,15 @@ func (f *Fit) Bounded(stage string, most int) func(iteration int, objective, gap
 	}
 }
 
+// Stages returns what reports the beginning of each of so many stages, one after the other.
+func (f *Fit) Stages(total int) func(name string) {
+	done := 0
+	return func(name string) {
+		f.Report(algorithms.Progress{Stage: name, Done: done, Total: total})
+		done++
+	}
+}
+
 // Status returns s with the time since the fit began and with the notices.
 func (f *Fit) Status(s algorithms.Status) algorithms.Status {
 	s.Elapsed, s.Notices = time.Since(f.begin), f.Notices
