@@ -44,15 +44,7 @@ func Check(x points.Points, set *links.Set) error {
 	return nil
 }
 
-// CheckPairs is Check for a method that learns from every pair: of chunklets it writes all of them out, which is priced first.
-func CheckPairs(eng *engine.Engine, x points.Points, set *links.Set) error {
-	if err := Check(x, set); err != nil {
-		return err
-	}
-	return PricePairs(eng, set)
-}
-
-// PricePairs is what CheckPairs does besides Check.
+// PricePairs prices all pairs of the chunklets, for a method that writes them out.
 func PricePairs(eng *engine.Engine, set *links.Set) error {
 	return eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), set.Bytes(), "give links, fewer of them, in place of chunklets")
 }
@@ -95,18 +87,6 @@ func Vectors(method string, x points.Points) (*points.Dense, error) {
 		return nil, &fault.ParamError{Param: "points", Value: "not dense vectors", Want: "dense vectors for " + method + " (krca with a linear kernel takes sparse rows and Gram matrices)"}
 	}
 	return dense, nil
-}
-
-// Dense is [Check] of a linear method: it validates the parameters first, and returns the points as dense vectors.
-func Dense(method string, params interface{ Validate() error }, x points.Points, set *links.Set) (*points.Dense, error) {
-	if err := params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := Vectors(method, x)
-	if err != nil {
-		return nil, err
-	}
-	return dense, Check(x, set)
 }
 
 // Pairs returns a *fault.DataError, whose row is the number of the pair, for one with a point
@@ -189,7 +169,10 @@ func AddedLinks(eng *engine.Engine, method string, x points.Points, old, set *li
 	if err := FittedOn(x, old.N()); err != nil {
 		return nil, err
 	}
-	if err := CheckPairs(eng, x, set); err != nil {
+	if err := Check(x, set); err != nil {
+		return nil, err
+	}
+	if err := PricePairs(eng, set); err != nil {
 		return nil, err
 	}
 	if set.Len() == 0 {
