@@ -86,14 +86,11 @@ type attempt struct {
 func (w *width) gaussian(ctx context.Context, sigma float64) (blas.Matrix, error) {
 	out := w.squared.Clone()
 	t := w.Eng.Backend().Kernels()
-	return out, w.Eng.For(ctx, out.Rows, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row := out.Row(i)
-			t.Scale(-1/(2*sigma*sigma), row)
-			t.Exp(row, row)
-			row[i] = 1 + ridge
-		}
-		return nil
+	return out, w.Eng.Each(ctx, out.Rows, 64, func(i int) {
+		row := out.Row(i)
+		t.Scale(-1/(2*sigma*sigma), row)
+		t.Exp(row, row)
+		row[i] = 1 + ridge
 	})
 }
 

@@ -97,12 +97,7 @@ func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) 
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	err = eng.For(ctx, r, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			f.apply(k.Row(i))
-		}
-		return nil
-	})
+	err = eng.Each(ctx, r, 64, func(i int) { f.apply(k.Row(i)) })
 	if err != nil {
 		return blas.Matrix{}, err
 	}

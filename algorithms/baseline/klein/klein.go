@@ -116,51 +116,42 @@ func shorten(ctx context.Context, eng *engine.Engine, d blas.Matrix, set *links.
 	c := classes.New(set)
 	steps := len(c.Members)
 	to := blas.NewMatrix(n, steps) // from each point to each component
-	err := eng.For(ctx, n, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row := d.Row(i)
-			for g, members := range c.Members {
-				best := math.Inf(1)
-				for _, at := range members {
-					best = min(best, row[c.Rows[at]])
-				}
-				to.Set(i, g, best)
+	err := eng.Each(ctx, n, 64, func(i int) {
+		row := d.Row(i)
+		for g, members := range c.Members {
+			best := math.Inf(1)
+			for _, at := range members {
+				best = min(best, row[c.Rows[at]])
 			}
+			to.Set(i, g, best)
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
 	through := between(to, c)
 	from := blas.NewMatrix(n, steps) // the same along shortest paths
-	err = eng.For(ctx, n, 16, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			for a := range steps {
-				best := math.Inf(1)
-				for b, v := range through.Row(a) {
-					best = min(best, to.At(i, b)+v)
-				}
-				from.Set(i, a, best)
+	err = eng.Each(ctx, n, 16, func(i int) {
+		for a := range steps {
+			best := math.Inf(1)
+			for b, v := range through.Row(a) {
+				best = min(best, to.At(i, b)+v)
 			}
+			from.Set(i, a, best)
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = eng.For(ctx, n, 16, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row, own := d.Row(i), from.Row(i)
-			for j := range i {
-				best := row[j]
-				for a, v := range to.Row(j) {
-					best = min(best, own[a]+v)
-				}
-				row[j] = best
+	err = eng.Each(ctx, n, 16, func(i int) {
+		row, own := d.Row(i), from.Row(i)
+		for j := range i {
+			best := row[j]
+			for a, v := range to.Row(j) {
+				best = min(best, own[a]+v)
 			}
+			row[j] = best
 		}
-		return nil
 	})
 	if err != nil {
 		return err

@@ -207,16 +207,13 @@ func (p Params) differences(ctx context.Context, eng *engine.Engine, x blas.Matr
 	if err != nil {
 		return y, err
 	}
-	return y, eng.For(ctx, x.Rows, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			for j, s := range scale {
-				if s > 0 && scale[i] > 0 {
-					a := math.Exp(-t.SquaredDistance(x.Row(i), x.Row(j)) / scale[i] / s)
-					t.Axpy(a, x.Row(i), y.Row(i))
-					t.Axpy(-a, x.Row(j), y.Row(i))
-				}
+	return y, eng.Each(ctx, x.Rows, 64, func(i int) {
+		for j, s := range scale {
+			if s > 0 && scale[i] > 0 {
+				a := math.Exp(-t.SquaredDistance(x.Row(i), x.Row(j)) / scale[i] / s)
+				t.Axpy(a, x.Row(i), y.Row(i))
+				t.Axpy(-a, x.Row(j), y.Row(i))
 			}
 		}
-		return nil
 	})
 }

@@ -68,7 +68,9 @@ func (p Params) Validate() error { return param.Validate(p) }
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return record.DecodeTraced[Params](Method, f, maps.ReadLinear) }
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams], targets from [Learner.WithTargets].
 type Learner struct {

@@ -79,7 +79,9 @@ func (p Params) Validate() error { return param.Validate(p) }
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return record.DecodeTraced[Params](Method, f, maps.ReadLinear) }
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
 
 // Learner learns from n dense points of d features and the links between them, of both kinds. The
 // result has the type *[Model]. Must-links between equal points only, with eps_rel = 0, are an error.

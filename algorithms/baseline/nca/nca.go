@@ -69,7 +69,9 @@ func (p Params) Validate() error { return param.Validate(p) }
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return record.DecodeTraced[Params](Method, f, maps.ReadLinear) }
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
 
 // Learner learns from n dense points of d features: points joined by must-links are of one class,
 // classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions than

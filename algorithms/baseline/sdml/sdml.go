@@ -90,7 +90,9 @@ func (p Params) Validate() error { return param.Validate(p) }
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) { return record.DecodeTraced[Params](Method, f, maps.ReadLinear) }
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
 
 // Learner learns from n dense points of d features, at most 2048, and the links between them, of either
 // kind, some between points that differ. The result has the type *[Model]; its status tells the duality

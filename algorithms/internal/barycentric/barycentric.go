@@ -61,20 +61,17 @@ func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support po
 		return err
 	}
 	t := eng.Backend().Kernels()
-	return eng.For(ctx, x.Len(), 1024, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			index, _ := near.Of(i)
-			to := y.Row(i)
-			if settled(i) {
-				copy(to, p.Row(int(index[0])))
-				continue
-			}
-			clear(to)
-			for a, j := range index {
-				t.Axpy(w.At(i, a), p.Row(int(j)), to)
-			}
+	return eng.Each(ctx, x.Len(), 1024, func(i int) {
+		index, _ := near.Of(i)
+		to := y.Row(i)
+		if settled(i) {
+			copy(to, p.Row(int(index[0])))
+			return
 		}
-		return nil
+		clear(to)
+		for a, j := range index {
+			t.Axpy(w.At(i, a), p.Row(int(j)), to)
+		}
 	})
 }
 

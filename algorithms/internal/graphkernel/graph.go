@@ -151,14 +151,11 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 		return d, err
 	}
 	t, scale := eng.Backend().Kernels(), -1/(2*s.Sigma*s.Sigma)
-	return d, eng.For(ctx, n, someRows, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row := d.Row(i)
-			t.Scale(scale, row)
-			t.Exp(row, row)
-			row[i] = 0
-		}
-		return nil
+	return d, eng.Each(ctx, n, someRows, func(i int) {
+		row := d.Row(i)
+		t.Scale(scale, row)
+		t.Exp(row, row)
+		row[i] = 0
 	})
 }
 
