@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -71,17 +72,13 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 	if f.Params.FreeConstant {
 		free = b.Constant()
 	}
-	g := blas.NewMatrix(n, r)
-	coordinates := func() {
+	coordinates := func() blas.Matrix {
 		for c := range alpha {
 			alpha[c] = max(alpha[c], least*alpha[0])
-			root := math.Sqrt(alpha[c])
-			for i, v := range b.Vectors.Row(c) {
-				g.Set(i, c, root*v)
-			}
 		}
+		return linear.Places(b.Vectors, alpha)
 	}
-	coordinates()
+	g := coordinates()
 	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}); err != nil {
 		return nil, err
 	}
@@ -102,7 +99,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		}
 		last, worse := f.round(divergence+f.slack(res, constraints), res)
 		if !worse {
-			best.result, best.alpha, best.g = res, slices.Clone(alpha), g.Clone()
+			best.result, best.alpha, best.g = res, slices.Clone(alpha), g
 		}
 		if last {
 			check := best.result.CheckRows(f.Eng, best.g, constraints, f.Params.Gamma)
@@ -116,7 +113,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 			return nil, err
 		}
 		copy(alpha[free:], ordered)
-		coordinates()
+		g = coordinates()
 	}
 }
 

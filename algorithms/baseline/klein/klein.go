@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -93,7 +94,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	y, err := places(found, n)
+	y, err := places(found)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +209,7 @@ func separate(d blas.Matrix, c *classes.Classes) {
 }
 
 // places returns the points' coordinates in the directions of positive eigenvalue.
-func places(found *eigen.Result, n int) (blas.Matrix, error) {
+func places(found *eigen.Result) (blas.Matrix, error) {
 	dims := 0
 	for dims < len(found.Values) && found.Values[dims] > 1e-12*found.Values[0] && found.Values[dims] > 0 {
 		dims++
@@ -216,14 +217,7 @@ func places(found *eigen.Result, n int) (blas.Matrix, error) {
 	if dims == 0 {
 		return blas.Matrix{}, fault.Data("", "all points came to be in one place: want points that differ, and fewer must-links")
 	}
-	y := blas.NewMatrix(n, dims)
-	for c := range dims {
-		root := math.Sqrt(found.Values[c])
-		for i, v := range found.Vectors.Row(c) {
-			y.Set(i, c, root*v)
-		}
-	}
-	return y, nil
+	return linear.Places(found.Vectors, found.Values[:dims]), nil
 }
 
 // Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use. Embed,

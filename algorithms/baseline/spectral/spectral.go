@@ -32,6 +32,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
@@ -206,22 +207,13 @@ func (p Params) weights(eng *engine.Engine, b *basis.Basis, set *links.Set) ([]f
 // placed returns the rows of V diag(alpha)^1/2 without columns of 0, one at least.
 func placed(b *basis.Basis, alpha []float64) blas.Matrix {
 	var kept []int
+	var weights []float64
 	for c, a := range alpha {
 		if a > 0 {
-			kept = append(kept, c)
+			kept, weights = append(kept, c), append(weights, a)
 		}
 	}
-	if len(kept) == 0 {
-		kept = []int{0}
-	}
-	y := blas.NewMatrix(b.Vectors.Cols, len(kept))
-	for at, c := range kept {
-		root := math.Sqrt(max(0, alpha[c]))
-		for i, v := range b.Vectors.Row(c) {
-			y.Set(i, at, root*v)
-		}
-	}
-	return y
+	return linear.Places(b.Vectors.Select(kept), weights)
 }
 
 // Model is a kernel of a graph and its extension to new points. It is immutable and safe for concurrent use. Embed,

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
@@ -119,12 +120,5 @@ func OnAxes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	out := blas.NewMatrix(v.Rows, max(1, len(w)))
-	for k, s := range w {
-		root := math.Sqrt(s)
-		for i, u := range rows.Row(k) {
-			out.Set(i, k, root*u)
-		}
-	}
-	return out, nil
+	return linear.Places(rows, w), nil
 }

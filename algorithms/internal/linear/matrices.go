@@ -30,6 +30,19 @@ func Axes(ctx context.Context, eng *engine.Engine, a blas.Matrix, dims int) (bla
 	return out, nil
 }
 
+// Places returns coordinates whose inner products are U' diag(weights) U: column c, of n values, is row
+// c of U times the root of its weight. There is one column of zeros without weights.
+func Places(u blas.Matrix, weights []float64) blas.Matrix {
+	out := blas.NewMatrix(u.Cols, max(1, len(weights)))
+	for c, w := range weights {
+		root := math.Sqrt(w)
+		for i, v := range u.Row(c) {
+			out.Set(i, c, root*v)
+		}
+	}
+	return out
+}
+
 // DivideColumns divides each column of m by its unit.
 func DivideColumns(m blas.Matrix, units []float64) {
 	for i := range m.Rows {
