@@ -53,7 +53,7 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 			return nil, nil, &fault.DataError{Row: i, Err: errOverflow}
 		}
 	}
-	return found.Index, found.Squared, nil
+	return slices.Clone(found.Index), slices.Clone(found.Squared), nil // a cache may hold these
 }
 
 // moderate is the size of values up to which no sum of their squares overflows.
