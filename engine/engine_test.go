@@ -196,9 +196,12 @@ func TestForCovers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := e.Each(context.Background(), n, block, func(i int) { count[i].Add(1) }); err != nil {
+			t.Fatal(err)
+		}
 		for i := range count {
-			if c := count[i].Load(); c != 1 {
-				t.Fatalf("index %d was visited %d times", i, c)
+			if c := count[i].Load(); c != 2 {
+				t.Fatalf("index %d was visited %d times, by For and Each: want 2", i, c)
 			}
 		}
 	})

@@ -57,6 +57,16 @@ func (e *Engine) For(ctx context.Context, n, block int, f func(lo, hi int) error
 	return l.result()
 }
 
+// Each is [Engine.For] for work on one item at a time that cannot fail.
+func (e *Engine) Each(ctx context.Context, n, block int, f func(i int)) error {
+	return e.For(ctx, n, block, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+		return nil
+	})
+}
+
 // loop is one call of For. Blocks are handed out in ascending order: when a block fails,
 // all lower ones have been handed out, which makes the lowest failure well defined.
 type loop struct {

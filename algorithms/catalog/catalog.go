@@ -1,3 +1,8 @@
+// Package catalog (engine room: may change) is the one table of all learning methods by name: it
+// makes learners from strings, and saves and loads fitted models.
+//
+// Programs that take a method's name from a person go through here; programs that know
+// which method they want import its package.
 package catalog
 
 import (
@@ -5,8 +10,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
@@ -78,6 +85,11 @@ func entry[P parameters, M algorithms.Model](about algorithms.About, learner fun
 	return m
 }
 
+// of is [entry] for a method whose parameters learn.
+func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error)) Method {
+	return entry((*new(P)).Rules().About, learner.New[P], decode)
+}
+
 // read sets the parameters, and what is common to all methods, to what a person chose.
 func (m Method) read(params any, common *algorithms.Common, c Config) error {
 	rest, err := m.fromFiles(params, common, c.Params)
@@ -144,4 +156,42 @@ func Lookup(name string) (Method, error) {
 		names = append(names, m.Name)
 	}
 	return Method{}, fault.Unknown("method", name, names)
+}
+
+// Lesson is what a learner may learn from besides points and links.
+type Lesson struct {
+	Triplets    []links.Triplet
+	Quadruplets []links.Quadruplet
+	Targets     []float64 // one number for each row
+}
+
+// Teach returns the learner that learns from the lesson, too. A part that the method does not learn from is a
+// *fault.ParamError.
+func Teach(l algorithms.Learner, lesson Lesson) (algorithms.Learner, error) {
+	if n := len(lesson.Triplets); n > 0 {
+		with, ok := l.(algorithms.Triplets)
+		if !ok {
+			return nil, notTaught(l, "number of triplets", n)
+		}
+		l = with.WithTriplets(lesson.Triplets)
+	}
+	if n := len(lesson.Quadruplets); n > 0 {
+		with, ok := l.(algorithms.Quadruplets)
+		if !ok {
+			return nil, notTaught(l, "number of quadruplets", n)
+		}
+		l = with.WithQuadruplets(lesson.Quadruplets)
+	}
+	if n := len(lesson.Targets); n > 0 {
+		with, ok := l.(algorithms.Targets)
+		if !ok {
+			return nil, notTaught(l, "number of targets", n)
+		}
+		l = with.WithTargets(lesson.Targets)
+	}
+	return l, nil
+}
+
+func notTaught(l algorithms.Learner, what string, n int) error {
+	return &fault.ParamError{Param: what, Value: n, Want: fmt.Sprintf("none: %s does not learn from them", l.Method())}
 }

@@ -81,19 +81,16 @@ func (b *blocks) averages(ctx context.Context, eng *engine.Engine, k blas.Matrix
 		size[places[i]]++
 	}
 	means = eng.NewMatrix(b.len(), b.len())
-	err = eng.For(ctx, b.len(), kernelBlock, func(lo, hi int) error {
-		for v := lo; v < hi; v++ {
-			row := means.Row(v)
-			for _, i := range members[v] {
-				for j, x := range k.Row(i) {
-					row[places[j]] += x
-				}
-			}
-			for w := range row {
-				row[w] /= size[v] * size[w]
+	err = eng.Each(ctx, b.len(), kernelBlock, func(v int) {
+		row := means.Row(v)
+		for _, i := range members[v] {
+			for j, x := range k.Row(i) {
+				row[places[j]] += x
 			}
 		}
-		return nil
+		for w := range row {
+			row[w] /= size[v] * size[w]
+		}
 	})
 	if err != nil {
 		return means, size, err

@@ -260,13 +260,10 @@ func (r *penalized) measure() error {
 	for c := range places {
 		places[c] = r.metric(c).turn(r.eng, r.centers.View(c, c+1, 0, r.centers.Cols))
 	}
-	return r.eng.For(r.ctx, r.x.Rows, 128, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			for c := range r.p.K {
-				r.distance.Set(i, c, t.SquaredDistance(r.metric(c).y.Row(i), places[c].Row(0)))
-			}
+	return r.eng.Each(r.ctx, r.x.Rows, 128, func(i int) {
+		for c := range r.p.K {
+			r.distance.Set(i, c, t.SquaredDistance(r.metric(c).y.Row(i), places[c].Row(0)))
 		}
-		return nil
 	})
 }
 

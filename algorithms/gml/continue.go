@@ -3,7 +3,6 @@ package gml
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
@@ -38,13 +37,14 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 
 // more returns the fit of more links.
 func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit, error) {
-	f := &fit{Learner: Learner{Params: m.Params()}, eng: eng, x: x, before: m, bounds: m.about.Bounds, begin: time.Now()}
+	f := Learner{Params: m.Params()}.begin(eng, x, set)
+	f.before, f.bounds = m, m.about.Bounds
 	var err error
 	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
 		return nil, err
 	}
 	f.Params.Metric = "" // the kernel is that of the metric
-	f.Triplets, f.Seed = m.taught.Triplets, m.taught.Seed
+	f.Seed = m.taught.Seed
 	f.Kernel, err = m.base()
 	return f, err
 }
@@ -73,19 +73,19 @@ func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Con
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
 	}
-	return f.before.taught.Turned(ctx, f.eng, f.before.Map, f.x, f.wishes, linked, constraints, r)
+	return f.before.taught.Turned(ctx, f.Eng, f.before.Map, f.X, f.wishes, linked, constraints, r)
 }
 
 // moved learns with the spectral prior of the model that more links are added to, whose places are the rows of G L.
 func (f *fit) moved(ctx context.Context) (*learned, error) {
-	old, b := f.before, f.eng.Backend()
+	old, b := f.before, f.Eng.Backend()
 	g := old.Places().Clone()
 	b.Trsm(false, false, old.factor, g)
 	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: g.Rows, D: g.Cols, Data: g.Data}); err != nil {
 		return nil, err
 	}
 	constraints := f.bounds.Constraints(f.wishes, nil)
-	res, err := logdet.Rows(ctx, f.eng, g, constraints, f.options())
+	res, err := logdet.Rows(ctx, f.Eng, g, constraints, f.options())
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +94,12 @@ func (f *fit) moved(ctx context.Context) (*learned, error) {
 		return nil, err
 	}
 	f.round(divergence+f.slack(res, constraints), res)
-	check := res.CheckRows(f.eng, g, constraints, f.Params.Gamma)
+	check := res.CheckRows(f.Eng, g, constraints, f.Params.Gamma)
 	l, err := f.factor(ctx, res.A)
 	if err != nil {
 		return nil, err
 	}
-	return &learned{old.turned(f.eng, g, l), kept{f.about(res, check), old.weights, l}}, nil
+	return &learned{old.turned(f.Eng, g, l), kept{f.about(res, check), old.weights, l}}, nil
 }
 
 // turned returns the map to the coordinates G L.

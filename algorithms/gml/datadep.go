@@ -33,7 +33,7 @@ type deformed struct {
 
 // datadep learns with the prior of a deformed kernel.
 func (f *fit) datadep(ctx context.Context) (*learned, error) {
-	k, err := f.Params.In(ctx, f.eng, f.Kernel, f.x, baseKernel)
+	k, err := f.Params.In(ctx, f.Eng, f.Kernel, f.X, baseKernel)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, r := f.x.Len(), len(basis.Values)
-	if err := f.eng.Check(fmt.Sprintf("deformed kernel matrix of %d points", n), 4*engine.MatrixBytes(n, n), "use fewer points, or prior=rbf"); err != nil {
+	n, r := f.X.Len(), len(basis.Values)
+	if err := f.Eng.Check(fmt.Sprintf("deformed kernel matrix of %d points", n), 4*engine.MatrixBytes(n, n), "use fewer points, or prior=rbf"); err != nil {
 		return nil, err
 	}
 	d := &deformed{fit: f, theta: make([]float64, r), linked: f.wishes.Linked()}
@@ -52,7 +52,7 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 		}
 		d.theta = slices.Clone(f.before.weights)
 	}
-	if d.s, err = k.Gram(ctx, f.eng, f.x); err != nil {
+	if d.s, err = k.Gram(ctx, f.Eng, f.X); err != nil {
 		return nil, err
 	}
 	mean := 0.0
@@ -68,9 +68,9 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 			d.v.Set(i, c, v)
 		}
 	}
-	f.eng.Backend().Gemm(false, false, 1, d.s, d.v, 0, d.w)
-	f.eng.Backend().Gemm(true, false, 1, d.v, d.w, 0, d.c)
-	if err := f.find(ctx, k, f.x); err != nil {
+	f.Eng.Backend().Gemm(false, false, 1, d.s, d.v, 0, d.w)
+	f.Eng.Backend().Gemm(true, false, 1, d.v, d.w, 0, d.c)
+	if err := f.find(ctx, k, f.X); err != nil {
 		return nil, err
 	}
 	return d.alternate(ctx, k)
@@ -90,23 +90,23 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 		}
 		m := d.among(d.linked, d.linked)
 		res, err := d.project(func(o logdet.Options) (*logdet.Result, error) {
-			return logdet.Kernel(ctx, d.eng, m.Clone(), constraints, o)
+			return logdet.Kernel(ctx, d.Eng, m.Clone(), constraints, o)
 		})
 		if err != nil {
 			return nil, err
 		}
-		divergence, err := apart(ctx, d.eng, res.A, m) // of the whole K and M, too: elsewhere K follows M
+		divergence, err := apart(ctx, d.Eng, res.A, m) // of the whole K and M, too: elsewhere K follows M
 		if err != nil {
 			return nil, err
 		}
-		b := logdetmetric.Change(d.eng, res, constraints)
+		b := logdetmetric.Change(d.Eng, res, constraints)
 		last, worse := d.round(divergence+d.slack(res, constraints), res)
 		if !worse {
 			best.result, best.theta, best.f, best.m, best.b = res, d.theta, d.f, m, b
 		}
 		if last {
 			d.theta, d.f = best.theta, best.f
-			check, err := best.result.CheckKernel(ctx, d.eng, best.m, constraints, d.Params.Gamma)
+			check, err := best.result.CheckKernel(ctx, d.Eng, best.m, constraints, d.Params.Gamma)
 			if err != nil {
 				return nil, err
 			}
@@ -119,7 +119,7 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 			}
 			return &learned{m, kept{about: d.about(best.result, check), weights: d.theta}}, nil
 		}
-		if d.theta, err = minimiseTheta(d.eng, d.c, d.energies(b), d.theta); err != nil {
+		if d.theta, err = minimiseTheta(d.Eng, d.c, d.energies(b), d.theta); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +127,7 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 
 // factor computes F = (I + Theta C)^-1 Theta, as R (I + R C R)^-1 R for R = Theta^1/2.
 func (d *deformed) factor() error {
-	f, err := resolvent(d.eng, d.c, d.theta)
+	f, err := resolvent(d.Eng, d.c, d.theta)
 	d.f = f
 	return err
 }
@@ -172,8 +172,8 @@ func (d *deformed) among(rows, cols []int) blas.Matrix {
 	}
 	left, right := d.w.Select(rows), d.w.Select(cols)
 	half := blas.NewMatrix(len(rows), d.f.Cols)
-	d.eng.Backend().Gemm(false, false, 1, left, d.f, 0, half)
-	d.eng.Backend().Gemm(false, true, -1, half, right, 1, out)
+	d.Eng.Backend().Gemm(false, false, 1, left, d.f, 0, half)
+	d.Eng.Backend().Gemm(false, true, -1, half, right, 1, out)
 	return out
 }
 
@@ -182,16 +182,16 @@ func (d *deformed) among(rows, cols []int) blas.Matrix {
 func (d *deformed) energies(b blas.Matrix) []float64 {
 	r, m := len(d.theta), len(d.linked)
 	change := blas.NewMatrix(r, r) // I - C F
-	d.eng.Backend().Gemm(false, false, -1, d.c, d.f, 0, change)
+	d.Eng.Backend().Gemm(false, false, -1, d.c, d.f, 0, change)
 	for i := range r {
 		change.Set(i, i, 1+change.At(i, i))
 	}
 	across, half := blas.NewMatrix(r, m), blas.NewMatrix(r, m)
-	d.eng.Backend().Gemm(false, true, 1, change, d.w.Select(d.linked), 0, across)
-	d.eng.Backend().Gemm(false, false, 1, across, b, 0, half)
+	d.Eng.Backend().Gemm(false, true, 1, change, d.w.Select(d.linked), 0, across)
+	d.Eng.Backend().Gemm(false, false, 1, across, b, 0, half)
 	smooth := blas.NewMatrix(r, r)
-	d.eng.Backend().Gemm(false, false, 1, change, d.c, 0, smooth)
-	t, out := d.eng.Backend().Kernels(), make([]float64, r)
+	d.Eng.Backend().Gemm(false, false, 1, change, d.c, 0, smooth)
+	t, out := d.Eng.Backend().Kernels(), make([]float64, r)
 	for i := range out {
 		out[i] = max(0, smooth.At(i, i)-t.Dot(half.Row(i), across.Row(i)))
 	}
@@ -202,32 +202,32 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 // E - W F V' =: H, which turns kernel values of S with all training points into those of M with some,
 // K(c, .) = (H_c - M_cL B H_L) s(.).
 func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*maps.Map, error) {
-	n := d.x.Len()
+	n := d.X.Len()
 	rows := logdetmetric.Carry(d.linked, n, d.Seed)
 	turn := func(rows []int) blas.Matrix { // H of some points, |rows| x n
-		half, out := blas.NewMatrix(len(rows), d.f.Cols), d.eng.NewMatrix(len(rows), n)
-		d.eng.Backend().Gemm(false, false, 1, d.w.Select(rows), d.f, 0, half)
-		d.eng.Backend().Gemm(false, true, -1, half, d.v, 0, out)
+		half, out := blas.NewMatrix(len(rows), d.f.Cols), d.Eng.NewMatrix(len(rows), n)
+		d.Eng.Backend().Gemm(false, false, 1, d.w.Select(rows), d.f, 0, half)
+		d.Eng.Backend().Gemm(false, true, -1, half, d.v, 0, out)
 		for a, i := range rows {
 			out.Set(a, i, out.At(a, i)+1)
 		}
 		return out
 	}
-	if err := d.eng.Check("learned kernel matrix", 3*engine.MatrixBytes(len(rows), n), "use fewer points"); err != nil {
+	if err := d.Eng.Check("learned kernel matrix", 3*engine.MatrixBytes(len(rows), n), "use fewer points"); err != nil {
 		return nil, err
 	}
 	across := d.among(rows, d.linked)
 	change := blas.NewMatrix(len(rows), len(d.linked)) // M_cL B
-	d.eng.Backend().Gemm(false, false, 1, across, b, 0, change)
+	d.Eng.Backend().Gemm(false, false, 1, across, b, 0, change)
 	gram := d.among(rows, rows)
-	d.eng.Backend().Gemm(false, true, -1, change, across, 1, gram)
-	axes, err := logdetmetric.Axes(ctx, d.eng, gram, d.Params.Dims)
+	d.Eng.Backend().Gemm(false, true, -1, change, across, 1, gram)
+	axes, err := logdetmetric.Axes(ctx, d.Eng, gram, d.Params.Dims)
 	if err != nil {
 		return nil, err
 	}
 	values := turn(rows)
-	d.eng.Backend().Gemm(false, false, -1, change, turn(d.linked), 1, values)
-	v := d.eng.NewMatrix(axes.Rows, n)
-	d.eng.Backend().Gemm(false, false, 1, axes, values, 0, v)
-	return maps.NewExpansion(Method, k, d.x, v, nil), nil
+	d.Eng.Backend().Gemm(false, false, -1, change, turn(d.linked), 1, values)
+	v := d.Eng.NewMatrix(axes.Rows, n)
+	d.Eng.Backend().Gemm(false, false, 1, axes, values, 0, v)
+	return maps.NewExpansion(Method, k, d.X, v, nil), nil
 }

@@ -91,7 +91,7 @@ func TestDeformed(t *testing.T) {
 	}
 	all := &points.Dense{N: n + others, D: 2, Data: random(rng, n+others, 2).Data}
 	train := points.Slice(all, 0, n)
-	d := &deformed{fit: &fit{Learner: of(DataDep), eng: eng, x: train}, theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
+	d := &deformed{fit: of(DataDep).begin(eng, train, nil), theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
 	if d.s, err = k.Gram(ctx, eng, train); err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -57,11 +56,17 @@ func (Learner) Method() string { return Method }
 // sweep; for rbf 2 m^2 flops a link and sweep, m the linked points, and some dozen factorisations of order m a
 // round.
 //
-// Errors: neither links nor triplets, triplets of rows that there are not; parameters that [Params.Validate] refuses, as many neighbours or eigenvectors as points; a
-// percentile of 0 as bound; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that do
+// not exist, as many neighbors or eigenvectors as points, and a percentile of 0 as bound.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, named(err))
+	f := l.begin(eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
+		if err := f.wishes.Check(Method, x.Len()); err != nil {
+			return nil, err
+		}
+		m, err := f.model(ctx)
+		return m, named(err)
+	})
 }
 
 // named says of an error that a matrix is singular which one it is.
@@ -78,24 +83,11 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	return l
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f, err := l.begin(eng, x, set)
-	if err != nil {
-		return nil, err
-	}
-	return f.model(ctx)
-}
-
-// begin returns a fit, whose input is checked.
-func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) (*fit, error) {
-	f := &fit{Learner: l, eng: eng, x: x, wishes: logdetmetric.Wishes{Links: set, Triplets: l.Triplets}, begin: time.Now()}
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	if err := input.CheckPairs(eng, x, set); err != nil {
-		return nil, err
-	}
-	return f, f.wishes.Check(Method, x.Len())
+// begin returns a fit, whose input is not checked yet.
+func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
+	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
+	f := learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
+	return &fit{Fit: f, Params: l.Params, given: l.Basis, wishes: logdetmetric.Wishes{Links: set, Triplets: l.Triplets}}
 }
 
 // model learns the metric.
@@ -112,10 +104,10 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{kept: learned.kept}
-	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.Learner.Basis == nil { // which a model does not hold
+	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.given == nil { // which a model does not hold
 		m.taught = f.wishes.Taught(f.last, f.Seed)
 	}
-	status := algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message, Notices: f.notices, Elapsed: time.Since(f.begin)}
+	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message})
 	m.Traced = record.NewTraced(learned.Map, f.Params, status, f.trace)
 	return m, ctx.Err()
 }
@@ -128,11 +120,10 @@ type learned struct {
 
 // fit is a call of Fit under way.
 type fit struct {
-	Learner
-	eng       *engine.Engine
-	x         points.Points
+	*learner.Fit
+	Params    Params
+	given     *eigen.Result // vectors to weigh, nil for those that the Params name
 	wishes    logdetmetric.Wishes
-	begin     time.Time
 	before    *Model // that more links are added to, whose bounds and prior stay, or nil
 	warm      *warm  // what fits of other gamma have found, or nil
 	bounds    logdetmetric.Bounds
@@ -141,7 +132,6 @@ type fit struct {
 	sweeps    int // of all rounds
 	converged bool
 	message   string
-	notices   []string
 }
 
 // options are those of the projections, which go on from the model that more links are added to.
@@ -172,14 +162,14 @@ func (f *fit) project(run func(o logdet.Options) (*logdet.Result, error)) (*logd
 
 // find finds the bounds, in the feature space of the first prior, and leaves hopeless wishes out.
 func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error {
-	hopeless, err := f.wishes.Drop(ctx, f.eng, k, x)
+	hopeless, err := f.wishes.Drop(ctx, f.Eng, k, x)
 	if err != nil {
 		return err
 	}
 	if f.before == nil {
-		f.bounds, _, err = f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
+		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.wishes.Triplets) > 0, f.Seed)
 	}
-	f.notices = append(append(f.notices, f.bounds.Notices()...), hopeless...)
+	f.Notices = append(append(f.Notices, f.bounds.Notices()...), hopeless...)
 	return err
 }
 
@@ -201,7 +191,7 @@ func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
 		}
 	}
 	f.trace = append(f.trace, objective)
-	f.Progress.Report(algorithms.Progress{Stage: "rounds", Done: len(f.trace), Total: f.Params.Outer, Objective: objective, Residual: r.Change, Elapsed: time.Since(f.begin)})
+	f.Report(algorithms.Progress{Stage: "rounds", Done: len(f.trace), Total: f.Params.Outer, Objective: objective, Residual: r.Change})
 	if f.message = ""; !r.Converged {
 		f.message = fmt.Sprintf("%d sweeps did not reach the tolerance %g in round %d: raise max_iter or tol", r.Sweeps, f.Params.Tol, len(f.trace))
 	}

@@ -96,14 +96,14 @@ func TestObjective(t *testing.T) {
 	y := m.Places()
 	alpha := m.Weights()
 	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L: M's part is found from the eigenvectors again.
-	task := &fit{Learner: l, eng: enginetest.New(t, 0), x: x}
+	task := l.begin(enginetest.New(t, 0), x, nil)
 	ctx := context.Background()
 	found, err := task.basis(ctx, kernel.Linear())
 	if err != nil {
 		t.Fatal(err)
 	}
 	inner := blas.NewMatrix(6, 6) // diag(1/sqrt(alpha)) V' Y: a factor of A
-	task.eng.Backend().Gemm(false, false, 1, found.Vectors, y, 0, inner)
+	task.Eng.Backend().Gemm(false, false, 1, found.Vectors, y, 0, inner)
 	trace := 0.0
 	for i := range 6 {
 		for c := range 6 {
@@ -112,9 +112,9 @@ func TestObjective(t *testing.T) {
 		}
 	}
 	product := blas.NewMatrix(6, 6)
-	task.eng.Backend().Syrk(false, 1, inner, 0, product)
+	task.Eng.Backend().Syrk(false, 1, inner, 0, product)
 	w := make([]float64, 6)
-	if err := task.eng.SymEig(ctx, product, w, false); err != nil {
+	if err := task.Eng.SymEig(ctx, product, w, false); err != nil {
 		t.Fatal(err)
 	}
 	want := trace - 6
@@ -258,7 +258,7 @@ func TestGivenBasis(t *testing.T) {
 		l := of(Spectral)
 		l.Params.Rank, l.Params.Basis, l.Params.Neighbors = 6, name, 40
 		want := fitted(t, l, x, set)
-		task := &fit{Learner: l, eng: enginetest.New(t, 0), x: x}
+		task := l.begin(enginetest.New(t, 0), x, nil)
 		b, err := task.basis(context.Background(), kernel.Linear())
 		if err != nil {
 			t.Fatal(err)

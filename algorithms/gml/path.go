@@ -33,7 +33,12 @@ func (l Learner) PathValue() (name string, value float64) { return "gamma", l.Pa
 // type *[Path], which keeps x and set.
 func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.Gamma = DefaultParams().Gamma
-	if _, err := l.begin(eng, x, set); err != nil {
+	f := l.begin(eng, x, set)
+	err := f.Check(l.Params)
+	if err == nil {
+		err = f.wishes.Check(Method, x.Len())
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &Path{l, x, set}, nil
@@ -75,10 +80,7 @@ func (p *Path) each(ctx context.Context, eng *engine.Engine, gamma []float64, us
 	}
 	found := &warm{}
 	err := input.Falling(gamma, func(v float64, places []int) error {
-		f, err := p.at(v).begin(eng, p.x, p.links)
-		if err != nil {
-			return err
-		}
+		f := p.at(v).begin(eng, p.x, p.links)
 		f.warm = found.next()
 		m, err := f.model(ctx)
 		if err != nil {

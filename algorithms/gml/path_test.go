@@ -113,10 +113,7 @@ func TestPathIsWarm(t *testing.T) {
 		l.Params.MaxIter = 2000
 		found := &warm{}
 		sweeps := func(w *warm) int {
-			f, err := l.begin(eng, x, set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := l.begin(eng, x, set)
 			f.warm = w
 			if _, err := f.model(t.Context()); err != nil {
 				t.Fatal(err)

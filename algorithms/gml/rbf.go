@@ -20,22 +20,22 @@ const ridge = 1e-6
 
 // rbf learns with the prior of a Gaussian kernel.
 func (f *fit) rbf(ctx context.Context) (*learned, error) {
-	base, err := f.Params.In(ctx, f.eng, f.Kernel, f.x, DefaultKernel)
+	base, err := f.Params.In(ctx, f.Eng, f.Kernel, f.X, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
-	hopeless, err := f.wishes.Drop(ctx, f.eng, base, f.x)
+	hopeless, err := f.wishes.Drop(ctx, f.Eng, base, f.X)
 	if err != nil {
 		return nil, err
 	}
-	f.notices = append(f.notices, hopeless...)
+	f.Notices = append(f.Notices, hopeless...)
 	linked := f.wishes.Linked()
 	m := len(linked)
-	if err := f.eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links"); err != nil {
+	if err := f.Eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links"); err != nil {
 		return nil, err
 	}
 	w := &width{fit: f, linked: linked, base: base}
-	if w.squared, err = base.SquaredDistances(ctx, f.eng, f.x.Select(linked)); err != nil {
+	if w.squared, err = base.SquaredDistances(ctx, f.Eng, f.X.Select(linked)); err != nil {
 		return nil, err
 	}
 	a, err := w.begin(ctx)
@@ -85,15 +85,12 @@ type attempt struct {
 // gaussian returns R + ridge I for a width.
 func (w *width) gaussian(ctx context.Context, sigma float64) (blas.Matrix, error) {
 	out := w.squared.Clone()
-	t := w.eng.Backend().Kernels()
-	return out, w.eng.For(ctx, out.Rows, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row := out.Row(i)
-			t.Scale(-1/(2*sigma*sigma), row)
-			t.Exp(row, row)
-			row[i] = 1 + ridge
-		}
-		return nil
+	t := w.Eng.Backend().Kernels()
+	return out, w.Eng.Each(ctx, out.Rows, 64, func(i int) {
+		row := out.Row(i)
+		t.Scale(-1/(2*sigma*sigma), row)
+		t.Exp(row, row)
+		row[i] = 1 + ridge
 	})
 }
 
@@ -121,7 +118,7 @@ func (w *width) first(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	a.bounds, _, err = w.Params.Bounds(ctx, w.eng, k, w.x, len(w.Triplets) > 0, w.Seed)
+	a.bounds, _, err = w.Params.Bounds(ctx, w.Eng, k, w.X, len(w.wishes.Triplets) > 0, w.Seed)
 	return err
 }
 
@@ -130,14 +127,14 @@ func (w *width) project(ctx context.Context, a *attempt) (err error) {
 	if a.prior, err = w.gaussian(ctx, a.sigma); err != nil {
 		return err
 	}
-	w.eng.Backend().Kernels().Scale(a.alpha, a.prior.Data)
+	w.Eng.Backend().Kernels().Scale(a.alpha, a.prior.Data)
 	a.result, err = w.fit.project(func(o logdet.Options) (*logdet.Result, error) {
-		return logdet.Kernel(ctx, w.eng, a.prior.Clone(), a.constraints, o)
+		return logdet.Kernel(ctx, w.Eng, a.prior.Clone(), a.constraints, o)
 	})
 	if err != nil {
 		return err
 	}
-	divergence, err := apart(ctx, w.eng, a.result.A, a.prior)
+	divergence, err := apart(ctx, w.Eng, a.result.A, a.prior)
 	a.objective = divergence + w.slack(a.result, a.constraints)
 	return err
 }
@@ -165,7 +162,7 @@ func (w *width) meanDistance(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if spec, err = bandwidth.Resolve(ctx, w.eng, spec, w.x); err != nil {
+	if spec, err = bandwidth.Resolve(ctx, w.Eng, spec, w.X); err != nil {
 		return 0, err
 	}
 	v := sigma(spec.String())
@@ -225,7 +222,7 @@ func (w *width) profile(ctx context.Context, k blas.Matrix, sigma float64) (valu
 	if err != nil {
 		return 0, 0, err
 	}
-	trace, det, err := against(ctx, w.eng, k, r)
+	trace, det, err := against(ctx, w.Eng, k, r)
 	if _, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
 		return math.Inf(1), 1, nil
 	}
@@ -297,17 +294,17 @@ func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 	}
 	m, err := w.turned(ctx, w.linked, a.constraints, a.result)
 	if err == nil && m == nil {
-		b := logdetmetric.Change(w.eng, a.result, a.constraints)
-		m, err = logdetmetric.Learned(ctx, w.eng, Method, k, a.alpha, w.x, w.linked, b, w.Params.Dims, w.Seed)
+		b := logdetmetric.Change(w.Eng, a.result, a.constraints)
+		m, err = logdetmetric.Learned(ctx, w.Eng, Method, k, a.alpha, w.X, w.linked, b, w.Params.Dims, w.Seed)
 	}
 	if err != nil {
 		return nil, err
 	}
-	check, err := a.result.CheckKernel(ctx, w.eng, a.prior, a.constraints, w.Params.Gamma)
+	check, err := a.result.CheckKernel(ctx, w.Eng, a.prior, a.constraints, w.Params.Gamma)
 	if err != nil {
 		return nil, err
 	}
-	w.notices = append(w.notices, a.notices...)
+	w.Notices = append(w.Notices, a.notices...)
 	w.bounds = a.bounds
 	head := w.about(a.result, check)
 	head.Alpha = a.alpha

@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -25,7 +26,7 @@ func (f *fit) spectral(ctx context.Context) (*learned, error) {
 	if f.before != nil {
 		return f.moved(ctx)
 	}
-	k, err := f.Params.In(ctx, f.eng, f.Kernel, f.x, DefaultKernel)
+	k, err := f.Params.In(ctx, f.Eng, f.Kernel, f.X, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
@@ -40,29 +41,29 @@ func (f *fit) spectral(ctx context.Context) (*learned, error) {
 func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) {
 	b, err := f.warm.basis(func() (*basis.Basis, error) { return f.vectors(ctx, k) })
 	if err == nil {
-		f.notices = append(f.notices, b.Notices...)
+		f.Notices = append(f.Notices, b.Notices...)
 	}
 	return b, err
 }
 
 // vectors returns the vectors that are given, or those of the points in the feature space of k.
 func (f *fit) vectors(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) {
-	if f.Learner.Basis != nil {
-		return basis.Given(f.eng, f.Learner.Basis, f.x.Len(), f.Params.Rank)
+	if f.given != nil {
+		return basis.Given(f.Eng, f.given, f.X.Len(), f.Params.Rank)
 	}
 	r := f.Params.Rank
 	if r == 0 {
-		r = max(2, min(40, f.x.Len()/10))
+		r = max(2, min(40, f.X.Len()/10))
 	}
 	return basis.Choice{
 		Kind: f.Params.Basis, Normalized: f.Params.Laplacian == Normalized, Neighbourhood: f.Params.Neighbourhood,
 		Rank: r, Similarities: f.Similarities, Seed: f.Seed,
-	}.Make(ctx, f.eng, k, f.x)
+	}.Make(ctx, f.Eng, k, f.X)
 }
 
 // alternate learns K and alpha in turn.
 func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*learned, error) {
-	r, n := len(b.Values), f.x.Len()
+	r, n := len(b.Values), f.X.Len()
 	alpha := make([]float64, r)
 	for i, mu := range b.Values {
 		alpha[i] = math.Exp(-f.Params.Diffusion * mu)
@@ -71,17 +72,13 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 	if f.Params.FreeConstant {
 		free = b.Constant()
 	}
-	g := blas.NewMatrix(n, r)
-	coordinates := func() {
+	coordinates := func() blas.Matrix {
 		for c := range alpha {
 			alpha[c] = max(alpha[c], least*alpha[0])
-			root := math.Sqrt(alpha[c])
-			for i, v := range b.Vectors.Row(c) {
-				g.Set(i, c, root*v)
-			}
 		}
+		return linear.Places(b.Vectors, alpha)
 	}
-	coordinates()
+	g := coordinates()
 	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}); err != nil {
 		return nil, err
 	}
@@ -92,7 +89,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		g      blas.Matrix
 	}
 	for {
-		res, err := f.project(func(o logdet.Options) (*logdet.Result, error) { return logdet.Rows(ctx, f.eng, g, constraints, o) })
+		res, err := f.project(func(o logdet.Options) (*logdet.Result, error) { return logdet.Rows(ctx, f.Eng, g, constraints, o) })
 		if err != nil {
 			return nil, err
 		}
@@ -102,10 +99,10 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		}
 		last, worse := f.round(divergence+f.slack(res, constraints), res)
 		if !worse {
-			best.result, best.alpha, best.g = res, slices.Clone(alpha), g.Clone()
+			best.result, best.alpha, best.g = res, slices.Clone(alpha), g
 		}
 		if last {
-			check := best.result.CheckRows(f.eng, best.g, constraints, f.Params.Gamma)
+			check := best.result.CheckRows(f.Eng, best.g, constraints, f.Params.Gamma)
 			return f.placed(ctx, k, b, best.g, best.result, check, best.alpha)
 		}
 		for i := range alpha {
@@ -116,7 +113,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 			return nil, err
 		}
 		copy(alpha[free:], ordered)
-		coordinates()
+		g = coordinates()
 	}
 }
 
@@ -136,7 +133,7 @@ func (f *fit) divergence(ctx context.Context, a blas.Matrix) (float64, error) {
 // factor returns L of A = L L', zeros above the diagonal.
 func (f *fit) factor(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 	l := a.Clone()
-	if err := f.eng.Cholesky(ctx, l); err != nil {
+	if err := f.Eng.Cholesky(ctx, l); err != nil {
 		return blas.Matrix{}, err
 	}
 	for i := range l.Rows {
@@ -159,20 +156,20 @@ func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g bla
 		turn := blas.NewMatrix(l.Rows, l.Rows) // diag(alpha)^1/2 L
 		for i := range turn.Rows {
 			copy(turn.Row(i)[:i+1], l.Row(i)[:i+1])
-			f.eng.Backend().Kernels().Scale(math.Sqrt(alpha[i]), turn.Row(i))
+			f.Eng.Backend().Kernels().Scale(math.Sqrt(alpha[i]), turn.Row(i))
 		}
-		m.Map = nystrom.New(f.eng, Method, k, f.x, nystrom.Rule{
-			Vectors: b.Vectors, Values: b.Values, Turn: turn, Degrees: b.Degrees, Neighbors: min(f.Params.Neighbors, f.x.Len()),
+		m.Map = nystrom.New(f.Eng, Method, k, f.X, nystrom.Rule{
+			Vectors: b.Vectors, Values: b.Values, Turn: turn, Degrees: b.Degrees, Neighbors: min(f.Params.Neighbors, f.X.Len()),
 			Similarity: b.Similarity, Normalized: f.Params.Laplacian == Normalized,
 		})
 		return m, nil
 	}
 	y := g.Clone()
-	f.eng.Backend().Trmm(false, false, l, y)
-	neighbors := min(f.Params.Neighbors, f.x.Len())
+	f.Eng.Backend().Trmm(false, false, l, y)
+	neighbors := min(f.Params.Neighbors, f.X.Len())
 	if f.Params.Graph != graphkernel.KNN {
-		neighbors = min(DefaultParams().Neighbors, f.x.Len())
+		neighbors = min(DefaultParams().Neighbors, f.X.Len())
 	}
-	m.Map, err = barycentric.New(ctx, f.eng, Method, k, neighbors, f.x, y)
+	m.Map, err = barycentric.New(ctx, f.Eng, Method, k, neighbors, f.X, y)
 	return m, err
 }

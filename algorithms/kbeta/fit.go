@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -43,67 +44,52 @@ func (Learner) Method() string { return Method }
 // Cost for m landmarks, q directions: m^2 kernel values, q eigenpairs of order m, O(q) for each
 // link; and what the choice of landmarks and the bandwidth take.
 //
-// Errors: no must-links, or a number of rows that is not the points'; parameters that
-// [Params.Validate] refuses, as many neighbours as landmarks, landmarks that do not exist; points
-// with NaN or Inf, or all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors are those of [learner.Learner.Fit], and no must-links, as many neighbors as landmarks,
+// landmarks that do not exist, and points all in one place.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	f := l.begin(eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.check(eng, x, set); err != nil {
+// begin returns a fit, whose input is not checked yet.
+func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *learner.Fit {
+	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
+	return learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
+}
+
+func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+	if err := checkLinks(f.Links); err != nil {
 		return nil, err
 	}
-	done := 0
-	stage := func(name string) {
-		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: 4, Elapsed: time.Since(begin)})
-		done++
-	}
+	stage := f.Stages(4)
 	stage("bandwidth")
-	k, err := l.kernel(ctx, eng, x)
+	k, err := l.kernel(ctx, f.Eng, f.X)
 	if err != nil {
 		return nil, err
 	}
 	stage("landmarks")
-	chosen, notices, err := l.landmarks(ctx, eng, landmarks.OfKernel(eng, k, x), set)
+	chosen, notices, err := l.landmarks(ctx, f.Eng, landmarks.OfKernel(f.Eng, k, f.X), f.Links)
 	if err != nil {
 		return nil, err
 	}
 	m := &metric{params: l.Params, kernel: k, rows: chosen}
-	said, err := m.fit(ctx, eng, x.Select(chosen), set, stage)
-	if err != nil {
-		return nil, err
-	}
-	status := algorithms.Status{Converged: true, Notices: append(notices, said...), Elapsed: time.Since(begin)}
-	stage("done")
-	return m.model(status), ctx.Err()
+	return m.fit(ctx, f, f.X.Select(chosen), notices, stage)
 }
 
-// fit learns from the landmarks, x, and the links, and returns what there is to say.
-func (m *metric) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) ([]string, error) {
+// fit learns from the landmarks, x, and the links, and returns the model, with these notices and others.
+func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notices []string, stage func(string)) (*Model, error) {
 	if m.params.Neighbors >= x.Len() && m.params.Extension == Reconstruction {
 		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
 	}
 	stage("eigenvectors")
 	m.support = stored.Strip(x)
-	if err := m.decompose(ctx, eng, x); err != nil {
+	if err := m.decompose(ctx, f.Eng, x); err != nil {
 		return nil, err
 	}
 	stage("weights")
-	return m.learn(set), nil
-}
-
-// check validates the parameters and the input.
-func (l Learner) check(eng *engine.Engine, x points.Points, set *links.Set) error {
-	if err := l.Params.Validate(); err != nil {
-		return err
-	}
-	if err := input.CheckPairs(eng, x, set); err != nil {
-		return err
-	}
-	return checkLinks(set)
+	f.Notices = append(notices, m.learn(f.Links)...)
+	stage("done")
+	return m.model(f.Direct()), ctx.Err()
 }
 
 func checkLinks(set *links.Set) error {
@@ -191,3 +177,62 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmark
 func ignored(count int) string {
 	return fmt.Sprintf("kbeta uses must-links only (give cannot > 0 for others): %d cannot-links ignored", count)
 }
+
+var _ algorithms.RowsLearner = Learner{}
+
+// Rows returns the rows of the landmarks, which points of links are among. Params.Rule must be uniform, unless Params.LandmarkRows
+// leaves nothing to choose.
+func (l Learner) Rows(set *links.Set) ([]int, error) {
+	rows, _, err := l.looked(set)
+	return rows, err
+}
+
+// looked returns the landmarks, chosen without their points, and what there is to say about them.
+func (l Learner) looked(set *links.Set) ([]int, []string, error) {
+	if err := l.Params.Validate(); err != nil {
+		return nil, nil, err
+	}
+	if err := checkLinks(set); err != nil {
+		return nil, nil, err
+	}
+	if rule := l.Params.Rule; rule != "" && rule != landmarks.Uniform && l.Params.LandmarkRows == nil {
+		return nil, nil, &fault.ParamError{Param: "rule", Value: rule, Want: landmarks.Uniform + ", or the rows of the landmarks: the others look at all points"}
+	}
+	return l.landmarks(context.Background(), nil, unseen(set.N()), set)
+}
+
+// FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in that order.
+func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.fitRows(ctx, eng, x, set)
+	return record.Result(ctx, Method+": fit", m, err)
+}
+
+func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f := l.begin(eng, x, set)
+	chosen, notices, err := l.looked(set)
+	if err != nil {
+		return nil, err
+	}
+	if err := input.Rows(x, len(chosen), l.Kernel, DefaultKernel); err != nil {
+		return nil, err
+	}
+	k, err := l.kernel(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	m := &metric{params: l.Params, kernel: k, rows: chosen}
+	return m.fit(ctx, f, x, notices, f.Stages(2))
+}
+
+// unseen is a number of points of which only rules that do not look at them can choose.
+type unseen int
+
+var _ landmarks.Source = unseen(0)
+
+func (n unseen) Len() int { return int(n) }
+
+func (n unseen) Diagonal(context.Context) ([]float64, error) { return nil, n.err() }
+
+func (n unseen) Columns(context.Context, []int, int, int, blas.Matrix) error { return n.err() }
+
+func (n unseen) err() error { return fmt.Errorf("kbeta: %d points that are not at hand", int(n)) }

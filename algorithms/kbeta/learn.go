@@ -43,19 +43,11 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 	for keep < q && mu[keep] > m.params.RankTol*mu[0] && mu[keep] > float64(count)*0x1p-52*mu[0] {
 		keep++
 	}
-	if keep == 0 || !(mu[0] > float64(count)*0x1p-52*math.Abs(mean(m.means))) {
+	if keep == 0 || !(mu[0] > float64(count)*0x1p-52*math.Abs(kernel.Mean(m.means))) {
 		return fault.Data("", "the %d landmarks all have the same kernel values: want points that differ (another kernel, or more landmarks)", count)
 	}
 	m.mu, m.v = mu[:keep], v.View(0, keep, 0, count)
 	return nil
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x / float64(len(v)) // divided first: the sum of large values could overflow
-	}
-	return sum
 }
 
 // leading returns the q largest eigenpairs of k, or fewer if all others are below the tolerance:
@@ -154,7 +146,7 @@ func (m *metric) landmarkOf() map[int]int {
 
 // weights returns beta, for e as wanted returns it.
 func (m *metric) weights(e []float64) []float64 {
-	regular := m.params.RegD * mean(m.d)
+	regular := m.params.RegD * kernel.Mean(m.d)
 	if most := slices.Max(m.d); most == 0 {
 		regular = 1 // nothing tells directions apart
 	} else if slices.Min(m.d) <= max(tiny, 1e-14*most) {
@@ -202,7 +194,7 @@ func (m *metric) wanted(set *links.Set, place map[int]int) []float64 {
 		return e
 	}
 	apart := m.spread(set.Cannot(), place)
-	if all := mean(apart); all > 0 {
+	if all := kernel.Mean(apart); all > 0 {
 		for r, v := range apart {
 			e[r] = 1 - t + t*math.Sqrt(v/all)
 		}

@@ -94,14 +94,11 @@ func (e extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, e
 		if err := e.block(ctx, eng, x, y); err != nil {
 			return err
 		}
-		return eng.For(ctx, y.Rows, 1024, func(lo, hi int) error {
-			for i := lo; i < hi; i++ {
-				from, row := y.Row(i), to.Row(i)
-				for c, r := range e.directions {
-					row[c] = from[r]
-				}
+		return eng.Each(ctx, y.Rows, 1024, func(i int) {
+			from, row := y.Row(i), to.Row(i)
+			for c, r := range e.directions {
+				row[c] = from[r]
 			}
-			return nil
 		})
 	}, nil
 }

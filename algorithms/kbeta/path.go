@@ -28,7 +28,12 @@ func (l Learner) PathValue() (name string, value float64) { return "reg_d", l.Pa
 // type *[Path].
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.RegD = DefaultParams().RegD
-	m, err := l.fit(ctx, eng, x, set)
+	f := l.begin(eng, x, set)
+	var m *Model
+	err := f.Check(l.Params)
+	if err == nil {
+		m, err = l.learn(ctx, f)
+	}
 	if err != nil {
 		return nil, input.Cancelled(ctx, Method+": path", err)
 	}

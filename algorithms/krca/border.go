@@ -24,12 +24,7 @@ func (u *Incremental) border(ctx context.Context, eng *engine.Engine, r int) err
 	if err != nil {
 		return err
 	}
-	err = eng.For(ctx, b, 16, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			f.apply(rows.Row(i))
-		}
-		return nil
-	})
+	err = eng.Each(ctx, b, 16, func(i int) { f.apply(rows.Row(i)) })
 	if err != nil {
 		return err
 	}

@@ -80,22 +80,19 @@ func (m *metric) groupParts(ctx context.Context, eng *engine.Engine, x points.Po
 	if err != nil {
 		return err
 	}
-	return eng.For(ctx, len(local), 1024, func(lo, hi int) error {
-		for p := lo; p < hi; p++ {
-			i, j := local[p][0], local[p][1]
-			ci, cj, rho := c.Row(i), c.Row(j), 0.0
-			switch {
-			case i == j:
-			case m.spectral():
-				rho = spectralResidual(ci, cj, diagonal[i], diagonal[j], products[p])
-			default:
-				// The differences are taken before the squares, so that close points
-				// do not cancel twice.
-				rho = diagonal[i] + diagonal[j] - 2*products[p] - squaredDistance(ci, cj)
-			}
-			f(p, rho, ci, cj)
+	return eng.Each(ctx, len(local), 1024, func(p int) {
+		i, j := local[p][0], local[p][1]
+		ci, cj, rho := c.Row(i), c.Row(j), 0.0
+		switch {
+		case i == j:
+		case m.spectral():
+			rho = spectralResidual(ci, cj, diagonal[i], diagonal[j], products[p])
+		default:
+			// The differences are taken before the squares, so that close points
+			// do not cancel twice.
+			rho = diagonal[i] + diagonal[j] - 2*products[p] - squaredDistance(ci, cj)
 		}
-		return nil
+		f(p, rho, ci, cj)
 	})
 }
 

@@ -205,7 +205,7 @@ func orient(u []float64) {
 }
 
 func subtractMean(u []float64) {
-	average := mean(u)
+	average := kernel.Mean(u)
 	for i := range u {
 		u[i] -= average
 	}

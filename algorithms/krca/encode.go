@@ -1,7 +1,13 @@
 package krca
 
 import (
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -82,4 +88,145 @@ func (e *embedding) chosen() int {
 		return 0
 	}
 	return len(e.landmarks)
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. Every shape, index and number is
+// checked: a tensor that is missing, misshapen or out of range, or not finite, is a
+// *fault.DataError. The model shares the tensors' memory.
+func Decode(f *model.File) (*Model, error) {
+	out, about, table := &Model{metric: &metric{}, embed: &embedding{}}, extra{}, maps.About{}
+	var err error
+	if out.Model, err = record.DecodeHeader[Params](Method, f, &about, &table); err != nil {
+		return nil, err
+	}
+	if out.metric.kernel, out.embed.support, err = maps.ReadSupport(f, table); err != nil {
+		return nil, err
+	}
+	if err := out.metric.decodeHeader(about); err != nil {
+		return nil, err
+	}
+	if err := out.metric.decodeChunklets(f, out.embed, about.S != 0); err != nil {
+		return nil, err
+	}
+	if err := out.decodeGrowth(f, about); err != nil {
+		return nil, err
+	}
+	if about.Form == FormSpectral {
+		err = out.decodeSpectral(f)
+	} else {
+		err = out.decodeCholesky(f, about)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.metric.anchors = stored.Select(out.embed.support, out.embed.chunklet)
+	out.Map = out.embed.extended(out.metric)
+	return out, nil
+}
+
+func (m *metric) decodeHeader(about extra) error {
+	if !(about.Eps > 0) || math.IsInf(about.Eps, 0) {
+		return fault.Data("", "header of the model: eps is %g: want a finite number > 0", about.Eps)
+	}
+	if about.Form != FormCholesky && about.Form != FormSpectral {
+		return fault.Data("", "header of the model: form is %q: want %s or %s", about.Form, FormCholesky, FormSpectral)
+	}
+	m.eps = about.Eps
+	return nil
+}
+
+// decodeChunklets reads the sizes of the chunklets and the places of their points. In a model
+// that grew these are the chunklets of the fit, and the points of the updates follow.
+func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error {
+	places, err := stored.Indices(f, tensorChunklet, e.support.Len())
+	if err != nil {
+		return err
+	}
+	raw, err := f.Int64s(tensorSizes, -1)
+	if err != nil {
+		return err
+	}
+	sizes, total := make([]int, len(raw)), 0
+	for c, q := range raw {
+		if q < 1 || q > int64(len(places)-total) {
+			return fault.Data("", "tensor %s: chunklet %d has %d points: want at least 1, and %d in all", tensorSizes, c, q, len(places))
+		}
+		sizes[c] = int(q)
+		total += int(q)
+	}
+	if total != len(places) && !grown || total == len(sizes) {
+		return fault.Data("", "tensor %s: %d chunklets of %d points: want %d points, and one chunklet of 2 or more", tensorSizes, len(sizes), total, len(places))
+	}
+	m.f = newHelmert(sizes)
+	e.chunklet = places
+	return nil
+}
+
+func (m *Model) decodeCholesky(f *model.File, about extra) error {
+	r := m.metric.f.order()
+	packed, err := stored.Finite(f, tensorFactor, r*(r+1)/2)
+	if err != nil {
+		return err
+	}
+	l := blas.NewMatrix(r, r)
+	for i := range r {
+		copy(l.Row(i), packed[:i+1])
+		if !(l.At(i, i) > 0) {
+			return fault.Data("", "tensor %s: diagonal element %d is %g: want a number > 0", tensorFactor, i, l.At(i, i))
+		}
+		packed = packed[i+1:]
+	}
+	m.metric.factor = l
+	if err := m.embed.decodeOffset(f); err != nil {
+		return err
+	}
+	if m.embed.weights, err = stored.Matrix(f, tensorWeights, m.embed.support.Len(), m.embed.dim()); err != nil {
+		return err
+	}
+	return m.decodeReferences(f, about.References)
+}
+
+func (m *Model) decodeSpectral(f *model.File) error {
+	values, err := stored.Finite(f, tensorValues, -1)
+	if err != nil {
+		return err
+	}
+	for i, s := range values {
+		if !(s > 0) {
+			return fault.Data("", "tensor %s: value %d is %g: want a number > 0", tensorValues, i, s)
+		}
+	}
+	q, e := len(values), m.embed
+	m.metric.values = values
+	if m.metric.values == nil {
+		m.metric.values = []float64{} // nil would mean the Cholesky form
+	}
+	if m.metric.basis, err = stored.Matrix(f, tensorBasis, m.metric.f.order(), q); err != nil {
+		return err
+	}
+	if err := e.decodeOffset(f); err != nil {
+		return err
+	}
+	if e.directions, err = stored.Matrix(f, tensorDirection, q, e.dim()); err != nil {
+		return err
+	}
+	if !f.Has(tensorRefs) && !f.Has(tensorRefC) && !f.Has(tensorWeights) {
+		return nil // no residuals
+	}
+	if e.reference, err = stored.Indices(f, tensorRefs, e.support.Len()); err != nil {
+		return err
+	}
+	if e.referenceC, err = stored.Matrix(f, tensorRefC, len(e.reference), q); err != nil {
+		return err
+	}
+	e.weights, err = stored.Matrix(f, tensorWeights, len(e.reference), e.dim())
+	return err
+}
+
+func (e *embedding) decodeOffset(f *model.File) error {
+	var err error
+	if e.offset, err = stored.Finite(f, tensorOffset, -1); err == nil && len(e.offset) == 0 {
+		err = fault.Data("", "tensor %s is empty: want at least one dimension", tensorOffset)
+	}
+	return err
 }

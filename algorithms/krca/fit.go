@@ -116,7 +116,7 @@ type unit func(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x point
 
 func meanDiagonal(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
 	diagonal, err := k.Diagonal(ctx, eng, x)
-	return mean(diagonal), err
+	return kernel.Mean(diagonal), err
 }
 
 // learn resolves the kernel and learns the metric from the points in chunklets.
@@ -226,14 +226,6 @@ func (l Learner) stages(begin time.Time) func(string) {
 		}
 		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Elapsed: time.Since(begin)})
 	}
-}
-
-func mean(v []float64) float64 {
-	var sum float64
-	for _, x := range v {
-		sum += x / float64(len(v)) // divided first: the sum of large values could overflow
-	}
-	return sum
 }
 
 // Metric is the learned kernel without an embedding: distances for ranking and retrieval, at a fraction of the cost of a

@@ -52,7 +52,7 @@ func (l Learner) fitLocal(ctx context.Context, eng *engine.Engine, x points.Poin
 	if err != nil {
 		return nil, err
 	}
-	m := &Local{learner: l, kernel: k, mean: mean(diagonal), nearest: nearest, start: []int{0}}
+	m := &Local{learner: l, kernel: k, mean: kernel.Mean(diagonal), nearest: nearest, start: []int{0}}
 	var rows []int
 	for _, c := range set.Chunklets() {
 		if len(c) > 1 { // one point tells nothing

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -48,16 +48,16 @@ func (Learner) Method() string { return Method }
 // neighbours of all points, n m kernel values, which are held, m^2 (n + links) flops, and a few
 // eigenproblems of order m. The full mode has m = n.
 //
-// Errors: no cannot-links; no must-links in kernel mode, or without alpha; parameters that
-// [Params.Validate] refuses, as many dimensions as coordinates, as many neighbours as points;
-// points with NaN or Inf, or all in one place; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors are those of [learner.Learner.Fit], and no cannot-links, no must-links in kernel mode or
+// without alpha, as many dimensions as coordinates, as many neighbors as points, and points all in one
+// place.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
+	f := &fit{Fit: learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set), Params: l.Params}
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return f.learn(ctx) })
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: l, eng: eng, x: x, set: set, begin: time.Now()}
+func (f *fit) learn(ctx context.Context) (*Model, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -66,31 +66,28 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	f.stage("trace ratio")
-	d, err := l.Params.dims(a.Rows)
+	d, err := f.Params.dims(a.Rows)
 	if err != nil {
 		return nil, err
 	}
-	res, err := traceratio.Solve(ctx, eng, a, b, d, traceratio.Options{MaxIter: l.Params.MaxIter, Seed: l.Seed, Progress: f.step})
+	res, err := traceratio.Solve(ctx, f.Eng, a, b, d, traceratio.Options{MaxIter: f.Params.MaxIter, Seed: f.Seed, Progress: f.step})
 	if err != nil {
 		return nil, err
 	}
-	status := algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1), Elapsed: time.Since(f.begin)}
+	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
 	if math.IsInf(res.Ratio, 1) {
 		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions must-links and neighbourhoods can be met exactly; of these the ones that move cannot-links farthest apart are kept (fewer dimensions or a larger alpha avoid it)", d)
 	}
 	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}
-	return &Model{record.New(f.metric(res.W), l.Params, status), record.NewDescent(res.Trace), head}, ctx.Err()
+	return &Model{record.New(f.metric(res.W), f.Params, status), record.NewDescent(res.Trace), head}, nil
 }
 
 // fit is a call of Fit under way.
 type fit struct {
-	Learner
-	eng   *engine.Engine
-	x     points.Points
-	set   *links.Set
-	begin time.Time
-	done  int
-	alpha float64
+	*learner.Fit
+	Params Params
+	done   int
+	alpha  float64
 
 	principal *linear.Principal // in linear mode
 	kernel    kernel.Kernel     // in the others
@@ -99,28 +96,22 @@ type fit struct {
 }
 
 func (f *fit) stage(name string) {
-	f.Progress.Report(algorithms.Progress{Stage: name, Done: f.done, Total: 4, Elapsed: time.Since(f.begin)})
+	f.Report(algorithms.Progress{Stage: name, Done: f.done, Total: 4})
 	f.done++
 }
 
 func (f *fit) step(_ int, ratio float64) {
-	f.Progress.Report(algorithms.Progress{Stage: "trace ratio", Done: f.done - 1, Total: 4, Objective: ratio, Elapsed: time.Since(f.begin)})
+	f.Report(algorithms.Progress{Stage: "trace ratio", Done: f.done - 1, Total: 4, Objective: ratio})
 }
 
-// check validates parameters and input.
+// check refuses input without anything to learn.
 func (f *fit) check() error {
 	p := f.Params
-	if err := p.Validate(); err != nil {
-		return err
-	}
 	if err := p.CheckKernel(f.Kernel); err != nil {
 		return err
 	}
-	if err := input.CheckPairs(f.eng, f.x, f.set); err != nil {
-		return err
-	}
-	must, cannot := f.set.Count()
-	f.alpha = p.alpha(f.x.Dim())
+	must, cannot := f.Links.Count()
+	f.alpha = p.alpha(f.X.Dim())
 	switch {
 	case cannot == 0:
 		return fault.Data("", "lleratio learns what to move apart from cannot-links: want at least one, got none (%d must-links)", must)
@@ -128,8 +119,8 @@ func (f *fit) check() error {
 		return fault.Data("", "lleratio in kernel mode expands in the must-linked points: want at least one must-link, got none (mode=full or mode=linear needs none)")
 	case must == 0 && f.alpha == 0:
 		return fault.Data("", "without must-links and with alpha = 0 there is nothing to hold points together: want a must-link, or alpha > 0")
-	case f.alpha > 0 && p.Neighbors >= f.x.Len():
-		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", f.x.Len())}
+	case f.alpha > 0 && p.Neighbors >= f.X.Len():
+		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", f.X.Len())}
 	}
 	return nil
 }
@@ -149,20 +140,20 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 	}
 	f.stage("scatter matrices")
 	m := c.Cols
-	a, b = f.eng.NewMatrix(m, m), f.eng.NewMatrix(m, m)
-	if err := scatter.Links(ctx, f.eng, c, f.set.Cannot(), a); err != nil {
+	a, b = f.Eng.NewMatrix(m, m), f.Eng.NewMatrix(m, m)
+	if err := scatter.Links(ctx, f.Eng, c, f.Links.Cannot(), a); err != nil {
 		return a, b, err
 	}
-	if err := scatter.Links(ctx, f.eng, c, f.set.Must(), b); err != nil {
+	if err := scatter.Links(ctx, f.Eng, c, f.Links.Must(), b); err != nil {
 		return a, b, err
 	}
 	if near != nil {
-		if err := scatter.Residuals(ctx, f.eng, c, near, w, f.alpha, b); err != nil {
+		if err := scatter.Residuals(ctx, f.Eng, c, near, w, f.alpha, b); err != nil {
 			return a, b, err
 		}
 	}
 	if f.Params.Mode != Linear {
-		f.eng.PutMatrix(c) // before more is asked for
+		f.Eng.PutMatrix(c) // before more is asked for
 	}
 	return a, b, nil
 }
@@ -173,25 +164,25 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 		return f.linear(ctx)
 	}
 	var err error
-	if f.kernel, err = input.Kernel(ctx, f.eng, f.Kernel, f.x, DefaultKernel); err != nil {
+	if f.kernel, err = input.Kernel(ctx, f.Eng, f.Kernel, f.X, DefaultKernel); err != nil {
 		return blas.Matrix{}, err
 	}
-	if g, ok := f.x.(*points.Gram); ok {
-		if err := kernel.CheckSemidefinite(ctx, f.eng, g); err != nil {
+	if g, ok := f.X.(*points.Gram); ok {
+		if err := kernel.CheckSemidefinite(ctx, f.Eng, g); err != nil {
 			return blas.Matrix{}, err
 		}
 	}
 	f.support = f.basis()
-	n, m := f.x.Len(), len(f.support)
+	n, m := f.X.Len(), len(f.support)
 	need := engine.MatrixBytes(n, m) + 6*engine.MatrixBytes(m, m)
-	if err := f.eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need, "use fewer must-links, or mode=linear"); err != nil {
+	if err := f.Eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need, "use fewer must-links, or mode=linear"); err != nil {
 		return blas.Matrix{}, err
 	}
 	if _, err := f.Params.dims(m); err != nil { // before the work
 		return blas.Matrix{}, err
 	}
-	c := f.eng.GetMatrix(n, m)
-	if err := f.kernel.CrossTo(ctx, f.eng, c, f.x, f.x.Select(f.support)); err != nil {
+	c := f.Eng.GetMatrix(n, m)
+	if err := f.kernel.CrossTo(ctx, f.Eng, c, f.X, f.X.Select(f.support)); err != nil {
 		return c, err
 	}
 	if f.Params.Orthogonality == Feature {
@@ -202,8 +193,8 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 
 // basis returns the rows that the expansion is over.
 func (f *fit) basis() []int {
-	linked := make([]bool, f.x.Len())
-	for _, l := range f.set.Must() {
+	linked := make([]bool, f.X.Len())
+	for _, l := range f.Links.Must() {
 		linked[l.I], linked[l.J] = true, true
 	}
 	var rows []int
@@ -218,12 +209,12 @@ func (f *fit) basis() []int {
 // linear returns the principal coordinates, which leave constant and collinear features out: on these
 // both matrices vanish.
 func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
-	dense, err := input.Vectors(Method+" in linear mode", f.x)
+	dense, err := input.Vectors(Method+" in linear mode", f.X)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
 	const constant = 1e-12
-	if f.principal, err = linear.NewPrincipal(ctx, f.eng, dense, constant); err != nil {
+	if f.principal, err = linear.NewPrincipal(ctx, f.Eng, dense, constant); err != nil {
 		return blas.Matrix{}, err
 	}
 	return f.principal.Z, nil
@@ -232,12 +223,12 @@ func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
 // metric makes the map of the best basis.
 func (f *fit) metric(w blas.Matrix) *maps.Map {
 	if f.Params.Mode == Linear {
-		return maps.WithKernel(f.principal.Map(f.eng, Method, w))
+		return maps.WithKernel(f.principal.Map(f.Eng, Method, w))
 	}
 	if f.turn != nil {
 		w = f.turn(w)
 	}
-	return maps.NewExpansion(Method, f.kernel, f.x.Select(f.support), w, nil)
+	return maps.NewExpansion(Method, f.kernel, f.X.Select(f.support), w, nil)
 }
 
 // tooMany is what dims should be for m coordinates.

@@ -18,24 +18,24 @@ func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix
 		return nil, blas.Matrix{}, nil
 	}
 	k := kernel.Linear()
-	if _, ok := f.x.(*points.Sequences); ok {
+	if _, ok := f.X.(*points.Sequences); ok {
 		k = f.kernel
 	}
-	near, err := graph.Nearest(ctx, f.eng, k, f.x, f.Params.Neighbors)
+	near, err := graph.Nearest(ctx, f.Eng, k, f.X, f.Params.Neighbors)
 	if err != nil {
 		return nil, blas.Matrix{}, err
 	}
 	var gram lle.Gram
-	if dense, ok := f.x.(*points.Dense); ok {
-		gram = lle.OfVectors(f.eng, dense, near.Index, near.K)
+	if dense, ok := f.X.(*points.Dense); ok {
+		gram = lle.OfVectors(f.Eng, dense, near.Index, near.K)
 	} else {
-		value, err := k.Values(ctx, f.eng, f.x)
+		value, err := k.Values(ctx, f.Eng, f.X)
 		if err != nil {
 			return nil, blas.Matrix{}, err
 		}
 		gram = lle.OfKernel(value, near.Index, near.K)
 	}
-	w, err := lle.Weights(ctx, f.eng, f.x.Len(), near.K, gram, f.Params.RegG)
+	w, err := lle.Weights(ctx, f.Eng, f.X.Len(), near.K, gram, f.Params.RegG)
 	return near, w, err
 }
 
@@ -49,9 +49,9 @@ const singular = 1e-11
 // fewer coordinates. It destroys c, whose memory it uses. The coordinates, rather than the matrices
 // made of them, are turned, since those lose half as many digits to the condition of K.
 func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, error) {
-	m, backend := c.Cols, f.eng.Backend()
+	m, backend := c.Cols, f.Eng.Backend()
 	r := c.Select(f.support)
-	if err := f.eng.Cholesky(ctx, r); err == nil && regular(r) {
+	if err := f.Eng.Cholesky(ctx, r); err == nil && regular(r) {
 		backend.Trsm(false, true, r, c)
 		f.turn = func(w blas.Matrix) blas.Matrix {
 			v := w.Clone()
@@ -61,7 +61,7 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 		return c, ctx.Err()
 	}
 	gram, w := c.Select(f.support), make([]float64, m)
-	if err := f.eng.SymEig(ctx, gram, w, true); err != nil {
+	if err := f.Eng.SymEig(ctx, gram, w, true); err != nil {
 		return c, err
 	}
 	first := 0
@@ -87,12 +87,12 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 func (f *fit) multiplied(ctx context.Context, c, t blas.Matrix) (blas.Matrix, error) {
 	const rows = 1024
 	out := blas.Matrix{Rows: c.Rows, Cols: t.Rows, Stride: t.Rows, Data: c.Data[:c.Rows*t.Rows]}
-	part := f.eng.GetMatrix(min(rows, c.Rows), t.Rows)
-	defer f.eng.PutMatrix(part)
+	part := f.Eng.GetMatrix(min(rows, c.Rows), t.Rows)
+	defer f.Eng.PutMatrix(part)
 	for lo := 0; lo < c.Rows; lo += rows {
 		hi := min(lo+rows, c.Rows)
 		some := part.View(0, hi-lo, 0, part.Cols)
-		f.eng.Backend().Gemm(false, true, 1, c.View(lo, hi, 0, c.Cols), t, 0, some)
+		f.Eng.Backend().Gemm(false, true, 1, c.View(lo, hi, 0, c.Cols), t, 0, some)
 		out.View(lo, hi, 0, out.Cols).CopyFrom(some)
 		if err := ctx.Err(); err != nil {
 			return out, err

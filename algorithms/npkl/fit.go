@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -51,29 +50,26 @@ func (Learner) Method() string { return Method }
 // Cost: the nearest neighbours of all points; 2 r flops an edge of the graph and sweep, O(min(r, m)^3) a
 // point of m links; one or a few searches for an eigenvalue of the graph.
 //
-// Errors: no links; parameters that [Params.Validate] refuses, as many neighbours as points; points
-// with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors are those of [learner.Learner.Fit], and as many neighbors as points.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	f := l.begin(eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return f.learn(ctx) })
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: l, eng: eng, begin: time.Now()}
-	if err := f.check(x, set); err != nil {
-		return nil, err
-	}
-	set, err := f.merge(x, set)
+// begin returns a fit, whose input is not checked yet.
+func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
+	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
+	return &fit{Fit: learner.Begin(graphkernel.Rules(About), common, eng, x, set), Params: l.Params, before: l.Start}
+}
+
+func (f *fit) learn(ctx context.Context) (*Model, error) {
+	g, err := f.ground(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g, err := f.prepare(ctx, x, set)
-	if err != nil {
-		return nil, err
-	}
-	defer g.release(eng)
-	if l.Start != nil {
-		f.start = l.Start.Places()
+	defer g.release(f.Eng)
+	if f.before != nil {
+		f.start = f.before.Places()
 	}
 	return f.model(ctx, g)
 }
@@ -91,7 +87,7 @@ func (f *fit) model(ctx context.Context, g *ground) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := g.task.Map(ctx, f.eng, v, counts)
+	m, err := g.task.Map(ctx, f.Eng, v, counts)
 	if err != nil {
 		return nil, err
 	}
@@ -99,15 +95,16 @@ func (f *fit) model(ctx context.Context, g *ground) (*Model, error) {
 	if math.IsNaN(f.gap) {
 		head.Gap = -1
 	}
-	status := algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message(), Notices: g.task.Notices, Elapsed: time.Since(f.begin)}
+	f.Notices = g.task.Notices
+	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message()})
 	return &Model{record.NewTraced(m, f.Params, status, f.d.trace), g.links, head}, ctx.Err()
 }
 
 // fit is a call of Fit under way.
 type fit struct {
-	Learner
-	eng       *engine.Engine
-	begin     time.Time
+	*learner.Fit
+	Params    Params
+	before    *Model // whose links count beside the new ones, nil for none
 	d         *descent
 	start     blas.Matrix // rows to begin with, none for random ones
 	classes   []int       // of the points, as colour makes them
@@ -121,24 +118,11 @@ type fit struct {
 }
 
 func (f *fit) stage(name string, sweeps int) {
-	p := algorithms.Progress{Stage: name, Done: sweeps, Total: f.Params.MaxIter, Elapsed: time.Since(f.begin)}
+	p := algorithms.Progress{Stage: name, Done: sweeps, Total: f.Params.MaxIter}
 	if f.d != nil && len(f.d.trace) > 0 {
 		p.Objective = f.d.trace[len(f.d.trace)-1]
 	}
-	f.Progress.Report(p)
-}
-
-func (f *fit) check(x points.Points, set *links.Set) error {
-	if err := f.Params.Validate(); err != nil {
-		return err
-	}
-	if err := input.CheckPairs(f.eng, x, set); err != nil {
-		return err
-	}
-	if set.Len() == 0 {
-		return input.NoLinks(Method)
-	}
-	return f.Params.Check(x.Len())
+	f.Report(p)
 }
 
 // counts is the part of the largest eigenvalue above which one of Z counts.
@@ -210,7 +194,7 @@ func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 	if f.Params.Rank > 0 {
 		r = min(f.Params.Rank, p.Len())
 	}
-	f.d = newDescent(f.eng, p, f.classes, r, f.Seed)
+	f.d = newDescent(f.Eng, p, f.classes, r, f.Seed)
 	f.d.plain = f.Params.Plain
 	if f.start.Rows > 0 && f.Params.Rank == 0 {
 		f.d.take(widened(f.start, min(bound, f.start.Cols+4), f.d.v))
@@ -261,11 +245,11 @@ func (f *fit) settle(ctx context.Context, tol float64) (err error) {
 
 // trim gives up the axes that have died away, unless the objective would rise: one may be on its way up.
 func (f *fit) trim(ctx context.Context) error {
-	v, err := graphkernel.OnAxes(ctx, f.eng, f.d.v, alive)
+	v, err := graphkernel.OnAxes(ctx, f.Eng, f.d.v, alive)
 	if err != nil || v.Cols == f.d.v.Cols {
 		return err
 	}
-	value, err := f.d.Objective(ctx, f.eng, v)
+	value, err := f.d.Objective(ctx, f.Eng, v)
 	if err == nil && value <= f.d.trace[len(f.d.trace)-1] {
 		f.d.take(v)
 	}
@@ -298,15 +282,15 @@ func (f *fit) definite(ctx context.Context, p *graphkernel.Problem, c float64) (
 	if err != nil {
 		return false, err
 	}
-	w, err := least(ctx, f.eng, a, blas.Matrix{}, precise, f.Seed)
+	w, err := least(ctx, f.Eng, a, blas.Matrix{}, precise, f.Seed)
 	return w.value >= 0, err
 }
 
 // vanish makes 0 the result.
 func (f *fit) vanish(ctx context.Context, p *graphkernel.Problem) error {
 	f.collapsed, f.converged, f.certified = true, true, true
-	f.d = &descent{Problem: p, eng: f.eng, v: blas.NewMatrix(p.Len(), 1)}
-	value, err := f.d.Objective(ctx, f.eng, f.d.v)
+	f.d = &descent{Problem: p, eng: f.Eng, v: blas.NewMatrix(p.Len(), 1)}
+	value, err := f.d.Objective(ctx, f.Eng, f.d.v)
 	if err != nil {
 		return err
 	}
@@ -349,7 +333,7 @@ func (f *fit) advise(ctx context.Context, p *graphkernel.Problem) error {
 // certify finds the smallest eigenvalue of G beside the null space that V spans.
 func (f *fit) certify(ctx context.Context) (bottom, error) {
 	f.stage("certificate", f.d.sweeps)
-	null, w, err := graphkernel.Axes(ctx, f.eng, f.d.v, counts)
+	null, w, err := graphkernel.Axes(ctx, f.Eng, f.d.v, counts)
 	if err != nil {
 		return bottom{}, err
 	}
@@ -374,25 +358,25 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 // if it is.
 func (f *fit) lowest(ctx context.Context, g *graphkernel.Combination, null blas.Matrix) (bottom, error) {
 	if f.silent {
-		whole, is, err := factored(ctx, f.eng, g, blas.Matrix{})
+		whole, is, err := factored(ctx, f.Eng, g, blas.Matrix{})
 		if f.certified = is; err != nil {
 			return bottom{}, err
 		}
 		if is {
-			whole.release(f.eng)
+			whole.release(f.Eng)
 			return bottom{}, nil
 		}
 	} else if n := g.Order(); n > leastInverted && null.Rows <= n/8 {
-		whole, is, err := factored(ctx, f.eng, g, null)
+		whole, is, err := factored(ctx, f.Eng, g, null)
 		if err != nil {
 			return bottom{}, err
 		}
 		if is {
-			defer whole.release(f.eng)
-			return whole.least(ctx, f.eng, g, null, precise, f.Seed)
+			defer whole.release(f.Eng)
+			return whole.least(ctx, f.Eng, g, null, precise, f.Seed)
 		}
 	}
-	return least(ctx, f.eng, g, null, precise, f.Seed)
+	return least(ctx, f.Eng, g, null, precise, f.Seed)
 }
 
 // grow adds a column along u, in which G has the eigenvalue low < 0, and if no axis has died, small random

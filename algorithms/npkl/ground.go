@@ -3,9 +3,12 @@ package npkl
 import (
 	"context"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -30,12 +33,21 @@ func (g *ground) release(eng *engine.Engine) {
 	}
 }
 
-// prepare makes the graph, and the ground of the links on it.
-func (f *fit) prepare(ctx context.Context, x points.Points, set *links.Set) (*ground, error) {
+// ground makes the graph, and the ground of the links on it, those of the model before included.
+func (f *fit) ground(ctx context.Context) (*ground, error) {
+	p, set := f.Params, f.Links
+	if err := p.Check(f.X.Len()); err != nil {
+		return nil, err
+	}
+	if f.before != nil {
+		var err error
+		if set, err = input.AddedLinks(f.Eng, Method, f.X, f.before.links, f.Links); err != nil {
+			return nil, err
+		}
+	}
 	f.stage("graph", 0)
-	p := f.Params
 	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Loss: p.Loss, C: p.C, Delta: p.Delta, Neighbourhood: p.Neighbourhood}, Kernel: f.Kernel, Given: f.Similarities}
-	task, err := setup.Start(ctx, f.eng, x, set)
+	task, err := setup.Start(ctx, f.Eng, f.X, set)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +55,7 @@ func (f *fit) prepare(ctx context.Context, x points.Points, set *links.Set) (*gr
 	switch {
 	case f.reduces(task.Problem):
 		f.stage("reduction", 0)
-		r, err := task.Reduce(ctx, f.eng)
+		r, err := task.Reduce(ctx, f.Eng)
 		if err != nil {
 			return nil, err
 		}
@@ -103,4 +115,31 @@ func (g *ground) with(c float64) *ground {
 	out := *g
 	out.Problem = g.Problem.Times(c)
 	return &out
+}
+
+// AddLinks returns the model that a fit with the links of m and those of set gives, starting from the
+// places of m: that takes a few sweeps where the new links change little. x are the points that m was
+// fitted on. Errors are those of [Learner.Fit]; a link that contradicts one of m, and a model of given
+// similarities, which are not in it, are a *fault.DataError.
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	if m.Params().Graph == Given {
+		return nil, fault.Data("", "the model does not hold the similarities that it was fitted on: want a fit with all links")
+	}
+	params := m.Params()
+	params.Metric = "" // the kernel is that of the metric
+	return Learner{Kernel: m.Kernel().Spec(), Params: params, Start: m}.Fit(ctx, eng, x, set)
+}
+
+// widened returns v with further columns from other rows, a hundredth of them, so that the rank can grow.
+func widened(v blas.Matrix, cols int, other blas.Matrix) blas.Matrix {
+	cols = max(cols, v.Cols)
+	out := blas.NewMatrix(v.Rows, cols)
+	for i := range v.Rows {
+		row := out.Row(i)
+		copy(row, v.Row(i))
+		for c := v.Cols; c < cols; c++ {
+			row[c] = 0.01 * (other.At(i, c%other.Cols) - 0.5)
+		}
+	}
+	return out
 }

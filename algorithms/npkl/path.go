@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -39,15 +38,11 @@ func (l Learner) PathValue() (name string, value float64) {
 // looked at. Errors are those of Fit. The result has the type *[Path].
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.C = 1
-	f := &fit{Learner: l, eng: eng, begin: time.Now()}
-	if err := f.check(x, set); err != nil {
+	f := l.begin(eng, x, set)
+	if err := f.Check(l.Params); err != nil {
 		return nil, err
 	}
-	all, err := f.merge(x, set)
-	if err != nil {
-		return nil, err
-	}
-	g, err := f.prepare(ctx, x, all)
+	g, err := f.ground(ctx)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -103,7 +98,8 @@ func (p *Path) each(ctx context.Context, eng *engine.Engine, c []float64, silent
 	}
 	start, last := p.learner.Start, &fit{}
 	err := input.Falling(c, func(v float64, places []int) error {
-		f := &fit{Learner: p.at(v), eng: eng, begin: time.Now(), vanishes: last.collapsed, enough: last.enough, silent: silent}
+		f := p.at(v).begin(eng, nil, nil)
+		f.vanishes, f.enough, f.silent = last.collapsed, last.enough, silent
 		if start != nil {
 			f.start = start.Places()
 		}

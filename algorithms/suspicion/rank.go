@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/batch"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/internal/draw"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -167,11 +168,7 @@ func strangers(n int) [][2]int {
 	r := rand.New(rand.NewPCG(uint64(n), streamStrangers))
 	pairs := make([][2]int, count)
 	for k := range pairs {
-		i, j := r.IntN(n), r.IntN(n-1)
-		if j >= i {
-			j++
-		}
-		pairs[k] = [2]int{i, j}
+		pairs[k] = draw.Pair(r, n)
 	}
 	return pairs
 }

@@ -201,3 +201,35 @@ func TestBlockError(t *testing.T) {
 		}
 	}
 }
+
+// TestBlockErrorPrunes measures the error that Error bounds, of pairs of any distance far from the
+// origin: the bound holds, and is not so loose that a search for neighbors could prune nothing.
+func TestBlockErrorPrunes(t *testing.T) {
+	eng, rng, squared := newEngine(t, engine.Options{}), rand.New(rand.NewPCG(2, 2)), newKernel(t, "linear").Squared()
+	worst := 0.0
+	for range 3000 {
+		d := 1 + rng.IntN(60)
+		x, y := &points.Dense{N: 1, D: d, Data: make([]float64, d)}, &points.Dense{N: 2, D: d, Data: make([]float64, 2*d)}
+		size := math.Exp(rng.NormFloat64() * 3)
+		for j := range d {
+			shift := 10 * rng.NormFloat64()
+			x.Data[j], y.Data[j] = shift+rng.NormFloat64(), shift+size*rng.NormFloat64()
+			y.Data[d+j] = shift - size*rng.NormFloat64()
+		}
+		err := squared.CrossBlocks(t.Context(), eng, x, y, func(b kernel.Block) error {
+			for c, v := range b.Matrix.Row(0) {
+				worst = max(worst, math.Abs(v-points.SquaredDistance(x.Row(0), y.Row(b.Col+c)))/b.Error)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if worst > 1 {
+		t.Errorf("error is %.3g times its bound", worst)
+	}
+	if worst < 1e-3 {
+		t.Errorf("error is only %.3g of its bound: the bound prunes nothing", worst)
+	}
+}

@@ -8,9 +8,9 @@ import "github.com/mustlink/mustlink/blas"
 func Centre(k blas.Matrix) (means []float64) {
 	means = make([]float64, k.Rows)
 	for i := range means {
-		means[i] = mean(k.Row(i))
+		means[i] = Mean(k.Row(i))
 	}
-	all := mean(means)
+	all := Mean(means)
 	for i := range k.Rows {
 		row := k.Row(i)
 		for j := range row {
@@ -20,10 +20,11 @@ func Centre(k blas.Matrix) (means []float64) {
 	return means
 }
 
-func mean(v []float64) float64 {
+// Mean returns that of some values, 0 for none. Their sum may be too large for a float64.
+func Mean(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
-		sum += x / float64(len(v)) // divided first: the sum of large values could overflow
+		sum += x / float64(len(v))
 	}
 	return sum
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -147,7 +148,7 @@ func TestOptimum(t *testing.T) {
 			}
 			return value - same/alike
 		}
-		_, u, _, err := l.coordinates(ctx, eng, m.Kernel(), x)
+		_, u, err := l.Params.coordinates(ctx, &learner.Fit{Eng: eng, X: x}, m.Kernel())
 		if err != nil {
 			rt.Fatal(err)
 		}

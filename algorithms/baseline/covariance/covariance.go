@@ -12,19 +12,15 @@ package covariance
 
 import (
 	"context"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -52,57 +48,34 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric, a linear map.
 type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	Params   Params
-	Progress algorithms.ProgressFunc
-}
+// Learner learns from n dense points of d features; links are not looked at. The result has the
+// type *[Model]. Cost: the eigendecomposition of a matrix of order min(n, d), and 4 n d min(n, d)
+// flops.
+type Learner = learner.Learner[Params]
 
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Params: p, Progress: c.Progress}
-}
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About} }
 
-// Method returns "covariance".
-func (Learner) Method() string { return Method }
-
-// Fit learns from n dense points of d features; links are not looked at. The result has the type *[Model].
-//
-// Cost: the eigendecomposition of a matrix of order min(n, d), and 4 n d min(n, d) flops.
-//
-// Errors: parameters that [Params.Validate] refuses; other than dense vectors; points with NaN or Inf, or all equal; a
-// request beyond the memory limit; ctx.Err(), wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
-
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	dense, err := input.Dense(Method, l.Params, x, set)
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	f.Report(algorithms.Progress{Stage: "principal directions", Total: 1})
+	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, p.RankTol)
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "principal directions", Total: 1, Elapsed: time.Since(begin)})
-	p, err := linear.NewPrincipal(ctx, eng, dense, l.Params.RankTol)
-	if err != nil {
-		return nil, err
+	if p.Dims > 0 {
+		pc.Keep(p.Dims)
 	}
-	if l.Params.Dims > 0 {
-		p.Keep(l.Params.Dims)
-	}
-	roots := p.Roots()
+	roots := pc.Roots()
 	scale := blas.NewMatrix(len(roots), len(roots))
 	for r, root := range roots {
 		scale.Set(r, r, 1/root)
 	}
-	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
-	return record.New(p.Map(eng, Method, scale), l.Params, status), ctx.Err()
+	return record.New(pc.Map(f.Eng, Method, scale), p, f.Direct()), nil
 }

@@ -31,7 +31,7 @@ func fit(t *testing.T, p covariance.Params, x points.Points) (algorithms.Model, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return covariance.New(p, algorithms.Common{}).Fit(t.Context(), enginetest.New(t, 2), x, none)
+	return covariance.Learner{Params: p}.Fit(t.Context(), enginetest.New(t, 2), x, none)
 }
 
 // TestUnitCovariance: the coordinates of the training points have mean 0 and the unit matrix as their covariance, to

@@ -1,14 +1,29 @@
+// Package dca (engine room: may change) learns a metric in which must-linked points are near and
+// chunklets that differ far from each other: discriminative component analysis, linear and with a
+// kernel (Hoi, Liu, Lyu & Ma, "Learning distance metrics with contextual constraints for image
+// retrieval", CVPR 2006).
+//
+// A chunklet is a must-link component; a linked point without must-links is one of its own. With the means m_j, and D_j the
+// chunklets that a cannot-link joins to chunklet j,
+//
+//	C_b = mean over j and i in D_j of (m_j - m_i)(m_j - m_i)'
+//	C_w = mean over j of the covariance of the points of j around m_j
+//
+// and the directions A maximise |A'C_b A| / |A'C_w A|: those of C_b that are not 0 are whitened by C_b, and then C_w is
+// made diagonal and whitened among them, eps added, the directions of least C_w first.
+//
+// In kernel mode the coordinates are those of the principal directions of all points in the feature space.
 package dca
 
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -16,10 +31,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -58,90 +71,63 @@ type Model = record.Model[Params]
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadEither) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	// Kernel, which may hold bandwidth rules, is that of kernel mode; the zero Spec means linear mode.
-	Kernel   kernel.Spec
-	Params   Params
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "dca".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the links of l on the points x, of both kinds. The result has the type *[Model].
+// Learner learns from the links on the points, of both kinds: some cannot-links are between chunklets.
+// Its zero Kernel means the linear mode, which takes dense vectors. The result has the type *[Model].
 //
-// Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the kernel matrix, n^3, and
-// q^2 flops a linked point and a pair of chunklets that differ.
-//
-// Errors: no must-links or no cannot-links between chunklets; linear mode with other than dense vectors; parameters that
-// [Params.Validate] refuses; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(), wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
+// Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the
+// kernel matrix, n^3, and q^2 flops a linked point and a pair of chunklets that differ.
+type Learner = learner.Learner[Params]
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
-		return nil, err
-	}
-	if must, cannot := set.Count(); must == 0 || cannot == 0 {
-		return nil, fault.Data("", "%s learns from both: want must-links and cannot-links, got %d and %d", Method, must, cannot)
-	}
-	l.Progress.Report(algorithms.Progress{Stage: "principal directions", Total: 2, Elapsed: time.Since(begin)})
-	z, turned, err := l.coordinates(ctx, eng, x)
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.BothKinds} }
+
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	f.Report(algorithms.Progress{Stage: "principal directions", Total: 2})
+	z, turned, err := p.coordinates(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "discriminative directions", Done: 1, Total: 2, Elapsed: time.Since(begin)})
-	a, err := l.directions(ctx, eng, z, set)
+	f.Report(algorithms.Progress{Stage: "discriminative directions", Done: 1, Total: 2})
+	a, err := p.directions(ctx, f, z)
 	if err != nil {
 		return nil, err
 	}
-	return record.New(turned(a), l.Params, algorithms.Status{Converged: true, Elapsed: time.Since(begin)}), ctx.Err()
+	return record.New(turned(a), p, f.Direct()), nil
 }
 
 // coordinates returns those of the points in principal directions, and what makes a map of directions in them.
-func (l Learner) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, func(blas.Matrix) *maps.Map, error) {
-	if l.Kernel == (kernel.Spec{}) {
-		dense, err := input.Vectors(Method, x)
+func (p Params) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *maps.Map, error) {
+	if f.Kernel == (kernel.Spec{}) {
+		dense, err := input.Vectors(Method, f.X)
 		if err != nil {
 			return blas.Matrix{}, nil, err
 		}
-		p, err := linear.NewPrincipal(ctx, eng, dense, l.Params.RankTol)
+		pc, err := linear.NewPrincipal(ctx, f.Eng, dense, p.RankTol)
 		if err != nil {
 			return blas.Matrix{}, nil, err
 		}
-		return p.Z, func(t blas.Matrix) *maps.Map { return maps.WithKernel(p.Map(eng, Method, t)) }, nil
+		return pc.Z, func(t blas.Matrix) *maps.Map { return maps.WithKernel(pc.Map(f.Eng, Method, t)) }, nil
 	}
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, "linear")
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {
 		return blas.Matrix{}, nil, err
 	}
-	a, err := kernelprincipal.New(ctx, eng, k, x, 0, l.Params.RankTol, l.Seed)
+	a, err := kernelprincipal.New(ctx, f.Eng, k, f.X, 0, p.RankTol, f.Seed)
 	if err != nil {
 		return blas.Matrix{}, nil, err
 	}
-	return a.Z, func(t blas.Matrix) *maps.Map { return a.Turned(eng, Method, t) }, nil
+	return a.Z, func(t blas.Matrix) *maps.Map { return a.Turned(f.Eng, Method, t) }, nil
 }
 
 // directions returns A', the rows of which are the directions.
-func (l Learner) directions(ctx context.Context, eng *engine.Engine, z blas.Matrix, set *links.Set) (blas.Matrix, error) {
-	between, within, err := scatters(eng, z, classes.New(set))
+func (p Params) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (blas.Matrix, error) {
+	eng := f.Eng
+	between, within, err := scatters(eng, z, classes.New(f.Links))
 	if err != nil {
 		return z, err
 	}
-	u, err := linear.Whiten(ctx, eng, between, 0, l.Params.RankTol) // k x q
+	u, err := linear.Whiten(ctx, eng, between, 0, p.RankTol) // k x q
 	if err != nil {
 		return u, err
 	}
@@ -155,12 +141,12 @@ func (l Learner) directions(ctx context.Context, eng *engine.Engine, z blas.Matr
 	if !(trace > 0) {
 		return u, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
-	v, err := linear.Whiten(ctx, eng, among, l.Params.EpsRel, 0) // the least of C_w first
+	v, err := linear.Whiten(ctx, eng, among, p.EpsRel, 0) // the least of C_w first
 	if err != nil {
 		return v, err
 	}
-	if l.Params.Dims > 0 && l.Params.Dims < v.Rows {
-		v = v.View(0, l.Params.Dims, 0, v.Cols)
+	if p.Dims > 0 && p.Dims < v.Rows {
+		v = v.View(0, p.Dims, 0, v.Cols)
 	}
 	out := blas.NewMatrix(v.Rows, z.Cols)
 	eng.Backend().Gemm(false, false, 1, v, u, 0, out)

@@ -3,15 +3,16 @@ package itml
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -44,12 +45,17 @@ func (Learner) Method() string { return Method }
 // Cost: 4 q^2 flops a link and sweep in linear mode, q the directions in which the points vary; 2 m^2 in kernel
 // mode, m the linked points.
 //
-// Errors: neither links nor triplets, triplets of rows that there are not; linear mode with other than dense vectors; parameters that [Params.Validate] refuses;
-// a bound that is a percentile of 0; points with NaN or Inf; a request beyond the memory limit; ctx.Err(),
-// wrapped.
+// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that do
+// not exist, linear mode with other than dense vectors, and a bound that is a percentile of 0.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	f := l.begin(eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
+		f.wishes = logdetmetric.Wishes{Links: set, Triplets: l.Triplets}
+		if err := f.wishes.Check(Method, x.Len()); err != nil {
+			return nil, err
+		}
+		return f.model(ctx)
+	})
 }
 
 // WithTriplets returns the learner that learns from these triplets beside links.
@@ -58,18 +64,9 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	return l
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := &fit{Learner: l, eng: eng, x: x, wishes: logdetmetric.Wishes{Links: set, Triplets: l.Triplets}, begin: time.Now()}
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	if err := input.CheckPairs(eng, x, set); err != nil {
-		return nil, err
-	}
-	if err := f.wishes.Check(Method, x.Len()); err != nil {
-		return nil, err
-	}
-	return f.model(ctx)
+func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
+	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
+	return &fit{Params: l.Params, Fit: learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)}
 }
 
 // model learns the metric.
@@ -82,39 +79,36 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, f.before.Unfit(err)
 	}
-	status := algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message(), Notices: f.notices, Elapsed: time.Since(f.begin)}
+	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
 	about := about{f.bounds, check.Largest(), f.wishes.Dropped() + len(f.result.Skipped)}
 	return &Model{record.New(m, f.Params, status), about, f.wishes.Taught(f.result, f.Seed)}, ctx.Err()
 }
 
 // fit is a call of Fit under way.
 type fit struct {
-	Learner
-	eng     *engine.Engine
-	x       points.Points
-	wishes  logdetmetric.Wishes
-	begin   time.Time
-	before  *logdetmetric.Taught // of the model that more links are added to, whose bounds these are, or nil
-	from    *maps.Map            // of that model, in kernel mode
-	bounds  logdetmetric.Bounds
-	result  *logdet.Result
-	notices []string
+	*learner.Fit
+	Params Params
+	wishes logdetmetric.Wishes
+	before *logdetmetric.Taught // of the model that more links are added to, whose bounds these are, or nil
+	from   *maps.Map            // of that model, in kernel mode
+	bounds logdetmetric.Bounds
+	result *logdet.Result
 }
 
 func (f *fit) options() logdet.Options {
 	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter, Start: f.before.Start(f.wishes), Progress: func(sweep int, change float64) {
-		f.Progress.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter, Residual: change, Elapsed: time.Since(f.begin)})
+		f.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter, Residual: change})
 	}}
 }
 
 // linear learns a matrix over the features.
 func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
-	dense, err := input.Vectors(Method, f.x)
+	dense, err := input.Vectors(Method, f.X)
 	if err != nil {
 		return nil, check, err
 	}
 	const constant = 1e-12
-	p, err := linear.NewPrincipal(ctx, f.eng, dense, constant)
+	p, err := linear.NewPrincipal(ctx, f.Eng, dense, constant)
 	if err != nil {
 		return nil, check, err
 	}
@@ -128,27 +122,27 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		return nil, check, err
 	}
 	constraints := f.bounds.Constraints(f.wishes, nil)
-	if f.result, err = logdet.Rows(ctx, f.eng, z, constraints, f.options()); err != nil {
+	if f.result, err = logdet.Rows(ctx, f.Eng, z, constraints, f.options()); err != nil {
 		return nil, check, err
 	}
-	check = f.result.CheckRows(f.eng, z, constraints, f.Params.Gamma)
-	axes, err := linear.Axes(ctx, f.eng, f.result.A, f.Params.Dims)
+	check = f.result.CheckRows(f.Eng, z, constraints, f.Params.Gamma)
+	axes, err := linear.Axes(ctx, f.Eng, f.result.A, f.Params.Dims)
 	if err != nil {
 		return nil, check, err
 	}
 	linear.DivideColumns(axes, units)
-	return maps.WithKernel(p.Map(f.eng, Method, axes)), check, nil
+	return maps.WithKernel(p.Map(f.Eng, Method, axes)), check, nil
 }
 
 func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) error {
-	hopeless, err := f.wishes.Drop(ctx, f.eng, k, x)
+	hopeless, err := f.wishes.Drop(ctx, f.Eng, k, x)
 	if err != nil {
 		return err
 	}
 	if f.before == nil {
-		f.bounds, _, err = f.Params.Bounds(ctx, f.eng, k, x, len(f.Triplets) > 0, f.Seed)
+		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.wishes.Triplets) > 0, f.Seed)
 	}
-	f.notices = append(f.bounds.Notices(), hopeless...)
+	f.Notices = append(f.bounds.Notices(), hopeless...)
 	return err
 }
 
@@ -158,4 +152,70 @@ func (f *fit) message() string {
 		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the last one changed %.2g: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.Change)
 	}
 	return ""
+}
+
+// kernel learns a kernel.
+func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
+	if f.Params.Prior != Identity {
+		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity, with a kernel"}
+	}
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
+	if err != nil {
+		return nil, check, err
+	}
+	if err := f.findBounds(ctx, k, f.X); err != nil {
+		return nil, check, err
+	}
+	linked := f.wishes.Linked()
+	if err := f.Eng.Check("kernel matrix of linked points", 4*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
+		return nil, check, err
+	}
+	block, err := k.Gram(ctx, f.Eng, f.X.Select(linked))
+	if err != nil {
+		return nil, check, err
+	}
+	k0, constraints := block.Clone(), f.bounds.Constraints(f.wishes, logdetmetric.Places(linked))
+	if f.result, err = logdet.Kernel(ctx, f.Eng, block, constraints, f.options()); err != nil {
+		return nil, check, err
+	}
+	if check, err = f.result.CheckKernel(ctx, f.Eng, k0, constraints, f.Params.Gamma); err != nil {
+		return nil, check, err
+	}
+	if f.before != nil && f.Params.Dims == 0 {
+		if m, err = f.before.Turned(ctx, f.Eng, f.from, f.X, f.wishes, linked, constraints, f.result); err != nil {
+			return nil, check, err
+		}
+	}
+	if m == nil {
+		b := logdetmetric.Change(f.Eng, f.result, constraints)
+		if m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed); err != nil {
+			return nil, check, err
+		}
+	}
+	return m, check, nil
+}
+
+// AddLinks returns the model that a fit with the links of m and those of set gives, and with the triplets of m: the projections go on from
+// its multipliers. x are the points that m was fitted on. The bounds of distances are those of the fit, which depend on the points and
+// not on the links. In kernel mode a few new links turn the directions of m, which then are no more those of the largest spread first.
+//
+// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model of a file that does not hold its
+// multipliers, as those of earlier versions, are a *fault.DataError.
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	added, err := m.add(ctx, eng, x, set)
+	return record.Result(ctx, Method+": new links", added, err)
+}
+
+func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
+	f := Learner{Params: m.Params()}.begin(eng, x, set)
+	f.before, f.bounds = m.taught, m.about.Bounds
+	var err error
+	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
+		return nil, err
+	}
+	f.Seed = m.taught.Seed
+	if m.Support() > 0 {
+		f.Kernel, f.from = m.Kernel().Spec(), m.Map
+	}
+	return f.model(ctx)
 }

@@ -14,22 +14,21 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
@@ -62,75 +61,48 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	Kernel   kernel.Spec // of the distances; the zero Spec means DefaultKernel, and spectrum:k=3 for sequences
-	Params   Params
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "klein".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the links of l on the points x. The result has the type *[Model].
+// Learner learns from the links on the points, which are not all in one place. The result has the type
+// *[Model]. Its zero Kernel means DefaultKernel, and spectrum:k=3 for sequences.
 //
-// Cost for n points and c must-link components: n^2 distances, n^2 c additions for the paths, and some eigenpairs of a matrix
-// of order n.
-//
-// Errors: no links; parameters that [Params.Validate] refuses; points with NaN or Inf, or all in one place; a request beyond
-// the memory limit; ctx.Err(), wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
+// Cost for n points and c must-link components: n^2 distances, n^2 c additions for the paths, and some
+// eigenpairs of a matrix of order n.
+type Learner = learner.Learner[Params]
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
-		return nil, err
-	}
-	n := x.Len()
-	if set.Len() == 0 {
-		return nil, input.NoLinks(Method)
-	}
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.AnyLinks} }
+
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	n, eng := f.X.Len(), f.Eng
 	if err := eng.Check(fmt.Sprintf("distances of %d points", n), 3*engine.MatrixBytes(n, n), "use fewer points"); err != nil {
 		return nil, err
 	}
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	k, err := input.Kernel(ctx, eng, f.Kernel, f.X, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "shortest paths", Total: 2, Elapsed: time.Since(begin)})
-	d, err := k.SquaredDistances(ctx, eng, x)
+	f.Report(algorithms.Progress{Stage: "shortest paths", Total: 2})
+	d, err := k.SquaredDistances(ctx, eng, f.X)
 	if err != nil {
 		return nil, err
 	}
-	if err := shorten(ctx, eng, d, set); err != nil {
+	if err := shorten(ctx, eng, d, f.Links); err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "coordinates", Done: 1, Total: 2, Elapsed: time.Since(begin)})
-	found, err := basis.Scaled(ctx, eng, d, min(l.Params.Dims, n-1), eigen.Options{Tolerance: 1e-8, Seed: l.Seed})
+	f.Report(algorithms.Progress{Stage: "coordinates", Done: 1, Total: 2})
+	found, err := basis.Scaled(ctx, eng, d, min(p.Dims, n-1), eigen.Options{Tolerance: 1e-8, Seed: f.Seed})
 	if err != nil {
 		return nil, err
 	}
-	y, err := places(found, n)
+	y, err := places(found)
 	if err != nil {
 		return nil, err
 	}
-	m, err := barycentric.New(ctx, eng, Method, k, min(l.Params.Neighbors, n), x, y)
+	m, err := barycentric.New(ctx, eng, Method, k, min(p.Neighbors, n), f.X, y)
 	if err != nil {
 		return nil, err
 	}
-	return record.New(m, l.Params, algorithms.Status{Converged: true, Elapsed: time.Since(begin)}), ctx.Err()
+	return record.New(m, p, f.Direct()), nil
 }
 
 // shorten turns squared distances into the lengths of shortest paths on which steps within must-link components cost nothing,
@@ -145,51 +117,42 @@ func shorten(ctx context.Context, eng *engine.Engine, d blas.Matrix, set *links.
 	c := classes.New(set)
 	steps := len(c.Members)
 	to := blas.NewMatrix(n, steps) // from each point to each component
-	err := eng.For(ctx, n, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row := d.Row(i)
-			for g, members := range c.Members {
-				best := math.Inf(1)
-				for _, at := range members {
-					best = min(best, row[c.Rows[at]])
-				}
-				to.Set(i, g, best)
+	err := eng.Each(ctx, n, 64, func(i int) {
+		row := d.Row(i)
+		for g, members := range c.Members {
+			best := math.Inf(1)
+			for _, at := range members {
+				best = min(best, row[c.Rows[at]])
 			}
+			to.Set(i, g, best)
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
 	through := between(to, c)
 	from := blas.NewMatrix(n, steps) // the same along shortest paths
-	err = eng.For(ctx, n, 16, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			for a := range steps {
-				best := math.Inf(1)
-				for b, v := range through.Row(a) {
-					best = min(best, to.At(i, b)+v)
-				}
-				from.Set(i, a, best)
+	err = eng.Each(ctx, n, 16, func(i int) {
+		for a := range steps {
+			best := math.Inf(1)
+			for b, v := range through.Row(a) {
+				best = min(best, to.At(i, b)+v)
 			}
+			from.Set(i, a, best)
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = eng.For(ctx, n, 16, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row, own := d.Row(i), from.Row(i)
-			for j := range i {
-				best := row[j]
-				for a, v := range to.Row(j) {
-					best = min(best, own[a]+v)
-				}
-				row[j] = best
+	err = eng.Each(ctx, n, 16, func(i int) {
+		row, own := d.Row(i), from.Row(i)
+		for j := range i {
+			best := row[j]
+			for a, v := range to.Row(j) {
+				best = min(best, own[a]+v)
 			}
+			row[j] = best
 		}
-		return nil
 	})
 	if err != nil {
 		return err
@@ -246,7 +209,7 @@ func separate(d blas.Matrix, c *classes.Classes) {
 }
 
 // places returns the points' coordinates in the directions of positive eigenvalue.
-func places(found *eigen.Result, n int) (blas.Matrix, error) {
+func places(found *eigen.Result) (blas.Matrix, error) {
 	dims := 0
 	for dims < len(found.Values) && found.Values[dims] > 1e-12*found.Values[0] && found.Values[dims] > 0 {
 		dims++
@@ -254,14 +217,7 @@ func places(found *eigen.Result, n int) (blas.Matrix, error) {
 	if dims == 0 {
 		return blas.Matrix{}, fault.Data("", "all points came to be in one place: want points that differ, and fewer must-links")
 	}
-	y := blas.NewMatrix(n, dims)
-	for c := range dims {
-		root := math.Sqrt(found.Values[c])
-		for i, v := range found.Vectors.Row(c) {
-			y.Set(i, c, root*v)
-		}
-	}
-	return y, nil
+	return linear.Places(found.Vectors, found.Values[:dims]), nil
 }
 
 // Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use. Embed,
@@ -270,6 +226,4 @@ func places(found *eigen.Result, n int) (blas.Matrix, error) {
 type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
-func Decode(f *model.File) (*Model, error) {
-	return record.Decode[Params](Method, f, barycentric.Read)
-}
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, barycentric.Read) }

@@ -13,20 +13,16 @@ package kpca
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
-	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -58,55 +54,29 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	Kernel   kernel.Spec // the zero Spec means DefaultKernel, and spectrum:k=3 for sequences
-	Params   Params
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
+// Learner finds the directions of the points, which are not all in one place; links are not looked at.
+// The result has the type *[Model]. Its zero Kernel means DefaultKernel, and spectrum:k=3 for
+// sequences. Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
+type Learner = learner.Learner[Params]
 
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About} }
 
-// Method returns "kpca".
-func (Learner) Method() string { return Method }
-
-// Fit finds the directions of the points x; links are not looked at. The result has the type *[Model].
-//
-// Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
-//
-// Errors: parameters that [Params.Validate] refuses; points with NaN or Inf, or all in one place; a request beyond the
-// memory limit; ctx.Err(), wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
-
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	if err := input.Check(x, set); err != nil {
-		return nil, err
-	}
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "kernel matrix and its directions", Total: 1, Elapsed: time.Since(begin)})
-	axes, err := kernelprincipal.New(ctx, eng, k, x, l.Params.Dims, l.Params.RankTol, l.Seed)
+	f.Report(algorithms.Progress{Stage: "kernel matrix and its directions", Total: 1})
+	axes, err := kernelprincipal.New(ctx, f.Eng, k, f.X, p.Dims, p.RankTol, f.Seed)
 	if err != nil {
 		return nil, err
 	}
-	if l.Params.Whiten {
-		axes.Whiten(eng)
+	if p.Whiten {
+		axes.Whiten(f.Eng)
 	}
-	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
-	return &Model{record.New(axes.Map(Method), l.Params, status), axes.Variances}, ctx.Err()
+	return &Model{record.New(axes.Map(Method), p, f.Direct()), axes.Variances}, nil
 }
 
 // Model is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and Distances, as

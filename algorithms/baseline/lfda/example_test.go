@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/lfda"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
@@ -27,7 +26,7 @@ func Example() {
 	}
 	params := lfda.DefaultParams()
 	params.Dims, params.Neighbors, params.Metric = 1, 2, lfda.Orthonormalized
-	model, err := lfda.New(params, algorithms.Common{}).Fit(ctx, eng, x, classes)
+	model, err := lfda.Learner{Params: params}.Fit(ctx, eng, x, classes)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -24,11 +24,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -39,7 +38,6 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -86,66 +84,46 @@ type Model = record.Model[Params]
 // Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	Params   Params
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner { return Learner{p, c.Progress} }
-
-// Method returns "lfda".
-func (Learner) Method() string { return Method }
-
-// Fit learns from n dense points of d features. The result has the type *[Model]. Cost: n_c^2 q flops
-// for each class, and eigenproblems of order q, the directions in which points vary.
+// Learner learns from n dense points of d features. Points joined by must-links are of one class, with
+// cannot-links between classes, not all points of which are equal. The result has the type *[Model].
+// More dimensions than directions are an error.
 //
-// Errors: no must-links, no cannot-links between classes, classes of equal points; bad parameters,
-// more dimensions than directions; points that are no dense vectors, have NaN or Inf or are all
-// equal; a request beyond the memory limit; ctx.Err(), wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
+// Cost: n_c^2 q flops for each class, and eigenproblems of order q, the directions in which points
+// vary.
+type Learner = learner.Learner[Params]
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	dense, err := input.Dense(Method, l.Params, x, set)
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.Classes} }
+
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	c, eng := classes.New(f.Links), f.Eng
+	pc, err := linear.NewPrincipalOf(ctx, eng, f.Dense, p.RankTol, c.Rows)
 	if err != nil {
 		return nil, err
 	}
-	if must, cannot := set.Count(); must == 0 || cannot == 0 {
-		return nil, fault.Data("", "%s learns from classes that differ: want must-links and cannot-links, got %d and %d", Method, must, cannot)
+	if q := pc.Z.Cols; p.Dims > q {
+		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the directions in which the points vary", q)}
 	}
-	c := classes.New(set)
-	p, err := linear.NewPrincipalOf(ctx, eng, dense, l.Params.RankTol, c.Rows)
-	if err != nil {
-		return nil, err
-	}
-	if q := p.Z.Cols; l.Params.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: l.Params.Dims, Want: fmt.Sprintf("a number from 0 to %d, the directions in which the points vary", q)}
-	}
-	l.Progress.Report(algorithms.Progress{Stage: "local scatter", Elapsed: time.Since(begin)})
-	within, between, err := scatters(ctx, eng, p.Z, c, l.differences)
+	f.Report(algorithms.Progress{Stage: "local scatter"})
+	within, between, err := scatters(ctx, eng, pc.Z, c, p.differences)
 	if err != nil {
 		return nil, err
 	}
 	status := algorithms.Status{Converged: true}
-	t, err := l.directions(ctx, eng, within, between, &status)
+	t, err := p.directions(ctx, eng, within, between, &status)
 	if err != nil {
 		return nil, err
 	}
-	w := blas.NewMatrix(t.Cols, dense.D)
-	eng.Backend().Gemm(true, false, 1, t, p.Directions, 0, w)
-	status.Elapsed = time.Since(begin)
-	return record.New(maps.NewLinear(Method, p.Mean, w), l.Params, status), ctx.Err()
+	w := blas.NewMatrix(t.Cols, f.Dense.D)
+	eng.Backend().Gemm(true, false, 1, t, pc.Directions, 0, w)
+	return record.New(maps.NewLinear(Method, pc.Mean, w), p, f.Status(status)), nil
 }
 
 // directions returns the rows t, as columns, in principal coordinates. It overwrites the matrices.
-func (l Learner) directions(ctx context.Context, eng *engine.Engine, within, between blas.Matrix, status *algorithms.Status) (blas.Matrix, error) {
+func (p Params) directions(ctx context.Context, eng *engine.Engine, within, between blas.Matrix, status *algorithms.Status) (blas.Matrix, error) {
 	q, be := within.Rows, eng.Backend()
-	white, err := linear.Whiten(ctx, eng, within, l.Params.EpsRel, 0)
+	white, err := linear.Whiten(ctx, eng, within, p.EpsRel, 0)
 	if err != nil {
 		return white, err
 	}
@@ -158,7 +136,7 @@ func (l Learner) directions(ctx context.Context, eng *engine.Engine, within, bet
 	if err := eng.SymEig(ctx, turn, v, true); err != nil {
 		return turn, err
 	}
-	dims, weighted := cmp.Or(l.Params.Dims, q), l.Params.Metric == Weighted
+	dims, weighted := cmp.Or(p.Dims, q), p.Metric == Weighted
 	for weighted && dims > 1 && !(v[q-dims] > 1e-12*v[q-1]) {
 		dims--
 	}
@@ -173,7 +151,7 @@ func (l Learner) directions(ctx context.Context, eng *engine.Engine, within, bet
 		}
 	}
 	be.Gemm(true, true, 1, white, rows, 0, columns)
-	if l.Params.Metric == Orthonormalized {
+	if p.Metric == Orthonormalized {
 		be.QR(columns, blas.NewMatrix(dims, dims))
 	}
 	return columns, nil
@@ -213,7 +191,7 @@ func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes
 }
 
 // differences returns the rows y_i = sum_j A_ij (x_i - x_j) of a class. A scale of 0 has A_ij = 0.
-func (l Learner) differences(ctx context.Context, eng *engine.Engine, x blas.Matrix) (blas.Matrix, error) {
+func (p Params) differences(ctx context.Context, eng *engine.Engine, x blas.Matrix) (blas.Matrix, error) {
 	t, y, scale := eng.Backend().Kernels(), blas.NewMatrix(x.Rows, x.Cols), make([]float64, x.Rows)
 	err := eng.For(ctx, x.Rows, 64, func(lo, hi int) error {
 		squared := make([]float64, x.Rows)
@@ -222,23 +200,20 @@ func (l Learner) differences(ctx context.Context, eng *engine.Engine, x blas.Mat
 				squared[j] = t.SquaredDistance(x.Row(i), x.Row(j))
 			}
 			slices.Sort(squared) // the first is that to itself
-			scale[i] = math.Sqrt(squared[min(l.Params.Neighbors, x.Rows-1)])
+			scale[i] = math.Sqrt(squared[min(p.Neighbors, x.Rows-1)])
 		}
 		return nil
 	})
 	if err != nil {
 		return y, err
 	}
-	return y, eng.For(ctx, x.Rows, 64, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			for j, s := range scale {
-				if s > 0 && scale[i] > 0 {
-					a := math.Exp(-t.SquaredDistance(x.Row(i), x.Row(j)) / scale[i] / s)
-					t.Axpy(a, x.Row(i), y.Row(i))
-					t.Axpy(-a, x.Row(j), y.Row(i))
-				}
+	return y, eng.Each(ctx, x.Rows, 64, func(i int) {
+		for j, s := range scale {
+			if s > 0 && scale[i] > 0 {
+				a := math.Exp(-t.SquaredDistance(x.Row(i), x.Row(j)) / scale[i] / s)
+				t.Axpy(a, x.Row(i), y.Row(i))
+				t.Axpy(-a, x.Row(j), y.Row(i))
 			}
 		}
-		return nil
 	})
 }

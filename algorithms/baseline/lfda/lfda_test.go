@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -33,7 +32,7 @@ func with(change func(p *Params)) Params {
 
 func fitted(t enginetest.Fataler, eng *engine.Engine, p Params, x points.Points, set *links.Set) blas.Matrix {
 	t.Helper()
-	m, err := New(p, algorithms.Common{}).Fit(context.Background(), eng, x, set)
+	m, err := Learner{Params: p}.Fit(context.Background(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,8 +110,8 @@ func TestScatters(t *testing.T) {
 		x, set := draw(rt, 45, rapid.IntRange(1, 5).Draw(rt, "features"))
 		eng, c, neighbors := enginetest.New(rt, 2), classes.New(set), rapid.IntRange(1, 9).Draw(rt, "neighbors")
 		z := blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}.Select(c.Rows)
-		l := Learner{Params: with(func(p *Params) { p.Neighbors = neighbors })}
-		within, between, err := scatters(context.Background(), eng, z, c, l.differences)
+		p := with(func(p *Params) { p.Neighbors = neighbors })
+		within, between, err := scatters(context.Background(), eng, z, c, p.differences)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -296,7 +295,7 @@ func TestNoDirection(t *testing.T) {
 	x := &points.Dense{N: 6, D: 2, Data: []float64{-1, 0, 1, 0, 0, -2, 0, 2, 0, 0, 0, 0}}
 	set := enginetest.Links(t, 6, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Must), links.NewLink(4, 5, links.Cannot)})
 	eng := enginetest.New(t, 1)
-	m, err := New(DefaultParams(), algorithms.Common{}).Fit(t.Context(), eng, x, set)
+	m, err := Learner{Params: DefaultParams()}.Fit(t.Context(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +338,7 @@ func TestBadInput(t *testing.T) {
 		"infinity":      {nothing, inf, set, "row 3"},
 		"sparse":        {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "dense"},
 	} {
-		if _, err := New(with(c.change), algorithms.Common{}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+		if _, err := (Learner{Params: with(c.change)}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)
 		}
 	}
@@ -355,7 +354,7 @@ func TestBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := New(DefaultParams(), algorithms.Common{}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

@@ -1,3 +1,21 @@
+// Package llma (engine room: may change) learns a metric that is linear near every point and not
+// linear at large: locally linear metric adaptation, the spectral method (after Chang & Yeung,
+// "Locally linear metric adaptation for semi-supervised clustering", ICML 2004, and "... with
+// application to semi-supervised clustering and image retrieval", Pattern Recognition 39, 2006). A
+// baseline.
+//
+// A point goes to
+//
+//	y(x) = B x + sum_a exp(-|x - a|^2 / (2 sigma^2)) b_a
+//
+// a linear map that Gaussian windows around linked points a, the anchors, bend. Of all such maps with uncorrelated directions
+// of variance 1 (and a ridge) it is the one in which must-linked points are nearest to each other, and points near the
+// places that their neighbours' weights give them:
+//
+//	mean over must-links of |y_i - y_j|^2 + lambda mean over points of |y_i - sum_j w_ij y_j|^2
+//
+// with the weights w that reconstruct x_i from its nearest neighbours. That is a generalised eigenproblem of as many unknowns
+// as there are directions and anchors. Cannot-links are not used.
 package llma
 
 import (
@@ -5,11 +23,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
@@ -19,6 +37,7 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/lle"
@@ -66,71 +85,38 @@ func (p Params) Validate() error {
 
 func (p Params) kernel() (kernel.Spec, error) { return kernel.Parse("rbf:sigma=" + p.Sigma) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	Params   Params
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "llma".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the must-links of l on n dense points of d features. The result has the type *[Model].
+// Learner learns from the must-links on n dense points of d features. The result has the type *[Model].
+// As many neighbors as points and more directions than unknowns are errors.
 //
-// Cost for q unknowns, directions and anchors: the nearest neighbours, n q^2 flops and q^3.
-//
-// Errors: no must-links; parameters that [Params.Validate] refuses, as many neighbours as points, more directions than
-// unknowns; other than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(),
-// wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+// Cost for q unknowns, directions and anchors: the nearest neighbors, n q^2 flops and q^3.
+type Learner = learner.Learner[Params]
+
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules {
+	return learner.Rules{About: About, Needs: learner.MustLinks, Pairs: true}
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	if n := f.Dense.N; p.Neighbors >= n {
+		return nil, &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", n)}
 	}
-	dense, err := input.Vectors(Method, x)
+	all, parts, err := p.family(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	if err := input.CheckPairs(eng, x, set); err != nil {
-		return nil, err
-	}
-	if must, _ := set.Count(); must == 0 {
-		return nil, fault.Data("", "%s learns from must-links: want at least one, got none", Method)
-	}
-	if l.Params.Neighbors >= x.Len() {
-		return nil, &fault.ParamError{Param: "neighbors", Value: l.Params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
-	}
-	f, parts, err := l.family(ctx, eng, dense, set)
+	p.Dims = min(p.Dims, all.Cols)
+	f.Report(algorithms.Progress{Stage: "neighbours", Total: 2})
+	n, err := p.energy(ctx, f, all)
 	if err != nil {
 		return nil, err
 	}
-	l.Params.Dims = min(l.Params.Dims, f.Cols)
-	l.Progress.Report(algorithms.Progress{Stage: "neighbours", Total: 2, Elapsed: time.Since(begin)})
-	n, err := l.energy(ctx, eng, dense, f, set)
+	f.Report(algorithms.Progress{Stage: "directions", Done: 1, Total: 2})
+	a, err := p.directions(ctx, f.Eng, all, n)
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "directions", Done: 1, Total: 2, Elapsed: time.Since(begin)})
-	a, err := l.directions(ctx, eng, f, n)
-	if err != nil {
-		return nil, err
-	}
-	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
-	if _, cannot := set.Count(); cannot > 0 {
-		status.Notices = []string{fmt.Sprintf("%s uses must-links only: %d cannot-links ignored", Method, cannot)}
-	}
-	return &Model{record.New(bent(eng, parts, a), l.Params, status)}, ctx.Err()
+	return &Model{record.New(bent(f.Eng, parts, a), p, f.Direct())}, nil
 }
 
 // parts are what a map is made of.
@@ -142,34 +128,35 @@ type parts struct {
 }
 
 // family returns the unknowns of all points, n x q, and what they are of.
-func (l Learner) family(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (f blas.Matrix, out parts, err error) {
-	spec, err := l.Params.kernel()
+func (p Params) family(ctx context.Context, f *learner.Fit) (all blas.Matrix, out parts, err error) {
+	eng, x := f.Eng, f.Dense
+	spec, err := p.kernel()
 	if err != nil {
-		return f, out, err
+		return all, out, err
 	}
 	if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
-		return f, out, err
+		return all, out, err
 	}
 	if out.window, err = kernel.New(spec); err != nil {
-		return f, out, err
+		return all, out, err
 	}
-	if out.principal, err = linear.NewPrincipal(ctx, eng, x, l.Params.RankTol); err != nil {
-		return f, out, err
+	if out.principal, err = linear.NewPrincipal(ctx, eng, x, p.RankTol); err != nil {
+		return all, out, err
 	}
-	out.anchors = x.Select(l.anchors(set))
-	f, out.means, err = unknowns(ctx, eng, out.principal, out.window, x, out.anchors)
-	return f, out, err
+	out.anchors = x.Select(p.anchors(f.Links, f.Seed))
+	all, out.means, err = unknowns(ctx, eng, out.principal, out.window, x, out.anchors)
+	return all, out, err
 }
 
 // anchors returns must-linked rows, ascending.
-func (l Learner) anchors(set *links.Set) []int {
+func (p Params) anchors(set *links.Set, seed uint64) []int {
 	var rows []int
 	for _, c := range set.Chunklets() {
 		rows = append(rows, c...)
 	}
-	rng := rand.New(rand.NewPCG(l.Seed, 0x6c6c6d61))
+	rng := rand.New(rand.NewPCG(seed, 0x6c6c6d61))
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	rows = rows[:min(len(rows), l.Params.Anchors)]
+	rows = rows[:min(len(rows), p.Anchors)]
 	slices.Sort(rows)
 	return rows
 }
@@ -194,14 +181,13 @@ func unknowns(ctx context.Context, eng *engine.Engine, p *linear.Principal, k ke
 }
 
 // energy returns the matrix of what is minimised, q x q, lower triangle.
-func (l Learner) energy(ctx context.Context, eng *engine.Engine, x *points.Dense, f blas.Matrix, set *links.Set) (blas.Matrix, error) {
-	out := blas.NewMatrix(f.Cols, f.Cols)
-	must := set.Must()
-	if err := scatter.Links(ctx, eng, f, must, out); err != nil {
+func (p Params) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (blas.Matrix, error) {
+	eng, x, must, out := f.Eng, f.Dense, f.Links.Must(), blas.NewMatrix(all.Cols, all.Cols)
+	if err := scatter.Links(ctx, eng, all, must, out); err != nil {
 		return out, err
 	}
 	eng.Backend().Kernels().Scale(1/float64(len(must)), out.Data)
-	near, err := graph.Nearest(ctx, eng, kernel.Linear(), x, l.Params.Neighbors)
+	near, err := graph.Nearest(ctx, eng, kernel.Linear(), x, p.Neighbors)
 	if err != nil {
 		return out, err
 	}
@@ -209,11 +195,11 @@ func (l Learner) energy(ctx context.Context, eng *engine.Engine, x *points.Dense
 	if err != nil {
 		return out, err
 	}
-	return out, scatter.Residuals(ctx, eng, f, near, w, l.Params.Lambda/float64(x.N), out)
+	return out, scatter.Residuals(ctx, eng, all, near, w, p.Lambda/float64(x.N), out)
 }
 
 // directions returns A, q x dims: the eigenvectors of N a = w (F'F / n + ridge) a for the smallest w.
-func (l Learner) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matrix) (blas.Matrix, error) {
+func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matrix) (blas.Matrix, error) {
 	q, b := f.Cols, blas.NewMatrix(f.Cols, f.Cols)
 	eng.Backend().Syrk(true, 1/float64(f.Rows), f, 0, b)
 	trace := 0.0
@@ -221,7 +207,7 @@ func (l Learner) directions(ctx context.Context, eng *engine.Engine, f, n blas.M
 		trace += b.At(i, i)
 	}
 	for i := range q {
-		b.Set(i, i, b.At(i, i)+l.Params.Ridge*trace/float64(q))
+		b.Set(i, i, b.At(i, i)+p.Ridge*trace/float64(q))
 	}
 	if err := eng.Cholesky(ctx, b); err != nil {
 		return b, err
@@ -233,7 +219,7 @@ func (l Learner) directions(ctx context.Context, eng *engine.Engine, f, n blas.M
 	if err := eng.SymEig(ctx, n, w, true); err != nil {
 		return b, err
 	}
-	a := blas.NewMatrix(q, l.Params.Dims)
+	a := blas.NewMatrix(q, p.Dims)
 	for k := range a.Cols {
 		for i, v := range n.Row(k) {
 			a.Set(i, k, v)
@@ -241,4 +227,40 @@ func (l Learner) directions(ctx context.Context, eng *engine.Engine, f, n blas.M
 	}
 	eng.Backend().Trsm(true, true, b, a)
 	return a, nil
+}
+
+// Model is a linear map that windows bend. It is immutable and safe for concurrent use. Embed, Gram and Distances, as [algorithms.Model]
+// has them, take as many Gaussian windows of a point as there are anchors, and 2 (d + anchors) Dim flops; Kernel is the window.
+type Model struct{ *record.Model[Params] }
+
+// bent returns the map y = A' (f(x) - means), f the unknowns.
+func bent(eng *engine.Engine, p parts, a blas.Matrix) *maps.Map {
+	d, dims := p.principal.Z.Cols, a.Cols // principal coordinates have the mean 0
+	b, v := blas.NewMatrix(dims, d), blas.NewMatrix(dims, p.anchors.Len())
+	for r := range dims {
+		for c := range d {
+			b.Set(r, c, a.At(c, r))
+		}
+		for c := range p.anchors.Len() {
+			v.Set(r, c, a.At(d+c, r))
+		}
+	}
+	center := make([]float64, dims)
+	eng.Backend().Gemv(false, 1, v, p.means[d:], 0, center)
+	return maps.Sum(p.principal.Map(eng, Method, b), maps.NewExpansion(Method, p.window, p.anchors, v, center))
+}
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	return []algorithms.Figure{
+		{Name: "window", Value: m.Kernel().String()},
+		{Name: "anchors", Value: m.Support()},
+		{Name: "dim", Value: m.Dim()},
+	}
+}
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	m, err := record.Decode[Params](Method, f, maps.ReadSum)
+	return &Model{m}, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -105,9 +106,8 @@ func TestDirections(t *testing.T) {
 			}
 		}
 		energy, square := objective(rt, p, x, set, y)
-		l := Learner{Params: p}
 		// The quotient with the ridge, of any coefficients: a'N a / a'(F'F / n + ridge) a.
-		f, _, err := l.family(ctx, eng, x, set)
+		f, _, err := p.family(ctx, &learner.Fit{Eng: eng, Dense: x, Links: set})
 		if err != nil {
 			rt.Fatal(err)
 		}

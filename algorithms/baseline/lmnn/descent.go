@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
@@ -17,8 +16,7 @@ const memory = 10
 // descent is a minimisation under way.
 type descent struct {
 	*problem
-	progress  algorithms.ProgressFunc
-	begin     time.Time
+	report    func(algorithms.Progress)
 	trace     []float64 // objective at the start and after every iteration
 	converged bool
 
@@ -40,7 +38,7 @@ func (s *descent) minimise(ctx context.Context) (blas.Matrix, error) {
 	fresh := true // no step is behind the direction
 	last := blas.NewMatrix(s.a.Rows, s.a.Cols)
 	for len(s.trace) <= s.params.MaxIter && !s.converged {
-		s.progress.Report(algorithms.Progress{Stage: "descent", Done: len(s.trace) - 1, Total: s.params.MaxIter, Objective: s.f, Elapsed: time.Since(s.begin)})
+		s.report(algorithms.Progress{Stage: "descent", Done: len(s.trace) - 1, Total: s.params.MaxIter, Objective: s.f})
 		h.Direction(s.p.Data, s.gradientA.Data)
 		last.CopyFrom(s.gradientA)
 		t, err := s.step(ctx, k.Dot(s.p.Data, s.gradientA.Data))

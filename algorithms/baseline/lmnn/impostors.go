@@ -26,14 +26,11 @@ type nearby struct {
 func (p *problem) reach(ctx context.Context, y blas.Matrix) ([]float64, error) {
 	out := make([]float64, y.Rows)
 	t := p.eng.Backend().Kernels()
-	err := p.eng.For(ctx, y.Rows, block, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			from, to := p.targets.of(i)
-			for _, j := range p.targets.to[from:to] {
-				out[i] = max(out[i], math.Sqrt(1+t.SquaredDistance(y.Row(i), y.Row(int(j)))))
-			}
+	err := p.eng.Each(ctx, y.Rows, block, func(i int) {
+		from, to := p.targets.of(i)
+		for _, j := range p.targets.to[from:to] {
+			out[i] = max(out[i], math.Sqrt(1+t.SquaredDistance(y.Row(i), y.Row(int(j)))))
 		}
-		return nil
 	})
 	return out, err
 }

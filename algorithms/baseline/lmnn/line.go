@@ -23,30 +23,22 @@ func (p *problem) newLine(ctx context.Context, n *nearby, y, d blas.Matrix) (*li
 	l := &line{p, n, make([]parabola, len(p.targets.to)), make([]parabola, len(n.to))}
 	next := y.Clone()
 	k := p.eng.Backend().Kernels()
-	err := p.eng.For(ctx, y.Rows, block, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			k.Axpy(1, d.Row(i), next.Row(i))
-		}
-		return nil
-	})
+	err := p.eng.Each(ctx, y.Rows, block, func(i int) { k.Axpy(1, d.Row(i), next.Row(i)) })
 	if err != nil {
 		return nil, err
 	}
-	err = p.eng.For(ctx, y.Rows, block, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			for _, part := range []struct {
-				e  *graph
-				to []parabola
-			}{{&p.targets, l.targets}, {&n.graph, l.nearby}} {
-				from, to := part.e.of(i)
-				for e := from; e < to; e++ {
-					j := int(part.e.to[e])
-					c0, c2 := k.SquaredDistance(y.Row(i), y.Row(j)), k.SquaredDistance(d.Row(i), d.Row(j))
-					part.to[e] = parabola{c0, k.SquaredDistance(next.Row(i), next.Row(j)) - c0 - c2, c2}
-				}
+	err = p.eng.Each(ctx, y.Rows, block, func(i int) {
+		for _, part := range []struct {
+			e  *graph
+			to []parabola
+		}{{&p.targets, l.targets}, {&n.graph, l.nearby}} {
+			from, to := part.e.of(i)
+			for e := from; e < to; e++ {
+				j := int(part.e.to[e])
+				c0, c2 := k.SquaredDistance(y.Row(i), y.Row(j)), k.SquaredDistance(d.Row(i), d.Row(j))
+				part.to[e] = parabola{c0, k.SquaredDistance(next.Row(i), next.Row(j)) - c0 - c2, c2}
 			}
 		}
-		return nil
 	})
 	return l, err
 }
@@ -128,31 +120,28 @@ func (p *problem) gradient(ctx context.Context, n *nearby, y, g blas.Matrix) (fl
 // from the edges at both ends.
 func (p *problem) scatter(ctx context.Context, n *nearby, y, g blas.Matrix, pull, push []float64) error {
 	k := p.eng.Backend().Kernels()
-	return p.eng.For(ctx, y.Rows, block, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			to, total := g.Row(i), 0.0
-			clear(to)
-			for _, part := range []struct {
-				g *graph
-				w []float64
-			}{{&p.targets, pull}, {&n.graph, push}} {
-				add := func(e int, j int32) {
-					if w := part.w[e]; w != 0 {
-						total += w
-						k.Axpy(-w, y.Row(int(j)), to)
-					}
-				}
-				first, last := part.g.of(i)
-				for e := first; e < last; e++ {
-					add(e, part.g.to[e])
-				}
-				first, last = part.g.into.of(i)
-				for _, e := range part.g.into.to[first:last] {
-					add(int(e), part.g.from[e])
+	return p.eng.Each(ctx, y.Rows, block, func(i int) {
+		to, total := g.Row(i), 0.0
+		clear(to)
+		for _, part := range []struct {
+			g *graph
+			w []float64
+		}{{&p.targets, pull}, {&n.graph, push}} {
+			add := func(e int, j int32) {
+				if w := part.w[e]; w != 0 {
+					total += w
+					k.Axpy(-w, y.Row(int(j)), to)
 				}
 			}
-			k.Axpy(total, y.Row(i), to)
+			first, last := part.g.of(i)
+			for e := first; e < last; e++ {
+				add(e, part.g.to[e])
+			}
+			first, last = part.g.into.of(i)
+			for _, e := range part.g.into.to[first:last] {
+				add(int(e), part.g.from[e])
+			}
 		}
-		return nil
+		k.Axpy(total, y.Row(i), to)
 	})
 }

@@ -23,11 +23,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/draw"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -80,8 +79,7 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. The objective is F. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric, a linear map. The objective is F.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
@@ -129,28 +127,20 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 //
 // Cost of an iteration for m compared points, k comparisons and q directions: 4 m q^2 + 8 k q + 3 q^3 flops.
 //
-// Errors: neither comparisons nor links of both kinds, comparisons of rows that do not exist; parameters that
-// [Params.Validate] refuses; other than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory
-// limit; ctx.Err(), wrapped.
+// Errors are those of [learner.Learner.Fit], and neither comparisons nor links of both kinds, and
+// comparisons of rows that do not exist.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	rules, common := learner.Rules{About: About, Pairs: true}, algorithms.Common{Seed: l.Seed, Progress: l.Progress}
+	f := learner.Begin(rules, common, eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	dense, err := input.Dense(Method, l.Params, x, set)
+func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+	list, err := l.comparisons(f.Links)
 	if err != nil {
 		return nil, err
 	}
-	if err := input.PricePairs(eng, set); err != nil {
-		return nil, err
-	}
-	list, err := l.comparisons(set)
-	if err != nil {
-		return nil, err
-	}
-	pc, err := linear.NewPrincipal(ctx, eng, dense, linear.Constant)
+	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, linear.Constant)
 	if err != nil {
 		return nil, err
 	}
@@ -160,19 +150,17 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	}
 	z := pc.Z.Clone()
 	linear.DivideColumns(z, units)
-	found, err := logdet.Compare(ctx, eng, z, list, logdet.CompareOptions{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: func(iteration int, objective, bound float64) {
-		l.Progress.Report(algorithms.Progress{Stage: "descent", Done: iteration, Total: l.Params.MaxIter, Objective: objective, Residual: bound, Elapsed: time.Since(begin)})
-	}})
+	found, err := logdet.Compare(ctx, f.Eng, z, list, logdet.CompareOptions{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("descent", l.Params.MaxIter)})
 	if err != nil {
 		return nil, err
 	}
-	axes, err := linear.Axes(ctx, eng, found.A, l.Params.Dims)
+	axes, err := linear.Axes(ctx, f.Eng, found.A, l.Params.Dims)
 	if err != nil {
 		return nil, err
 	}
 	linear.DivideColumns(axes, units)
-	status := record.Bounded(begin, found.Trace, found.Converged, found.Bound)
-	return record.NewTraced(pc.Map(eng, Method, axes), l.Params, status, found.Trace), ctx.Err()
+	status := f.Status(record.Bounded(found.Trace, found.Converged, found.Bound))
+	return record.NewTraced(pc.Map(f.Eng, Method, axes), l.Params, status, found.Trace), nil
 }
 
 // comparisons returns those of the learner and of the links, whose mean weight is gamma over their number.

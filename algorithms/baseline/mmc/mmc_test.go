@@ -35,7 +35,7 @@ func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *
 func TestGradient(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 40, 4, 20, rapid.Uint64().Draw(rt, "seed"))
-		p, _, err := Learner{Params: DefaultParams()}.frame(context.Background(), enginetest.New(rt, 0), x, set)
+		p, _, err := DefaultParams().frame(context.Background(), enginetest.New(rt, 0), x, set)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestWeights(t *testing.T) {
 		x, _, set := enginetest.Bands(rt, 40, d, 20, rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Diagonal = true
-		p, _, err := l.frame(context.Background(), enginetest.New(rt, 0), x, set)
+		p, _, err := l.Params.frame(context.Background(), enginetest.New(rt, 0), x, set)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestOptimum(t *testing.T) {
 		if trace := m.Trace(); !slices.IsSorted(trace) {
 			rt.Fatalf("the objective does not rise: %v", trace)
 		}
-		p, _, err := l.frame(ctx, eng, x, set)
+		p, _, err := l.Params.frame(ctx, eng, x, set)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func TestNewtonSteps(t *testing.T) {
 		x, _, set := enginetest.Bands(rt, 60, d, 40, rapid.Uint64().Draw(rt, "seed"))
 		params := DefaultParams()
 		params.Diagonal = true
-		p, _, err := Learner{Params: params}.frame(ctx, enginetest.New(rt, 1), x, set)
+		p, _, err := params.frame(ctx, enginetest.New(rt, 1), x, set)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -27,8 +27,8 @@ type problem struct {
 }
 
 // full is the problem for a matrix, in whitened principal coordinates.
-func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
-	pc, err := linear.NewPrincipal(ctx, eng, x, l.Params.RankTol)
+func (params Params) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
+	pc, err := linear.NewPrincipal(ctx, eng, x, params.RankTol)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +46,7 @@ func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, 
 		return nil, nil, noScatter()
 	}
 	for i := range q {
-		scatter.Set(i, i, scatter.At(i, i)+l.Params.EpsRel*trace/float64(q))
+		scatter.Set(i, i, scatter.At(i, i)+params.EpsRel*trace/float64(q))
 	}
 	if err := eng.Cholesky(ctx, scatter); err != nil {
 		return nil, nil, noScatter()
@@ -79,7 +79,7 @@ func (l Learner) full(ctx context.Context, eng *engine.Engine, x *points.Dense, 
 }
 
 // diagonal is the problem for one weight a feature, features divided by the root of their scatter.
-func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
+func (params Params) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
 	rows := blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
 	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
@@ -93,7 +93,7 @@ func (l Learner) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (
 	inverse := make([]float64, x.D)
 	for c := range scatter {
 		p.start[c] = 1
-		scatter[c] += l.Params.EpsRel * trace / float64(x.D)
+		scatter[c] += params.EpsRel * trace / float64(x.D)
 		if scatter[c] == 0 {
 			if spread[c] != 0 {
 				return nil, nil, noScatter()

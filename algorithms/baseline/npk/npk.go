@@ -1,20 +1,19 @@
+// Package npk (engine room: may change) learns a kernel matrix on a graph by semidefinite
+// programming: non-parametric kernel learning (Zhuang, Tsang & Hoi, "A family of simple
+// non-parametric kernel learning algorithms", JMLR 12, 2011; Hoi, Jin & Lyu, ICML 2007). It is the
+// problem that package npkl solves for many points, solved here for few, by an interior-point
+// method with a duality gap.
 package npk
 
 import (
 	"context"
 	"fmt"
-	"math"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
@@ -50,48 +49,26 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	if err := param.Validate(p); err != nil {
-		return err
-	}
-	return p.Check(math.MaxInt)
-}
+func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighbourhood) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	// Kernel says in which feature space neighbours are near; the zero Spec means DefaultKernel.
-	Kernel kernel.Spec
-	Params Params
-	// Similarities, n x n, are those of the graph named "given".
-	Similarities blas.Matrix
-	Progress     algorithms.ProgressFunc
-}
+// Learner learns from the links on up to 500 points. The result has the type *[Model]. Its Kernel says
+// in which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: some hundred
+// times 10 n^3 flops.
+type Learner = learner.Learner[Params]
 
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Progress: c.Progress}
-}
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return graphkernel.Rules(About) }
 
-// Model is a fitted kernel matrix and its extension to new points. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new point takes
-// its distances to all of them, to find its neighbours in the graph, and 2 Dim flops for each of these. A model of given
-// similarities refuses new points with a *fault.DataError.
+// Model is a fitted kernel matrix and its extension to new points.
 type Model = graphkernel.Fitted[Params]
 
-// Method returns "npk".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the links of l on the points x, up to 500. The result has the type *[Model]. Cost: some
-// hundred times 10 n^3 flops.
-//
-// Errors: no links, more than 500 points; parameters that [Params.Validate] refuses; points with NaN or
-// Inf; a request beyond the memory limit; ctx.Err(), wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	job := graphkernel.Job[Params]{Method: Method, Params: l.Params, Kernel: l.Kernel, Similarities: l.Similarities, Most: most, RankTol: rankTol}
-	return graphkernel.Learn(ctx, eng, job, x, set, func(p *graphkernel.Problem, begin time.Time) (graphkernel.Solution, error) {
-		res, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{Tolerance: l.Params.Tol, Progress: func(step int, objective, gap float64) {
-			l.Progress.Report(algorithms.Progress{Stage: "interior point", Done: step, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
-		}})
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	if n := f.X.Len(); n > most {
+		return nil, graphkernel.TooMany(Method, most, n)
+	}
+	return graphkernel.Learn(ctx, f, p, rankTol, func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
+		res, err := sdp.Minimise(ctx, f.Eng, problem.Energy(), problem.Terms(), sdp.Options{Tolerance: p.Tol, Progress: f.Bounded("interior point", 0)})
 		if err != nil {
 			return graphkernel.Solution{}, err
 		}

@@ -28,12 +28,12 @@ func TestBothWaysAgree(t *testing.T) {
 	}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	short := &Learner{Params: DefaultParams()}
-	if _, ok, err := short.direct(ctx, eng, x, set.Chunklets()); err != nil || !ok {
+	if _, ok, err := short.Params.direct(ctx, eng, x, set.Chunklets()); err != nil || !ok {
 		t.Fatalf("the short way is not taken (%v)", err)
 	}
 	long := &Learner{Params: DefaultParams()}
 	long.Params.Dims = 5 // as many as there are: none is left out
-	if _, ok, _ := long.direct(ctx, eng, x, set.Chunklets()); ok {
+	if _, ok, _ := long.Params.direct(ctx, eng, x, set.Chunklets()); ok {
 		t.Fatal("the long way is not taken")
 	}
 	pairs := [][2]int{{0, 1}, {5, 80}, {17, 33}}

@@ -23,13 +23,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/discriminant"
 	"github.com/mustlink/mustlink/algorithms/internal/draw"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -84,8 +83,7 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. The objective is that above; its trace is the best so far. It is immutable and safe for
-// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric, a linear map. The objective is that above; its trace is the best so far.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
@@ -120,26 +118,21 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 //
 // Cost for T triplets, B bases and q directions: an iteration takes T B^2 flops, of which there are about 25; a basis q^3/3.
 //
-// Errors: neither triplets nor links that make some, basis=lda without such links, triplets of rows that do not exist;
-// parameters that [Params.Validate] refuses; other than dense vectors; points with NaN or Inf, or
-// all equal; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors are those of [learner.Learner.Fit], and neither triplets nor links that make some, basis=lda
+// without such links, and triplets of rows that do not exist.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	common := algorithms.Common{Seed: l.Seed, Progress: l.Progress}
+	f := learner.Begin(learner.Rules{About: About}, common, eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	dense, err := input.Dense(Method, l.Params, x, set)
-	if err != nil {
-		return nil, err
-	}
-	c := classes.New(set)
+func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+	eng, c := f.Eng, classes.New(f.Links)
 	count := len(l.Triplets) + int(min(c.NumTriplets(), float64(l.Params.Triplets)))
 	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, l.Params.Bases), "use fewer triplets or bases"); err != nil {
 		return nil, err
 	}
-	if err := links.CheckTriplets(x.Len(), l.Triplets); err != nil {
+	if err := links.CheckTriplets(f.X.Len(), l.Triplets); err != nil {
 		return nil, err
 	}
 	made, err := c.Triplets(l.Params.Triplets, l.Seed)
@@ -150,7 +143,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if len(triplets) == 0 {
 		return nil, fault.Data("", "%s learns from triplets: want some, or must-links and cannot-links that share a row", Method)
 	}
-	pc, err := linear.NewPrincipal(ctx, eng, dense, linear.Constant)
+	pc, err := linear.NewPrincipal(ctx, eng, f.Dense, linear.Constant)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +162,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	found, err := l.weigh(ctx, eng, z, bases, triplets, begin)
+	found, err := l.weigh(ctx, f, z, bases, triplets)
 	if err != nil {
 		return nil, err
 	}
@@ -189,15 +182,16 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	linear.DivideColumns(axes, units)
-	status := record.Bounded(begin, found.Trace, found.Converged, found.Gap)
 	if kept == 0 {
-		status.Notices = []string{fmt.Sprintf("no basis is worth its price, and all distances are 0: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
+		f.Notices = []string{fmt.Sprintf("no basis is worth its price, and all distances are 0: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
 	}
-	return record.NewTraced(pc.Map(eng, Method, axes), l.Params, status, found.Trace), ctx.Err()
+	status := f.Status(record.Bounded(found.Trace, found.Converged, found.Gap))
+	return record.NewTraced(pc.Map(eng, Method, axes), l.Params, status, found.Trace), nil
 }
 
 // weigh finds the weights of the bases.
-func (l Learner) weigh(ctx context.Context, eng *engine.Engine, z, bases blas.Matrix, triplets []links.Triplet, begin time.Time) (*hinge.Result, error) {
+func (l Learner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*hinge.Result, error) {
+	eng := f.Eng
 	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
 	cost := slices.Repeat([]float64{1 / float64(len(triplets))}, len(triplets))
 	eng.Backend().Gemm(false, true, 1, z, bases, 0, along)
@@ -207,9 +201,7 @@ func (l Learner) weigh(ctx context.Context, eng *engine.Engine, z, bases blas.Ma
 			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
 		}
 	}
-	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: func(iteration int, objective, gap float64) {
-		l.Progress.Report(algorithms.Progress{Stage: "weights", Done: iteration, Total: l.Params.MaxIter, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
-	}})
+	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("weights", l.Params.MaxIter)})
 }
 
 // differences returns those of the far pairs of triplets as bases, and after them their discriminants.

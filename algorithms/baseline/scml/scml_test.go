@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -31,7 +31,7 @@ func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *M
 	return m.(*Model)
 }
 
-func learner() Learner { return Learner{Params: DefaultParams(), Seed: 1} }
+func seeded() Learner { return Learner{Params: DefaultParams(), Seed: 1} }
 
 // distance returns that of M, squared, by the map.
 func distance(w blas.Matrix, x *points.Dense, i, j int) (sum float64) {
@@ -63,7 +63,7 @@ func variance(x *points.Dense) (sum float64) {
 func TestObjective(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, _ := enginetest.Bands(rt, 12, 4, 1, rapid.Uint64().Draw(rt, "seed"))
-		l := learner()
+		l := seeded()
 		l.Params.Beta = rapid.SampledFrom([]float64{1e-5, 1e-3, 1e-2}).Draw(rt, "beta")
 		l.Params.Basis = rapid.SampledFrom([]Basis{LDA, TripletDiffs}).Draw(rt, "basis")
 		set, err := links.FromLabels(labels)
@@ -116,9 +116,9 @@ func TestTwoBases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := learner()
+	l := seeded()
 	l.Params.Beta = 1e-3
-	got, err := l.weigh(context.Background(), eng, z, bases, triplets, time.Now())
+	got, err := l.weigh(context.Background(), &learner.Fit{Eng: eng}, z, bases, triplets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, l := enginetest.Links(t, 40, nil), learner()
+	none, l := enginetest.Links(t, 40, nil), seeded()
 	l.Params.Tol, l.Params.Bases = 1e-12, 10000
 	l.Triplets = made
 	plain := fitted(t, l, x, none)
@@ -214,7 +214,7 @@ func TestSame(t *testing.T) {
 
 func TestModelFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 20, 5)
-	m, f := fitted(t, learner(), x, set), &model.File{}
+	m, f := fitted(t, seeded(), x, set), &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
@@ -255,13 +255,13 @@ func TestBadInput(t *testing.T) {
 		"rows":          {nothing, x.Select([]int{1, 2}), set, "rows"},
 		"no dense rows": {nothing, &points.CSR{N: 40, D: 1, Start: make([]int, 41)}, set, "dense vectors"},
 	} {
-		l := learner()
+		l := seeded()
 		c.change(&l)
 		if _, err := l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.words)
 		}
 	}
-	short := learner()
+	short := seeded()
 	short.Params.MaxIter = 20
 	short.Params.Tol = 1e-300
 	if s := fitted(t, short, x, set).Status(); s.Converged || !strings.Contains(s.Message, "iterations the objective may be") {
@@ -269,7 +269,7 @@ func TestBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := learner().Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := seeded().Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

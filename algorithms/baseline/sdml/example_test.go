@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/sdml"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
@@ -26,7 +25,7 @@ func Example() {
 	}
 	params := sdml.DefaultParams()
 	params.Sparsity = 0.1
-	model, err := sdml.New(params, algorithms.Common{}).Fit(ctx, eng, x, pairs)
+	model, err := sdml.Learner{Params: params}.Fit(ctx, eng, x, pairs)
 	if err != nil {
 		log.Fatal(err)
 	}

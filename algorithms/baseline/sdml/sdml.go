@@ -28,10 +28,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -95,47 +94,25 @@ func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	Params   Params
-	Progress algorithms.ProgressFunc
+// Learner learns from n dense points of d features, at most 2048, and the links between them, of either
+// kind, some between points that differ. The result has the type *[Model]; its status tells the duality
+// gap and eta. Parameters without a solution are an error.
+//
+// Cost: d^2 flops a link, and some ten sweeps of the graphical lasso of 4 d^3 flops, fewer for a sparse
+// M.
+type Learner = learner.Learner[Params]
+
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules {
+	return learner.Rules{About: About, Needs: learner.AnyLinks, Pairs: true}
 }
-
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner { return Learner{p, c.Progress} }
-
-// Method returns "sdml".
-func (Learner) Method() string { return Method }
 
 // maxFeatures keeps a fit within minutes: a sweep over the features takes 4 d^3 flops.
 const maxFeatures = 2048
 
-// Fit learns from n dense points of d features, at most 2048, and the links between them, of either
-// kind. The result has the type *[Model]; its status tells the duality gap and eta.
-//
-// Cost: d^2 flops a link, and some ten sweeps of the graphical lasso of 4 d^3 flops, fewer for a
-// sparse M.
-//
-// Errors: no links, or only between equal points; parameters that [Params.Validate] refuses, or
-// without a solution; other than dense vectors; points with NaN or Inf; a request beyond the memory
-// limit; ctx.Err(), wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
-
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	dense, err := input.Dense(Method, l.Params, x, set)
-	if err != nil {
-		return nil, err
-	}
-	if err := input.CheckPairs(eng, x, set); err != nil {
-		return nil, err
-	}
-	if set.Len() == 0 {
-		return nil, input.NoLinks(Method)
-	}
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	eng, dense := f.Eng, f.Dense
 	if dense.D > maxFeatures {
 		return nil, fault.Data("", "%d features: want at most %d for %s (use xrca, or leading principal components)", dense.D, maxFeatures, Method)
 	}
@@ -143,15 +120,13 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := eng.Check(fmt.Sprintf("matrices of %d features", dense.D), need, "use fewer features"); err != nil {
 		return nil, err
 	}
-	p, err := newProblem(ctx, eng, dense, set, l.Params)
+	problem, err := newProblem(ctx, eng, dense, f.Links, p)
 	if err != nil {
 		return nil, err
 	}
-	r, err := glasso.Solve(ctx, eng, p.matrix, l.Params.Sparsity, glasso.Options{Tol: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: func(sweep int, objective, gap float64) {
-		l.Progress.Report(algorithms.Progress{Stage: "graphical lasso", Done: sweep, Objective: objective, Residual: gap, Elapsed: time.Since(begin)})
-	}})
+	r, err := glasso.Solve(ctx, eng, problem.matrix, p.Sparsity, glasso.Options{Tol: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("graphical lasso", 0)})
 	if errors.Is(err, glasso.ErrUnbounded) || err == nil && math.IsInf(r.Gap, 1) {
-		return nil, &fault.ParamError{Param: "balance", Value: l.Params.Balance, Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, and the objective has no lower bound", p.limit)}
+		return nil, &fault.ParamError{Param: "balance", Value: p.Balance, Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, and the objective has no lower bound", problem.limit)}
 	}
 	if err != nil {
 		return nil, err
@@ -162,15 +137,15 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	w := eng.NewMatrix(dense.D, dense.D)
 	for i := range w.Rows {
 		for k, v := range r.M.Row(i)[:i+1] {
-			w.Set(k, i, v/math.Sqrt(p.unit))
+			w.Set(k, i, v/math.Sqrt(problem.unit))
 		}
 	}
-	status := algorithms.Status{Converged: r.Converged, Iterations: r.Sweeps, Elapsed: time.Since(begin)}
-	status.Message = fmt.Sprintf("duality gap %.2g, weight of a link %.3g", r.Gap, p.eta)
+	status := f.Status(algorithms.Status{Converged: r.Converged, Iterations: r.Sweeps})
+	status.Message = fmt.Sprintf("duality gap %.2g, weight of a link %.3g", r.Gap, problem.eta)
 	if !r.Converged {
-		status.Message += fmt.Sprintf(": %d sweeps did not reach the tolerance %g (raise max_iter, tol or sparsity)", r.Sweeps, l.Params.Tol)
+		status.Message += fmt.Sprintf(": %d sweeps did not reach the tolerance %g (raise max_iter, tol or sparsity)", r.Sweeps, p.Tol)
 	}
-	return record.NewTraced(maps.NewLinear(Method, p.mean, w), l.Params, status, r.Trace), ctx.Err()
+	return record.NewTraced(maps.NewLinear(Method, problem.mean, w), p, status, r.Trace), nil
 }
 
 // problem is the matrix P.

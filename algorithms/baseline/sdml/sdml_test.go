@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -30,7 +29,7 @@ func with(change func(p *Params)) Params {
 
 func fitted(t enginetest.Fataler, eng *engine.Engine, p Params, x points.Points, set *links.Set) *Model {
 	t.Helper()
-	m, err := New(p, algorithms.Common{}).Fit(context.Background(), eng, x, set)
+	m, err := Learner{Params: p}.Fit(context.Background(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +158,7 @@ func TestIndefinite(t *testing.T) {
 	set := enginetest.Links(t, 4, []links.Link{links.NewLink(0, 2, links.Must), links.NewLink(0, 3, links.Cannot), links.NewLink(0, 3, links.Cannot)})
 	limit := 0.0
 	for _, prior := range []Prior{Identity, Covariance} {
-		_, err := New(with(func(p *Params) { p.Prior, p.Balance = prior, 1.5 }), algorithms.Common{}).Fit(t.Context(), eng, x, set)
+		_, err := Learner{Params: with(func(p *Params) { p.Prior, p.Balance = prior, 1.5 })}.Fit(t.Context(), eng, x, set)
 		wrong, is := errors.AsType[*fault.ParamError](err)
 		if !is || wrong.Param != "balance" {
 			t.Fatalf("%s: error %v: want one of the balance", prior, err)
@@ -248,7 +247,7 @@ func TestBadInput(t *testing.T) {
 		"wide":         {nothing, &points.Dense{N: 40, D: 2049, Data: make([]float64, 40*2049)}, set, "2048"},
 		"sparse":       {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "dense"},
 	} {
-		if _, err := New(with(c.change), algorithms.Common{}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+		if _, err := (Learner{Params: with(c.change)}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)
 		}
 	}
@@ -265,7 +264,7 @@ func TestBadInput(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := New(DefaultParams(), algorithms.Common{}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }

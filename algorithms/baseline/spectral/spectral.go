@@ -1,21 +1,42 @@
+// Package spectral (engine room: may change) makes kernels of a graph's Laplacian L with the
+// eigenpairs (mu_i, v_i):
+//
+//	K = sum_i alpha_i v_i v_i'
+//
+// These are the baselines of package gml:
+//
+//   - diffusion: alpha_i = exp(-t mu_i) (Kondor & Lafferty, ICML 2002);
+//   - regularized: alpha_i = 1 / (1 + t mu_i), the regularised Laplacian (Smola & Kondor, COLT 2003);
+//   - eigenmaps: alpha_i = 1 without the constant eigenvectors (Belkin & Niyogi, Neural Computation 15, 2003);
+//   - alignment: the alpha >= 0 whose kernel is best aligned with the links, maximal alignment restricted to
+//     this family (Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan, JMLR 5, 2004);
+//   - order: the same with alpha falling, but for constant eigenvectors (Zhu, Kandola, Ghahramani & Lafferty,
+//     NIPS 2004).
+//
+// The alignment of K with targets T on the linked points, 1 for must-links and themselves and -1 for cannot-links,
+// is the cosine of the angle between both. Over a cone, it is largest in the direction of the point of the cone
+// that is nearest to T: a quadratic program in alpha >= 0, with falling alpha in the sums of its steps.
+//
+// The first three do not learn from links. New points take the places that reconstruct them from their nearest
+// training points.
 package spectral
 
 import (
 	"context"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -73,15 +94,7 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error {
-	if err := param.Validate(p); err != nil {
-		return err
-	}
-	if p.Graph == graphkernel.Dense {
-		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE"}
-	}
-	return p.Check(math.MaxInt)
-}
+func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighbourhood) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
@@ -108,25 +121,17 @@ func (Learner) Method() string { return Method }
 // Fit makes the kernel of the points x, for alignment and order with the links of l. The result has the type
 // *[Model]. Cost: the nearest neighbours and r eigenvectors of their graph.
 //
-// Errors: no links where they are learned from; parameters that [Params.Validate] refuses; as many
-// eigenvectors as points; points with NaN or Inf; a request beyond the memory limit; ctx.Err(), wrapped.
+// Errors are those of [learner.Learner.Fit], and no links where they are learned from, and as many
+// eigenvectors as points.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	rules := learner.Rules{About: About, Pairs: l.Params.Kind == Alignment}
+	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
+	f := learner.Begin(rules, common, eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	if err := l.Params.Validate(); err != nil {
-		return nil, err
-	}
-	check := func() error { return input.Check(x, set) }
-	if l.Params.Kind == Alignment {
-		check = func() error { return input.CheckPairs(eng, x, set) }
-	}
-	if err := check(); err != nil {
-		return nil, err
-	}
+func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+	eng, x, set := f.Eng, f.X, f.Links
 	if l.Params.Kind.learns() && set.Len() == 0 {
 		return nil, input.NoLinks(Method + " (" + string(l.Params.Kind) + ")")
 	}
@@ -134,7 +139,7 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "eigenvectors of the graph", Elapsed: time.Since(begin)})
+	f.Report(algorithms.Progress{Stage: "eigenvectors of the graph"})
 	b, err := l.basis(ctx, eng, k, x)
 	if err != nil {
 		return nil, err
@@ -147,8 +152,8 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	status := algorithms.Status{Converged: true, Iterations: 1, Notices: b.Notices, Elapsed: time.Since(begin)}
-	return &Model{record.New(m, l.Params, status), alpha}, ctx.Err()
+	f.Notices = b.Notices
+	return &Model{record.New(m, l.Params, f.Status(algorithms.Status{Converged: true, Iterations: 1})), alpha}, nil
 }
 
 // basis returns the vectors to weigh.
@@ -202,22 +207,13 @@ func (p Params) weights(eng *engine.Engine, b *basis.Basis, set *links.Set) ([]f
 // placed returns the rows of V diag(alpha)^1/2 without columns of 0, one at least.
 func placed(b *basis.Basis, alpha []float64) blas.Matrix {
 	var kept []int
+	var weights []float64
 	for c, a := range alpha {
 		if a > 0 {
-			kept = append(kept, c)
+			kept, weights = append(kept, c), append(weights, a)
 		}
 	}
-	if len(kept) == 0 {
-		kept = []int{0}
-	}
-	y := blas.NewMatrix(b.Vectors.Cols, len(kept))
-	for at, c := range kept {
-		root := math.Sqrt(max(0, alpha[c]))
-		for i, v := range b.Vectors.Row(c) {
-			y.Set(i, at, root*v)
-		}
-	}
-	return y
+	return linear.Places(b.Vectors.Select(kept), weights)
 }
 
 // Model is a kernel of a graph and its extension to new points. It is immutable and safe for concurrent use. Embed,

@@ -16,21 +16,17 @@ package xrca
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -60,83 +56,56 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric, a linear map.
 type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	Params   Params
-	Progress algorithms.ProgressFunc
-}
+// Learner learns from n dense points of d features and the links between them, of both kinds, not all
+// of one kind between equal points. The result has the type *[Model]. Cost: eigendecompositions of
+// order q, the directions in which points vary, and q^2 flops a link.
+type Learner = learner.Learner[Params]
 
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Params: p, Progress: c.Progress}
-}
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.BothKinds} }
 
-// Method returns "xrca".
-func (Learner) Method() string { return Method }
-
-// Fit learns from n dense points of d features and the links between them, of both kinds. The result has the type *[Model].
-//
-// Cost: eigendecompositions of order q, the directions in which points vary, and q^2 flops a link.
-//
-// Errors: no must-links or no cannot-links, or all of one kind between equal points; parameters that [Params.Validate]
-// refuses; other than dense vectors; points with NaN or Inf, or all equal; a request beyond the memory limit; ctx.Err(),
-// wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
-
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	dense, err := input.Dense(Method, l.Params, x, set)
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	f.Report(algorithms.Progress{Stage: "principal directions", Total: 2})
+	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, p.RankTol)
 	if err != nil {
 		return nil, err
 	}
-	if must, cannot := set.Count(); must == 0 || cannot == 0 {
-		return nil, fault.Data("", "%s learns from both: want must-links and cannot-links, got %d and %d", Method, must, cannot)
-	}
-	l.Progress.Report(algorithms.Progress{Stage: "principal directions", Total: 2, Elapsed: time.Since(begin)})
-	p, err := linear.NewPrincipal(ctx, eng, dense, l.Params.RankTol)
+	f.Report(algorithms.Progress{Stage: "whitening", Done: 1, Total: 2})
+	t, err := p.directions(ctx, f, pc.Z)
 	if err != nil {
 		return nil, err
 	}
-	l.Progress.Report(algorithms.Progress{Stage: "whitening", Done: 1, Total: 2, Elapsed: time.Since(begin)})
-	t, err := l.directions(ctx, eng, p.Z, set)
-	if err != nil {
-		return nil, err
-	}
-	status := algorithms.Status{Converged: true, Elapsed: time.Since(begin)}
-	return record.New(p.Map(eng, Method, t), l.Params, status), ctx.Err()
+	return record.New(pc.Map(f.Eng, Method, t), p, f.Direct()), nil
 }
 
 // directions returns the matrix of the map in principal coordinates.
-func (l Learner) directions(ctx context.Context, eng *engine.Engine, z blas.Matrix, set *links.Set) (blas.Matrix, error) {
-	q, within := z.Cols, linear.Within(z, set.Chunklets())
+func (p Params) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (blas.Matrix, error) {
+	eng, q, within := f.Eng, z.Cols, linear.Within(z, f.Links.Chunklets())
 	c := blas.NewMatrix(q, q)
 	eng.Backend().Gemm(true, false, 1/float64(within.Rows), within, within, 0, c)
 	if largest(c) == 0 {
 		return c, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
-	white, err := linear.Whiten(ctx, eng, c, l.Params.EpsRel, 0)
+	white, err := linear.Whiten(ctx, eng, c, p.EpsRel, 0)
 	if err != nil {
 		return white, err
 	}
 	s := blas.NewMatrix(q, q)
-	if err := scatter.Links(ctx, eng, z, set.Cannot(), s); err != nil {
+	if err := scatter.Links(ctx, eng, z, f.Links.Cannot(), s); err != nil {
 		return s, err
 	}
 	s.Mirror()
 	if largest(s) == 0 {
 		return s, linear.NoDifference()
 	}
-	eng.Backend().Kernels().Scale(0.5/float64(len(set.Cannot())), s.Data)
+	eng.Backend().Kernels().Scale(0.5/float64(len(f.Links.Cannot())), s.Data)
 	half, stretch := blas.NewMatrix(q, q), blas.NewMatrix(q, q)
 	eng.Backend().Gemm(false, false, 1, white, s, 0, half)
 	eng.Backend().Gemm(false, true, 1, half, white, 0, stretch)
@@ -146,7 +115,7 @@ func (l Learner) directions(ctx context.Context, eng *engine.Engine, z blas.Matr
 	}
 	const nothing = 1e-12
 	dims := 0
-	for dims < q && w[q-1-dims] > nothing*w[q-1] && (l.Params.Dims == 0 || dims < l.Params.Dims) {
+	for dims < q && w[q-1-dims] > nothing*w[q-1] && (p.Dims == 0 || dims < p.Dims) {
 		dims++
 	}
 	turn := blas.NewMatrix(dims, q)

@@ -2,8 +2,11 @@
 package classes
 
 import (
+	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
 
@@ -64,3 +67,65 @@ func (c *Classes) Apart(a, b int) bool {
 
 // Rivals returns the classes that a cannot-link joins to a class, ascending. They are shared: do not change them.
 func (c *Classes) Rivals(class int) []int { return c.rivals[class] }
+
+// NumTriplets returns how many triplets there are of rows i and j of one class and k of another that a cannot-link joins to it.
+func (c *Classes) NumTriplets() (count float64) {
+	for k, members := range c.Members {
+		count += float64(len(members)) * float64(len(members)-1) * float64(c.numRivals(k))
+	}
+	return count
+}
+
+// RivalMembers returns the places in Rows of all classes that a cannot-link joins to a class.
+func (c *Classes) RivalMembers(class int) (places []int) {
+	for _, r := range c.rivals[class] {
+		places = append(places, c.Members[r]...)
+	}
+	return places
+}
+
+// numRivals returns how many these are.
+func (c *Classes) numRivals(class int) (count int) {
+	for _, r := range c.rivals[class] {
+		count += len(c.Members[r])
+	}
+	return count
+}
+
+// Triplets returns those triplets or, of more than limit, as many that are drawn. More than can be counted are a *fault.DataError.
+func (c *Classes) Triplets(limit int, seed uint64) ([]links.Triplet, error) {
+	if c.NumTriplets() > math.MaxInt/2 {
+		return nil, fault.Data("", "the links of %d rows make more triplets than can be counted: want fewer links", len(c.Rows))
+	}
+	total, rivals, counts := 0, make([]int, len(c.Members)), make([]int, len(c.Members)) // counts are of triplets, by the class of i
+	for k, members := range c.Members {
+		rivals[k] = c.numRivals(k)
+		counts[k] = len(members) * (len(members) - 1) * rivals[k]
+		total += counts[k]
+	}
+	list := make([]links.Triplet, 0, min(total, limit))
+	class, first := 0, 0 // and the number of its first triplet
+	for _, at := range draw.Some(total, limit, seed) {
+		for ; at-first >= counts[class]; class++ {
+			first += counts[class]
+		}
+		members, pair, k := c.Members[class], (at-first)/rivals[class], (at-first)%rivals[class]
+		i, j := pair/(len(members)-1), pair%(len(members)-1)
+		if j >= i {
+			j++
+		}
+		list = append(list, links.Triplet{I: c.Rows[members[i]], J: c.Rows[members[j]], K: c.Rows[c.rival(class, k)]})
+	}
+	return list, nil
+}
+
+// rival returns the place of member k of all rivals of a class.
+func (c *Classes) rival(class, k int) int {
+	for _, r := range c.rivals[class] {
+		if k < len(c.Members[r]) {
+			return c.Members[r][k]
+		}
+		k -= len(c.Members[r])
+	}
+	panic("classes: fewer rivals than that")
+}

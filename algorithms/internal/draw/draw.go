@@ -6,6 +6,15 @@ import (
 	"slices"
 )
 
+// Pair returns two different numbers below n.
+func Pair(rng *rand.Rand, n int) [2]int {
+	i, j := rng.IntN(n), rng.IntN(n-1)
+	if j >= i {
+		j++
+	}
+	return [2]int{i, j}
+}
+
 // Some returns limit different numbers below total, ascending and drawn by the seed, or all if there are no more.
 func Some(total, limit int, seed uint64) []int {
 	if total <= limit {

@@ -71,12 +71,7 @@ func (a Adjacency) Degrees(ctx context.Context, eng *engine.Engine) ([]float64, 
 		return graph.Degrees(a.Sparse), ctx.Err()
 	}
 	degrees := make([]float64, a.Full.Rows)
-	return degrees, eng.For(ctx, len(degrees), someRows, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			degrees[i] = sum(a.Full.Row(i))
-		}
-		return nil
-	})
+	return degrees, eng.Each(ctx, len(degrees), someRows, func(i int) { degrees[i] = sum(a.Full.Row(i)) })
 }
 
 // sum adds four at a time: one after the other each waits for the one before.
@@ -102,12 +97,7 @@ func (a Adjacency) normalise(ctx context.Context, eng *engine.Engine, degrees []
 			scale[i] = 1 / math.Sqrt(d)
 		}
 	}
-	return eng.For(ctx, len(scale), someRows, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			a.scale(i, scale)
-		}
-		return nil
-	})
+	return eng.Each(ctx, len(scale), someRows, func(i int) { a.scale(i, scale) })
 }
 
 // scale multiplies row i by the factors of its point and of the others.

@@ -68,19 +68,16 @@ func (c *Combination) Multiply(ctx context.Context, eng *engine.Engine, y, x bla
 
 // WriteTo overwrites to with the matrix, both triangles.
 func (c *Combination) WriteTo(ctx context.Context, eng *engine.Engine, to blas.Matrix) error {
-	return eng.For(ctx, to.Rows, someRows, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row := to.Row(i)
-			clear(row)
-			if c.n.Rows > 0 {
-				eng.Backend().Kernels().Axpy(-1, c.n.Row(i), row)
-			}
-			col, val := c.rest.Row(i)
-			for k, j := range col {
-				row[j] += val[k]
-			}
+	return eng.Each(ctx, to.Rows, someRows, func(i int) {
+		row := to.Row(i)
+		clear(row)
+		if c.n.Rows > 0 {
+			eng.Backend().Kernels().Axpy(-1, c.n.Row(i), row)
 		}
-		return nil
+		col, val := c.rest.Row(i)
+		for k, j := range col {
+			row[j] += val[k]
+		}
 	})
 }
 

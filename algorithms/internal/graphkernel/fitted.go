@@ -1,11 +1,16 @@
 package graphkernel
 
 import (
+	"context"
+	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -82,4 +87,38 @@ func Describe(m *maps.Map, known []algorithms.Figure, loss Loss, g Graph, r Resu
 		[]algorithms.Figure{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}}, known,
 		[]algorithms.Figure{{Name: "objective", Value: r.Objective}}, more,
 		[]algorithms.Figure{{Name: "gap to the optimum, at most", Value: gap}, {Name: "eigenvalues of the kernel matrix", Value: Eigenvalues(m)}})
+}
+
+// Axes returns the eigenvalues w of Z = V V' that are more than tol times the largest, descending, and
+// their unit eigenvectors as rows, for V of n rows and few columns.
+func Axes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (rows blas.Matrix, w []float64, err error) {
+	r := v.Cols
+	gram, values := blas.NewMatrix(r, r), make([]float64, r)
+	eng.Backend().Syrk(true, 1, v, 0, gram)
+	if err := eng.SymEig(ctx, gram, values, true); err != nil {
+		return rows, nil, err
+	}
+	for c := r - 1; c >= 0 && values[c] > tol*values[r-1]; c-- {
+		w = append(w, values[c])
+	}
+	turn := blas.NewMatrix(len(w), r)
+	rows = blas.NewMatrix(len(w), v.Rows)
+	for k := range w {
+		copy(turn.Row(k), gram.Row(r-1-k))
+	}
+	eng.Backend().Gemm(false, true, 1, turn, v, 0, rows)
+	for k, s := range w {
+		eng.Backend().Kernels().Scale(1/math.Sqrt(s), rows.Row(k))
+	}
+	return rows, w, ctx.Err()
+}
+
+// OnAxes turns places, n x r, to the axes of their kernel matrix that [Axes] keeps, the largest first; one
+// column of zeros if there are none.
+func OnAxes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (blas.Matrix, error) {
+	rows, w, err := Axes(ctx, eng, v, tol)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return linear.Places(rows, w), nil
 }

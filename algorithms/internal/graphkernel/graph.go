@@ -74,6 +74,25 @@ func (o Neighbourhood) Check(n int) error {
 	return nil
 }
 
+// Validate validates the parameters of a method, o being their graph for any number of points.
+func Validate(params any, o Neighbourhood) error {
+	if err := param.Validate(params); err != nil {
+		return err
+	}
+	return o.Check(math.MaxInt)
+}
+
+// ValidateSparse is [Validate] for a method that does not take a graph of all pairs.
+func ValidateSparse(params any, o Neighbourhood) error {
+	if err := param.Validate(params); err != nil {
+		return err
+	}
+	if o.Graph == Dense {
+		return &fault.ParamError{Param: "graph", Value: string(o.Graph), Want: "knn, eps:R or @FILE"}
+	}
+	return o.Check(math.MaxInt)
+}
+
 // Similarity gives the weight of an edge of a squared distance.
 type Similarity struct {
 	Sigma float64 `json:"sigma,omitempty"` // 0: 1 for all
@@ -132,14 +151,11 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 		return d, err
 	}
 	t, scale := eng.Backend().Kernels(), -1/(2*s.Sigma*s.Sigma)
-	return d, eng.For(ctx, n, someRows, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			row := d.Row(i)
-			t.Scale(scale, row)
-			t.Exp(row, row)
-			row[i] = 0
-		}
-		return nil
+	return d, eng.Each(ctx, n, someRows, func(i int) {
+		row := d.Row(i)
+		t.Scale(scale, row)
+		t.Exp(row, row)
+		row[i] = 0
 	})
 }
 

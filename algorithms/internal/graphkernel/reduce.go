@@ -111,14 +111,11 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 
 // gather copies the values of these rows and columns.
 func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, columns []int, to blas.Matrix) error {
-	return eng.For(ctx, len(rows), someRows, func(lo, hi int) error {
-		for k := lo; k < hi; k++ {
-			row, out := from.Row(rows[k]), to.Row(k)
-			for c, j := range columns {
-				out[c] = row[j]
-			}
+	return eng.Each(ctx, len(rows), someRows, func(k int) {
+		row, out := from.Row(rows[k]), to.Row(k)
+		for c, j := range columns {
+			out[c] = row[j]
 		}
-		return nil
 	})
 }
 
@@ -126,16 +123,13 @@ func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, col
 func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []int, across, n blas.Matrix) error {
 	factor := eng.GetMatrix(across.Rows, across.Rows) // only its lower triangle is written and read
 	r.memory = append(r.memory, factor)
-	err := eng.For(ctx, len(r.interior), someRows, func(lo, hi int) error {
-		for k := lo; k < hi; k++ {
-			i := r.interior[k]
-			row, out := p.N.Full.Row(i), factor.Row(k)
-			for c, j := range r.interior[:k] {
-				out[c] = -row[j]
-			}
-			out[k] = p.Diag[i]
+	err := eng.Each(ctx, len(r.interior), someRows, func(k int) {
+		i := r.interior[k]
+		row, out := p.N.Full.Row(i), factor.Row(k)
+		for c, j := range r.interior[:k] {
+			out[c] = -row[j]
 		}
-		return nil
+		out[k] = p.Diag[i]
 	})
 	if err != nil {
 		return err

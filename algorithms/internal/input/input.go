@@ -3,8 +3,11 @@
 package input
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine"
@@ -41,15 +44,7 @@ func Check(x points.Points, set *links.Set) error {
 	return nil
 }
 
-// CheckPairs is Check for a method that learns from every pair: of chunklets it writes all of them out, which is priced first.
-func CheckPairs(eng *engine.Engine, x points.Points, set *links.Set) error {
-	if err := Check(x, set); err != nil {
-		return err
-	}
-	return PricePairs(eng, set)
-}
-
-// PricePairs is what CheckPairs does besides Check.
+// PricePairs prices all pairs of the chunklets, for a method that writes them out.
 func PricePairs(eng *engine.Engine, set *links.Set) error {
 	return eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), set.Bytes(), "give links, fewer of them, in place of chunklets")
 }
@@ -94,18 +89,6 @@ func Vectors(method string, x points.Points) (*points.Dense, error) {
 	return dense, nil
 }
 
-// Dense is [Check] of a linear method: it validates the parameters first, and returns the points as dense vectors.
-func Dense(method string, params interface{ Validate() error }, x points.Points, set *links.Set) (*points.Dense, error) {
-	if err := params.Validate(); err != nil {
-		return nil, err
-	}
-	dense, err := Vectors(method, x)
-	if err != nil {
-		return nil, err
-	}
-	return dense, Check(x, set)
-}
-
 // Pairs returns a *fault.DataError, whose row is the number of the pair, for one with a point
 // beyond the n that there are.
 func Pairs(n int, pairs [][2]int) error {
@@ -131,4 +114,101 @@ func Cancelled(ctx context.Context, doing string, err error) error {
 // NoLinks says that a method has nothing to learn from.
 func NoLinks(method string) error {
 	return fault.Data("", "%s learns from links: want at least one, got none", method)
+}
+
+// Rows checks the points of algorithms.RowsLearner.FitRows: so many of them, all that the fit looks at, and a kernel, the zero Spec
+// for fallback, without bandwidth rules, which look at others. A Gram matrix, whose columns are all points, is refused.
+func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error {
+	if _, ok := x.(*points.Gram); ok {
+		return fault.Data("", "some rows of a Gram matrix: want vectors or sequences")
+	}
+	if x.Len() != count {
+		return &fault.ShapeError{What: "number of points that the fit looks at", Got: x.Len(), Want: fmt.Sprintf("%d, as many as Rows names", count)}
+	}
+	if err := Points(x); err != nil {
+		return err
+	}
+	spec, err := specFor(asked, x, fallback)
+	if err != nil {
+		return err
+	}
+	if spec.NeedsData() {
+		return &fault.ParamError{Param: "kernel", Value: spec.String(), Want: "a number in place of the bandwidth rule, which looks at points that are not given"}
+	}
+	return distinguishable(x)
+}
+
+// Targets validates the targets of a fit of n points: one finite number for each, not all equal.
+func Targets(method string, targets []float64, n int) error {
+	if len(targets) == 0 {
+		return fault.Data("", "%s learns from targets: want a number for each of the %d points, got none", method, n)
+	}
+	if len(targets) != n {
+		return &fault.ShapeError{What: "number of targets", Got: len(targets), Want: fmt.Sprintf("%d, the number of points", n)}
+	}
+	equal := true
+	for i, v := range targets {
+		if v-v != 0 {
+			return &fault.DataError{Row: i, Column: "target", Err: fmt.Errorf("%v is not finite: want a finite number", v)}
+		}
+		equal = equal && v == targets[0]
+	}
+	if equal {
+		return &fault.DataError{Row: -1, Column: "target", Err: errors.New("all targets are equal: want numbers that vary")}
+	}
+	return nil
+}
+
+// AddedLinks returns the links that a model of the named method has learned, old, with those of set, on the points x that it was fitted on.
+// Of a link that is in both, the old one counts. No new links, another number of points and a link that contradicts an old one are a
+// *fault.DataError; so is a model that does not hold its links, for which old is nil.
+func AddedLinks(eng *engine.Engine, method string, x points.Points, old, set *links.Set) (*links.Set, error) {
+	if old == nil {
+		return nil, fault.Data("", "the model does not hold what a fit with more links starts from: want a fit with all links")
+	}
+	if err := FittedOn(x, old.N()); err != nil {
+		return nil, err
+	}
+	if err := Check(x, set); err != nil {
+		return nil, err
+	}
+	if err := PricePairs(eng, set); err != nil {
+		return nil, err
+	}
+	if set.Len() == 0 {
+		return nil, NoLinks(method)
+	}
+	all, err := links.New(x.Len(), slices.Concat(old.Must(), old.Cannot(), set.Must(), set.Cannot()))
+	if err != nil {
+		return nil, fmt.Errorf("new links and those of the model: %w", err)
+	}
+	return all, nil
+}
+
+// FittedOn refuses points that are not as many as the model was fitted on.
+func FittedOn(x points.Points, n int) error {
+	if x.Len() != n {
+		return fault.Data("", "%d points: want the %d that the model was fitted on", x.Len(), n)
+	}
+	return nil
+}
+
+// Falling calls use for each of the different values, the largest first, with its indices among all. The first error ends it.
+func Falling(values []float64, use func(v float64, places []int) error) error {
+	order := make([]int, len(values))
+	for at := range order {
+		order[at] = at
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+	for len(order) > 0 {
+		v, count := values[order[0]], 1
+		for count < len(order) && values[order[count]] == v {
+			count++
+		}
+		if err := use(v, order[:count]); err != nil {
+			return err
+		}
+		order = order[count:]
+	}
+	return nil
 }

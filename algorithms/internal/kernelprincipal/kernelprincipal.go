@@ -36,7 +36,7 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	if err != nil {
 		return nil, err
 	}
-	means := centre(gram)
+	means := kernel.Centre(gram)
 	w, u, err := directions(ctx, eng, gram, dims, tol, seed)
 	if err != nil {
 		return nil, err
@@ -84,25 +84,6 @@ func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *maps.Ma
 	eng.Backend().Gemm(false, false, 1, t, a.V, 0, v)
 	eng.Backend().Gemv(false, 1, t, a.Centre, 0, c)
 	return maps.NewExpansion(method, a.kernel, a.support, v, c)
-}
-
-// centre replaces K by H K H and returns the means of its columns.
-func centre(k blas.Matrix) []float64 {
-	n := k.Rows
-	means, mean := make([]float64, n), 0.0
-	for i := range n {
-		for _, v := range k.Row(i) {
-			means[i] += v / float64(n)
-		}
-		mean += means[i] / float64(n)
-	}
-	for i := range n {
-		row := k.Row(i)
-		for j := range row {
-			row[j] -= means[i] + means[j] - mean
-		}
-	}
-	return means
 }
 
 // directions returns the leading eigenvalues of the centred kernel matrix, and eigenvectors as rows.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mustlink/mustlink/algorithms/internal/draw"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -115,11 +116,7 @@ func pairs(n int, seed uint64) [][2]int {
 	rng := rand.New(rand.NewPCG(seed, 0x69746d6c))
 	out := make([][2]int, sampled)
 	for k := range out {
-		i, j := rng.IntN(n), rng.IntN(n-1)
-		if j >= i {
-			j++
-		}
-		out[k] = [2]int{i, j}
+		out[k] = draw.Pair(rng, n)
 	}
 	return out
 }

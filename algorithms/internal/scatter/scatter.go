@@ -50,12 +50,7 @@ func add(ctx context.Context, eng *engine.Engine, count int, alpha float64, out 
 	defer eng.PutMatrix(rows)
 	for first := 0; first < count; first += block {
 		some := min(block, count-first)
-		err := eng.For(ctx, some, 16, func(lo, hi int) error {
-			for k := lo; k < hi; k++ {
-				write(first+k, rows.Row(k))
-			}
-			return nil
-		})
+		err := eng.Each(ctx, some, 16, func(k int) { write(first+k, rows.Row(k)) })
 		if err != nil {
 			return err
 		}

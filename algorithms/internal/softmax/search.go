@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/solvers/lbfgs"
@@ -18,8 +17,7 @@ type Options struct {
 	// Contractions is how often the map is halved and the ascent goes on from there.
 	Contractions int
 	MaxIter      int // of an ascent
-	Progress     algorithms.ProgressFunc
-	Begin        time.Time // of the fit
+	Report       func(algorithms.Progress)
 }
 
 // Search is the search for the map, by limited memory BFGS.
@@ -42,7 +40,7 @@ func (p *Problem) Climb(ctx context.Context, o Options, starts ...[]float64) (*S
 			return nil, err
 		}
 	}
-	s.Status.Iterations, s.Status.Elapsed = len(s.Trace)-1, time.Since(o.Begin)
+	s.Status.Iterations = len(s.Trace) - 1
 	if !s.Status.Converged {
 		s.Status.Message = fmt.Sprintf("%d iterations did not reach the tolerance %g: raise max_iter or tol", o.MaxIter, o.Tol)
 	}
@@ -65,7 +63,7 @@ func (s *Search) ascend(ctx context.Context, p *Problem, at []float64, o Options
 	out, err := lbfgs.Minimize(ctx, p.eng.Backend().Kernels(), p.At, at, lbfgs.Options{MaxIter: o.MaxIter, Done: func(_ int, value float64, _, _ []float64) (bool, error) {
 		own = append(own, -value)
 		s.Trace = append(s.Trace, max(before, -value))
-		o.Progress.Report(algorithms.Progress{Stage: "ascent", Done: len(s.Trace) - 1, Objective: -value, Elapsed: time.Since(o.Begin)})
+		o.Report(algorithms.Progress{Stage: "ascent", Done: len(s.Trace) - 1, Objective: -value})
 		const window, nothing = 5, 1e-8
 		n := len(own)
 		return 1+value < nothing || n > window && own[n-1]-own[n-1-window] <= o.Tol*(1-own[n-1]), nil

@@ -1,0 +1,285 @@
+// Package cmvu (engine room: may change) embeds points such that distances between neighbors are
+// kept and points that belong together share directions of large variance: colored maximum variance
+// unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in its low-rank form (Weinberger,
+// Sha, Zhu & Saul, NIPS 19, 2006). A baseline of gml.
+//
+// With V the r smoothest eigenvectors of the graph's Laplacian that are not constant, the kernel matrix is K = V A V', A
+// positive semidefinite, and minimises
+//
+//	nu mean_e (d_e(K) - d_e)^2 - tr(K H L H) / sum(L)
+//
+// over the edges e of the graph, d squared distances in units of their mean. L is 1 for points of one must-link component
+// and for a point with itself, 0 else: the second term is the mean squared distance of a component's mean from that of all
+// points. Without links it is the variance, and the method maximum variance unfolding. Cannot-links are not used.
+//
+// # Method
+//
+// sum_e (v_i - v_j)(v_i - v_j)' = diag(mu), so that in coordinates U = V diag(mu)^-1/2 the quadratic term has a Hessian
+// near the identity. Accelerated projected gradients (Beck & Teboulle 2009, with the restarts of O'Donoghue & Candes
+// 2015) find A in a hundred steps or so; a step takes 4 r^2 flops an edge and an eigendecomposition of order r. The
+// residual of the conditions of the optimum, G positive semidefinite and tr(G A) = 0 for the gradient G, ends the search.
+//
+// A new point takes the place that its nearest training points give it, with the weights that reconstruct it from them.
+package cmvu
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/sparse"
+	"github.com/mustlink/mustlink/solvers/eigen"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "cmvu"
+
+// DefaultKernel is the kernel in whose feature space a Learner without one takes distances.
+const DefaultKernel = graphkernel.DefaultKernel
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:          Method,
+	Title:         "CMVU",
+	Summary:       "colored maximum variance unfolding, low rank: pictures that keep the distances of neighbors, a baseline of gml",
+	Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
+	DefaultKernel: DefaultKernel,
+	Baseline:      true,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	// Neighbourhood is the graph: "knn", "eps" or "given". Heat weighs edges by their lengths.
+	graphkernel.Neighbourhood `default:"neighbors=10"`
+	Rank                      int `json:"rank" param:"rank" zero:"a tenth of the points, at most 20" help:"eigenvectors of the graph"`
+	// Penalty is nu in units of what the second term gains at most at a mean distance of 1.
+	Penalty float64 `json:"penalty" param:"penalty" default:"10" range:"> 0" help:"weight of the distances of neighbors: they grow by about 1 / (2 penalty)"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, those of largest variance"`
+	// Tol is relative to that gain and nu.
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"residual of the optimum's conditions that ends the search"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"most steps"`
+}
+
+// DefaultParams returns a graph of 10 neighbors and a penalty of 10.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighbourhood) }
+
+// Learner embeds the points with the must-links between them; cannot-links are not used, and no links
+// are fine. The result has the type *[Model]. Its Kernel says in which feature space distances are kept;
+// the zero Spec means DefaultKernel. As many eigenvectors as points, and neighbors all in one place, are
+// errors.
+//
+// Cost: the nearest neighbors, r eigenvectors of their graph, and 4 r^2 flops an edge and step.
+type Learner = learner.Learner[Params]
+
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About} }
+
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	eng, x := f.Eng, f.X
+	k, err := p.In(ctx, eng, f.Kernel, x, DefaultKernel)
+	if err != nil {
+		return nil, err
+	}
+	f.Report(algorithms.Progress{Stage: "eigenvectors of the graph"})
+	a, u, err := p.coordinates(ctx, f, k)
+	if err != nil {
+		return nil, err
+	}
+	problem, err := newProblem(ctx, eng, a, u, k, x, f.Links, p.Penalty)
+	if err != nil {
+		return nil, err
+	}
+	found, err := problem.minimise(ctx, p.Tol, p.MaxIter, f.Bounded("steps", p.MaxIter))
+	if err != nil {
+		return nil, err
+	}
+	y, variances, err := problem.places(ctx, u, found.a, p.Dims)
+	if err != nil {
+		return nil, err
+	}
+	near := DefaultParams().Neighbors
+	if p.Graph == graphkernel.KNN {
+		near = p.Neighbors
+	}
+	m, err := barycentric.New(ctx, eng, Method, k, min(near, x.Len()), x, y)
+	if err != nil {
+		return nil, err
+	}
+	if _, cannot := f.Links.Count(); cannot > 0 {
+		f.Notices = append(f.Notices, fmt.Sprintf("%s learns from must-links only: %d cannot-links are not used", Method, cannot))
+	}
+	status := f.Status(algorithms.Status{Converged: found.converged, Iterations: found.steps})
+	if !found.converged {
+		status.Message = fmt.Sprintf("%d steps brought the residual down to %.2g, not to the tolerance %g: raise max_iter or tol", found.steps, found.residual, p.Tol)
+	}
+	return &Model{record.New(m, p, status), variances, result{found.objective, found.residual}}, nil
+}
+
+// coordinates returns the graph and, as columns, its smoothest eigenvectors that are not constant on its parts, over the
+// roots of their eigenvalues relative to the sum of the edges' weights.
+func (p Params) coordinates(ctx context.Context, f *learner.Fit, k kernel.Kernel) (a *sparse.Matrix, u blas.Matrix, err error) {
+	adjacency, _, err := p.Make(ctx, f.Eng, k, f.X, f.Similarities)
+	if err != nil {
+		return nil, u, err
+	}
+	a = adjacency.ToSparse()
+	r := p.Rank
+	if r == 0 {
+		r = max(2, min(20, f.X.Len()/10))
+	}
+	_, parts := graph.Components(a)
+	u, loose, err := smoothest(ctx, f, a, parts, r)
+	if err != nil {
+		return nil, u, err
+	}
+	if parts += loose; parts > 1 {
+		f.Notices = []string{fmt.Sprintf("the graph has %d parts, between which no distance is kept: more neighbors join them", parts)}
+	}
+	if loose > 0 {
+		f.Notices = append(f.Notices, fmt.Sprintf("%d of the parts hang together by edges of no weight against the others: without heat all edges have one weight", loose))
+	}
+	return a, u, nil
+}
+
+// smoothest returns r eigenvectors of a graph of so many parts, as columns over the roots of their eigenvalues. An eigenvalue that is 0 to
+// rounding tells of parts that hang together by edges of next to no weight, and counts as those of the parts do: loose is their number.
+func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r int) (u blas.Matrix, loose int, err error) {
+	n, total, most := a.Rows, 0.0, 0.0
+	for _, d := range graph.Degrees(a) {
+		total += d / 2
+		most = max(most, d)
+	}
+	nothing := float64(n) * 0x1p-52 * 2 * most // 2 most: a bound of the largest eigenvalue
+	for {
+		at := parts + loose
+		if r+at > n {
+			return u, loose, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of points less that of the graph's parts", n-at)}
+		}
+		found, err := eigen.Laplacian(ctx, f.Eng, a, false, at+r, eigen.Options{Tolerance: 1e-8, Seed: f.Seed})
+		if err != nil {
+			return u, loose, err
+		}
+		for at < len(found.Values) && found.Values[at] <= nothing {
+			at++
+		}
+		if at > parts+loose {
+			loose = at - parts
+			continue
+		}
+		u = f.Eng.NewMatrix(n, r)
+		for c := range r {
+			scale := math.Sqrt(total / found.Values[at+c])
+			for i, v := range found.Vectors.Row(at + c) {
+				u.Set(i, c, scale*v)
+			}
+		}
+		return u, loose, nil
+	}
+}
+
+// places returns the points' places in the directions of largest variance, of unit times K, and the variances.
+func (p *problem) places(ctx context.Context, u, a blas.Matrix, most int) (y blas.Matrix, variances []float64, err error) {
+	n, r := u.Rows, u.Cols
+	w, root := make([]float64, r), a.Clone()
+	if err := p.eng.SymEig(ctx, root, w, true); err != nil {
+		return y, nil, err
+	}
+	for i, x := range w {
+		p.eng.Backend().Kernels().Scale(math.Sqrt(p.unit*max(0, x)), root.Row(i))
+	}
+	whole := p.eng.NewMatrix(n, r)
+	p.eng.Backend().Gemm(false, true, 1, u, root, 0, whole)
+	turn := blas.NewMatrix(r, r)
+	p.eng.Backend().Gemm(true, false, 1/float64(n), whole, whole, 0, turn)
+	symmetrise(turn)
+	if err := p.eng.SymEig(ctx, turn, w, true); err != nil {
+		return y, nil, err
+	}
+	const nothing = 1e-12
+	dims := 0
+	for dims < r && (most == 0 || dims < most) && w[r-1-dims] > nothing*w[r-1] {
+		dims++
+	}
+	if dims == 0 {
+		return y, nil, fault.Data("", "all points came to be in one place: want more links, or a larger penalty")
+	}
+	directions := blas.NewMatrix(dims, r)
+	for c := range dims {
+		variances = append(variances, w[r-1-c])
+		copy(directions.Row(c), turn.Row(r-1-c))
+	}
+	y = p.eng.NewMatrix(n, dims)
+	p.eng.Backend().Gemm(false, true, 1, whole, directions, 0, y)
+	return y, variances, nil
+}
+
+// Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use. Embed,
+// Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
+// point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
+type Model struct {
+	*record.Model[Params]
+	variances []float64
+	result    result
+}
+
+// result is how good the coordinates are.
+type result struct {
+	Objective float64 `json:"objective"`
+	Residual  float64 `json:"residual"`
+}
+
+const tensorVariances = "cmvu.variances" // [dims]
+
+// Objective returns the objective, in units of the mean squared length of the graph's edges.
+func (m *Model) Objective() float64 { return m.result.Objective }
+
+// Residual returns the residual of the conditions of the optimum.
+func (m *Model) Residual() float64 { return m.result.Residual }
+
+// Spectra returns the variances of the directions.
+func (m *Model) Spectra() []algorithms.Spectrum {
+	return []algorithms.Spectrum{{Name: "variances of the directions", Values: slices.Clone(m.variances)}}
+}
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	return append(append([]algorithms.Figure{{Name: "graph", Value: string(m.Params().Graph)}}, m.Model.Describe()...),
+		algorithms.Figure{Name: "objective", Value: m.result.Objective},
+		algorithms.Figure{Name: "residual of the optimum's conditions", Value: m.result.Residual},
+		algorithms.Figure{Name: "variances of the directions", Value: m.variances})
+}
+
+// Encode stores the model in f.
+func (m *Model) Encode(f *model.File) error {
+	f.SetFloat64s(tensorVariances, m.variances)
+	return m.EncodeWith(f, m.result)
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
+// a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	m := &Model{}
+	var err error
+	if m.Model, err = record.Decode[Params](Method, f, barycentric.Read, &m.result); err != nil {
+		return nil, err
+	}
+	m.variances, err = stored.Finite(f, tensorVariances, -1)
+	return m, err
+}

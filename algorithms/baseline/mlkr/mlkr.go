@@ -1,0 +1,223 @@
+// Package mlkr (engine room: may change) learns a linear metric for regression: metric learning for
+// kernel regression (Weinberger & Tesauro, AISTATS 2007). It learns from targets y_i, a number for
+// each row ([Learner.WithTargets]), and not from links. Kernel regression estimates the target of a
+// row from those of all others,
+//
+//	ŷ_i = sum_{j != i} k_ij y_j / sum_{j != i} k_ij,  k_ij = exp(-|A(x_i - x_j)|^2)
+//
+// and A, the matrix of the map, minimizes the squared error sum_i (y_i - ŷ_i)^2. The objective of a model is the share of the
+// variance that the estimates explain, 1 - sum_i (y_i - ŷ_i)^2 / sum_i (y_i - mean)^2, which does not depend on units. It is
+// not concave. It rises by limited memory BFGS from each of some maps: the principal coordinates, the same whitened, and these
+// with the linear estimate of the targets added to the first, each in the scale that explains most. The best result counts.
+// Package algorithms/internal/softmax says what an evaluation costs.
+package mlkr
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/softmax"
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "mlkr"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:     Method,
+	Title:    "MLKR",
+	Summary:  "metric learning for kernel regression, linear: leave-one-out error of numeric targets",
+	Paper:    "Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007",
+	Linear:   true,
+	Baseline: true,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"dimensions of the map"`
+	Rank    int     `json:"rank" param:"rank" zero:"all" help:"leading principal directions to learn in"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+	Starts  int     `json:"starts" param:"starts" default:"3" range:">= 1, <= 3" help:"maps to start from: principal coordinates, whitened ones, these with the linear estimate"`
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"gain of five iterations that ends the ascent, relative to the error that is left"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum iterations from each start"`
+}
+
+// DefaultParams returns a map of all directions.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Model is a fitted metric. The objective, at most 1, is the share of the variance of the targets that leave-one-out kernel
+// regression explains; its trace is the best so far.
+type Model = record.Traced[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
+
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams], targets from [Learner.WithTargets].
+type Learner struct {
+	Params   Params
+	Progress algorithms.ProgressFunc
+	targets  []float64
+}
+
+var _ algorithms.Targets = Learner{}
+
+// New returns a learner that still needs targets.
+func New(p Params, c algorithms.Common) algorithms.Learner {
+	return Learner{Params: p, Progress: c.Progress}
+}
+
+// Method returns "mlkr".
+func (Learner) Method() string { return Method }
+
+// WithTargets returns the learner that learns from these, one finite number for each training row. It keeps the slice.
+func (l Learner) WithTargets(values []float64) algorithms.Learner {
+	l.targets = values
+	return l
+}
+
+// Fit learns from n dense points of d features and n targets. Links are ignored with a notice. The
+// result has the type *[Model].
+//
+// Errors are those of [learner.Learner.Fit], and no targets, targets that are not finite, all equal or
+// not one for each point, and more dimensions than directions.
+func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	f := learner.Begin(learner.Rules{About: About}, algorithms.Common{Progress: l.Progress}, eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
+}
+
+func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+	if err := input.Targets(Method, l.targets, f.Dense.N); err != nil {
+		return nil, err
+	}
+	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, l.Params.RankTol)
+	if err != nil {
+		return nil, err
+	}
+	if l.Params.Rank > 0 {
+		pc.Keep(l.Params.Rank)
+	}
+	p, err := newProblem(ctx, f.Eng, pc, l.targets, l.Params.Dims)
+	if err != nil {
+		return nil, err
+	}
+	starts, err := p.starts(pc.Variances, l.Params.Starts)
+	if err != nil {
+		return nil, err
+	}
+	run, err := p.Climb(ctx, softmax.Options{Tol: l.Params.Tol, MaxIter: l.Params.MaxIter, Report: f.Report}, starts...)
+	if err != nil {
+		return nil, err
+	}
+	if n := f.Links.Len(); n > 0 {
+		f.Notices = []string{fmt.Sprintf("%s learns from targets: %d links ignored", Method, n)}
+	}
+	return record.NewTraced(p.Map(Method, run.Best), l.Params, f.Status(run.Status), run.Trace), nil
+}
+
+// problem is the search for the map that maximizes the explained share of the variance.
+type problem struct {
+	*softmax.Problem
+	t *asm.Table
+	y []float64 // mean 0, variance 1
+}
+
+func newProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, targets []float64, dims int) (*problem, error) {
+	inner, err := softmax.New(ctx, eng, pc, nil, dims, "points")
+	if err != nil {
+		return nil, err
+	}
+	t := eng.Backend().Kernels()
+	p := &problem{inner, t, standardized(t, targets)}
+	p.Rule = softmax.Rule{Gain: p.explained, Points: len(targets)}
+	return p, nil
+}
+
+// standardized returns targets with mean 0 and variance 1, whatever their size.
+func standardized(t *asm.Table, targets []float64) []float64 {
+	y, largest := blas.NewMatrix(len(targets), 1), 0.0
+	for _, v := range targets {
+		largest = max(largest, math.Abs(v))
+	}
+	_, exponent := math.Frexp(largest)
+	for i, v := range targets {
+		y.Data[i] = math.Ldexp(v, -exponent)
+	}
+	linear.Centre(y)
+	t.Scale(math.Sqrt(float64(y.Rows)/t.Dot(y.Data, y.Data)), y.Data)
+	return y.Data
+}
+
+// explained turns a row of weights with that sum into c_j = 2 p_ij (y_i - ŷ_i) (y_j - ŷ_i), and returns 1 - (y_i - ŷ_i)^2.
+func (p *problem) explained(i int, row []float64, total float64, _ []float64) float64 {
+	estimate := p.t.Dot(row, p.y) / total
+	residual := p.y[i] - estimate
+	factor := 2 * residual / total
+	for j, v := range p.y {
+		row[j] *= factor * (v - estimate)
+	}
+	return 1 - residual*residual
+}
+
+// starts returns the first so many maps to start from: the leading principal coordinates, the same whitened, and these with
+// the linear estimate of the targets added to the first.
+func (p *problem) starts(variances []float64, count int) ([][]float64, error) {
+	r, q := p.Rank, p.Z.Cols
+	plain, white, estimate := make([]float64, r*q), make([]float64, r*q), make([]float64, r*q)
+	for i, v := range p.y {
+		p.t.Axpy(v/float64(len(p.y)), p.Z.Row(i), estimate[:q]) // the coefficients of the linear estimate
+	}
+	if size := math.Sqrt(p.t.Dot(estimate, estimate)); size > 0 {
+		p.t.Scale(2/size, estimate)
+	}
+	for j := range r {
+		plain[j*q+j], white[j*q+j] = math.Sqrt(variances[j]/variances[0]), 1
+		estimate[j*q+j]++
+	}
+	starts := [][]float64{plain, white, estimate}[:count]
+	for _, a := range starts {
+		if err := p.scale(a); err != nil {
+			return nil, err
+		}
+	}
+	return starts, nil
+}
+
+// scale multiplies a map so that it explains most, of scales in which points see all others to such in which they see their
+// nearest.
+func (p *problem) scale(a []float64) error {
+	least, best, gradient := math.Inf(1), 0, make([]float64, len(a))
+	p.t.Scale(1/math.Sqrt(p.t.Dot(a, a)), a) // the mean squared distance of two points is of the order of 1
+	for power := -3; power <= 5; power++ {
+		trial := slices.Clone(a)
+		p.t.Scale(math.Ldexp(1, power), trial)
+		value, err := p.At(trial, gradient)
+		if err != nil {
+			return err
+		}
+		if value < least {
+			least, best = value, power
+		}
+	}
+	p.t.Scale(math.Ldexp(1, best), a)
+	return nil
+}

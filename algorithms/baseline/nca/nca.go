@@ -1,0 +1,198 @@
+// Package nca (engine room: may change) learns a linear metric for nearest neighbors:
+// neighborhood components analysis (Goldberger, Roweis, Hinton & Salakhutdinov, NIPS 17, 2005).
+//
+// Points of one must-link component are of one class; two classes are different where a cannot-link joins them, so labels
+// become links by links.FromLabels. A point chooses another one, known to be of its class or of another, with probability
+//
+//	p_ij = exp(-|A(x_i - x_j)|^2) / sum_k exp(-|A(x_i - x_k)|^2)
+//
+// and A, the matrix of the map, maximises the mean probability of choosing one of its own class: what leave-one-out
+// classification gets right, in expectation. The objective is not concave; it rises, by limited memory BFGS, from the map that
+// whitens the classes (the directions in which they vary least, for fewer dimensions), so small that all points still see
+// each other. From half of what it comes to it goes on once more: that leaves local maxima in which distances have grown so
+// large that each point sees only its nearest.
+//
+// An evaluation takes 4 n^2 r flops and n^2 exponentials for n linked points in r dimensions, in products of blocks of
+// rows: memory for some hundred rows of probabilities, not for n^2 differences.
+package nca
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/softmax"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "nca"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "NCA",
+	Summary:         "neighborhood components analysis, linear: leave-one-out classification in expectation",
+	Paper:           "Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS 17, 2005",
+	Linear:          true,
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"dimensions of the map"`
+	Rank    int     `json:"rank" param:"rank" zero:"all" help:"leading principal directions to learn in"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"gain of five iterations that ends the ascent, relative to how far the objective is from 1"`
+	// Contractions lead away from local maxima; the best map is kept.
+	Contractions int `json:"contractions" param:"contractions" default:"3" range:">= 0" help:"how often the map is halved and the ascent goes on"`
+	MaxIter      int `json:"max_iter" param:"max_iter" default:"300" range:">= 1" help:"most iterations of an ascent"`
+}
+
+// DefaultParams returns a map of all directions.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of the same class; its trace is the best so far.
+type Model = record.Traced[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
+}
+
+// Learner learns from n dense points of d features: points joined by must-links are of one class,
+// classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions than
+// directions are an error.
+type Learner = learner.Learner[Params]
+
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.Classes} }
+
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, p.RankTol)
+	if err != nil {
+		return nil, err
+	}
+	if p.Rank > 0 {
+		pc.Keep(p.Rank)
+	}
+	problem, err := newProblem(ctx, f.Eng, pc, classes.New(f.Links), p.Dims)
+	if err != nil {
+		return nil, err
+	}
+	run, err := problem.Climb(ctx, softmax.Options{Tol: p.Tol, Contractions: p.Contractions, MaxIter: p.MaxIter, Report: f.Report}, problem.start)
+	if err != nil {
+		return nil, err
+	}
+	return record.NewTraced(problem.Map(Method, run.Best), p, f.Status(run.Status), run.Trace), nil
+}
+
+// problem is the search for the map that maximizes the mean probability, and where it starts.
+type problem struct {
+	*softmax.Problem
+	eng     *engine.Engine
+	classes *classes.Classes
+	start   []float64 // A
+}
+
+func newProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, c *classes.Classes, dims int) (*problem, error) {
+	inner, err := softmax.New(ctx, eng, pc, c.Rows, dims, "linked points")
+	if err != nil {
+		return nil, err
+	}
+	p := &problem{Problem: inner, eng: eng, classes: c}
+	p.Rule.Gain, p.Rule.Skips = p.chance, func(i int) bool { return len(c.Members[c.Of[i]]) < 2 }
+	for i := range c.Rows {
+		if !p.Rule.Skips(i) {
+			p.Rule.Points++ // it has others of its class, and of different ones
+		}
+	}
+	if p.Rule.Points == 0 {
+		return nil, fault.Data("", "no linked point has another one of its class: want must-links")
+	}
+	for k := range c.Members {
+		if len(c.Rivals(k)) < len(c.Members)-1 { // not all classes are known to differ
+			p.Rule.Counts = func(i, j int) bool { return c.Of[i] == c.Of[j] || c.Apart(i, j) }
+		}
+	}
+	return p, p.begin(ctx)
+}
+
+// chance turns a row of weights with that sum into c_j = p_ij ([same class] - p_i), and returns p_i.
+func (p *problem) chance(i int, row []float64, total float64, mates []float64) (chance float64) {
+	members := p.classes.Members[p.classes.Of[i]]
+	for k, j := range members {
+		mates[k] = row[j] / total
+		chance += mates[k]
+	}
+	p.eng.Backend().Kernels().Scale(-chance/total, row)
+	for k, j := range members {
+		row[j] += mates[k]
+	}
+	return chance
+}
+
+// small is the mean distance to the nearest point of the same class at the start, where all points still see each other.
+const small = 0.1
+
+// begin sets the start: the directions of least variance within classes relative to that of all points, whitened.
+func (p *problem) begin(ctx context.Context) error {
+	q := p.Z.Cols
+	within := linear.Within(p.Z, p.classes.Members)
+	c := blas.NewMatrix(q, q)
+	p.eng.Backend().Gemm(true, false, 1/float64(within.Rows), within, within, 0, c)
+	const eps = 1e-3
+	for k := range q { // classes may be of equal points
+		c.Set(k, k, c.At(k, k)+1e-12)
+	}
+	white, err := linear.Whiten(ctx, p.eng, c, eps, 0)
+	if err != nil {
+		return err
+	}
+	white = white.View(0, p.Rank, 0, q)
+	y := p.eng.NewMatrix(p.Z.Rows, p.Rank)
+	p.eng.Backend().Gemm(false, true, 1, p.Z, white, 0, y)
+	p.start = make([]float64, 0, p.Rank*q)
+	for r := range p.Rank {
+		p.start = append(p.start, white.Row(r)...)
+	}
+	p.eng.Backend().Kernels().Scale(small*p.scale(y), p.start)
+	return nil
+}
+
+// scale returns the factor for which the mean squared distance of places to the nearest of the same class is 1.
+func (p *problem) scale(y blas.Matrix) float64 {
+	t, sum, count := p.eng.Backend().Kernels(), 0.0, 0
+	for _, members := range p.classes.Members {
+		for _, i := range members {
+			best := math.Inf(1)
+			for _, j := range members {
+				if j != i {
+					best = min(best, t.SquaredDistance(y.Row(i), y.Row(j)))
+				}
+			}
+			if best < math.Inf(1) {
+				sum += best
+				count++
+			}
+		}
+	}
+	if !(sum > 0) {
+		return 1
+	}
+	return math.Sqrt(float64(count) / sum)
+}

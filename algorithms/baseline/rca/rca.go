@@ -1,0 +1,225 @@
+// Package rca (engine room: may change) learns a linear metric from must-links: relevant component
+// analysis (Bar-Hillel, Hertz, Shental & Weinshall, "Learning a Mahalanobis metric from equivalence
+// constraints", JMLR 2005).
+//
+// With S the covariance of all training points and C the covariance within chunklets
+// (points minus the mean of their chunklet, divisor n = number of points in chunklets),
+// the learned metric is that of
+//
+//	y = W (x - mean),   W = T (C + eps I)^-1/2 P,   eps = eps_rel * tr(C)/q
+//
+// P projects on the q principal directions of S above rank_tol times the largest, so that
+// constant and collinear columns drop out instead of making C singular. Without a reduced
+// dimension T is the identity; and where no direction can drop out P is left out too and the root is the inverse of the
+// triangular factor of C + eps I, which gives the same distances and takes no eigenvalues. With one, the rows of T are the leading eigenvectors of the
+// total covariance of the whitened points, which are the directions of largest total to
+// within-chunklet variance: the constrained Fisher discriminant of the same paper, section
+// 3. Directions in which no chunklet varies keep the finite weight 1/sqrt(eps).
+//
+// The kernel counterpart is package krca; with a linear kernel it learns the same
+// inner product up to the dropped directions.
+package rca
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "rca"
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:     Method,
+	Title:    "RCA",
+	Summary:  "relevant component analysis, linear: the baseline of krca",
+	Paper:    "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005",
+	Linear:   true,
+	Baseline: true,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	// EpsRel: small values are the method as published.
+	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0" help:"regularization relative to the mean within-group variance"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"leading discriminant directions"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+}
+
+// DefaultParams returns eps_rel = 1e-6, all dimensions and rank_tol = 1e-10.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Learner fits linear RCA: it learns from n dense points of d features and the must-links between
+// them; cannot-links are ignored with a notice. The result has the type *[Model]. Cost: n d^2 + O(d^3)
+// flops.
+type Learner = learner.Learner[Params]
+
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.MustLinks} }
+
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	eng, x, chunklets := f.Eng, f.Dense, f.Links.Chunklets()
+	report := func(stage string, done int) {
+		f.Report(algorithms.Progress{Stage: stage, Done: done, Total: 3})
+	}
+	report("covariance", 0)
+	if m, ok, err := p.direct(ctx, eng, x, chunklets); ok || err != nil {
+		return record.New(m, p, f.Direct()), err
+	}
+	pc, chunklets, err := p.principal(ctx, eng, x, chunklets)
+	if err != nil {
+		return nil, err
+	}
+	report("within-chunklet covariance", 1)
+	white, err := p.whitening(ctx, eng, pc.Z, chunklets)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dims > 0 && p.Dims < pc.Z.Cols {
+		report("discriminant directions", 2)
+		if white, err = p.discriminant(ctx, eng, pc.Z, white); err != nil {
+			return nil, err
+		}
+	}
+	return record.New(pc.Map(eng, Method, white), p, f.Direct()), nil
+}
+
+// direct returns the map L^-1 of the features, C + eps I = L L', if it can tell without their total covariance matrix T that
+// no direction counts as constant: the points vary in no direction less than within chunklets, so that the smallest eigenvalue
+// of T is at least that of C times the share of the rows in chunklets, and the largest at most the trace; and that of C
+// + eps I is at least 1 / |L^-1|^2. d^3 / 3 flops for the factor and as many for its inverse, where eigenvalues take dozens of d^3.
+func (p Params) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m *maps.Map, ok bool, err error) {
+	rows := 0
+	for _, c := range chunklets {
+		rows += len(c)
+	}
+	if p.Dims > 0 || rows < x.D+len(chunklets) {
+		return m, false, nil
+	}
+	need := engine.MatrixBytes(rows, x.D) + engine.MatrixBytes(x.D, x.D)
+	if err := eng.Check(fmt.Sprintf("rca on %d points in chunklets", rows), need, "use fewer must-links or features, or raise the memory limit"); err != nil {
+		return m, false, err
+	}
+	mean, total := spread(eng.Backend().Kernels(), x)
+	within := linear.Within(blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, chunklets)
+	c, trace := blas.NewMatrix(x.D, x.D), 0.0
+	eng.Backend().Syrk(true, 1/float64(within.Rows), within, 0, c)
+	for i := range x.D {
+		trace += c.At(i, i)
+	}
+	eps := p.EpsRel * trace / float64(x.D)
+	for i := range x.D {
+		c.Set(i, i, c.At(i, i)+eps)
+		clear(c.Row(i)[i+1:])
+	}
+	if eng.Backend().Cholesky(c) != nil || eng.Backend().TriangularInverse(c) != nil {
+		return m, false, nil // the longer way tells what is wrong
+	}
+	size := eng.Backend().Kernels().Dot(c.Data, c.Data)
+	least := (1/size - eps) * float64(rows) / float64(x.N)
+	if !(least > max(p.RankTol, 1e-12)*total) {
+		return m, false, nil
+	}
+	return maps.NewLinear(Method, mean, c), true, ctx.Err()
+}
+
+// spread returns the mean of the points and the trace of their covariance matrix.
+func spread(t *asm.Table, x *points.Dense) (mean []float64, trace float64) {
+	mean = make([]float64, x.D)
+	for i := range x.N {
+		t.Axpy(1, x.Row(i), mean)
+	}
+	t.Scale(1/float64(x.N), mean)
+	for i := range x.N {
+		trace += t.SquaredDistance(x.Row(i), mean)
+	}
+	return mean, trace / float64(x.N)
+}
+
+// principal returns the principal coordinates, of all points where directions are chosen by their spread and else of those
+// in chunklets, and the chunklets' rows in them.
+func (p Params) principal(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (*linear.Principal, [][]int, error) {
+	if p.Dims > 0 {
+		pc, err := linear.NewPrincipal(ctx, eng, x, p.RankTol)
+		return pc, chunklets, err
+	}
+	var rows []int
+	there := make([][]int, len(chunklets))
+	for k, c := range chunklets {
+		for _, i := range c {
+			there[k] = append(there[k], len(rows))
+			rows = append(rows, i)
+		}
+	}
+	pc, err := linear.NewPrincipalOf(ctx, eng, x, p.RankTol, rows)
+	return pc, there, err
+}
+
+// whitening returns (C + eps I)^-1/2, q x q, of the projected points.
+func (p Params) whitening(ctx context.Context, eng *engine.Engine, projected blas.Matrix, chunklets [][]int) (blas.Matrix, error) {
+	within := linear.Within(projected, chunklets)
+	u, values, err := linear.Eigen(ctx, eng, within, true, within.Rows)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	q, trace := len(values), 0.0
+	for _, v := range values {
+		trace += max(0, v)
+	}
+	if !(trace > 0) {
+		return blas.Matrix{}, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
+	}
+	eps := p.EpsRel * trace / float64(q)
+	scaled := blas.NewMatrix(q, q)
+	for i, v := range values {
+		factor := 1 / math.Sqrt(max(0, v)+eps)
+		for j, c := range u.Row(i) {
+			scaled.Set(i, j, factor*c)
+		}
+	}
+	white := blas.NewMatrix(q, q)
+	eng.Backend().Gemm(true, false, 1, u, scaled, 0, white)
+	return white, ctx.Err()
+}
+
+// discriminant returns the leading Dims rows of T times white.
+func (p Params) discriminant(ctx context.Context, eng *engine.Engine, projected, white blas.Matrix) (blas.Matrix, error) {
+	z := eng.NewMatrix(projected.Rows, white.Rows)
+	eng.Backend().Gemm(false, true, 1, projected, white, 0, z)
+	total := blas.NewMatrix(white.Rows, white.Rows)
+	eng.Backend().Syrk(true, 1/float64(z.Rows), z, 0, total)
+	t, values := blas.NewMatrix(p.Dims, white.Rows), make([]float64, p.Dims)
+	if err := linear.CheckCovariance(total); err != nil {
+		return t, err
+	}
+	if err := eng.SymEigTop(ctx, total, values, t); err != nil {
+		return t, err
+	}
+	out := blas.NewMatrix(t.Rows, white.Cols)
+	eng.Backend().Gemm(false, false, 1, t, white, 0, out)
+	return out, nil
+}
+
+// Model is a fitted metric, the linear map y = W (x - mean).
+type Model = record.Model[Params]
+
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }

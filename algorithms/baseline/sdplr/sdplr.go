@@ -1,0 +1,97 @@
+// Package sdplr (engine room: may change) learns a kernel matrix on a graph by a low-rank augmented
+// Lagrangian: SDPLR (Burer & Monteiro, "A nonlinear programming algorithm for solving semidefinite
+// programs via low-rank factorization", Mathematical Programming 95, 2003). It solves the problem
+// of package npkl, and is one of its baselines.
+//
+// With Z = V V' and a slack s for each link, the losses l(1 - s) subject to s = 1 - t Z_ij have multipliers a.
+// The minimum over s is known: a link with the residual u = 1 - t Z_ij counts with
+//
+//	max over b of  b u - conjugate(b) - (b - a)^2 / (2 rho)
+//
+// where b is free (sl, conjugate b^2/(4C)), b >= 0 (shl, the same) or 0 <= b <= 2 C (hl, 0). This is smooth in V,
+// and minimised by limited memory BFGS; then a becomes the best b, and rho grows if s is not near enough.
+// Unlike the sweeps of npkl this converges for the hinge, too.
+//
+// If Delta - sum a t (E_ij + E_ji) / 2 has no negative eigenvalue then Z is the optimum among all matrices;
+// a negative one bounds the gap. New points get their places as in package npkl.
+package sdplr
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "sdplr"
+
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
+const DefaultKernel = graphkernel.DefaultKernel
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "SDPLR",
+	Summary:         "the problem of npkl by a low-rank augmented Lagrangian: its baseline",
+	Paper:           "Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank factorization, Mathematical Programming 95, 2003",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+	Baseline:        true,
+	Small:           true,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
+	Rank                 int `json:"rank" param:"rank" zero:"as many as the number of links asks for" help:"dimensions"`
+	// Tol is compared with the difference, rooted mean square, of slacks from residuals, and with the length of the gradient
+	// relative to 1 + |V|.
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"difference of slacks and residuals, and relative gradient, that end the fit"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"10000" range:">= 1" help:"most steps"`
+}
+
+// DefaultParams returns the hinge on a graph of 5 neighbors.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighbourhood) }
+
+// Learner learns from the links on the points. The result has the type *[Model]. Its Kernel says in
+// which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: 2 r flops an edge of
+// the graph and step, some hundreds of steps.
+type Learner = learner.Learner[Params]
+
+// Rules says what the method asks of its input.
+func (Params) Rules() learner.Rules { return graphkernel.Rules(About) }
+
+// Model is a fitted kernel matrix and its extension to new points.
+type Model = graphkernel.Fitted[Params]
+
+// Learn fits the method.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	return graphkernel.Learn(ctx, f, p, rankTol, func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
+		s := newSearch(ctx, f.Eng, problem, p, f.Seed)
+		s.report = func(apart float64) {
+			f.Report(algorithms.Progress{Stage: "augmented Lagrangian", Done: s.steps, Total: p.MaxIter, Residual: apart})
+		}
+		r, err := s.solve()
+		message := fmt.Sprintf("about %.2g above the optimum, at most", r.Gap)
+		if !s.converged {
+			message = fmt.Sprintf("%d steps did not reach the tolerance %g: raise max_iter or tol", s.steps, p.Tol)
+		}
+		return graphkernel.Solution{V: s.v, Result: r, Converged: s.converged, Steps: s.steps, Message: message}, err
+	})
+}
+
+// rankTol drops eigenvalues that are as good as 0.
+const rankTol = 1e-10
+
+// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that cannot be
+// used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

@@ -1,0 +1,160 @@
+// Package barycentric gives points places among those of others that are near them: the combination that
+// reconstructs a point from its nearest neighbours takes its place from theirs.
+package barycentric
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/lle"
+)
+
+// Rule says how points are reconstructed.
+type Rule struct {
+	Kernel    kernel.Kernel          // in whose feature space neighbours are near
+	Neighbors int                    // nearest ones that a point is reconstructed from
+	Reg       float64                // added to local Gram matrices, relative to their traces
+	Apart     func(a, b int) float64 // squared distances of the support points
+}
+
+// Reconstruct writes W P to y, where row i of W, which sums to 1, reconstructs point i of x from its nearest points
+// of the support, whose places are the rows of P. A point that is no farther from one of these than same
+// says, nil for 0, has its place.
+func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support points.Points, p blas.Matrix, same []float64, y blas.Matrix) error {
+	near, err := graph.NearestBetween(ctx, eng, r.Kernel, x, support, r.Neighbors)
+	if err != nil {
+		return err
+	}
+	settled := func(i int) bool { // at a support point
+		_, squared := near.Of(i)
+		return squared[0] == 0 || same != nil && squared[0] <= same[i]
+	}
+	// <x - a, x - b> = (|x - a|^2 + |x - b|^2 - |a - b|^2) / 2
+	gram := func(i int, g []float64, stride int) {
+		index, squared := near.Of(i)
+		if settled(i) { // no weights are wanted, and there may be none: any definite matrix will do
+			for a := range index {
+				for b := range a {
+					g[(a*r.Neighbors+b)*stride] = 0
+				}
+				g[(a*r.Neighbors+a)*stride] = 1
+			}
+			return
+		}
+		for a, j := range index {
+			g[(a*r.Neighbors+a)*stride] = squared[a]
+			for b := range a {
+				g[(a*r.Neighbors+b)*stride] = 0.5 * (squared[a] + squared[b] - r.Apart(int(j), int(index[b])))
+			}
+		}
+	}
+	w, err := lle.Weights(ctx, eng, x.Len(), r.Neighbors, gram, r.Reg)
+	if err != nil {
+		return err
+	}
+	t := eng.Backend().Kernels()
+	return eng.Each(ctx, x.Len(), 1024, func(i int) {
+		index, _ := near.Of(i)
+		to := y.Row(i)
+		if settled(i) {
+			copy(to, p.Row(int(index[0])))
+			return
+		}
+		clear(to)
+		for a, j := range index {
+			t.Axpy(w.At(i, a), p.Row(int(j)), to)
+		}
+	})
+}
+
+// extension gives new points the combination of their neighbors' coordinates that reconstructs them from these.
+type extension struct {
+	maps.Table
+	neighbors int
+	between   blas.Matrix // squared distances of training points that are rows of a Gram matrix, which are not stored
+}
+
+// reg is added to local Gram matrices, relative to their traces.
+const reg = 1e-3
+
+// New returns the map of the named method: the rows of p are the coordinates of the points x; new points are reconstructed from so many of
+// them, in the feature space of k. Cost for rows of a Gram matrix: n^2 values, which it keeps; of embedding: n kernel values a point.
+func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*maps.Map, error) {
+	e := &extension{Table: maps.NewTable(k, x, p), neighbors: neighbors}
+	if _, isGram := x.(*points.Gram); isGram {
+		var err error
+		if e.between, err = k.SquaredDistances(ctx, eng, x); err != nil {
+			return nil, err
+		}
+	}
+	return maps.Extended(method, e.Table, e), nil
+}
+
+// Moved returns m with other coordinates of the same points.
+func Moved(m *maps.Map, p blas.Matrix) *maps.Map {
+	e := *m.Extension().(*extension)
+	e.Places, e.Dim = p, p.Cols
+	return maps.Extended(m.Method(), e.Table, &e)
+}
+
+// Begin makes the function of the squared distances of training points.
+func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+	rule := Rule{Kernel: e.Kernel, Neighbors: e.neighbors, Reg: reg, Apart: e.between.At}
+	if e.between.Data == nil {
+		var err error
+		if rule.Apart, err = e.Kernel.Squared().Values(ctx, eng, e.Support); err != nil {
+			return nil, err
+		}
+	}
+	return func(x points.Points, to blas.Matrix) error {
+		return rule.Reconstruct(ctx, eng, x, e.Support, e.Places, nil, to)
+	}, nil
+}
+
+// about is the members of the header.
+type about struct {
+	Neighbors int `json:"extension_neighbors,omitempty"`
+	maps.About
+}
+
+// between ends the name of the tensor with the distances of training points.
+const between = ".between" // [n, n]
+
+// Encode stores the distances of training points, if there are any.
+func (e *extension) Encode(f *model.File, method string, table maps.About) any {
+	if e.between.Data != nil {
+		stored.SetMatrix(f, method+between, e.between)
+	}
+	return about{e.neighbors, table}
+}
+
+// Read is the [maps.Reader] of maps that [New] returns.
+func Read(method string, f *model.File) (*maps.Map, error) {
+	var head about
+	if err := stored.Extra(f, method, &head); err != nil {
+		return nil, err
+	}
+	t, err := maps.ReadTable(method, f, head.About)
+	if err != nil {
+		return nil, err
+	}
+	count := t.Places.Rows
+	if head.Neighbors < 1 || head.Neighbors > count {
+		return nil, stored.InHeader(fault.Data("", "%d neighbours of %d points: want 1 to %d", head.Neighbors, count, count))
+	}
+	e := &extension{Table: t, neighbors: head.Neighbors}
+	if _, isGram := t.Support.(*points.Gram); isGram {
+		if e.between, err = stored.Matrix(f, method+between, count, count); err != nil {
+			return nil, err
+		}
+	}
+	return maps.Extended(method, t, e), nil
+}

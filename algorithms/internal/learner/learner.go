@@ -1,0 +1,149 @@
+// Package learner is the frame of a fit, which all methods share: it checks parameters, points and
+// links, keeps the time, and says what was canceled. A method adds its mathematics.
+package learner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Method is what the parameters of a method can do.
+type Method interface {
+	record.Parameters
+	// Rules says what the method is and what it asks of its input.
+	Rules() Rules
+	// Learn returns the model of input that follows the rules.
+	Learn(ctx context.Context, f *Fit) (algorithms.Model, error)
+}
+
+// Learner fits the method of its parameters. The zero value does not work: Params come from the
+// method's DefaultParams. It is immutable and safe for concurrent use.
+type Learner[M Method] struct {
+	// Kernel may hold bandwidth rules, which are resolved on the training points. The zero Spec
+	// means the method's own choice; linear methods take none.
+	Kernel kernel.Spec
+	Params M
+	// Similarities, n x n, are those of the graph named "given", for methods on a graph.
+	Similarities blas.Matrix
+	Seed         uint64
+	Progress     algorithms.ProgressFunc
+}
+
+// New returns the learner of these parameters.
+func New[M Method](p M, c algorithms.Common) algorithms.Learner {
+	return Learner[M]{c.Kernel, p, c.Similarities, c.Seed, c.Progress}
+}
+
+// Method returns the name of the method.
+func (l Learner[M]) Method() string { return l.Params.Rules().Name }
+
+// Fit learns from the points x and the links between them.
+//
+// Errors, besides those that the method names: parameters that Validate refuses; other points than
+// the method takes, points with NaN or Inf, or all equal; fewer links than the method needs; a
+// request beyond the memory limit; ctx.Err(), wrapped.
+func (l Learner[M]) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
+	f := Begin(l.Params.Rules(), common, eng, x, set)
+	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.Params.Learn(ctx, f) })
+}
+
+// Fit is a fit under way.
+type Fit struct {
+	Rules
+	algorithms.Common
+	Eng   *engine.Engine
+	X     points.Points
+	Dense *points.Dense // X, for a linear method
+	Links *links.Set
+	// Notices are those of the status, first that of links which the method ignores.
+	Notices []string
+	begin   time.Time
+}
+
+// Begin returns a fit that begins now, whose input is not checked yet.
+func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, set *links.Set) *Fit {
+	return &Fit{Rules: r, Common: c, Eng: eng, X: x, Links: set, begin: time.Now()}
+}
+
+// Run checks the input and returns the model that learn makes of it. Of a canceled context the
+// error says what was canceled.
+func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
+	m, err := algorithms.Model(nil), f.Check(p)
+	if err == nil {
+		m, err = learn()
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	return record.Result(ctx, f.Name+": fit", m, err)
+}
+
+// Check validates parameters, points and links, in this order.
+func (f *Fit) Check(p record.Parameters) (err error) {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	if f.Linear {
+		if f.Dense, err = input.Vectors(f.Name, f.X); err != nil {
+			return err
+		}
+	}
+	if err := input.Check(f.X, f.Links); err != nil {
+		return err
+	}
+	if f.Pairs {
+		if err := input.PricePairs(f.Eng, f.Links); err != nil {
+			return err
+		}
+	}
+	if err := f.Rules.check(f.Links); err != nil {
+		return err
+	}
+	if _, cannot := f.Links.Count(); cannot > 0 && f.Needs == MustLinks {
+		f.Notices = []string{fmt.Sprintf("%s uses must-links only: %d cannot-links ignored", f.Name, cannot)}
+	}
+	return nil
+}
+
+// Report reports progress with the time since the fit began.
+func (f *Fit) Report(p algorithms.Progress) {
+	p.Elapsed = time.Since(f.begin)
+	f.Progress.Report(p)
+}
+
+// Bounded returns what reports the iterations of a search, at most so many, which knows how far its
+// objective is from the optimum.
+func (f *Fit) Bounded(stage string, most int) func(iteration int, objective, gap float64) {
+	return func(iteration int, objective, gap float64) {
+		f.Report(algorithms.Progress{Stage: stage, Done: iteration, Total: most, Objective: objective, Residual: gap})
+	}
+}
+
+// Stages returns what reports the beginning of each of so many stages, one after the other.
+func (f *Fit) Stages(total int) func(name string) {
+	done := 0
+	return func(name string) {
+		f.Report(algorithms.Progress{Stage: name, Done: done, Total: total})
+		done++
+	}
+}
+
+// Status returns s with the time since the fit began and with the notices.
+func (f *Fit) Status(s algorithms.Status) algorithms.Status {
+	s.Elapsed, s.Notices = time.Since(f.begin), f.Notices
+	return s
+}
+
+// Direct is the status of a method without iterations.
+func (f *Fit) Direct() algorithms.Status { return f.Status(algorithms.Status{Converged: true}) }

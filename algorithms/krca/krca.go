@@ -1,0 +1,140 @@
+// Package krca learns a kernel from must-links: kernel relevant component analysis
+// (Tsang, Cheung & Kwok, "Kernel relevant component analysis for distance metric
+// learning", IJCNN 2005).
+//
+// # The learned kernel
+//
+// The n points in chunklets (connected components of the must-links) have, in the feature
+// space of the kernel k, the within-chunklet covariance C = (1/n) Phi H Phi', where H
+// subtracts the mean of each chunklet. The learned kernel whitens what varies inside
+// chunklets and leaves the rest alone:
+//
+//	kt(x,y) = phi(x)' (eps I + C)^-1 phi(y)
+//
+// With F, the block-diagonal Helmert basis of the range of H (n x r, r = n - #chunklets),
+// and s = n eps it is
+//
+//	kt(x,y) = (k(x,y) - k_x' F R^-1 F' k_y) / eps,    R = sI + F'KF            (1b)
+//
+// a Cholesky factorisation of order r, where k_x holds the kernel between x and the points
+// in chunklets. F is never formed: running sums over the chunklets apply it.
+//
+// # Two forms
+//
+// The two terms of (1b) cancel when the within-chunklet directions span the feature space
+// and eps is small, as a linear or polynomial kernel makes likely. With F'KF = U S U',
+// keeping s_r > 1e-12 s_1, c_r(x) = u_r' F' k_x / sqrt(s_r) and the residual
+// rho(x,y) = k(x,y) - sum_r c_r(x) c_r(y), set to 0 where |rho| <= 1e-10 sqrt(k(x,x) k(y,y)),
+//
+//	kt(x,y) = rho(x,y)/eps + sum_r n/(n eps + s_r) c_r(x) c_r(y)               (1c)
+//
+// does not cancel, but it divides by s_r, which rounding blurs by u s_1. FormAuto, the
+// default, takes the form that loses less; it takes (1c) when all of these hold:
+//
+//   - (1b) loses more than one digit: max k(z,z) > 16 max eps kt(z,z), the maxima over up to
+//     64 evenly spaced points of the chunklets. This is the test that is tried first,
+//     because it costs only 64 r^2 flops and nearly always settles the matter.
+//   - F'KF is numerically singular: a Cholesky decomposition with pivoting finds a rank
+//     below r, or an eigenvalue at most 1e-12 times the largest.
+//   - (1b) loses more than (1c): the ratio of the first test exceeds that of the largest to
+//     the smallest s_r that is kept.
+//
+// It takes (1c) also when rounding leaves R without a Cholesky factor, which happens for s
+// near the rounding errors of F'KF. Singularity alone is no reason: repeated rows make
+// F'KF of a Gaussian kernel singular without any cancellation. The decomposition behind
+// (1c) is the pivoted one, P B B' P', of rank q, and the eigenvectors of the q x q matrix
+// B'B: O(r q^2) where an eigendecomposition of F'KF would cost O(r^3).
+//
+// # Embedding
+//
+// Embed of a [Model] is kernel PCA of kt on the training points (or, beyond 5000, on a seeded
+// sample of them); [Model.Gram] and [Model.Distances] are exact for any points.
+//
+// # Updates
+//
+// [Model.Incremental] gives the learned kernel of a model to teach more chunklets, at fixed
+// s, by bordering the factor of (1b); see [Incremental]. [Model.Update] and
+// [Model.DropLast] are single updates with a new embedding.
+package krca
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/param"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "krca"
+
+// DefaultKernel is the kernel that a Learner without one uses. With a linear kernel, give
+// Params.EpsRel = 1e-2.
+const DefaultKernel = "rbf:sigma=msq"
+
+// Form says which of two equal formulas evaluates the learned kernel; see the package.
+type Form string
+
+const (
+	FormAuto     Form = "auto"     // Cholesky unless it would cancel
+	FormCholesky Form = "cholesky" // equation (1b)
+	FormSpectral Form = "spectral" // equation (1c)
+)
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:          Method,
+	Title:         "KRCA",
+	Summary:       "kernel relevant component analysis: whitens what varies inside must-link groups",
+	Paper:         "Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, IJCNN 2005",
+	DefaultKernel: DefaultKernel,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+//
+// Exactly one of EpsRel, Eps and FixedS is given; 0 means not given. They state the same
+// number in three units: eps = EpsRel * mean_i k(x_i,x_i) over all training points,
+// eps = Eps, or eps = FixedS / n with n the number of points in chunklets.
+type Params struct {
+	EpsRel float64 `json:"eps_rel,omitempty" param:"eps_rel" default:"0.001" oneof:"eps" range:"> 0" help:"regularization relative to the kernel's mean diagonal (1e-2 suits a linear kernel)"`
+	Eps    float64 `json:"eps,omitempty" param:"eps" oneof:"eps" range:"> 0" help:"regularization" unit:"units of the kernel"`
+	// FixedS stays when chunklets are added to a model.
+	FixedS float64 `json:"fixed_s,omitempty" param:"fixed_s" oneof:"eps" range:"> 0" help:"n eps with n the points in chunklets"`
+	// Dims is the number of leading directions of the centered learned kernel that Embed returns, fewer when fewer are
+	// positive. With 0 distances between embedded training points are exact.
+	Dims int `json:"dims" param:"dims" default:"20" zero:"all positive ones, uncentered" help:"directions of the embedding, centered"`
+	// Landmarks are drawn by the seed.
+	Landmarks int  `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"training points that carry the embedding"`
+	Form      Form `json:"form" param:"form" default:"auto" choices:"auto,cholesky,spectral" zero:"auto" help:"how the learned kernel is evaluated"`
+}
+
+// maxLandmarks is the number of training points up to which the embedding uses all.
+const maxLandmarks = 5000
+
+// DefaultParams returns eps_rel = 1e-3 and 20 dimensions, which serve most data sets.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// epsilon returns eps in units of the kernel. meanDiagonal is mean_i k(x_i,x_i) over the
+// training points, n the number of points in chunklets.
+func (p Params) epsilon(meanDiagonal float64, n int) (float64, error) {
+	var eps float64
+	switch {
+	case p.Eps != 0:
+		eps = p.Eps
+	case p.FixedS != 0:
+		eps = p.FixedS / float64(n)
+	case !(meanDiagonal > 0) || math.IsInf(meanDiagonal, 0):
+		return 0, fault.Data("", "the mean of k(x,x) over the training points is %g: want a finite number > 0, "+
+			"as eps_rel is relative to it (scale the features, or take another kernel)", meanDiagonal)
+	default:
+		eps = p.EpsRel * meanDiagonal
+	}
+	// 1/eps and s = n eps must be ordinary numbers, or kt would be Inf or NaN.
+	if eps < 1e-290 || float64(n)*eps > 1e290 {
+		return 0, &fault.ParamError{Param: "eps", Value: eps, Want: "a number between 1e-290 and 1e290/n"}
+	}
+	return eps, nil
+}

