@@ -118,7 +118,7 @@ MUSTLINK_SIMD chooses the level of the native kernels.`,
 func (a *app) runMicro(ctx context.Context, s speedFlags, o micro.Options) error {
 	works, err := micro.Works(o)
 	if err != nil {
-		return session.EnvironmentError(usage.RenameParams(err, "size", "--sizes"))
+		return rivalError(usage.RenameParams(err, "size", "--sizes"))
 	}
 	r, err := a.speedReport(s.rounds)
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *app) runMicro(ctx context.Context, s speedFlags, o micro.Options) error
 	for _, name := range append([]string{"native"}, o.Rivals()...) {
 		b, err := backends.Open(backends.Options{Name: name, SIMD: o.SIMD})
 		if err != nil {
-			return session.EnvironmentError(err)
+			return rivalError(err)
 		}
 		r.Backend = append(r.Backend, b.Describe())
 	}
@@ -147,6 +147,16 @@ func (a *app) runMicro(ctx context.Context, s speedFlags, o micro.Options) error
 	}
 	bar.Done()
 	return a.Print(r, func(w io.Writer) { r.text(w) })
+}
+
+// rivalError names the flag that asks for a backend, which this build may not have.
+func rivalError(err error) error {
+	if e, ok := errors.AsType[*backends.OptionError](err); ok && e.Option == "backend" {
+		named := *e
+		named.Option = "--against"
+		return &named
+	}
+	return session.EnvironmentError(err)
 }
 
 // showWork shows on the bar what is measured next.

@@ -48,6 +48,12 @@ func TestPaperData(t *testing.T) {
 		{"paper tsang-4", "here", []string{filepath.Join("here", "ionosphere.csv")}},
 		{"paper tsang-4 --data there", "here", []string{filepath.Join("there", "ionosphere.csv")}},
 		{"paper --data there", "", []string{"--data", "TABLE"}},
+		{"paper all -o out", "", []string{"--data", "MUSTLINK_DATA", "mnist"}},
+		{"cross", "", []string{"--data", "MUSTLINK_DATA"}},
+		{"curves", "", []string{"--data", "MUSTLINK_DATA"}},
+		{"wrong", "", []string{"--data", "MUSTLINK_DATA"}},
+		{"hindsight", "", []string{"--data", "MUSTLINK_DATA"}},
+		{"suggest", "", []string{"--data", "MUSTLINK_DATA", "iris.csv"}},
 	} {
 		cmd := bench.Command(dir, strings.Fields(c.line)...)
 		cmd.Env = append(os.Environ(), "MUSTLINK_DATA="+c.variable)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // TestMicro: the report holds a figure for every contender, with its ratio.
@@ -42,10 +46,52 @@ func TestSpeedBadInput(t *testing.T) {
 		"micro --sizes 0":                    {"--sizes", "0"},
 		"micro --threads 0":                  {"--threads", "0"},
 		"micro --rounds 0":                   {"--rounds", "0"},
-		"micro --against mkl":                {"mkl", "gonum"},
+		"micro --against mkl":                {"--against", "mkl", "gonum"},
 		"peers --case rfb":                   {"rfb", "rbf"},
 		"peers --python no-such-interpreter": {"no-such-interpreter", "python3-sklearn"},
 	} {
 		bench.WantInputError(t, dir, line, words...)
+	}
+}
+
+// TestWithoutCLibrary: a build without it says what it is built from, whichever way it is asked for.
+func TestWithoutCLibrary(t *testing.T) {
+	if strings.Contains(clitest.Tags(), "netlib") {
+		t.Skip("this build has it")
+	}
+	dir := t.TempDir()
+	bench.WantInputError(t, dir, "micro --against netlib", "--against", "OpenBLAS and LAPACKE", "-tags netlib")
+	cmd := bench.Command(dir, "paper", "tsang-1")
+	cmd.Env = append(os.Environ(), "MUSTLINK_BACKEND=netlib")
+	bench.WantInputErrorOf(t, cmd, "MUSTLINK_BACKEND", "OpenBLAS and LAPACKE", "-tags netlib")
+}
+
+// TestWithoutPeers: a Python without the packages is one line that says how to get them, and a failure.
+func TestWithoutPeers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an interpreter is a script here")
+	}
+	dir := t.TempDir()
+	interpreter := func(name, script string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for path, words := range map[string][]string{
+		interpreter("none", "echo \"ModuleNotFoundError: No module named 'numpy'\" >&2; exit 1"):                                                         {"numpy", "apt-get install python3-sklearn"},
+		interpreter("bare", `read line; echo '{"about": "Python"}'; read line; echo '{"error": "ModuleNotFoundError: No module named sklearn"}'`):        {"sklearn", "apt-get install python3-sklearn"},
+		interpreter("others", `read line; echo '{"about": "Python"}'; read line; echo '{"error": "ModuleNotFoundError: No module named metric_learn"}'`): {"metric_learn", "pip install metric-learn"},
+	} {
+		o := bench.Run(t, dir, "peers --case rbf --rounds 1 --threads 1 --python "+path)
+		if o.Code != usage.ExitFailed || strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, "mustlink-bench: ") {
+			t.Errorf("%s: exit code %d, %q: want %d and one line", path, o.Code, o.Stderr, usage.ExitFailed)
+		}
+		for _, w := range words {
+			if !strings.Contains(o.Stderr, w) {
+				t.Errorf("message does not contain %q: %s", w, o.Stderr)
+			}
+		}
 	}
 }

@@ -57,7 +57,8 @@ func Start(ctx context.Context, python string, threads int) (*Process, error) {
 	p.in, p.out = in, bufio.NewScanner(out)
 	var a answer
 	if err := p.ask(request{About: true}, &a); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the peers: %w (%s)", err, install), p.Close())
+		_ = p.Close() // its own words say more
+		return nil, fmt.Errorf("starting the peers: %w (%s)", err, install)
 	}
 	p.about = a.About
 	return p, nil
@@ -145,9 +146,23 @@ func (p *Process) ask(r request, a *answer) error {
 		return fmt.Errorf("the peers answered %q: %w", p.out.Text(), err)
 	}
 	if a.Error != "" {
-		return errors.New(a.Error)
+		return missing(a.Error)
 	}
 	return nil
+}
+
+// missing returns the error of the other side, with how to get the package if it is one that is not there.
+func missing(text string) error {
+	how := install
+	switch {
+	case !strings.HasPrefix(text, "ModuleNotFoundError"):
+		return errors.New(text)
+	case strings.Contains(text, "metric_learn"):
+		how = "pip install metric-learn, or PYTHONPATH"
+	case strings.Contains(text, "active_semi_clustering"):
+		how = "pip install active-semi-supervised-clustering, or PYTHONPATH"
+	}
+	return fmt.Errorf("%s (%s)", text, how)
 }
 
 // died explains a process that stopped answering by the last line that it left.

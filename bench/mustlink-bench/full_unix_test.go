@@ -1,0 +1,108 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// wantFailure demands exit code 1, and one line with the cause and without a temporary name.
+func wantFailure(t *testing.T, o clitest.Outcome, words ...string) {
+	t.Helper()
+	if o.Code != usage.ExitFailed || strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, "mustlink-bench: ") || strings.Contains(o.Stderr, ".tmp-") {
+		t.Errorf("exit code %d, standard error %q: want %d and one line", o.Code, o.Stderr, usage.ExitFailed)
+	}
+	for _, w := range words {
+		if !strings.Contains(o.Stderr, w) {
+			t.Errorf("message does not contain %q: %s", w, o.Stderr)
+		}
+	}
+}
+
+// TestNoRoom: a command that may not write a byte (a limit on the size of files stands for a disk that is full, and needs no
+// privilege) fails and leaves the old file.
+func TestNoRoom(t *testing.T) {
+	const old = "what was there\n"
+	for line, name := range map[string]string{
+		"paper tsang-1 --repetitions 1 -o ":    "t.json",
+		"paper tsang-1 --repetitions 1 -q -o ": "t.md",
+		"paper tsang-fig2 -o ":                 "f.svg",
+	} {
+		dir := t.TempDir()
+		clitest.Write(t, dir, name, old)
+		cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, bench.Path}, strings.Fields(line+name)...)...)
+		cmd.Dir = dir
+		wantFailure(t, clitest.Finish(t, cmd), name, syscall.EFBIG.Error())
+		if left := clitest.Names(t, dir); len(left) != 1 || clitest.Read(t, dir, name) != old {
+			t.Errorf("%s: in the folder are %v: want the old file alone", line, left)
+		}
+	}
+}
+
+// TestFullDevice: a device that takes nothing as standard output.
+func TestFullDevice(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full on this system")
+	}
+	defer full.Close()
+	for _, line := range []string{
+		"micro --case gemm --sizes 8 --threads 1 --rounds 1 --json", "paper tsang-1 --repetitions 1", "paper --list", "paper tsang-fig2",
+	} {
+		cmd := bench.Command(t.TempDir(), strings.Fields(line)...)
+		var stderr strings.Builder
+		cmd.Stdout, cmd.Stderr = full, &stderr
+		_ = cmd.Run() // the code says it
+		wantFailure(t, clitest.Outcome{Code: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}, syscall.ENOSPC.Error())
+	}
+}
+
+// TestFullDisk: on a file system that is full, a file of finished work that a command goes on with keeps what it has, and one that
+// it writes is not left.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	disk := smallDisk(t, dir)
+	const page, begin, end = 4096, `{"run":"another`, `","trial":0,"seconds":1,"values":[[1]]}`
+	// The last page of the file has no room either.
+	old := begin + strings.Repeat("x", page-len(begin)-len(end)-1) + end + "\n"
+	clitest.Write(t, disk, "state", old)
+	if err := os.WriteFile(filepath.Join(disk, "filler"), make([]byte, 1<<20), 0o644); err == nil {
+		t.Fatal("a disk of 256 KiB took a mebibyte")
+	}
+	wantFailure(t, bench.Run(t, dir, "paper tsang-1 --repetitions 2 --state disk/state"), "state file", syscall.ENOSPC.Error())
+	wantFailure(t, bench.Run(t, dir, "paper tsang-1 --repetitions 1 -o disk/t.json"), filepath.Join("disk", "t.json"), syscall.ENOSPC.Error())
+	wantFailure(t, bench.Run(t, dir, "paper tsang-fig2 -o disk/f.svg"), filepath.Join("disk", "f.svg"), syscall.ENOSPC.Error())
+	if left := clitest.Names(t, disk); len(left) != 2 || clitest.Read(t, disk, "state") != old {
+		t.Errorf("on the disk are %v: want the state as it was, and the filler", left)
+	}
+}
+
+// smallDisk mounts a file system of 256 KiB at dir/disk.
+func smallDisk(t *testing.T, dir string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+		t.Skip("only the superuser of a Linux system mounts a tmpfs; TestNoRoom needs no privilege")
+	}
+	disk := filepath.Join(dir, "disk")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("a tmpfs cannot be mounted here: %v, %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
+			t.Errorf("unmounting: %v, %s", err, out)
+		}
+	})
+	return disk
+}
