@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newBenchKMeans(a *app) *cobra.Command {
@@ -24,25 +23,19 @@ func newBenchKMeans(a *app) *cobra.Command {
 		Long: `Write rows of three overlapping blobs for each cluster to 16 files, cluster them by kmeans and, in memory, by the library's k-means++ with
 five starts. Printed are both inertias and their ratio. 2 million rows of 20 features take 0.7 GB of memory.`,
 		Example: "  mustlink-beam bench kmeans --rows 2000000 --features 20 --clusters 20",
-		Args:    positional(0, 0, ""),
+		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runBenchKMeans(cmd.Context(), &b, clusters, "--iterations", fmt.Sprint(iterations), "--tol", fmt.Sprint(tol))
+			return a.runBenchKMeans(cmd, &b, clusters, "--iterations", fmt.Sprint(iterations), "--tol", fmt.Sprint(tol))
 		},
 	}
+	b.addRows(cmd, 2_000_000, 20)
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.IntVar(&b.rows, "rows", 2_000_000, "number of rows")
-	f.IntVar(&b.features, "features", 20, "number of features")
 	f.IntVar(&clusters, "clusters", 20, "number of clusters")
 	f.IntVar(&iterations, "iterations", clustering.DefaultIterations, "--iterations of kmeans")
 	f.Float64Var(&tol, "tol", clustering.DefaultTol, "--tol of kmeans")
-	f.Uint64Var(&b.seed, "seed", 1, "number that fixes the rows and the starts")
-	f.StringVar(&b.dir, "dir", "", "the `FOLDER` for rows and results, which are removed at the end (default that of temporary files)")
+	b.addSeed(cmd, "the rows and the starts")
 	return cmd
 }
-
-// parts is the number of files that rows are written to.
-const parts = 16
 
 // kmeansFigures are what `bench kmeans` prints.
 type kmeansFigures struct {
@@ -53,14 +46,14 @@ type kmeansFigures struct {
 	Seconds                  float64 // of the command
 }
 
-func (a *app) runBenchKMeans(ctx context.Context, b *benchFlags, clusters int, more ...string) error {
-	g, err := b.begin(false)
+func (a *app) runBenchKMeans(cmd *cobra.Command, b *benchFlags, clusters int, more ...string) error {
+	g, err := b.begin(a.Check(cmd))
 	if err != nil {
 		return err
 	}
 	defer g.remove()
 	if clusters < 1 || clusters > b.rows {
-		return usagef("--clusters is %d: want a number from 1 to %d, the number of rows", clusters, b.rows)
+		return usage.Errorf("--clusters is %d: want a number from 1 to %d, the number of rows", clusters, b.rows)
 	}
 	x := b.blobs(clusters)
 	for p := range parts {
@@ -74,33 +67,21 @@ func (a *app) runBenchKMeans(ctx context.Context, b *benchFlags, clusters int, m
 		Figures struct{ Inertia, Iterations float64 }
 	}
 	args := append([]string{"kmeans", "-i", g.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
-		"-o", g.at("centers.npy"), "--workers", fmt.Sprint(a.workers), "--json"}, more...)
-	if err := reported(ctx, &r, g.self, args...); err != nil {
+		"-o", g.at("centers.npy"), "--workers", fmt.Sprint(a.Workers), "--json"}, more...)
+	if err := reported(cmd.Context(), &r, g.self, args...); err != nil {
 		return err
 	}
-	eng, err := engine.New(engine.Options{Workers: a.workers})
+	eng, err := engine.New(engine.Options{Workers: a.Workers})
 	if err != nil {
 		return err
 	}
-	best, err := cluster.KMeans(ctx, eng, x, cluster.Params{K: clusters, Restarts: 5, Seed: b.seed})
+	best, err := cluster.KMeans(cmd.Context(), eng, x, cluster.Params{K: clusters, Restarts: 5, Seed: b.seed})
 	if err != nil {
 		return err
 	}
 	f := kmeansFigures{Rows: b.rows, Features: b.features, Clusters: clusters, Local: best.Inertia, Beam: r.Figures.Inertia,
 		Ratio: r.Figures.Inertia / best.Inertia, Iterations: r.Figures.Iterations, Seconds: r.Job.Seconds}
-	return a.printFigures(f, f.text)
-}
-
-// part returns the path of a file of rows.
-func (g ground) part(p int) string { return g.at(fmt.Sprintf("part-%02d.npy", p)) }
-
-// reported runs a command that prints JSON.
-func reported(ctx context.Context, r any, program string, args ...string) error {
-	out, _, err := ran(ctx, program, args...)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(out, r)
+	return a.Print(f, f.text)
 }
 
 // blobs returns rows of three blobs for each cluster, which overlap.

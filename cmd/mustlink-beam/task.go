@@ -1,9 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
@@ -14,34 +15,37 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // task is a command with its input, divided into elements.
 type task struct {
 	*app
 	*jobFlags
-	command string
-	set     *shard.Set
-	config  job.Config // for its workers
+	cmd    *cobra.Command
+	set    *shard.Set
+	config job.Config // for its workers
 }
 
-// begin divides the input of a command. args are those of the command: a model, or none.
-func (a *app) begin(cmd *cobra.Command, args []string, fl *jobFlags) (*task, error) {
-	set, err := fl.in.plan(cmd.Context(), a)
+// begin divides the input of a command whose flags are checked. args are those of the command: a model, or none.
+func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, error) {
+	if check.Err != nil {
+		return nil, check.Err
+	}
+	set, err := shard.Plan(check.Cmd.Context(), j.input, shard.Options{Rows: j.rows, MemoryLimit: int64(a.MemoryLimit)})
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.config(set, fl.bad)
-	if err != nil {
-		return nil, err
-	}
+	c := a.config(set)
+	c.BadRows, c.BadOutput = j.badRows, j.badOutput
 	if len(args) > 0 {
 		c.Model = args[0]
 	}
 	if _, err := c.Worker(); err != nil { // what is wrong with the model shows here
 		return nil, err
 	}
-	return &task{a, fl, cmd.Name(), set, c}, nil
+	return &task{a, j, check.Cmd, set, c}, nil
 }
 
 // width returns the number of coordinates of the rows.
@@ -61,64 +65,82 @@ func (t *task) output(formats ...string) (shard.Output, error) {
 		formats = dataset.OutputFormats(shard.Extensions()...)
 	}
 	if err := out.Check(formats); err != nil {
-		return out, renamed(err, "output path", "-o, --output")
+		return out, usage.RenameParams(err, "output path", "-o, --output")
 	}
 	for _, in := range t.set.Files {
 		if matches(out.Pattern(), in) {
-			return out, usagef("-o, --output %q stands for %s, which is also read: want another name", out.Path, in)
+			return out, usage.Errorf("-o, --output %q stands for %s, which is also read: want another name", out.Path, in)
 		}
 	}
 	return out, out.Prepare(int64(len(t.set.Elements)))
+}
+
+// matches says whether a pattern names a path.
+func matches(pattern, path string) bool {
+	ok, err := filepath.Match(filepath.Clean(pattern), filepath.Clean(path))
+	return err == nil && ok
 }
 
 // outputFile looks whether a matrix can be written to one file, which is not one of those read.
 func (t *task) outputFile() error {
 	for _, in := range t.set.Files {
 		if in == t.out {
-			return usagef("-o, --output is %s, which is also read: want another name", t.out)
+			return usage.Errorf("-o, --output is %s, which is also read: want another name", t.out)
 		}
 	}
 	_, err := shard.Output{Path: t.out}.Matrix(nil)
-	return renamed(err, "output path", "-o, --output")
+	return usage.RenameParams(err, "output path", "-o, --output")
 }
 
-// perElement runs a job that writes a file for each element, and looks whether all are there.
-func (t *task) perElement(ctx context.Context, out shard.Output, build func(s beam.Scope)) (*report, error) {
-	done, err := t.run(ctx, build)
+// run runs a job.
+func (t *task) run(build func(s beam.Scope) error) (*report, error) {
+	done, err := job.Run(t.cmd.Context(), t.runner, build)
 	if err != nil {
 		return nil, err
+	}
+	return &report{Command: t.cmd.Name(), Rows: t.set.Rows, Files: len(t.set.Files), Elements: len(t.set.Elements),
+		BadRows: t.badPattern(), Job: done}, nil
+}
+
+// sure is a way to build a pipeline in which nothing can go wrong.
+func sure(build func(s beam.Scope)) func(s beam.Scope) error {
+	return func(s beam.Scope) error {
+		build(s)
+		return nil
+	}
+}
+
+// perElement runs a job that writes a file for each element, looks whether all are there, and prints its report
+// with more lines of text, nil for none.
+func (t *task) perElement(out shard.Output, more func(w io.Writer), build func(s beam.Scope)) error {
+	r, err := t.run(sure(build))
+	if err != nil {
+		return err
 	}
 	count := int64(len(t.set.Elements))
 	for i := range count {
 		if _, err := os.Stat(out.Name(i, count)); err != nil {
-			return nil, fmt.Errorf("the job is done, but not all of its output is there: %w", err)
+			return fmt.Errorf("the job is done, but not all of its output is there: %w", err)
 		}
 	}
-	r := t.report(done)
 	r.Output = out.Pattern()
-	return r, nil
+	return t.print(r, more)
 }
 
 // reporting runs a job whose workers report what they have found, in a file next to the output.
-func (t *task) reporting(ctx context.Context, found any, build func(s beam.Scope) error) (*report, error) {
+func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, error) {
 	if err := told.Clear(t.out); err != nil {
 		return nil, err
 	}
-	done, err := job.Run(ctx, t.runner, build)
+	r, err := t.run(build)
 	if err != nil {
 		return nil, err
 	}
 	if err := told.Take(t.out, found); err != nil {
 		return nil, err
 	}
-	r := t.report(done)
 	r.Output, r.Figures = t.out, found
 	return r, nil
-}
-
-// report returns the report of the job.
-func (t *task) report(done *job.Report) *report {
-	return &report{Command: t.command, Rows: t.set.Rows, Files: len(t.set.Files), Elements: len(t.set.Elements), BadRows: t.bad.pattern(), Job: done}
 }
 
 // checkPoints makes sure that a file has points with as many coordinates as the rows of the job, and returns their number.
