@@ -22,9 +22,7 @@ var AssignColumns = []string{"cluster", "squared_distance"}
 
 // Assign gives the rows of all elements to the nearest of the centres in a file, and writes a file for each element.
 func Assign(s beam.Scope, c job.Config, elements []shard.Element, centers string, out shard.Output) {
-	s = s.Scope("assign")
-	tallies := beam.ParDo(s, &assignFn{Config: c, Centers: centers, Output: out}, job.Elements(s, elements))
-	c.Judge(s, tallies)
+	c.Over(s.Scope("assign"), &assignFn{Config: c, Centers: centers, Output: out}, elements)
 }
 
 // assignFn assigns the rows of an element.

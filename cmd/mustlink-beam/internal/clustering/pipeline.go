@@ -18,7 +18,6 @@ func init() {
 	register.DoFn2x2[int64, func(*Part) bool, int64, Part](&mergeFn{})
 	register.DoFn3x2[context.Context, State, func(*Part) bool, State, error](&stepFn{})
 	register.DoFn2x2[context.Context, State, State, error](&reclusterFn{})
-	register.Emitter1[job.Tally]()
 	register.Emitter2[int64, Part]()
 	register.Iter1[Part]()
 	register.Iter1[State]()

@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/krca"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
@@ -27,7 +28,7 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(*Gathered) bool, error](&fitFn{})
+	register.DoFn3x1[context.Context, []byte, func(*draw.Rows) bool, error](&fitFn{})
 }
 
 // kernels are the default kernels of the methods that can be fitted.
@@ -168,8 +169,11 @@ type fitFn struct {
 	Task   Task
 }
 
-func (f *fitFn) ProcessElement(ctx context.Context, _ []byte, rows func(*Gathered) bool) error {
-	return f.Config.Slot(ctx, func(w *job.Worker) error { return f.Task.fit(ctx, w.Engine, join(rows)) })
+func (f *fitFn) ProcessElement(ctx context.Context, _ []byte, rows func(*draw.Rows) bool) error {
+	return f.Config.Slot(ctx, func(w *job.Worker) error {
+		all := draw.Join(rows)
+		return f.Task.fit(ctx, w.Engine, gathered{all.Numbers, places.Vectors(all.Matrix())})
+	})
 }
 
 func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {

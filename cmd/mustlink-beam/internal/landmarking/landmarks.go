@@ -69,7 +69,7 @@ func Choose(s beam.Scope, c job.Config, elements []shard.Element, o Options, pat
 	case Leverage:
 		chosen = leverage(s, c, job.Elements(s, elements), o)
 	default:
-		chosen = reservoir(s, c, job.Elements(s, elements), &drawFn{M: o.M, Seed: o.Seed, Stream: streamLandmarks, Weight: o.Weight}, true)
+		chosen = reservoir(s, job.Elements(s, elements), &drawFn{Config: c, M: o.M, Seed: o.Seed, Stream: streamLandmarks, Weight: o.Weight})
 	}
 	beam.ParDo0(s, &writeFn{Path: path, Rows: rows}, chosen)
 }

@@ -20,8 +20,6 @@ import (
 
 func init() {
 	register.DoFn4x1[context.Context, shard.Element, func(*draw.Rows) bool, func(draw.Rows), error](&leverageFn{})
-	register.Iter1[draw.Rows]()
-	register.Emitter1[draw.Rows]()
 }
 
 // leverageFn draws rows of an element with their leverage scores as weights. Its side input is the sample that these are estimated from;
@@ -66,7 +64,7 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 // prepare makes the scorer. The trace of the kernel matrix of all rows is estimated from the sample.
 func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample draw.Rows) (*landmarks.Scorer, error) {
 	sample.Ascending()
-	x := &points.Dense{N: len(sample.Keys), D: sample.Width(), Data: sample.Values}
+	x := places.Vectors(sample.Matrix())
 	k, err := resolved(ctx, eng, f.Kernel, x)
 	if err != nil {
 		return nil, err
@@ -96,7 +94,7 @@ func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Poi
 
 // leverage returns a collection of the M rows drawn.
 func leverage(s beam.Scope, c job.Config, elements beam.PCollection, o Options) beam.PCollection {
-	sample := reservoir(s.Scope("sample"), c, elements, &drawFn{M: 2 * o.M, Seed: o.Seed, Stream: streamSample}, true)
+	sample := reservoir(s.Scope("sample"), elements, &drawFn{Config: c, M: 2 * o.M, Seed: o.Seed, Stream: streamSample})
 	parts := beam.ParDo(s, &leverageFn{Config: c, Kernel: o.Kernel, M: o.M, Seed: o.Seed, Rows: c.Rows}, elements, beam.SideInput{Input: sample})
 	return beam.Combine(s, &leastFn{M: o.M}, parts)
 }

@@ -29,9 +29,7 @@ type Training struct {
 
 // Classify gives every row the label that most of its nearest training rows have, and writes a file of labels for each element.
 func Classify(s beam.Scope, c job.Config, t Training, elements []shard.Element, out shard.Output) {
-	s = s.Scope("classify")
-	tallies := beam.ParDo(s, &classifyFn{Config: c, Training: t, Output: out}, job.Elements(s, elements))
-	c.Judge(s, tallies)
+	c.Over(s.Scope("classify"), &classifyFn{Config: c, Training: t, Output: out}, elements)
 }
 
 // classifyFn classifies the rows of an element.
@@ -91,14 +89,9 @@ func (t Training) read(ctx context.Context, w *job.Worker) (*Known, error) {
 	}
 	known := &Known{Dim: set.Dim}
 	for _, e := range set.Elements {
-		block, bad, err := e.Whole(shard.Options{MemoryLimit: w.Engine.MemoryLimit()})
-		switch {
-		case err != nil:
+		block, err := e.Labeled(shard.Options{MemoryLimit: w.Engine.MemoryLimit()})
+		if err != nil {
 			return nil, err
-		case len(bad) > 0:
-			return nil, bad[0].Err()
-		case block.Labels == nil:
-			return nil, fault.Data(e.File, "it has no labels: want a column label")
 		}
 		x, err := places.Of(ctx, w, block)
 		if err != nil {

@@ -20,9 +20,7 @@ func init() {
 
 // Embed maps the rows of all elements to the coordinates of the model, and writes a file for each element.
 func Embed(s beam.Scope, c job.Config, elements []shard.Element, out shard.Output) {
-	s = s.Scope("embed")
-	tallies := beam.ParDo(s, &embedFn{Config: c, Output: out}, job.Elements(s, elements))
-	c.Judge(s, tallies)
+	c.Over(s.Scope("embed"), &embedFn{Config: c, Output: out}, elements)
 }
 
 // embedFn embeds the rows of an element.
