@@ -37,7 +37,8 @@ func newBench(a *app) *cobra.Command {
 type benchFlags struct {
 	rows, features, landmarks, rounds int
 	seed                              uint64
-	dir, mustlink                     string
+	dir                               string // the user's, then one of this measurement
+	self, mustlink                    string // programs
 }
 
 // addRows adds the flags of the rows.
@@ -71,41 +72,41 @@ func (b *benchFlags) addMustlink(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&b.mustlink, "mustlink", "mustlink", "the `PROGRAM` mustlink, of the same build")
 }
 
-// begin checks the flags, finds the programs that are measured, this one and perhaps mustlink, and makes a folder for files.
-func (b *benchFlags) begin(check *session.Checks) (g ground, err error) {
+// measure checks the flags, finds the programs that are measured, this one and perhaps mustlink, makes a folder for files, and
+// measures there.
+func (b *benchFlags) measure(check *session.Checks, run func(ctx context.Context) error) (err error) {
 	check.Least("--rows", b.rows, 1)
 	check.Least("--features", b.features, 1)
 	check.Least("--landmarks", b.landmarks, 2)
 	check.Least("--rounds", b.rounds, 1)
 	if check.Err != nil {
-		return g, check.Err
+		return check.Err
 	}
 	if check.Cmd.Flags().Lookup("mustlink") != nil {
-		if g.mustlink, err = exec.LookPath(b.mustlink); err != nil {
-			return g, usage.Errorf("--mustlink is %q: want the program mustlink (%v)", b.mustlink, err)
+		path, err := exec.LookPath(b.mustlink)
+		if err != nil {
+			return usage.Errorf("--mustlink is %q: want the program mustlink (%v)", b.mustlink, err)
 		}
+		b.mustlink = path
 	}
-	if g.self, err = os.Executable(); err != nil {
-		return g, err
+	if b.self, err = os.Executable(); err != nil {
+		return err
 	}
-	g.dir, err = os.MkdirTemp(b.dir, "mustlink-beam-bench-")
-	return g, err
+	if b.dir, err = os.MkdirTemp(b.dir, name+"-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	return run(check.Cmd.Context())
 }
 
-// ground is what a measurement works with.
-type ground struct{ dir, self, mustlink string }
-
 // at returns the path of a file of the measurement.
-func (g ground) at(name string) string { return filepath.Join(g.dir, name) }
+func (b *benchFlags) at(file string) string { return filepath.Join(b.dir, file) }
 
 // parts is the number of files that rows are written to, where they are written to several.
 const parts = 16
 
 // part returns the path of a file of rows.
-func (g ground) part(p int) string { return g.at(fmt.Sprintf("part-%02d.npy", p)) }
-
-// remove removes all files of the measurement.
-func (g ground) remove() { os.RemoveAll(g.dir) }
+func (b *benchFlags) part(p int) string { return b.at(fmt.Sprintf("part-%02d.npy", p)) }
 
 // write writes rows of normal numbers.
 func (b *benchFlags) write(ctx context.Context, path string, rows int) error {
@@ -166,11 +167,11 @@ func ran(ctx context.Context, program string, args ...string) ([]byte, int64, er
 	return stdout.Bytes(), mostMemory(cmd.ProcessState), nil
 }
 
-// reported runs a command that prints JSON.
-func reported(ctx context.Context, r any, program string, args ...string) error {
-	out, _, err := ran(ctx, program, args...)
+// reported is ran for a command that prints its report as JSON.
+func reported(ctx context.Context, report any, program string, args ...string) (memory int64, err error) {
+	out, memory, err := ran(ctx, program, append(args, "--json")...)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return json.Unmarshal(out, r)
+	return memory, json.Unmarshal(out, report)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +25,9 @@ Printed are the rows a second of both, from the start of the process to its end,
 8 bytes each, twice at most at a time: 5 million rows of 100 features and 500 coordinates need 24 GB.`,
 		Example: "  mustlink-beam bench embed --rows 5000000 --mustlink bin/mustlink",
 		Args:    usage.Positional(0, 0, ""),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runBenchEmbed(cmd, &b) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return b.measure(a.Check(cmd), func(ctx context.Context) error { return a.benchEmbed(ctx, &b) })
+		},
 	}
 	b.addRounds(cmd, 5_000_000)
 	b.addMustlink(cmd)
@@ -39,17 +42,12 @@ type embedFigures struct {
 	Least, Most                    float64   // of the rounds
 }
 
-func (a *app) runBenchEmbed(cmd *cobra.Command, b *benchFlags) error {
-	g, err := b.begin(a.Check(cmd))
-	if err != nil {
-		return err
-	}
-	defer g.remove()
+func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
 	eng, err := engine.New(engine.Options{Workers: a.Workers})
 	if err != nil {
 		return err
 	}
-	ctx, rows, model := cmd.Context(), g.at("x.npy"), g.at("model.mlk")
+	rows, model := b.at("x.npy"), b.at("model.mlk")
 	fitted, err := b.fit(ctx, eng, model)
 	if err != nil {
 		return err
@@ -63,8 +61,8 @@ func (a *app) runBenchEmbed(cmd *cobra.Command, b *benchFlags) error {
 		for _, side := range []struct {
 			program string
 			seconds *[]float64
-		}{{g.mustlink, &figures.Local}, {g.self, &figures.Beam}} {
-			out := g.at("out")
+		}{{b.mustlink, &figures.Local}, {b.self, &figures.Beam}} {
+			out := b.at("out")
 			if err := os.Mkdir(out, 0o777); err != nil {
 				return err
 			}

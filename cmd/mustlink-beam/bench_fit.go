@@ -26,7 +26,9 @@ the models are the same, but for the time that they took and the fingerprint of 
 rows of 100 features take 4.8 GB of disk, and mustlink fit about 2.5 GB of memory.`,
 		Example: "  mustlink-beam bench fit --rows 3000000 --mustlink bin/mustlink",
 		Args:    usage.Positional(0, 0, ""),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runBenchFit(cmd, &b) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return b.measure(a.Check(cmd), func(ctx context.Context) error { return a.benchFit(ctx, &b) })
+		},
 	}
 	b.addRows(cmd, 3_000_000, 100)
 	b.addModel(cmd)
@@ -44,28 +46,14 @@ type fitFigures struct {
 	Seconds                   float64 // of the command
 }
 
-func (a *app) runBenchFit(cmd *cobra.Command, b *benchFlags) error {
-	g, err := b.begin(a.Check(cmd))
-	if err != nil {
+func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
+	if err := b.writeParts(ctx); err != nil {
 		return err
 	}
-	defer g.remove()
-	if err := b.writeParts(cmd.Context(), g); err != nil {
+	if err := b.write(ctx, b.at("all.npy"), b.rows); err != nil {
 		return err
 	}
-	if err := b.write(cmd.Context(), g.at("all.npy"), b.rows); err != nil {
-		return err
-	}
-	if err := b.writeLinks(g.at("links.csv"), 200); err != nil {
-		return err
-	}
-	fit := func(program, rows, model string, more ...string) ([]byte, int64, error) {
-		return ran(cmd.Context(), program, append([]string{"fit", "-m", "kbeta", "-i", rows, "-c", g.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
-			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers), "--json"}, more...)...)
-	}
-	f := fitFigures{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
-	out, most, err := fit(g.self, g.at("part-*.npy"), g.at("beam.mlk"))
-	if err != nil {
+	if err := b.writeLinks(b.at("links.csv"), 200); err != nil {
 		return err
 	}
 	var r struct {
@@ -74,24 +62,30 @@ func (a *app) runBenchFit(cmd *cobra.Command, b *benchFlags) error {
 			Gathered float64 `json:"gathered_rows"`
 		}
 	}
-	if err := json.Unmarshal(out, &r); err != nil {
+	fit := func(report any, program, rows, model string) (memory int64, err error) {
+		return reported(ctx, report, program, "fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
+			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers))
+	}
+	f := fitFigures{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
+	var err error
+	if f.Beam, err = fit(&r, b.self, b.at("part-*.npy"), b.at("beam.mlk")); err != nil {
 		return err
 	}
-	f.Beam, f.Gathered, f.Seconds = most, r.Figures.Gathered, r.Job.Seconds
-	if _, f.Local, err = fit(g.mustlink, g.at("all.npy"), g.at("local.mlk")); err != nil {
+	f.Gathered, f.Seconds = r.Figures.Gathered, r.Job.Seconds
+	if f.Local, err = fit(new(any), b.mustlink, b.at("all.npy"), b.at("local.mlk")); err != nil {
 		return err
 	}
-	if f.Same, err = sameModel(g.at("beam.mlk"), g.at("local.mlk")); err != nil {
+	if f.Same, err = sameModel(b.at("beam.mlk"), b.at("local.mlk")); err != nil {
 		return err
 	}
 	return a.Print(f, f.text)
 }
 
 // writeParts writes the rows of write to files.
-func (b *benchFlags) writeParts(ctx context.Context, g ground) error {
+func (b *benchFlags) writeParts(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(b.seed, 1))
 	for p := range parts {
-		if err := b.writeMore(ctx, rng, g.part(p), (p+1)*b.rows/parts-p*b.rows/parts); err != nil {
+		if err := b.writeMore(ctx, rng, b.part(p), (p+1)*b.rows/parts-p*b.rows/parts); err != nil {
 			return err
 		}
 	}

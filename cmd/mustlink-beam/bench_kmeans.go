@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -25,7 +26,9 @@ five starts. Printed are both inertias and their ratio. 2 million rows of 20 fea
 		Example: "  mustlink-beam bench kmeans --rows 2000000 --features 20 --clusters 20",
 		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runBenchKMeans(cmd, &b, clusters, "--iterations", fmt.Sprint(iterations), "--tol", fmt.Sprint(tol))
+			return b.measure(a.Check(cmd), func(ctx context.Context) error {
+				return a.benchKMeans(ctx, &b, clusters, "--iterations", fmt.Sprint(iterations), "--tol", fmt.Sprint(tol))
+			})
 		},
 	}
 	b.addRows(cmd, 2_000_000, 20)
@@ -46,19 +49,14 @@ type kmeansFigures struct {
 	Seconds                  float64 // of the command
 }
 
-func (a *app) runBenchKMeans(cmd *cobra.Command, b *benchFlags, clusters int, more ...string) error {
-	g, err := b.begin(a.Check(cmd))
-	if err != nil {
-		return err
-	}
-	defer g.remove()
+func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more ...string) error {
 	if clusters < 1 || clusters > b.rows {
 		return usage.Errorf("--clusters is %d: want a number from 1 to %d, the number of rows", clusters, b.rows)
 	}
 	x := b.blobs(clusters)
 	for p := range parts {
 		lo, hi := p*x.Rows/parts, (p+1)*x.Rows/parts
-		if err := dataset.WriteMatrix(g.part(p), hi-lo, x.Cols, x.Data[lo*x.Cols:], x.Cols, nil, dataset.WriteOptions{}); err != nil {
+		if err := dataset.WriteMatrix(b.part(p), hi-lo, x.Cols, x.Data[lo*x.Cols:], x.Cols, nil, dataset.WriteOptions{}); err != nil {
 			return err
 		}
 	}
@@ -66,16 +64,16 @@ func (a *app) runBenchKMeans(cmd *cobra.Command, b *benchFlags, clusters int, mo
 		Job     struct{ Seconds float64 }
 		Figures struct{ Inertia, Iterations float64 }
 	}
-	args := append([]string{"kmeans", "-i", g.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
-		"-o", g.at("centers.npy"), "--workers", fmt.Sprint(a.Workers), "--json"}, more...)
-	if err := reported(cmd.Context(), &r, g.self, args...); err != nil {
+	args := append([]string{"kmeans", "-i", b.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
+		"-o", b.at("centers.npy"), "--workers", fmt.Sprint(a.Workers)}, more...)
+	if _, err := reported(ctx, &r, b.self, args...); err != nil {
 		return err
 	}
 	eng, err := engine.New(engine.Options{Workers: a.Workers})
 	if err != nil {
 		return err
 	}
-	best, err := cluster.KMeans(cmd.Context(), eng, x, cluster.Params{K: clusters, Restarts: 5, Seed: b.seed})
+	best, err := cluster.KMeans(ctx, eng, x, cluster.Params{K: clusters, Restarts: 5, Seed: b.seed})
 	if err != nil {
 		return err
 	}

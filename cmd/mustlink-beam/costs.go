@@ -30,7 +30,9 @@ func newBenchCosts(a *app) *cobra.Command {
 costs by itself; and print what the formulas of docs/scale-out.md make of these for more rows and machines, as Markdown.
 The result is arithmetic: it knows nothing of a network that machines share.`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runBenchCosts(cmd, &b) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return b.measure(a.Check(cmd), func(ctx context.Context) error { return a.benchCosts(ctx, &b) })
+		},
 	}
 	b.addRounds(cmd, 1_000_000)
 	return cmd
@@ -83,24 +85,19 @@ type costFigures struct {
 	Embed   []cost  `json:"embed"`
 }
 
-func (a *app) runBenchCosts(cmd *cobra.Command, b *benchFlags) error {
-	g, err := b.begin(a.Check(cmd))
-	if err != nil {
-		return err
-	}
-	defer g.remove()
+func (a *app) benchCosts(ctx context.Context, b *benchFlags) error {
 	eng, err := engine.New(engine.Options{Workers: a.Workers})
 	if err != nil {
 		return err
 	}
 	var f costFigures
-	ctx, model := cmd.Context(), g.at("model.mlk")
+	model := b.at("model.mlk")
 	fitted, err := b.fit(ctx, eng, model)
 	if err != nil {
 		return err
 	}
 	f.Shape = shape{b.features, fitted.Dim(), b.landmarks}
-	if f.Machine.Write, f.Machine.Read, err = b.disk(ctx, g.at("x.npy")); err != nil {
+	if f.Machine.Write, f.Machine.Read, err = b.disk(ctx, b.at("x.npy")); err != nil {
 		return err
 	}
 	const block = 1 << 14
@@ -113,7 +110,7 @@ func (a *app) runBenchCosts(cmd *cobra.Command, b *benchFlags) error {
 		return err
 	}
 	f.Machine.Flops = embedFlops(f.Shape, block) / seconds
-	if f.Machine.Element, err = a.elementSeconds(ctx, b, g, model); err != nil {
+	if f.Machine.Element, err = a.elementSeconds(ctx, b, model); err != nil {
 		return err
 	}
 	for _, n := range []float64{1e8, 1e9, 1e10} {
@@ -173,9 +170,9 @@ func fastest(rounds int, f func() error) (float64, error) {
 }
 
 // elementSeconds returns what an element costs by itself: the time of a job whose elements are a row each, over their number.
-func (a *app) elementSeconds(ctx context.Context, b *benchFlags, g ground, model string) (float64, error) {
+func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (float64, error) {
 	const elements = 500
-	path := g.at("few.npy")
+	path := b.at("few.npy")
 	if err := b.write(ctx, path, elements); err != nil {
 		return 0, err
 	}
@@ -185,7 +182,7 @@ func (a *app) elementSeconds(ctx context.Context, b *benchFlags, g ground, model
 	}
 	c := a.config(set)
 	c.Model = model
-	out := g.at("few")
+	out := b.at("few")
 	if err := os.Mkdir(out, 0o777); err != nil {
 		return 0, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -92,11 +93,7 @@ type labelPair struct{ truth, predicted string }
 // list returns counts in the order of labels.
 func list(counts map[labelPair]int64) Counts {
 	var c Counts
-	pairs := make([]labelPair, 0, len(counts))
-	for p := range counts {
-		pairs = append(pairs, p)
-	}
-	slices.SortFunc(pairs, func(a, b labelPair) int {
+	pairs := slices.SortedFunc(maps.Keys(counts), func(a, b labelPair) int {
 		return cmp.Or(cmp.Compare(a.truth, b.truth), cmp.Compare(a.predicted, b.predicted))
 	})
 	for _, p := range pairs {
