@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -89,7 +89,7 @@ func (k *kmeansFlags) given(check *session.Checks) (given *clustering.State) {
 		check.Required("clusters")
 	} else {
 		check.Do(func() error {
-			m, err := places.Read(k.centers)
+			m, err := coordinates.Read(k.centers)
 			if err != nil {
 				return err
 			}

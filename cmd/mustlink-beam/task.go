@@ -9,10 +9,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/session"
@@ -54,7 +54,7 @@ func (t *task) width() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return places.Dim(w, t.set.Dim), nil
+	return coordinates.Dim(w, t.set.Dim), nil
 }
 
 // output looks whether files can be written for the elements, in one of the formats, all that matrices are written in for none given, and
@@ -129,14 +129,14 @@ func (t *task) perElement(out shard.Output, more func(w io.Writer), build func(s
 
 // reporting runs a job whose workers report what they have found, in a file next to the output.
 func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, error) {
-	if err := told.Clear(t.out); err != nil {
+	if err := findings.Clear(t.out); err != nil {
 		return nil, err
 	}
 	r, err := t.run(build)
 	if err != nil {
 		return nil, err
 	}
-	if err := told.Take(t.out, found); err != nil {
+	if err := findings.Take(t.out, found); err != nil {
 		return nil, err
 	}
 	r.Output, r.Figures = t.out, found
@@ -145,7 +145,7 @@ func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, er
 
 // checkPoints makes sure that a file has points with as many coordinates as the rows of the job, and returns their number.
 func (t *task) checkPoints(path, what string) (int, error) {
-	m, err := places.Read(path)
+	m, err := coordinates.Read(path)
 	if err != nil {
 		return 0, err
 	}

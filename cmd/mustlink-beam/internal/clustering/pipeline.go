@@ -7,8 +7,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -67,7 +67,7 @@ func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states fun
 		return nil
 	}
 	found := Part{Index: e.Index}
-	tally, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) error {
+	tally, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) error {
 		part, err := f.Pass.part(ctx, w.Engine, x, block.Numbers, s)
 		if err == nil {
 			found.merge(part, f.Pass.Limit)

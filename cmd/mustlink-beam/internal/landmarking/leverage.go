@@ -7,9 +7,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
@@ -39,13 +39,13 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 	if !samples(&sample) {
 		return nil
 	}
-	_, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) (err error) {
+	_, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) (err error) {
 		if f.scorer == nil {
 			if f.scorer, err = f.prepare(ctx, w.Engine, sample); err != nil {
 				return err
 			}
 		}
-		scores, err := f.scorer.Scores(ctx, w.Engine, places.Vectors(x))
+		scores, err := f.scorer.Scores(ctx, w.Engine, coordinates.Vectors(x))
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 // prepare makes the scorer. The trace of the kernel matrix of all rows is estimated from the sample.
 func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample draw.Rows) (*landmarks.Scorer, error) {
 	sample.Ascending()
-	x := places.Vectors(sample.Matrix())
+	x := coordinates.Vectors(sample.Matrix())
 	k, err := resolved(ctx, eng, f.Kernel, x)
 	if err != nil {
 		return nil, err

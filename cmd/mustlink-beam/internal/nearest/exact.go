@@ -7,9 +7,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
@@ -63,7 +63,7 @@ func (f *exactFn) among(ctx context.Context, w *job.Worker, e shard.Element, fou
 		return err
 	}
 	defer r.Close()
-	_, err = places.Each(ctx, w, r, func(block shard.Block, more blas.Matrix) error {
+	_, err = coordinates.Each(ctx, w, r, func(block shard.Block, more blas.Matrix) error {
 		return found.search(ctx, w.Engine, more, block.Numbers)
 	})
 	return err
@@ -71,7 +71,7 @@ func (f *exactFn) among(ctx context.Context, w *job.Worker, e shard.Element, fou
 
 // whole returns all rows of a reader.
 func whole(ctx context.Context, w *job.Worker, r *shard.Reader) (all draw.Rows, err error) {
-	_, err = places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
+	_, err = coordinates.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
 		for i, number := range block.Numbers {
 			all.Take(number, x.Row(i))
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -43,7 +43,7 @@ func (l *lists) search(ctx context.Context, eng *engine.Engine, more blas.Matrix
 	}
 	// One more than wanted, as a row itself may be among them.
 	count := min(l.k+1, more.Rows)
-	near, err := graph.NearestBetween(ctx, eng, kernel.Linear(), places.Vectors(l.of.Matrix()), places.Vectors(more), count)
+	near, err := graph.NearestBetween(ctx, eng, kernel.Linear(), coordinates.Vectors(l.of.Matrix()), coordinates.Vectors(more), count)
 	if err != nil {
 		return err
 	}

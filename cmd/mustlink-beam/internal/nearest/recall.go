@@ -8,11 +8,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 )
 
 func init() {
@@ -55,7 +55,7 @@ type exactlyFn struct {
 
 func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*draw.Rows) bool) (Exactly, error) {
 	found := newLists(f.K, draw.Join(samples))
-	_, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, more blas.Matrix) error {
+	_, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, more blas.Matrix) error {
 		return found.search(ctx, w.Engine, more, block.Numbers)
 	})
 	found.pad()
@@ -111,7 +111,7 @@ func (f *recallFn) ProcessElement(exact Exactly, found func(*Found) bool) error 
 	if r.Rows > 0 {
 		r.Recall = float64(hits) / float64(r.Rows*f.K)
 	}
-	return job.Tell(told.Save(f.Output, r))
+	return job.Tell(findings.Save(f.Output, r))
 }
 
 // measure compares the routed graph with the exact one of the sample.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -33,7 +33,7 @@ type Piece struct {
 
 // Routing says how rows go to buckets, one for each landmark.
 type Routing struct {
-	Landmarks string // path of their places
+	Landmarks string // path of their coordinates
 	Nearest   int    // landmarks in whose buckets a row is kept
 	Pieces    string // path after which the files of pieces are named
 	Sampling  Sampling
@@ -54,14 +54,14 @@ func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(
 			return 0, err
 		}
 		x := rows.Matrix()
-		landmarks, err := places.Read(f.Routing.Landmarks)
+		landmarks, err := coordinates.Read(f.Routing.Landmarks)
 		if err != nil {
 			return 0, err
 		}
 		if landmarks.Cols != x.Cols {
 			return 0, &fault.ShapeError{What: "number of columns of the landmarks", Got: landmarks.Cols, Want: fmt.Sprintf("%d, as the rows have", x.Cols)}
 		}
-		near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), places.Vectors(x), places.Vectors(landmarks), f.Routing.Nearest)
+		near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), coordinates.Vectors(x), coordinates.Vectors(landmarks), f.Routing.Nearest)
 		if err != nil {
 			return 0, err
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/score"
@@ -146,7 +146,7 @@ func (f *sampleFn) ProcessElement(ctx context.Context, p shard.Pair, emit func(S
 			if err != nil {
 				return 0, err
 			}
-			x, err := places.Values(block.Data)
+			x, err := coordinates.Values(block.Data)
 			if err != nil {
 				return 0, err
 			}
