@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -57,9 +58,5 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 		return &fault.ShapeError{What: "number of features of " + t.set.Files[0], Got: t.set.Dim,
 			Want: fmt.Sprintf("%d, as %s has", known.Dim, c.training.Pattern)}
 	}
-	out, err := t.output("csv")
-	if err != nil {
-		return err
-	}
-	return t.perElement(out, nil, func(s beam.Scope) { rows.Classify(s, t.config, c.training, t.set.Elements, out) })
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) { rows.Classify(s, t.config, c.training, t.set.Elements, out) }, "csv")
 }

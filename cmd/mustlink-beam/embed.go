@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -33,9 +34,5 @@ func (a *app) runEmbed(cmd *cobra.Command, args []string, e *jobFlags) error {
 	if err != nil {
 		return err
 	}
-	out, err := t.output()
-	if err != nil {
-		return err
-	}
-	return t.perElement(out, nil, func(s beam.Scope) { rows.Embed(s, t.config, t.set.Elements, out) })
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) { rows.Embed(s, t.config, t.set.Elements, out) })
 }

@@ -65,19 +65,19 @@ func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags)
 	if int64(n.k) >= t.set.Rows {
 		return usage.Errorf("-k, --neighbors is %d: want at most %d, one less than there are rows", n.k, t.set.Rows-1)
 	}
+	if n.landmarks != "" {
+		return t.runRouted(n)
+	}
+	text := func(w io.Writer) { fmt.Fprintf(w, "neighbours\t%d of each row, exact\n", n.k) }
+	return t.perElement(text, func(s beam.Scope, out shard.Output) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
+}
+
+// runRouted finds neighbours along landmarks.
+func (t *task) runRouted(n *neighborsFlags) error {
 	out, err := t.output()
 	if err != nil {
 		return err
 	}
-	if n.landmarks != "" {
-		return t.runRouted(n, out)
-	}
-	text := func(w io.Writer) { fmt.Fprintf(w, "neighbours\t%d of each row, exact\n", n.k) }
-	return t.perElement(out, text, func(s beam.Scope) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
-}
-
-// runRouted finds neighbours along landmarks.
-func (t *task) runRouted(n *neighborsFlags, out shard.Output) error {
 	buckets, err := t.checkPoints(n.landmarks, "landmarks")
 	if err != nil {
 		return err

@@ -110,10 +110,14 @@ func sure(build func(s beam.Scope)) func(s beam.Scope) error {
 	}
 }
 
-// perElement runs a job that writes a file for each element, looks whether all are there, and prints its report
-// with more lines of text, nil for none.
-func (t *task) perElement(out shard.Output, more func(w io.Writer), build func(s beam.Scope)) error {
-	r, err := t.run(sure(build))
+// perElement runs a job that writes a file for each element, in one of the formats as output has them. It looks whether all
+// files are there, and prints the report with more lines of text, nil for none.
+func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out shard.Output), formats ...string) error {
+	out, err := t.output(formats...)
+	if err != nil {
+		return err
+	}
+	r, err := t.run(sure(func(s beam.Scope) { build(s, out) }))
 	if err != nil {
 		return err
 	}
