@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/mustlink/mustlink/bench/commands"
+	"github.com/mustlink/mustlink/internal/progress"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -23,5 +24,6 @@ func main() {
 	log.SetOutput(io.Discard) // the plotting library logs what it also returns
 	os.Exit(usage.Run(commands.Root(&session.Session{
 		Name: "mustlink-bench", Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Garbage: garbage,
+		NewBar: progress.New,
 	})))
 }

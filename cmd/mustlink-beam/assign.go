@@ -5,6 +5,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type assignFlags struct {
@@ -21,36 +23,24 @@ func newAssign(a *app) *cobra.Command {
 number of its centre and the squared distance are written, to files that are named after OUT as those of embed are.`,
 		Example: `  mustlink-beam assign -i 'embedded/part-*.npy' --centers centers.npy -o clusters/part.npy
   mustlink-beam assign model.mlk -i 'data/*.csv' --centers centers.npy -o clusters/part.csv`,
-		Args: positional(0, 1, "at most one MODEL"),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runAssign(cmd, args, &g) },
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	g.in.add(cmd)
-	f.StringVar(&g.centers, "centers", "", "the `FILE` of the centres, as kmeans writes it")
-	f.StringVarP(&g.out, "output", "o", "", "the name `OUT` of the files to write")
-	g.bad.add(cmd)
+	g.addInput(cmd)
+	cmd.Flags().StringVar(&g.centers, "centers", "", "the `FILE` of the centres, as kmeans writes it")
+	g.addOutput(cmd, "the name `OUT` of the files to write")
 	return cmd
 }
 
 func (a *app) runAssign(cmd *cobra.Command, args []string, g *assignFlags) error {
-	if err := required(cmd, "input", "centers", "output"); err != nil {
-		return err
-	}
-	t, err := a.begin(cmd, args, &g.jobFlags)
+	check := a.Check(cmd)
+	check.Required("input", "centers", "output")
+	t, err := a.begin(check, args, &g.jobFlags)
 	if err != nil {
 		return err
 	}
 	if _, err := t.checkPoints(g.centers, "centres"); err != nil {
 		return err
 	}
-	out, err := t.output()
-	if err != nil {
-		return err
-	}
-	r, err := t.perElement(cmd.Context(), out, func(s beam.Scope) { clustering.Assign(s, t.config, t.set.Elements, g.centers, out) })
-	if err != nil {
-		return err
-	}
-	return a.print(r, nil)
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) { clustering.Assign(s, t.config, t.set.Elements, g.centers, out) })
 }

@@ -1,15 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newBench(a *app) *cobra.Command {
@@ -25,7 +27,7 @@ func newBench(a *app) *cobra.Command {
 		Use:   "bench",
 		Short: "measure what jobs take on this machine",
 		Args:  cobra.ArbitraryArgs,
-		RunE:  unknownCommand,
+		RunE:  usage.UnknownCommand,
 	}
 	cmd.AddCommand(newBenchEmbed(a), newBenchKMeans(a), newBenchFit(a), newBenchCosts(a))
 	return cmd
@@ -35,46 +37,76 @@ func newBench(a *app) *cobra.Command {
 type benchFlags struct {
 	rows, features, landmarks, rounds int
 	seed                              uint64
-	dir, mustlink                     string
+	dir                               string // the user's, then one of this measurement
+	self, mustlink                    string // programs
 }
 
-func (b *benchFlags) add(cmd *cobra.Command, rows int) {
+// addRows adds the flags of the rows.
+func (b *benchFlags) addRows(cmd *cobra.Command, rows, features int) {
+	cmd.Flags().IntVar(&b.rows, "rows", rows, "number of rows")
+	cmd.Flags().IntVar(&b.features, "features", features, "number of features")
+}
+
+// addModel adds that of the model.
+func (b *benchFlags) addModel(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&b.landmarks, "landmarks", 500, "landmarks of the kbeta model")
+}
+
+// addSeed adds what all have after their own flags: the seed, which fixes something, and the folder.
+func (b *benchFlags) addSeed(cmd *cobra.Command, fixes string) {
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.IntVar(&b.rows, "rows", rows, "number of rows")
-	f.IntVar(&b.features, "features", 100, "number of features")
-	f.IntVar(&b.landmarks, "landmarks", 500, "landmarks of the kbeta model")
-	f.IntVar(&b.rounds, "rounds", 3, "how often each takes its turn")
-	f.Uint64Var(&b.seed, "seed", 1, "number that fixes the rows")
+	f.Uint64Var(&b.seed, "seed", 1, "number that fixes "+fixes)
 	f.StringVar(&b.dir, "dir", "", "the `FOLDER` for rows and results, which are removed at the end (default that of temporary files)")
 }
 
-// begin checks the flags, finds the programs that are measured, this one and perhaps mustlink, and makes a folder for files.
-func (b *benchFlags) begin(withMustlink bool) (g ground, err error) {
-	err = checkBounds(bound{"--rows", b.rows, 1}, bound{"--features", b.features, 1}, bound{"--landmarks", b.landmarks, 2}, bound{"--rounds", b.rounds, 1})
-	if err != nil {
-		return g, err
-	}
-	if withMustlink {
-		if g.mustlink, err = exec.LookPath(b.mustlink); err != nil {
-			return g, usagef("--mustlink is %q: want the program mustlink (%v)", b.mustlink, err)
-		}
-	}
-	if g.self, err = os.Executable(); err != nil {
-		return g, err
-	}
-	g.dir, err = os.MkdirTemp(b.dir, "mustlink-beam-bench-")
-	return g, err
+// addRounds adds the flags of what is measured in rounds.
+func (b *benchFlags) addRounds(cmd *cobra.Command, rows int) {
+	b.addRows(cmd, rows, 100)
+	b.addModel(cmd)
+	cmd.Flags().IntVar(&b.rounds, "rounds", 3, "how often each takes its turn")
+	b.addSeed(cmd, "the rows")
 }
 
-// ground is what a measurement works with.
-type ground struct{ dir, self, mustlink string }
+// addMustlink adds the flag of the program that this one is compared with.
+func (b *benchFlags) addMustlink(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&b.mustlink, "mustlink", "mustlink", "the `PROGRAM` mustlink, of the same build")
+}
+
+// measure checks the flags, finds the programs that are measured, this one and perhaps mustlink, makes a folder for files, and
+// measures there.
+func (b *benchFlags) measure(check *session.Checks, run func(ctx context.Context) error) (err error) {
+	check.Least("--rows", b.rows, 1)
+	check.Least("--features", b.features, 1)
+	check.Least("--landmarks", b.landmarks, 2)
+	check.Least("--rounds", b.rounds, 1)
+	if check.Err != nil {
+		return check.Err
+	}
+	if check.Cmd.Flags().Lookup("mustlink") != nil {
+		path, err := exec.LookPath(b.mustlink)
+		if err != nil {
+			return usage.Errorf("--mustlink is %q: want the program mustlink (%v)", b.mustlink, err)
+		}
+		b.mustlink = path
+	}
+	if b.self, err = os.Executable(); err != nil {
+		return err
+	}
+	if b.dir, err = os.MkdirTemp(b.dir, name+"-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	return run(check.Cmd.Context())
+}
 
 // at returns the path of a file of the measurement.
-func (g ground) at(name string) string { return filepath.Join(g.dir, name) }
+func (b *benchFlags) at(file string) string { return filepath.Join(b.dir, file) }
 
-// remove removes all files of the measurement.
-func (g ground) remove() { os.RemoveAll(g.dir) }
+// parts is the number of files that rows are written to, where they are written to several.
+const parts = 16
+
+// part returns the path of a file of rows.
+func (b *benchFlags) part(p int) string { return b.at(fmt.Sprintf("part-%02d.npy", p)) }
 
 // write writes rows of normal numbers.
 func (b *benchFlags) write(ctx context.Context, path string, rows int) error {
@@ -124,96 +156,22 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 	return m, m.Save(path)
 }
 
-func newBenchEmbed(a *app) *cobra.Command {
-	var b benchFlags
-	cmd := &cobra.Command{
-		Use:   "embed",
-		Short: "compare embed on Prism with mustlink embed, which streams one file",
-		Long: `Write rows, fit a model of kbeta and let mustlink embed and mustlink-beam embed map them, in turn and each as a process of its own.
-Printed are the rows a second of both, from the start of the process to its end, and their ratio: of the medians, and of every round. The coordinates take
-8 bytes each, twice at most at a time: 5 million rows of 100 features and 500 coordinates need 24 GB.`,
-		Example: "  mustlink-beam bench embed --rows 5000000 --mustlink bin/mustlink",
-		Args:    positional(0, 0, ""),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runBenchEmbed(cmd.Context(), &b) },
+// ran runs a program, and returns what it printed and the most memory that it took, 0 where the system does not say.
+func ran(ctx context.Context, program string, args ...string) ([]byte, int64, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, 0, fmt.Errorf("%s %v: %w\n%s", program, args, err, stderr.Bytes())
 	}
-	b.add(cmd, 5_000_000)
-	cmd.Flags().StringVar(&b.mustlink, "mustlink", "mustlink", "the `PROGRAM` mustlink, of the same build")
-	return cmd
+	return stdout.Bytes(), mostMemory(cmd.ProcessState), nil
 }
 
-// embedFigures are what `bench embed` prints.
-type embedFigures struct {
-	Rows, Features, Dim, Landmarks int
-	Local, Beam                    []float64 // seconds of each round
-	Ratio                          float64   // of the rows a second: Beam's over those of mustlink
-	Least, Most                    float64   // of the rounds
-}
-
-func (a *app) runBenchEmbed(ctx context.Context, b *benchFlags) error {
-	g, err := b.begin(true)
+// reported is ran for a command that prints its report as JSON.
+func reported(ctx context.Context, report any, program string, args ...string) (memory int64, err error) {
+	out, memory, err := ran(ctx, program, append(args, "--json")...)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer g.remove()
-	eng, err := engine.New(engine.Options{Workers: a.workers})
-	if err != nil {
-		return err
-	}
-	rows, model := g.at("x.npy"), g.at("model.mlk")
-	fitted, err := b.fit(ctx, eng, model)
-	if err != nil {
-		return err
-	}
-	if err := b.write(ctx, rows, b.rows); err != nil {
-		return err
-	}
-	figures := embedFigures{Rows: b.rows, Features: b.features, Dim: fitted.Dim(), Landmarks: b.landmarks}
-	workers := fmt.Sprint(a.workers)
-	for range b.rounds {
-		for _, side := range []struct {
-			program string
-			seconds *[]float64
-		}{{g.mustlink, &figures.Local}, {g.self, &figures.Beam}} {
-			out := g.at("out")
-			if err := os.Mkdir(out, 0o777); err != nil {
-				return err
-			}
-			begin := time.Now()
-			_, _, err := ran(ctx, side.program, "embed", model, "-i", rows, "-o", filepath.Join(out, "y.npy"), "--workers", workers, "-q")
-			if err != nil {
-				return err
-			}
-			*side.seconds = append(*side.seconds, time.Since(begin).Seconds())
-			if err := os.RemoveAll(out); err != nil {
-				return err
-			}
-		}
-	}
-	figures.compare()
-	return a.printFigures(figures, figures.text)
-}
-
-// compare fills in the ratios.
-func (f *embedFigures) compare() {
-	f.Ratio = median(f.Local) / median(f.Beam)
-	for i := range f.Local {
-		r := f.Local[i] / f.Beam[i]
-		if i == 0 {
-			f.Least, f.Most = r, r
-		}
-		f.Least, f.Most = min(f.Least, r), max(f.Most, r)
-	}
-}
-
-func median(v []float64) float64 {
-	sorted := slices.Sorted(slices.Values(v))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
-
-func (f embedFigures) text(w io.Writer) {
-	fmt.Fprintf(w, "embed\t%d x %d rows, %d coordinates of %d landmarks\n", f.Rows, f.Features, f.Dim, f.Landmarks)
-	fmt.Fprintf(w, "mustlink\t%.0f rows a second\n", float64(f.Rows)/median(f.Local))
-	fmt.Fprintf(w, "mustlink-beam\t%.0f rows a second\n", float64(f.Rows)/median(f.Beam))
-	fmt.Fprintf(w, "ratio\t%.3f (%.3f to %.3f in %d rounds)\n", f.Ratio, f.Least, f.Most, len(f.Beam))
+	return memory, json.Unmarshal(out, report)
 }

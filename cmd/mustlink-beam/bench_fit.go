@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os/exec"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newBenchFit(a *app) *cobra.Command {
@@ -25,17 +25,15 @@ func newBenchFit(a *app) *cobra.Command {
 the models are the same, but for the time that they took and the fingerprint of the rows, and the most memory of both processes. 3 million
 rows of 100 features take 4.8 GB of disk, and mustlink fit about 2.5 GB of memory.`,
 		Example: "  mustlink-beam bench fit --rows 3000000 --mustlink bin/mustlink",
-		Args:    positional(0, 0, ""),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runBenchFit(cmd.Context(), &b) },
+		Args:    usage.Positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return b.measure(a.Check(cmd), func(ctx context.Context) error { return a.benchFit(ctx, &b) })
+		},
 	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.IntVar(&b.rows, "rows", 3_000_000, "number of rows")
-	f.IntVar(&b.features, "features", 100, "number of features")
-	f.IntVar(&b.landmarks, "landmarks", 500, "landmarks of the kbeta model")
-	f.Uint64Var(&b.seed, "seed", 1, "number that fixes the rows, the links and the landmarks")
-	f.StringVar(&b.dir, "dir", "", "the `FOLDER` for rows and results, which are removed at the end (default that of temporary files)")
-	f.StringVar(&b.mustlink, "mustlink", "mustlink", "the `PROGRAM` mustlink, of the same build")
+	b.addRows(cmd, 3_000_000, 100)
+	b.addModel(cmd)
+	b.addSeed(cmd, "the rows, the links and the landmarks")
+	b.addMustlink(cmd)
 	return cmd
 }
 
@@ -48,28 +46,14 @@ type fitFigures struct {
 	Seconds                   float64 // of the command
 }
 
-func (a *app) runBenchFit(ctx context.Context, b *benchFlags) error {
-	g, err := b.begin(true)
-	if err != nil {
+func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
+	if err := b.writeParts(ctx); err != nil {
 		return err
 	}
-	defer g.remove()
-	if err := b.writeParts(ctx, g); err != nil {
+	if err := b.write(ctx, b.at("all.npy"), b.rows); err != nil {
 		return err
 	}
-	if err := b.write(ctx, g.at("all.npy"), b.rows); err != nil {
-		return err
-	}
-	if err := b.writeLinks(g.at("links.csv"), 200); err != nil {
-		return err
-	}
-	fit := func(program, rows, model string, more ...string) ([]byte, int64, error) {
-		return ran(ctx, program, append([]string{"fit", "-m", "kbeta", "-i", rows, "-c", g.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
-			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.workers), "--json"}, more...)...)
-	}
-	f := fitFigures{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
-	out, most, err := fit(g.self, g.at("part-*.npy"), g.at("beam.mlk"))
-	if err != nil {
+	if err := b.writeLinks(b.at("links.csv"), 200); err != nil {
 		return err
 	}
 	var r struct {
@@ -78,24 +62,30 @@ func (a *app) runBenchFit(ctx context.Context, b *benchFlags) error {
 			Gathered float64 `json:"gathered_rows"`
 		}
 	}
-	if err := json.Unmarshal(out, &r); err != nil {
+	fit := func(report any, program, rows, model string) (memory int64, err error) {
+		return reported(ctx, report, program, "fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
+			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers))
+	}
+	f := fitFigures{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
+	var err error
+	if f.Beam, err = fit(&r, b.self, b.at("part-*.npy"), b.at("beam.mlk")); err != nil {
 		return err
 	}
-	f.Beam, f.Gathered, f.Seconds = most, r.Figures.Gathered, r.Job.Seconds
-	if _, f.Local, err = fit(g.mustlink, g.at("all.npy"), g.at("local.mlk")); err != nil {
+	f.Gathered, f.Seconds = r.Figures.Gathered, r.Job.Seconds
+	if f.Local, err = fit(new(any), b.mustlink, b.at("all.npy"), b.at("local.mlk")); err != nil {
 		return err
 	}
-	if f.Same, err = sameModel(g.at("beam.mlk"), g.at("local.mlk")); err != nil {
+	if f.Same, err = sameModel(b.at("beam.mlk"), b.at("local.mlk")); err != nil {
 		return err
 	}
-	return a.printFigures(f, f.text)
+	return a.Print(f, f.text)
 }
 
 // writeParts writes the rows of write to files.
-func (b *benchFlags) writeParts(ctx context.Context, g ground) error {
+func (b *benchFlags) writeParts(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(b.seed, 1))
 	for p := range parts {
-		if err := b.writeMore(ctx, rng, g.part(p), (p+1)*b.rows/parts-p*b.rows/parts); err != nil {
+		if err := b.writeMore(ctx, rng, b.part(p), (p+1)*b.rows/parts-p*b.rows/parts); err != nil {
 			return err
 		}
 	}
@@ -113,17 +103,6 @@ func (b *benchFlags) writeLinks(path string, count int) error {
 		}
 		return out.Flush()
 	})
-}
-
-// ran runs a program, and returns what it printed and the most memory that it took, 0 where the system does not say.
-func ran(ctx context.Context, program string, args ...string) ([]byte, int64, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return nil, 0, fmt.Errorf("%s %v: %w\n%s", program, args, err, stderr.Bytes())
-	}
-	return stdout.Bytes(), mostMemory(cmd.ProcessState), nil
 }
 
 // sameModel compares two model files, but for what differs from fit to fit, and from one program to another.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newBenchKMeans(a *app) *cobra.Command {
@@ -24,25 +24,21 @@ func newBenchKMeans(a *app) *cobra.Command {
 		Long: `Write rows of three overlapping blobs for each cluster to 16 files, cluster them by kmeans and, in memory, by the library's k-means++ with
 five starts. Printed are both inertias and their ratio. 2 million rows of 20 features take 0.7 GB of memory.`,
 		Example: "  mustlink-beam bench kmeans --rows 2000000 --features 20 --clusters 20",
-		Args:    positional(0, 0, ""),
+		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.runBenchKMeans(cmd.Context(), &b, clusters, "--iterations", fmt.Sprint(iterations), "--tol", fmt.Sprint(tol))
+			return b.measure(a.Check(cmd), func(ctx context.Context) error {
+				return a.benchKMeans(ctx, &b, clusters, "--iterations", fmt.Sprint(iterations), "--tol", fmt.Sprint(tol))
+			})
 		},
 	}
+	b.addRows(cmd, 2_000_000, 20)
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.IntVar(&b.rows, "rows", 2_000_000, "number of rows")
-	f.IntVar(&b.features, "features", 20, "number of features")
 	f.IntVar(&clusters, "clusters", 20, "number of clusters")
 	f.IntVar(&iterations, "iterations", clustering.DefaultIterations, "--iterations of kmeans")
 	f.Float64Var(&tol, "tol", clustering.DefaultTol, "--tol of kmeans")
-	f.Uint64Var(&b.seed, "seed", 1, "number that fixes the rows and the starts")
-	f.StringVar(&b.dir, "dir", "", "the `FOLDER` for rows and results, which are removed at the end (default that of temporary files)")
+	b.addSeed(cmd, "the rows and the starts")
 	return cmd
 }
-
-// parts is the number of files that rows are written to.
-const parts = 16
 
 // kmeansFigures are what `bench kmeans` prints.
 type kmeansFigures struct {
@@ -53,19 +49,14 @@ type kmeansFigures struct {
 	Seconds                  float64 // of the command
 }
 
-func (a *app) runBenchKMeans(ctx context.Context, b *benchFlags, clusters int, more ...string) error {
-	g, err := b.begin(false)
-	if err != nil {
-		return err
-	}
-	defer g.remove()
+func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more ...string) error {
 	if clusters < 1 || clusters > b.rows {
-		return usagef("--clusters is %d: want a number from 1 to %d, the number of rows", clusters, b.rows)
+		return usage.Errorf("--clusters is %d: want a number from 1 to %d, the number of rows", clusters, b.rows)
 	}
 	x := b.blobs(clusters)
 	for p := range parts {
 		lo, hi := p*x.Rows/parts, (p+1)*x.Rows/parts
-		if err := dataset.WriteMatrix(g.part(p), hi-lo, x.Cols, x.Data[lo*x.Cols:], x.Cols, nil, dataset.WriteOptions{}); err != nil {
+		if err := dataset.WriteMatrix(b.part(p), hi-lo, x.Cols, x.Data[lo*x.Cols:], x.Cols, nil, dataset.WriteOptions{}); err != nil {
 			return err
 		}
 	}
@@ -73,12 +64,12 @@ func (a *app) runBenchKMeans(ctx context.Context, b *benchFlags, clusters int, m
 		Job     struct{ Seconds float64 }
 		Figures struct{ Inertia, Iterations float64 }
 	}
-	args := append([]string{"kmeans", "-i", g.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
-		"-o", g.at("centers.npy"), "--workers", fmt.Sprint(a.workers), "--json"}, more...)
-	if err := reported(ctx, &r, g.self, args...); err != nil {
+	args := append([]string{"kmeans", "-i", b.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
+		"-o", b.at("centers.npy"), "--workers", fmt.Sprint(a.Workers)}, more...)
+	if _, err := reported(ctx, &r, b.self, args...); err != nil {
 		return err
 	}
-	eng, err := engine.New(engine.Options{Workers: a.workers})
+	eng, err := engine.New(engine.Options{Workers: a.Workers})
 	if err != nil {
 		return err
 	}
@@ -88,19 +79,7 @@ func (a *app) runBenchKMeans(ctx context.Context, b *benchFlags, clusters int, m
 	}
 	f := kmeansFigures{Rows: b.rows, Features: b.features, Clusters: clusters, Local: best.Inertia, Beam: r.Figures.Inertia,
 		Ratio: r.Figures.Inertia / best.Inertia, Iterations: r.Figures.Iterations, Seconds: r.Job.Seconds}
-	return a.printFigures(f, f.text)
-}
-
-// part returns the path of a file of rows.
-func (g ground) part(p int) string { return g.at(fmt.Sprintf("part-%02d.npy", p)) }
-
-// reported runs a command that prints JSON.
-func reported(ctx context.Context, r any, program string, args ...string) error {
-	out, _, err := ran(ctx, program, args...)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(out, r)
+	return a.Print(f, f.text)
 }
 
 // blobs returns rows of three blobs for each cluster, which overlap.

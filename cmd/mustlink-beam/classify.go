@@ -1,10 +1,15 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type classifyFlags struct {
@@ -22,24 +27,21 @@ the learned metric, without it in that of the rows. Every process holds all rows
 labels that are written, one for each run of rows: labels.csv stands for labels-00000-of-00042.csv and so on.`,
 		Example: `  mustlink-beam classify model.mlk --train train.csv -i 'data/part-*.npy' -o labels/part.csv
   mustlink-beam score --truth 'data/*.csv' --predicted 'labels/part-*.csv'`,
-		Args: positional(0, 1, "at most one MODEL"),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runClassify(cmd, args, &c) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&c.training.Pattern, "train", "", "`PATTERN` of the files of rows with labels, in formats as for -i")
-	c.in.add(cmd)
+	c.addInput(cmd)
 	f.IntVar(&c.training.Neighbors, "neighbors", 4, "number of neighbours that vote")
-	f.StringVarP(&c.out, "output", "o", "", "the name `LABELS` of the files to write (.csv, .csv.gz)")
-	c.bad.add(cmd)
+	c.addOutput(cmd, "the name `LABELS` of the files to write (.csv, .csv.gz)")
 	return cmd
 }
 
 func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) error {
-	if err := required(cmd, "train", "input", "output"); err != nil {
-		return err
-	}
-	t, err := a.begin(cmd, args, &c.jobFlags)
+	check := a.Check(cmd)
+	check.Required("train", "input", "output")
+	t, err := a.begin(check, args, &c.jobFlags)
 	if err != nil {
 		return err
 	}
@@ -50,18 +52,11 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 	}
 	known, err := c.training.Load(cmd.Context(), w) // what is wrong with the training rows shows here
 	if err != nil {
-		return renamed(err, "neighbors", "--neighbors")
+		return usage.RenameParams(err, "neighbors", "--neighbors")
 	}
 	if known.Dim != t.set.Dim {
-		return wrongDim(t.set, known.Dim, c.training.Pattern)
+		return &fault.ShapeError{What: "number of features of " + t.set.Files[0], Got: t.set.Dim,
+			Want: fmt.Sprintf("%d, as %s has", known.Dim, c.training.Pattern)}
 	}
-	out, err := t.output("csv")
-	if err != nil {
-		return err
-	}
-	r, err := t.perElement(cmd.Context(), out, func(s beam.Scope) { rows.Classify(s, t.config, c.training, t.set.Elements, out) })
-	if err != nil {
-		return err
-	}
-	return a.print(r, nil)
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) { rows.Classify(s, t.config, c.training, t.set.Elements, out) }, "csv")
 }

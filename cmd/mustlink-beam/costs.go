@@ -12,11 +12,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newBenchCosts(a *app) *cobra.Command {
@@ -27,10 +29,12 @@ func newBenchCosts(a *app) *cobra.Command {
 		Long: `Measure the bytes a second of reading and writing .npy, the multiply-adds a second of a kernel model's map, and what an element of a job
 costs by itself; and print what the formulas of docs/scale-out.md make of these for more rows and machines, as Markdown.
 The result is arithmetic: it knows nothing of a network that machines share.`,
-		Args: positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.runBenchCosts(cmd.Context(), &b) },
+		Args: usage.Positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return b.measure(a.Check(cmd), func(ctx context.Context) error { return a.benchCosts(ctx, &b) })
+		},
 	}
-	b.add(cmd, 1_000_000)
+	b.addRounds(cmd, 1_000_000)
 	return cmd
 }
 
@@ -81,24 +85,19 @@ type costFigures struct {
 	Embed   []cost  `json:"embed"`
 }
 
-func (a *app) runBenchCosts(ctx context.Context, b *benchFlags) error {
-	g, err := b.begin(false)
-	if err != nil {
-		return err
-	}
-	defer g.remove()
-	eng, err := engine.New(engine.Options{Workers: a.workers})
+func (a *app) benchCosts(ctx context.Context, b *benchFlags) error {
+	eng, err := engine.New(engine.Options{Workers: a.Workers})
 	if err != nil {
 		return err
 	}
 	var f costFigures
-	model := g.at("model.mlk")
+	model := b.at("model.mlk")
 	fitted, err := b.fit(ctx, eng, model)
 	if err != nil {
 		return err
 	}
 	f.Shape = shape{b.features, fitted.Dim(), b.landmarks}
-	if f.Machine.Write, f.Machine.Read, err = b.disk(ctx, g.at("x.npy")); err != nil {
+	if f.Machine.Write, f.Machine.Read, err = b.disk(ctx, b.at("x.npy")); err != nil {
 		return err
 	}
 	const block = 1 << 14
@@ -111,7 +110,7 @@ func (a *app) runBenchCosts(ctx context.Context, b *benchFlags) error {
 		return err
 	}
 	f.Machine.Flops = embedFlops(f.Shape, block) / seconds
-	if f.Machine.Element, err = a.elementSeconds(ctx, b, g, model); err != nil {
+	if f.Machine.Element, err = a.elementSeconds(ctx, b, model); err != nil {
 		return err
 	}
 	for _, n := range []float64{1e8, 1e9, 1e10} {
@@ -119,7 +118,7 @@ func (a *app) runBenchCosts(ctx context.Context, b *benchFlags) error {
 			f.Embed = append(f.Embed, f.Machine.embed(f.Shape, n, machines))
 		}
 	}
-	return a.printFigures(f, f.text)
+	return a.Print(f, f.text)
 }
 
 // disk returns the bytes a second of writing rows that are there and of reading them.
@@ -171,9 +170,9 @@ func fastest(rounds int, f func() error) (float64, error) {
 }
 
 // elementSeconds returns what an element costs by itself: the time of a job whose elements are a row each, over their number.
-func (a *app) elementSeconds(ctx context.Context, b *benchFlags, g ground, model string) (float64, error) {
+func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (float64, error) {
 	const elements = 500
-	path := g.at("few.npy")
+	path := b.at("few.npy")
 	if err := b.write(ctx, path, elements); err != nil {
 		return 0, err
 	}
@@ -181,16 +180,13 @@ func (a *app) elementSeconds(ctx context.Context, b *benchFlags, g ground, model
 	if err != nil {
 		return 0, err
 	}
-	c, err := a.config(set, badFlags{})
-	if err != nil {
-		return 0, err
-	}
+	c := a.config(set)
 	c.Model = model
-	out := g.at("few")
+	out := b.at("few")
 	if err := os.Mkdir(out, 0o777); err != nil {
 		return 0, err
 	}
-	done, err := a.run(ctx, func(s beam.Scope) { rows.Embed(s, c, set.Elements, shard.Output{Path: filepath.Join(out, "y.npy")}) })
+	done, err := job.Run(ctx, a.runner, sure(func(s beam.Scope) { rows.Embed(s, c, set.Elements, shard.Output{Path: filepath.Join(out, "y.npy")}) }))
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 func newEmbed(a *app) *cobra.Command {
@@ -17,31 +19,20 @@ bits. OUT names the files that are written, one for each run of rows: OUT part.n
 and so on, which in this order have the rows in theirs. The ending says the format: .csv, .npy or .parquet, each also .gz.`,
 		Example: `  mustlink-beam embed model.mlk -i 'data/part-*.npy' -o embedded/part.npy
   mustlink-beam embed model.mlk -i 'data/*.csv' -o embedded/part.parquet --bad-rows 0.1% --bad-output embedded/bad.csv`,
-		Args: positional(1, 1, "MODEL"),
+		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runEmbed(cmd, args, &e) },
 	}
-	cmd.Flags().SortFlags = false
-	e.in.add(cmd)
-	cmd.Flags().StringVarP(&e.out, "output", "o", "", "the name `OUT` of the files to write")
-	e.bad.add(cmd)
+	e.addInput(cmd)
+	e.addOutput(cmd, "the name `OUT` of the files to write")
 	return cmd
 }
 
 func (a *app) runEmbed(cmd *cobra.Command, args []string, e *jobFlags) error {
-	if err := required(cmd, "input", "output"); err != nil {
-		return err
-	}
-	t, err := a.begin(cmd, args, e)
+	check := a.Check(cmd)
+	check.Required("input", "output")
+	t, err := a.begin(check, args, e)
 	if err != nil {
 		return err
 	}
-	out, err := t.output()
-	if err != nil {
-		return err
-	}
-	r, err := t.perElement(cmd.Context(), out, func(s beam.Scope) { rows.Embed(s, t.config, t.set.Elements, out) })
-	if err != nil {
-		return err
-	}
-	return a.print(r, nil)
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) { rows.Embed(s, t.config, t.set.Elements, out) })
 }

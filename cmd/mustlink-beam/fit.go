@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/fitting"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type fitFlags struct {
@@ -32,46 +33,40 @@ their order. The rules mean and median of a bandwidth look at the same 4096 rows
 look at all rows there, look at these.`,
 		Example: `  mustlink-beam fit -m kbeta -i 'data/part-*.npy' -c links.csv -p landmarks=500 --seed 1 -o model.mlk
   mustlink-beam fit -m krca -i 'data/part-*.parquet' -c chunklets.csv -k rbf:sigma=median -p landmarks=2000 -o model.mlk`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runFit(cmd, &fl) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVarP(&fl.task.Method, "method", "m", "", "`METHOD`: "+strings.Join(fitting.Methods(), ", "))
-	fl.in.add(cmd)
+	fl.addInput(cmd)
 	f.StringVarP(&fl.task.Links, "links", "c", "", "the file of `LINKS`, or of chunklets")
 	f.StringVarP(&fl.task.Kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&fl.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
 	f.StringVar(&fl.task.Landmarks, "landmarks", "", "for kbeta: the `FILE` of the numbers of the landmarks' rows, as 'landmarks --save-rows' writes it")
-	f.Uint64Var(&fl.task.Seed, "seed", 1, "number that fixes every random choice")
-	f.StringVarP(&fl.out, "output", "o", "", "the `MODEL` file to write")
-	fl.bad.add(cmd)
+	usage.SeedFlag(f, &fl.task.Seed)
+	fl.addOutput(cmd, "the `MODEL` file to write")
 	return cmd
 }
 
 func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
-	if err := required(cmd, "method", "input", "links", "output"); err != nil {
-		return err
-	}
-	params, err := parseParams(fl.params)
+	check := a.Check(cmd)
+	check.Required("method", "input", "links", "output")
+	check.Do(func() (err error) { fl.task.Params, err = parseParams(fl.params); return err })
+	t, err := a.begin(check, nil, &fl.jobFlags)
 	if err != nil {
 		return err
 	}
-	t, err := a.begin(cmd, nil, &fl.jobFlags)
-	if err != nil {
-		return err
-	}
-	fl.task.Params, fl.task.Rows, fl.task.Features, fl.task.Model = params, int(t.set.Rows), t.set.Features, fl.out
+	fl.task.Rows, fl.task.Features, fl.task.Model = int(t.set.Rows), t.set.Features, fl.out
 	if err := shard.Trial(fl.out); err != nil {
 		return err
 	}
 	var found fitting.Found
-	r, err := t.reporting(cmd.Context(), &found, func(s beam.Scope) error { return fitting.Fit(s, t.config, t.set.Elements, fl.task) })
+	r, err := t.reporting(&found, func(s beam.Scope) error { return fitting.Fit(s, t.config, t.set.Elements, fl.task) })
 	if err != nil {
 		return err
 	}
 	for _, warning := range found.Warnings {
-		fmt.Fprintln(a.stderr, "mustlink-beam: warning: "+warning)
+		a.Warnf("%s", warning)
 	}
 	return a.print(r, func(w io.Writer) {
 		fmt.Fprintf(w, "model\t%s on %d of %d rows gathered, kernel %s, %d dimensions\n", found.Method, found.Looked, found.Gathered, found.Kernel, found.Dim)
@@ -85,7 +80,7 @@ func parseParams(list []string) (map[string]string, error) {
 	for _, p := range list {
 		name, value, ok := strings.Cut(p, "=")
 		if _, twice := params[name]; !ok || name == "" || twice {
-			return nil, usagef("-p, --param %q: want name=value, each name once", p)
+			return nil, usage.Errorf("-p, --param %q: want name=value, each name once", p)
 		}
 		params[name] = value
 	}

@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/landmarking"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type landmarksFlags struct {
 	jobFlags
-	o    landmarking.Options
-	rows string
+	o        landmarking.Options
+	saveRows string
 }
 
 func newLandmarks(a *app) *cobra.Command {
@@ -29,48 +30,39 @@ leverage, approximate ridge leverage scores under a kernel (-k), in two.
 FILE has the rows themselves, for 'neighbors --landmarks' and 'kmeans --centers'; --save-rows writes their numbers, for 'fit --landmarks'.`,
 		Example: `  mustlink-beam landmarks -i 'data/part-*.npy' -m 500 --seed 1 -o landmarks.npy --save-rows rows.csv
   mustlink-beam landmarks -i 'data/part-*.npy' -m 500 --rule leverage -k rbf:sigma=median -o landmarks.npy`,
-		Args: positional(0, 1, "at most one MODEL"),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runLandmarks(cmd, args, &l) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
-	l.in.add(cmd)
+	l.addInput(cmd)
 	f.IntVarP(&l.o.M, "landmarks", "m", 0, "number `M` of landmarks")
 	f.StringVar(&l.o.Rule, "rule", landmarking.Reservoir, "`RULE`: "+strings.Join(landmarking.Rules(), ", "))
 	f.StringVar(&l.o.Weight, "weight", "", "with --rule reservoir: the `COLUMN` of the rows' weights, which is left out of the rows")
 	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median", "with --rule leverage: `KERNEL`; bandwidth rules look at a sample of 2 M rows")
-	f.Uint64Var(&l.o.Seed, "seed", 1, "number that fixes every random choice")
+	usage.SeedFlag(f, &l.o.Seed)
 	f.StringVarP(&l.out, "output", "o", "", "the `FILE` of the landmarks to write: .npy, .csv or .parquet")
-	f.StringVar(&l.rows, "save-rows", "", "write the numbers of the landmarks' rows to this `FILE` (.csv)")
-	l.bad.add(cmd)
+	f.StringVar(&l.saveRows, "save-rows", "", "write the numbers of the landmarks' rows to this `FILE` (.csv)")
+	l.addBad(cmd)
 	return cmd
 }
 
 func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags) error {
-	if err := required(cmd, "input", "landmarks", "output"); err != nil {
-		return err
-	}
-	if err := l.o.Validate(); err != nil {
-		return err
-	}
-	if l.o.Weight != "" && len(args) > 0 {
-		return usagef("--weight is given with a MODEL, whose coordinates have no such column: want one of them")
-	}
-	t, err := a.begin(cmd, args, &l.jobFlags)
+	check := a.Check(cmd)
+	check.Required("input", "landmarks", "output")
+	check.Do(l.o.Validate)
+	check.Refuse(l.o.Weight != "" && len(args) > 0, "--weight is given with a MODEL, whose coordinates have no such column: want one of them")
+	t, err := a.begin(check, args, &l.jobFlags)
 	if err != nil {
 		return err
 	}
 	if int64(l.o.M) > t.set.Rows {
-		return usagef("-m, --landmarks is %d: want at most %d, the number of rows", l.o.M, t.set.Rows)
+		return usage.Errorf("-m, --landmarks is %d: want at most %d, the number of rows", l.o.M, t.set.Rows)
 	}
 	if err := t.outputFile(); err != nil {
 		return err
 	}
 	var found landmarking.Found
-	r, err := t.reporting(cmd.Context(), &found, func(s beam.Scope) error {
-		landmarking.Choose(s, t.config, t.set.Elements, l.o, l.out, l.rows)
-		return nil
-	})
+	r, err := t.reporting(&found, sure(func(s beam.Scope) { landmarking.Choose(s, t.config, t.set.Elements, l.o, l.out, l.saveRows) }))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // figures returns those that a command prints with --json.
@@ -52,7 +53,7 @@ func TestLearnAndApply(t *testing.T) {
 	if f["landmarks"] != 30.0 {
 		t.Errorf("landmarks: %v", f)
 	}
-	if o := run(t, "fit", "-m", "kbeta", "-i", pattern, "-c", at("links.csv"), "--landmarks", at("rows.csv"), "-o", at("model.mlk")); o.code != exitOK || !strings.Contains(o.stderr, "warning: ") || !strings.Contains(o.stdout, "kbeta") {
+	if o := run(t, "fit", "-m", "kbeta", "-i", pattern, "-c", at("links.csv"), "--landmarks", at("rows.csv"), "-o", at("model.mlk")); o.code != usage.ExitOK || !strings.Contains(o.stderr, "warning: ") || !strings.Contains(o.stdout, "kbeta") {
 		t.Fatalf("fit: %+v", o)
 	}
 	if _, err := catalog.Load(at("model.mlk")); err != nil {
@@ -106,7 +107,7 @@ func TestLearningErrors(t *testing.T) {
 		"want none: only --rule r": {"landmarks", "-i", pattern, "-m", "3", "--rule", "kmeans||", "--weight", "w", "-o", out},
 	} {
 		o := run(t, args...)
-		if o.code != exitInput || !strings.Contains(o.stderr, want) {
+		if o.code != usage.ExitInput || !strings.Contains(o.stderr, want) {
 			t.Errorf("%v: code %d, %q: want %q", args, o.code, o.stderr, want)
 		}
 	}

@@ -3,26 +3,18 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Exit codes, those of the command mustlink.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitInput       = 2
-	exitInterrupted = 130
-)
+// name is that of the program.
+const name = "mustlink-beam"
 
 func main() { os.Exit(execute()) }
 
@@ -34,39 +26,15 @@ func execute() int {
 	}
 	remove, err := job.Temporary()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "mustlink-beam: no room for temporary files: "+err.Error())
-		return exitFailed
+		fmt.Fprintln(os.Stderr, name+": no room for temporary files: "+err.Error())
+		return usage.ExitFailed
 	}
 	defer remove()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	a := &app{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
-	err = newRoot(a).ExecuteContext(ctx)
-	code := exitCode(ctx, err)
-	if err != nil {
-		message := err.Error()
-		if code == exitInterrupted {
-			message = "interrupted"
-		}
-		fmt.Fprintln(os.Stderr, "mustlink-beam: "+message)
-	}
-	return code
+	s := &session.Session{Name: name, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	return usage.Run(newRoot(&app{Session: s}))
 }
 
 // isWorkerFlag says whether an argument makes this program a worker of a cluster.
 func isWorkerFlag(arg string) bool {
 	return slices.Contains([]string{"--worker", "-worker", "--worker=true", "-worker=true"}, arg)
-}
-
-// exitCode sorts an error into the caller's mistakes, an interrupt and all else.
-func exitCode(ctx context.Context, err error) int {
-	switch {
-	case err == nil:
-		return exitOK
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case fault.IsInput(err):
-		return exitInput
-	}
-	return exitFailed
 }

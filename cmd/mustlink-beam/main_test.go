@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // asCommand is the variable that makes the test's program the command.
@@ -71,7 +72,7 @@ func run(t *testing.T, args ...string) outcome {
 func done(t *testing.T, args ...string) string {
 	t.Helper()
 	o := run(t, args...)
-	if o.code != exitOK || o.stderr != "" {
+	if o.code != usage.ExitOK || o.stderr != "" {
 		t.Fatalf("%v: code %d, %s", args, o.code, o.stderr)
 	}
 	return o.stdout
@@ -238,7 +239,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"score", "--truth", bad, "--predicted", bad}, "want a column label"},
 	} {
 		o := run(t, c.args...)
-		if o.code != exitInput || !strings.HasPrefix(o.stderr, "mustlink-beam: ") || !strings.Contains(o.stderr, c.want) || strings.Count(o.stderr, "\n") != 1 {
+		if o.code != usage.ExitInput || !strings.HasPrefix(o.stderr, "mustlink-beam: ") || !strings.Contains(o.stderr, c.want) || strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("%v: code %d, %q: want code 2 and %q", c.args, o.code, o.stderr, c.want)
 		}
 	}

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/nearest"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type neighborsFlags struct {
@@ -39,62 +38,52 @@ and their squared distances. Along landmarks there is a file for each bucket, an
 		Example: `  mustlink-beam neighbors -i 'embedded/part-*.npy' -k 10 -o graph/part.npy
   mustlink-beam landmarks -i 'embedded/part-*.npy' -m 300 --rule 'kmeans||' -o buckets.npy
   mustlink-beam neighbors -i 'embedded/part-*.npy' -k 10 --landmarks buckets.npy --routes 4 -o graph/part.npy`,
-		Args: positional(0, 1, "at most one MODEL"),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runNeighbors(cmd, args, &n) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
-	n.in.add(cmd)
+	n.addInput(cmd)
 	f.IntVarP(&n.k, "neighbors", "k", 10, "number `K` of neighbours")
 	f.StringVar(&n.landmarks, "landmarks", "", "the `FILE` of landmarks to find neighbours along, as landmarks or kmeans writes it")
 	f.IntVar(&n.routes, "routes", 3, "with --landmarks: buckets that a row is kept in")
 	f.IntVar(&n.sample, "sample", 1000, "with --landmarks: rows, about, on which the recall is measured; 0 for none")
-	f.Uint64Var(&n.seed, "seed", 1, "number that fixes every random choice")
-	f.StringVarP(&n.out, "output", "o", "", "the name `OUT` of the files to write")
-	n.bad.add(cmd)
+	usage.SeedFlag(f, &n.seed)
+	n.addOutput(cmd, "the name `OUT` of the files to write")
 	return cmd
 }
 
 func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags) error {
-	if err := n.check(cmd); err != nil {
-		return err
-	}
-	t, err := a.begin(cmd, args, &n.jobFlags)
+	check := a.Check(cmd)
+	check.Required("input", "output")
+	check.Least("-k, --neighbors", n.k, 1)
+	check.Least("--routes", n.routes, 1)
+	check.Least("--sample", n.sample, 0)
+	t, err := a.begin(check, args, &n.jobFlags)
 	if err != nil {
 		return err
 	}
 	if int64(n.k) >= t.set.Rows {
-		return usagef("-k, --neighbors is %d: want at most %d, one less than there are rows", n.k, t.set.Rows-1)
+		return usage.Errorf("-k, --neighbors is %d: want at most %d, one less than there are rows", n.k, t.set.Rows-1)
 	}
+	if n.landmarks != "" {
+		return t.runRouted(n)
+	}
+	text := func(w io.Writer) { fmt.Fprintf(w, "neighbours\t%d of each row, exact\n", n.k) }
+	return t.perElement(text, func(s beam.Scope, out shard.Output) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
+}
+
+// runRouted finds neighbours along landmarks.
+func (t *task) runRouted(n *neighborsFlags) error {
 	out, err := t.output()
 	if err != nil {
 		return err
 	}
-	if n.landmarks != "" {
-		return t.runRouted(cmd.Context(), n, out)
-	}
-	r, err := t.perElement(cmd.Context(), out, func(s beam.Scope) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
-	if err != nil {
-		return err
-	}
-	return a.print(r, func(w io.Writer) { fmt.Fprintf(w, "neighbours\t%d of each row, exact\n", n.k) })
-}
-
-func (n *neighborsFlags) check(cmd *cobra.Command) error {
-	if err := required(cmd, "input", "output"); err != nil {
-		return err
-	}
-	return checkBounds(bound{"-k, --neighbors", n.k, 1}, bound{"--routes", n.routes, 1}, bound{"--sample", n.sample, 0})
-}
-
-// runRouted finds neighbours along landmarks.
-func (t *task) runRouted(ctx context.Context, n *neighborsFlags, out shard.Output) error {
 	buckets, err := t.checkPoints(n.landmarks, "landmarks")
 	if err != nil {
 		return err
 	}
 	if n.routes > buckets {
-		return usagef("--routes is %d: want at most %d, the number of landmarks", n.routes, buckets)
+		return usage.Errorf("--routes is %d: want at most %d, the number of landmarks", n.routes, buckets)
 	}
 	if err := out.Remove(); err != nil { // a bucket may be empty that was not
 		return err
@@ -106,27 +95,22 @@ func (t *task) runRouted(ctx context.Context, n *neighborsFlags, out shard.Outpu
 	defer nearest.Remove(pieces)
 	g := nearest.Routing{Landmarks: n.landmarks, Nearest: n.routes, Pieces: pieces,
 		Sampling: nearest.Sampling{Seed: n.seed, Chance: float64(n.sample) / float64(t.set.Rows)}}
-	build := func(s beam.Scope) error {
-		nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out)
-		return nil
-	}
+	build := sure(func(s beam.Scope) { nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out) })
+	var r *report
+	var text func(w io.Writer)
 	if n.sample == 0 { // there is nothing to report
-		done, err := job.Run(ctx, t.runner, build)
-		if err != nil {
-			return err
+		r, err = t.run(build)
+	} else {
+		var found nearest.Recall
+		r, err = t.reporting(&found, build)
+		text = func(w io.Writer) {
+			fmt.Fprintf(w, "neighbours\t%d of each row, along %d landmarks\n", n.k, buckets)
+			fmt.Fprintf(w, "recall\t%.2f %% of the exact ones, on %d rows\n", 100*found.Recall, found.Rows)
 		}
-		r := t.report(done)
-		r.Output = out.Pattern()
-		return t.print(r, nil)
 	}
-	var found nearest.Recall
-	r, err := t.reporting(ctx, &found, build)
 	if err != nil {
 		return err
 	}
 	r.Output = out.Pattern()
-	return t.print(r, func(w io.Writer) {
-		fmt.Fprintf(w, "neighbours\t%d of each row, along %d landmarks\n", n.k, buckets)
-		fmt.Fprintf(w, "recall\t%.2f %% of the exact ones, on %d rows\n", 100*found.Recall, found.Rows)
-	})
+	return t.print(r, text)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // newRoot returns the whole command line.
@@ -29,21 +31,26 @@ Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic
 linear algebra, of the workers too.`,
 		Version:       catalog.Version(),
 		Args:          cobra.ArbitraryArgs,
-		RunE:          unknownCommand,
+		RunE:          usage.UnknownCommand,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if !a.verbose {
 				job.Silence()
 			}
+			if a.Workers < 0 {
+				return usage.Errorf("--workers is %d: want a number >= 0 (0 for all processors)", a.Workers)
+			}
+			return nil
 		},
 	}
-	root.SetVersionTemplate("mustlink-beam {{.Version}}\n")
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate(name + " {{.Version}}\n")
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetFlagErrorFunc(usage.FlagError)
 	a.globalFlags(root)
 	root.AddCommand(newEmbed(a), newClassify(a), newScore(a), newKMeans(a), newAssign(a), newNeighbors(a), newLandmarks(a), newFit(a), newBench(a))
+	session.FlagsInOrder(root.Commands())
 	return root
 }
 
@@ -51,10 +58,10 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringVar(&a.runner, "runner", job.Runners[0], "what runs the job: prism (this process), flink, spark, universal (all with --endpoint) or dataflow")
-	f.IntVar(&a.workers, "workers", 0, "goroutines of each process that share the work; 0: all processors. Results do not depend on it")
-	f.Var(&a.memory, "memory-limit", "refuse requests beyond this size, such as 8GiB (default no limit)")
-	f.BoolVar(&a.json, "json", false, "print figures as JSON")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "no summaries; errors still appear")
+	f.IntVar(&a.Workers, "workers", 0, "goroutines of each process that share the work; 0: all processors. Results do not depend on it")
+	f.Var(&a.MemoryLimit, "memory-limit", "refuse requests beyond this size, such as 8GiB (default no limit)")
+	f.BoolVar(&a.JSON, "json", false, "print figures as JSON")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no summaries; errors still appear")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "let the runner log to standard error")
 	// Beam's flags keep their names and are left out of the help.
 	flag.VisitAll(func(g *flag.Flag) {

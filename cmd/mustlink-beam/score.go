@@ -14,14 +14,14 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type scoreFlags struct {
+	jobFlags                    // without those of rows that are wrong
 	truth, predicted, embedding string
 	sample                      int64
 	seed                        uint64
-	rows                        int
-	out                         string
 }
 
 func newScore(a *app) *cobra.Command {
@@ -35,11 +35,10 @@ that are drawn by --seed, about --sample of them. Rows go together by their plac
 names, have as many rows, however these are divided.`,
 		Example: `  mustlink-beam score --truth 'data/*.csv' --predicted 'labels/part-*.csv'
   mustlink-beam score --truth 'data/*.csv' --embedding 'embedded/part-*.npy' --sample 5000 --seed 1 --json`,
-		Args: positional(0, 0, ""),
+		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runScore(cmd, &s) },
 	}
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&s.truth, "truth", "", "the `LABELS`: a pattern of .csv, .csv.gz or .parquet files with the true labels in the column label")
 	f.StringVar(&s.predicted, "predicted", "", "the `LABELS`: a pattern of files with the predicted labels or clusters in the column label")
 	f.StringVar(&s.embedding, "embedding", "", "the `PATTERN` of files of an embedding, one row a point")
@@ -51,37 +50,25 @@ names, have as many rows, however these are divided.`,
 }
 
 func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
-	if err := required(cmd, "truth"); err != nil {
-		return err
-	}
-	switch {
-	case s.predicted == "" && s.embedding == "":
-		return usagef("--predicted and --embedding are missing: want one of them, or both %s", helpHint(cmd))
-	case s.sample < 2:
-		return usagef("--sample is %d: want a number >= 2", s.sample)
-	case s.out == "" && a.runner != job.Runners[0]:
-		return usagef("--output is missing: with --runner %s want a file that all workers can write %s", a.runner, helpHint(cmd))
+	check := a.Check(cmd)
+	check.Required("truth")
+	check.Refuse(s.predicted == "" && s.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(cmd))
+	check.Refuse(s.sample < 2, "--sample is %d: want a number >= 2", s.sample)
+	check.Refuse(s.out == "" && a.runner != job.Runners[0], "--output is missing: with --runner %s want a file that all workers can write %s", a.runner, usage.HelpHint(cmd))
+	if check.Err != nil {
+		return check.Err
 	}
 	what, truth, err := a.planScore(cmd.Context(), s)
 	if err != nil {
 		return err
 	}
-	config, err := a.config(truth, badFlags{})
-	if err != nil {
-		return err
-	}
 	if what.Output = s.out; s.out == "" {
-		dir, err := os.MkdirTemp("", "mustlink-beam-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		what.Output = filepath.Join(dir, "scores.json")
+		what.Output = filepath.Join(os.TempDir(), "scores.json") // of this process alone: see job.Temporary
 	} else if err := shard.Trial(s.out); err != nil {
 		return err
 	}
-	t := &task{a, &jobFlags{}, cmd.Name(), truth, config}
-	done, err := a.run(cmd.Context(), func(scope beam.Scope) { rows.Score(scope, config, what) })
+	t := &task{a, &s.jobFlags, cmd, truth, a.config(truth)}
+	r, err := t.run(sure(func(scope beam.Scope) { rows.Score(scope, t.config, what) }))
 	if err != nil {
 		return err
 	}
@@ -89,14 +76,13 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	if err := readScores(what.Output, &scores); err != nil {
 		return err
 	}
-	r := t.report(done)
 	r.Output, r.Figures = s.out, &scores
 	return a.print(r, func(w io.Writer) { scoreText(w, &scores) })
 }
 
 // planScore divides what is read so that rows that go together are read together.
 func (a *app) planScore(ctx context.Context, s *scoreFlags) (what rows.Scoring, truth *shard.Set, err error) {
-	o := shard.Options{Rows: s.rows, MemoryLimit: int64(a.memory)}
+	o := shard.Options{Rows: s.rows, MemoryLimit: int64(a.MemoryLimit)}
 	labels := o
 	labels.OnlyLabels = true
 	if truth, err = shard.Plan(ctx, s.truth, labels); err != nil {

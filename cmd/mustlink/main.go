@@ -5,6 +5,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/mustlink/mustlink/internal/progress"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -17,6 +18,7 @@ func main() {
 	log.SetOutput(io.Discard) // the plotting library logs what it also returns
 	s := &session.Session{
 		Name: "mustlink", Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Garbage: garbage,
+		NewBar: progress.New,
 	}
 	os.Exit(usage.Run(newRoot(&app{s})))
 }

@@ -41,6 +41,7 @@ var floors = map[string]int{
 	"internal/ballast":       floorView,
 	"internal/clitest":       floorView,
 	"internal/session":       floorSession,
+	"internal/progress":      floorSession,
 	"internal/reference":     floorSession,
 }
 

@@ -8,12 +8,11 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// bar shows the progress of one piece of work on a terminal. The two implementations are
-// chosen by build: newBar makes one.
-type bar interface {
-	show(p algorithms.Progress)
-	// clear removes the bar from the screen; nothing may follow.
-	clear()
+// Bar shows the progress of one piece of work on a terminal, which package progress draws.
+type Bar interface {
+	Show(p algorithms.Progress)
+	// Clear removes the bar from the screen; nothing may follow.
+	Clear()
 }
 
 // Progress is a bar that appears with the first report and only where one is wanted: on a
@@ -21,16 +20,16 @@ type bar interface {
 type Progress struct {
 	mu      sync.Mutex
 	wanted  bool
-	bar     bar
-	newBar  func() bar
+	bar     Bar
+	newBar  func() Bar
 	cleared bool
 }
 
 // Progress returns the bar of one piece of work.
 func (s *Session) Progress() *Progress {
 	return &Progress{
-		wanted: !s.Quiet && !s.JSON && usage.IsTerminal(s.Stderr),
-		newBar: func() bar { return newBar(s.Stderr) },
+		wanted: s.NewBar != nil && !s.Quiet && !s.JSON && usage.IsTerminal(s.Stderr),
+		newBar: func() Bar { return s.NewBar(s.Stderr) },
 	}
 }
 
@@ -44,7 +43,7 @@ func (p *Progress) Report(r algorithms.Progress) {
 	if p.bar == nil {
 		p.bar = p.newBar()
 	}
-	p.bar.show(r)
+	p.bar.Show(r)
 }
 
 // Step shows which of several parts of the work is under way.
@@ -57,7 +56,7 @@ func (p *Progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil && !p.cleared {
-		p.bar.clear()
+		p.bar.Clear()
 	}
 	p.cleared = true
 }

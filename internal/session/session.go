@@ -23,6 +23,7 @@ type Session struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
+	NewBar         func(w io.Writer) Bar // begins a bar on a terminal; nil for a program without
 	// Garbage is how many bytes of it are left uncollected, besides as many as are in use, where memory has no limit.
 	Garbage int
 

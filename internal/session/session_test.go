@@ -1,11 +1,9 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math"
-	"sync"
 	"testing"
 	"time"
 
@@ -41,12 +39,12 @@ func TestAwaitLeavesWhenInterrupted(t *testing.T) {
 // recorder is a bar that counts.
 type recorder struct{ shown, cleared int }
 
-func (r *recorder) show(algorithms.Progress) { r.shown++ }
-func (r *recorder) clear()                   { r.cleared++ }
+func (r *recorder) Show(algorithms.Progress) { r.shown++ }
+func (r *recorder) Clear()                   { r.cleared++ }
 
 func TestProgress(t *testing.T) {
 	r := &recorder{}
-	p := &Progress{wanted: true, newBar: func() bar { return r }}
+	p := &Progress{wanted: true, newBar: func() Bar { return r }}
 	p.Report(algorithms.Progress{Stage: "a", Done: 1, Total: 2})
 	p.Report(algorithms.Progress{Stage: "b", Done: 2, Total: 2})
 	p.Done()
@@ -55,20 +53,9 @@ func TestProgress(t *testing.T) {
 	if r.shown != 2 || r.cleared != 1 {
 		t.Errorf("shown %d times, cleared %d times: want 2 and 1", r.shown, r.cleared)
 	}
-	silent := &Progress{newBar: func() bar { t.Error("a bar that nobody wants was made"); return r }}
+	silent := &Progress{newBar: func() Bar { t.Error("a bar that nobody wants was made"); return r }}
 	silent.Report(algorithms.Progress{})
 	silent.Done()
-}
-
-// TestBar draws the bar of this build; what it must not do is hang or leave text behind
-// the cursor.
-func TestBar(t *testing.T) {
-	var w lockedBuffer
-	b := newBar(&w)
-	for i := range 3 {
-		b.show(algorithms.Progress{Stage: "kernel matrix", Done: i, Total: 2})
-	}
-	b.clear()
 }
 
 // TestChecksKeepTheFirst: the first mistake is the one that is told, and nothing is noted or tried after it.
@@ -89,16 +76,4 @@ func TestChecksKeepTheFirst(t *testing.T) {
 	if len(a.inputs) != 1 {
 		t.Errorf("inputs %q: want the one before the mistake", a.inputs)
 	}
-}
-
-// lockedBuffer is a buffer that a bar may write to from its own goroutine.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
 }

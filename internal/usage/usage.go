@@ -84,7 +84,7 @@ func FlagUsage(f *pflag.Flag) string {
 // valueKind says what a flag's value must be, by its type.
 func valueKind(f *pflag.Flag, cause error) string {
 	switch f.Value.Type() {
-	case "int":
+	case "int", "int64":
 		return "a whole number"
 	case "intSlice":
 		return "whole numbers, separated by commas"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
@@ -22,9 +22,7 @@ var AssignColumns = []string{"cluster", "squared_distance"}
 
 // Assign gives the rows of all elements to the nearest of the centres in a file, and writes a file for each element.
 func Assign(s beam.Scope, c job.Config, elements []shard.Element, centers string, out shard.Output) {
-	s = s.Scope("assign")
-	tallies := beam.ParDo(s, &assignFn{Config: c, Centers: centers, Output: out}, job.Elements(s, elements))
-	c.Judge(s, tallies)
+	c.Over(s.Scope("assign"), &assignFn{Config: c, Centers: centers, Output: out}, elements)
 }
 
 // assignFn assigns the rows of an element.
@@ -39,7 +37,7 @@ type assignFn struct {
 func (f *assignFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tally, error) {
 	return f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		if f.assigner == nil {
-			centers, err := places.Read(f.Centers)
+			centers, err := coordinates.Read(f.Centers)
 			if err != nil {
 				return 0, err
 			}
@@ -55,7 +53,7 @@ func (f *assignFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tal
 func (f *assignFn) assign(ctx context.Context, w *job.Worker, r *shard.Reader, path string) (int64, error) {
 	var out []float64
 	var ids []string
-	rows, err := places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
+	rows, err := coordinates.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
 		labels, squared := make([]int, x.Rows), make([]float64, x.Rows)
 		if err := f.assigner.Assign(ctx, w.Engine, x, labels, squared); err != nil {
 			return err

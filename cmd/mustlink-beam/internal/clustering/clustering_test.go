@@ -17,10 +17,10 @@ import (
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -41,12 +41,12 @@ func kmeans(t *testing.T, set *shard.Set, workers int, o clustering.Options, giv
 		clustering.Write(s, path, source.Centers(s, o, given))
 		return nil
 	})
-	centers, err := places.Read(path)
+	centers, err := coordinates.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found clustering.Found
-	if err := told.Take(path, &found); err != nil {
+	if err := findings.Take(path, &found); err != nil {
 		t.Fatal(err)
 	}
 	return centers, found
@@ -224,7 +224,7 @@ func TestBadRows(t *testing.T) {
 		})
 		var found clustering.Found
 		if err == nil {
-			err = told.Take(out, &found)
+			err = findings.Take(out, &found)
 		}
 		return found, err
 	}

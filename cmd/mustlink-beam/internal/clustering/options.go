@@ -9,7 +9,7 @@ import (
 // Options are the parameters of k-means.
 type Options struct {
 	K          int
-	Width      int // values of a place
+	Width      int // coordinates of a row
 	Seed       uint64
 	Rounds     int // of k-means||, each of one pass
 	Draw       int // rows that a round draws, in the mean; 0 for 2 K, at least leastDraw

@@ -7,8 +7,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -18,7 +18,6 @@ func init() {
 	register.DoFn2x2[int64, func(*Part) bool, int64, Part](&mergeFn{})
 	register.DoFn3x2[context.Context, State, func(*Part) bool, State, error](&stepFn{})
 	register.DoFn2x2[context.Context, State, State, error](&reclusterFn{})
-	register.Emitter1[job.Tally]()
 	register.Emitter2[int64, Part]()
 	register.Iter1[Part]()
 	register.Iter1[State]()
@@ -68,7 +67,7 @@ func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states fun
 		return nil
 	}
 	found := Part{Index: e.Index}
-	tally, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) error {
+	tally, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) error {
 		part, err := f.Pass.part(ctx, w.Engine, x, block.Numbers, s)
 		if err == nil {
 			found.merge(part, f.Pass.Limit)

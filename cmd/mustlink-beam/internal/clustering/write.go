@@ -4,9 +4,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 )
 
 func init() {
@@ -40,5 +40,5 @@ func (f *writeFn) write(s State) error {
 	if err := shard.WriteMatrix(f.Path, m.Cols, m.Data, nil, nil); err != nil {
 		return err
 	}
-	return told.Save(f.Path, Found{Rows: s.Rows, Clusters: m.Rows, Sizes: s.Sizes, Inertia: s.Inertia, Iterations: s.Iterations, Converged: s.Converged})
+	return findings.Save(f.Path, Found{Rows: s.Rows, Clusters: m.Rows, Sizes: s.Sizes, Inertia: s.Inertia, Iterations: s.Iterations, Converged: s.Converged})
 }

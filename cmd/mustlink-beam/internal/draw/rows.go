@@ -3,7 +3,16 @@ package draw
 import (
 	"cmp"
 	"slices"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/blas"
 )
+
+func init() {
+	register.Emitter1[Rows]()
+	register.Iter1[Rows]()
+}
 
 // Rows are rows with the keys that decide which of them are drawn: those of the smallest.
 type Rows struct {
@@ -15,6 +24,25 @@ type Rows struct {
 // Offer adds a row.
 func (r *Rows) Offer(key float64, number int64, row []float64) {
 	r.Keys, r.Numbers, r.Values = append(r.Keys, key), append(r.Numbers, number), append(r.Values, row...)
+}
+
+// Take adds a row whose number is its key.
+func (r *Rows) Take(number int64, row []float64) { r.Offer(float64(number), number, row) }
+
+// Join returns the rows of all parts that an iterator of Beam gives, ascending by their keys and each once.
+func Join(next func(*Rows) bool) Rows {
+	var all Rows
+	for part := (Rows{}); next(&part); part = (Rows{}) {
+		all.Keys, all.Numbers, all.Values = append(all.Keys, part.Keys...), append(all.Numbers, part.Numbers...), append(all.Values, part.Values...)
+	}
+	all.Least(len(all.Keys), nil)
+	return all
+}
+
+// Matrix returns the values of the rows, sharing memory.
+func (r *Rows) Matrix() blas.Matrix {
+	width := r.Width()
+	return blas.Matrix{Rows: len(r.Keys), Cols: width, Stride: width, Data: r.Values}
 }
 
 // With returns the rows of both, in memory of their own.
@@ -47,6 +75,9 @@ func (r *Rows) Least(m int, drawn func(key float64) bool) {
 
 // Ascending sorts the rows by their numbers.
 func (r *Rows) Ascending() {
+	if slices.IsSorted(r.Numbers) {
+		return
+	}
 	order := make([]int, len(r.Numbers))
 	for i := range order {
 		order[i] = i

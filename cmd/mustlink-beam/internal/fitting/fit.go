@@ -14,10 +14,11 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/krca"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -27,7 +28,7 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(*Gathered) bool, error](&fitFn{})
+	register.DoFn3x1[context.Context, []byte, func(*draw.Rows) bool, error](&fitFn{})
 }
 
 // kernels are the default kernels of the methods that can be fitted.
@@ -106,7 +107,7 @@ func (t Task) learner(text string) (algorithms.RowsLearner, error) {
 
 // ReadRows reads the numbers of rows, one column.
 func ReadRows(path string) ([]int, error) {
-	x, err := places.Read(path)
+	x, err := coordinates.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +169,11 @@ type fitFn struct {
 	Task   Task
 }
 
-func (f *fitFn) ProcessElement(ctx context.Context, _ []byte, rows func(*Gathered) bool) error {
-	return f.Config.Slot(ctx, func(w *job.Worker) error { return f.Task.fit(ctx, w.Engine, join(rows)) })
+func (f *fitFn) ProcessElement(ctx context.Context, _ []byte, rows func(*draw.Rows) bool) error {
+	return f.Config.Slot(ctx, func(w *job.Worker) error {
+		all := draw.Join(rows)
+		return f.Task.fit(ctx, w.Engine, gathered{all.Numbers, coordinates.Vectors(all.Matrix())})
+	})
 }
 
 func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {
@@ -199,7 +203,7 @@ func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {
 	}
 	must, cannot := p.set.Count()
 	status := m.Status()
-	return told.Save(t.Model, Found{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, Cannot: cannot, Gathered: len(g.numbers),
+	return findings.Save(t.Model, Found{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, Cannot: cannot, Gathered: len(g.numbers),
 		Looked: len(p.rows), Dim: m.Dim(), Seconds: status.Elapsed.Seconds(), Warnings: append(p.set.Warnings(), status.Notices...)})
 }
 

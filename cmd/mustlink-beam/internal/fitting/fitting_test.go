@@ -15,11 +15,11 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/fitting"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/landmarking"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -90,7 +90,7 @@ func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitt
 		t.Fatal(err)
 	}
 	var found fitting.Found
-	if err := told.Take(task.Model, &found); err != nil {
+	if err := findings.Take(task.Model, &found); err != nil {
 		t.Fatal(err)
 	}
 	return m, found

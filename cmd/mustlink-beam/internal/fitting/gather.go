@@ -1,7 +1,6 @@
 package fitting
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,44 +9,36 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, shard.Element, Wanted, func(Gathered), func(job.Tally), error](&gatherFn{})
-	register.Emitter1[Gathered]()
-	register.Emitter1[job.Tally]()
-	register.Iter1[Gathered]()
+	register.DoFn5x1[context.Context, shard.Element, Wanted, func(draw.Rows), func(job.Tally), error](&gatherFn{})
 }
 
 // Wanted are the numbers of the rows to gather, ascending.
 type Wanted struct{ Rows []int64 }
 
-// Gathered are rows of an element that were wanted.
-type Gathered struct {
-	Numbers []int64
-	Values  []float64 // one row after another
-}
-
 // gatherFn passes on the rows of an element that are wanted, and reads none when none is.
 type gatherFn struct{ Config job.Config }
 
-func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted Wanted, emit func(Gathered), tell func(job.Tally)) error {
+func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted Wanted, emit func(draw.Rows), tell func(job.Tally)) error {
 	lo, _ := slices.BinarySearch(wanted.Rows, e.Start)
 	hi, _ := slices.BinarySearch(wanted.Rows, e.Start+e.Rows)
 	if lo == hi {
 		return nil
 	}
 	these := wanted.Rows[lo:hi]
-	var out Gathered
-	tally, err := places.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
+	var out draw.Rows
+	tally, err := coordinates.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
 		for i, number := range block.Numbers {
 			if _, is := slices.BinarySearch(these, number); is {
-				out.Numbers, out.Values = append(out.Numbers, number), append(out.Values, x.Row(i)...)
+				out.Take(number, x.Row(i))
 			}
 		}
 		return nil
@@ -60,7 +51,7 @@ func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted W
 	return nil
 }
 
-// gather returns a collection of [Gathered].
+// gather returns a collection of [draw.Rows].
 func gather(s beam.Scope, c job.Config, elements []shard.Element, wanted []int64) beam.PCollection {
 	s = s.Scope("gather")
 	rows, tallies := beam.ParDo2(s, &gatherFn{Config: c}, job.Elements(s, elements), beam.SideInput{Input: beam.Create(s, Wanted{wanted})})
@@ -72,22 +63,6 @@ func gather(s beam.Scope, c job.Config, elements []shard.Element, wanted []int64
 type gathered struct {
 	numbers []int64 // ascending
 	x       *points.Dense
-}
-
-// join puts what elements have passed on in the order of the rows.
-func join(parts func(*Gathered) bool) gathered {
-	all := slices.DeleteFunc(job.Collect(parts), func(g Gathered) bool { return len(g.Numbers) == 0 })
-	slices.SortFunc(all, func(a, b Gathered) int { return cmp.Compare(a.Numbers[0], b.Numbers[0]) })
-	out := gathered{x: &points.Dense{}}
-	for _, g := range all {
-		if n := len(out.numbers); n > 0 && g.Numbers[0] <= out.numbers[n-1] {
-			continue // the same element again
-		}
-		out.numbers = append(out.numbers, g.Numbers...)
-		out.x.N, out.x.D = len(out.numbers), len(g.Values)/len(g.Numbers)
-		out.x.Data = append(out.x.Data, g.Values...)
-	}
-	return out
 }
 
 // rows returns the points at the given rows.

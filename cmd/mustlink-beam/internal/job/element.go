@@ -109,6 +109,11 @@ func (c Config) settle(e shard.Element, bad []shard.Bad) error {
 	return c.BadRows.allows(int64(len(bad)), c.Rows)
 }
 
+// Over runs a DoFn that returns a [Tally] of each element, and judges these.
+func (c Config) Over(s beam.Scope, fn any, elements []shard.Element, options ...beam.Option) {
+	c.Judge(s, beam.ParDo(s, fn, Elements(s, elements), options...))
+}
+
 // Judge ends the job when the rows that are wrong are too many together.
 func (c Config) Judge(s beam.Scope, tallies beam.PCollection) {
 	s = s.Scope("judge")
@@ -132,4 +137,5 @@ func (f *judgeFn) ProcessElement(sum Tally) error {
 func init() {
 	register.Combiner1[Tally](&sumFn{})
 	register.DoFn1x1[Tally, error](&judgeFn{})
+	register.Emitter1[Tally]()
 }

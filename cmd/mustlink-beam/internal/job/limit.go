@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -32,11 +33,7 @@ func (l *Limit) Set(text string) error {
 	return nil
 }
 
-type limitError struct{}
-
-func (limitError) Error() string { return "a number of rows such as 100, or a share such as 0.5%" }
-
-var errLimit error = limitError{}
+var errLimit = errors.New("a number of rows such as 100, or a share such as 0.5%")
 
 func (l Limit) String() string {
 	if l.Percent > 0 {

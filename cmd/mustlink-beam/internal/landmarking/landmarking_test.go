@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { trial.Main(m) }
 
-// choose runs a rule on Prism and returns the numbers of the landmarks, after it has seen that their places are those of the rows.
+// choose runs a rule on Prism and returns the numbers of the landmarks, after it has seen that their coordinates are those of the rows.
 func choose(t *testing.T, set *shard.Set, workers int, o landmarking.Options, x *points.Dense) []int {
 	t.Helper()
 	dir := t.TempDir()

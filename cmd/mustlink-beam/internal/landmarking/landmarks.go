@@ -10,9 +10,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -59,7 +59,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Choose chooses landmarks and writes them: their places to one file and the numbers of their rows to another, unless that is "".
+// Choose chooses landmarks and writes them: their coordinates to one file and the numbers of their rows to another, unless that is "".
 func Choose(s beam.Scope, c job.Config, elements []shard.Element, o Options, path, rows string) {
 	s = s.Scope("landmarks")
 	var chosen beam.PCollection
@@ -69,7 +69,7 @@ func Choose(s beam.Scope, c job.Config, elements []shard.Element, o Options, pat
 	case Leverage:
 		chosen = leverage(s, c, job.Elements(s, elements), o)
 	default:
-		chosen = reservoir(s, c, job.Elements(s, elements), &drawFn{M: o.M, Seed: o.Seed, Stream: streamLandmarks, Weight: o.Weight}, true)
+		chosen = reservoir(s, job.Elements(s, elements), &drawFn{Config: c, M: o.M, Seed: o.Seed, Stream: streamLandmarks, Weight: o.Weight})
 	}
 	beam.ParDo0(s, &writeFn{Path: path, Rows: rows}, chosen)
 }
@@ -97,7 +97,7 @@ func (f *writeFn) write(d draw.Rows) error {
 			return err
 		}
 	}
-	return told.Save(f.Path, Found{len(d.Keys)})
+	return findings.Save(f.Path, Found{len(d.Keys)})
 }
 
 // WriteRows writes numbers of rows, a CSV of one column.

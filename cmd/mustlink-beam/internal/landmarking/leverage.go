@@ -7,9 +7,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
@@ -20,8 +20,6 @@ import (
 
 func init() {
 	register.DoFn4x1[context.Context, shard.Element, func(*draw.Rows) bool, func(draw.Rows), error](&leverageFn{})
-	register.Iter1[draw.Rows]()
-	register.Emitter1[draw.Rows]()
 }
 
 // leverageFn draws rows of an element with their leverage scores as weights. Its side input is the sample that these are estimated from;
@@ -41,13 +39,13 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 	if !samples(&sample) {
 		return nil
 	}
-	_, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) (err error) {
+	_, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) (err error) {
 		if f.scorer == nil {
 			if f.scorer, err = f.prepare(ctx, w.Engine, sample); err != nil {
 				return err
 			}
 		}
-		scores, err := f.scorer.Scores(ctx, w.Engine, places.Vectors(x))
+		scores, err := f.scorer.Scores(ctx, w.Engine, coordinates.Vectors(x))
 		if err != nil {
 			return err
 		}
@@ -66,7 +64,7 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 // prepare makes the scorer. The trace of the kernel matrix of all rows is estimated from the sample.
 func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample draw.Rows) (*landmarks.Scorer, error) {
 	sample.Ascending()
-	x := &points.Dense{N: len(sample.Keys), D: sample.Width(), Data: sample.Values}
+	x := coordinates.Vectors(sample.Matrix())
 	k, err := resolved(ctx, eng, f.Kernel, x)
 	if err != nil {
 		return nil, err
@@ -96,7 +94,7 @@ func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Poi
 
 // leverage returns a collection of the M rows drawn.
 func leverage(s beam.Scope, c job.Config, elements beam.PCollection, o Options) beam.PCollection {
-	sample := reservoir(s.Scope("sample"), c, elements, &drawFn{M: 2 * o.M, Seed: o.Seed, Stream: streamSample}, true)
+	sample := reservoir(s.Scope("sample"), elements, &drawFn{Config: c, M: 2 * o.M, Seed: o.Seed, Stream: streamSample})
 	parts := beam.ParDo(s, &leverageFn{Config: c, Kernel: o.Kernel, M: o.M, Seed: o.Seed, Rows: c.Rows}, elements, beam.SideInput{Input: sample})
 	return beam.Combine(s, &leastFn{M: o.M}, parts)
 }

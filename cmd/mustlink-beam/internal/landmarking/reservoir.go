@@ -9,17 +9,16 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
 func init() {
 	register.DoFn4x1[context.Context, shard.Element, func(draw.Rows), func(job.Tally), error](&drawFn{})
-	register.Emitter1[draw.Rows]()
-	register.Emitter1[job.Tally]()
+	register.Combiner1[draw.Rows](&leastFn{})
 }
 
 // The random numbers of the landmarks, and of the sample that leverage scores are estimated from.
@@ -39,7 +38,7 @@ type drawFn struct {
 
 func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(draw.Rows), tell func(job.Tally)) error {
 	var all draw.Rows
-	tally, err := places.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
+	tally, err := coordinates.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
 		return f.offer(&all, block, x)
 	})
 	if err != nil {
@@ -74,12 +73,18 @@ func (f *drawFn) offer(all *draw.Rows, block shard.Block, x blas.Matrix) error {
 	return nil
 }
 
+// leastFn merges rows drawn. The order of the merges does not matter.
+type leastFn struct{ M int }
+
+func (f *leastFn) MergeAccumulators(a, b draw.Rows) draw.Rows {
+	both := a.With(b)
+	both.Least(f.M, nil)
+	return both
+}
+
 // reservoir returns a collection of the M rows drawn.
-func reservoir(s beam.Scope, c job.Config, elements beam.PCollection, f *drawFn, judge bool) beam.PCollection {
-	f.Config = c
+func reservoir(s beam.Scope, elements beam.PCollection, f *drawFn) beam.PCollection {
 	parts, tallies := beam.ParDo2(s, f, elements)
-	if judge {
-		c.Judge(s, tallies)
-	}
+	f.Config.Judge(s, tallies)
 	return beam.Combine(s, &leastFn{M: f.M}, parts)
 }

@@ -47,7 +47,7 @@ func (f *medoidsFn) ProcessElement(ctx context.Context, s clustering.State) (dra
 // errLost is of a job that has failed before, with an error that is told.
 var errLost = errors.New("the job has failed")
 
-// choose returns the places of M different rows among those drawn, or of all when they are not more.
+// choose returns the positions of M different rows among those drawn, or of all when they are not more.
 func (f *medoidsFn) choose(ctx context.Context, eng *engine.Engine, s clustering.State) ([]int, error) {
 	x := s.Matrix()
 	if x.Rows <= f.M {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/points"
@@ -46,21 +46,21 @@ const (
 // search answers some rows of the bucket at a time, and writes the bucket's file.
 func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, pieces []Piece, tell func(Found)) error {
 	var values []float64
-	err := f.each(pieces, func(p Piece) int64 { return p.Home }, askedRows, func(x blas.Matrix, numbers []int64) error {
-		found := newLists(f.K, numbers)
-		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, amongRows, func(more blas.Matrix, others []int64) error {
+	err := f.each(pieces, func(p Piece) int64 { return p.Home }, askedRows, func(asked draw.Rows) error {
+		found := newLists(f.K, asked)
+		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, amongRows, func(among draw.Rows) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return found.search(ctx, w.Engine, x, more, others)
+			return found.search(ctx, w.Engine, among.Matrix(), among.Numbers)
 		})
 		if err != nil {
 			return err
 		}
 		found.pad()
-		for i, number := range numbers {
+		for i, number := range asked.Numbers {
 			if f.Routing.Sampling.draws(number) {
-				tell(Found{Row: number, Squared: found.squared[i]})
+				tell(Found{Row: number, Squared: squared(found.found[i])})
 			}
 		}
 		values, err = found.append(values)
@@ -73,25 +73,22 @@ func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, piec
 	return shard.WriteMatrix(f.Output.Name(bucket, f.Buckets), 2*f.K+1, values, Columns(f.K), nil)
 }
 
-// each reads the first rows of every piece, so many of each as rows says, and calls g with at most about most of them at a time.
-func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func(x blas.Matrix, numbers []int64) error) error {
-	var x blas.Matrix
-	var numbers []int64
+// each reads the first rows of every piece, so many of each as rows says, and calls g with at most about most of them at a time,
+// by ascending numbers.
+func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func(block draw.Rows) error) error {
+	var block draw.Rows
 	flush := func() error {
-		defer func() { x, numbers = blas.Matrix{}, nil }()
-		if x.Rows == 0 {
-			return nil
-		}
-		return g(x, numbers)
+		defer func() { block = draw.Rows{} }()
+		block.Ascending()
+		return g(block)
 	}
 	for _, p := range pieces {
 		err := f.Routing.read(p, rows(p), most, func(d *points.Dense) error {
 			for i := range d.N {
 				row := d.Row(i)
-				numbers, x.Data = append(numbers, int64(row[0])), append(x.Data, row[1:]...)
+				block.Take(int64(row[0]), row[1:])
 			}
-			x.Rows, x.Cols, x.Stride = x.Rows+d.N, d.D-1, d.D-1
-			if x.Rows < most {
+			if len(block.Numbers) < most {
 				return nil
 			}
 			return flush()
@@ -99,6 +96,9 @@ func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func
 		if err != nil {
 			return err
 		}
+	}
+	if len(block.Numbers) == 0 {
+		return nil
 	}
 	return flush()
 }

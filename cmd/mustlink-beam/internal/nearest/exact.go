@@ -7,8 +7,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
@@ -25,9 +26,7 @@ func Exact(s beam.Scope, c job.Config, elements []shard.Element, k int, out shar
 // ExactOf is [Exact] for some of the elements of a set.
 func ExactOf(s beam.Scope, c job.Config, elements, set []shard.Element, k int, out shard.Output) {
 	s = s.Scope("all pairs")
-	all := beam.CreateList(s, set)
-	tallies := beam.ParDo(s, &exactFn{Config: c, K: k, Output: out}, job.Elements(s, elements), beam.SideInput{Input: all})
-	c.Judge(s, tallies)
+	c.Over(s, &exactFn{Config: c, K: k, Output: out}, elements, beam.SideInput{Input: beam.CreateList(s, set)})
 }
 
 // exactFn finds the neighbours of the rows of an element among those of all.
@@ -39,13 +38,13 @@ type exactFn struct {
 
 func (f *exactFn) ProcessElement(ctx context.Context, e shard.Element, all func(*shard.Element) bool) (job.Tally, error) {
 	return f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		x, numbers, err := whole(ctx, w, r)
+		rows, err := whole(ctx, w, r)
 		if err != nil {
 			return 0, err
 		}
-		found := newLists(f.K, numbers)
+		found := newLists(f.K, rows)
 		for other := (shard.Element{}); all(&other); other = (shard.Element{}) {
-			if err := f.among(ctx, w, other, x, found); err != nil {
+			if err := f.among(ctx, w, other, found); err != nil {
 				return 0, err
 			}
 		}
@@ -53,32 +52,30 @@ func (f *exactFn) ProcessElement(ctx context.Context, e shard.Element, all func(
 		if err != nil {
 			return 0, err
 		}
-		return int64(len(numbers)), shard.WriteMatrix(f.Output.Name(e.Index, e.Count), 2*f.K+1, values, Columns(f.K), nil)
+		return int64(len(rows.Numbers)), shard.WriteMatrix(f.Output.Name(e.Index, e.Count), 2*f.K+1, values, Columns(f.K), nil)
 	})
 }
 
-// among looks for neighbours of x among the rows of one element.
-func (f *exactFn) among(ctx context.Context, w *job.Worker, e shard.Element, x blas.Matrix, found *lists) error {
+// among looks for neighbors among the rows of one element.
+func (f *exactFn) among(ctx context.Context, w *job.Worker, e shard.Element, found *lists) error {
 	r, err := e.Open(f.Config.Reading())
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	_, err = places.Each(ctx, w, r, func(block shard.Block, more blas.Matrix) error {
-		return found.search(ctx, w.Engine, x, more, block.Numbers)
+	_, err = coordinates.Each(ctx, w, r, func(block shard.Block, more blas.Matrix) error {
+		return found.search(ctx, w.Engine, more, block.Numbers)
 	})
 	return err
 }
 
-// whole returns the places of all rows of a reader, and their numbers.
-func whole(ctx context.Context, w *job.Worker, r *shard.Reader) (blas.Matrix, []int64, error) {
-	var all blas.Matrix
-	var numbers []int64
-	_, err := places.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
-		all.Rows, all.Cols, all.Stride = all.Rows+x.Rows, x.Cols, x.Cols
-		all.Data = append(all.Data, x.Data[:x.Rows*x.Cols]...)
-		numbers = append(numbers, block.Numbers...)
+// whole returns all rows of a reader.
+func whole(ctx context.Context, w *job.Worker, r *shard.Reader) (all draw.Rows, err error) {
+	_, err = coordinates.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
+		for i, number := range block.Numbers {
+			all.Take(number, x.Row(i))
+		}
 		return nil
 	})
-	return all, numbers, err
+	return all, err
 }

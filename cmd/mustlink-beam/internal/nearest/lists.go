@@ -3,10 +3,12 @@ package nearest
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -15,71 +17,68 @@ import (
 // lists are the k nearest rows found so far for some rows, the nearest first, of equally near ones that of the lower number. There may be
 // fewer.
 type lists struct {
-	k       int
-	own     []int64 // numbers of the rows themselves
-	numbers [][]int64
-	squared [][]float64
+	k     int
+	of    draw.Rows
+	found [][]neighbor
 }
 
-func newLists(k int, own []int64) *lists {
-	return &lists{k: k, own: own, numbers: make([][]int64, len(own)), squared: make([][]float64, len(own))}
+// neighbor is a row by its number, and its squared distance.
+type neighbor struct {
+	row     int64
+	squared float64
 }
 
-// search looks among more rows, whose numbers are given, for neighbours of x. None of them was offered before.
-func (l *lists) search(ctx context.Context, eng *engine.Engine, x, more blas.Matrix, numbers []int64) error {
-	if x.Rows == 0 || more.Rows == 0 {
+// none stands for a neighbor that a small bucket does not have.
+var none = neighbor{-1, math.MaxFloat64}
+
+func newLists(k int, of draw.Rows) *lists {
+	return &lists{k: k, of: of, found: make([][]neighbor, len(of.Numbers))}
+}
+
+// search looks for neighbors among more rows, whose numbers ascend: of equally near rows the first ones are found. None of them
+// was offered before.
+func (l *lists) search(ctx context.Context, eng *engine.Engine, more blas.Matrix, numbers []int64) error {
+	if len(l.found) == 0 || more.Rows == 0 {
 		return nil
-	}
-	if !slices.IsSorted(numbers) { // of equally near rows the first ones are found
-		more, numbers = ascending(more, numbers)
 	}
 	// One more than wanted, as a row itself may be among them.
 	count := min(l.k+1, more.Rows)
-	found, err := graph.NearestBetween(ctx, eng, kernel.Linear(), places.Vectors(x), places.Vectors(more), count)
+	near, err := graph.NearestBetween(ctx, eng, kernel.Linear(), coordinates.Vectors(l.of.Matrix()), coordinates.Vectors(more), count)
 	if err != nil {
 		return err
 	}
-	for i := range l.own {
-		index, squared := found.Of(i)
-		these := make([]int64, len(index))
+	for i, own := range l.of.Numbers {
+		list := l.found[i]
+		index, squared := near.Of(i)
 		for a, j := range index {
-			these[a] = numbers[j]
+			if numbers[j] != own {
+				list = append(list, neighbor{numbers[j], squared[a]})
+			}
 		}
-		l.numbers[i], l.squared[i] = merged(l.k, l.own[i], l.numbers[i], l.squared[i], these, squared)
+		slices.SortFunc(list, func(a, b neighbor) int {
+			return cmp.Or(cmp.Compare(a.squared, b.squared), cmp.Compare(a.row, b.row))
+		})
+		l.found[i] = list[:min(l.k, len(list))]
 	}
 	return nil
 }
 
-// ascending returns rows in the order of their numbers, copies.
-func ascending(x blas.Matrix, numbers []int64) (blas.Matrix, []int64) {
-	order := make([]int, len(numbers))
-	for i := range order {
-		order[i] = i
+// pad fills lists up to k rows with none.
+func (l *lists) pad() {
+	for i := range l.found {
+		for len(l.found[i]) < l.k {
+			l.found[i] = append(l.found[i], none)
+		}
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
-	out, sorted := blas.NewMatrix(x.Rows, x.Cols), make([]int64, len(numbers))
-	for to, from := range order {
-		copy(out.Row(to), x.Row(from))
-		sorted[to] = numbers[from]
-	}
-	return out, sorted
 }
 
-// merged returns the k nearest of two lists, without the row itself.
-func merged(k int, own int64, a []int64, da []float64, b []int64, db []float64) ([]int64, []float64) {
-	numbers, squared := make([]int64, 0, min(k, len(a)+len(b))), make([]float64, 0, min(k, len(a)+len(b)))
-	for len(numbers) < k && len(a)+len(b) > 0 {
-		if len(b) == 0 || len(a) > 0 && (da[0] < db[0] || da[0] == db[0] && a[0] <= b[0]) {
-			if a[0] != own {
-				numbers, squared = append(numbers, a[0]), append(squared, da[0])
-			}
-			a, da = a[1:], da[1:]
-			continue
+// squared returns the squared distances in some lists, one list after another.
+func squared(lists ...[]neighbor) []float64 {
+	var out []float64
+	for _, list := range lists {
+		for _, n := range list {
+			out = append(out, n.squared)
 		}
-		if b[0] != own {
-			numbers, squared = append(numbers, b[0]), append(squared, db[0])
-		}
-		b, db = b[1:], db[1:]
 	}
-	return numbers, squared
+	return out
 }

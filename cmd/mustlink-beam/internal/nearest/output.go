@@ -20,19 +20,20 @@ func Columns(k int) []string {
 
 // append adds the lists to the values of an output.
 func (l *lists) append(out []float64) ([]float64, error) {
-	for i, own := range l.own {
-		if len(l.numbers[i]) < l.k {
-			return out, fault.Data("", "row %d has %d other rows to choose from: want at least %d (fewer --neighbors, or fewer landmarks)", own, len(l.numbers[i]), l.k)
+	for i, own := range l.of.Numbers {
+		list := l.found[i]
+		if len(list) < l.k {
+			return out, fault.Data("", "row %d has %d other rows to choose from: want at least %d (fewer --neighbors, or fewer landmarks)", own, len(list), l.k)
 		}
 		out = append(out, float64(own))
-		for _, number := range l.numbers[i] {
-			out = append(out, float64(number))
+		for _, n := range list {
+			out = append(out, float64(n.row))
 		}
-		for a, squared := range l.squared[i] {
-			if l.numbers[i][a] == none {
-				squared = none
+		for _, n := range list {
+			if n == none {
+				n.squared = -1
 			}
-			out = append(out, squared)
+			out = append(out, n.squared)
 		}
 	}
 	return out, nil

@@ -1,27 +1,24 @@
 package nearest
 
 import (
-	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/told"
 )
 
 func init() {
-	register.DoFn3x2[context.Context, shard.Element, func(*Sample) bool, Exactly, error](&exactlyFn{})
+	register.DoFn3x2[context.Context, shard.Element, func(*draw.Rows) bool, Exactly, error](&exactlyFn{})
 	register.Combiner1[Exactly](&nearerFn{})
 	register.DoFn2x1[Exactly, func(*Found) bool, error](&recallFn{})
-	register.Iter1[Sample]()
 	register.Iter1[Found]()
 }
 
@@ -36,12 +33,6 @@ const sampling = 0x726563616c6c // "recall"
 
 func (s Sampling) draws(number int64) bool {
 	return draw.Uniform(s.Seed, sampling, number) < s.Chance
-}
-
-// Sample is a row of the sample.
-type Sample struct {
-	Row int64
-	X   []float64
 }
 
 // Found is what the bucket of a row of the sample has found: the squared distances, ascending.
@@ -62,42 +53,14 @@ type exactlyFn struct {
 	K      int
 }
 
-func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*Sample) bool) (Exactly, error) {
-	x, own := gather(samples)
-	found := newLists(f.K, own)
-	_, err := places.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, more blas.Matrix) error {
-		return found.search(ctx, w.Engine, x, more, block.Numbers)
+func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*draw.Rows) bool) (Exactly, error) {
+	found := newLists(f.K, draw.Join(samples))
+	_, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, more blas.Matrix) error {
+		return found.search(ctx, w.Engine, more, block.Numbers)
 	})
 	found.pad()
-	return Exactly{own, slices.Concat(found.squared...)}, err
+	return Exactly{found.of.Numbers, squared(found.found...)}, err
 }
-
-// gather returns the rows of the sample by their numbers.
-func gather(samples func(*Sample) bool) (blas.Matrix, []int64) {
-	all := job.Collect(samples)
-	slices.SortFunc(all, func(a, b Sample) int { return cmp.Compare(a.Row, b.Row) })
-	all = slices.CompactFunc(all, func(a, b Sample) bool { return a.Row == b.Row })
-	var x blas.Matrix
-	numbers := make([]int64, len(all))
-	for i, s := range all {
-		numbers[i] = s.Row
-		x.Rows, x.Cols, x.Stride = x.Rows+1, len(s.X), len(s.X)
-		x.Data = append(x.Data, s.X...)
-	}
-	return x, numbers
-}
-
-// pad fills lists up to k rows with none.
-func (l *lists) pad() {
-	for i := range l.own {
-		for len(l.numbers[i]) < l.k {
-			l.numbers[i], l.squared[i] = append(l.numbers[i], none), append(l.squared[i], math.MaxFloat64)
-		}
-	}
-}
-
-// none stands for a neighbour that a small bucket does not have.
-const none = -1
 
 // nearerFn merges what two sets of elements have. The order of the merges does not matter.
 type nearerFn struct{}
@@ -148,7 +111,7 @@ func (f *recallFn) ProcessElement(exact Exactly, found func(*Found) bool) error 
 	if r.Rows > 0 {
 		r.Recall = float64(hits) / float64(r.Rows*f.K)
 	}
-	return job.Tell(told.Save(f.Output, r))
+	return job.Tell(findings.Save(f.Output, r))
 }
 
 // measure compares the routed graph with the exact one of the sample.

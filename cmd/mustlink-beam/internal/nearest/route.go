@@ -9,9 +9,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -20,10 +20,8 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, shard.Element, func(int64, Piece), func(Sample), func(job.Tally), error](&routeFn{})
+	register.DoFn5x1[context.Context, shard.Element, func(int64, Piece), func(draw.Rows), func(job.Tally), error](&routeFn{})
 	register.Emitter2[int64, Piece]()
-	register.Emitter1[Sample]()
-	register.Emitter1[job.Tally]()
 }
 
 // Piece is what an element has put into one bucket: rows of its file of pieces, those first whose nearest landmark it is.
@@ -35,7 +33,7 @@ type Piece struct {
 
 // Routing says how rows go to buckets, one for each landmark.
 type Routing struct {
-	Landmarks string // path of their places
+	Landmarks string // path of their coordinates
 	Nearest   int    // landmarks in whose buckets a row is kept
 	Pieces    string // path after which the files of pieces are named
 	Sampling  Sampling
@@ -49,36 +47,39 @@ type routeFn struct {
 	Routing Routing
 }
 
-func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece), sample func(Sample), tell func(job.Tally)) error {
+func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece), sample func(draw.Rows), tell func(job.Tally)) error {
 	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		x, numbers, err := whole(ctx, w, r)
-		if err != nil || x.Rows == 0 {
+		rows, err := whole(ctx, w, r)
+		if err != nil || len(rows.Numbers) == 0 {
 			return 0, err
 		}
-		landmarks, err := places.Read(f.Routing.Landmarks)
+		x := rows.Matrix()
+		landmarks, err := coordinates.Read(f.Routing.Landmarks)
 		if err != nil {
 			return 0, err
 		}
 		if landmarks.Cols != x.Cols {
 			return 0, &fault.ShapeError{What: "number of columns of the landmarks", Got: landmarks.Cols, Want: fmt.Sprintf("%d, as the rows have", x.Cols)}
 		}
-		near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), places.Vectors(x), places.Vectors(landmarks), f.Routing.Nearest)
+		near, err := graph.NearestBetween(ctx, w.Engine, kernel.Linear(), coordinates.Vectors(x), coordinates.Vectors(landmarks), f.Routing.Nearest)
 		if err != nil {
 			return 0, err
 		}
 		stays := order(near)
 		piece := Piece{Element: e.Index, Count: e.Count}
-		if err := writePieces(f.Routing.file(piece), x, numbers, stays); err != nil {
+		if err := writePieces(f.Routing.file(piece), rows, stays); err != nil {
 			return 0, err
 		}
 		for _, s := range piece.split(stays) {
 			put(s.bucket, s.piece)
 		}
-		for i, number := range numbers {
+		var drawn draw.Rows
+		for i, number := range rows.Numbers {
 			if f.Routing.Sampling.draws(number) {
-				sample(Sample{number, slices.Clone(x.Row(i))})
+				drawn.Take(number, x.Row(i))
 			}
 		}
+		sample(drawn)
 		return 0, nil
 	})
 	if err != nil {
@@ -134,7 +135,8 @@ func (p Piece) split(stays []stay) []bucketed {
 }
 
 // writePieces writes the rows in the order in which they stay, each behind its number.
-func writePieces(path string, x blas.Matrix, numbers []int64, stays []stay) error {
+func writePieces(path string, rows draw.Rows, stays []stay) error {
+	x := rows.Matrix()
 	const most = 4096
 	var block []float64
 	next := func() (dataset.Rows, error) {
@@ -144,7 +146,7 @@ func writePieces(path string, x blas.Matrix, numbers []int64, stays []stay) erro
 		block = block[:0]
 		count := min(most, len(stays))
 		for _, s := range stays[:count] {
-			block = append(append(block, float64(numbers[s.row])), x.Row(s.row)...)
+			block = append(append(block, float64(rows.Numbers[s.row])), x.Row(s.row)...)
 		}
 		stays = stays[count:]
 		return dataset.Rows{Data: block}, nil

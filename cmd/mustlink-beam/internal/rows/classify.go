@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -29,9 +29,7 @@ type Training struct {
 
 // Classify gives every row the label that most of its nearest training rows have, and writes a file of labels for each element.
 func Classify(s beam.Scope, c job.Config, t Training, elements []shard.Element, out shard.Output) {
-	s = s.Scope("classify")
-	tallies := beam.ParDo(s, &classifyFn{Config: c, Training: t, Output: out}, job.Elements(s, elements))
-	c.Judge(s, tallies)
+	c.Over(s.Scope("classify"), &classifyFn{Config: c, Training: t, Output: out}, elements)
 }
 
 // classifyFn classifies the rows of an element.
@@ -54,7 +52,7 @@ func (f *classifyFn) ProcessElement(ctx context.Context, e shard.Element) (job.T
 // classify writes labels to a file, block by block.
 func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, known *Known, path string) (int64, error) {
 	labelled, stop := ahead(ctx, r, catalog.BlockRows(known.Dim, 0), func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
-		x, err := places.Of(ctx, w, block)
+		x, err := coordinates.Of(ctx, w, block)
 		if err != nil {
 			return dataset.LabelRows{}, err
 		}
@@ -83,7 +81,7 @@ func (t Training) Load(ctx context.Context, w *job.Worker) (*Known, error) {
 	return job.Keep(w, "training "+t.Pattern, func() (*Known, error) { return t.read(ctx, w) })
 }
 
-// read reads the training rows and places them. All must be right.
+// read reads the training rows and finds their coordinates. All must be right.
 func (t Training) read(ctx context.Context, w *job.Worker) (*Known, error) {
 	set, err := shard.Plan(ctx, t.Pattern, shard.Options{})
 	if err != nil {
@@ -91,16 +89,11 @@ func (t Training) read(ctx context.Context, w *job.Worker) (*Known, error) {
 	}
 	known := &Known{Dim: set.Dim}
 	for _, e := range set.Elements {
-		block, bad, err := e.Whole(shard.Options{MemoryLimit: w.Engine.MemoryLimit()})
-		switch {
-		case err != nil:
+		block, err := e.Labeled(shard.Options{MemoryLimit: w.Engine.MemoryLimit()})
+		if err != nil {
 			return nil, err
-		case len(bad) > 0:
-			return nil, bad[0].Err()
-		case block.Labels == nil:
-			return nil, fault.Data(e.File, "it has no labels: want a column label")
 		}
-		x, err := places.Of(ctx, w, block)
+		x, err := coordinates.Of(ctx, w, block)
 		if err != nil {
 			return nil, err
 		}

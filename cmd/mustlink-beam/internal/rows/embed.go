@@ -8,8 +8,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 )
@@ -20,9 +20,7 @@ func init() {
 
 // Embed maps the rows of all elements to the coordinates of the model, and writes a file for each element.
 func Embed(s beam.Scope, c job.Config, elements []shard.Element, out shard.Output) {
-	s = s.Scope("embed")
-	tallies := beam.ParDo(s, &embedFn{Config: c, Output: out}, job.Elements(s, elements))
-	c.Judge(s, tallies)
+	c.Over(s.Scope("embed"), &embedFn{Config: c, Output: out}, elements)
 }
 
 // embedFn embeds the rows of an element.
@@ -41,7 +39,7 @@ func (f *embedFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tall
 func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, path string) (int64, error) {
 	dim := w.Model.Dim()
 	computed, stop := ahead(ctx, r, w.Model.Record().BlockRows(0), func(ctx context.Context, block shard.Block) (dataset.Rows, error) {
-		y, err := places.Of(ctx, w, block)
+		y, err := coordinates.Of(ctx, w, block)
 		return dataset.Rows{Data: y.Data, IDs: block.IDs}, err
 	})
 	defer stop()

@@ -5,15 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/places"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/score"
@@ -92,11 +93,7 @@ type labelPair struct{ truth, predicted string }
 // list returns counts in the order of labels.
 func list(counts map[labelPair]int64) Counts {
 	var c Counts
-	pairs := make([]labelPair, 0, len(counts))
-	for p := range counts {
-		pairs = append(pairs, p)
-	}
-	slices.SortFunc(pairs, func(a, b labelPair) int {
+	pairs := slices.SortedFunc(maps.Keys(counts), func(a, b labelPair) int {
 		return cmp.Or(cmp.Compare(a.truth, b.truth), cmp.Compare(a.predicted, b.predicted))
 	})
 	for _, p := range pairs {
@@ -149,7 +146,7 @@ func (f *sampleFn) ProcessElement(ctx context.Context, p shard.Pair, emit func(S
 			if err != nil {
 				return 0, err
 			}
-			x, err := places.Values(block.Data)
+			x, err := coordinates.Values(block.Data)
 			if err != nil {
 				return 0, err
 			}

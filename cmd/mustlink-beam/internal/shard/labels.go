@@ -38,10 +38,10 @@ func (e Element) Labels(o Options) ([]string, error) {
 		}
 	}
 	if errors.Is(err, io.EOF) {
-		err = (&Reader{e: e}).changed()
+		err = e.changed()
 	}
 	if err != nil {
-		return nil, (&Reader{e: e}).place(err)
+		return nil, e.place(err)
 	}
 	return labels, nil
 }
@@ -69,17 +69,25 @@ func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err erro
 // dataLabels returns the labels that stand beside the values of other files.
 func (e Element) dataLabels(o Options) ([]string, error) {
 	o.IgnoreLabels = false
-	block, bad, err := e.Whole(o)
+	block, err := e.Labeled(o)
 	if err != nil {
 		return nil, err
 	}
-	if len(bad) > 0 {
-		return nil, bad[0].Err()
-	}
-	if block.Labels == nil {
-		return nil, fault.Data(e.File, "it has no labels: want a column label")
-	}
 	return block.Labels, nil
+}
+
+// Labeled reads all rows of an element at once. A row that is wrong is an error, and so are rows without labels.
+func (e Element) Labeled(o Options) (Block, error) {
+	block, bad, err := e.Whole(o)
+	switch {
+	case err != nil:
+		return Block{}, err
+	case len(bad) > 0:
+		return Block{}, bad[0].Err()
+	case block.Labels == nil:
+		return Block{}, fault.Data(e.File, "it has no labels: want a column label")
+	}
+	return block, nil
 }
 
 // Pair is the same run of rows in two sets.

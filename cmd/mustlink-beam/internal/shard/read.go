@@ -57,7 +57,7 @@ func (e Element) Open(o Options) (*Reader, error) {
 	}
 	if err == nil {
 		if err = r.stream.Skip(int(skip)); err == io.EOF {
-			err = r.changed()
+			err = r.e.changed()
 		}
 	}
 	if err != nil {
@@ -94,12 +94,12 @@ func (r *Reader) Next(limit int) (Block, error) {
 	d, err := r.stream.Next(int(min(int64(limit), max(1, left))))
 	if err == io.EOF {
 		if r.passWrong(); r.next != r.e.First+r.e.Rows {
-			err = r.changed()
+			err = r.e.changed()
 		}
 		return Block{}, err
 	}
 	if err != nil {
-		return Block{}, r.place(err)
+		return Block{}, r.e.place(err)
 	}
 	r.values += int64(d.Points.Len()) * int64(d.Points.Dim())
 	return r.number(d)
@@ -123,7 +123,7 @@ func (r *Reader) number(d *dataset.Data) (Block, error) {
 	case n == d.Points.Len():
 		return b, nil
 	case r.e.closed():
-		return Block{}, r.changed()
+		return Block{}, r.e.changed()
 	case n == 0:
 		return Block{}, io.EOF
 	}
@@ -148,37 +148,37 @@ func (r *Reader) passWrong() {
 
 // passOver notes a row that is wrong.
 func (r *Reader) passOver(e *fault.DataError) {
-	moved := r.moved(e)
+	moved := r.e.moved(e)
 	if row := int64(moved.Row); row < r.e.First+r.e.Rows {
 		r.wrong[row] = true
 		r.bad = append(r.bad, Bad{File: r.e.File, Row: row, Line: int64(moved.Line), Offset: -1, Column: moved.Column, Reason: moved.Err.Error()})
 	}
 }
 
-// moved returns the error with the row and line of the file in place of those of the text that was read.
-func (r *Reader) moved(e *fault.DataError) *fault.DataError {
-	moved := *e
-	if r.e.Bytes > 0 {
+// moved returns the error with the row and line of the file instead of those of the text that was read.
+func (e Element) moved(wrong *fault.DataError) *fault.DataError {
+	moved := *wrong
+	if e.Bytes > 0 {
 		if moved.Row >= 0 {
-			moved.Row += int(r.e.First - r.e.Skip)
+			moved.Row += int(e.First - e.Skip)
 		}
 		if moved.Line > 0 {
-			moved.Line += int(r.e.Line)
+			moved.Line += int(e.Line)
 		}
 	}
 	return &moved
 }
 
 // place is moved for any error.
-func (r *Reader) place(err error) error {
-	if e, ok := err.(*fault.DataError); ok {
-		return r.moved(e)
+func (e Element) place(err error) error {
+	if wrong, ok := err.(*fault.DataError); ok {
+		return e.moved(wrong)
 	}
 	return err
 }
 
-func (r *Reader) changed() error {
-	return fault.Data(r.e.File, "it does not have %d rows from row %d on any more: want a file that stays as it is while a job reads it", r.e.Rows, r.e.First)
+func (e Element) changed() error {
+	return fault.Data(e.File, "it does not have %d rows from row %d on any more: want a file that stays as it is while a job reads it", e.Rows, e.First)
 }
 
 // Rows returns the number of rows passed so far, right or wrong.

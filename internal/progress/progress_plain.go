@@ -1,6 +1,6 @@
 //go:build purego
 
-package session
+package progress
 
 import (
 	"fmt"
@@ -8,20 +8,22 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
-// plainBar rewrites one line. The pure-Go build has it in place of mpb, which brings
+// bar rewrites one line. The pure-Go build has it instead of mpb, which brings
 // assembly stubs for system calls.
-type plainBar struct {
+type bar struct {
 	w     io.Writer
 	shown time.Time
 	stage string
 	width int // runes on the line
 }
 
-func newBar(w io.Writer) bar { return &plainBar{w: w} }
+// New returns a bar on a terminal.
+func New(w io.Writer) session.Bar { return &bar{w: w} }
 
-func (b *plainBar) show(p algorithms.Progress) {
+func (b *bar) Show(p algorithms.Progress) {
 	if p.Stage == b.stage && time.Since(b.shown) < 100*time.Millisecond {
 		return
 	}
@@ -35,4 +37,4 @@ func (b *plainBar) show(p algorithms.Progress) {
 	b.width = max(b.width, len(line))
 }
 
-func (b *plainBar) clear() { fmt.Fprintf(b.w, "\r%*s\r", b.width, "") }
+func (b *bar) Clear() { fmt.Fprintf(b.w, "\r%*s\r", b.width, "") }

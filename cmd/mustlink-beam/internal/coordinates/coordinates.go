@@ -1,5 +1,5 @@
-// Package places returns where rows are: at their own values, or where a model puts them.
-package places
+// Package coordinates returns those of rows: their own values, or what a model embeds them to.
+package coordinates
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Of returns the places of a block's rows, without gaps between them: the model's coordinates, or the values of vectors.
+// Of returns the coordinates of a block's rows, without gaps between them.
 func Of(ctx context.Context, w *job.Worker, block shard.Block) (blas.Matrix, error) {
 	if w.Model == nil {
 		x, err := Values(block.Data)
@@ -40,7 +40,7 @@ func Values(d *dataset.Data) (blas.Matrix, error) {
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, nil
 }
 
-// Dim returns the width of places, given that of rows.
+// Dim returns the number of coordinates, given that of rows.
 func Dim(w *job.Worker, rows int) int {
 	if w.Model == nil {
 		return rows
@@ -48,7 +48,7 @@ func Dim(w *job.Worker, rows int) int {
 	return w.Model.Dim()
 }
 
-// Each calls f with the places of all rows of a reader, some at a time, and returns the number of rows.
+// Each calls f with the coordinates of all rows of a reader, some at a time, and returns the number of rows.
 func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shard.Block, x blas.Matrix) error) (rows int64, err error) {
 	most := rowsEach(w)
 	for {

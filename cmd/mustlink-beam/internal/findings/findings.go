@@ -1,6 +1,6 @@
-// Package told carries what a pipeline has found to the program that started it: in a file beside the output, since a worker may be on
+// Package findings carries what a pipeline has found to the program that started it: in a file beside the output, since a worker may be on
 // another machine.
-package told
+package findings
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 //go:build !purego
 
-package session
+package progress
 
 import (
 	"fmt"
@@ -12,17 +12,19 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
-// mpbBar draws with mpb, which knows the terminal's width.
-type mpbBar struct {
+// bar draws with mpb, which knows the terminal's width.
+type bar struct {
 	container *mpb.Progress
 	bar       *mpb.Bar
 	stage     atomic.Value // string
 }
 
-func newBar(w io.Writer) bar {
-	b := &mpbBar{}
+// New returns a bar on a terminal.
+func New(w io.Writer) session.Bar {
+	b := &bar{}
 	b.stage.Store("")
 	b.container = mpb.New(mpb.WithOutput(w), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
 	b.bar = b.container.AddBar(0,
@@ -49,14 +51,14 @@ func percent(s decor.Statistics) string {
 	return fmt.Sprintf("%d%%", 100*s.Current/(s.Total-1))
 }
 
-func (b *mpbBar) show(p algorithms.Progress) {
+func (b *bar) Show(p algorithms.Progress) {
 	b.stage.Store(p.Stage)
 	// A bar that is complete goes away by itself: one fine step in a thousand keeps it.
 	b.bar.SetTotal(fine*int64(p.Total)+1, false)
 	b.bar.SetCurrent(fine * int64(p.Done))
 }
 
-func (b *mpbBar) clear() {
+func (b *bar) Clear() {
 	b.bar.Abort(true)
 	b.container.Wait()
 }

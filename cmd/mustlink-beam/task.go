@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// task is a command with its input, divided into elements.
+type task struct {
+	*app
+	*jobFlags
+	cmd    *cobra.Command
+	set    *shard.Set
+	config job.Config // for its workers
+}
+
+// begin divides the input of a command whose flags are checked. args are those of the command: a model, or none.
+func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, error) {
+	if check.Err != nil {
+		return nil, check.Err
+	}
+	set, err := shard.Plan(check.Cmd.Context(), j.input, shard.Options{Rows: j.rows, MemoryLimit: int64(a.MemoryLimit)})
+	if err != nil {
+		return nil, err
+	}
+	c := a.config(set)
+	c.BadRows, c.BadOutput = j.badRows, j.badOutput
+	if len(args) > 0 {
+		c.Model = args[0]
+	}
+	if _, err := c.Worker(); err != nil { // what is wrong with the model shows here
+		return nil, err
+	}
+	return &task{a, j, check.Cmd, set, c}, nil
+}
+
+// width returns the number of coordinates of the rows.
+func (t *task) width() (int, error) {
+	w, err := t.config.Worker()
+	if err != nil {
+		return 0, err
+	}
+	return coordinates.Dim(w, t.set.Dim), nil
+}
+
+// output looks whether files can be written for the elements, in one of the formats, all that matrices are written in for none given, and
+// that none of them is read.
+func (t *task) output(formats ...string) (shard.Output, error) {
+	out := shard.Output{Path: t.out}
+	if formats == nil {
+		formats = dataset.OutputFormats(shard.Extensions()...)
+	}
+	if err := out.Check(formats); err != nil {
+		return out, usage.RenameParams(err, "output path", "-o, --output")
+	}
+	for _, in := range t.set.Files {
+		if matches(out.Pattern(), in) {
+			return out, usage.Errorf("-o, --output %q stands for %s, which is also read: want another name", out.Path, in)
+		}
+	}
+	return out, out.Prepare(int64(len(t.set.Elements)))
+}
+
+// matches says whether a pattern names a path.
+func matches(pattern, path string) bool {
+	ok, err := filepath.Match(filepath.Clean(pattern), filepath.Clean(path))
+	return err == nil && ok
+}
+
+// outputFile looks whether a matrix can be written to one file, which is not one of those read.
+func (t *task) outputFile() error {
+	for _, in := range t.set.Files {
+		if in == t.out {
+			return usage.Errorf("-o, --output is %s, which is also read: want another name", t.out)
+		}
+	}
+	_, err := shard.Output{Path: t.out}.Matrix(nil)
+	return usage.RenameParams(err, "output path", "-o, --output")
+}
+
+// run runs a job.
+func (t *task) run(build func(s beam.Scope) error) (*report, error) {
+	done, err := job.Run(t.cmd.Context(), t.runner, build)
+	if err != nil {
+		return nil, err
+	}
+	return &report{Command: t.cmd.Name(), Rows: t.set.Rows, Files: len(t.set.Files), Elements: len(t.set.Elements),
+		BadRows: t.badPattern(), Job: done}, nil
+}
+
+// sure is a way to build a pipeline in which nothing can go wrong.
+func sure(build func(s beam.Scope)) func(s beam.Scope) error {
+	return func(s beam.Scope) error {
+		build(s)
+		return nil
+	}
+}
+
+// perElement runs a job that writes a file for each element, in one of the formats as output has them. It looks whether all
+// files are there, and prints the report with more lines of text, nil for none.
+func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out shard.Output), formats ...string) error {
+	out, err := t.output(formats...)
+	if err != nil {
+		return err
+	}
+	r, err := t.run(sure(func(s beam.Scope) { build(s, out) }))
+	if err != nil {
+		return err
+	}
+	count := int64(len(t.set.Elements))
+	for i := range count {
+		if _, err := os.Stat(out.Name(i, count)); err != nil {
+			return fmt.Errorf("the job is done, but not all of its output is there: %w", err)
+		}
+	}
+	r.Output = out.Pattern()
+	return t.print(r, more)
+}
+
+// reporting runs a job whose workers report what they have found, in a file next to the output.
+func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, error) {
+	if err := findings.Clear(t.out); err != nil {
+		return nil, err
+	}
+	r, err := t.run(build)
+	if err != nil {
+		return nil, err
+	}
+	if err := findings.Take(t.out, found); err != nil {
+		return nil, err
+	}
+	r.Output, r.Figures = t.out, found
+	return r, nil
+}
+
+// checkPoints makes sure that a file has points with as many coordinates as the rows of the job, and returns their number.
+func (t *task) checkPoints(path, what string) (int, error) {
+	m, err := coordinates.Read(path)
+	if err != nil {
+		return 0, err
+	}
+	width, err := t.width()
+	if err != nil {
+		return 0, err
+	}
+	if m.Cols != width {
+		return 0, fault.Data(path, "its %s have %d values: want %d, as the rows have", what, m.Cols, width)
+	}
+	return m.Rows, nil
+}
