@@ -13,7 +13,7 @@ import (
 var bench clitest.Program
 
 func TestMain(m *testing.M) {
-	os.Exit(clitest.Main(m, "mustlink-bench", &bench))
+	os.Exit(clitest.Main(m, "mustlink-bench", ".", &bench))
 }
 
 // buildMustlink builds the program that is measured, once.

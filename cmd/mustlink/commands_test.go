@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // column returns the values of a column of a CSV without quotes.
 func column(t *testing.T, text, name string) []string {
 	t.Helper()
-	list := lines(text)
+	list := clitest.Lines(text)
 	at := slices.Index(strings.Split(list[0], ","), name)
 	if at < 0 {
 		t.Fatalf("no column %q in %q", name, list[0])
@@ -43,7 +45,7 @@ func number64(t *testing.T, s string) float64 {
 func numbers(t *testing.T, text string, ids bool) [][]float64 {
 	t.Helper()
 	var out [][]float64
-	for _, l := range lines(text)[1:] {
+	for _, l := range clitest.Lines(text)[1:] {
 		fields := strings.Split(l, ",")
 		if ids {
 			fields = fields[1:]
@@ -72,14 +74,14 @@ func parse(t *testing.T, text string) map[string]any {
 func TestWarnings(t *testing.T) {
 	constant := func(dir string) {
 		var s strings.Builder
-		for i, l := range lines(blobs(20, 2, false)) {
+		for i, l := range clitest.Lines(clitest.Blobs(20, 2, false)) {
 			first := "5,"
 			if i == 0 {
 				first = "flat,"
 			}
 			s.WriteString(first + l + "\n")
 		}
-		write(t, dir, "data.csv", s.String())
+		clitest.Write(t, dir, "data.csv", s.String())
 	}
 	for _, c := range []struct {
 		name, links string
@@ -94,27 +96,27 @@ func TestWarnings(t *testing.T) {
 		{"duplicate", "i,j,link\n0,2,must\n2,0,must\n", nil, "", []string{"links.csv", "repeats"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := workspace(t)
+			dir := harness.Workspace(t)
 			if c.prepare != nil {
 				c.prepare(dir)
 			}
-			write(t, dir, "links.csv", c.links)
-			before := names(t, dir)
-			strict := run(t, dir, fit+c.flags+" --strict")
-			if strict.code != usage.ExitInput || !slices.Equal(before, names(t, dir)) {
-				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.code, names(t, dir), usage.ExitInput)
+			clitest.Write(t, dir, "links.csv", c.links)
+			before := clitest.Names(t, dir)
+			strict := harness.Run(t, dir, harness.Fit+c.flags+" --strict")
+			if strict.Code != usage.ExitInput || !slices.Equal(before, clitest.Names(t, dir)) {
+				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.Code, clitest.Names(t, dir), usage.ExitInput)
 			}
-			o := runOK(t, dir, fit+c.flags+" --json")
+			o := harness.RunOK(t, dir, harness.Fit+c.flags+" --json")
 			for _, w := range append(c.words, "mustlink: warning: ") {
-				if !strings.Contains(o.stderr, w) {
-					t.Errorf("no %q in %q", w, o.stderr)
+				if !strings.Contains(o.Stderr, w) {
+					t.Errorf("no %q in %q", w, o.Stderr)
 				}
 			}
-			if list := parse(t, o.stdout)["warnings"].([]any); len(list) != len(lines(o.stderr)) {
-				t.Errorf("%d warnings in the JSON, on standard error: %q", len(list), o.stderr)
+			if list := parse(t, o.Stdout)["warnings"].([]any); len(list) != len(clitest.Lines(o.Stderr)) {
+				t.Errorf("%d warnings in the JSON, on standard error: %q", len(list), o.Stderr)
 			}
 			// What was fitted serves.
-			runOK(t, dir, "embed out.mlk -i data.csv -o embedded.csv")
+			harness.RunOK(t, dir, "embed out.mlk -i data.csv -o embedded.csv")
 		})
 	}
 }
@@ -123,25 +125,25 @@ func TestWarnings(t *testing.T) {
 // classify, inspect, on files with ids.
 func TestFlow(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(60, 4, true))
-	runOK(t, dir, "links make -i data.csv --pairs 30 --links-by id -o links.csv")
-	if i := column(t, read(t, dir, "links.csv"), "i"); len(i) != 60 || !strings.HasPrefix(i[0], "p") {
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(60, 4, true))
+	harness.RunOK(t, dir, "links make -i data.csv --pairs 30 --links-by id -o links.csv")
+	if i := column(t, clitest.Read(t, dir, "links.csv"), "i"); len(i) != 60 || !strings.HasPrefix(i[0], "p") {
 		t.Fatalf("links.csv has %d links, the first of row %q: want 60, by id", len(i), i[0])
 	}
-	runOK(t, dir, "fit -m krca -i data.csv -c links.csv --links-by id --standardize -o model.mlk")
+	harness.RunOK(t, dir, "fit -m krca -i data.csv -c links.csv --links-by id --standardize -o model.mlk")
 
-	runOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
-	embedded := read(t, dir, "embedded.csv")
+	harness.RunOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
+	embedded := clitest.Read(t, dir, "embedded.csv")
 	if id := column(t, embedded, "id"); len(id) != 60 || id[59] != "p59" {
 		t.Errorf("ids of the embedding: %v", id)
 	}
 
 	// The learned distance is that of the learned kernel.
-	runOK(t, dir, "gram model.mlk -i data.csv -o gram.csv")
-	write(t, dir, "pairs.csv", "i,j\n0,1\n7,3\n4,4\n")
-	runOK(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv")
-	k := numbers(t, read(t, dir, "gram.csv"), true)
-	d := column(t, read(t, dir, "distances.csv"), "squared_distance")
+	harness.RunOK(t, dir, "gram model.mlk -i data.csv -o gram.csv")
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n7,3\n4,4\n")
+	harness.RunOK(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv")
+	k := numbers(t, clitest.Read(t, dir, "gram.csv"), true)
+	d := column(t, clitest.Read(t, dir, "distances.csv"), "squared_distance")
 	for p, pair := range [][2]int{{0, 1}, {7, 3}, {4, 4}} {
 		i, j := pair[0], pair[1]
 		want := k[i][i] + k[j][j] - 2*k[i][j]
@@ -149,8 +151,8 @@ func TestFlow(t *testing.T) {
 			t.Errorf("squared distance of %v is %g, by the Gram matrix %g", pair, got, want)
 		}
 	}
-	runOK(t, dir, "gram model.mlk -i data.csv -j data.csv -o cross.csv")
-	cross := numbers(t, read(t, dir, "cross.csv"), true)
+	harness.RunOK(t, dir, "gram model.mlk -i data.csv -j data.csv -o cross.csv")
+	cross := numbers(t, clitest.Read(t, dir, "cross.csv"), true)
 	for i := range k {
 		for j := range k {
 			if !(math.Abs(k[i][j]-cross[i][j]) <= 1e-9*k[i][i]) {
@@ -167,12 +169,12 @@ func TestFlow(t *testing.T) {
 		"cluster -i data.csv -n 2 -a kernel -k rbf:sigma=median",
 		"cluster model.mlk -i data.csv -n 2 -c links.csv --links-by id",
 	} {
-		report := parse(t, runOK(t, dir, line+" -o clusters.csv --json").stdout)
-		labels := read(t, dir, "clusters.csv")
+		report := parse(t, harness.RunOK(t, dir, line+" -o clusters.csv --json").Stdout)
+		labels := clitest.Read(t, dir, "clusters.csv")
 		if !strings.HasPrefix(labels, "id,label\np0,") {
 			t.Errorf("%s: labels begin with %q", line, labels[:20])
 		}
-		scores := parse(t, runOK(t, dir, "score --truth data.csv --predicted clusters.csv --json").stdout)
+		scores := parse(t, harness.RunOK(t, dir, "score --truth data.csv --predicted clusters.csv --json").Stdout)
 		if ari := scores["adjusted_rand"].(float64); ari < 0.75 {
 			t.Errorf("%s: adjusted Rand index %g: want at least 0.75", line, ari)
 		}
@@ -182,21 +184,21 @@ func TestFlow(t *testing.T) {
 		}
 	}
 
-	scores := parse(t, runOK(t, dir, "score --truth data.csv --embedding embedded.csv --json").stdout)
+	scores := parse(t, harness.RunOK(t, dir, "score --truth data.csv --embedding embedded.csv --json").Stdout)
 	if j := scores["j_ratio"].(float64); j < 1.2 {
 		t.Errorf("J of the embedding is %g", j)
 	}
 	for _, line := range []string{"classify model.mlk --train data.csv -i data.csv", "classify --train data.csv -i data.csv --standardize"} {
-		runOK(t, dir, line+" --neighbors 1 -o predicted.csv")
+		harness.RunOK(t, dir, line+" --neighbors 1 -o predicted.csv")
 		// The nearest neighbour of a training point is itself.
-		if got, want := column(t, read(t, dir, "predicted.csv"), "label"), column(t, read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
+		if got, want := column(t, clitest.Read(t, dir, "predicted.csv"), "label"), column(t, clitest.Read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
 			t.Errorf("%s: labels are not those of the nearest rows", line)
 		}
 	}
-	o := runOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --links-by id")
+	o := harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --links-by id")
 	for _, w := range []string{"krca", "rbf:sigma=", "f0, f1, f2, f3", "tensor", "30 must, 30 cannot, on the data of the fit"} {
-		if !strings.Contains(o.stdout, w) {
-			t.Errorf("inspect does not show %q:\n%s", w, o.stdout)
+		if !strings.Contains(o.Stdout, w) {
+			t.Errorf("inspect does not show %q:\n%s", w, o.Stdout)
 		}
 	}
 }
@@ -205,56 +207,56 @@ func TestFlow(t *testing.T) {
 // Triplets teach alone, by id, and beside links; the summary counts them.
 func TestTriplets(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(60, 4, true))
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(60, 4, true))
 	var text strings.Builder
 	text.WriteString("i,j,k\n")
 	for i := range 20 { // the two classes take turns
 		fmt.Fprintf(&text, "p%d,p%d,p%d\n", i, i+2, i+1)
 	}
-	write(t, dir, "triplets.csv", text.String())
+	clitest.Write(t, dir, "triplets.csv", text.String())
 	for _, method := range []string{"gml", "itml"} {
-		o := runOK(t, dir, "fit -m "+method+" -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
-		if !strings.Contains(o.stdout, "20") || !strings.Contains(o.stdout, "triplets") {
-			t.Errorf("%s: summary\n%s", method, o.stdout)
+		o := harness.RunOK(t, dir, "fit -m "+method+" -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
+		if !strings.Contains(o.Stdout, "20") || !strings.Contains(o.Stdout, "triplets") {
+			t.Errorf("%s: summary\n%s", method, o.Stdout)
 		}
-		runOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
+		harness.RunOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
 	}
-	runOK(t, dir, "fit -m scml -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
+	harness.RunOK(t, dir, "fit -m scml -i data.csv --triplets triplets.csv --links-by id -o model.mlk")
 	quadruplets := strings.ReplaceAll(strings.ReplaceAll(text.String(), "i,j,k", "i,j,l,k"), "\n", ",p30\n")
-	write(t, dir, "quadruplets.csv", strings.Replace(quadruplets, "i,j,l,k,p30", "i,j,l,k", 1))
-	o := runOK(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv --triplets triplets.csv --links-by id -o model.mlk")
-	if !strings.Contains(o.stdout, "triplets     20") || !strings.Contains(o.stdout, "quadruplets  20") {
-		t.Errorf("summary of lsml\n%s", o.stdout)
+	clitest.Write(t, dir, "quadruplets.csv", strings.Replace(quadruplets, "i,j,l,k,p30", "i,j,l,k", 1))
+	o := harness.RunOK(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv --triplets triplets.csv --links-by id -o model.mlk")
+	if !strings.Contains(o.Stdout, "triplets     20") || !strings.Contains(o.Stdout, "quadruplets  20") {
+		t.Errorf("summary of lsml\n%s", o.Stdout)
 	}
 	// All labels are every pair to a method that learns from pairs, and classes to one that does not.
 	for method, want := range map[string]string{"itml": "870 must, 900 cannot", "lmnn": "870 must, 1 cannot"} {
-		if o := runOK(t, dir, "fit -m "+method+" -i data.csv --links-from-labels all -o model.mlk"); !strings.Contains(o.stdout, want) {
-			t.Errorf("%s: want %q in\n%s", method, want, o.stdout)
+		if o := harness.RunOK(t, dir, "fit -m "+method+" -i data.csv --links-from-labels all -o model.mlk"); !strings.Contains(o.Stdout, want) {
+			t.Errorf("%s: want %q in\n%s", method, want, o.Stdout)
 		}
 	}
-	runWith(t, dir, text.String(), "fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
+	harness.RunWith(t, dir, text.String(), "fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
 }
 
 // Targets teach alone, from a file, standard input or the labels; links are ignored with a warning. The summary counts them.
 func TestTargets(t *testing.T) {
 	dir := t.TempDir()
-	data := strings.NewReplacer(",x\n", ",0\n", ",y\n", ",1\n").Replace(blobs(60, 4, false))
+	data := strings.NewReplacer(",x\n", ",0\n", ",y\n", ",1\n").Replace(clitest.Blobs(60, 4, false))
 	targets := "target\n" + strings.Repeat("0\n1\n", 30)
-	write(t, dir, "data.csv", data)
-	write(t, dir, "targets.csv", targets)
-	o := runOK(t, dir, "fit -m mlkr -i data.csv --targets targets.csv -o file.mlk")
-	if !strings.Contains(o.stdout, "targets    60\n") {
-		t.Errorf("summary\n%s", o.stdout)
+	clitest.Write(t, dir, "data.csv", data)
+	clitest.Write(t, dir, "targets.csv", targets)
+	o := harness.RunOK(t, dir, "fit -m mlkr -i data.csv --targets targets.csv -o file.mlk")
+	if !strings.Contains(o.Stdout, "targets    60\n") {
+		t.Errorf("summary\n%s", o.Stdout)
 	}
-	runOK(t, dir, "fit -m mlkr -i data.csv --targets labels -o labels.mlk")
-	runWith(t, dir, targets, "fit -m mlkr -i data.csv --targets - -o stream.mlk")
-	o = runOK(t, dir, "fit -m mlkr -i data.csv --targets labels --links-from-labels 5 -o linked.mlk")
-	if !strings.Contains(o.stderr, "mlkr learns from targets: 5 links ignored") {
-		t.Errorf("with links: %s", o.stderr)
+	harness.RunOK(t, dir, "fit -m mlkr -i data.csv --targets labels -o labels.mlk")
+	harness.RunWith(t, dir, targets, "fit -m mlkr -i data.csv --targets - -o stream.mlk")
+	o = harness.RunOK(t, dir, "fit -m mlkr -i data.csv --targets labels --links-from-labels 5 -o linked.mlk")
+	if !strings.Contains(o.Stderr, "mlkr learns from targets: 5 links ignored") {
+		t.Errorf("with links: %s", o.Stderr)
 	}
 	for _, name := range []string{"file", "labels", "stream", "linked"} {
-		runOK(t, dir, "embed "+name+".mlk -i data.csv -o "+name+".csv")
-		if read(t, dir, name+".csv") != read(t, dir, "file.csv") {
+		harness.RunOK(t, dir, "embed "+name+".mlk -i data.csv -o "+name+".csv")
+		if clitest.Read(t, dir, name+".csv") != clitest.Read(t, dir, "file.csv") {
 			t.Errorf("targets of %s give another model than those of a file", name)
 		}
 	}
@@ -262,60 +264,60 @@ func TestTargets(t *testing.T) {
 
 func TestStreams(t *testing.T) {
 	dir := t.TempDir()
-	data := blobs(40, 3, false)
-	write(t, dir, "data.csv", data)
-	write(t, dir, "data.csv.gz", data)
-	links := runWith(t, dir, data, "links make -i - --pairs 15 -o -")
-	if !strings.HasPrefix(links.stdout, "i,j,link\n") || !strings.Contains(links.stderr, "15 must-links") {
-		t.Errorf("standard output %q, standard error %q", links.stdout, links.stderr)
+	data := clitest.Blobs(40, 3, false)
+	clitest.Write(t, dir, "data.csv", data)
+	clitest.Write(t, dir, "data.csv.gz", data)
+	links := harness.RunWith(t, dir, data, "links make -i - --pairs 15 -o -")
+	if !strings.HasPrefix(links.Stdout, "i,j,link\n") || !strings.Contains(links.Stderr, "15 must-links") {
+		t.Errorf("standard output %q, standard error %q", links.Stdout, links.Stderr)
 	}
-	runWith(t, dir, links.stdout, "fit -m krca -i data.csv.gz -c - -o a.mlk")
-	write(t, dir, "links.csv.gz", links.stdout)
-	runWith(t, dir, data, "fit -m krca -i - -c links.csv.gz -o b.mlk")
+	harness.RunWith(t, dir, links.Stdout, "fit -m krca -i data.csv.gz -c - -o a.mlk")
+	clitest.Write(t, dir, "links.csv.gz", links.Stdout)
+	harness.RunWith(t, dir, data, "fit -m krca -i - -c links.csv.gz -o b.mlk")
 
-	want := runOK(t, dir, "embed a.mlk -i data.csv -o -").stdout
-	if got := runWith(t, dir, data, "embed b.mlk -i - -o -").stdout; got != want {
+	want := harness.RunOK(t, dir, "embed a.mlk -i data.csv -o -").Stdout
+	if got := harness.RunWith(t, dir, data, "embed b.mlk -i - -o -").Stdout; got != want {
 		t.Error("the same data and links by other ways give another embedding")
 	}
 	// A model goes through a pipe as well.
-	model := runWith(t, dir, links.stdout, "fit -q -m krca -i data.csv -c - -o -").stdout
-	if got := runWith(t, dir, model, "embed - -i data.csv -o -").stdout; got != want {
+	model := harness.RunWith(t, dir, links.Stdout, "fit -q -m krca -i data.csv -c - -o -").Stdout
+	if got := harness.RunWith(t, dir, model, "embed - -i data.csv -o -").Stdout; got != want {
 		t.Error("the model from a pipe gives another embedding")
 	}
-	runWith(t, dir, model, "inspect -")
-	cut := command(dir, "embed", "-", "-i", "data.csv", "-o", "out.csv")
+	harness.RunWith(t, dir, model, "inspect -")
+	cut := harness.Command(dir, "embed", "-", "-i", "data.csv", "-o", "out.csv")
 	cut.Stdin = strings.NewReader(model[:len(model)-9])
-	wantInputError(t, dir, finish(t, cut), names(t, dir), "standard input", "early")
+	harness.WantInputError(t, dir, clitest.Finish(t, cut), clitest.Names(t, dir), "standard input", "early")
 
-	runOK(t, dir, "embed a.mlk -i data.csv.gz -o out.csv.gz")
-	if read(t, dir, "out.csv.gz")[:2] != "\x1f\x8b" {
+	harness.RunOK(t, dir, "embed a.mlk -i data.csv.gz -o out.csv.gz")
+	if clitest.Read(t, dir, "out.csv.gz")[:2] != "\x1f\x8b" {
 		t.Error("out.csv.gz is not compressed")
 	}
-	write(t, dir, "want.csv", want)
+	clitest.Write(t, dir, "want.csv", want)
 	for _, in := range []string{"out.csv.gz", "want.csv"} {
-		runOK(t, dir, fmt.Sprintf("score --truth data.csv --embedding %s --json", in))
+		harness.RunOK(t, dir, fmt.Sprintf("score --truth data.csv --embedding %s --json", in))
 	}
 	// A binary stream goes from one command to the next.
-	npy := runOK(t, dir, "embed a.mlk -i data.csv -o - --format npy").stdout
-	piped := runWith(t, dir, npy, "cluster -i - --format npy -n 2 -o -").stdout
-	if direct := runOK(t, dir, "cluster a.mlk -i data.csv -n 2 -o -").stdout; piped != direct {
+	npy := harness.RunOK(t, dir, "embed a.mlk -i data.csv -o - --format npy").Stdout
+	piped := harness.RunWith(t, dir, npy, "cluster -i - --format npy -n 2 -o -").Stdout
+	if direct := harness.RunOK(t, dir, "cluster a.mlk -i data.csv -n 2 -o -").Stdout; piped != direct {
 		t.Error("clustering the embedding and clustering with the model differ")
 	}
 }
 
 // TestGramInput: a precomputed Gram matrix stands for its points.
 func TestGramInput(t *testing.T) {
-	dir := withModel(t)
-	runOK(t, dir, "gram model.mlk -i data.csv -o k.npy")
-	runOK(t, dir, "fit -m krca -i k.npy --gram -c links.csv -k linear -p eps_rel=1e-2 -o second.mlk")
-	runOK(t, dir, "embed second.mlk -i k.npy --gram -o embedded.csv")
-	if n := len(lines(read(t, dir, "embedded.csv"))); n != 21 {
+	dir := harness.WithModel(t)
+	harness.RunOK(t, dir, "gram model.mlk -i data.csv -o k.npy")
+	harness.RunOK(t, dir, "fit -m krca -i k.npy --gram -c links.csv -k linear -p eps_rel=1e-2 -o second.mlk")
+	harness.RunOK(t, dir, "embed second.mlk -i k.npy --gram -o embedded.csv")
+	if n := len(clitest.Lines(clitest.Read(t, dir, "embedded.csv"))); n != 21 {
 		t.Errorf("%d lines: want a header and 20 rows", n)
 	}
 	// New objects come as rows over the training objects, with their own diagonal.
-	runOK(t, dir, "gram model.mlk -i data.csv -o new.csv")
+	harness.RunOK(t, dir, "gram model.mlk -i data.csv -o new.csv")
 	var rows, diagonal []string
-	for i, l := range lines(read(t, dir, "new.csv")) {
+	for i, l := range clitest.Lines(clitest.Read(t, dir, "new.csv")) {
 		if i == 0 || i > 15 {
 			rows = append(rows, l)
 		}
@@ -323,10 +325,10 @@ func TestGramInput(t *testing.T) {
 			diagonal = append(diagonal, strings.Split(l, ",")[i-1])
 		}
 	}
-	write(t, dir, "new.csv", strings.Join(rows, "\n")+"\n")
-	write(t, dir, "diagonal.csv", "k\n"+strings.Join(diagonal, "\n")+"\n")
-	runOK(t, dir, "embed second.mlk -i new.csv --gram --gram-diagonal diagonal.csv -o new-embedded.csv")
-	all, part := numbers(t, read(t, dir, "embedded.csv"), false), numbers(t, read(t, dir, "new-embedded.csv"), false)
+	clitest.Write(t, dir, "new.csv", strings.Join(rows, "\n")+"\n")
+	clitest.Write(t, dir, "diagonal.csv", "k\n"+strings.Join(diagonal, "\n")+"\n")
+	harness.RunOK(t, dir, "embed second.mlk -i new.csv --gram --gram-diagonal diagonal.csv -o new-embedded.csv")
+	all, part := numbers(t, clitest.Read(t, dir, "embedded.csv"), false), numbers(t, clitest.Read(t, dir, "new-embedded.csv"), false)
 	for i := range part {
 		for j := range part[i] {
 			if !(math.Abs(part[i][j]-all[15+i][j]) <= 1e-9) {
@@ -334,20 +336,20 @@ func TestGramInput(t *testing.T) {
 			}
 		}
 	}
-	runOK(t, dir, "cluster -i k.npy --gram -a kernel -n 2 -o clusters.csv")
-	before := names(t, dir)
-	wantInputError(t, dir, run(t, dir, "cluster -i k.npy --gram -n 2 -o out.csv"), before, "k.npy", "-a kernel")
-	wantInputError(t, dir, run(t, dir, "embed second.mlk -i data.csv -o out.csv"), before, "data.csv")
+	harness.RunOK(t, dir, "cluster -i k.npy --gram -a kernel -n 2 -o clusters.csv")
+	before := clitest.Names(t, dir)
+	harness.WantInputError(t, dir, harness.Run(t, dir, "cluster -i k.npy --gram -n 2 -o out.csv"), before, "k.npy", "-a kernel")
+	harness.WantInputError(t, dir, harness.Run(t, dir, "embed second.mlk -i data.csv -o out.csv"), before, "data.csv")
 }
 
 // TestJSON: with --json standard output is one JSON value, with the fields that programs
 // rely on, whatever is warned about.
 func TestJSON(t *testing.T) {
-	dir := withModel(t)
-	runOK(t, dir, "cluster -i data.csv -n 2 -q -o clusters.csv")
-	write(t, dir, "pairs.csv", "i,j\n0,1\n")
+	dir := harness.WithModel(t)
+	harness.RunOK(t, dir, "cluster -i data.csv -n 2 -q -o clusters.csv")
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n")
 	for _, c := range []struct{ line, fields string }{
-		{fit, "method kernel n d must_links cannot_links chunklets dim converged iterations seconds model warnings"},
+		{harness.Fit, "method kernel n d must_links cannot_links chunklets dim converged iterations seconds model warnings"},
 		{"embed model.mlk -i data.csv -o out.csv", "method rows cols output warnings"},
 		{"gram model.mlk -i data.csv -o out.csv", "method rows cols output warnings"},
 		{"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv", "method rows cols output warnings"},
@@ -362,7 +364,7 @@ func TestJSON(t *testing.T) {
 		{"demo rings --points 60 --links 20 --repetitions 1", "points links repetitions seed seconds rows"},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			v := parse(t, runOK(t, dir, c.line+" --json").stdout)
+			v := parse(t, harness.RunOK(t, dir, c.line+" --json").Stdout)
 			for _, f := range strings.Fields(c.fields) {
 				if _, ok := v[f]; !ok {
 					t.Errorf("no field %q in %v", f, v)
@@ -374,38 +376,38 @@ func TestJSON(t *testing.T) {
 
 // TestCheck: every problem is listed, and the exit code tells.
 func TestCheck(t *testing.T) {
-	dir := workspace(t)
-	o := runOK(t, dir, "check -i data.csv -c links.csv")
-	if !strings.Contains(o.stdout, "20 x 3") || !strings.Contains(o.stdout, "no problems") {
-		t.Errorf("check of sound files prints %q", o.stdout)
+	dir := harness.Workspace(t)
+	o := harness.RunOK(t, dir, "check -i data.csv -c links.csv")
+	if !strings.Contains(o.Stdout, "20 x 3") || !strings.Contains(o.Stdout, "no problems") {
+		t.Errorf("check of sound files prints %q", o.Stdout)
 	}
-	write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
-	o = run(t, dir, "check -i bad.csv -c links.csv")
-	if o.code != usage.ExitInput {
-		t.Errorf("exit code %d: want %d", o.code, usage.ExitInput)
+	clitest.Write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
+	o = harness.Run(t, dir, "check -i bad.csv -c links.csv")
+	if o.Code != usage.ExitInput {
+		t.Errorf("exit code %d: want %d", o.Code, usage.ExitInput)
 	}
 	for _, w := range []string{"line 3", "line 4", "line 5", `column "a"`, `column "b"`} {
-		if !strings.Contains(o.stdout, w) {
-			t.Errorf("no %q in %q", w, o.stdout)
+		if !strings.Contains(o.Stdout, w) {
+			t.Errorf("no %q in %q", w, o.Stdout)
 		}
 	}
-	if !strings.Contains(o.stderr, "3 problems") {
-		t.Errorf("standard error is %q", o.stderr)
+	if !strings.Contains(o.Stderr, "3 problems") {
+		t.Errorf("standard error is %q", o.Stderr)
 	}
-	write(t, dir, "links.csv", "i,j,link\n0,0,must\n0,1,must\n1,0,cannot\n0,50,must\n")
-	o = run(t, dir, "check -i data.csv -c links.csv --json")
-	v := parse(t, o.stdout)
-	if problems := v["problems"].([]any); o.code != usage.ExitInput || v["ok"] != false || len(problems) != 3 {
-		t.Errorf("exit code %d, %v", o.code, v)
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,0,must\n0,1,must\n1,0,cannot\n0,50,must\n")
+	o = harness.Run(t, dir, "check -i data.csv -c links.csv --json")
+	v := parse(t, o.Stdout)
+	if problems := v["problems"].([]any); o.Code != usage.ExitInput || v["ok"] != false || len(problems) != 3 {
+		t.Errorf("exit code %d, %v", o.Code, v)
 	}
 }
 
 // TestClose: the closure holds what follows from the links.
 func TestClose(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "links.csv", "i,j,link\n0,1,must\n1,2,must\n2,3,cannot\n3,4,must\n")
-	runOK(t, dir, "links close -c links.csv -n 6 -o closed.csv")
-	got := lines(read(t, dir, "closed.csv"))
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n1,2,must\n2,3,cannot\n3,4,must\n")
+	harness.RunOK(t, dir, "links close -c links.csv -n 6 -o closed.csv")
+	got := clitest.Lines(clitest.Read(t, dir, "closed.csv"))
 	slices.Sort(got)
 	want := strings.Fields("0,1,must 0,2,must 0,3,cannot 0,4,cannot 1,2,must 1,3,cannot 1,4,cannot 2,3,cannot 2,4,cannot 3,4,must i,j,link")
 	if !slices.Equal(got, want) {
@@ -415,23 +417,23 @@ func TestClose(t *testing.T) {
 
 // TestQuiet: --quiet leaves warnings, and nothing else, of commands that write a file.
 func TestQuiet(t *testing.T) {
-	dir := workspace(t)
-	o := runOK(t, dir, fit+" --quiet")
-	if o.stdout != "" || !strings.HasPrefix(o.stderr, "mustlink: warning: krca uses must-links only") || len(lines(o.stderr)) != 1 {
-		t.Errorf("standard output %q, standard error %q", o.stdout, o.stderr)
+	dir := harness.Workspace(t)
+	o := harness.RunOK(t, dir, harness.Fit+" --quiet")
+	if o.Stdout != "" || !strings.HasPrefix(o.Stderr, "mustlink: warning: krca uses must-links only") || len(clitest.Lines(o.Stderr)) != 1 {
+		t.Errorf("standard output %q, standard error %q", o.Stdout, o.Stderr)
 	}
 }
 
 // TestReproducible: the same seed gives the same bytes for any number of workers, and
 // nothing is replaced when a later run fails.
 func TestReproducible(t *testing.T) {
-	dir := workspace(t)
+	dir := harness.Workspace(t)
 	var first string
 	for _, workers := range []string{"1", "2", "3"} {
-		runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o m.mlk --blas-threads 1 --workers "+workers)
-		runOK(t, dir, "embed m.mlk -q -i data.csv -o e.csv --blas-threads 1 --workers "+workers)
-		runOK(t, dir, "cluster m.mlk -q -i data.csv -n 2 -o c.csv --blas-threads 1 --workers "+workers)
-		got := read(t, dir, "e.csv") + read(t, dir, "c.csv")
+		harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o m.mlk --blas-threads 1 --workers "+workers)
+		harness.RunOK(t, dir, "embed m.mlk -q -i data.csv -o e.csv --blas-threads 1 --workers "+workers)
+		harness.RunOK(t, dir, "cluster m.mlk -q -i data.csv -n 2 -o c.csv --blas-threads 1 --workers "+workers)
+		got := clitest.Read(t, dir, "e.csv") + clitest.Read(t, dir, "c.csv")
 		if first == "" {
 			first = got
 		}
@@ -439,12 +441,12 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("--workers %s gives other bytes than --workers 1", workers)
 		}
 	}
-	model := read(t, dir, "m.mlk")
-	write(t, dir, "links.csv", "i,j,link\n0,99,must\n")
-	if o := run(t, dir, "fit -m krca -i data.csv -c links.csv -o m.mlk"); o.code != usage.ExitInput {
-		t.Errorf("exit code %d", o.code)
+	model := clitest.Read(t, dir, "m.mlk")
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,99,must\n")
+	if o := harness.Run(t, dir, "fit -m krca -i data.csv -c links.csv -o m.mlk"); o.Code != usage.ExitInput {
+		t.Errorf("exit code %d", o.Code)
 	}
-	if read(t, dir, "m.mlk") != model {
+	if clitest.Read(t, dir, "m.mlk") != model {
 		t.Error("a fit that failed changed the model file")
 	}
 }
@@ -453,7 +455,7 @@ func TestReproducible(t *testing.T) {
 // cannot, and -o leaves files that the other commands take.
 func TestDemo(t *testing.T) {
 	dir := t.TempDir()
-	v := parse(t, runOK(t, dir, "demo xor --points 200 --links 100 --repetitions 2 --json").stdout)
+	v := parse(t, harness.RunOK(t, dir, "demo xor --points 200 --links 100 --repetitions 2 --json").Stdout)
 	rand := map[string]float64{}
 	for _, r := range v["rows"].([]any) {
 		row := r.(map[string]any)
@@ -462,14 +464,14 @@ func TestDemo(t *testing.T) {
 	if rand["none"] > 0.6 || rand["krca"] < 0.95 {
 		t.Errorf("Rand index of unseen points: %v", rand)
 	}
-	if left := names(t, dir); len(left) > 0 {
+	if left := clitest.Names(t, dir); len(left) > 0 {
 		t.Errorf("the demo left %v", left)
 	}
-	runOK(t, dir, "demo xor --points 60 --links 20 --repetitions 1 -o out")
+	harness.RunOK(t, dir, "demo xor --points 60 --links 20 --repetitions 1 -o out")
 	sub := filepath.Join(dir, "out")
-	runOK(t, sub, "cluster xor-krca.mlk -i xor-unseen.csv -n 2 -o clusters.csv")
-	runOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
-	if page := read(t, sub, "xor-report.html"); !strings.Contains(page, "raw points") || !strings.Contains(page, "lleratio") {
+	harness.RunOK(t, sub, "cluster xor-krca.mlk -i xor-unseen.csv -n 2 -o clusters.csv")
+	harness.RunOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
+	if page := clitest.Read(t, sub, "xor-report.html"); !strings.Contains(page, "raw points") || !strings.Contains(page, "lleratio") {
 		t.Error("the page does not hold the metrics")
 	}
 }
@@ -478,18 +480,18 @@ func TestDemo(t *testing.T) {
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,score,plot,update,links make,links close,check,inspect,demo,info", ",") {
-		o := runOK(t, dir, name+" --help")
+		o := harness.RunOK(t, dir, name+" --help")
 		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
-			if !strings.Contains(o.stdout, w) {
+			if !strings.Contains(o.Stdout, w) {
 				t.Errorf("help of %s does not contain %q", name, w)
 			}
 		}
 	}
-	if o := runOK(t, dir, "--version"); !strings.HasPrefix(o.stdout, "mustlink ") {
-		t.Errorf("--version prints %q", o.stdout)
+	if o := harness.RunOK(t, dir, "--version"); !strings.HasPrefix(o.Stdout, "mustlink ") {
+		t.Errorf("--version prints %q", o.Stdout)
 	}
-	if o := runOK(t, dir, ""); !strings.Contains(o.stdout, "Usage:") {
-		t.Errorf("no arguments print %q", o.stdout)
+	if o := harness.RunOK(t, dir, ""); !strings.Contains(o.Stdout, "Usage:") {
+		t.Errorf("no arguments print %q", o.Stdout)
 	}
 }
 
@@ -510,12 +512,12 @@ func TestCompletion(t *testing.T) {
 		{[]string{"cluster", "-a", ""}, "constrained"},
 		{[]string{"demo", ""}, "chessboard"},
 	} {
-		o := finish(t, command(dir, append([]string{"__complete"}, c.args...)...))
-		if o.code != usage.ExitOK || !strings.Contains(o.stdout, c.word) {
-			t.Errorf("completions of %q: %q: want %q among them", c.args, o.stdout, c.word)
+		o := clitest.Finish(t, harness.Command(dir, append([]string{"__complete"}, c.args...)...))
+		if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, c.word) {
+			t.Errorf("completions of %q: %q: want %q among them", c.args, o.Stdout, c.word)
 		}
 	}
-	if o := runOK(t, dir, "completion bash"); !strings.Contains(o.stdout, "__start_mustlink") {
+	if o := harness.RunOK(t, dir, "completion bash"); !strings.Contains(o.Stdout, "__start_mustlink") {
 		t.Error("completion bash prints no script")
 	}
 }
@@ -524,17 +526,17 @@ func TestCompletion(t *testing.T) {
 // backend that the environment asks for.
 func TestInfoNamesTheBuild(t *testing.T) {
 	dir := t.TempDir()
-	v := parse(t, runOK(t, dir, "info --json").stdout)
+	v := parse(t, harness.RunOK(t, dir, "info --json").Stdout)
 	var tags []string
 	for _, tag := range v["build_tags"].([]any) {
 		tags = append(tags, tag.(string))
 	}
-	if got := strings.Join(tags, ","); got != tagsOfTest() {
-		t.Errorf("build tags %q: want %q", got, tagsOfTest())
+	if got := strings.Join(tags, ","); got != clitest.Tags() {
+		t.Errorf("build tags %q: want %q", got, clitest.Tags())
 	}
-	cmd := command(dir, "info", "--json", "--workers", "3", "--memory-limit", "2GiB")
+	cmd := harness.Command(dir, "info", "--json", "--workers", "3", "--memory-limit", "2GiB")
 	cmd.Env = append(os.Environ(), "MUSTLINK_BACKEND=gonum")
-	o := parse(t, finish(t, cmd).stdout)
+	o := parse(t, clitest.Finish(t, cmd).Stdout)
 	if o["backend"] != "gonum" || o["workers"] != 3.0 || o["memory_limit_bytes"] != float64(2<<30) {
 		t.Errorf("info shows %v", o)
 	}
@@ -549,7 +551,7 @@ func TestIonosphere(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var train, test strings.Builder
-	for i, l := range lines(read(t, folder, "ionosphere.csv")) {
+	for i, l := range clitest.Lines(clitest.Read(t, folder, "ionosphere.csv")) {
 		if i == 0 || i%2 == 1 {
 			train.WriteString(l + "\n")
 		}
@@ -557,16 +559,16 @@ func TestIonosphere(t *testing.T) {
 			test.WriteString(l + "\n")
 		}
 	}
-	write(t, dir, "train.csv", train.String())
-	write(t, dir, "test.csv", test.String())
-	runOK(t, dir, "links make -i train.csv --pairs 200 -o links.csv")
-	runOK(t, dir, "fit -m krca -i train.csv -c links.csv --standardize -o ion.mlk")
-	runOK(t, dir, "embed ion.mlk -i test.csv -o embedded.npy")
-	runOK(t, dir, "cluster -i test.csv -n 2 --standardize -o raw.csv")
-	runOK(t, dir, "cluster -i embedded.npy -n 2 -o learned.csv")
+	clitest.Write(t, dir, "train.csv", train.String())
+	clitest.Write(t, dir, "test.csv", test.String())
+	harness.RunOK(t, dir, "links make -i train.csv --pairs 200 -o links.csv")
+	harness.RunOK(t, dir, "fit -m krca -i train.csv -c links.csv --standardize -o ion.mlk")
+	harness.RunOK(t, dir, "embed ion.mlk -i test.csv -o embedded.npy")
+	harness.RunOK(t, dir, "cluster -i test.csv -n 2 --standardize -o raw.csv")
+	harness.RunOK(t, dir, "cluster -i embedded.npy -n 2 -o learned.csv")
 	ari := map[string]float64{}
 	for _, name := range []string{"raw", "learned"} {
-		v := parse(t, runOK(t, dir, "score --truth test.csv --predicted "+name+".csv --json").stdout)
+		v := parse(t, harness.RunOK(t, dir, "score --truth test.csv --predicted "+name+".csv --json").Stdout)
 		ari[name] = v["adjusted_rand"].(float64)
 	}
 	t.Logf("adjusted Rand index of held-out rows: %v", ari)
@@ -578,12 +580,12 @@ func TestIonosphere(t *testing.T) {
 // TestEmbedInBlocks: more points than are embedded at a time get the places that each gets alone,
 // and an error names the row of the file.
 func TestEmbedInBlocks(t *testing.T) {
-	dir := withModel(t)
+	dir := harness.WithModel(t)
 	mostRows := catalog.BlockRows(1, 0)
-	data := blobs(mostRows+7, 3, true)
-	write(t, dir, "many.csv", data)
-	runOK(t, dir, "embed model.mlk -i many.csv -o many-embedded.csv")
-	rows, embedded := lines(data), lines(read(t, dir, "many-embedded.csv"))
+	data := clitest.Blobs(mostRows+7, 3, true)
+	clitest.Write(t, dir, "many.csv", data)
+	harness.RunOK(t, dir, "embed model.mlk -i many.csv -o many-embedded.csv")
+	rows, embedded := clitest.Lines(data), clitest.Lines(clitest.Read(t, dir, "many-embedded.csv"))
 	if len(embedded) != mostRows+8 {
 		t.Fatalf("%d lines, want %d", len(embedded), mostRows+8)
 	}
@@ -593,14 +595,14 @@ func TestEmbedInBlocks(t *testing.T) {
 		few += rows[i] + "\n"
 		want += embedded[i] + "\n"
 	}
-	write(t, dir, "few.csv", few)
-	if got := runOK(t, dir, "embed model.mlk -i few.csv -o -").stdout; got != want {
+	clitest.Write(t, dir, "few.csv", few)
+	if got := harness.RunOK(t, dir, "embed model.mlk -i few.csv -o -").Stdout; got != want {
 		t.Errorf("rows %v alone:\n%s\nin the middle of others:\n%s", some, got, want)
 	}
-	runOK(t, dir, "fit -q -m krca -k linear -i data.csv -c links.csv -o linear.mlk")
+	harness.RunOK(t, dir, "fit -q -m krca -k linear -i data.csv -c links.csv -o linear.mlk")
 	rows[mostRows+3] = "far,1e300,1e300,1e300,x"
-	write(t, dir, "many.csv", strings.Join(rows, "\n")+"\n")
-	before := names(t, dir)
-	o := run(t, dir, "embed linear.mlk -i many.csv -o out.csv")
-	wantInputError(t, dir, o, before, "many.csv", fmt.Sprintf("row %d", mostRows+2))
+	clitest.Write(t, dir, "many.csv", strings.Join(rows, "\n")+"\n")
+	before := clitest.Names(t, dir)
+	o := harness.Run(t, dir, "embed linear.mlk -i many.csv -o out.csv")
+	harness.WantInputError(t, dir, o, before, "many.csv", fmt.Sprintf("row %d", mostRows+2))
 }

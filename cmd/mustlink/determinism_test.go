@@ -7,8 +7,10 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/internal/clitest"
 )
 
 // TestProcessesAgree: two runs of the command, with different numbers of workers, write the same bytes: the model
@@ -16,11 +18,11 @@ import (
 // order in every process. (Bits of OpenBLAS depend on its threads, whose number is given.)
 func TestProcessesAgree(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(30, 3, false))
-	runOK(t, dir, "links make -i data.csv --must 12 --cannot 12 --seed 2 -o links.csv -q")
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(30, 3, false))
+	harness.RunOK(t, dir, "links make -i data.csv --must 12 --cannot 12 --seed 2 -o links.csv -q")
 	for _, m := range catalog.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
-			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv "+lesson(t, dir, m, "links.csv", 30)+" --seed 3 -o %s")
+			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv "+harness.Lesson(t, dir, m, "links.csv", 30)+" --seed 3 -o %s")
 			sameFiles(t, dir, "places.npy", "embed -q 1model -i data.csv -o %s")
 		})
 	}
@@ -39,8 +41,8 @@ func sameFiles(t *testing.T, dir, name, line string) {
 			threads = 2
 		}
 		path := fmt.Sprintf("%d%s", i+1, name)
-		runOK(t, dir, fmt.Sprintf(line, path)+fmt.Sprintf(" --workers %d --blas-threads %d", workers, threads))
-		written[i] = read(t, dir, path)
+		harness.RunOK(t, dir, fmt.Sprintf(line, path)+fmt.Sprintf(" --workers %d --blas-threads %d", workers, threads))
+		written[i] = clitest.Read(t, dir, path)
 		if file, err := model.ReadFile(filepath.Join(dir, path)); err == nil {
 			data, err := enginetest.Timeless(file)
 			if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -64,51 +66,51 @@ func idx(dims []int, values []byte) string {
 // TestSequences goes through every command with sequences.
 func TestSequences(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "train.fasta", proteins(24))
-	write(t, dir, "test.fa.gz", proteins(10))
-	runOK(t, dir, "links make -i train.fasta --labels-from-header --pairs 20 --links-by id -o links.csv")
-	if text := read(t, dir, "links.csv"); !strings.Contains(text, "p1") {
+	clitest.Write(t, dir, "train.fasta", proteins(24))
+	clitest.Write(t, dir, "test.fa.gz", proteins(10))
+	harness.RunOK(t, dir, "links make -i train.fasta --labels-from-header --pairs 20 --links-by id -o links.csv")
+	if text := clitest.Read(t, dir, "links.csv"); !strings.Contains(text, "p1") {
 		t.Errorf("links without the names of records: %s", text)
 	}
 	for _, kernel := range []string{"spectrum:k=2", "rbf:sigma=1@spectrum:k=2"} {
-		o := runOK(t, dir, "fit -m krca -i train.fasta -c links.csv --links-by id -k "+kernel+" -o model.mlk")
-		if !strings.Contains(o.stdout, "24 sequences of 40 to 40 letters") || !strings.Contains(o.stdout, kernel) {
-			t.Errorf("summary of the fit: %s", o.stdout)
+		o := harness.RunOK(t, dir, "fit -m krca -i train.fasta -c links.csv --links-by id -k "+kernel+" -o model.mlk")
+		if !strings.Contains(o.Stdout, "24 sequences of 40 to 40 letters") || !strings.Contains(o.Stdout, kernel) {
+			t.Errorf("summary of the fit: %s", o.Stdout)
 		}
-		runOK(t, dir, "embed model.mlk -i test.fa.gz -o embedded.csv")
-		if head := lines(read(t, dir, "embedded.csv")); len(head) != 11 || !strings.HasPrefix(head[1], "p0,") {
+		harness.RunOK(t, dir, "embed model.mlk -i test.fa.gz -o embedded.csv")
+		if head := clitest.Lines(clitest.Read(t, dir, "embedded.csv")); len(head) != 11 || !strings.HasPrefix(head[1], "p0,") {
 			t.Errorf("embedding: %d lines, %s", len(head), head[1])
 		}
-		runOK(t, dir, "gram model.mlk -i test.fa.gz -j train.fasta -o gram.csv")
-		write(t, dir, "pairs.csv", "i,j\np0,p2\np0,p1\n")
-		runOK(t, dir, "distance model.mlk -i test.fa.gz --pairs pairs.csv --links-by id -o distances.csv")
-		if d := columnOf(t, read(t, dir, "distances.csv")); !(d[0] < d[1]) {
+		harness.RunOK(t, dir, "gram model.mlk -i test.fa.gz -j train.fasta -o gram.csv")
+		clitest.Write(t, dir, "pairs.csv", "i,j\np0,p2\np0,p1\n")
+		harness.RunOK(t, dir, "distance model.mlk -i test.fa.gz --pairs pairs.csv --links-by id -o distances.csv")
+		if d := columnOf(t, clitest.Read(t, dir, "distances.csv")); !(d[0] < d[1]) {
 			t.Errorf("%s: squared distances %v: want that within the class to be smaller", kernel, d)
 		}
 		for _, line := range []string{
 			"cluster model.mlk -i test.fa.gz -n 2 --labels-from-header --json -o out.csv",
 			"classify model.mlk --train train.fasta -i test.fa.gz --labels-from-header --json -o out.csv",
 		} {
-			v := parse(t, runOK(t, dir, line).stdout)
+			v := parse(t, harness.RunOK(t, dir, line).Stdout)
 			if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
 				t.Errorf("%s: %v", line, scores)
 			}
 		}
-		runOK(t, dir, "inspect model.mlk -i train.fasta -c links.csv --links-by id")
-		write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n")
-		runOK(t, dir, "update model.mlk -i test.fa.gz -c more.csv -o larger.mlk")
+		harness.RunOK(t, dir, "inspect model.mlk -i train.fasta -c links.csv --links-by id")
+		clitest.Write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n")
+		harness.RunOK(t, dir, "update model.mlk -i test.fa.gz -c more.csv -o larger.mlk")
 	}
-	v := parse(t, runOK(t, dir, "cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").stdout)
+	v := parse(t, harness.RunOK(t, dir, "cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
 		t.Errorf("kernel k-means on sequences: %v", scores)
 	}
-	if o := runOK(t, dir, "check -i train.fasta --labels-from-header -c links.csv --links-by id"); !strings.Contains(o.stdout, "24 sequences of 40 to 40 letters, labels of 2 classes, ids") {
-		t.Errorf("check: %s", o.stdout)
+	if o := harness.RunOK(t, dir, "check -i train.fasta --labels-from-header -c links.csv --links-by id"); !strings.Contains(o.Stdout, "24 sequences of 40 to 40 letters, labels of 2 classes, ids") {
+		t.Errorf("check: %s", o.Stdout)
 	}
-	runWith(t, dir, proteins(4), "embed model.mlk -i - --format fasta -o -")
-	write(t, dir, "truth.csv", "label\nh\ns\n")
-	write(t, dir, "two.fasta", proteins(2))
-	runOK(t, dir, "score --truth two.fasta --predicted truth.csv")
+	harness.RunWith(t, dir, proteins(4), "embed model.mlk -i - --format fasta -o -")
+	clitest.Write(t, dir, "truth.csv", "label\nh\ns\n")
+	clitest.Write(t, dir, "two.fasta", proteins(2))
+	harness.RunOK(t, dir, "score --truth two.fasta --predicted truth.csv")
 }
 
 // TestLettersOutside: letters outside the alphabet give one warning with their number and
@@ -116,20 +118,20 @@ func TestSequences(t *testing.T) {
 func TestLettersOutside(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Replace(proteins(6), "\n", "\nXXB", 1) // below the first header
-	write(t, dir, "data.fasta", strings.Replace(text, ">p3 s\n", ">p3 s\nx", 1))
-	write(t, dir, "links.csv", "i,j,link\n0,2,must\n")
+	clitest.Write(t, dir, "data.fasta", strings.Replace(text, ">p3 s\n", ">p3 s\nx", 1))
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n")
 	const line = "fit -m krca -i data.fasta -c links.csv -k spectrum:k=2 -o out.mlk"
-	o := runOK(t, dir, line)
+	o := harness.RunOK(t, dir, line)
 	for _, w := range []string{"data.fasta", "4 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (XB) in 2 records", `record "p0" on line 2`} {
-		if strings.Count(o.stderr, w) != 1 {
-			t.Errorf("warning without %q: %s", w, o.stderr)
+		if strings.Count(o.Stderr, w) != 1 {
+			t.Errorf("warning without %q: %s", w, o.Stderr)
 		}
 	}
-	if o = run(t, dir, line+" --strict"); o.code != usage.ExitInput || !strings.Contains(o.stderr, "warning with --strict") {
-		t.Errorf("--strict: exit code %d, %s", o.code, o.stderr)
+	if o = harness.Run(t, dir, line+" --strict"); o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "warning with --strict") {
+		t.Errorf("--strict: exit code %d, %s", o.Code, o.Stderr)
 	}
-	if o = runOK(t, dir, "check -i data.fasta"); !strings.Contains(o.stderr, "4 letters outside") || !strings.Contains(o.stdout, "no problems") {
-		t.Errorf("check: %s%s", o.stdout, o.stderr)
+	if o = harness.RunOK(t, dir, "check -i data.fasta"); !strings.Contains(o.Stderr, "4 letters outside") || !strings.Contains(o.Stdout, "no problems") {
+		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
 }
 
@@ -137,32 +139,32 @@ func TestLettersOutside(t *testing.T) {
 // in the rows that the model is applied to.
 func TestSparse(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "train.svm", sparseRows(24))
-	write(t, dir, "test.svm.gz", strings.Replace(sparseRows(10), " 10:1", "", 1))
-	runOK(t, dir, "links make -i train.svm --pairs 20 -o links.csv")
-	runOK(t, dir, "fit -m krca -i train.svm -c links.csv -k rbf:sigma=median -o model.mlk")
-	o := runOK(t, dir, "embed model.mlk -i test.svm.gz -o embedded.npy")
-	if o.stderr != "" {
-		t.Errorf("warnings: %s", o.stderr)
+	clitest.Write(t, dir, "train.svm", sparseRows(24))
+	clitest.Write(t, dir, "test.svm.gz", strings.Replace(sparseRows(10), " 10:1", "", 1))
+	harness.RunOK(t, dir, "links make -i train.svm --pairs 20 -o links.csv")
+	harness.RunOK(t, dir, "fit -m krca -i train.svm -c links.csv -k rbf:sigma=median -o model.mlk")
+	o := harness.RunOK(t, dir, "embed model.mlk -i test.svm.gz -o embedded.npy")
+	if o.Stderr != "" {
+		t.Errorf("warnings: %s", o.Stderr)
 	}
-	runOK(t, dir, "gram model.mlk -i test.svm.gz -j train.svm -o gram.csv")
-	write(t, dir, "pairs.csv", "i,j\n0,1\n")
-	runOK(t, dir, "distance model.mlk -i test.svm.gz --pairs pairs.csv -o distances.csv")
-	runOK(t, dir, "cluster -i test.svm.gz -n 2 -o raw.csv")
-	runOK(t, dir, "classify --train train.svm -i test.svm.gz -o raw.csv")
-	v := parse(t, runOK(t, dir, "classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").stdout)
+	harness.RunOK(t, dir, "gram model.mlk -i test.svm.gz -j train.svm -o gram.csv")
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n")
+	harness.RunOK(t, dir, "distance model.mlk -i test.svm.gz --pairs pairs.csv -o distances.csv")
+	harness.RunOK(t, dir, "cluster -i test.svm.gz -n 2 -o raw.csv")
+	harness.RunOK(t, dir, "classify --train train.svm -i test.svm.gz -o raw.csv")
+	v := parse(t, harness.RunOK(t, dir, "classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); !(scores["accuracy"].(float64) >= 0.8) {
 		t.Errorf("classification: %v", scores)
 	}
-	runOK(t, dir, "cluster model.mlk -i test.svm.gz -n 2 -o out.csv")
-	runOK(t, dir, "inspect model.mlk -i train.svm -c links.csv")
-	write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n")
-	runOK(t, dir, "update model.mlk -i test.svm.gz -c more.csv -o larger.mlk")
-	runOK(t, dir, "score --truth test.svm.gz --predicted out.csv")
-	runWith(t, dir, sparseRows(4), "embed model.mlk -i - --format svm -o -")
-	o = runOK(t, dir, "check -i train.svm --features 12")
-	if !strings.Contains(o.stdout, "24 x 12, sparse") || !strings.Contains(o.stderr, "2 of 12 features never occur") {
-		t.Errorf("check: %s%s", o.stdout, o.stderr)
+	harness.RunOK(t, dir, "cluster model.mlk -i test.svm.gz -n 2 -o out.csv")
+	harness.RunOK(t, dir, "inspect model.mlk -i train.svm -c links.csv")
+	clitest.Write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n")
+	harness.RunOK(t, dir, "update model.mlk -i test.svm.gz -c more.csv -o larger.mlk")
+	harness.RunOK(t, dir, "score --truth test.svm.gz --predicted out.csv")
+	harness.RunWith(t, dir, sparseRows(4), "embed model.mlk -i - --format svm -o -")
+	o = harness.RunOK(t, dir, "check -i train.svm --features 12")
+	if !strings.Contains(o.Stdout, "24 x 12, sparse") || !strings.Contains(o.Stderr, "2 of 12 features never occur") {
+		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
 }
 
@@ -174,15 +176,15 @@ func TestImages(t *testing.T) {
 		pixels = append(pixels, byte(200*(i%2)), byte(i), byte(3*i%7), byte(20+i%3))
 		labels = append(labels, byte(5+i%2))
 	}
-	write(t, dir, "x-idx3-ubyte.gz", idx([]int{12, 2, 2}, pixels))
-	write(t, dir, "y-idx1-ubyte", idx([]int{12}, labels))
-	runOK(t, dir, "links make -i x-idx3-ubyte.gz --labels y-idx1-ubyte --pairs 10 -o links.csv")
-	runOK(t, dir, "fit -m rca -i x-idx3-ubyte.gz -c links.csv --standardize -o model.mlk")
-	v := parse(t, runOK(t, dir, "cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").stdout)
+	clitest.Write(t, dir, "x-idx3-ubyte.gz", idx([]int{12, 2, 2}, pixels))
+	clitest.Write(t, dir, "y-idx1-ubyte", idx([]int{12}, labels))
+	harness.RunOK(t, dir, "links make -i x-idx3-ubyte.gz --labels y-idx1-ubyte --pairs 10 -o links.csv")
+	harness.RunOK(t, dir, "fit -m rca -i x-idx3-ubyte.gz -c links.csv --standardize -o model.mlk")
+	v := parse(t, harness.RunOK(t, dir, "cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); scores["rand"].(float64) != 1 {
 		t.Errorf("clustering: %v", scores)
 	}
-	if v = parse(t, runOK(t, dir, "score --truth y-idx1-ubyte --predicted out.csv --json").stdout); v["rand"].(float64) != 1 {
+	if v = parse(t, harness.RunOK(t, dir, "score --truth y-idx1-ubyte --predicted out.csv --json").Stdout); v["rand"].(float64) != 1 {
 		t.Errorf("score: %v", v)
 	}
 }
@@ -222,17 +224,17 @@ func TestBadSequences(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "data.fasta", c.content)
-			write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			before, o := names(t, dir), run(t, dir, c.line)
+			clitest.Write(t, dir, "data.fasta", c.content)
+			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
+			before, o := clitest.Names(t, dir), harness.Run(t, dir, c.line)
 			if c.name == "too short around a gap" { // a letter outside the alphabet is worth a warning of its own
-				warning, rest, _ := strings.Cut(o.stderr, "\n")
+				warning, rest, _ := strings.Cut(o.Stderr, "\n")
 				if !strings.Contains(warning, `1 letter outside the alphabet`) {
 					t.Errorf("warning %q", warning)
 				}
-				o.stderr = rest
+				o.Stderr = rest
 			}
-			wantInputError(t, dir, o, before, c.words...)
+			harness.WantInputError(t, dir, o, before, c.words...)
 		})
 	}
 }
@@ -244,17 +246,17 @@ func TestTFIDF(t *testing.T) {
 	for i := range 20 {
 		fmt.Fprintf(&text, "%d 1:%d %d:3 %d:1\n", i%2, 1+i%3, 2+i%2, 4+i%5)
 	}
-	write(t, dir, "data.svm", text.String())
-	write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n4,5,cannot\n")
-	runOK(t, dir, "fit -m krca -k linear -i data.svm -c links.csv --tfidf -o model.mlk")
-	o := runOK(t, dir, "inspect model.mlk")
-	if !strings.Contains(o.stdout, "tfidf") {
-		t.Errorf("inspect does not say how features are scaled:\n%s", o.stdout)
+	clitest.Write(t, dir, "data.svm", text.String())
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n4,5,cannot\n")
+	harness.RunOK(t, dir, "fit -m krca -k linear -i data.svm -c links.csv --tfidf -o model.mlk")
+	o := harness.RunOK(t, dir, "inspect model.mlk")
+	if !strings.Contains(o.Stdout, "tfidf") {
+		t.Errorf("inspect does not say how features are scaled:\n%s", o.Stdout)
 	}
 	// Twice the counts are the same text.
-	write(t, dir, "one.svm", "0 1:2 2:3 4:1\n0 1:4 2:6 4:2\n")
-	runOK(t, dir, "embed model.mlk -i one.svm --features 8 -o out.csv")
-	lines := strings.Split(strings.TrimSpace(read(t, dir, "out.csv")), "\n")
+	clitest.Write(t, dir, "one.svm", "0 1:2 2:3 4:1\n0 1:4 2:6 4:2\n")
+	harness.RunOK(t, dir, "embed model.mlk -i one.svm --features 8 -o out.csv")
+	lines := strings.Split(strings.TrimSpace(clitest.Read(t, dir, "out.csv")), "\n")
 	first, second := strings.Split(lines[1], ","), strings.Split(lines[2], ",")
 	for j := range first {
 		a, errA := strconv.ParseFloat(first[j], 64)
@@ -287,9 +289,9 @@ func TestBadSparse(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "data.svm", c.content)
-			write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			wantInputError(t, dir, run(t, dir, c.line), names(t, dir), c.words...)
+			clitest.Write(t, dir, "data.svm", c.content)
+			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
+			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), clitest.Names(t, dir), c.words...)
 		})
 	}
 }
@@ -312,26 +314,26 @@ func TestBadImages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "x-idx3-ubyte", c.content)
-			write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			wantInputError(t, dir, run(t, dir, c.line), names(t, dir), c.words...)
+			clitest.Write(t, dir, "x-idx3-ubyte", c.content)
+			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
+			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), clitest.Names(t, dir), c.words...)
 		})
 	}
 }
 
 // TestKindsOfPoints: a model takes the kind of points that it was fitted on.
 func TestKindsOfPoints(t *testing.T) {
-	dir := workspace(t)
-	write(t, dir, "seq.fasta", proteins(8))
-	write(t, dir, "seq2.fasta", strings.NewReplacer("L", "A", "M", "C").Replace(proteins(8)))
+	dir := harness.Workspace(t)
+	clitest.Write(t, dir, "seq.fasta", proteins(8))
+	clitest.Write(t, dir, "seq2.fasta", strings.NewReplacer("L", "A", "M", "C").Replace(proteins(8)))
 	// As many features as the protein alphabet has letters: the number alone tells nothing.
-	write(t, dir, "twenty.csv", blobs(8, 20, false))
-	write(t, dir, "wide.csv", blobs(8, 4, false))
-	write(t, dir, "rows.svm", "1 1:1\n2 4:1\n")
-	write(t, dir, "pairs.csv", "i,j,link\n0,1,must\n")
-	runOK(t, dir, "fit -q -m krca -i seq.fasta -c links.csv -k spectrum:k=2 -o seq.mlk")
-	runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o vec.mlk")
-	before := names(t, dir)
+	clitest.Write(t, dir, "twenty.csv", clitest.Blobs(8, 20, false))
+	clitest.Write(t, dir, "wide.csv", clitest.Blobs(8, 4, false))
+	clitest.Write(t, dir, "rows.svm", "1 1:1\n2 4:1\n")
+	clitest.Write(t, dir, "pairs.csv", "i,j,link\n0,1,must\n")
+	harness.RunOK(t, dir, "fit -q -m krca -i seq.fasta -c links.csv -k spectrum:k=2 -o seq.mlk")
+	harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o vec.mlk")
+	before := clitest.Names(t, dir)
 	for _, c := range []struct {
 		line  string
 		words []string
@@ -350,7 +352,7 @@ func TestKindsOfPoints(t *testing.T) {
 		{"embed seq.mlk -i seq2.fasta --alphabet ACDEFGHIKLMNPQRSTVWYX -o out.csv", []string{"seq2.fasta", "alphabet"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			wantInputError(t, dir, run(t, dir, c.line), before, c.words...)
+			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), before, c.words...)
 		})
 	}
 }
@@ -358,15 +360,15 @@ func TestKindsOfPoints(t *testing.T) {
 // TestBadGramShape: matrices whose shape or definiteness is wrong.
 func TestBadGramShape(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "gram.csv", "0,1,2\n1,0.1,0\n0.1,1,0\n0,0,1\n")
-	write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-	runOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p eps=0.1 -o model.mlk")
+	clitest.Write(t, dir, "gram.csv", "0,1,2\n1,0.1,0\n0.1,1,0\n0,0,1\n")
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
+	harness.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p eps=0.1 -o model.mlk")
 	// Its eigenvalues are -1, 1 and 3.
-	write(t, dir, "indefinite.csv", "0,1,2\n1,2,0\n2,1,0\n0,0,1\n")
-	write(t, dir, "narrow.csv", "0,1\n1,0\n0,1\n1,1\n")
-	write(t, dir, "one.csv", "k\n1\n")
-	write(t, dir, "ones.csv", "k\n1\n1\n2\n")
-	before := names(t, dir)
+	clitest.Write(t, dir, "indefinite.csv", "0,1,2\n1,2,0\n2,1,0\n0,0,1\n")
+	clitest.Write(t, dir, "narrow.csv", "0,1\n1,0\n0,1\n1,1\n")
+	clitest.Write(t, dir, "one.csv", "k\n1\n")
+	clitest.Write(t, dir, "ones.csv", "k\n1\n1\n2\n")
+	before := clitest.Names(t, dir)
 	for _, c := range []struct {
 		line  string
 		words []string
@@ -380,7 +382,7 @@ func TestBadGramShape(t *testing.T) {
 		{"update model.mlk -i gram.csv --gram -c links.csv -o out.mlk", []string{"model.mlk", "Gram"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			wantInputError(t, dir, run(t, dir, c.line), before, c.words...)
+			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), before, c.words...)
 		})
 	}
 }
@@ -388,18 +390,18 @@ func TestBadGramShape(t *testing.T) {
 // TestCheckFormats: check lists all problems of a file, not only the first.
 func TestCheckFormats(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "a.fasta", ">a\nXX\n>b\n>a\nACD\n")
-	write(t, dir, "a.svm", "1 0:1\n1 2:x 1:1\n2:1\n")
+	clitest.Write(t, dir, "a.fasta", ">a\nXX\n>b\n>a\nACD\n")
+	clitest.Write(t, dir, "a.svm", "1 0:1\n1 2:x 1:1\n2:1\n")
 	for file, want := range map[string][]string{
 		"a.fasta": {"line 1", "line 3", "line 4"},
 		"a.svm":   {"line 1", "line 2", "line 2", "line 3"},
 	} {
-		o := run(t, dir, "check -i "+file)
-		if got := lines(o.stdout); o.code != usage.ExitInput || len(got) != len(want) {
-			t.Errorf("%s: exit code %d, %q", file, o.code, got)
+		o := harness.Run(t, dir, "check -i "+file)
+		if got := clitest.Lines(o.Stdout); o.Code != usage.ExitInput || len(got) != len(want) {
+			t.Errorf("%s: exit code %d, %q", file, o.Code, got)
 			continue
 		}
-		for i, l := range lines(o.stdout) {
+		for i, l := range clitest.Lines(o.Stdout) {
 			if !strings.Contains(l, file) || !strings.Contains(l, want[i]) || !strings.HasSuffix(l, ")") {
 				t.Errorf("%s: problem %d is %q, want %s and a way to mend it", file, i, l, want[i])
 			}
@@ -415,9 +417,9 @@ func TestAdult(t *testing.T) {
 		t.Skip("MUSTLINK_DATA is not set")
 	}
 	dir := t.TempDir()
-	o := runOK(t, dir, "check -i "+folder+"/adult.svm.gz --features 123")
-	if !strings.Contains(o.stdout, "16281 x 123, sparse") || !strings.Contains(o.stderr, "1 of 123 features never occur") {
-		t.Errorf("check: %s%s", o.stdout, o.stderr)
+	o := harness.RunOK(t, dir, "check -i "+folder+"/adult.svm.gz --features 123")
+	if !strings.Contains(o.Stdout, "16281 x 123, sparse") || !strings.Contains(o.Stderr, "1 of 123 features never occur") {
+		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
-	runOK(t, dir, "links make -i "+folder+"/adult-train.svm.gz --must 100 --cannot 100 -o links.csv")
+	harness.RunOK(t, dir, "links make -i "+folder+"/adult-train.svm.gz --must 100 --cannot 100 -o links.csv")
 }

@@ -5,7 +5,17 @@ import (
 	"log"
 	"os"
 
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/apply"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/data"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/learn"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/look"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/moved"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
 	"github.com/mustlink/mustlink/internal/progress"
+	"github.com/mustlink/mustlink/internal/reference"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -16,9 +26,58 @@ const garbage = 32 << 20
 
 func main() {
 	log.SetOutput(io.Discard) // the plotting library logs what it also returns
-	s := &session.Session{
+	os.Exit(usage.Run(newRoot(&session.Session{
 		Name: "mustlink", Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Garbage: garbage,
 		NewBar: progress.New,
+	})))
+}
+
+// referenceIntro is the head of docs/cli.md.
+const referenceIntro = "# Command line\n\nThe help of every command and topic, as `mustlink help COMMAND` prints it. Made by `make docs-cli`: edit cmd/mustlink."
+
+// newRoot returns the whole command line.
+func newRoot(s *session.Session) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mustlink",
+		Short: "learn metrics from must-links and cannot-links, and apply them",
+		Long: `mustlink learns a metric from points and pairs: "these two belong together", "these
+two do not". In the learned metric clustering, k-NN and embedding get better, for new
+points too.
+
+A first tour, on a file data.csv with numeric columns and a column "label":
+
+  mustlink demo xor                                    # see what it does, no files needed
+  mustlink links make -i data.csv --pairs 200 -o links.csv
+  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
+  mustlink cluster model.mlk -i data.csv -n 2 -o clusters.csv
+  mustlink score --truth data.csv --predicted clusters.csv
+
+Data are read by extension: .csv, .npy, .parquet, .svm (svmlight), .idx or -ubyte (MNIST) and
+.fasta (sequences), each also .gz; "-" is standard input or output.
+Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
+Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,
+avx512, neon) choose the linear algebra; see mustlink info.`,
+		Version: catalog.Version(),
+		Args:    cobra.ArbitraryArgs,
+		RunE:    usage.UnknownCommand,
 	}
-	os.Exit(usage.Run(newRoot(&app{s})))
+	root.SetVersionTemplate("mustlink {{.Version}}\n")
+	s.Root(root)
+	addGroup(root, "learn", "Learn:", learn.Commands(s))
+	addGroup(root, "apply", "Apply:", apply.Commands(s))
+	addGroup(root, "files", "Files and figures:", append(data.Commands(s), look.Commands(s)...))
+	root.AddCommand(s.InfoCommand(), reference.Command(s, referenceIntro, "links"), moved.Bench())
+	root.AddCommand(topics.Commands()...)
+	topics.Help(root)
+	session.FlagsInOrder(root.Commands())
+	return root
+}
+
+// addGroup adds commands under a title of their own.
+func addGroup(root *cobra.Command, id, title string, commands []*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
 }

@@ -2,10 +2,11 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -13,11 +14,11 @@ import (
 // has the number and a way out, and nothing written.
 func TestMemoryLimitOfCommands(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(300, 3, false))
-	write(t, dir, "links.csv", fewLinks)
-	runOK(t, dir, "links make -q -i data.csv --pairs 40 -o many.csv")
-	runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
-	write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, false))
+	clitest.Write(t, dir, "links.csv", harness.FewLinks)
+	harness.RunOK(t, dir, "links make -q -i data.csv --pairs 40 -o many.csv")
+	harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
 	lines := []string{
 		"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv", "links make -i data.csv --pairs 5 -o out.csv", "check -i data.csv", "inspect model.mlk -i data.csv -c links.csv",
 	}
@@ -28,15 +29,15 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 	}
 	for _, m := range catalog.Methods() {
 		if !slices.Contains([]string{"npk", "sdplr", "simplenpkl"}, m.Name) { // which take few points
-			work = append(work, "fit -m "+m.Name+" -i data.csv "+lesson(t, dir, m, "many.csv", 300)+" -o out.mlk")
+			work = append(work, "fit -m "+m.Name+" -i data.csv "+harness.Lesson(t, dir, m, "many.csv", 300)+" -o out.mlk")
 		}
 	}
-	before, refused := names(t, dir), 0
+	before, refused := clitest.Names(t, dir), 0
 	refuse := func(line, limit string) {
 		t.Run(line+" "+limit, func(t *testing.T) {
-			o := run(t, dir, line+" --memory-limit "+limit)
-			o.stderr = withoutWarnings(o.stderr)
-			wantInputError(t, dir, o, before, "limit", "iB", ": ")
+			o := harness.Run(t, dir, line+" --memory-limit "+limit)
+			o.Stderr = harness.WithoutWarnings(o.Stderr)
+			harness.WantInputError(t, dir, o, before, "limit", "iB", ": ")
 			refused++
 		})
 	}
@@ -47,15 +48,4 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 		refuse(line, "8KiB") // enough for them, but not for the work
 	}
 	t.Logf("commands refused by --memory-limit: %d, all with code %d", refused, usage.ExitInput)
-}
-
-// withoutWarnings takes the lines of warnings off.
-func withoutWarnings(text string) string {
-	var rest strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "mustlink: warning: ") {
-			rest.WriteString(line)
-		}
-	}
-	return rest.String()
 }

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/session"
 )
 
@@ -39,9 +41,9 @@ func matrixIn(t *testing.T, dir, name string) ([]float64, []string) {
 // TestParquet: every command does with a .parquet file what it does with the .csv file of the same points, to the bit.
 func TestParquet(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(40, 3, true))
-	write(t, dir, "links.csv", fewLinks)
-	write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, true))
+	clitest.Write(t, dir, "links.csv", harness.FewLinks)
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
 	asParquet(t, dir, "data")
 	for _, ending := range []string{"csv", "parquet"} {
 		data := "data." + ending
@@ -58,11 +60,11 @@ func TestParquet(t *testing.T) {
 			"check -i DATA -c links.csv",
 			"plot -q END.mlk -i DATA -o END.svg",
 		} {
-			runOK(t, dir, strings.ReplaceAll(strings.ReplaceAll(line, "DATA", data), "END", ending))
+			harness.RunOK(t, dir, strings.ReplaceAll(strings.ReplaceAll(line, "DATA", data), "END", ending))
 		}
 	}
 	for _, name := range []string{"-embed.csv", "-embed.parquet", "-embed.npy.gz", "-gram.parquet", "-distance.parquet", "-cluster.csv", "-classify.csv", "-links.csv"} {
-		if read(t, dir, "csv"+name) != read(t, dir, "parquet"+name) {
+		if clitest.Read(t, dir, "csv"+name) != clitest.Read(t, dir, "parquet"+name) {
 			t.Errorf("%s is another from .parquet than from .csv", name)
 		}
 	}
@@ -77,19 +79,19 @@ func TestParquet(t *testing.T) {
 		}
 	}
 	// Through pipes.
-	content := read(t, dir, "data.parquet")
-	if o := runWith(t, dir, content, "embed -q csv.mlk -i - --format parquet -o piped.csv"); o.stdout != "" || read(t, dir, "piped.csv") != read(t, dir, "csv-embed.csv") {
+	content := clitest.Read(t, dir, "data.parquet")
+	if o := harness.RunWith(t, dir, content, "embed -q csv.mlk -i - --format parquet -o piped.csv"); o.Stdout != "" || clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "csv-embed.csv") {
 		t.Error("a pipe of .parquet is embedded as something else")
 	}
-	piped := runWith(t, dir, content, "embed -q csv.mlk -i - --format parquet -o -").stdout
-	if piped != read(t, dir, "csv-embed.parquet") {
+	piped := harness.RunWith(t, dir, content, "embed -q csv.mlk -i - --format parquet -o -").Stdout
+	if piped != clitest.Read(t, dir, "csv-embed.parquet") {
 		t.Errorf("%d bytes of .parquet on standard output", len(piped))
 	}
 }
 
 // TestParquetLarge: a file of many blocks passes within a limit that its values exceed.
 func TestParquetLarge(t *testing.T) {
-	dir := withModel(t)
+	dir := harness.WithModel(t)
 	const n, d = 300_000, 3
 	x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
 	for i := range x.Data {
@@ -100,10 +102,10 @@ func TestParquetLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := names(t, dir)
-	wantInputError(t, dir, run(t, dir, "links make -i large.parquet --pairs 5 --memory-limit 6MiB -o out.csv"), before, "large.parquet", "limit 6.0 MiB")
-	runOK(t, dir, "embed -q model.mlk -i large.parquet --memory-limit 6MiB -o a.parquet")
-	runOK(t, dir, "embed -q model.mlk -i large.npy -o b.npy")
+	before := clitest.Names(t, dir)
+	harness.WantInputError(t, dir, harness.Run(t, dir, "links make -i large.parquet --pairs 5 --memory-limit 6MiB -o out.csv"), before, "large.parquet", "limit 6.0 MiB")
+	harness.RunOK(t, dir, "embed -q model.mlk -i large.parquet --memory-limit 6MiB -o a.parquet")
+	harness.RunOK(t, dir, "embed -q model.mlk -i large.npy -o b.npy")
 	a, _ := matrixIn(t, dir, "a.parquet")
 	b, _ := matrixIn(t, dir, "b.npy")
 	tolerance := 0.0
@@ -118,7 +120,7 @@ func TestParquetLarge(t *testing.T) {
 
 // TestParquetBad: a bad value or column ends every command with its place, and leaves no output.
 func TestParquetBad(t *testing.T) {
-	dir := withModel(t)
+	dir := harness.WithModel(t)
 	x := &points.Dense{N: 3, D: 3, Data: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}
 	d := &dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}, IDs: []string{"p", "q", "p"}}
 	path := filepath.Join(dir, "x.parquet")
@@ -129,14 +131,14 @@ func TestParquetBad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := names(t, dir)
-	wantInputError(t, dir, run(t, dir, "fit -m krca -i x.parquet -c links.csv -o out.mlk"), before, "x.parquet", `column "id"`)
+	before := clitest.Names(t, dir)
+	harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i x.parquet -c links.csv -o out.mlk"), before, "x.parquet", `column "id"`)
 	content[len(content)/3] ^= 1
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"embed model.mlk -i x.parquet -o out.parquet", "gram model.mlk -i x.parquet -o out.parquet", "cluster -i x.parquet -n 2 -o out.csv"} {
-		wantInputError(t, dir, run(t, dir, line), before, "x.parquet")
+		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, "x.parquet")
 	}
-	wantInputError(t, dir, run(t, dir, "embed model.mlk -i data.csv -o out.parkett"), before, ".csv or .npy or .parquet")
+	harness.WantInputError(t, dir, harness.Run(t, dir, "embed model.mlk -i data.csv -o out.parkett"), before, ".csv or .npy or .parquet")
 }

@@ -5,11 +5,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
 )
 
 // TestPlot: learned and raw points become pictures of every format, the same bytes each time.
 func TestPlot(t *testing.T) {
-	dir := withModel(t)
+	dir := harness.WithModel(t)
 	for _, line := range []string{
 		"plot model.mlk -i data.csv -c links.csv -o %",
 		"plot model.mlk -i data.csv --dims 1,0 --title learned --no-legend -o %",
@@ -18,30 +21,30 @@ func TestPlot(t *testing.T) {
 		"plot -i data.csv --dims 0,2 -o %",
 	} {
 		for _, name := range []string{"p.png", "p.svg", "p.pdf"} {
-			runOK(t, dir, strings.ReplaceAll(line, "%", name))
-			first := read(t, dir, name)
-			runOK(t, dir, strings.ReplaceAll(line, "%", name)+" --workers 1")
-			if first != read(t, dir, name) {
+			harness.RunOK(t, dir, strings.ReplaceAll(line, "%", name))
+			first := clitest.Read(t, dir, name)
+			harness.RunOK(t, dir, strings.ReplaceAll(line, "%", name)+" --workers 1")
+			if first != clitest.Read(t, dir, name) {
 				t.Errorf("%s, %s: the bytes differ in a second run", line, name)
 			}
 		}
 	}
-	if svg := read(t, dir, "p.svg"); !strings.Contains(svg, ">f0<") || !strings.Contains(svg, ">f2<") {
+	if svg := clitest.Read(t, dir, "p.svg"); !strings.Contains(svg, ">f0<") || !strings.Contains(svg, ">f2<") {
 		t.Error("the axes do not bear the names of the features")
 	}
-	runOK(t, dir, "plot -i data.csv --width 5 --height 3 --dpi 60 -o p.png")
-	if c, err := png.DecodeConfig(strings.NewReader(read(t, dir, "p.png"))); err != nil || c.Width != 300 || c.Height != 180 {
+	harness.RunOK(t, dir, "plot -i data.csv --width 5 --height 3 --dpi 60 -o p.png")
+	if c, err := png.DecodeConfig(strings.NewReader(clitest.Read(t, dir, "p.png"))); err != nil || c.Width != 300 || c.Height != 180 {
 		t.Errorf("%d x %d, error %v: want 300 x 180", c.Width, c.Height, err)
 	}
-	runOK(t, dir, "plot model.mlk -i data.csv --before --width 5 --height 3 --dpi 60 -o p.png")
-	if c, err := png.DecodeConfig(strings.NewReader(read(t, dir, "p.png"))); err != nil || c.Width != 600 || c.Height != 180 {
+	harness.RunOK(t, dir, "plot model.mlk -i data.csv --before --width 5 --height 3 --dpi 60 -o p.png")
+	if c, err := png.DecodeConfig(strings.NewReader(clitest.Read(t, dir, "p.png"))); err != nil || c.Width != 600 || c.Height != 180 {
 		t.Errorf("both pictures: %d x %d, error %v: want 600 x 180", c.Width, c.Height, err)
 	}
-	r := parse(t, runOK(t, dir, "plot -i data.csv -c links.csv --max-links 2 -o p.svg --json").stdout)
+	r := parse(t, harness.RunOK(t, dir, "plot -i data.csv -c links.csv --max-links 2 -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 2.0 || r["cannot_links_drawn"] != 1.0 || len(r["warnings"].([]any)) != 1 {
 		t.Errorf("report %v: want 2 must-links, 1 cannot-link and a warning", r)
 	}
-	if svg := read(t, dir, "p.svg"); !strings.Contains(svg, ">must-link (2 of ") {
+	if svg := clitest.Read(t, dir, "p.svg"); !strings.Contains(svg, ">must-link (2 of ") {
 		t.Error("the legend does not say that links were left out")
 	}
 }
@@ -49,7 +52,7 @@ func TestPlot(t *testing.T) {
 // TestPlotFormats: --format names the picture on a stream or under an odd name, or else the
 // data on a stream.
 func TestPlotFormats(t *testing.T) {
-	dir := withModel(t)
+	dir := harness.WithModel(t)
 	for line, begin := range map[string]string{
 		"plot -i data.csv -o -":                    "\x89PNG",
 		"plot -i data.csv --format svg -o -":       "<?xml",
@@ -62,15 +65,15 @@ func TestPlotFormats(t *testing.T) {
 		line, from, redirected := strings.Cut(line, " < ")
 		input := ""
 		if redirected {
-			input = read(t, dir, from)
+			input = clitest.Read(t, dir, from)
 		}
-		o := runWith(t, dir, input, line)
-		got := o.stdout
+		o := harness.RunWith(t, dir, input, line)
+		got := o.Stdout
 		if name, ok := strings.CutPrefix(line[strings.LastIndex(line, " ")+1:], "odd"); ok {
-			got = read(t, dir, "odd"+name)
+			got = clitest.Read(t, dir, "odd"+name)
 		}
-		if o.code != 0 || !strings.HasPrefix(got, begin) {
-			t.Errorf("%s: exit code %d, picture begins %.10q: want %q", line, o.code, got, begin)
+		if o.Code != 0 || !strings.HasPrefix(got, begin) {
+			t.Errorf("%s: exit code %d, picture begins %.10q: want %q", line, o.Code, got, begin)
 		}
 	}
 }
@@ -78,9 +81,9 @@ func TestPlotFormats(t *testing.T) {
 // TestPlotAxes: more than two coordinates are shown in their principal plane, learned or raw,
 // unless --dims names two; two are shown as they are.
 func TestPlotAxes(t *testing.T) {
-	dir := withModel(t)
-	write(t, dir, "two.csv", "width,height\n1,2\n3,5\n4,4\n")
-	write(t, dir, "one.csv", "width\n1\n3\n")
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "two.csv", "width,height\n1,2\n3,5\n4,4\n")
+	clitest.Write(t, dir, "one.csv", "width\n1\n3\n")
 	for line, want := range map[string]string{
 		"plot model.mlk -i data.csv":            "first principal component (",
 		"plot -i data.csv":                      "first principal component (",
@@ -90,7 +93,7 @@ func TestPlotAxes(t *testing.T) {
 		"plot -i two.csv --dims 1,0":            "height|width",
 		"plot -i one.csv":                       "width|",
 	} {
-		r := parse(t, runOK(t, dir, line+" -o p.svg --json").stdout)
+		r := parse(t, harness.RunOK(t, dir, line+" -o p.svg --json").Stdout)
 		axes := r["axes"].([]any)
 		if got := axes[0].(string) + "|" + axes[1].(string); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: axes %q: want %q", line, got, want)
@@ -100,31 +103,31 @@ func TestPlotAxes(t *testing.T) {
 
 // TestPlotLinks: chunklets are stars, and links that contradict each other a warning.
 func TestPlotLinks(t *testing.T) {
-	dir := withModel(t)
-	write(t, dir, "chunklets.csv", "i,chunklet\n0,a\n1,a\n2,a\n5,b\n6,b\n7,c\n")
-	write(t, dir, "odd.csv", "i,j,link\n0,1,must\n1,2,must\n0,2,cannot\n")
-	r := parse(t, runOK(t, dir, "plot -i data.csv -c chunklets.csv -o p.svg --json").stdout)
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "chunklets.csv", "i,chunklet\n0,a\n1,a\n2,a\n5,b\n6,b\n7,c\n")
+	clitest.Write(t, dir, "odd.csv", "i,j,link\n0,1,must\n1,2,must\n0,2,cannot\n")
+	r := parse(t, harness.RunOK(t, dir, "plot -i data.csv -c chunklets.csv -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 4.0 || r["chunklets_drawn"] != 0.0 {
 		t.Errorf("report %v: want the 4 pairs of the chunklets", r)
 	}
-	r = parse(t, runOK(t, dir, "plot -i data.csv -c chunklets.csv --chunklets -o p.svg --json").stdout)
+	r = parse(t, harness.RunOK(t, dir, "plot -i data.csv -c chunklets.csv --chunklets -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 0.0 || r["chunklets_drawn"] != 2.0 {
 		t.Errorf("report %v: want the 2 chunklets of more than one row", r)
 	}
-	if svg := read(t, dir, "p.svg"); !strings.Contains(svg, ">chunklet (2)<") {
+	if svg := clitest.Read(t, dir, "p.svg"); !strings.Contains(svg, ">chunklet (2)<") {
 		t.Error("the legend does not count the chunklets")
 	}
-	o := runOK(t, dir, "plot -i data.csv -c odd.csv -o p.svg")
-	if !strings.Contains(o.stderr, "odd.csv: ") || !strings.Contains(o.stderr, "cannot-link") {
-		t.Errorf("standard error %q: want a warning on links that contradict each other", o.stderr)
+	o := harness.RunOK(t, dir, "plot -i data.csv -c odd.csv -o p.svg")
+	if !strings.Contains(o.Stderr, "odd.csv: ") || !strings.Contains(o.Stderr, "cannot-link") {
+		t.Errorf("standard error %q: want a warning on links that contradict each other", o.Stderr)
 	}
 	pictures := map[string]bool{}
 	for seed := range 8 {
 		line := "plot -i data.csv -c chunklets.csv --max-links 1 -o p.svg --seed " + strconv.Itoa(seed)
-		if o := runOK(t, dir, line); !strings.Contains(o.stderr, "1 of 4 must-links drawn: --max-links") {
-			t.Errorf("standard error %q: want a warning on links left out", o.stderr)
+		if o := harness.RunOK(t, dir, line); !strings.Contains(o.Stderr, "1 of 4 must-links drawn: --max-links") {
+			t.Errorf("standard error %q: want a warning on links left out", o.Stderr)
 		}
-		pictures[read(t, dir, "p.svg")] = true
+		pictures[clitest.Read(t, dir, "p.svg")] = true
 	}
 	if len(pictures) < 2 || len(pictures) > 4 {
 		t.Errorf("8 seeds give %d pictures with 1 of 4 links: want 2 to 4", len(pictures))
@@ -132,10 +135,10 @@ func TestPlotLinks(t *testing.T) {
 }
 
 func TestPlotBadInput(t *testing.T) {
-	dir := withModel(t)
-	write(t, dir, "gram.csv", "a,b\n1,0\n0,1\n")
-	write(t, dir, "s.fasta", ">a\nACDE\n")
-	before := names(t, dir)
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "gram.csv", "a,b\n1,0\n0,1\n")
+	clitest.Write(t, dir, "s.fasta", ">a\nACDE\n")
+	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
 		"plot -i data.csv -o p.gif":                               {"p.gif", ".png, .svg, .pdf"},
 		"plot -i data.csv":                                        {"--output"},
@@ -161,22 +164,22 @@ func TestPlotBadInput(t *testing.T) {
 		"plot model.mlk -i data.csv -c missing.csv -o p.png":      {"missing.csv"},
 		"plot model.mlk -i data.csv --labels links.csv -o p.png":  {"label"},
 	} {
-		wantInputError(t, dir, run(t, dir, line), before, words...)
+		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
 	}
 }
 
 // --spectrum draws the curves of a model that has some, and needs no data.
 func TestPlotSpectrum(t *testing.T) {
-	dir := withModel(t)
-	runOK(t, dir, "fit -m kbeta -i data.csv -c links.csv -p neighbors=2 -o kbeta.mlk")
-	runOK(t, dir, "plot kbeta.mlk --spectrum -o s.svg")
-	first := read(t, dir, "s.svg")
+	dir := harness.WithModel(t)
+	harness.RunOK(t, dir, "fit -m kbeta -i data.csv -c links.csv -p neighbors=2 -o kbeta.mlk")
+	harness.RunOK(t, dir, "plot kbeta.mlk --spectrum -o s.svg")
+	first := clitest.Read(t, dir, "s.svg")
 	for _, name := range []string{"eigenvalue mu", "weight beta", "direction", "spectrum of the kbeta model"} {
 		if !strings.Contains(first, ">"+name+"<") {
 			t.Errorf("the picture does not say %q", name)
 		}
 	}
-	if r := parse(t, runOK(t, dir, "plot kbeta.mlk --spectrum -o s.png --json").stdout); len(r["curves"].([]any)) < 2 {
+	if r := parse(t, harness.RunOK(t, dir, "plot kbeta.mlk --spectrum -o s.png --json").Stdout); len(r["curves"].([]any)) < 2 {
 		t.Errorf("report %v: want curves", r)
 	}
 	for line, want := range map[string]string{
@@ -185,8 +188,8 @@ func TestPlotSpectrum(t *testing.T) {
 		"plot kbeta.mlk --spectrum -i data.csv -o s.svg": "neither",
 		"plot kbeta.mlk --spectrum":                      "--output",
 	} {
-		if o := run(t, dir, line); o.code != 2 || !strings.Contains(o.stderr, want) {
-			t.Errorf("%s: exit code %d, %q: want 2 and %q", line, o.code, o.stderr, want)
+		if o := harness.Run(t, dir, line); o.Code != 2 || !strings.Contains(o.Stderr, want) {
+			t.Errorf("%s: exit code %d, %q: want 2 and %q", line, o.Code, o.Stderr, want)
 		}
 	}
 }
@@ -195,22 +198,22 @@ func TestPlotSpectrum(t *testing.T) {
 func TestPlotCurve(t *testing.T) {
 	dir := t.TempDir()
 	ringsFile(t, dir)
-	runOK(t, dir, "fit -q -m krca -i rings.csv -c links.csv -o krca")
-	runOK(t, dir, "fit -q -m mmc -i rings.csv -c links.csv -o mmc")
-	runOK(t, dir, "fit -q -m npkl -i rings.csv -c links.csv -o npkl")
-	runOK(t, dir, "plot mmc npkl --curve trace -o t.svg")
+	harness.RunOK(t, dir, "fit -q -m krca -i rings.csv -c links.csv -o krca")
+	harness.RunOK(t, dir, "fit -q -m mmc -i rings.csv -c links.csv -o mmc")
+	harness.RunOK(t, dir, "fit -q -m npkl -i rings.csv -c links.csv -o npkl")
+	harness.RunOK(t, dir, "plot mmc npkl --curve trace -o t.svg")
 	for _, want := range []string{">mmc<", ">npkl<", ">iteration<"} {
-		if !strings.Contains(read(t, dir, "t.svg"), want) {
+		if !strings.Contains(clitest.Read(t, dir, "t.svg"), want) {
 			t.Errorf("no %s in the traces", want)
 		}
 	}
-	r := parse(t, runOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").stdout)
+	r := parse(t, harness.RunOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").Stdout)
 	curves := r["curves"].([]any)
 	if len(curves) != 3 || !strings.HasPrefix(curves[1].(string), "krca (1.000)") {
 		t.Errorf("curves %v: want krca to tell all pairs apart", curves)
 	}
-	runOK(t, dir, "plot krca -i rings.csv --curve recall --title found -o k.png")
-	before := names(t, dir)
+	harness.RunOK(t, dir, "plot krca -i rings.csv --curve recall --title found -o k.png")
+	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
 		"plot krca --curve luck -o x.svg":                      {"luck", "roc"},
 		"plot krca --curve roc":                                {"output"},
@@ -221,6 +224,6 @@ func TestPlotCurve(t *testing.T) {
 		"plot krca -i rings.csv --before --curve roc -o x.svg": {"--curve"},
 		"plot krca mmc -i rings.csv -o x.svg":                  {"one MODEL"},
 	} {
-		wantInputError(t, dir, run(t, dir, line), before, words...)
+		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/session"
 )
 
@@ -37,28 +39,28 @@ func wantNear(t *testing.T, what string, got, want *points.Dense, share float64)
 // stored in single precision is shorter, too, and embeds; neither is there where it is not asked for.
 func TestPrecision(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(300, 20, true))
-	write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 20, true))
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
 	for _, m := range []string{"krca", "rca", "kbeta -p extension=nystrom", "itml"} {
 		name, _, _ := strings.Cut(m, " ")
-		runOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv -o "+name)
-		runOK(t, dir, "embed -q "+name+" -i data.csv -o double.npy")
+		harness.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv -o "+name)
+		harness.RunOK(t, dir, "embed -q "+name+" -i data.csv -o double.npy")
 		want := placesIn(t, dir, "double.npy")
 		for _, out := range []string{"single.npy", "single.csv", "single.parquet"} {
-			o := runOK(t, dir, "embed "+name+" -i data.csv --precision single -o "+out)
-			if !strings.Contains(o.stdout, "single precision, off by ") {
-				t.Errorf("%s: the error is not told: %s", name, o.stdout)
+			o := harness.RunOK(t, dir, "embed "+name+" -i data.csv --precision single -o "+out)
+			if !strings.Contains(o.Stdout, "single precision, off by ") {
+				t.Errorf("%s: the error is not told: %s", name, o.Stdout)
 			}
 			wantNear(t, name+", "+out, placesIn(t, dir, out), want, 1e-4)
 		}
-		if double, single := len(read(t, dir, "double.npy"))-128, len(read(t, dir, "single.npy"))-128; 2*single != double {
+		if double, single := len(clitest.Read(t, dir, "double.npy"))-128, len(clitest.Read(t, dir, "single.npy"))-128; 2*single != double {
 			t.Errorf("%d bytes of coordinates in single precision: want half of %d", single, double)
 		}
-		runOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv --precision single -o half")
-		if whole, half := len(read(t, dir, name)), len(read(t, dir, "half")); half >= whole {
+		harness.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv --precision single -o half")
+		if whole, half := len(clitest.Read(t, dir, name)), len(clitest.Read(t, dir, "half")); half >= whole {
 			t.Errorf("a model of %s has %d bytes in single precision: want fewer than %d", name, half, whole)
 		}
-		runOK(t, dir, "embed -q half -i data.csv -o half.npy")
+		harness.RunOK(t, dir, "embed -q half -i data.csv -o half.npy")
 		wantNear(t, name+", stored", placesIn(t, dir, "half.npy"), want, 1e-4)
 	}
 }
@@ -66,13 +68,13 @@ func TestPrecision(t *testing.T) {
 // TestPrecisionTells: where terms cancel, a warning says how much is lost, as JSON does.
 func TestPrecisionTells(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(300, 2, false))
-	write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n")
-	runOK(t, dir, "fit -q -m gml -i data.csv -c links.csv -o model")
-	o := runOK(t, dir, "embed model -i data.csv --precision single -o out.npy --json")
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 2, false))
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n")
+	harness.RunOK(t, dir, "fit -q -m gml -i data.csv -c links.csv -o model")
+	o := harness.RunOK(t, dir, "embed model -i data.csv --precision single -o out.npy --json")
 	for _, w := range []string{`"precision": "single"`, `"single_error": `, "--precision double", "cancel"} {
-		if !strings.Contains(o.stdout+o.stderr, w) {
-			t.Errorf("the report does not say %q: %s%s", w, o.stdout, o.stderr)
+		if !strings.Contains(o.Stdout+o.Stderr, w) {
+			t.Errorf("the report does not say %q: %s%s", w, o.Stdout, o.Stderr)
 		}
 	}
 }
@@ -80,15 +82,15 @@ func TestPrecisionTells(t *testing.T) {
 // TestBadPrecision: single precision is refused where there is none.
 func TestBadPrecision(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(40, 3, false))
-	write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n")
-	write(t, dir, "large.csv", "f0,f1,f2\n1,2,3\n1,-1e39,3\n2,9e39,2\n")
-	write(t, dir, "must.csv", "i,j,link\n0,2,must\n")
-	runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o krca")
-	runOK(t, dir, "fit -q -m kbeta -i data.csv -c links.csv -o kbeta")
-	runOK(t, dir, "fit -q -m npkl -i data.csv -c links.csv -o npkl")
-	runOK(t, dir, "fit -q -m gml -i data.csv -c links.csv --precision single -o half")
-	before := names(t, dir)
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, false))
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n")
+	clitest.Write(t, dir, "large.csv", "f0,f1,f2\n1,2,3\n1,-1e39,3\n2,9e39,2\n")
+	clitest.Write(t, dir, "must.csv", "i,j,link\n0,2,must\n")
+	harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o krca")
+	harness.RunOK(t, dir, "fit -q -m kbeta -i data.csv -c links.csv -o kbeta")
+	harness.RunOK(t, dir, "fit -q -m npkl -i data.csv -c links.csv -o npkl")
+	harness.RunOK(t, dir, "fit -q -m gml -i data.csv -c links.csv --precision single -o half")
+	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
 		"embed krca -i data.csv --precision half -o out.npy":               {"--precision", `"half"`, "double", "single"},
 		"fit -m krca -i data.csv -c links.csv --precision float -o out":    {"--precision", `"float"`, "double", "single"},
@@ -98,6 +100,6 @@ func TestBadPrecision(t *testing.T) {
 		"update half -i data.csv -c links.csv -o out":                      {"half", "single", "double"},
 		"fit -q -m rca -i large.csv -c must.csv --precision single -o out": {"cannot be stored in single precision", "beyond"},
 	} {
-		wantInputError(t, dir, run(t, dir, line), before, words...)
+		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
 	}
 }

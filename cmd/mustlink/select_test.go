@@ -5,6 +5,9 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
 )
 
 // ringsFile writes two rings and links between their points.
@@ -19,7 +22,7 @@ func ringsFile(t *testing.T, dir string) {
 		angle := float64(i) * 0.7
 		fmt.Fprintf(&data, "%g,%g,%c\n", radius*math.Cos(angle), radius*math.Sin(angle), 'a'+rune(i%2))
 	}
-	write(t, dir, "rings.csv", data.String())
+	clitest.Write(t, dir, "rings.csv", data.String())
 	for i := range n {
 		for step := 1; step <= 2; step++ { // a point of the same ring, and one of the other
 			if j := (i + 7*step) % n; j != i && i < j {
@@ -27,7 +30,7 @@ func ringsFile(t *testing.T, dir string) {
 			}
 		}
 	}
-	write(t, dir, "links.csv", pairs.String())
+	clitest.Write(t, dir, "links.csv", pairs.String())
 }
 
 // TestSelectCommand: a method that can bend is chosen, its model is that of fit, trials are written, and the state file holds
@@ -36,36 +39,36 @@ func TestSelectCommand(t *testing.T) {
 	dir := t.TempDir()
 	ringsFile(t, dir)
 	line := "select -i rings.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 --state fits --report trials.json -o model"
-	o := runOK(t, dir, line)
-	if !strings.Contains(o.stdout, "krca eps_rel=0.001") || !strings.Contains(o.stdout, "20 fits") {
-		t.Errorf("%s", o.stdout)
+	o := harness.RunOK(t, dir, line)
+	if !strings.Contains(o.Stdout, "krca eps_rel=0.001") || !strings.Contains(o.Stdout, "20 fits") {
+		t.Errorf("%s", o.Stdout)
 	}
-	r := parse(t, read(t, dir, "trials.json"))
+	r := parse(t, clitest.Read(t, dir, "trials.json"))
 	if best := r["best"].(map[string]any); best["method"] != "krca" {
 		t.Errorf("best %v", best)
 	}
-	again := parse(t, runOK(t, dir, line+" --json").stdout)
+	again := parse(t, harness.RunOK(t, dir, line+" --json").Stdout)
 	if again["resumed"] != 20.0 {
 		t.Errorf("%v fits from the state file: want 20", again["resumed"])
 	}
 	eps := again["best"].(map[string]any)["params"].(map[string]any)["eps_rel"]
-	runOK(t, dir, fmt.Sprintf("fit -q -m krca -p eps_rel=%s -i rings.csv -c links.csv -o fitted", eps))
-	if a, b := runOK(t, dir, "embed model -q -i rings.csv -o -").stdout, runOK(t, dir, "embed fitted -q -i rings.csv -o -").stdout; a != b {
+	harness.RunOK(t, dir, fmt.Sprintf("fit -q -m krca -p eps_rel=%s -i rings.csv -c links.csv -o fitted", eps))
+	if a, b := harness.RunOK(t, dir, "embed model -q -i rings.csv -o -").Stdout, harness.RunOK(t, dir, "embed fitted -q -i rings.csv -o -").Stdout; a != b {
 		t.Error("the model is not the one that fit makes")
 	}
 	for _, criterion := range []string{"agreement -n 2", "combined -n 2", "labels", "stability -n 2"} {
-		runOK(t, dir, "select -q -i rings.csv -c links.csv --standardize --methods rca,krca --halving --folds 3 --criterion "+criterion+" -o m2")
+		harness.RunOK(t, dir, "select -q -i rings.csv -c links.csv --standardize --methods rca,krca --halving --folds 3 --criterion "+criterion+" -o m2")
 	}
-	runOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
-	kept := runOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca --margin 1e5 -o m4")
-	if !strings.Contains(kept.stdout, "rca stays: no candidate is ahead by more than 100000 standard errors") {
-		t.Errorf("%s", kept.stdout)
+	harness.RunOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
+	kept := harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca --margin 1e5 -o m4")
+	if !strings.Contains(kept.Stdout, "rca stays: no candidate is ahead by more than 100000 standard errors") {
+		t.Errorf("%s", kept.Stdout)
 	}
-	beaten := parse(t, runOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca -o m4 --json").stdout)
+	beaten := parse(t, harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca -o m4 --json").Stdout)
 	if beaten["best"].(map[string]any)["method"] != "krca" || beaten["incumbent"] != "rca" {
 		t.Errorf("best %v, incumbent %v", beaten["best"], beaten["incumbent"])
 	}
-	before := names(t, dir)
+	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
 		"select -i rings.csv -o m":                                              {"-c LINKS"},
 		"select -i rings.csv -c links.csv":                                      {"output"},
@@ -88,6 +91,6 @@ func TestSelectCommand(t *testing.T) {
 		"select -i rings.csv --links-from-labels all -o m":                      {"--links-from-labels"},
 		"select -i rings.csv -c links.csv --methods rca --state rings.csv -o m": {"state file"},
 	} {
-		wantInputError(t, dir, run(t, dir, line), before, words...)
+		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
 	}
 }

@@ -13,25 +13,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // askWith runs an interactive session with the lines of stdin.
-func askWith(t *testing.T, dir, stdin, line string) outcome {
+func askWith(t *testing.T, dir, stdin, line string) clitest.Outcome {
 	t.Helper()
-	cmd := command(dir, strings.Fields("suggest --interactive "+line)...)
+	cmd := harness.Command(dir, strings.Fields("suggest --interactive "+line)...)
 	cmd.Stdin = strings.NewReader(stdin)
-	return finish(t, cmd)
+	return clitest.Finish(t, cmd)
 }
 
 // TestSuggestCommand: pairs of a batch are open questions of different rows, the same from any number of workers, and by ids
 // where links are; with a model the distances are its.
 func TestSuggestCommand(t *testing.T) {
-	dir := withModel(t)
-	write(t, dir, "ids.csv", blobs(20, 3, true))
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
 	for _, line := range []string{"suggest -i data.csv", "suggest model.mlk -i data.csv -c links.csv"} {
-		text := runOK(t, dir, line+" -n 5 -q -o - --workers 1").stdout
-		if again := runOK(t, dir, line+" -n 5 -q -o - --workers 3").stdout; again != text {
+		text := harness.RunOK(t, dir, line+" -n 5 -q -o - --workers 1").Stdout
+		if again := harness.RunOK(t, dir, line+" -n 5 -q -o - --workers 3").Stdout; again != text {
 			t.Errorf("%s: not the same from three workers", line)
 		}
 		asked := column(t, text, "i")
@@ -45,24 +47,24 @@ func TestSuggestCommand(t *testing.T) {
 			}
 		}
 	}
-	runOK(t, dir, "suggest -i ids.csv --standardize --links-by id -n 3 -q -o pairs.csv")
-	if names := column(t, read(t, dir, "pairs.csv"), "i"); len(names) != 3 || names[0][0] != 'p' {
+	harness.RunOK(t, dir, "suggest -i ids.csv --standardize --links-by id -n 3 -q -o pairs.csv")
+	if names := column(t, clitest.Read(t, dir, "pairs.csv"), "i"); len(names) != 3 || names[0][0] != 'p' {
 		t.Errorf("ids %v", names)
 	}
-	runOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
+	harness.RunOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
 }
 
 // TestSuggestInteractive: answers from the truth place all rows; every answer is a line of the file, which a session that goes
 // on does not ask again, and the command's other words do what they say.
 func TestSuggestInteractive(t *testing.T) {
-	dir := workspace(t)
+	dir := harness.Workspace(t)
 	const line = "-i data.csv -c new.csv --classes 2"
 	o := askWith(t, dir, "y\nperhaps\ns\n\n0 0 y\n0 2\nq\n", line+" --seed 4")
-	if o.code != usage.ExitOK || !strings.Contains(o.stdout, "difference") || !strings.Contains(o.stdout, `"perhaps" is no answer`) ||
-		!strings.Contains(o.stdout, "0 and 0 are not two rows") || !strings.Contains(o.stdout, "1 answer, 1 skipped") {
-		t.Fatalf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "difference") || !strings.Contains(o.Stdout, `"perhaps" is no answer`) ||
+		!strings.Contains(o.Stdout, "0 and 0 are not two rows") || !strings.Contains(o.Stdout, "1 answer, 1 skipped") {
+		t.Fatalf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
-	if got := lines(read(t, dir, "new.csv")); len(got) != 2 || got[0] != "i,j,link" || !strings.HasSuffix(got[1], ",must") {
+	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 2 || got[0] != "i,j,link" || !strings.HasSuffix(got[1], ",must") {
 		t.Fatalf("the file holds %q", got)
 	}
 	if err := os.Remove(filepath.Join(dir, "new.csv")); err != nil {
@@ -71,12 +73,12 @@ func TestSuggestInteractive(t *testing.T) {
 	if n := answerAll(t, dir, line); n > 25 {
 		t.Errorf("%d answers place 20 rows", n)
 	}
-	closed := runOK(t, dir, "links close -i data.csv -c new.csv -o closed.csv --json").stdout
+	closed := harness.RunOK(t, dir, "links close -i data.csv -c new.csv -o closed.csv --json").Stdout
 	if r := parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
 		t.Errorf("not every pair of 20 rows is known: %s", closed)
 	}
-	if o := askWith(t, dir, "", line); o.code != usage.ExitOK || !strings.Contains(o.stdout, "Nothing is left to ask") {
-		t.Errorf("exit code %d: %s%s", o.code, o.stdout, o.stderr)
+	if o := askWith(t, dir, "", line); o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "Nothing is left to ask") {
+		t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 }
 
@@ -84,7 +86,7 @@ func TestSuggestInteractive(t *testing.T) {
 // the file complete before the next question is there.
 func answerAll(t *testing.T, dir, line string) (answers int) {
 	t.Helper()
-	cmd := command(dir, strings.Fields("suggest --interactive "+line)...)
+	cmd := harness.Command(dir, strings.Fields("suggest --interactive "+line)...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +113,7 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 			t.Errorf("%s and %s are asked again", i, j)
 		}
 		asked[i+" "+j] = true
-		file := read(t, dir, "new.csv")
+		file := clitest.Read(t, dir, "new.csv")
 		if n := strings.Count(file, "\n") - 1; n < answers || !strings.HasSuffix(file, "\n") {
 			t.Errorf("%d links are in the file after %d answers", n, answers)
 		}
@@ -132,26 +134,26 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 
 // TestSuggestContradiction: an answer that links exclude is refused with their lines, asked again, and not kept.
 func TestSuggestContradiction(t *testing.T) {
-	dir := workspace(t)
-	write(t, dir, "some.csv", "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot") // no end of line
+	dir := harness.Workspace(t)
+	clitest.Write(t, dir, "some.csv", "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot") // no end of line
 	o := askWith(t, dir, "0 4 n\n1 0 y\n4 0 y\nq\n", "-i data.csv -c some.csv")
 	for _, w := range []string{
 		"0 and 2 belong together (line 2), 2 and 4 belong together (line 3).",
 		"1 and 4 do not belong together (line 4), 4 and 2 belong together (line 3), 2 and 0 belong together (line 2).",
 		"known already", "0 answers",
 	} {
-		if !strings.Contains(o.stdout, w) {
-			t.Errorf("no %q in %s", w, o.stdout)
+		if !strings.Contains(o.Stdout, w) {
+			t.Errorf("no %q in %s", w, o.Stdout)
 		}
 	}
-	if n := strings.Count(o.stdout, "[y/n/s/q]"); o.code != usage.ExitOK || n != 4 {
-		t.Errorf("exit code %d, %d questions: want 0 and 4\n%s", o.code, n, o.stderr)
+	if n := strings.Count(o.Stdout, "[y/n/s/q]"); o.Code != usage.ExitOK || n != 4 {
+		t.Errorf("exit code %d, %d questions: want 0 and 4\n%s", o.Code, n, o.Stderr)
 	}
-	if o := askWith(t, dir, "0 3 n\n", "-i data.csv -c some.csv"); o.code != usage.ExitOK {
-		t.Error(o.stderr)
+	if o := askWith(t, dir, "0 3 n\n", "-i data.csv -c some.csv"); o.Code != usage.ExitOK {
+		t.Error(o.Stderr)
 	}
-	if want := "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot\n0,3,,cannot\n"; read(t, dir, "some.csv") != want {
-		t.Errorf("the file holds %q", read(t, dir, "some.csv"))
+	if want := "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot\n0,3,,cannot\n"; clitest.Read(t, dir, "some.csv") != want {
+		t.Errorf("the file holds %q", clitest.Read(t, dir, "some.csv"))
 	}
 }
 
@@ -160,8 +162,8 @@ func TestSuggestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts between processes")
 	}
-	dir := workspace(t)
-	cmd := command(dir, strings.Fields("suggest --interactive -i data.csv -c new.csv")...)
+	dir := harness.Workspace(t)
+	cmd := harness.Command(dir, strings.Fields("suggest --interactive -i data.csv -c new.csv")...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +195,7 @@ func TestSuggestInterrupted(t *testing.T) {
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted || time.Since(begin) > 10*time.Second {
 		t.Errorf("exit code %d after %v: want %d soon", cmd.ProcessState.ExitCode(), time.Since(begin), usage.ExitInterrupted)
 	}
-	if got := lines(read(t, dir, "new.csv")); len(got) != 4 {
+	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 4 {
 		t.Errorf("the file holds %q: want three answers", got)
 	}
 }
@@ -213,11 +215,11 @@ func TestSuggestShows(t *testing.T) {
 		}
 		text += strings.Join(row, ",") + "\n"
 	}
-	write(t, dir, "wide.csv", text)
-	write(t, dir, "sparse.svm", "1 1:2 3:4\n2 2:5\n1 1:2\n")
-	write(t, dir, "s.fasta", ">a\nACDE\n>b\nACDF\n>c\nWYWY\n>d\nWYWW\n")
-	write(t, dir, "slinks.csv", "i,j,link\n0,1,must\n0,2,cannot\n")
-	runOK(t, dir, "fit -q -m krca -k spectrum:k=2 -i s.fasta -c slinks.csv -o s.mlk")
+	clitest.Write(t, dir, "wide.csv", text)
+	clitest.Write(t, dir, "sparse.svm", "1 1:2 3:4\n2 2:5\n1 1:2\n")
+	clitest.Write(t, dir, "s.fasta", ">a\nACDE\n>b\nACDF\n>c\nWYWY\n>d\nWYWW\n")
+	clitest.Write(t, dir, "slinks.csv", "i,j,link\n0,1,must\n0,2,cannot\n")
+	harness.RunOK(t, dir, "fit -q -m krca -k spectrum:k=2 -i s.fasta -c slinks.csv -o s.mlk")
 	for line, words := range map[string][]string{
 		"-i wide.csv -c a.csv":                {"and 10 features that differ less"},
 		"-i sparse.svm -c b.csv":              {"difference"},
@@ -226,18 +228,18 @@ func TestSuggestShows(t *testing.T) {
 	} {
 		o := askWith(t, dir, "q\n", line)
 		for _, w := range words {
-			if o.code != usage.ExitOK || !strings.Contains(o.stdout, w) {
-				t.Errorf("%s: exit code %d, no %q in %s%s", line, o.code, w, o.stdout, o.stderr)
+			if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, w) {
+				t.Errorf("%s: exit code %d, no %q in %s%s", line, o.Code, w, o.Stdout, o.Stderr)
 			}
 		}
 	}
 }
 
 func TestSuggestBadInput(t *testing.T) {
-	dir := withModel(t)
-	write(t, dir, "odd.csv", "i,j,link\n0,2,must\n2,4,must\n0,4,cannot\n")
-	write(t, dir, "groups.csv", "i,chunklet\n0,a\n2,a\n")
-	before := names(t, dir)
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "odd.csv", "i,j,link\n0,2,must\n2,4,must\n0,4,cannot\n")
+	clitest.Write(t, dir, "groups.csv", "i,chunklet\n0,a\n2,a\n")
+	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
 		"suggest -i data.csv":                                          {"-o, --output"},
 		"suggest -o x":                                                 {"-i, --input"},
@@ -257,6 +259,6 @@ func TestSuggestBadInput(t *testing.T) {
 		"suggest -i data.csv --interactive -c odd.csv":                 {"odd.csv", "cannot-link 0-4"},
 		"suggest -i data.csv --interactive -c links.csv --links-by id": {"ids"},
 	} {
-		wantInputError(t, dir, run(t, dir, line), before, words...)
+		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
 	}
 }

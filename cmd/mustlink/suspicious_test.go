@@ -4,18 +4,21 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
 )
 
 // wrongLinks writes points of two groups with ids, and links of which one of each kind is wrong: 0 and 3 are of different
 // groups, 4 and 6 of the same.
 func wrongLinks(t *testing.T, dir string) {
 	t.Helper()
-	write(t, dir, "data.csv", blobs(40, 3, true))
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, true))
 	text := "i,j,link\n0,3,must\n4,6,cannot\n"
 	for i := range 16 { // the two groups take turns
 		text += fmt.Sprintf("%d,%d,must\n%d,%d,cannot\n", i, 2+i+2*(i%5), i, 1+i+2*(i%7))
 	}
-	write(t, dir, "links.csv", text)
+	clitest.Write(t, dir, "links.csv", text)
 }
 
 // TestSuspicious: the wrong links come first in inspect, with ids and lines, in text, in JSON and in the page; fit leaves
@@ -23,13 +26,13 @@ func wrongLinks(t *testing.T, dir string) {
 func TestSuspicious(t *testing.T) {
 	dir := t.TempDir()
 	wrongLinks(t, dir)
-	runOK(t, dir, "fit -q -m itml -i data.csv -c links.csv -o model.mlk")
-	o := runOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 2")
-	_, list, found := strings.Cut(o.stdout, "most suspicious links")
+	harness.RunOK(t, dir, "fit -q -m itml -i data.csv -c links.csv -o model.mlk")
+	o := harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 2")
+	_, list, found := strings.Cut(o.Stdout, "most suspicious links")
 	if !found || !strings.Contains(list, "p0 - p3 (line 2)") || !strings.Contains(list, "p4 - p6 (line 3)") || strings.Count(list, "score ") != 3 { // one of them in the head
 		t.Errorf("inspect lists\n%s", list)
 	}
-	r := parse(t, runOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 100 --json").stdout)["links"].(map[string]any)
+	r := parse(t, harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 100 --json").Stdout)["links"].(map[string]any)
 	all := r["suspicious"].([]any)
 	if len(all) != 34 {
 		t.Fatalf("%d links are listed: want all 34", len(all))
@@ -47,23 +50,23 @@ func TestSuspicious(t *testing.T) {
 	if !named["[p0 p3]must2"] || !named["[p4 p6]cannot3"] {
 		t.Errorf("the first two are %v", named)
 	}
-	if plain := runOK(t, dir, "inspect model.mlk -i data.csv -c links.csv"); strings.Contains(plain.stdout, "suspicious") {
+	if plain := harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv"); strings.Contains(plain.Stdout, "suspicious") {
 		t.Error("suspicious links are listed without being asked for")
 	}
-	if o := runOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.03 -o cured.mlk"); !strings.Contains(o.stdout, "1 suspicious link,") {
-		t.Errorf("fit does not say what it leaves out:\n%s", o.stdout)
+	if o := harness.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.03 -o cured.mlk"); !strings.Contains(o.Stdout, "1 suspicious link,") {
+		t.Errorf("fit does not say what it leaves out:\n%s", o.Stdout)
 	}
-	runOK(t, dir, "report model.mlk -i data.csv -c links.csv --suspicious 2 -q -o page.html")
-	if page := read(t, dir, "page.html"); !strings.Contains(page, "<td>p0 - p3 (line 2)</td><td>must</td>") || !strings.Contains(page, "--suspicious 2") {
+	harness.RunOK(t, dir, "report model.mlk -i data.csv -c links.csv --suspicious 2 -q -o page.html")
+	if page := clitest.Read(t, dir, "page.html"); !strings.Contains(page, "<td>p0 - p3 (line 2)</td><td>must</td>") || !strings.Contains(page, "--suspicious 2") {
 		t.Error("the page does not list them")
 	}
-	f := parse(t, runOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.06 -o cured.mlk --json").stdout)
+	f := parse(t, harness.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.06 -o cured.mlk --json").Stdout)
 	if dropped := f["dropped"].([]any); len(dropped) != 2 || f["must_links"].(float64)+f["cannot_links"].(float64) != 32 {
 		t.Errorf("left out %v of %v and %v links", dropped, f["must_links"], f["cannot_links"])
 	}
 
-	write(t, dir, "one.csv", "i,j,link\n0,2,must\n0,1,cannot\n")
-	before := names(t, dir)
+	clitest.Write(t, dir, "one.csv", "i,j,link\n0,2,must\n0,1,cannot\n")
+	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
 		"inspect model.mlk --suspicious 3":                                    {"--suspicious", "-c"},
 		"inspect model.mlk -i data.csv -c links.csv --suspicious -1":          {"--suspicious", "-1"},
@@ -73,6 +76,6 @@ func TestSuspicious(t *testing.T) {
 		"fit -m itml -i data.csv -c links.csv --drop-suspicious NaN -o x.mlk": {"--drop-suspicious", "NaN"},
 		"fit -m itml -i data.csv -c one.csv --drop-suspicious 0.5 -o x.mlk":   {"one.csv", "single must-link"},
 	} {
-		wantInputError(t, dir, run(t, dir, line), before, words...)
+		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
 	}
 }

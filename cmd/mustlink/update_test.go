@@ -11,7 +11,9 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -20,62 +22,66 @@ import (
 func TestUpdate(t *testing.T) {
 	dir := t.TempDir()
 	// The rows of data.csv are 0 to 39; those of new.csv are its second half.
-	all := lines(blobs(40, 3, false))
-	write(t, dir, "all.csv", strings.Join(all, "\n")+"\n")
-	write(t, dir, "data.csv", strings.Join(all[:21], "\n")+"\n")
-	write(t, dir, "new.csv", strings.Join(append(all[:1:1], all[21:]...), "\n")+"\n")
-	write(t, dir, "first.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n5,b\n")
-	write(t, dir, "second.csv", "i,chunklet\n0,x\n2,x\n4,x\n7,y\n")
-	write(t, dir, "third.csv", "i,chunklet\n6,0\n8,0\n9,1\n10,fresh\n12,fresh\n8,2\n")
-	write(t, dir, "batch.csv", "i,chunklet\n0,a\n2,a\n26,a\n28,a\n20,a\n22,a\n24,a\n1,b\n3,b\n5,b\n29,b\n27,y\n30,f\n32,f\n")
+	all := clitest.Lines(clitest.Blobs(40, 3, false))
+	clitest.Write(t, dir, "all.csv", strings.Join(all, "\n")+"\n")
+	clitest.Write(t, dir, "data.csv", strings.Join(all[:21], "\n")+"\n")
+	clitest.Write(t, dir, "new.csv", strings.Join(append(all[:1:1], all[21:]...), "\n")+"\n")
+	clitest.Write(t, dir, "first.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n5,b\n")
+	clitest.Write(t, dir, "second.csv", "i,chunklet\n0,x\n2,x\n4,x\n7,y\n")
+	clitest.Write(t, dir, "third.csv", "i,chunklet\n6,0\n8,0\n9,1\n10,fresh\n12,fresh\n8,2\n")
+	clitest.Write(t, dir, "batch.csv", "i,chunklet\n0,a\n2,a\n26,a\n28,a\n20,a\n22,a\n24,a\n1,b\n3,b\n5,b\n29,b\n27,y\n30,f\n32,f\n")
 	const fitting = " -k rbf:sigma=2 -p fixed_s=0.5 -p dims=0 -q "
-	runOK(t, dir, "fit -m krca -i data.csv -c first.csv -o one.mlk"+fitting)
-	o := runOK(t, dir, "update one.mlk -i new.csv -c second.csv -k rbf:sigma=2 -o two.mlk")
+	harness.RunOK(t, dir, "fit -m krca -i data.csv -c first.csv -o one.mlk"+fitting)
+	o := harness.RunOK(t, dir, "update one.mlk -i new.csv -c second.csv -k rbf:sigma=2 -o two.mlk")
 	for _, w := range []string{"added", "4 points", "updates", "memory"} {
-		if !strings.Contains(o.stdout, w) {
-			t.Errorf("summary without %q:\n%s", w, o.stdout)
+		if !strings.Contains(o.Stdout, w) {
+			t.Errorf("summary without %q:\n%s", w, o.Stdout)
 		}
 	}
-	o = runOK(t, dir, "update two.mlk -i new.csv -c third.csv --extend --json -o three.mlk")
-	var r updateReport
-	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {
+	o = harness.RunOK(t, dir, "update two.mlk -i new.csv -c third.csv --extend --json -o three.mlk")
+	var r struct {
+		Added    int      `json:"points_added"`
+		Dropped  int      `json:"updates_dropped"`
+		Warnings []string `json:"warnings"`
+	}
+	if err := json.Unmarshal([]byte(o.Stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Added != 5 || r.Dropped != 0 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "row 8") || !strings.Contains(o.stderr, "merged") {
-		t.Errorf("report %+v and %q, want 5 points and a warning that row 8 merges", r, o.stderr)
+	if r.Added != 5 || r.Dropped != 0 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "row 8") || !strings.Contains(o.Stderr, "merged") {
+		t.Errorf("report %+v and %q, want 5 points and a warning that row 8 merges", r, o.Stderr)
 	}
-	runOK(t, dir, "fit -m krca -i all.csv -c batch.csv -o batch.mlk"+fitting)
-	write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
+	harness.RunOK(t, dir, "fit -m krca -i all.csv -c batch.csv -o batch.mlk"+fitting)
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
 	for _, m := range []string{"one", "three", "batch"} {
-		runOK(t, dir, "distance "+m+".mlk -i all.csv --pairs pairs.csv -q -o "+m+".csv")
+		harness.RunOK(t, dir, "distance "+m+".mlk -i all.csv --pairs pairs.csv -q -o "+m+".csv")
 	}
-	got, want := columnOf(t, read(t, dir, "three.csv")), columnOf(t, read(t, dir, "batch.csv"))
+	got, want := columnOf(t, clitest.Read(t, dir, "three.csv")), columnOf(t, clitest.Read(t, dir, "batch.csv"))
 	for i, v := range want {
 		if d := got[i] - v; !(d*d <= 1e-20*v*v) {
 			t.Errorf("pair %d: squared distance %v, want %v", i, got[i], v)
 		}
 	}
-	runOK(t, dir, "update three.mlk --drop-last 2 -q -o back.mlk")
-	runOK(t, dir, "distance back.mlk -i all.csv --pairs pairs.csv -q -o back.csv")
-	if read(t, dir, "back.csv") != read(t, dir, "one.csv") {
+	harness.RunOK(t, dir, "update three.mlk --drop-last 2 -q -o back.mlk")
+	harness.RunOK(t, dir, "distance back.mlk -i all.csv --pairs pairs.csv -q -o back.csv")
+	if clitest.Read(t, dir, "back.csv") != clitest.Read(t, dir, "one.csv") {
 		t.Error("dropping both updates does not restore the distances")
 	}
-	o = runOK(t, dir, "inspect three.mlk")
+	o = harness.RunOK(t, dir, "inspect three.mlk")
 	for _, w := range []string{"update.history", "updates", "memory"} {
-		if !strings.Contains(o.stdout, w) {
+		if !strings.Contains(o.Stdout, w) {
 			t.Errorf("inspect without %q", w)
 		}
 	}
 	// Through pipes.
-	cmd := command(dir, "update", "-", "-i", "new.csv", "-c", "second.csv", "-o", "-")
+	cmd := harness.Command(dir, "update", "-", "-i", "new.csv", "-c", "second.csv", "-o", "-")
 	in, err := os.Open(dir + "/one.mlk")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
 	cmd.Stdin = in
-	if o := finish(t, cmd); o.code != usage.ExitOK || len(o.stdout) == 0 {
-		t.Errorf("through pipes: exit code %d, %d bytes: %s", o.code, len(o.stdout), o.stderr)
+	if o := clitest.Finish(t, cmd); o.Code != usage.ExitOK || len(o.Stdout) == 0 {
+		t.Errorf("through pipes: exit code %d, %d bytes: %s", o.Code, len(o.Stdout), o.Stderr)
 	}
 }
 
@@ -83,7 +89,7 @@ func TestUpdate(t *testing.T) {
 func columnOf(t *testing.T, text string) []float64 {
 	t.Helper()
 	var out []float64
-	for _, line := range lines(text)[1:] {
+	for _, line := range clitest.Lines(text)[1:] {
 		var v float64
 		if err := json.Unmarshal([]byte(line[strings.LastIndex(line, ",")+1:]), &v); err != nil {
 			t.Fatal(err)
@@ -95,17 +101,17 @@ func columnOf(t *testing.T, text string) []float64 {
 
 // TestBadUpdate: mistakes leave no file and say what was got and what was expected.
 func TestBadUpdate(t *testing.T) {
-	dir := withModel(t)
-	write(t, dir, "c.csv", "i,chunklet\n0,a\n1,a\n")
-	write(t, dir, "narrow.csv", "f0,f1\n1,2\n3,4\n")
-	write(t, dir, "nine.csv", "i,chunklet\n0,9\n1,9\n")
-	write(t, dir, "far.csv", "i,chunklet\n0,a\n20,a\n")
-	write(t, dir, "cannot.csv", "i,j,link\n0,1,cannot\n")
-	write(t, dir, "header.csv", "i,j,link\n0,1,must\n")
-	runOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
-	runOK(t, dir, "gram model.mlk -i data.csv -q -o gram.csv")
-	runOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk")
-	before := names(t, dir)
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "c.csv", "i,chunklet\n0,a\n1,a\n")
+	clitest.Write(t, dir, "narrow.csv", "f0,f1\n1,2\n3,4\n")
+	clitest.Write(t, dir, "nine.csv", "i,chunklet\n0,9\n1,9\n")
+	clitest.Write(t, dir, "far.csv", "i,chunklet\n0,a\n20,a\n")
+	clitest.Write(t, dir, "cannot.csv", "i,j,link\n0,1,cannot\n")
+	clitest.Write(t, dir, "header.csv", "i,j,link\n0,1,must\n")
+	harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
+	harness.RunOK(t, dir, "gram model.mlk -i data.csv -q -o gram.csv")
+	harness.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk")
+	before := clitest.Names(t, dir)
 	for _, c := range []struct {
 		line  string
 		words []string
@@ -134,45 +140,45 @@ func TestBadUpdate(t *testing.T) {
 		{"update model.mlk -i data.csv -c c.csv --memory-limit 1KiB -o out.mlk", []string{"limit"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			o := run(t, dir, c.line)
-			wantInputError(t, dir, o, before, c.words...)
+			o := harness.Run(t, dir, c.line)
+			harness.WantInputError(t, dir, o, before, c.words...)
 		})
 	}
-	o := run(t, dir, "update model.mlk -i data.csv -c cannot.csv -o out.mlk")
-	if o.code != usage.ExitInput || !strings.Contains(o.stderr, "no chunklets") || !strings.Contains(o.stderr, "1 cannot-link not used") {
-		t.Errorf("cannot-links only: exit code %d, %s", o.code, o.stderr)
+	o := harness.Run(t, dir, "update model.mlk -i data.csv -c cannot.csv -o out.mlk")
+	if o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "no chunklets") || !strings.Contains(o.Stderr, "1 cannot-link not used") {
+		t.Errorf("cannot-links only: exit code %d, %s", o.Code, o.Stderr)
 	}
 }
 
 // TestUpdateLinks: models learn more links between their points, and say so.
 func TestUpdateLinks(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "data.csv", blobs(60, 1, false))
-	write(t, dir, "fewer.csv", blobs(30, 1, false))
-	write(t, dir, "links.csv", "i,j,link\n0,3,must\n0,1,cannot\n1,4,must\n2,5,must\n")
-	write(t, dir, "more.csv", "i,j,link\n6,9,must\n1,2,cannot\n")
-	write(t, dir, "against.csv", "i,j,link\n0,3,cannot\n")
-	write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(60, 1, false))
+	clitest.Write(t, dir, "fewer.csv", clitest.Blobs(30, 1, false))
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,3,must\n0,1,cannot\n1,4,must\n2,5,must\n")
+	clitest.Write(t, dir, "more.csv", "i,j,link\n6,9,must\n1,2,cannot\n")
+	clitest.Write(t, dir, "against.csv", "i,j,link\n0,3,cannot\n")
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
 	for _, method := range []string{"npkl", "kbeta", "gml", "gml -p prior=spectral", "itml", "itml -k rbf:sigma=2 --standardize"} {
-		runOK(t, dir, "fit -m "+method+" -i data.csv -c links.csv -o model.mlk")
-		o := runOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
-		if !strings.Contains(o.stdout, "2 links") {
-			t.Errorf("%s: the summary does not say what was added:\n%s", method, o.stdout)
+		harness.RunOK(t, dir, "fit -m "+method+" -i data.csv -c links.csv -o model.mlk")
+		o := harness.RunOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
+		if !strings.Contains(o.Stdout, "2 links") {
+			t.Errorf("%s: the summary does not say what was added:\n%s", method, o.Stdout)
 		}
-		if strings.Contains(o.stderr, "not the points") {
-			t.Errorf("%s: the points of the fit are not recognised:\n%s", method, o.stderr)
+		if strings.Contains(o.Stderr, "not the points") {
+			t.Errorf("%s: the points of the fit are not recognised:\n%s", method, o.Stderr)
 		}
 		for _, m := range []string{"model", "larger"} {
-			runOK(t, dir, "distance "+m+".mlk -i data.csv --pairs pairs.csv -q -o "+m+".csv")
+			harness.RunOK(t, dir, "distance "+m+".mlk -i data.csv --pairs pairs.csv -q -o "+m+".csv")
 		}
-		if read(t, dir, "model.csv") == read(t, dir, "larger.csv") {
+		if clitest.Read(t, dir, "model.csv") == clitest.Read(t, dir, "larger.csv") {
 			t.Errorf("%s: nothing was learned", method)
 		}
-		before, name := names(t, dir), strings.Fields(method)[0]
-		wantInputError(t, dir, run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before, "against.csv", "must", "cannot")
-		wantInputError(t, dir, run(t, dir, "update model.mlk -i fewer.csv -c links.csv -o bad.mlk"), before, "fewer.csv", "30", "60")
-		wantInputError(t, dir, run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, name, "--drop-last")
-		wantInputError(t, dir, run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before, name, "--extend")
+		before, name := clitest.Names(t, dir), strings.Fields(method)[0]
+		harness.WantInputError(t, dir, harness.Run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before, "against.csv", "must", "cannot")
+		harness.WantInputError(t, dir, harness.Run(t, dir, "update model.mlk -i fewer.csv -c links.csv -o bad.mlk"), before, "fewer.csv", "30", "60")
+		harness.WantInputError(t, dir, harness.Run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, name, "--drop-last")
+		harness.WantInputError(t, dir, harness.Run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before, name, "--extend")
 	}
 }
 

@@ -3,6 +3,7 @@ package clitest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +37,8 @@ func Build(name, source, folder string) (Program, error) {
 	return p, nil
 }
 
-// Main builds the package of the test and runs its tests. It returns their exit code.
-func Main(m *testing.M, name string, p *Program) int {
+// Main builds the program in the folder source, runs the tests, and returns their exit code.
+func Main(m *testing.M, name, source string, p *Program) int {
 	dir, err := os.MkdirTemp("", name+"-test-")
 	if err == nil {
 		defer os.RemoveAll(dir)
@@ -45,7 +46,7 @@ func Main(m *testing.M, name string, p *Program) int {
 		err = os.Chmod(dir, 0o755)
 	}
 	if err == nil {
-		*p, err = Build(name, ".", dir)
+		*p, err = Build(name, source, dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -114,6 +115,18 @@ func (p Program) RunArgs(t testing.TB, dir string, args ...string) Outcome {
 	return o
 }
 
+// RunWith is RunOK with standard input.
+func (p Program) RunWith(t testing.TB, dir, stdin, line string) Outcome {
+	t.Helper()
+	cmd := p.Command(dir, strings.Fields(line)...)
+	cmd.Stdin = strings.NewReader(stdin)
+	o := Finish(t, cmd)
+	if o.Code != usage.ExitOK {
+		t.Fatalf("%s %s: exit code %d\n%s", p.Name, line, o.Code, o.Stderr)
+	}
+	return o
+}
+
 // WantInputError runs a line that must end with exit code 2, one line of message with all the words, and nothing else: no
 // stack trace, no output, no file.
 func (p Program) WantInputError(t testing.TB, dir, line string, words ...string) {
@@ -125,34 +138,52 @@ func (p Program) WantInputError(t testing.TB, dir, line string, words ...string)
 func (p Program) WantInputErrorOf(t testing.TB, cmd *exec.Cmd, words ...string) {
 	t.Helper()
 	before := Names(t, cmd.Dir)
-	o := Finish(t, cmd)
-	line := strings.Join(cmd.Args[1:], " ")
-	if o.Code != usage.ExitInput {
-		t.Errorf("%s: exit code %d: want %d", line, o.Code, usage.ExitInput)
-	}
-	if strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, p.Name+": ") {
-		t.Errorf("%s: standard error is not one line beginning with %s: %q", line, p.Name, o.Stderr)
-	}
-	for _, w := range words {
-		if !strings.Contains(o.Stderr, w) {
-			t.Errorf("%s: message does not contain %q: %s", line, w, o.Stderr)
-		}
-	}
-	if strings.Contains(o.Stderr, "goroutine ") || strings.Contains(o.Stderr, ".go:") {
-		t.Errorf("%s: message holds a stack trace: %s", line, o.Stderr)
-	}
-	if o.Stdout != "" {
-		t.Errorf("%s: standard output is not empty: %q", line, o.Stdout)
-	}
-	if after := Names(t, cmd.Dir); !slices.Equal(before, after) {
-		t.Errorf("%s: files before: %v, after: %v", line, before, after)
+	p.CheckInputError(t, cmd.Dir, Finish(t, cmd), before, words...)
+	if t.Failed() {
+		t.Logf("of %s", strings.Join(cmd.Args[1:], " "))
 	}
 }
 
-// Write makes a file in dir.
+// CheckInputError demands of a run in dir what WantInputError does; before are the files that were there.
+func (p Program) CheckInputError(t testing.TB, dir string, o Outcome, before []string, words ...string) {
+	t.Helper()
+	if o.Code != usage.ExitInput {
+		t.Errorf("exit code %d: want %d", o.Code, usage.ExitInput)
+	}
+	if strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, p.Name+": ") {
+		t.Errorf("standard error is not one line beginning with %s: %q", p.Name, o.Stderr)
+	}
+	for _, w := range words {
+		if !strings.Contains(o.Stderr, w) {
+			t.Errorf("message does not contain %q: %s", w, o.Stderr)
+		}
+	}
+	if strings.Contains(o.Stderr, "goroutine ") || strings.Contains(o.Stderr, ".go:") {
+		t.Errorf("message holds a stack trace: %s", o.Stderr)
+	}
+	if o.Stdout != "" {
+		t.Errorf("standard output is not empty: %q", o.Stdout)
+	}
+	if after := Names(t, dir); !slices.Equal(before, after) {
+		t.Errorf("files before: %v, after: %v", before, after)
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Log(strings.TrimSpace(o.Stderr))
+	}
+}
+
+// Write makes a file in dir; one whose name ends in .gz is compressed.
 func Write(t testing.TB, dir, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+	data := []byte(content)
+	if strings.HasSuffix(name, ".gz") {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write(data)
+		_ = z.Close()
+		data = b.Bytes()
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -179,6 +210,11 @@ func Names(t testing.TB, dir string) []string {
 		list = append(list, e.Name())
 	}
 	return list
+}
+
+// Lines returns the lines of a text without its last line end.
+func Lines(text string) []string {
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // Blobs returns a CSV of n points in d columns and two classes "x" and "y", 6 apart in the

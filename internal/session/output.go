@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // Number is a figure whose JSON is null where it is not defined.
@@ -99,4 +100,19 @@ func Quantile(values []float64, q float64) float64 {
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[int(q*float64(len(sorted)-1))]
+}
+
+// ShortTime writes a duration in seconds with about three digits.
+func ShortTime(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(roundTo(seconds)).String()
+}
+
+func roundTo(seconds float64) time.Duration {
+	switch {
+	case seconds < 0.01:
+		return 10 * time.Microsecond
+	case seconds < 1:
+		return time.Millisecond
+	}
+	return 10 * time.Millisecond
 }

@@ -1,0 +1,112 @@
+package filestest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
+)
+
+// badInput is one entry of ../testdata/bad.txt.
+type badInput struct {
+	file, content string // "" for none beside those of the folder
+	line          string
+	message       string
+}
+
+func (b badInput) String() string { return strings.TrimSpace(b.line + " " + b.content) }
+
+// readBadInputs parses the table.
+func readBadInputs(t *testing.T) []badInput {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "testdata", "bad.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []badInput
+	var b badInput
+	for _, line := range clitest.Lines(string(text)) {
+		name, quoted, isFile := strings.Cut(line, ` "`)
+		message, isMessage := strings.CutPrefix(line, "\t")
+		switch {
+		case line == "" || line[0] == '#':
+		case isMessage:
+			b.message = message
+			list = append(list, b)
+			b = badInput{}
+		case isFile && !strings.Contains(name, " "):
+			if b.content, err = strconv.Unquote(`"` + quoted); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			b.file = name
+		default:
+			b.line = line
+		}
+	}
+	return list
+}
+
+// TestBadInputs: every entry of the table ends with exit code 2, its message in one line, and no file.
+// The table has at least 150 entries, all different, and a bad value of every parameter of every method.
+func TestBadInputs(t *testing.T) {
+	dir := harness.WithModel(t)
+	data := clitest.Lines(clitest.Blobs(20, 3, false))
+	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
+	clitest.Write(t, dir, "wide.csv", clitest.Blobs(20, 4, false))
+	var unlabelled, gram strings.Builder
+	for i, row := range data {
+		unlabelled.WriteString(row[:strings.LastIndex(row, ",")] + "\n")
+		if i == 0 {
+			gram.WriteString(strings.Join(strings.Split("abcdefghijklmnopqrst", ""), ",") + "\n")
+			continue
+		}
+		unit := strings.Split(strings.Repeat("0", len(data)-1), "")
+		unit[i-1] = "1"
+		gram.WriteString(strings.Join(unit, ",") + "\n")
+	}
+	clitest.Write(t, dir, "nolabel.csv", unlabelled.String())
+	clitest.Write(t, dir, "gram.csv", gram.String())
+	harness.RunOK(t, dir, "fit -q -m rca -i data.csv -c links.csv -o rca.mlk")
+
+	table := readBadInputs(t)
+	seen := map[badInput]bool{}
+	for _, b := range table {
+		t.Run(b.String(), func(t *testing.T) {
+			key := badInput{b.file, b.content, b.line, ""}
+			if seen[key] {
+				t.Error("the table has it twice")
+			}
+			seen[key] = true
+			if b.file != "" {
+				clitest.Write(t, dir, b.file, b.content)
+				defer os.Remove(filepath.Join(dir, b.file))
+			}
+			before := clitest.Names(t, dir)
+			o := harness.Run(t, dir, b.line)
+			start, cut := strings.CutSuffix(b.message, "...")
+			if want := "mustlink: " + start; o.Stderr != want+"\n" && !(cut && strings.HasPrefix(o.Stderr, want)) {
+				t.Errorf("got  %swant %s", o.Stderr, "mustlink: "+b.message)
+			}
+			harness.WantInputError(t, dir, o, before)
+		})
+	}
+	for _, m := range catalog.Methods() {
+		for _, p := range m.Parameters {
+			if !slices.ContainsFunc(table, func(b badInput) bool {
+				return strings.HasPrefix(b.line, "fit -m "+m.Name+" ") && strings.Contains(b.line, " -p "+p.Name+"=")
+			}) {
+				t.Errorf("the table has no bad value of %s of %s", p.Name, m.Name)
+			}
+		}
+	}
+	t.Logf("%d distinct bad inputs", len(seen))
+	if len(seen) < 150 {
+		t.Error("want at least 150")
+	}
+}

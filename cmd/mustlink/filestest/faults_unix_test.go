@@ -1,0 +1,289 @@
+//go:build unix
+
+package filestest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	container "github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/internal/clitest"
+)
+
+// faultsVariable sets the number of processes that TestKill kills.
+const faultsVariable = "MUSTLINK_FAULTS"
+
+// numberOfFaults is small in the ordinary suite; the figures in the documentation are of 200.
+func numberOfFaults(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv(faultsVariable)
+	if text == "" {
+		return 40
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s is %q: want a number >= 1", faultsVariable, text)
+	}
+	return n
+}
+
+// victim is a command that is killed while it makes the file out/target anew.
+type victim struct {
+	name, line string
+	target     string
+	// fresh, if not "", is a file in out that the command goes on with; it goes when the command got to its end.
+	fresh    string
+	old, new string // what out/target holds before, and what a whole run makes of it
+	// took is the time of a whole run, writing the part of it in which the temporary file had content.
+	took, writing time.Duration
+}
+
+// victims are commands of all kinds that write, in a folder with all that they need. Most
+// write for a good part of their time.
+func victims() []*victim {
+	return []*victim{
+		{name: "fit", line: "fit -q -m krca -i wide.csv -c links.csv -o out/m.mlk", target: "m.mlk"},
+		{name: "update", line: "update -q wide.mlk -i wide.csv -c links.csv -o out/m.mlk", target: "m.mlk"},
+		{name: "embed .csv", line: "embed -q model.mlk -i long.csv -o out/e.csv", target: "e.csv"},
+		{name: "embed .npy", line: "embed -q model.mlk -i long.csv -o out/e.npy", target: "e.npy"},
+		{name: "embed .csv.gz", line: "embed -q model.mlk -i tall.csv -o out/e.csv.gz", target: "e.csv.gz"},
+		{name: "gram", line: "gram -q model.mlk -i middle.csv -o out/k.csv", target: "k.csv"},
+		{name: "select", line: "select -q -i data.csv -c many.csv --methods rca,dca,krca --folds 2 --state out/s.jsonl -o out/m.mlk",
+			target: "m.mlk", fresh: "s.jsonl"},
+	}
+}
+
+// killed is what became of the processes.
+type killed struct{ before, during, after, ended, cleaned int }
+
+func (k *killed) add(o killed) {
+	k.before += o.before
+	k.during += o.during
+	k.after += o.after
+	k.ended += o.ended
+	k.cleaned += o.cleaned
+}
+
+func (k killed) String() string {
+	return fmt.Sprintf("%d before the file had content, %d during the writing, %d after it, %d had ended; %d temporary files left and removed by the next command",
+		k.before, k.during, k.after, k.ended, k.cleaned)
+}
+
+// TestKill kills commands at random moments while they replace a good file. Whenever that is, the file is the old one or the
+// new one, whole; a temporary file that is left goes with the next command that writes there.
+func TestKill(t *testing.T) {
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "wide.csv", clitest.Blobs(400, 300, false))
+	clitest.Write(t, dir, "middle.csv", clitest.Blobs(300, 3, false))
+	clitest.Write(t, dir, "tall.csv", clitest.Blobs(5000, 3, false))
+	clitest.Write(t, dir, "long.csv", clitest.Blobs(20000, 3, false))
+	harness.RunOK(t, dir, "links make -q -i data.csv --pairs 15 -o many.csv")
+	harness.RunOK(t, dir, "fit -q -m krca -i wide.csv -c links.csv -o wide.mlk")
+	rng := rand.New(rand.NewPCG(14, 3))
+	list, total := victims(), killed{}
+	for i, v := range list {
+		n := (numberOfFaults(t) + i) / len(list)
+		t.Run(v.name, func(t *testing.T) {
+			v.prepare(t, dir)
+			var sum killed
+			for k := range n {
+				// Every other moment is one of the whole run, the others are in the writing.
+				sum.add(v.kill(t, dir, rng.Float64(), k%2 == 1))
+			}
+			harness.RunOK(t, dir, v.line)
+			v.wantWhole(t, dir)
+			t.Logf("kill -9 of %s (a run takes %v, of which %v writing): %v", v.name, v.took.Round(time.Millisecond), v.writing.Round(10*time.Microsecond), sum)
+			total.add(sum)
+		})
+	}
+	t.Logf("kill -9 at %d moments: %v; every file was the old one or the new one, whole", total.before+total.during+total.after+total.ended, total)
+	if total.during == 0 {
+		t.Error("no process was killed during the writing")
+	}
+}
+
+// prepare runs the command twice, which must give the same bytes, and takes its time.
+func (v *victim) prepare(t *testing.T, dir string) {
+	t.Helper()
+	os.RemoveAll(filepath.Join(dir, "out"))
+	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for run := range 2 {
+		cmd := harness.Command(dir, strings.Fields(v.line)...)
+		begin := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		v.waitForContent(dir, "", ended)
+		first := time.Now()
+		for v.temporary(dir, 1) != "" {
+			time.Sleep(pollEvery)
+		}
+		v.writing = time.Since(first)
+		if err := <-ended; err != nil {
+			t.Fatalf("mustlink %s: %v", v.line, err)
+		}
+		v.took = time.Since(begin)
+		content := v.content(t, dir)
+		if run == 1 && content != v.new {
+			t.Fatal("two runs give different files")
+		}
+		v.new = content
+		v.restart(t, dir)
+	}
+	v.old = "what was there before, and is whole\n"
+}
+
+// content returns that of the target; of a model, which must load, without the time that the fit took.
+func (v *victim) content(t *testing.T, dir string) string {
+	t.Helper()
+	content := clitest.Read(t, dir, v.path())
+	if filepath.Ext(v.target) != ".mlk" || content == v.old {
+		return content
+	}
+	file, err := container.ReadFile(filepath.Join(dir, v.path()))
+	if err == nil {
+		_, err = catalog.Decode(file)
+	}
+	if err != nil {
+		t.Errorf("the model cannot be read: %v", err)
+		return content
+	}
+	timeless, err := enginetest.Timeless(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(timeless)
+}
+
+const pollEvery = 100 * time.Microsecond
+
+func (v *victim) path() string { return filepath.Join("out", v.target) }
+
+// temporary returns the name of a temporary file of at least so many bytes beside the target, "" for none.
+func (v *victim) temporary(dir string, bytes int64) string {
+	found, _ := filepath.Glob(filepath.Join(dir, "out", "."+v.target+".tmp-*"))
+	for _, name := range found {
+		if info, err := os.Stat(name); err == nil && info.Size() >= bytes {
+			return name
+		}
+	}
+	return ""
+}
+
+// waitForContent returns when there is a temporary file with content, other than the one left by an earlier command, or
+// the command has ended.
+func (v *victim) waitForContent(dir, left string, ended chan error) {
+	for now := ""; now == "" || now == left; now = v.temporary(dir, 1) {
+		select {
+		case err := <-ended:
+			ended <- err // for who comes next
+			return
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// restart takes away what the command would go on with.
+func (v *victim) restart(t *testing.T, dir string) {
+	t.Helper()
+	if v.fresh != "" {
+		if err := os.Remove(filepath.Join(dir, "out", v.fresh)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// kill puts the old file in its place, starts the command, kills it at a part of its time, or of its writing, and
+// looks at what is left.
+func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k killed) {
+	t.Helper()
+	left := v.temporary(dir, 0)
+	if err := os.WriteFile(filepath.Join(dir, v.path()), []byte(v.old), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := harness.Command(dir, strings.Fields(v.line)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	span := v.took
+	if inWriting {
+		v.waitForContent(dir, left, ended)
+		span = v.writing
+	}
+	time.Sleep(time.Duration(part * float64(span)))
+	_ = cmd.Process.Kill() // it may have ended
+	err := <-ended
+	for line := range strings.Lines(stderr.String()) {
+		if !strings.HasPrefix(line, "mustlink: warning: ") {
+			t.Errorf("the command said: %s", line)
+		}
+	}
+	now := v.temporary(dir, 0)
+	switch content := v.content(t, dir); {
+	case content == v.new:
+		if now != "" {
+			t.Errorf("the new file is there, and %s beside it", filepath.Base(now))
+		}
+		if err == nil {
+			k.ended++
+		} else {
+			k.after++
+		}
+		v.restart(t, dir)
+	case content != v.old:
+		t.Errorf("killed at %.3f of its time: the file is neither the old nor the new one: %d bytes, old %d, new %d", part, len(content), len(v.old), len(v.new))
+	case err == nil:
+		t.Error("the command succeeded and the old file is there")
+	case v.temporary(dir, 1) != "" && now != left:
+		k.during++
+	default:
+		k.before++
+	}
+	if left != "" && now != left {
+		k.cleaned++
+	}
+	v.wantOneTemporary(t, dir)
+	return k
+}
+
+// wantOneTemporary demands that a killed process has removed what another one left before it left its own.
+func (v *victim) wantOneTemporary(t *testing.T, dir string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "out", ".*"))
+	if err != nil || len(found) > 1 {
+		t.Errorf("left in the folder: %v, error %v", found, err)
+	}
+}
+
+// wantWhole demands the new file, and nothing beside it.
+func (v *victim) wantWhole(t *testing.T, dir string) {
+	t.Helper()
+	if v.content(t, dir) != v.new {
+		t.Error("the command run to its end after the killed ones gives another file")
+	}
+	want := []string{v.target}
+	if v.fresh != "" {
+		want = append(want, v.fresh)
+	}
+	if got := clitest.Names(t, filepath.Join(dir, "out")); len(got) != len(want) {
+		t.Errorf("in the folder are %v: want %v", got, want)
+	}
+}

@@ -1,0 +1,254 @@
+//go:build unix
+
+package filestest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// writers are all commands that write a file, "%" in the folder of a test; what follows is the file's name.
+var writers = [][2]string{
+	{"fit -m krca -i data.csv -c links.csv -o %", "m.mlk"},
+	{"update model.mlk -i data.csv -c links.csv -o %", "m.mlk"},
+	{"select -i data.csv -c many.csv --methods rca,dca --folds 2 -o %", "m.mlk"},
+	{"select -i data.csv -c many.csv --methods rca,dca --folds 2 -o /dev/null --report %", "trials.json"},
+	{"embed model.mlk -i data.csv -o %", "e.csv"},
+	{"embed model.mlk -i data.csv -o %", "e.npy"},
+	{"embed model.mlk -i data.csv -o %", "e.csv.gz"},
+	{"gram model.mlk -i data.csv -o %", "k.csv"},
+	{"distance model.mlk -i data.csv --pairs pairs.csv -o %", "d.csv"},
+	{"cluster model.mlk -i data.csv -n 2 -o %", "c.csv"},
+	{"cluster -i data.csv -n 2 --stream -o %", "c.csv"},
+	{"cluster -i data.csv -n 2 -a minibatch --save-centers %", "c.npy"},
+	{"cluster -i data.csv --centers centers.csv -o %", "c.csv"},
+	{"classify model.mlk --train data.csv -i data.csv -o %", "c.csv"},
+	{"plot model.mlk -i data.csv -o %", "p.png"},
+	{"plot model.mlk -i data.csv -o %", "p.svg"},
+	{"plot model.mlk -i data.csv -o %", "p.pdf"},
+	{"plot spectral.mlk --spectrum -o %", "p.svg"},
+	{"plot model.mlk -i data.csv --curve roc -o %", "p.svg"},
+	{"report model.mlk -i data.csv -c links.csv -o %", "r.html"},
+	{"links make -i data.csv --pairs 5 -o %", "l.csv"},
+	{"links close -c links.csv -n 20 -o %", "l.csv"},
+}
+
+// appenders are the commands that go on with a file of finished work, and how a line of that begins and ends.
+var appenders = []struct{ line, begin, end string }{
+	{"select -i data.csv -c many.csv --methods rca,dca --folds 2 -o /dev/null --state %", `{"run":"another`, `","candidate":"rca","fold":0,"score":0}`},
+}
+
+// crowded returns a folder with what the writers read.
+func crowded(t *testing.T) string {
+	t.Helper()
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
+	clitest.Write(t, dir, "centers.csv", "a,b,c\n0,0,0\n6,0,0\n")
+	harness.RunOK(t, dir, "links make -q -i data.csv --pairs 15 -o many.csv")
+	harness.RunOK(t, dir, "fit -q -m kbeta -i data.csv -c links.csv -p neighbors=2 -o spectral.mlk")
+	return dir
+}
+
+// wantFailure demands an exit code, a message with all the words and without a temporary name, and in the folder the old file
+// of that name, or nothing if it is "".
+func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old string, words ...string) {
+	t.Helper()
+	if o.Code != code {
+		t.Errorf("exit code %d: want %d", o.Code, code)
+	}
+	for _, w := range words {
+		if !strings.Contains(o.Stderr, w) {
+			t.Errorf("message does not contain %q: %s", w, o.Stderr)
+		}
+	}
+	last := clitest.Lines(o.Stderr)[len(clitest.Lines(o.Stderr))-1]
+	if !strings.HasPrefix(last, "mustlink: ") || strings.Contains(o.Stderr, "goroutine ") || strings.Contains(o.Stderr, ".tmp-") {
+		t.Errorf("the last line is not the message, or it holds a stack trace or a temporary name: %s", o.Stderr)
+	}
+	if o.Stdout != "" {
+		t.Errorf("standard output is %q", o.Stdout)
+	}
+	want := []string{}
+	if old != "" {
+		want = []string{name}
+		if got := clitest.Read(t, folder, name); got != old {
+			t.Errorf("the old file has changed: %d bytes, had %d", len(got), len(old))
+		}
+	}
+	got := slices.DeleteFunc(clitest.Names(t, folder), func(name string) bool { return name == filler })
+	if !slices.Equal(got, want) {
+		t.Errorf("in the folder are %v: want %v", got, want)
+	}
+}
+
+// filler is what takes the room of a small disk.
+const filler = "filler"
+
+// oldFile is what a file holds before a command that fails to replace it.
+const oldFile = "what was there\n"
+
+// TestNoRoom: a command that may not write a byte (a limit on the size of files stands for a disk that is full, and
+// needs no privilege) fails with code 1 and leaves the old file.
+func TestNoRoom(t *testing.T) {
+	dir, count := crowded(t), 0
+	for _, w := range writers {
+		t.Run(w[0], func(t *testing.T) {
+			path, words := emptied(t, dir, w[1], oldFile), []string{syscall.EFBIG.Error()}
+			o := clitest.Finish(t, withoutRoom(dir, strings.ReplaceAll(w[0], "%", path)))
+			if strings.HasSuffix(path, ".pdf") { // which needs another file first
+				words = append(words, "folder for temporary files")
+			} else {
+				words = append(words, path)
+			}
+			wantFailure(t, o, usage.ExitFailed, filepath.Join(dir, "out"), w[1], oldFile, words...)
+			count++
+		})
+	}
+	t.Logf("writes refused by a limit on the size of files: %d, all with code %d, a message and the old file whole", count, usage.ExitFailed)
+}
+
+// withoutRoom returns the command for a process that may not write to files.
+func withoutRoom(dir, line string) *exec.Cmd {
+	cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, harness.Binary()}, strings.Fields(line)...)...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// emptied makes the folder out anew, with an old file of that name, and returns the file's path in dir.
+func emptied(t *testing.T, dir, name, old string) string {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("out", name)
+	put(t, filepath.Join(dir, path), old)
+	return path
+}
+
+// put makes a file with that content, whatever its name.
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFullDisk: on a file system that is full a command fails with code 1 and leaves nothing; a file of finished work that
+// it goes on with keeps what it has.
+func TestFullDisk(t *testing.T) {
+	dir := crowded(t)
+	disk := smallDisk(t, dir)
+	const page = 4096
+	for _, w := range writers {
+		t.Run(w[0], func(t *testing.T) {
+			clean(t, disk)
+			fill(t, disk)
+			path := filepath.Join("disk", w[1])
+			o := harness.Run(t, dir, strings.ReplaceAll(w[0], "%", path))
+			wantFailure(t, o, usage.ExitFailed, disk, w[1], "", path, syscall.ENOSPC.Error())
+		})
+	}
+	for _, w := range appenders {
+		t.Run(w.line, func(t *testing.T) {
+			clean(t, disk)
+			// The last page of the file has no room either.
+			old := w.begin + strings.Repeat("x", page-len(w.begin)-len(w.end)-1) + w.end + "\n"
+			put(t, filepath.Join(disk, "state"), old)
+			fill(t, disk)
+			o := harness.Run(t, dir, strings.ReplaceAll(w.line, "%", filepath.Join("disk", "state")))
+			wantFailure(t, o, usage.ExitFailed, disk, "state", old, "state file", syscall.ENOSPC.Error())
+		})
+	}
+	t.Logf("writes to a full disk: %d, all with code %d, a message, nothing left and old lines whole", len(writers)+len(appenders), usage.ExitFailed)
+}
+
+// clean removes all files of a folder.
+func clean(t *testing.T, folder string) {
+	t.Helper()
+	for _, name := range clitest.Names(t, folder) {
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// smallDisk mounts a file system of 256 KiB at dir/disk.
+func smallDisk(t *testing.T, dir string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+		t.Skip("only the superuser of a Linux system mounts a tmpfs; TestNoRoom needs no privilege")
+	}
+	disk := filepath.Join(dir, "disk")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("a tmpfs cannot be mounted here: %v, %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
+			t.Errorf("unmounting: %v, %s", err, out)
+		}
+	})
+	return disk
+}
+
+// fill writes to the disk until nothing more fits.
+func fill(t *testing.T, disk string) {
+	t.Helper()
+	err := os.WriteFile(filepath.Join(disk, filler), make([]byte, 1<<20), 0o644)
+	if err == nil {
+		t.Fatal("a disk of 256 KiB took a mebibyte")
+	}
+}
+
+// TestFullDevice: a device that takes nothing, as standard output and as file.
+func TestFullDevice(t *testing.T) {
+	const device = "/dev/full"
+	full, err := os.OpenFile(device, os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full on this system")
+	}
+	defer full.Close()
+	dir := crowded(t)
+	before := clitest.Names(t, dir)
+	all := []string{
+		"embed model.mlk -i data.csv --format csv -o /dev/full", "embed model.mlk -i data.csv -o -", "gram model.mlk -i data.csv -o -",
+		"links make -i data.csv --pairs 5 -o -", "cluster model.mlk -i data.csv -n 2 -o -", "distance model.mlk -i data.csv --pairs pairs.csv -o -",
+		"classify model.mlk --train data.csv -i data.csv -o -", "plot model.mlk -i data.csv -o - --format svg", "report model.mlk -i data.csv -o -",
+		"inspect model.mlk",
+		"check -i data.csv", "score --truth data.csv --predicted data.csv", "info", "inspect model.mlk --json",
+		"demo rings --points 60 --links 20 --repetitions 1", "--version",
+	}
+	for _, line := range all {
+		t.Run(line, func(t *testing.T) {
+			cmd := harness.Command(dir, strings.Fields(line)...)
+			var stderr strings.Builder
+			cmd.Stdout, cmd.Stderr = full, &stderr
+			err := cmd.Run()
+			if code := cmd.ProcessState.ExitCode(); code != usage.ExitFailed {
+				t.Errorf("exit code %d, error %v: want %d", code, err, usage.ExitFailed)
+			}
+			if got := stderr.String(); !strings.Contains(got, "mustlink: ") || !strings.Contains(got, syscall.ENOSPC.Error()) || strings.Contains(got, "goroutine ") {
+				t.Errorf("the message is %q: want the cause", got)
+			}
+			if after := clitest.Names(t, dir); !slices.Equal(before, after) {
+				t.Errorf("files before: %v, after: %v", before, after)
+			}
+		})
+	}
+	t.Logf("outputs to a full device: %d, all with code %d and a message", len(all), usage.ExitFailed)
+}

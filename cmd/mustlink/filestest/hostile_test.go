@@ -1,0 +1,215 @@
+package filestest
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	little "encoding/binary"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
+)
+
+// mostMemory is what no command may take for a hostile file: a process needs some 30 MiB, and
+// the limit that the tests give is 16 MiB of values, and 256 MiB for models.
+const mostMemory = 512 << 20
+
+// wantRefused demands an input error from the command, in bounded memory.
+func wantRefused(t *testing.T, dir, line string, stdin io.Reader, words ...string) {
+	t.Helper()
+	before := clitest.Names(t, dir)
+	forgetPeak()
+	cmd := harness.Command(dir, strings.Fields(line)...)
+	cmd.Stdin = stdin
+	harness.WantInputError(t, dir, clitest.Finish(t, cmd), before, words...)
+	if peak, ok := peakMemory(cmd.ProcessState); ok {
+		if peak > mostMemory {
+			t.Errorf("peak memory %d MiB: want at most %d MiB", peak>>20, mostMemory>>20)
+		}
+		t.Logf("peak memory %d MiB", peak>>20)
+	}
+}
+
+// filled is a model file with a header of 16 MiB, the largest there may be: first is followed by copies of
+// part, as many as harness.Fit, with their number in place of #, and by last.
+type filled struct{ first, part, last string }
+
+// write makes the file bit by bit: what this process once held counts in the peak of those that it starts.
+func (f filled) write(t *testing.T, path string) {
+	t.Helper()
+	const size = 16 << 20
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	w := bufio.NewWriter(file)
+	_, _ = w.Write(little.LittleEndian.AppendUint64(nil, size))
+	rest := size - len(f.last)
+	for i, text := 0, f.first; text != "" && len(text) <= rest; i++ {
+		n, _ := w.WriteString(text)
+		rest -= n
+		text = strings.Replace(f.part, "#", strconv.Itoa(i), 1)
+	}
+	_, _ = w.WriteString(f.last)
+	for range rest {
+		_ = w.WriteByte(' ')
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHostileModels: headers of the largest size with as much in them as they hold, and sizes that are
+// not there.
+func TestHostileModels(t *testing.T) {
+	const none = `"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}` // of no data
+	const metadata = `{"__metadata__":{"mustlink":"{\"format_version\":1,\"method\":\"`
+	const sound = metadata + `krca\"}",` + none
+	const empty = `"dtype":"U8","shape":[0],"data_offsets":[0,0]}`
+	const huge = sound + `,"x":{"dtype":"F64","shape":[137438953472],"data_offsets":[0,1099511627776]}`
+	for _, c := range []struct {
+		name  string
+		file  filled
+		hole  int64 // length of the data section, a hole
+		words []string
+	}{
+		{"deep arrays", filled{`{"a":`, "[", ""}, 0, []string{"corrupted", "header"}},
+		{"deep objects", filled{`{"__metadata__":{"mustlink":`, `{"a":`, ""}, 0, []string{"corrupted", "header"}},
+		{"deep status", filled{metadata + `krca\",\"status\":`, "[", `"}}`}, 0, []string{"corrupted", "mustlink"}},
+		{"many tensors", filled{sound, `,"t#":{` + empty, "}"}, 0, []string{"corrupted", "members"}},
+		{"many dimensions", filled{sound + `,"t":{"dtype":"U8","shape":[0`, ",1", `],"data_offsets":[0,0]}}`}, 0, []string{"corrupted", "dimensions"}},
+		{"many names", filled{metadata + `krca\",\"features\":[\"x\"`, `,\"\"`, `]}",` + none + "}"}, 0, []string{"header of the model"}},
+		{"many keys", filled{metadata + `krca\"}"`, `,"k#":""`, "," + none + "}"}, 0, []string{"corrupted", "members"}},
+		{"long name", filled{metadata, "krca", `\"}",` + none + "}"}, 0, []string{"method is", "bytes", "krca"}},
+		{"one tensor many times", filled{sound, `,"t":{` + empty, "}"}, 0, []string{"corrupted", "twice"}},
+		{"no data for 1 TiB", filled{huge, "", "}"}, 0, []string{"early", "1099511627776"}},
+		{"a hole of 1 TiB", filled{huge, "", "}"}, 1 << 40, []string{"1.0 TiB", "limit 256.0 MiB"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := harness.Workspace(t)
+			path := filepath.Join(dir, "bad.mlk")
+			c.file.write(t, path)
+			if c.hole > 0 {
+				if err := os.Truncate(path, 8+16<<20+c.hole); err != nil {
+					t.Skip("this file system takes no file of that size: ", err)
+				}
+			}
+			wantRefused(t, dir, "embed bad.mlk -i data.csv -o out.csv --memory-limit 256MiB", nil, append(c.words, "bad.mlk")...)
+		})
+	}
+}
+
+// bomb makes a file of gzip data that decompress to head and then to copies of part, 4 GiB in all. A
+// gzip file may be a sequence of gzip files, so that one of 1 MiB is compressed, and written again and again.
+func bomb(t *testing.T, path, head, part string) {
+	t.Helper()
+	pack := func(text string) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = io.WriteString(z, text)
+		_ = z.Close()
+		return b.Bytes()
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	block := pack(strings.Repeat(part, 1<<20/len(part)+1))
+	if _, err := file.Write(pack(head)); err != nil {
+		t.Fatal(err)
+	}
+	for range 4096 {
+		if _, err := file.Write(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// endless is head and then copies of part without an end.
+type endless struct{ head, part string }
+
+func (e *endless) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if e.head == "" {
+			e.head = strings.Repeat(e.part, 1<<16/len(e.part)+1)
+		}
+		k := copy(p[n:], e.head)
+		e.head, n = e.head[k:], n+k
+	}
+	return n, nil
+}
+
+const (
+	npyStart = "\x93NUMPY\x01\x00\x45\x00{'descr': '<f8', 'fortran_order': False, 'shape': (100000000, 1)}    "
+	idxStart = "\x00\x00\x08\x01\x7f\xff\xff\xff"
+)
+
+// TestEndlessInput: files that decompress to 4 GiB, and streams without an end, stop at the memory limit, at
+// the limit of a line, or where they are longer than what they belong to.
+func TestEndlessInput(t *testing.T) {
+	const limit = "limit 16.0 MiB"
+	fitOn := func(data string) string { return "fit -m krca -i " + data + " -c links.csv -o out.mlk" }
+	for _, c := range []struct {
+		name, line, head, part string
+		words                  []string
+	}{
+		{"data.csv", fitOn("FILE"), "a,b\n", "0,0\n", []string{limit}},
+		{"line.csv", fitOn("FILE"), "a,b\n", "0000", []string{"line 2", "longer than the limit"}},
+		{"header.csv", fitOn("FILE"), "a", ",b", []string{"line 1", "longer than the limit"}},
+		{"quote.csv", fitOn("FILE"), "a,b\n0,\"", "0\n", []string{"line 2", "quoted field"}},
+		{"blank.csv", fitOn("FILE") + " --labels FILE", "a,label\n1,x\n", "1,x\n", []string{limit}},
+		{"data.svm", fitOn("FILE"), "", "1 1:1\n", []string{limit}},
+		{"row.svm", fitOn("FILE"), "1", " 1:1", []string{"line 1", "longer than the limit"}},
+		{"data.fasta", fitOn("FILE"), ">a\n", "ACDEFGHIKL\n", []string{limit}},
+		{"data.npy", fitOn("FILE"), npyStart, "\x00\x00\x00\x00\x00\x00\x00\x00", []string{limit}},
+		{"data.idx", fitOn("FILE"), idxStart, "\x01\x02\x03\x04", []string{limit}},
+		{"links.csv", "fit -m krca -i data.csv -c FILE -o out.mlk", "i,j,link\n", "0,2,must\n", []string{limit}},
+		{"chunklets.csv", "fit -m krca -i data.csv -c FILE -o out.mlk", "i,chunklet\n", "0,a\n1,a\n", []string{limit}},
+		{"more.csv", "update model.mlk -i data.csv -c FILE -o out.mlk", "i,chunklet\n", "0,a\n1,a\n", []string{limit}},
+		{"triplets.csv", "fit -m gml -i data.csv --triplets FILE -o out.mlk", "i,j,k\n", "0,2,1\n", []string{limit}},
+		{"quadruplets.csv", "fit -m lsml -i data.csv --quadruplets FILE -o out.mlk", "i,j,k,l\n", "0,2,1,3\n", []string{limit}},
+		{"targets.csv", "fit -m mlkr -i data.csv --targets FILE -o out.mlk", "target\n", "1\n", []string{limit}},
+		{"pairs.csv", "distance model.mlk -i data.csv --pairs FILE -o out.csv", "i,j\n", "0,2\n", []string{limit}},
+		{"labels.csv", "score --truth FILE --predicted data.csv", "label\n", "x\n", []string{"data.csv: it has 20 labels: want", "or more"}},
+	} {
+		for _, packed := range []bool{true, false} {
+			name, file := "stream of "+c.name, "-"
+			if packed {
+				name, file = c.name+".gz", c.name+".gz"
+			}
+			t.Run(name, func(t *testing.T) {
+				dir := harness.WithModel(t)
+				line := strings.ReplaceAll(c.line, "FILE", file) + " --memory-limit 16MiB"
+				var stdin io.Reader
+				switch {
+				case packed && c.name == "pairs.csv":
+					return // pairs of a file are not held: there may be as many as they like
+				case packed:
+					bomb(t, filepath.Join(dir, file), c.head, c.part)
+				case strings.Contains(c.line, "--labels"):
+					return // labels of data do not come by standard input
+				default:
+					stdin = &endless{c.head, c.part}
+					if strings.Contains(line, "-i -") {
+						line += " --format " + strings.TrimPrefix(filepath.Ext(c.name), ".")
+					}
+				}
+				wantRefused(t, dir, line, stdin, c.words...)
+			})
+		}
+	}
+	t.Run("stream of a model", func(t *testing.T) {
+		dir := harness.WithModel(t)
+		for _, head := range []string{"", string(little.LittleEndian.AppendUint64(nil, 8)) + "{}      ", clitest.Read(t, dir, "model.mlk")} {
+			wantRefused(t, dir, "embed - -i data.csv -o out.csv --memory-limit 16MiB", &endless{head, "\x00"}, "standard input", limit)
+		}
+	})
+}

@@ -1,0 +1,191 @@
+//go:build unix
+
+package filestest
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// peakMemory returns the largest resident set of an ended process in bytes, where the
+// system counts it in kilobytes.
+func peakMemory(s *os.ProcessState) (int64, bool) {
+	usage, ok := s.SysUsage().(*syscall.Rusage)
+	if !ok || runtime.GOOS != "linux" {
+		return 0, false
+	}
+	return usage.Maxrss << 10, true
+}
+
+// forgetPeak makes what this process once held no part of the peaks of those that it starts, which begin in its memory.
+func forgetPeak() {
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // where there is no such file, no peak is measured
+}
+
+// TestReadOnlyFolder runs as an ordinary user, whom permissions bind.
+func TestReadOnlyFolder(t *testing.T) {
+	dir := crowded(t)
+	sub := filepath.Join(dir, "locked")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const old = "old" // write-protected by its folder only
+	for _, w := range writers {
+		put(t, filepath.Join(sub, w[1]), old)
+	}
+	before := clitest.Names(t, sub)
+	if err := os.Chmod(sub, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(sub, 0o755) }) // for who removes the folder
+	openUp(t, dir)
+	for _, w := range writers {
+		t.Run(w[0], func(t *testing.T) {
+			for _, name := range []string{w[1], "new-" + w[1]} {
+				line := strings.ReplaceAll(w[0], "%", filepath.Join("locked", name))
+				cmd := harness.Command(dir, strings.Fields(line)...)
+				if os.Getuid() == 0 {
+					const nobody = 65534
+					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+				}
+				harness.WantInputError(t, sub, clitest.Finish(t, cmd), before, filepath.Join("locked", name), "not writable")
+			}
+			if got := clitest.Read(t, sub, w[1]); got != old {
+				t.Errorf("the old file holds %q", got)
+			}
+		})
+	}
+	t.Logf("writes to a read-only folder: %d, all with code %d and a message", 2*len(writers), usage.ExitInput)
+}
+
+// openUp lets other users reach dir, which t.TempDir keeps to its owner.
+func openUp(t *testing.T, dir string) {
+	t.Helper()
+	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// interrupt starts the command with an open standard input, calls feed with it, sends the
+// signal after that and some time, and returns how the command ended.
+func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.WriteCloser)) clitest.Outcome {
+	t.Helper()
+	cmd := harness.Command(dir, strings.Fields(line)...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	feed(stdin)
+	time.Sleep(300 * time.Millisecond)
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatalf("the command ended before the signal: %v\n%s", err, stderr.String())
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the command succeeded in spite of the signal")
+	} else if _, ok := err.(*exec.ExitError); !ok {
+		t.Fatal(err)
+	}
+	return clitest.Outcome{Code: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}
+}
+
+func wantInterrupted(t *testing.T, dir string, o clitest.Outcome, before []string) {
+	t.Helper()
+	if o.Code != usage.ExitInterrupted {
+		t.Errorf("exit code %d: want %d", o.Code, usage.ExitInterrupted)
+	}
+	if o.Stderr != "mustlink: interrupted\n" {
+		t.Errorf("standard error is %q", o.Stderr)
+	}
+	if after := clitest.Names(t, dir); !slices.Equal(before, after) {
+		t.Errorf("files before: %v, after: %v", before, after)
+	}
+}
+
+// TestInterruptFit interrupts the computation itself: the data are all there, and the
+// median of 4096^2/2 distances and what follows it take longer than the pause.
+func TestInterruptFit(t *testing.T) {
+	dir := harness.Workspace(t)
+	data := clitest.Blobs(6000, 10, false)
+	before := clitest.Names(t, dir)
+	o := interrupt(t, dir, "fit -m krca -i - --links-from-labels 2500 -k rbf:sigma=median -p landmarks=500 -o out.mlk", os.Interrupt, func(w io.WriteCloser) {
+		if _, err := io.WriteString(w, data); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+	})
+	wantInterrupted(t, dir, o, before)
+}
+
+// TestInterruptReading interrupts a command that waits for its input.
+func TestInterruptReading(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		dir := harness.Workspace(t)
+		before := clitest.Names(t, dir)
+		o := interrupt(t, dir, "fit -m krca -i - -c links.csv -o out.mlk", signal, func(w io.WriteCloser) {
+			if _, err := io.WriteString(w, "a,b\n1,2\n"); err != nil {
+				t.Fatal(err)
+			}
+		})
+		wantInterrupted(t, dir, o, before)
+	}
+}
+
+// TestInterruptStreams interrupts commands that wait for more of what passes through them, and one that goes over a file
+// again and again. What is written to them is more than a pipe holds, so that they are at work.
+func TestInterruptStreams(t *testing.T) {
+	dir := harness.WithModel(t)
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
+	clitest.Write(t, dir, "centers.csv", "a,b,c\n0,0,0\n6,0,0\n")
+	clitest.Write(t, dir, "wide.csv", clitest.Blobs(400, 100, false))
+	harness.RunOK(t, dir, "links make -q -i wide.csv --must 300 -o many.csv")
+	harness.RunOK(t, dir, "fit -q -m rca -i wide.csv -c many.csv -o wide.mlk")
+	harness.WriteNPY(t, filepath.Join(dir, "big.npy"), 20000, 100)
+	before, rows, model := clitest.Names(t, dir), clitest.Blobs(8000, 3, false), clitest.Read(t, dir, "wide.mlk")
+	for line, input := range map[string]string{
+		"classify --train data.csv -i - -o out.csv":                rows,
+		"cluster -i - -n 2 -a minibatch --save-centers out.npy":    rows,
+		"cluster -i - --centers centers.csv -o out.csv":            rows,
+		"distance model.mlk -i - --pairs pairs.csv -o out.csv":     rows,
+		"score --truth - --predicted data.csv":                     rows,
+		"cluster - -i big.npy -n 300 --stream -o out.csv":          model,
+		"cluster - -i big.npy -n 300 -a minibatch -o out.csv":      model,
+		"cluster - -i big.npy -n 300 --memory-limit 8MiB -o o.csv": model,
+	} {
+		t.Run(line, func(t *testing.T) {
+			if len(input) < 80<<10 {
+				t.Fatalf("only %d bytes are written", len(input))
+			}
+			o := interrupt(t, dir, line, os.Interrupt, func(w io.WriteCloser) {
+				if _, err := io.WriteString(w, input); err != nil {
+					t.Fatal(err)
+				}
+				if input == model {
+					w.Close()
+				}
+			})
+			o.Stderr = harness.WithoutWarnings(o.Stderr)
+			wantInterrupted(t, dir, o, before)
+		})
+	}
+}

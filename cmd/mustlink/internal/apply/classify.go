@@ -1,0 +1,153 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type classifyCommand struct {
+	*session.Session
+	data        source.Data
+	train       string
+	trainLabels string
+	neighbors   int
+	scaling     source.Scaling
+	out         string
+}
+
+func newClassify(s *session.Session) *cobra.Command {
+	c := &classifyCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "classify [MODEL] --train DATA -i DATA -o LABELS",
+		Short: "classify points by their nearest labelled neighbours",
+		Long: `Give every row of -i the label that most of its nearest rows of --train have; of labels
+with equally many votes the one whose nearest voter comes first wins.
+
+With MODEL the metric is the learned one, without it that of the raw points. When -i
+carries labels too, the summary compares.
+
+The rows of --train are held. Those of -i, in .csv, .npy and .parquet, are read, classified and written
+block by block, also from a pipe: their number is bounded by the disk, not by memory.`,
+		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
+  mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,
+		Args: usage.Positional(0, 1, "at most one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
+	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, when --train carries none")
+	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `DATA` to classify: "+source.Endings+"; - for standard input")
+	c.data.ReadingFlags(cmd)
+	c.data.LabelFlags(cmd)
+	f.IntVar(&c.neighbors, "neighbors", 4, "number of neighbours that vote")
+	c.scaling.Flags(f, "without MODEL: ", "as those of --train have mean 0 and deviation 1")
+	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
+	return cmd
+}
+
+// classifyReport is what `mustlink classify` prints.
+type classifyReport struct {
+	Metric    string        `json:"metric"` // the model's method, or "raw"
+	Train     int           `json:"train_rows"`
+	N         int           `json:"n"`
+	Neighbors int           `json:"neighbors"`
+	Scores    *score.Report `json:"scores,omitempty"`
+	Output    string        `json:"output"`
+	Warnings  []string      `json:"warnings"`
+}
+
+func (c *classifyCommand) run(cmd *cobra.Command, args []string) error {
+	check := c.Check(cmd)
+	check.Required("train", "input", "output")
+	check.Least("--neighbors", c.neighbors, 1)
+	c.scaling.Check(check, len(args) > 0, false)
+	check.Models(args)
+	check.Input("--train", c.train)
+	check.File("--train-labels", c.trainLabels, "")
+	c.data.Check(check)
+	check.Output("-o, --output", c.out)
+	if check.Err != nil {
+		return check.Err
+	}
+	m, err := metric.Open(cmd.Context(), c.Session, args...)
+	if err != nil {
+		return err
+	}
+	r, err := c.classify(cmd.Context(), m)
+	if err != nil {
+		return err
+	}
+	r.Warnings = c.Warnings()
+	return c.Summarize(c.out, r, r.text)
+}
+
+// training returns the flags that describe --train.
+func (c *classifyCommand) training() *source.Data {
+	d := c.data
+	d.Path, d.Labels = c.train, c.trainLabels
+	d.HeaderLabels = c.data.HeaderLabels && c.trainLabels == ""
+	return &d
+}
+
+// readTraining reads --train.
+func (c *classifyCommand) readTraining(ctx context.Context, m *metric.Metric) (*dataset.Data, error) {
+	train, err := m.Read(ctx, c.training())
+	if err != nil {
+		return nil, err
+	}
+	if train.Labels == nil {
+		return nil, fault.Data(train.Name, "it has no labels: want a column label, or --train-labels FILE")
+	}
+	if n := train.Points.Len(); c.neighbors > n {
+		return nil, usage.Errorf("--neighbors is %d: want at most %d, the number of rows of %s", c.neighbors, n, train.Name)
+	}
+	return train, nil
+}
+
+// classify labels the rows of -i block by block, beside those of --train, which are held.
+func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*classifyReport, error) {
+	train, err := c.readTraining(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	open, err := c.data.WithFeatures(train.Points.Dim()).Reopen(ctx, c.Session)
+	if err != nil {
+		return nil, err
+	}
+	table, err := c.scaling.Apply(c.Session, train)
+	if err != nil {
+		return nil, err
+	}
+	known, err := m.Coordinates(ctx, table.Data())
+	if err != nil {
+		return nil, err
+	}
+	m.Scale = table.Transform()
+	rows := &metric.Rows{Metric: m, Stage: "classification", Open: open.Like(train)}
+	r := &classifyReport{Metric: m.Name(), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
+	r.Scores, err = writeLabels(ctx, rows, c.out, func(ctx context.Context, block metric.Block) ([]string, error) {
+		r.N += block.At.Rows
+		return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.At, c.neighbors)
+	})
+	return r, err
+}
+
+func (r *classifyReport) text(w io.Writer) {
+	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", session.Plural(r.N, "row"), session.Plural(r.Neighbors, "neighbour"), session.Plural(r.Train, "row"), r.Metric)
+	if r.Scores != nil && r.Scores.Accuracy != nil {
+		fmt.Fprintf(w, "accuracy\t%v\n", session.Number(*r.Scores.Accuracy))
+	}
+	fmt.Fprintf(w, "labels\t%s\n", r.Output)
+}

@@ -1,0 +1,221 @@
+package apply
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// The clustering algorithms of -c.
+const (
+	algKMeans      = "kmeans"
+	algMiniBatch   = "minibatch"
+	algKernel      = "kernel"
+	algConstrained = "constrained"
+	algPCK         = "pck"
+	algMPCK        = "mpck"
+)
+
+func algorithmNames() []string {
+	return []string{algKMeans, algMiniBatch, algKernel, algConstrained, algPCK, algMPCK}
+}
+
+// eachSuffix ends the metrics of which every cluster has its own.
+const eachSuffix = "-each"
+
+func mpckMetrics() []string {
+	d, f := string(cluster.MetricDiagonal), string(cluster.MetricFull)
+	return []string{d, f, d + eachSuffix, f + eachSuffix}
+}
+
+type clusterCommand struct {
+	*session.Session
+	m         *metric.Metric
+	data      source.Data
+	links     source.Links
+	k         int
+	algorithm string
+	kernel    string
+	scaling   source.Scaling
+	metric    string // of mpck
+	weight    float64
+	restarts  int
+	seed      uint64
+	stream    bool   // go over the rows instead of holding them
+	passes    int    // of minibatch
+	centers   string // the file to read them from
+	saveTo    string // the file to write centers to
+	out       string
+}
+
+// usesLinks says whether the algorithm does.
+func (c *clusterCommand) usesLinks() bool {
+	return c.algorithm == algConstrained || c.penalized()
+}
+
+// penalized says whether links may be broken at a price.
+func (c *clusterCommand) penalized() bool { return c.algorithm == algPCK || c.algorithm == algMPCK }
+
+func newCluster(s *session.Session) *cobra.Command {
+	c := &clusterCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "cluster [MODEL] -i DATA -n CLUSTERS -o LABELS",
+		Short: "cluster points, with or without a learned metric",
+		Long: `Cluster points and write the number of its cluster, 0 to CLUSTERS-1, for each row.
+
+With MODEL the metric is the learned one, without it that of the raw points: the baseline
+is one argument away. The algorithms (-a) are kmeans (k-means++ starts, the best of
+--restarts), minibatch (mini-batch k-means, one pass over the rows), kernel (kernel k-means:
+on the learned kernel, or on -k), constrained (k-means in which every link of -c holds; the
+default when -c is given), pck (PCK-means: links of -c may be broken at a price) and mpck
+(MPCK-means: as pck, and a metric is learned with the clusters).
+
+Rows that memory does not hold: kmeans goes over a .csv, .npy or .parquet file once for every
+iteration when the rows take more than a third of --memory-limit, or with --stream. It begins
+with the clusters of a sample, and ends as k-means of all rows does. minibatch learns in one
+pass, in which the order of the rows must not tell their clusters, and takes another one to
+assign them. Learning by minibatch with --save-centers and without -o, and assigning to known
+--centers, read the rows once: standard input will do.
+
+When DATA carries labels, the summary scores the clusters against them.`,
+		Example: `  mustlink cluster model.mlk -i data.csv -n 3 -o clusters.csv
+  mustlink cluster -i data.csv -n 3 --standardize -o baseline.csv
+  mustlink cluster model.mlk -i data.csv -n 3 -a constrained -c links.csv -o clusters.csv
+  mustlink cluster -i huge.npy -n 100 --memory-limit 1GiB -o clusters.csv
+  zcat rows.csv.gz | mustlink cluster -i - -n 100 -a minibatch --save-centers centers.npy
+  zcat rows.csv.gz | mustlink cluster -i - --centers centers.npy -o clusters.csv`,
+		Args: usage.Positional(0, 1, "at most one MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	c.data.Flags(cmd)
+	c.data.LabelFlags(cmd)
+	f.IntVarP(&c.k, "clusters", "n", 0, "number of clusters")
+	f.StringVarP(&c.algorithm, "algorithm", "a", "", "`"+strings.Join(algorithmNames(), "|")+"` (default kmeans; constrained with -c)")
+	c.links.Flags(cmd)
+	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
+	f.StringVar(&c.metric, "metric", mpckMetrics()[0], "`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (of every cluster its own)")
+	f.Float64Var(&c.weight, "weight", 1, "price of a broken link of weight 1, for -a pck in units of the points' variance")
+	c.scaling.Flags(f, "without MODEL: ", "to mean 0 and deviation 1")
+	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "starts, of which the best is kept")
+	usage.SeedFlag(f, &c.seed)
+	f.BoolVar(&c.stream, "stream", false, "for -a kmeans: go over the rows several times instead of holding them, as is done of itself when they take more than a third of --memory-limit")
+	f.IntVar(&c.passes, "passes", 1, "how often -a minibatch goes over the rows to learn")
+	f.StringVar(&c.centers, "centers", "", "`FILE` of centres, one a row (.csv, .npy): assign to the nearest of these and learn nothing")
+	f.StringVar(&c.saveTo, "save-centers", "", "`FILE` to write the centres to (.csv, .npy), for --centers")
+	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
+	usage.CompleteWith(cmd, "algorithm", algorithmNames()...)
+	usage.CompleteWith(cmd, "metric", mpckMetrics()...)
+	methods.CompleteKernels(cmd)
+	return cmd
+}
+
+func (c *clusterCommand) run(cmd *cobra.Command, args []string) (err error) {
+	if err := c.check(cmd, args); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if c.m, err = metric.Open(ctx, c.Session, args...); err != nil {
+		return err
+	}
+	work := c.clusterHeld
+	if c.streamed() {
+		work = c.clusterStreamed
+	}
+	r, err := work(ctx)
+	if err == errTooManyRows {
+		c.Warnf("%s: there are too many rows to hold within the memory limit: k-means goes over the file instead", c.data.Path)
+		r, err = c.clusterStreamed(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if !r.Converged {
+		c.Warnf("clustering stopped at %s before it converged", session.Plural(r.Iterations, "iteration"))
+	}
+	r.Warnings = c.Warnings()
+	return c.Summarize(c.out, r, r.text)
+}
+
+func (c *clusterCommand) spec() (kernel.Spec, error) {
+	return kernel.Parse(session.NameOr(c.kernel, "linear"))
+}
+
+// clusterReport is what `mustlink cluster` prints.
+type clusterReport struct {
+	Algorithm  string        `json:"algorithm"`
+	Metric     string        `json:"metric"` // the model's method, or "raw"
+	N          int           `json:"n"`
+	Clusters   int           `json:"clusters"`
+	Sizes      []int         `json:"sizes"`
+	Inertia    float64       `json:"inertia"`
+	Broken     *int          `json:"broken_links,omitempty"`
+	Iterations int           `json:"iterations"`
+	Converged  bool          `json:"converged"`
+	Restart    int           `json:"restart"`
+	Passes     int           `json:"passes,omitempty"` // over rows that were not held
+	Scores     *score.Report `json:"scores,omitempty"`
+	Output     string        `json:"output"`
+	Centers    string        `json:"centers,omitempty"` // the file of --save-centers
+	Warnings   []string      `json:"warnings"`
+}
+
+func (r *clusterReport) text(w io.Writer) {
+	fmt.Fprintf(w, "algorithm\t%s on the %s metric\n", r.Algorithm, r.Metric)
+	fmt.Fprintf(w, "sizes\t%s\n", session.Joined(r.Sizes, " "))
+	fmt.Fprintf(w, "inertia\t%.6g%s\n", r.Inertia, r.way())
+	if r.Broken != nil {
+		fmt.Fprintf(w, "broken links\t%d\n", *r.Broken)
+	}
+	scoresLine(w, r.Scores)
+	if r.Centers != "" {
+		fmt.Fprintf(w, "centres\t%s\n", r.Centers)
+	}
+	if r.Output != "" {
+		fmt.Fprintf(w, "clusters\t%s\n", r.Output)
+	}
+}
+
+// way says how the inertia was reached.
+func (r *clusterReport) way() string {
+	switch {
+	case r.Iterations == 0 && r.Passes == 0: // given centres
+		return ""
+	case r.Algorithm == algMiniBatch:
+		return fmt.Sprintf(" after %s (%s)", counted(r.Iterations, "batch", "batches"), counted(r.Passes, "pass", "passes"))
+	case r.Passes > 0:
+		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "iteration"), counted(r.Passes, "pass", "passes"))
+	}
+	return fmt.Sprintf(" after %s (start %d)", session.Plural(r.Iterations, "iteration"), r.Restart)
+}
+
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + more
+}
+
+// scoresLine writes the scores against the labels of the data on one line.
+func scoresLine(w io.Writer, r *score.Report) {
+	if r == nil {
+		return
+	}
+	var scores []string
+	for _, f := range r.Figures() {
+		scores = append(scores, fmt.Sprintf("%s %v", f.Name, session.Number(f.Value)))
+	}
+	fmt.Fprintf(w, "against the labels\t%s\n", strings.Join(scores, ", "))
+}

@@ -1,0 +1,143 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// streamed says whether the rows are not held.
+func (c *clusterCommand) streamed() bool {
+	return c.stream || c.centers != "" || c.algorithm == algMiniBatch
+}
+
+// mayStream says whether the algorithm can go on without holding rows that turn out to be too many.
+func (c *clusterCommand) mayStream() bool {
+	return c.algorithm == algKMeans && !c.scaling.Any() && source.ReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
+}
+
+// errTooManyRows says that k-means should go over the file instead of holding its rows.
+var errTooManyRows = errors.New("too many rows")
+
+// heldTimes is how often k-means holds rows, about: what was read, a copy, and what the collector has not seen.
+const heldTimes = 3
+
+// tooManyRows says so of rows that were read, with an error or without. It must not depend on the number of workers, on which
+// results do not depend either.
+func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
+	if err != nil {
+		_, beyond := errors.AsType[*fault.MemoryError](err)
+		return beyond
+	}
+	width := d.Points.Dim()
+	if c.m.Fitted != nil {
+		width = max(width, c.m.Fitted.Model.Dim())
+	}
+	const vectors = 60 // numbers that the starts keep for a row
+	return c.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), heldTimes*width+vectors) > int64(c.MemoryLimit)
+}
+
+// clusterStreamed clusters rows that are not held, or assigns them to given centres.
+func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, error) {
+	open, err := c.m.Flags(&c.data).Reopen(ctx, c.Session)
+	if err != nil {
+		return nil, err
+	}
+	rows := &metric.Rows{Metric: c.m, Open: open}
+	r := &clusterReport{Algorithm: c.algorithm, Metric: c.m.Name(), Output: c.out, Centers: c.saveTo}
+	assigner, err := c.findCenters(ctx, rows, r)
+	if err != nil {
+		return nil, err
+	}
+	if c.out != "" {
+		if err := c.assign(ctx, rows, assigner, r); err != nil {
+			return nil, err
+		}
+	}
+	return r, c.saveCenters(ctx, assigner.Centers())
+}
+
+// findCenters reads the centres, or learns them.
+func (c *clusterCommand) findCenters(ctx context.Context, rows *metric.Rows, r *clusterReport) (*cluster.Assigner, error) {
+	if c.centers != "" {
+		assigner, err := c.readCenters(ctx)
+		r.Algorithm, r.Converged = "centers", true
+		return assigner, err
+	}
+	bar := c.Progress()
+	defer bar.Done()
+	p := cluster.StreamParams{Params: cluster.Params{K: c.k, Restarts: c.restarts, Seed: c.seed, Progress: bar.Report}, Passes: c.passes}
+	learn := cluster.KMeansStream
+	if c.algorithm == algMiniBatch {
+		learn = cluster.MiniBatch
+	}
+	found, err := learn(ctx, c.m.Eng, rows.All(ctx), p)
+	if err != nil {
+		return nil, fault.InFile(usage.RenameParams(err, "number of clusters", "-n, --clusters"), c.data.Path)
+	}
+	r.N, r.Clusters, r.Sizes, r.Inertia, r.Passes = found.Rows, c.k, found.Sizes, found.Inertia, found.Passes
+	r.Iterations, r.Converged = found.Iterations, found.Converged || c.algorithm == algMiniBatch
+	return found.Assigner, nil
+}
+
+// readCenters reads the file of --centers.
+func (c *clusterCommand) readCenters(ctx context.Context) (*cluster.Assigner, error) {
+	d, err := (&source.Data{Path: c.centers}).Read(ctx, c.Session)
+	if err != nil {
+		return nil, err
+	}
+	x, err := metric.Raw(c.m.Eng, d.Name, d.Points)
+	if err != nil {
+		return nil, err
+	}
+	if c.k != 0 && c.k != x.Rows {
+		return nil, usage.Errorf("-n, --clusters is %d: want none with --centers, or %d, the number of rows of %s", c.k, x.Rows, d.Name)
+	}
+	c.k = x.Rows
+	assigner, err := cluster.NewAssigner(x)
+	return assigner, fault.InFile(err, d.Name)
+}
+
+// assign writes the cluster of every row, and counts rows and inertia.
+func (c *clusterCommand) assign(ctx context.Context, rows *metric.Rows, to *cluster.Assigner, r *clusterReport) (err error) {
+	r.N, r.Clusters, r.Sizes, r.Inertia = 0, c.k, make([]int, c.k), 0
+	r.Scores, err = writeLabels(ctx, rows, c.out, func(ctx context.Context, block metric.Block) ([]string, error) {
+		labels, distances := make([]int, block.At.Rows), make([]float64, block.At.Rows)
+		if err := to.Assign(ctx, c.m.Eng, block.At, labels, distances); err != nil {
+			return nil, err
+		}
+		for i, k := range labels {
+			r.Sizes[k]++
+			r.Inertia += distances[i]
+		}
+		r.N += len(labels)
+		return numbers(labels), nil
+	})
+	return err
+}
+
+// numbers writes the numbers of clusters as labels.
+func numbers(clusters []int) []string {
+	out := make([]string, len(clusters))
+	for i, k := range clusters {
+		out[i] = strconv.Itoa(k)
+	}
+	return out
+}
+
+// saveCenters writes the file of --save-centers.
+func (c *clusterCommand) saveCenters(ctx context.Context, centers blas.Matrix) error {
+	if c.saveTo == "" {
+		return nil
+	}
+	return c.WriteMatrix(ctx, c.saveTo, "", centers, nil)
+}

@@ -1,0 +1,104 @@
+package apply
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type distanceCommand struct {
+	*session.Session
+	m     *metric.Metric // of the model
+	data  source.Data
+	pairs source.Links
+	out   string
+}
+
+func newDistance(s *session.Session) *cobra.Command {
+	d := &distanceCommand{Session: s, pairs: source.Links{Flag: "--pairs"}}
+	cmd := &cobra.Command{
+		Use:   "distance MODEL -i DATA --pairs PAIRS -o OUT",
+		Short: "write the squared learned distances of pairs",
+		Long: `Write the squared learned distance of each pair in PAIRS, a CSV with the columns i and j
+(0-based rows of DATA, or ids with --links-by id): one number a row, in the order of PAIRS.
+A file of links serves as well.
+
+Points of .csv, .npy and .parquet pass block by block, also from a pipe, and only the rows that pairs
+name are held; pairs are read and their distances written block by block. (Pairs of a
+pipe are held, since they are gone through twice.)`,
+		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv`,
+		Args:    usage.Positional(1, 1, "MODEL"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return d.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	d.data.Flags(cmd)
+	f.StringVar(&d.pairs.Path, "pairs", "", "`PAIRS`: a CSV with the columns i and j")
+	d.pairs.ByFlag(cmd)
+	f.StringVarP(&d.out, "output", "o", "", "the file `OUT` to write, one column; - for standard output")
+	return cmd
+}
+
+func (d *distanceCommand) run(cmd *cobra.Command, path string) error {
+	check := d.Check(cmd)
+	check.Required("input", "pairs", "output")
+	check.Models([]string{path})
+	d.data.Check(check)
+	d.pairs.Check(check)
+	check.Matrix("-o, --output", d.out, d.data.Format)
+	if check.Err != nil {
+		return check.Err
+	}
+	ctx := cmd.Context()
+	var err error
+	if d.m, err = metric.Open(ctx, d.Session, path); err != nil {
+		return err
+	}
+	work := d.hold
+	if d.data.InBlocks(d.Session) {
+		work = d.stream
+	}
+	n, err := work(ctx)
+	if err != nil {
+		return err
+	}
+	r := matrixReport{Method: d.m.Name(), Rows: n, Cols: 1, Output: d.out, Warnings: d.Warnings()}
+	return d.Summarize(d.out, r, r.text)
+}
+
+// writing returns the options to write distances with.
+func (d *distanceCommand) writing() dataset.WriteOptions {
+	options := d.Writing(d.out, d.data.Format)
+	options.Columns = []string{"squared_distance"}
+	return options
+}
+
+// hold writes the distances of pairs of points that are held, and returns their number.
+func (d *distanceCommand) hold(ctx context.Context) (int, error) {
+	data, err := d.m.Read(ctx, &d.data)
+	if err != nil {
+		return 0, err
+	}
+	x, err := d.m.Points(data)
+	if err != nil {
+		return 0, err
+	}
+	pairs, err := source.ReadRows(ctx, d.Session, &d.pairs, d.pairs.Path, data, dataset.DecodePairs, dataset.ReadPairs)
+	if err != nil {
+		return 0, err
+	}
+	distances, err := d.m.Fitted.Model.Distances(ctx, d.m.Eng, x, pairs)
+	if err != nil {
+		return 0, fault.InFile(err, data.Name)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return len(distances), dataset.WriteMatrix(d.out, len(distances), 1, distances, 1, nil, d.writing())
+}

@@ -1,0 +1,266 @@
+package apply
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+)
+
+// pairFile is a file of pairs that is gone through twice.
+type pairFile struct {
+	*session.Session
+	path string
+	text []byte // of what can be read only once
+	held bool
+}
+
+// openPairFile holds pairs that can be read only once.
+func openPairFile(ctx context.Context, s *session.Session, path string) (*pairFile, error) {
+	f := &pairFile{Session: s, path: path}
+	if source.ReadTwice(path) {
+		return f, nil
+	}
+	var err error
+	f.held = true
+	f.text, err = session.Await(ctx, func() ([]byte, error) {
+		if path == session.Stream {
+			return s.ReadWithin("standard input", s.Stdin)
+		}
+		return s.ReadPipe(path)
+	})
+	return f, err
+}
+
+// open begins to read the pairs.
+func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
+	switch {
+	case !f.held:
+		return dataset.OpenPairs(f.path, c)
+	case f.path == session.Stream:
+		return dataset.DecodePairStream(bytes.NewReader(f.text), "standard input", false, c)
+	}
+	return dataset.DecodePairStream(bytes.NewReader(f.text), f.path, strings.HasSuffix(strings.ToLower(f.path), ".gz"), c)
+}
+
+// gathered are the rows that pairs name, taken out of those that passed.
+type gathered struct {
+	*metric.Metric
+	byID   bool
+	names  map[string]int // place of each named id among the rows that came, -1 before it came
+	places map[int]int    // the same of row numbers
+	count  int            // pairs
+	ids    []string       // of the rows that came, by id
+	values []float64
+	first  *dataset.Data // the first row of all, with the names of features
+	rows   int           // rows that came
+	n      int           // rows that passed
+}
+
+// want notes a row that is wanted.
+func (g *gathered) want(text string) {
+	if g.byID {
+		g.names[text] = -1
+	} else if i, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		g.places[i] = -1
+	}
+}
+
+// find returns the place of row i of a block, and whether it is wanted.
+func (g *gathered) find(part *dataset.Data, i int) (at int, wanted bool) {
+	if g.byID {
+		at, wanted = g.names[part.IDs[i]]
+	} else {
+		at, wanted = g.places[g.n+i]
+	}
+	return at, wanted
+}
+
+// add takes row i of a block.
+func (g *gathered) add(part *dataset.Data, i int, row []float64) {
+	if g.byID {
+		id := strings.Clone(part.IDs[i])
+		g.names[id] = g.rows
+		g.ids = append(g.ids, id)
+	} else {
+		g.places[g.n+i] = g.rows
+	}
+	g.values = append(g.values, row...)
+	g.rows++
+}
+
+// stream is the work of distance for points that pass a block at a time: the names of rows are read from the pairs,
+// the rows that they name are gathered from the points, and the pairs are read again.
+func (d *distanceCommand) stream(ctx context.Context) (int, error) {
+	pairs, err := openPairFile(ctx, d.Session, d.pairs.Path)
+	if err != nil {
+		return 0, err
+	}
+	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{}, places: map[int]int{}}
+	if err := g.readNames(ctx, pairs); err != nil {
+		return 0, err
+	}
+	src, err := d.m.Flags(&d.data).Open(ctx, d.Session, false)
+	if err != nil {
+		return 0, err
+	}
+	defer src.Close()
+	if err := g.gather(ctx, &d.pairs, src); err != nil {
+		return 0, err
+	}
+	x, err := d.m.Points(g.data())
+	if err != nil {
+		return 0, err
+	}
+	return g.count, d.writeDistances(ctx, g, pairs, x)
+}
+
+// readNames collects the names of rows. What is wrong with one shows when the rows are known.
+func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
+	s, err := session.Await(ctx, func() (*dataset.PairStream, error) { return pairs.open(dataset.LinkContext{}) })
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for {
+		block, err := session.Await(ctx, func() ([][2]string, error) { return s.Names(source.LinesOfBlock(g.Session)) })
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		g.count += len(block)
+		for _, pair := range block {
+			g.want(pair[0])
+			g.want(pair[1])
+		}
+		names := len(g.names) + len(g.places)
+		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*source.EntryBytes, "ask for fewer pairs at a time"); err != nil {
+			return err
+		}
+	}
+}
+
+// gather goes over the points.
+func (g *gathered) gather(ctx context.Context, by *source.Links, src *source.Blocks) error {
+	bar, begin := g.Progress(), time.Now()
+	defer bar.Done()
+	most := g.Fitted.BlockRows(int64(g.MemoryLimit))
+	read, stop := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.Next(ctx, most) })
+	defer stop()
+	for {
+		part, err := read()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = by.NeedIDs(part)
+		}
+		if err == nil {
+			err = g.take(part)
+		}
+		if err != nil {
+			return err
+		}
+		bar.Report(algorithms.Progress{Stage: "gathering points", Done: g.n, Total: max(0, src.Rows), Elapsed: time.Since(begin)})
+	}
+}
+
+// take takes the wanted rows out of a block.
+func (g *gathered) take(part *dataset.Data) error {
+	x := part.Points.(*points.Dense) // what streams is dense
+	if g.first == nil {
+		g.first = &dataset.Data{Points: x.Select([]int{0}), Features: part.Features, Name: part.Name}
+	}
+	for i := range x.N {
+		at, wanted := g.find(part, i)
+		if wanted && at >= 0 { // only ids can come twice
+			e := fault.Data(part.Name, "the id is %q, as of another row before: want different ids", part.IDs[i])
+			e.Row, e.Column = g.n+i, "id"
+			return e
+		}
+		if wanted {
+			g.add(part, i, x.Row(i))
+		}
+	}
+	g.n += x.N
+	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, x.D), "ask for fewer pairs at a time")
+}
+
+// data returns the rows that came; without any, the first of all, so that its features are compared with the model's.
+func (g *gathered) data() *dataset.Data {
+	out := *g.first
+	if g.rows > 0 {
+		d := g.first.Points.Dim()
+		out.Points = &points.Dense{N: g.rows, D: d, Data: g.values}
+	}
+	return &out
+}
+
+// context says what the pairs name, now that it is known.
+func (g *gathered) context(by string) dataset.LinkContext {
+	c := dataset.LinkContext{N: g.n, By: by}
+	if g.byID {
+		c.N, c.IDs = g.rows, append([]string{}, g.ids...) // not nil: there are ids
+	}
+	return c
+}
+
+// replace puts the places of rows for their numbers.
+func (g *gathered) replace(pairs [][2]int) error {
+	if g.byID {
+		return nil // these are places
+	}
+	for k, pair := range pairs {
+		for side, i := range pair {
+			at, ok := g.places[i]
+			if !ok {
+				return &fault.DataError{Row: -1, Err: fmt.Errorf("row %d was not named when the file was read before: want a file that does not change", i)}
+			}
+			pairs[k][side] = at
+		}
+	}
+	return nil
+}
+
+// writeDistances reads the pairs again and writes their distances.
+func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs *pairFile, x points.Points) error {
+	s, err := pairs.open(g.context(d.pairs.By))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	bar, begin, done := g.Progress(), time.Now(), 0
+	defer bar.Done()
+	next, stop := dataset.Ahead(ctx, func(ctx context.Context) (dataset.Rows, error) {
+		block, err := session.Await(ctx, func() ([][2]int, error) { return s.Next(source.LinesOfBlock(g.Session)) })
+		if err != nil {
+			return dataset.Rows{}, err
+		}
+		if err := g.replace(block); err != nil {
+			return dataset.Rows{}, fault.InFile(err, pairs.path)
+		}
+		distances, err := g.Fitted.Model.Distances(ctx, g.Eng, x, block)
+		if err != nil {
+			return dataset.Rows{}, fault.InFile(fault.InRows(err, done), g.first.Name)
+		}
+		done += len(distances)
+		bar.Report(algorithms.Progress{Stage: "distances", Done: done, Total: g.count, Elapsed: time.Since(begin)})
+		return dataset.Rows{Data: distances}, nil
+	})
+	defer stop()
+	return dataset.WriteRows(d.out, g.count, 1, next, d.writing())
+}

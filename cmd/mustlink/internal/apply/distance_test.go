@@ -1,0 +1,79 @@
+package apply
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/bytesize"
+	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/session"
+)
+
+// TestDistancesAreThoseHeld: distances of points that pass in blocks have the bits of those of points that are held, for rows named
+// in any way and blocks of any size.
+func TestDistancesAreThoseHeld(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, true))
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
+	clitest.Write(t, dir, dataset.ByRow+".csv", harness.Pairs("i,j", " %d,%+d", 400, 300))
+	clitest.Write(t, dir, dataset.ByID+".csv", harness.Pairs("j,i,link", "p%[2]d,p%[1]d,must", 400, 300))
+	for _, method := range []string{"krca", "rca", "kbeta", "npkl", "itml"} {
+		saveModel(t, dir, method)
+		for _, by := range []string{dataset.ByRow, dataset.ByID} {
+			var want string
+			for _, limit := range []bytesize.Size{0, 1 << 20, 200 << 10} { // the blocks are smaller the smaller it is
+				s := &session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv, Quiet: true}
+				s.Workers, s.BLASThreads = 1+int(limit>>20), 2
+				d := &distanceCommand{
+					Session: s, data: source.Data{Path: filepath.Join(dir, "data.csv")},
+					pairs: source.Links{Path: filepath.Join(dir, by+".csv"), By: by}, out: filepath.Join(dir, "out.csv"),
+				}
+				var err error
+				if d.m, err = metric.Open(t.Context(), s, filepath.Join(dir, method)); err != nil {
+					t.Fatal(err)
+				}
+				if want == "" {
+					if n, err := d.hold(t.Context()); err != nil || n != 400 {
+						t.Fatal(n, err)
+					}
+					want = clitest.Read(t, dir, "out.csv")
+				}
+				s.MemoryLimit = limit
+				if n, err := d.stream(t.Context()); err != nil || n != 400 {
+					t.Fatal(n, err)
+				}
+				if got := clitest.Read(t, dir, "out.csv"); got != want {
+					t.Errorf("%s by %s: distances of blocks differ from those of the whole", method, by)
+				}
+			}
+		}
+	}
+}
+
+// saveModel writes a model of the method, fitted on the data and links of dir.
+func saveModel(t *testing.T, dir, method string) {
+	t.Helper()
+	table, err := mustlink.ReadTable(filepath.Join(dir, "data.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := table.ReadLinks(filepath.Join(dir, "links.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mustlink.Fit(t.Context(), table, set, mustlink.Method(method))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Save(filepath.Join(dir, method)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,80 @@
+package apply
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type gramCommand struct {
+	*session.Session
+	data  source.Data
+	other string
+	out   string
+}
+
+func newGram(s *session.Session) *cobra.Command {
+	g := &gramCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "gram MODEL -i DATA [-j DATA2] -o OUT",
+		Short: "write the learned kernel matrix",
+		Long: `Write the learned kernel between the rows of DATA, n x n, or between the rows of DATA and
+those of DATA2. For any points; exact where the method is exact. The file is written by its
+extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id.`,
+		Example: `  mustlink gram model.mlk -i data.csv -o kernel.npy
+  mustlink gram model.mlk -i test.csv -j train.csv -o cross.npy`,
+		Args: usage.Positional(1, 1, "MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	g.data.Flags(cmd)
+	f.StringVarP(&g.other, "input2", "j", "", "a second file of `DATA2`: the columns of the matrix (default: DATA)")
+	f.StringVarP(&g.out, "output", "o", "", "the file `OUT` to write; - for standard output")
+	return cmd
+}
+
+func (g *gramCommand) run(cmd *cobra.Command, path string) error {
+	check := g.Check(cmd)
+	check.Required("input", "output")
+	check.Refuse(g.other != "" && g.data.Gram, "-j and --gram are given together: want vectors for a kernel between two files")
+	check.Models([]string{path})
+	g.data.Check(check)
+	check.Input("-j, --input2", g.other)
+	check.Matrix("-o, --output", g.out, g.data.Format)
+	if check.Err != nil {
+		return check.Err
+	}
+	m, err := metric.Open(cmd.Context(), g.Session, path)
+	if err != nil {
+		return err
+	}
+	x, err := m.Read(cmd.Context(), &g.data)
+	if err != nil {
+		return err
+	}
+	var y *mustlink.Table // nil stands for x
+	if g.other != "" {
+		other := g.data
+		other.Path = g.other
+		d, err := m.Read(cmd.Context(), &other)
+		if err != nil {
+			return err
+		}
+		y = mustlink.FromData(d)
+	}
+	k, err := m.Model().Gram(cmd.Context(), mustlink.FromData(x), y)
+	if err != nil {
+		return err
+	}
+	raw := k.RawMatrix()
+	if err := g.WriteMatrix(cmd.Context(), g.out, g.data.Format, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data}, x.IDs); err != nil {
+		return err
+	}
+	r := matrixReport{Method: m.Name(), Rows: raw.Rows, Cols: raw.Cols, Output: g.out, Warnings: g.Warnings()}
+	return g.Summarize(g.out, r, r.text)
+}

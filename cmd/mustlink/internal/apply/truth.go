@@ -1,0 +1,56 @@
+package apply
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/score"
+)
+
+// truth compares labels with those that the data carry, block by block.
+type truth struct {
+	*metric.Metric
+	table score.Table
+	none  bool // nothing to compare with, or too much of it
+}
+
+// writeLabels writes what label makes of each block of rows, and scores it against the labels of the data.
+func writeLabels(ctx context.Context, rows *metric.Rows, path string, label func(context.Context, metric.Block) ([]string, error)) (*score.Report, error) {
+	t := &truth{Metric: rows.Metric}
+	err := rows.WriteLabels(ctx, path, func(ctx context.Context, block metric.Block) ([]string, error) {
+		labels, err := label(ctx, block)
+		if err != nil {
+			return nil, err
+		}
+		return labels, t.add(block.Labels, labels)
+	})
+	return t.report(), err
+}
+
+// add compares the labels of a block; nil for data without labels.
+func (t *truth) add(labels, predicted []string) error {
+	if t.none = t.none || labels == nil; t.none {
+		return nil
+	}
+	if err := t.table.Add(labels, predicted); err != nil {
+		return err
+	}
+	if err := source.CheckCounts(t.Eng, &t.table); err != nil {
+		t.Warnf("the rows are not compared with their labels: %v", err)
+		t.table, t.none = score.Table{}, true
+	}
+	return nil
+}
+
+// report returns the scores; nil for none. Labels that cannot be scored, such as a single one, are no reason to fail.
+func (t *truth) report() *score.Report {
+	if t.none {
+		return nil
+	}
+	r, err := t.table.Report()
+	if err != nil {
+		return nil
+	}
+	return r
+}

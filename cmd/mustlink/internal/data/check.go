@@ -1,0 +1,220 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type checkCommand struct {
+	*session.Session
+	data  source.Data
+	links source.Links
+	max   int
+}
+
+func newCheck(s *session.Session) *cobra.Command {
+	c := &checkCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "check -i DATA [-c LINKS]",
+		Short: "validate files: name every offending line and suggest the mend",
+		Long: `Read DATA, and LINKS if given, as fit would, and list everything that is wrong with them,
+each with its line, row and column and a suggestion, then everything that is odd. The exit
+code is 2 when something is wrong, 0 when all is well or only odd.`,
+		Example: `  mustlink check -i data.csv -c links.csv
+  mustlink check -i data.csv --json`,
+		Args: usage.Positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	c.data.Flags(cmd)
+	c.data.LabelFlags(cmd)
+	c.links.Flags(cmd)
+	cmd.Flags().IntVar(&c.max, "max", 100, "list at most this many problems of each file")
+	return cmd
+}
+
+// checkProblem is one problem in the JSON of `mustlink check`.
+type checkProblem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Row     *int   `json:"row,omitempty"`
+	Column  string `json:"column,omitempty"`
+	Problem string `json:"problem"`
+	Mend    string `json:"mend,omitempty"`
+	text    string
+}
+
+// checkReport is what `mustlink check` prints.
+type checkReport struct {
+	OK        bool           `json:"ok"`
+	Problems  []checkProblem `json:"problems"`
+	N         int            `json:"n,omitempty"` // of data without problems
+	D         int            `json:"d,omitempty"`
+	Classes   int            `json:"classes,omitempty"`
+	HasIDs    bool           `json:"has_ids"`
+	MustLinks int            `json:"must_links,omitempty"`
+	Cannot    int            `json:"cannot_links,omitempty"`
+	Chunklets int            `json:"chunklets,omitempty"`
+	Warnings  []string       `json:"warnings"`
+	shape     string
+}
+
+func (c *checkCommand) run(cmd *cobra.Command) error {
+	if err := c.check(cmd); err != nil {
+		return err
+	}
+	r := &checkReport{Problems: []checkProblem{}}
+	d, err := c.checkData(cmd.Context(), r)
+	if err != nil {
+		return err
+	}
+	if c.links.Path != "" {
+		if err := c.checkLinks(cmd.Context(), d, r); err != nil {
+			return err
+		}
+	}
+	r.OK = len(r.Problems) == 0
+	r.Warnings = c.Warnings()
+	if err := c.Print(r, r.write); err != nil || r.OK {
+		return err
+	}
+	return usage.Errorf("check found %s", session.Plural(len(r.Problems), "problem"))
+}
+
+func (c *checkCommand) check(cmd *cobra.Command) error {
+	check := c.Check(cmd)
+	check.Required("input")
+	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream, "check reads files twice: want a file in place of \"-\"")
+	check.Least("--max", c.max, 1)
+	c.links.CheckBy(check)
+	c.data.Check(check)
+	return check.Err
+}
+
+// checkData reports on the data, and returns them when they are sound.
+func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.Data, error) {
+	problems, err := session.Await(ctx, func() ([]dataset.Problem, error) {
+		return dataset.Check(c.data.Path, c.data.Options(c.Session), c.max)
+	})
+	if err != nil {
+		return nil, source.FormatError(err, c.data.Path)
+	}
+	if len(problems) > 0 {
+		r.add(problems)
+		return nil, nil
+	}
+	d, err := c.data.Read(ctx, c.Session)
+	if err != nil {
+		return nil, err
+	}
+	r.N, r.D, r.HasIDs, r.shape = d.Points.Len(), d.Points.Dim(), d.IDs != nil, source.Shape(d.Points)
+	r.Classes = source.Classes(d.Labels)
+	return d, c.warnConstant(d)
+}
+
+// warnConstant warns about columns that tell nothing.
+func (c *checkCommand) warnConstant(d *dataset.Data) error {
+	switch x := d.Points.(type) {
+	case *points.CSR:
+		if unused := unusedFeatures(x); unused > 0 {
+			c.Warnf("%s: %d of %d features never occur: they tell nothing", d.Name, unused, x.D)
+		}
+		return nil
+	case *points.Dense:
+	default:
+		return nil
+	}
+	_, constant, err := dataset.Standardize(d.Points)
+	if err != nil {
+		return err
+	}
+	for _, j := range constant {
+		c.Warnf("%s: column %s is constant: it tells nothing", d.Name, columnName(d, j))
+	}
+	return nil
+}
+
+// unusedFeatures counts the features that are 0 in every row.
+func unusedFeatures(x *points.CSR) int {
+	used := make(map[int32]bool)
+	for _, j := range x.Col {
+		used[j] = true
+	}
+	return x.D - len(used)
+}
+
+// checkLinks reports on the links between the rows of d; without sound data there is
+// nothing to check them against.
+func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *checkReport) error {
+	if d == nil {
+		c.Warnf("%s is not checked: mend the data first", c.links.Path)
+		return nil
+	}
+	if err := c.links.NeedIDs(d); err != nil {
+		return err
+	}
+	problems, err := session.Await(ctx, func() ([]dataset.Problem, error) {
+		return dataset.CheckLinks(c.links.Path, c.links.Context(c.Session, d), c.max)
+	})
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		r.add(problems)
+		return nil
+	}
+	set, err := c.links.ReadWarning(ctx, c.Session, d)
+	if err != nil {
+		return err
+	}
+	r.MustLinks, r.Cannot = set.Count()
+	r.Chunklets = len(set.Chunklets())
+	return nil
+}
+
+func (r *checkReport) add(problems []dataset.Problem) {
+	for _, p := range problems {
+		c := checkProblem{File: p.Err.File, Line: p.Err.Line, Column: p.Err.Column, Problem: p.Err.Err.Error(), Mend: p.Mend, text: p.String()}
+		if p.Err.Row >= 0 {
+			c.Row = &p.Err.Row
+		}
+		r.Problems = append(r.Problems, c)
+	}
+}
+
+func (r *checkReport) write(w io.Writer) {
+	for _, p := range r.Problems {
+		fmt.Fprintln(w, p.text)
+	}
+	if r.N > 0 {
+		fmt.Fprintf(w, "data: %s", r.shape)
+		if r.Classes > 0 {
+			fmt.Fprintf(w, ", labels of %d classes", r.Classes)
+		}
+		if r.HasIDs {
+			fmt.Fprint(w, ", ids")
+		}
+		fmt.Fprintln(w)
+	}
+	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
+		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
+	}
+	if r.OK {
+		fmt.Fprintln(w, "no problems")
+	}
+}
+
+func columnName(d *dataset.Data, j int) string {
+	if j < len(d.Features) {
+		return fmt.Sprintf("%q", d.Features[j])
+	}
+	return fmt.Sprint(j)
+}

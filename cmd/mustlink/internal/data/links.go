@@ -1,0 +1,244 @@
+package data
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+func newLinks(s *session.Session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "links",
+		Short: "make links from labels, or close them transitively",
+		Long: `Make links from labels, or write the transitive closure of links.
+
+` + strings.TrimSpace(linksText),
+		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
+  mustlink links close -i data.csv -c links.csv -o closed.csv`,
+		Args: cobra.ArbitraryArgs,
+		RunE: usage.UnknownCommand,
+	}
+	cmd.AddCommand(newLinksMake(s), newLinksClose(s))
+	return cmd
+}
+
+// linksText says what links are.
+//
+//go:embed links.txt
+var linksText string
+
+// linksReport is what `links make` and `links close` print.
+type linksReport struct {
+	Links      string   `json:"links"`
+	N          int      `json:"n"`
+	MustLinks  int      `json:"must_links"`
+	Cannot     int      `json:"cannot_links"`
+	Components int      `json:"components"` // of the must-link graph, single rows included
+	Seed       *uint64  `json:"seed,omitempty"`
+	Warnings   []string `json:"warnings"`
+}
+
+func (r linksReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s and %s on %s; the must-links leave %s\n", r.Links, session.Plural(r.MustLinks, "must-link"),
+		session.Plural(r.Cannot, "cannot-link"), session.Plural(r.N, "row"), session.Plural(r.Components, "component"))
+}
+
+// linksCommand is what make and close share.
+type linksCommand struct {
+	*session.Session
+	data  source.Data
+	links source.Links
+	out   string
+}
+
+// outputFlag defines -o.
+func (l *linksCommand) outputFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&l.out, "output", "o", "", "the file of `LINKS` to write; - for standard output")
+}
+
+// write writes links, and reports on them.
+func (l *linksCommand) write(set *links.Set, ids []string, seed *uint64) error {
+	if err := dataset.WriteLinks(l.out, set, ids, l.WritingText()); err != nil {
+		return err
+	}
+	must, cannot := set.Count()
+	r := linksReport{Links: l.out, N: set.N(), MustLinks: must, Cannot: cannot, Components: set.NumComponents(), Seed: seed, Warnings: l.Warnings()}
+	return l.Summarize(l.out, r, r.text)
+}
+
+type linksMakeCommand struct {
+	linksCommand
+	pairs, must, cannot int
+	components          float64
+	seed                uint64
+}
+
+func newLinksMake(s *session.Session) *cobra.Command {
+	l := &linksMakeCommand{linksCommand: linksCommand{Session: s}}
+	cmd := &cobra.Command{
+		Use:   "make -i DATA (--pairs N | --must M --cannot C | --components F) -o LINKS",
+		Short: "draw links at random from labels",
+		Long: `Draw links at random from the labels of DATA: must-links between rows of one class,
+cannot-links between rows of different classes, each pair at most once.
+
+--pairs N draws N of each. --must and --cannot count them apart. --components F draws
+must-links until their connected components number F times the rows: 0.9 is little
+information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); with
+--cannot C it adds C cannot-links.`,
+		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
+  mustlink links make -i data.csv --components 0.7 --seed 3 -o links.csv
+  mustlink links make -i points.npy --labels labels.csv --must 100 --cannot 20 -o links.csv`,
+		Args: usage.Positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&l.data.Path, "input", "i", "", "`DATA` with labels: "+source.Endings+"; - for standard input")
+	l.data.ReadingFlags(cmd)
+	l.data.LabelFlags(cmd)
+	f.IntVar(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links")
+	f.IntVar(&l.must, "must", 0, "number of must-links")
+	f.IntVar(&l.cannot, "cannot", 0, "number of cannot-links")
+	f.Float64Var(&l.components, "components", 0, "draw must-links until this fraction of n is left as components")
+	usage.SeedFlag(f, &l.seed)
+	l.links.ByFlag(cmd)
+	l.outputFlag(cmd)
+	return cmd
+}
+
+func (l *linksMakeCommand) run(cmd *cobra.Command) error {
+	if err := l.check(cmd); err != nil {
+		return err
+	}
+	d, err := l.data.Read(cmd.Context(), l.Session)
+	if err != nil {
+		return err
+	}
+	if err := l.links.NeedIDs(d); err != nil {
+		return err
+	}
+	if err := source.NeedLabels(d); err != nil {
+		return err
+	}
+	set, err := l.draw(d.Labels, cmd.Flags().Changed("components"))
+	if err != nil {
+		return err
+	}
+	return l.write(set, l.links.Names(d), &l.seed)
+}
+
+func (l *linksMakeCommand) check(cmd *cobra.Command) error {
+	check, f := l.Check(cmd), cmd.Flags()
+	check.Required("input", "output")
+	check.Exclusive("pairs", "must")
+	check.Exclusive("pairs", "cannot")
+	check.Exclusive("components", "pairs")
+	check.Exclusive("components", "must")
+	check.Refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !f.Changed("components"),
+		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", usage.HelpHint(cmd))
+	check.Least("--pairs", l.pairs, 0)
+	check.Least("--must", l.must, 0)
+	check.Least("--cannot", l.cannot, 0)
+	l.links.CheckBy(check)
+	l.data.Check(check)
+	check.Output("-o, --output", l.out)
+	return check.Err
+}
+
+// draw samples as the flags ask.
+func (l *linksMakeCommand) draw(labels []string, byComponents bool) (*links.Set, error) {
+	switch {
+	case l.pairs > 0:
+		set, err := links.SampleByCount(labels, l.pairs, l.pairs, l.seed)
+		return set, usage.RenameParams(err, "must", "--pairs", "cannot", "--pairs")
+	case !byComponents:
+		set, err := links.SampleByCount(labels, l.must, l.cannot, l.seed)
+		return set, usage.RenameParams(err, "must", "--must", "cannot", "--cannot")
+	}
+	must, err := links.SampleByComponents(labels, l.components, l.seed)
+	if err != nil || l.cannot == 0 {
+		return must, usage.RenameParams(err, "fraction", "--components")
+	}
+	cannot, err := links.SampleByCount(labels, 0, l.cannot, l.seed)
+	if err != nil {
+		return nil, usage.RenameParams(err, "cannot", "--cannot")
+	}
+	return links.Union(must, cannot)
+}
+
+type linksCloseCommand struct {
+	linksCommand
+	n int
+}
+
+func newLinksClose(s *session.Session) *cobra.Command {
+	l := &linksCloseCommand{linksCommand: linksCommand{Session: s}}
+	cmd := &cobra.Command{
+		Use:   "close -c LINKS (-i DATA | -n ROWS) -o LINKS",
+		Short: "write the transitive closure of links",
+		Long: `Write all links that the given ones imply: if a-b and b-c are must-links, so is a-c; if
+a-b is a must-link and b-c a cannot-link, a-c is a cannot-link. A cannot-link between two
+rows that must-links join is an error that shows their path.
+
+The number of rows comes from DATA, or from -n.`,
+		Example: `  mustlink links close -i data.csv -c links.csv -o closed.csv
+  mustlink links close -n 351 -c chunklets.csv -o closed.csv`,
+		Args: usage.Positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
+	}
+	f := cmd.Flags()
+	l.links.Flags(cmd)
+	f.StringVarP(&l.data.Path, "input", "i", "", "the `DATA` that the links are about; - for standard input")
+	l.data.ReadingFlags(cmd)
+	f.IntVarP(&l.n, "rows", "n", 0, "number of rows, in place of -i")
+	l.outputFlag(cmd)
+	return cmd
+}
+
+func (l *linksCloseCommand) run(cmd *cobra.Command) error {
+	if err := l.check(cmd); err != nil {
+		return err
+	}
+	// Without data there is only a number of rows.
+	d := &dataset.Data{Points: &points.Dense{N: l.n}}
+	var err error
+	if l.data.Path != "" {
+		if d, err = l.data.Read(cmd.Context(), l.Session); err != nil {
+			return err
+		}
+	}
+	set, err := l.links.Read(cmd.Context(), l.Session, d)
+	if err != nil {
+		return err
+	}
+	closed, err := set.Closure()
+	if err != nil {
+		return fault.InFile(err, l.links.Path)
+	}
+	return l.write(closed, l.links.Names(d), nil)
+}
+
+func (l *linksCloseCommand) check(cmd *cobra.Command) error {
+	check := l.Check(cmd)
+	check.Required("links", "output")
+	check.Exclusive("input", "rows")
+	l.links.Check(check)
+	check.Refuse(cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
+	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the data that the links are about, or -n %s", usage.HelpHint(cmd))
+	check.Refuse(l.data.Path == "" && l.links.By == dataset.ByID, "--links-by id needs the data: want -i")
+	if l.data.Path != "" {
+		l.data.Check(check)
+	}
+	check.Output("-o, --output", l.out)
+	return check.Err
+}

@@ -1,0 +1,221 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type scoreCommand struct {
+	*session.Session
+	truth, predicted, embedding string
+	format                      string
+}
+
+func newScore(s *session.Session) *cobra.Command {
+	c := &scoreCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "score --truth LABELS (--predicted LABELS | --embedding OUT)",
+		Short: "score labels or an embedding against the truth",
+		Long: `Score labels or an embedding against true labels: all scores that the files allow.
+
+LABELS is a CSV with a column "label", or other data with labels (.svm, an .idx vector,
+.fasta with the label as the header's second word). Of predicted
+labels: Rand index, balanced Rand index, adjusted Rand index (ARI), NMI (arithmetic mean),
+accuracy under the best matching of clusters to classes and, where the predicted labels
+are true labels, plain accuracy. Of an embedding (or of raw points): the ratio J of mean
+distances between and within classes, the AUC of distance as a test of "same class", the
+leave-one-out accuracy of the nearest neighbour, and recall@k.`,
+		Example: `  mustlink score --truth data.csv --predicted clusters.csv
+  mustlink score --truth data.csv --embedding embedded.npy --json`,
+		Args: usage.Positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.truth, "truth", "", "`LABELS`: a CSV with the true labels in the column label, or other data with labels")
+	f.StringVar(&c.predicted, "predicted", "", "`LABELS`: a CSV with the predicted labels or clusters in the column label")
+	f.StringVar(&c.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
+	f.StringVar(&c.format, "format", "", "`FORMAT` of the embedding if its extension does not say it, such as csv or npy (default csv)")
+	usage.CompleteWith(cmd, "format", session.Formats()...)
+	return cmd
+}
+
+func (c *scoreCommand) run(cmd *cobra.Command) error {
+	check := c.Check(cmd)
+	check.Required("truth")
+	check.Refuse(c.predicted == "" && c.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(cmd))
+	check.Input("--truth", c.truth)
+	check.Input("--predicted", c.predicted)
+	check.Input("--embedding", c.embedding)
+	if check.Err != nil {
+		return check.Err
+	}
+	work := c.held
+	if c.embedding == "" {
+		work = c.counted
+	}
+	r, err := work(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return c.Print(r, func(w io.Writer) { scoreText(w, r) })
+}
+
+// held scores what is held.
+func (c *scoreCommand) held(ctx context.Context) (*score.Report, error) {
+	in, err := c.input(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return session.Await(ctx, func() (*score.Report, error) { return score.All(in) })
+}
+
+// counted counts labels as they are read: what it holds grows with their kinds, not with their number.
+func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
+	eng, err := c.Engine()
+	if err != nil {
+		return nil, err
+	}
+	truth, err := c.openLabels(ctx, c.truth)
+	if err != nil {
+		return nil, err
+	}
+	defer truth.Close()
+	predicted, err := c.openLabels(ctx, c.predicted)
+	if err != nil {
+		return nil, err
+	}
+	defer predicted.Close()
+	next := func(l *dataset.LabelStream) ([]string, error) {
+		labels, err := session.Await(ctx, func() ([]string, error) { return l.Next(source.LinesOfBlock(c.Session)) })
+		if err == io.EOF {
+			err = nil
+		}
+		return labels, err
+	}
+	const most = 1 << 22 // labels that one file may have more than the other, until that is an error whatever follows
+	var table score.Table
+	for {
+		t, err := next(truth)
+		if err != nil {
+			return nil, err
+		}
+		p, err := next(predicted)
+		if err != nil {
+			return nil, err
+		}
+		n, m := truth.Done(), predicted.Done()
+		if ended := len(t) == 0 && len(p) == 0; n != m && (ended || max(n, m)-min(n, m) > most) {
+			return nil, c.otherLength(n, m, ended)
+		} else if ended {
+			break
+		}
+		if n == m { // otherwise they are only counted
+			if err := table.Add(t, p); err != nil {
+				return nil, err
+			}
+		}
+		if err := source.CheckCounts(eng, &table); err != nil {
+			return nil, err
+		}
+	}
+	return table.Report()
+}
+
+// openLabels begins to read labels a block at a time.
+func (c *scoreCommand) openLabels(ctx context.Context, path string) (*dataset.LabelStream, error) {
+	return session.Await(ctx, func() (*dataset.LabelStream, error) {
+		if path == session.Stream {
+			return dataset.DecodeLabelStream(c.Stdin, "standard input", false)
+		}
+		return dataset.OpenLabels(path, int64(c.MemoryLimit))
+	})
+}
+
+// otherLength says that files have other numbers of labels, as far as these are known.
+func (c *scoreCommand) otherLength(truth, predicted int, ended bool) error {
+	more := ""
+	if !ended {
+		more = " or more"
+	}
+	has, wants := session.Plural(predicted, "label"), strconv.Itoa(truth)
+	if predicted > truth {
+		has += more
+	} else {
+		wants += more
+	}
+	return fault.Data(c.predicted, "it has %s: want %s, as many as %s", has, wants, c.truth)
+}
+
+// input reads the files and compares their lengths, which only here have names.
+func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
+	if in.Truth, err = c.readLabels(ctx, c.truth); err != nil {
+		return in, err
+	}
+	if c.predicted != "" {
+		if in.Predicted, err = c.readLabels(ctx, c.predicted); err != nil {
+			return in, err
+		}
+		if len(in.Predicted) != len(in.Truth) {
+			return in, fault.Data(c.predicted, "it has %s: want %d, as many as %s", session.Plural(len(in.Predicted), "label"), len(in.Truth), c.truth)
+		}
+	}
+	if c.embedding == "" {
+		return in, nil
+	}
+	d, err := (&source.Data{Path: c.embedding, Format: c.format}).Read(ctx, c.Session)
+	if err != nil {
+		return in, err
+	}
+	eng, err := c.Engine()
+	if err != nil {
+		return in, err
+	}
+	x, err := metric.Raw(eng, d.Name, d.Points)
+	if err != nil {
+		return in, err
+	}
+	if x.Rows != len(in.Truth) {
+		return in, fault.Data(c.embedding, "it has %s: want %d, as many as %s has labels", session.Plural(x.Rows, "row"), len(in.Truth), c.truth)
+	}
+	in.X, in.N, in.D = x.Data, x.Rows, x.Cols
+	return in, nil
+}
+
+func scoreText(w io.Writer, r *score.Report) {
+	fmt.Fprintf(w, "rows\t%d\n", r.N)
+	if r.Unlabelled > 0 {
+		fmt.Fprintf(w, "rows without label, left out\t%d\n", r.Unlabelled)
+	}
+	fmt.Fprintf(w, "classes\t%d\n", r.Classes)
+	if r.Clusters > 0 {
+		fmt.Fprintf(w, "clusters\t%d\n", r.Clusters)
+	}
+	for _, f := range r.Figures() {
+		fmt.Fprintf(w, "%s\t%v\n", f.Name, session.Number(f.Value))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+}
+
+// readLabels reads one label a row from a labels file or from data with labels. A stream is CSV.
+func (c *scoreCommand) readLabels(ctx context.Context, path string) ([]string, error) {
+	return session.Await(ctx, func() ([]string, error) {
+		if path == session.Stream {
+			return dataset.DecodeLabels(c.Stdin, "standard input", false, int64(c.MemoryLimit))
+		}
+		return dataset.ReadLabels(path, int64(c.MemoryLimit))
+	})
+}

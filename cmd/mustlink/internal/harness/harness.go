@@ -1,0 +1,139 @@
+// Package harness is what the tests of the command share: the command itself, data and links.
+package harness
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/clitest"
+)
+
+// mustlink is the command, built once with the tags of the test.
+var mustlink clitest.Program
+
+// Main builds the command from the folder source, runs the tests and returns their exit code.
+func Main(m *testing.M, source string) int { return clitest.Main(m, "mustlink", source, &mustlink) }
+
+// Binary returns the path of the command.
+func Binary() string { return mustlink.Path }
+
+// Command returns the command, to be run in dir.
+func Command(dir string, args ...string) *exec.Cmd { return mustlink.Command(dir, args...) }
+
+// Run runs the command in dir with a line of arguments, split at spaces.
+func Run(t testing.TB, dir, line string) clitest.Outcome {
+	t.Helper()
+	return mustlink.Run(t, dir, line)
+}
+
+// RunOK is Run for commands that must succeed.
+func RunOK(t testing.TB, dir, line string) clitest.Outcome {
+	t.Helper()
+	return mustlink.RunOK(t, dir, line)
+}
+
+// RunArgs is RunOK for arguments with spaces.
+func RunArgs(t testing.TB, dir string, args ...string) clitest.Outcome {
+	t.Helper()
+	return mustlink.RunArgs(t, dir, args...)
+}
+
+// RunWith is RunOK with standard input.
+func RunWith(t testing.TB, dir, stdin, line string) clitest.Outcome {
+	t.Helper()
+	return mustlink.RunWith(t, dir, stdin, line)
+}
+
+// WantInputError demands exit code 2, one line of message with all the words, and nothing
+// else: no stack trace, no output, no file besides those that were there before.
+func WantInputError(t testing.TB, dir string, o clitest.Outcome, before []string, words ...string) {
+	t.Helper()
+	mustlink.CheckInputError(t, dir, o, before, words...)
+}
+
+// FewLinks are links between the first rows of [Blobs].
+const FewLinks = "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n"
+
+// Fit fits a model on the data of a [Workspace].
+const Fit = "fit -m krca -i data.csv -c links.csv -o out.mlk"
+
+// Workspace returns a folder with sound data (20 x 3) and links.
+func Workspace(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(20, 3, false))
+	clitest.Write(t, dir, "links.csv", FewLinks)
+	return dir
+}
+
+// WithModel returns a workspace with a model fitted on its data.
+func WithModel(t *testing.T) string {
+	t.Helper()
+	dir := Workspace(t)
+	RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
+	return dir
+}
+
+// Lesson returns the flags of what a method learns from: a file of links, or for one that learns from targets a file of 0 and
+// 1 in turn, which it writes for so many rows.
+func Lesson(t *testing.T, dir string, m catalog.Method, links string, rows int) string {
+	t.Helper()
+	if !m.UsesTargets {
+		return "-c " + links
+	}
+	clitest.Write(t, dir, "targets.csv", "target\n"+strings.Repeat("0\n1\n", rows/2))
+	return "--targets targets.csv"
+}
+
+// WriteNPY writes n rows of d values around two places, 6 apart in the first column, without holding them.
+func WriteNPY(t *testing.T, path string, n, d int) {
+	t.Helper()
+	rng, at := rand.New(rand.NewPCG(5, 5)), 0
+	block := make([]float64, 1000*d)
+	next := func() (dataset.Rows, error) {
+		if at == n {
+			return dataset.Rows{}, io.EOF
+		}
+		rows := min(1000, n-at)
+		for i := range block[:rows*d] {
+			block[i] = rng.NormFloat64()
+			if i%d == 0 {
+				block[i] += 6 * float64((at+i/d)%2)
+			}
+		}
+		at += rows
+		return dataset.Rows{Data: block[:rows*d]}, nil
+	}
+	if err := dataset.WriteRows(path, n, d, next, dataset.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Pairs returns a CSV of random pairs of n rows: a header, and a line for each pair as format writes
+// it.
+func Pairs(header, format string, pairs, n int) string {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var s strings.Builder
+	s.WriteString(header + "\n")
+	for range pairs {
+		fmt.Fprintf(&s, format+"\n", rng.IntN(n), rng.IntN(n))
+	}
+	return s.String()
+}
+
+// WithoutWarnings takes the lines of warnings off.
+func WithoutWarnings(text string) string {
+	var rest strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "mustlink: warning: ") {
+			rest.WriteString(line)
+		}
+	}
+	return rest.String()
+}

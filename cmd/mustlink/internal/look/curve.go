@@ -1,0 +1,181 @@
+package look
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/suspicious"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/view"
+)
+
+// What --curve draws.
+const (
+	curveTrace  = "trace"
+	curveROC    = "roc"
+	curveRecall = "recall"
+)
+
+func curveNames() []string { return []string{curveTrace, curveROC, curveRecall} }
+
+// curvePairs is how many random pairs of rows a ROC curve is drawn from, curvePlaces how many places it has.
+const (
+	curvePairs  = 20_000
+	curvePlaces = 200
+)
+
+// checkCurve finds every mistake that shows before data are read.
+func (p *plotCommand) checkCurve(cmd *cobra.Command, args []string) error {
+	check := p.Check(cmd)
+	check.Required("output")
+	check.OneOf("--curve", p.curve, curveNames())
+	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""), "--curve trace is that of MODELs: want one or more, and no -i")
+	check.Refuse(p.curve != curveTrace && p.Data.Path == "", "-i, --input is missing: --curve %s is that of labelled rows", p.curve)
+	check.Refuse(p.spectrum || p.before || p.dims != nil || p.Links.Path != "", "--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
+	p.Scaling.Check(check, len(args) > 0, false)
+	check.Do(p.checkFormat)
+	check.Models(args)
+	if p.Data.Path != "" {
+		p.Data.Check(check)
+	}
+	p.checkPicture(check)
+	return check.Err
+}
+
+// plotCurve draws traces of models, or how well distances tell classes apart.
+func (p *plotCommand) plotCurve(cmd *cobra.Command, args []string) (err error) {
+	if err := p.checkCurve(cmd, args); err != nil {
+		return err
+	}
+	draw := p.retrieval
+	if p.curve == curveTrace {
+		draw = p.traces
+	}
+	l, err := draw(cmd.Context(), args)
+	if err != nil {
+		return err
+	}
+	r := curvesReport{}
+	for _, s := range l.Series {
+		r.Curves = append(r.Curves, s.Name)
+	}
+	return p.writeCurves(l, r, strings.Join(r.Curves, ", "))
+}
+
+// traces returns the objectives of models over their iterations, as shares of what they changed by.
+func (p *plotCommand) traces(ctx context.Context, paths []string) (view.Lines, error) {
+	if _, err := p.Engine(); err != nil {
+		return view.Lines{}, err
+	}
+	l := view.Lines{Title: "objective", XLabel: "iteration", YLabel: "objective"}
+	if len(paths) > 1 {
+		l.YLabel = "objective, from its first value (0) to its last (1)"
+	}
+	for _, path := range paths {
+		_, fitted, err := metric.Load(ctx, p.Session, path)
+		if err != nil {
+			return l, err
+		}
+		s, ok := drawing.Trace(fitted.Model)
+		if !ok {
+			return l, fault.Data(path, "a model of %s keeps no trace of its objective", fitted.Model.Method())
+		}
+		first, last := s.Y[0], s.Y[len(s.Y)-1]
+		for k, v := range s.Y {
+			if len(paths) > 1 && last != first {
+				s.Y[k] = (v - first) / (last - first)
+			}
+		}
+		l.Series = append(l.Series, s)
+	}
+	return l, nil
+}
+
+// retrieval returns the ROC curves of distances as a test of "same class", or recall at k, without and with each model.
+func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines, error) {
+	scene, err := p.Read(ctx, p.Session, paths)
+	if err != nil {
+		return view.Lines{}, err
+	}
+	if err := source.NeedLabels(scene.Data); err != nil {
+		return view.Lines{}, err
+	}
+	l := view.Lines{Title: "same class or not", XLabel: "share of pairs of different classes within a distance", YLabel: "share of pairs of one class within it"}
+	draw := rocCurve
+	if p.curve == curveRecall {
+		l, draw = view.Lines{Title: "recall", XLabel: "k", YLabel: "rows with one of their class among the k nearest", LogX: true}, recallCurve
+	}
+	for _, v := range scene.Spaces {
+		s, err := draw(v, scene.Data.Labels, p.seed)
+		if err != nil {
+			return l, fault.InFile(err, scene.Data.Name)
+		}
+		l.Series = append(l.Series, s)
+	}
+	return l, nil
+}
+
+// rocCurve is that of random pairs of rows.
+func rocCurve(v drawing.Space, labels []string, seed uint64) (view.Series, error) {
+	n := v.Y.Rows
+	r := rand.New(rand.NewPCG(seed, uint64(n)))
+	type pair struct {
+		length float64
+		same   bool
+	}
+	var pairs []pair
+	var lengths []float64
+	var same []bool
+	count := map[bool]float64{} // of pairs of one label, and of others
+	for range curvePairs {
+		rows := suspicious.RandomPair(r, n)
+		i, j := rows[0], rows[1]
+		q := pair{points.SquaredDistance(v.Y.Row(i), v.Y.Row(j)), labels[i] == labels[j]}
+		pairs, lengths, same = append(pairs, q), append(lengths, -q.length), append(same, q.same)
+		count[q.same]++
+	}
+	if count[false] == 0 || count[true] == 0 {
+		return view.Series{}, fault.Data("", "of %d random pairs of rows %.0f have one label and %.0f different ones: want both", curvePairs, count[true], count[false])
+	}
+	auc, err := score.AUC(lengths, same)
+	if err != nil {
+		return view.Series{}, err
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.length, b.length) })
+	s := view.Series{Name: fmt.Sprintf("%s (%.3f)", v.Name, auc), X: []float64{0}, Y: []float64{0}}
+	within := map[bool]float64{}
+	for k, q := range pairs {
+		within[q.same]++
+		last := k+1 == len(pairs)
+		if tied := !last && pairs[k+1].length == q.length; last || !tied && (k+1)%(curvePairs/curvePlaces) == 0 {
+			s.X, s.Y = append(s.X, within[false]/count[false]), append(s.Y, within[true]/count[true])
+		}
+	}
+	return s, nil
+}
+
+// recallCurve is recall at 1, 2, 5, 10 and so on.
+func recallCurve(v drawing.Space, labels []string, _ uint64) (view.Series, error) {
+	s := view.Series{Name: v.Name, Markers: true}
+	var at []int
+	for _, k := range []int{1, 2, 5, 10, 20, 50, 100} {
+		if k < v.Y.Rows {
+			at, s.X = append(at, k), append(s.X, float64(k))
+		}
+	}
+	y := v.Y.Clone()
+	var err error
+	s.Y, err = score.RecallAtK(y.Data, y.Rows, y.Cols, labels, at...)
+	return s, err
+}

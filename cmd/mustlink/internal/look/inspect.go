@@ -1,0 +1,254 @@
+package look
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/suspicion"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/suspicious"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type inspectCommand struct {
+	*session.Session
+	data  source.Data
+	links source.Links
+	max   int
+	// suspicious is how many links to list that others speak against; they are judged with seed.
+	suspicious int
+	seed       uint64
+}
+
+func newInspect(s *session.Session) *cobra.Command {
+	i := &inspectCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "inspect MODEL [-i DATA -c LINKS]",
+		Short: "show what is in a model, and which links it violates",
+		Long: `Show what a model file holds: method, parameters, kernel, features, figures of the method
+and every tensor with its shape and size.
+
+With DATA and LINKS it also measures the links in the learned metric and lists those that
+look wrong, worst first: must-links longer than the median of random pairs of rows, and
+cannot-links shorter than the median of the must-links (without must-links: than 5 % of
+random pairs). Such a link was not learned, or is a mistake in the file. A cannot-link
+between rows that must-links join is listed with their path.
+
+A model meets most of the links that it was fitted on, the wrong ones too. --suspicious N
+finds those by fits without them: every link is judged by metrics of several methods
+(` + strings.Join(suspicion.Judges(), ", ") + `) that are learned from other links, on the points as the model takes
+them. It lists the N links that are most likely wrong; a score is the logarithm of the odds.`,
+		Example: `  mustlink inspect model.mlk
+  mustlink inspect model.mlk -i data.csv -c links.csv
+  mustlink inspect model.mlk -i data.csv -c links.csv --suspicious 20 --json`,
+		Args: usage.Positional(1, 1, "MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return i.run(cmd, args[0]) },
+	}
+	i.data.Flags(cmd)
+	i.links.Flags(cmd)
+	cmd.Flags().IntVar(&i.max, "max", 20, "list at most this many links that look wrong; --json lists all")
+	cmd.Flags().IntVar(&i.suspicious, "suspicious", 0, "list the `N` most suspicious links, judged by fits without them")
+	usage.SeedFlag(cmd.Flags(), &i.seed)
+	return cmd
+}
+
+// inspectReport is what `mustlink inspect` prints.
+type inspectReport struct {
+	Model          string              `json:"model"`
+	Bytes          int64               `json:"bytes"` // of the tensors
+	FormatVersion  int                 `json:"format_version"`
+	Method         string              `json:"method"`
+	Params         json.RawMessage     `json:"params,omitempty"`
+	Kernel         string              `json:"kernel,omitempty"`
+	Features       []string            `json:"features,omitempty"`
+	Scaling        string              `json:"scaling"`
+	Dim            int                 `json:"dim"`
+	Status         statusReport        `json:"status"`
+	LibraryVersion string              `json:"library_version"`
+	Build          string              `json:"build"`
+	Fingerprint    string              `json:"fingerprint,omitempty"`
+	Figures        []algorithms.Figure `json:"figures"`
+	Tensors        []tensorReport      `json:"tensors"`
+	Links          *suspicious.Fit     `json:"links,omitempty"`
+	Warnings       []string            `json:"warnings"`
+	max            int
+}
+
+type statusReport struct {
+	Converged  bool    `json:"converged"`
+	Iterations int     `json:"iterations"`
+	Message    string  `json:"message,omitempty"`
+	Seconds    float64 `json:"seconds"`
+}
+
+type tensorReport struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Shape []int  `json:"shape"`
+	Bytes int64  `json:"bytes"`
+}
+
+func (i *inspectCommand) run(cmd *cobra.Command, path string) error {
+	if err := i.check(cmd, path); err != nil {
+		return err
+	}
+	r, fitted, err := i.model(cmd.Context(), path)
+	if err != nil {
+		return err
+	}
+	r.max = i.max
+	if i.data.Path != "" {
+		if r.Links, err = i.measure(cmd.Context(), fitted); err != nil {
+			return err
+		}
+	}
+	r.Warnings = i.Warnings()
+	return i.Print(r, r.text)
+}
+
+func (i *inspectCommand) check(cmd *cobra.Command, path string) error {
+	check := i.Check(cmd)
+	check.Models([]string{path})
+	check.Least("--max", i.max, 1)
+	check.Least("--suspicious", i.suspicious, 0)
+	check.Refuse(i.suspicious > 0 && i.links.Path == "", "--suspicious needs links: want -i and -c")
+	check.Refuse((i.data.Path == "") != (i.links.Path == ""), "-i and -c go together: want both, or neither")
+	if i.data.Path != "" {
+		i.data.Check(check)
+		i.links.Check(check)
+	}
+	return check.Err
+}
+
+func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport, *catalog.Fitted, error) {
+	file, fitted, err := metric.Load(ctx, i.Session, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, about := file.Header, mustlink.NewModel(fitted, nil).Describe()
+	r := &inspectReport{
+		Model:          path,
+		FormatVersion:  h.FormatVersion,
+		Method:         h.Method,
+		Params:         h.Params,
+		Kernel:         h.Kernel,
+		Features:       h.Features,
+		Scaling:        about.Preparation,
+		Dim:            about.Dim,
+		Status:         statusReport{about.Converged, about.Iterations, about.Message, about.Elapsed.Seconds()},
+		LibraryVersion: h.LibraryVersion,
+		Build:          h.Build,
+		Fingerprint:    h.Fingerprint,
+		Figures:        append([]algorithms.Figure{}, about.Statistics...),
+		Tensors:        tensors(file),
+	}
+	for _, t := range r.Tensors {
+		r.Bytes += t.Bytes
+	}
+	return r, fitted, nil
+}
+
+func tensors(file *model.File) []tensorReport {
+	var list []tensorReport
+	for _, name := range slices.Sorted(maps.Keys(file.Tensors)) {
+		t := file.Tensors[name]
+		size := int64(8)
+		if t.DType() == model.F32 {
+			size = 4
+		}
+		list = append(list, tensorReport{name, string(t.DType()), append([]int{}, t.Shape...), size * int64(t.Len())})
+	}
+	return list
+}
+
+// measure measures the links in the learned metric.
+func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*suspicious.Fit, error) {
+	m, err := metric.Open(ctx, i.Session)
+	if err != nil {
+		return nil, err
+	}
+	d, err := i.data.ReadTwo(ctx, i.Session)
+	if err != nil {
+		return nil, err
+	}
+	x, err := fitted.Prepare(d)
+	if err != nil {
+		return nil, err
+	}
+	set, err := i.links.Read(ctx, i.Session, d)
+	if err != nil {
+		return nil, err
+	}
+	if set.Len() == 0 {
+		return nil, fault.Data(i.links.Path, "it has no links: want at least one")
+	}
+	fit, err := suspicious.Measure(ctx, m.Eng, fitted.Model, x, set)
+	if err != nil {
+		return nil, err
+	}
+	fit.TrainingData = dataset.Fingerprint(d.Points) == fitted.Fingerprint
+	if i.suspicious == 0 {
+		return fit, nil
+	}
+	ranked, err := suspicious.Rank(ctx, m, d, x, set, i.links.Path, i.seed)
+	if err != nil {
+		return nil, err
+	}
+	fit.Suspicious = suspicious.Most(ranked, d, i.suspicious)
+	return fit, nil
+}
+
+func (r *inspectReport) text(w io.Writer) {
+	fmt.Fprintf(w, "model\t%s (%s of tensors, format version %d)\n", r.Model, fault.FormatBytes(r.Bytes), r.FormatVersion)
+	fmt.Fprintf(w, "method\t%s\n", r.Method)
+	if len(r.Params) > 0 {
+		fmt.Fprintf(w, "parameters\t%s\n", metric.Params(r.Params))
+	}
+	if len(r.Features) > 0 {
+		fmt.Fprintf(w, "features\t%d: %s\n", len(r.Features), firstFew(r.Features, 8))
+	}
+	fmt.Fprintf(w, "scaling\t%s\n", r.Scaling)
+	for _, f := range r.Figures {
+		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
+	}
+	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Status.Converged, 0, r.Status.Message))
+	fmt.Fprintf(w, "made by\tmustlink %s, %s\n", r.LibraryVersion, r.Build)
+	if r.Fingerprint != "" {
+		fmt.Fprintf(w, "data\tsha256 %s\n", r.Fingerprint)
+	}
+	for _, t := range r.Tensors {
+		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shapeText(t.Shape), fault.FormatBytes(t.Bytes))
+	}
+	if r.Links != nil {
+		r.Links.Text(w, r.max)
+	}
+}
+
+func firstFew(list []string, n int) string {
+	if len(list) <= n {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:n], ", ") + ", …"
+}
+
+func shapeText(shape []int) string {
+	if len(shape) == 0 {
+		return "single number"
+	}
+	return session.Joined(shape, " x ")
+}

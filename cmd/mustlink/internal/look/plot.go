@@ -1,0 +1,302 @@
+package look
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/moved"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
+)
+
+// plotCommand are the flags of `mustlink plot`.
+type plotCommand struct {
+	*session.Session
+	drawing.Input
+	m         *metric.Metric
+	dims      []int
+	maxLinks  int
+	seed      uint64
+	title     string
+	size      view.Size
+	pointSize float64
+	noLegend  bool
+	chunklets bool
+	spectrum  bool
+	before    bool
+	curve     string
+	format    string // of the picture
+	out       string
+}
+
+func newPlot(s *session.Session) *cobra.Command {
+	p := &plotCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "plot [MODEL]... [-i DATA | --spectrum] -o PICTURE",
+		Short: "draw points and their links in the plane, learned or raw",
+		Long: `Draw points in the plane as PNG, SVG or PDF, by the extension of PICTURE: coloured by
+label, with must-links as solid and cannot-links as dashed lines. Both axes have one scale,
+so that distances on paper are distances of the points.
+
+With MODEL the coordinates are those of its embedding, without it the points' own. Of more
+than two the picture shows the two directions in which the points vary most (principal
+components), with their shares of the variance, or the coordinates that --dims names.
+
+With MODEL and --spectrum, and no data, the picture shows what a model such as kbeta's has
+for every direction: eigenvalues, weights, the spread of the must-links.
+
+With --curve there may be several MODELs: trace draws how their objectives came to their ends; roc and
+recall draw how well distances between the rows of DATA, raw and under each model, tell its labels apart.`,
+		Example: `  mustlink plot model.mlk -i data.csv -c links.csv -o learned.png
+  mustlink plot -i data.csv -c links.csv --standardize -o raw.svg
+  mustlink plot model.mlk -i data.csv -c links.csv --before -o both.svg
+  mustlink plot model.mlk -i data.csv --dims 0,1 --title "the leading coordinates" -o more.pdf
+  mustlink plot model.mlk --spectrum -o spectrum.png
+  mustlink plot krca.mlk itml.mlk -i data.csv --curve roc -o roc.svg`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if p.curve != "" {
+				return p.plotCurve(cmd, args)
+			}
+			if err := usage.Positional(0, 1, "one MODEL")(cmd, args); err != nil {
+				return err
+			}
+			if len(args) == 1 && session.HasEnding(args[0], "json") {
+				return moved.ToBench("plot", args[0], "-o", session.NameOr(p.out, "PICTURE"))
+			}
+			return p.run(cmd, args)
+		},
+	}
+	f := cmd.Flags()
+	p.Flags(cmd)
+	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default: principal components of more than two)")
+	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: a star for all the points that belong together")
+	f.StringVar(&p.curve, "curve", "", "draw a curve in place of points: trace (the objective of MODELs), roc or recall (how well distances tell labels apart)")
+	f.BoolVar(&p.before, "before", false, "draw the points as they are beside those of the MODEL")
+	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum in place of points")
+	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, or chunklets, chosen by --seed")
+	usage.SeedFlag(f, &p.seed)
+	f.StringVar(&p.title, "title", "", "`TEXT` above the drawing (default the name of the data and the method)")
+	f.Float64Var(&p.size.Width, "width", 6, "width in inches")
+	f.Float64Var(&p.size.Height, "height", 4.5, "height in inches")
+	f.IntVar(&p.size.DPI, "dpi", 150, "dots an inch of a PNG")
+	f.Float64Var(&p.pointSize, "point-size", 0, "radius of points in 1/72 inch (default by their number)")
+	f.BoolVar(&p.noLegend, "no-legend", false, "leave out the legend")
+	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
+	usage.CompleteWith(cmd, "curve", curveNames()...)
+	f.Lookup("format").Usage += "; png, svg or pdf is that of the PICTURE (default png)"
+	return cmd
+}
+
+// plotReport is what `mustlink plot` prints.
+type plotReport struct {
+	Points   int      `json:"points"`
+	Must     int      `json:"must_links_drawn"`
+	Cannot   int      `json:"cannot_links_drawn"`
+	Chunks   int      `json:"chunklets_drawn"`
+	Axes     []string `json:"axes"`
+	Output   string   `json:"output"`
+	Warnings []string `json:"warnings"`
+}
+
+func (r plotReport) text(w io.Writer) {
+	must := session.Plural(r.Must, "must-link")
+	if r.Chunks > 0 {
+		must = session.Plural(r.Chunks, "chunklet")
+	}
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, session.Plural(r.Points, "point"), must, session.Plural(r.Cannot, "cannot-link"))
+}
+
+func (p *plotCommand) run(cmd *cobra.Command, args []string) (err error) {
+	if err := p.check(cmd, args); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if p.m, err = metric.Open(ctx, p.Session, args...); err != nil {
+		return err
+	}
+	if p.spectrum {
+		return p.plotSpectrum(args[0])
+	}
+	d, err := p.m.Read(ctx, &p.Data)
+	if err != nil {
+		return err
+	}
+	s, err := p.scatter(ctx, d)
+	if err != nil {
+		return fault.InFile(err, d.Name)
+	}
+	if p.Links.Path != "" {
+		set, err := p.Links.ReadWarning(ctx, p.Session, d)
+		if err != nil {
+			return err
+		}
+		if err := p.drawLinks(set, &s); err != nil {
+			return fault.InFile(err, p.Links.Path)
+		}
+	}
+	panels := []view.Panel{s}
+	if p.before {
+		raw, err := p.scatterBefore(ctx, d, s)
+		if err != nil {
+			return fault.InFile(err, d.Name)
+		}
+		panels = []view.Panel{raw, s}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := p.writePicture(panels...); err != nil {
+		return err
+	}
+	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), len(s.Chunklets), []string{s.XLabel, s.YLabel}, p.out, p.Warnings()}
+	return p.Summarize(p.out, r, r.text)
+}
+
+// check finds every mistake that shows before data are read.
+func (p *plotCommand) check(cmd *cobra.Command, args []string) error {
+	check := p.Check(cmd)
+	model, sequences := len(args) > 0, p.Data.FormatName() == "fasta"
+	if !p.spectrum {
+		check.Required("input")
+	}
+	check.Required("output")
+	check.Refuse(p.spectrum && (!model || p.Data.Path != "" || p.Links.Path != ""), "--spectrum is that of a MODEL: want MODEL, and neither -i nor -c")
+	check.Refuse(p.before && (!model || p.spectrum || p.dims != nil), "--before is beside a MODEL: want MODEL, and neither --spectrum nor --dims")
+	check.Refuse(p.before && (p.Data.Gram || sequences), "--before is given, but %s holds objects without coordinates", p.Data.Path)
+	check.Refuse(p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
+		"--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
+	check.Least("--max-links", p.maxLinks, 0)
+	check.Refuse(!model && p.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	check.Refuse(!model && sequences, "%s holds sequences, which have no coordinates: fit a model and pass it", p.Data.Path)
+	check.Refuse(p.chunklets && p.Links.Path == "", "--chunklets is given without -c: want a file of links or chunklets")
+	check.Refuse(!(p.pointSize >= 0 && p.pointSize <= 100), "--point-size is %v: want 0 to 100", p.pointSize)
+	p.Scaling.Check(check, model, false)
+	check.Do(p.checkFormat)
+	check.Models(args)
+	if !p.spectrum {
+		p.Data.Check(check)
+	}
+	p.Links.Check(check)
+	p.checkPicture(check)
+	return check.Err
+}
+
+// checkPicture checks size and place of the picture.
+func (p *plotCommand) checkPicture(check *session.Checks) {
+	if p.format != "svg" {
+		check.Binary("-o, --output", p.out, p.format)
+	}
+	check.Do(func() error {
+		return usage.RenameParams(p.size.Check(), "width", "--width", "height", "--height", "dpi", "--dpi")
+	})
+	check.Output("-o, --output", p.out)
+}
+
+// checkFormat sets the format of the picture. --format names it, or that of the data: no word
+// means both.
+func (p *plotCommand) checkFormat() (err error) {
+	asked := ""
+	switch given := p.Data.Format; {
+	case slices.Contains(view.Formats(), given):
+		asked, p.Data.Format = given, ""
+	case given != "" && session.FormatOf("."+given) == "":
+		return fault.Unknown("--format", given, append(view.Formats(), session.Formats()...))
+	}
+	if p.out == session.Stream {
+		p.format = session.NameOr(asked, "png")
+		return nil
+	}
+	if p.format, err = view.FormatOf(p.out); err != nil && asked != "" {
+		p.format, err = asked, nil
+	}
+	return usage.RenameParams(err, "picture", "-o, --output")
+}
+
+// scatter places the points.
+func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scatter, err error) {
+	s = view.Scatter{Title: session.NameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
+	if p.m.Fitted == nil {
+		return s, p.placeRaw(ctx, d, &s)
+	}
+	s.Title = session.NameOr(p.title, s.Title+", "+p.m.Name())
+	y, err := p.m.Coordinates(ctx, d)
+	if err != nil {
+		return s, err
+	}
+	return s, drawing.Place(ctx, p.m.Eng, &s, y, p.dims, drawing.CoordinateName)
+}
+
+// scatterBefore places the points as the model takes them, with the links of the learned picture.
+func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data, learned view.Scatter) (s view.Scatter, err error) {
+	s = learned
+	s.Title, s.NoLegend = session.NameOr(p.title, filepath.Base(d.Name))+", raw", true
+	before := *d
+	if before.Points, err = p.m.Points(d); err == nil {
+		err = p.placeRaw(ctx, &before, &s)
+	}
+	return s, err
+}
+
+// placeRaw takes the points' own coordinates.
+func (p *plotCommand) placeRaw(ctx context.Context, d *dataset.Data, s *view.Scatter) error {
+	table, err := p.Scaling.Apply(p.Session, d)
+	if err != nil {
+		return err
+	}
+	x, err := metric.Raw(p.m.Eng, d.Name, table.Data().Points)
+	if err != nil {
+		return err
+	}
+	return drawing.Place(ctx, p.m.Eng, s, x, p.dims, func(j int) string { return drawing.FeatureName(d, j) })
+}
+
+// drawLinks adds the links to draw, with a warning when these are not all.
+func (p *plotCommand) drawLinks(set *links.Set, s *view.Scatter) error {
+	s.Cannot, s.AllCannot = source.Pairs(sample(p, "cannot-link", set.Cannot())), len(set.Cannot())
+	if p.chunklets {
+		groups := slices.DeleteFunc(slices.Clone(set.Chunklets()), func(rows []int) bool { return len(rows) < 2 })
+		s.Chunklets = sample(p, "chunklet", groups)
+		return nil
+	}
+	if err := p.m.Eng.Check("all pairs of the chunklets", set.Bytes(), "draw chunklets with --chunklets"); err != nil {
+		return err
+	}
+	s.Must, s.AllMust = source.Pairs(sample(p, "must-link", set.Must())), len(set.Must())
+	return nil
+}
+
+// sample returns at most --max-links of all, drawn by the seed and in their old order.
+func sample[T any](p *plotCommand, kind string, all []T) []T {
+	if len(all) <= p.maxLinks {
+		return all
+	}
+	p.Warnf("%d of %s drawn: --max-links", p.maxLinks, session.Plural(len(all), kind))
+	chosen := rand.New(rand.NewPCG(p.seed, uint64(len(all)))).Perm(len(all))[:p.maxLinks]
+	slices.Sort(chosen)
+	out := make([]T, 0, p.maxLinks)
+	for _, i := range chosen {
+		out = append(out, all[i])
+	}
+	return out
+}
+
+// writePicture draws into the file, or to standard output.
+func (p *plotCommand) writePicture(panels ...view.Panel) error {
+	size := p.size
+	size.Width *= float64(len(panels))
+	return p.WriteFile(p.out, func(w io.Writer) error { return view.Write(w, p.format, size, panels...) })
+}

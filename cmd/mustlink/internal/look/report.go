@@ -1,0 +1,74 @@
+package look
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/page"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type reportCommand struct {
+	*session.Session
+	page.Options
+}
+
+func newReport(s *session.Session) *cobra.Command {
+	c := &reportCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "report [MODEL]... -i DATA [-c LINKS] -o FILE.html",
+		Short: "write one page to look at: data, links and models, before and after",
+		Long: `Write one HTML file about data, links and learned metrics. It needs nothing else: no network, no other
+file. It shows scores without and with each metric, the points in the plane of each (coloured by label,
+cluster or feature, rows named under the pointer, links shown or hidden), the links that look wrong as a
+table to sort and filter, traces and spectra, parameters, warnings, and the command that makes it again.
+
+Clusters are those of k-means with -n clusters (default: as many as there are labels), scores are means over
+--seeds runs. All points are drawn; links are drawn when the page is asked to.`,
+		Example: `  mustlink report model.mlk -i data.csv -c links.csv -o report.html
+  mustlink report krca.mlk itml.mlk -i data.csv -c links.csv -n 3 --title "two metrics" -o report.html
+  mustlink report -i data.csv -c links.csv --standardize -o before.html`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	c.Flags(cmd)
+	f.IntVarP(&c.Clusters, "clusters", "n", 0, "number of clusters (default: as many as there are labels)")
+	f.IntVar(&c.Seeds, "seeds", 5, "runs of k-means that scores are averaged over")
+	f.IntVar(&c.Suspicious, "suspicious", 0, "also list the `N` most suspicious links, judged by fits without them, as 'inspect' does")
+	f.IntVar(&c.Features, "max-features", 64, "carry at most so many features of the points")
+	usage.SeedFlag(f, &c.Seed)
+	f.StringVar(&c.Title, "title", "", "`TEXT` at the head (default the name of the data)")
+	f.StringVarP(&c.Output, "output", "o", "", "the `FILE` to write, .html; - for standard output")
+	return cmd
+}
+
+func (c *reportCommand) run(cmd *cobra.Command, args []string) error {
+	if err := c.check(cmd, args); err != nil {
+		return err
+	}
+	r, err := page.Write(cmd.Context(), c.Session, &c.Options, args)
+	if err != nil {
+		return err
+	}
+	return c.Summarize(c.Output, r, r.Text)
+}
+
+// check finds every mistake that shows before data are read.
+func (c *reportCommand) check(cmd *cobra.Command, args []string) error {
+	check := c.Check(cmd)
+	check.Required("input", "output")
+	check.Least("--seeds", c.Seeds, 1)
+	check.Least("--suspicious", c.Suspicious, 0)
+	check.Refuse(c.Suspicious > 0 && c.Links.Path == "", "--suspicious needs links: want -c")
+	check.Least("--max-features", c.Features, 0)
+	check.Refuse(c.Clusters < 0 || c.Clusters == 1, "-n, --clusters is %d: want a number >= 2", c.Clusters)
+	check.Ending("-o, --output", c.Output, "html")
+	check.Refuse(len(args) == 0 && c.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	c.Scaling.Check(check, len(args) > 0, false)
+	check.Models(args)
+	c.Data.Check(check)
+	c.Links.Check(check)
+	check.Output("-o, --output", c.Output)
+	return check.Err
+}

@@ -1,0 +1,186 @@
+// Package metric is the metric that a command works in: that of a model, or that of the points as they are.
+package metric
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+)
+
+// Metric is that of a model, or that of the points as they are.
+type Metric struct {
+	*session.Session
+	Eng    *engine.Engine
+	Fitted *catalog.Fitted   // nil for the points as they are
+	Scale  dataset.Transform // what is done to these before, or nil
+}
+
+// Open makes the engine to run on, and reads the model, if one is named.
+func Open(ctx context.Context, s *session.Session, models ...string) (*Metric, error) {
+	eng, err := s.Engine()
+	if err != nil {
+		return nil, err
+	}
+	m := &Metric{Session: s, Eng: eng}
+	if len(models) > 0 {
+		_, m.Fitted, err = Load(ctx, s, models[0])
+	}
+	return m, err
+}
+
+// Model returns the model itself, with the engine that it runs on.
+func (m *Metric) Model() *mustlink.Model { return mustlink.NewModel(m.Fitted, m.Eng) }
+
+// Name returns the method of the model, or "raw".
+func (m *Metric) Name() string {
+	if m.Fitted == nil {
+		return "raw"
+	}
+	return m.Fitted.Model.Method()
+}
+
+// Flags returns d with the number of features that the model takes, where the file does not tell
+// it.
+func (m *Metric) Flags(d *source.Data) *source.Data {
+	if m.Fitted == nil {
+		return d
+	}
+	return d.WithFeatures(max(0, m.Fitted.InputDim()))
+}
+
+// Read reads the points that d describes.
+func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error) {
+	return m.Flags(d).Read(ctx, m.Session)
+}
+
+// Points returns the points of d as the metric takes them.
+func (m *Metric) Points(d *dataset.Data) (points.Points, error) {
+	switch {
+	case m.Fitted != nil:
+		return m.Fitted.Prepare(d)
+	case m.Scale != nil:
+		return m.Scale.Apply(d.Points)
+	}
+	return d.Points, nil
+}
+
+// Coordinates returns the embedding of d, or its raw points without a model.
+func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
+	x, err := m.Points(d)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	if m.Fitted == nil {
+		return Raw(m.Eng, d.Name, x)
+	}
+	y, err := m.Fitted.Model.Embed(ctx, m.Eng, x)
+	return y, fault.InFile(err, d.Name)
+}
+
+// Raw returns points as a matrix, for the tools that work on coordinates.
+func Raw(eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
+	switch x := p.(type) {
+	case *points.Dense:
+		return blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, nil
+	case *points.CSR:
+		what := fmt.Sprintf("%d x %d sparse points as a dense matrix", x.N, x.D)
+		if err := eng.Check(what, engine.MatrixBytes(x.N, x.D), "fit a model and pass it, or raise the memory limit"); err != nil {
+			return blas.Matrix{}, err
+		}
+		m := eng.NewMatrix(x.N, x.D)
+		for i := range x.N {
+			Spread(m.Row(i), x, i)
+		}
+		return m, nil
+	case *points.Sequences:
+		return blas.Matrix{}, fault.Data(name, "sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to cluster with that kernel")
+	}
+	return blas.Matrix{}, fault.Data(name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the matrix itself")
+}
+
+// Spread writes a sparse row into zeros.
+func Spread(to []float64, x *points.CSR, i int) {
+	columns, values := x.Row(i)
+	for k, c := range columns {
+		to[c] = values[k]
+	}
+}
+
+// Load reads the model at path, and returns what its file holds too.
+func Load(ctx context.Context, s *session.Session, path string) (file *model.File, fitted *catalog.Fitted, err error) {
+	if path == session.Stream {
+		path = "standard input"
+		file, err = session.Await(ctx, func() (*model.File, error) { return readModel(s) })
+	} else {
+		file, err = session.Await(ctx, func() (*model.File, error) { return model.ReadFileWithin(path, int64(s.MemoryLimit)) })
+	}
+	if err == nil {
+		fitted, err = catalog.Decode(file)
+	}
+	return file, fitted, fault.InFile(err, path)
+}
+
+// readModel reads a model file from standard input. Its tensors are found by their places,
+// so all of it is held.
+func readModel(s *session.Session) (*model.File, error) {
+	b, err := s.ReadWithin("the model", s.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	return model.Read(bytes.NewReader(b), int64(len(b)))
+}
+
+// Save writes a model file, unless ctx has ended.
+func Save(ctx context.Context, s *session.Session, path string, m *mustlink.Model) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if path != session.Stream {
+		return m.Save(path)
+	}
+	_, err := m.WriteTo(s.Stdout)
+	return err
+}
+
+// Status says how a fit ended; iterations that are 0 are not mentioned.
+func Status(converged bool, iterations int, message string) string {
+	text := "converged"
+	if !converged {
+		text = "not converged"
+	}
+	if iterations > 0 {
+		text += " in " + session.Plural(iterations, "iteration")
+	}
+	if message != "" {
+		text += "; " + message
+	}
+	return text
+}
+
+// Params writes the parameters of a model file on one line.
+func Params(raw json.RawMessage) string {
+	var v map[string]any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, v[name]))
+	}
+	return strings.Join(parts, " ")
+}

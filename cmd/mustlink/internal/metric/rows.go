@@ -1,0 +1,135 @@
+package metric
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Block is a block of rows with their coordinates: those of the model, or their own.
+type Block struct {
+	*dataset.Data
+	At    blas.Matrix
+	First int // number of the first row
+}
+
+// Rows read points a block at a time and finds their coordinates.
+type Rows struct {
+	*Metric
+	Open  source.Opener
+	Place func(ctx context.Context, part *dataset.Data) (blas.Matrix, error) // nil for the coordinates of the metric
+	Stage string                                                             // names the work on the bar
+}
+
+// begin returns a function that gives every row in blocks, from the first one on, and then io.EOF. One block is read, and the
+// coordinates of one are computed, while the caller works with a third. The caller must call stop.
+func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func(), err error) {
+	src, err := l.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	most := 1 // until the first row tells how wide rows are
+	if l.Fitted != nil {
+		most = l.Fitted.BlockRows(int64(l.MemoryLimit))
+	}
+	read, stopReading := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) {
+		part, err := src.Next(ctx, most)
+		if err == nil && l.Fitted == nil {
+			most = catalog.BlockRows(part.Points.Dim(), int64(l.MemoryLimit))
+		}
+		return part, err
+	})
+	place := l.Place
+	if place == nil {
+		place = l.Coordinates
+	}
+	bar, start, done := l.Progress(), time.Now(), 0
+	next, stopPlacing := dataset.Ahead(ctx, func(ctx context.Context) (Block, error) {
+		part, err := read()
+		if err != nil {
+			return Block{}, err
+		}
+		if l.Stage != "" {
+			bar.Report(algorithms.Progress{Stage: l.Stage, Done: done, Total: max(0, src.Rows), Elapsed: time.Since(start)})
+		}
+		at, err := place(ctx, part)
+		if err != nil {
+			return Block{}, fault.InRows(err, done)
+		}
+		block := Block{part, at, done}
+		done += at.Rows
+		return block, nil
+	})
+	return next, func() { stopReading(); stopPlacing(); src.Close(); bar.Done() }, nil
+}
+
+// All gives the coordinates of every row, in blocks, from the first one on each time it is ranged over.
+func (l *Rows) All(ctx context.Context) iter.Seq2[blas.Matrix, error] {
+	return func(yield func(blas.Matrix, error) bool) {
+		next, stop, err := l.begin(ctx)
+		if err != nil {
+			yield(blas.Matrix{}, err)
+			return
+		}
+		defer stop()
+		for {
+			block, err := next()
+			if err == io.EOF || !yield(block.At, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// WriteLabels writes what label makes of each block, block by block: one is written while it makes the next.
+func (l *Rows) WriteLabels(ctx context.Context, path string, label func(context.Context, Block) ([]string, error)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	next, stop, err := l.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ahead, stopAhead := dataset.Ahead(ctx, func(ctx context.Context) (dataset.LabelRows, error) {
+		block, err := next()
+		if err != nil {
+			return dataset.LabelRows{}, err
+		}
+		labels, err := label(ctx, block)
+		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, fault.InFile(fault.InRows(err, block.First), block.Name)
+	})
+	defer stopAhead()
+	defer cancel() // first: nobody waits for blocks that nobody wants
+	return dataset.WriteLabelRows(path, ahead, l.WritingText())
+}
+
+// WriteCoordinates writes the coordinates block by block, and returns the number of rows. dim is
+// the number of their columns, rows that of rows, below 0 when it is not known.
+func (l *Rows) WriteCoordinates(ctx context.Context, path string, rows, dim int, options dataset.WriteOptions) (int, error) {
+	next, stop, err := l.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	written := 0
+	err = dataset.WriteRows(path, rows, dim, func() (dataset.Rows, error) {
+		block, err := next()
+		if err != nil {
+			return dataset.Rows{}, err
+		}
+		written += block.At.Rows
+		if block.At.Stride != dim {
+			block.At = block.At.Clone()
+		}
+		return dataset.Rows{Data: block.At.Data[:block.At.Rows*dim], IDs: block.IDs}, nil
+	}, options)
+	return written, err
+}

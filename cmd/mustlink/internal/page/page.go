@@ -1,0 +1,149 @@
+// Package page makes the report page: one HTML file about data, links and learned metrics.
+package page
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/view"
+)
+
+// Options say what the page is about.
+type Options struct {
+	drawing.Input
+	Clusters   int    // 0 for as many as there are labels
+	Seeds      int    // runs of k-means that scores are averaged over
+	Features   int    // of the points, at most, that the page carries
+	Suspicious int    // links to list that others speak against
+	Seed       uint64 // of every random choice
+	Title      string // "" for the name of the data
+	Output     string
+}
+
+// Report says what was written.
+type Report struct {
+	Points   int      `json:"points"`
+	Metrics  []string `json:"metrics"`
+	Suspects int      `json:"suspicious_links"`
+	Bytes    int      `json:"bytes"`
+	Output   string   `json:"output"`
+	Warnings []string `json:"warnings"`
+}
+
+// Text writes the report for people.
+func (r *Report) Text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, fault.FormatBytes(int64(r.Bytes)), session.Plural(r.Points, "point"), strings.Join(r.Metrics, ", "))
+}
+
+// maker makes a page.
+type maker struct {
+	*drawing.Scene
+	*Options
+	ctx context.Context
+	k   int // clusters, 0 for none
+	out *view.Report
+}
+
+// Write writes the page about models and data.
+func Write(ctx context.Context, s *session.Session, o *Options, models []string) (*Report, error) {
+	scene, err := o.Read(ctx, s, models)
+	if err != nil {
+		return nil, err
+	}
+	m := &maker{Scene: scene, Options: o, ctx: ctx, out: &view.Report{Command: o.command(models)}}
+	for _, step := range []func() error{m.describe, m.measure, m.points, m.suspects, m.doubts, m.models} {
+		if err := errors.Join(ctx.Err(), step()); err != nil {
+			return nil, fault.InFile(err, scene.Data.Name)
+		}
+	}
+	var b bytes.Buffer
+	if err := view.WriteReport(&b, m.out); err != nil {
+		return nil, err
+	}
+	r := &Report{Points: m.out.Points.Count, Suspects: len(m.out.Suspects), Bytes: b.Len(), Output: o.Output, Warnings: s.Warnings()}
+	for _, v := range scene.Spaces {
+		r.Metrics = append(r.Metrics, v.Name)
+	}
+	return r, s.WriteText(o.Output, b.String())
+}
+
+func fact(name, format string, v ...any) view.Fact {
+	return view.Fact{Name: name, Value: fmt.Sprintf(format, v...)}
+}
+
+// describe writes what data and links are.
+func (m *maker) describe() error {
+	m.out.Title = session.NameOr(m.Title, filepath.Base(m.Data.Name))
+	m.out.Versions = []view.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(m.Eng)}}
+	x := m.Data.Points
+	m.out.Data = []view.Fact{fact("file", "%s", m.Data.Name), fact("points", "%s", source.Shape(x)), fact("fingerprint", "%s", dataset.Fingerprint(x))}
+	classes := source.Classes(m.Data.Labels)
+	if m.k = m.Clusters; m.k == 0 {
+		m.k = classes
+	}
+	if m.k > x.Len() {
+		return &fault.ParamError{Param: "-n, --clusters", Value: m.k, Want: fmt.Sprintf("at most %d, the number of points", x.Len())}
+	}
+	if classes > 0 {
+		m.out.Data = append(m.out.Data, fact("labels", "%d different ones", classes))
+	}
+	m.describeLinks()
+	return nil
+}
+
+func (m *maker) describeLinks() {
+	if m.Set == nil {
+		return
+	}
+	must, cannot := m.Set.Count()
+	largest, groups := 0, m.Set.Chunklets()
+	for _, g := range groups {
+		largest = max(largest, len(g))
+	}
+	m.out.Links = []view.Fact{
+		fact("file", "%s", m.Links.Path),
+		fact("must-links", "%d, joining points in %s, the largest of %d", must, session.Plural(len(groups), "component"), largest),
+		fact("cannot-links", "%d", cannot),
+		fact("given twice", "%d", m.Set.Duplicates()),
+	}
+	if conflicts := m.Set.Conflicts(); len(conflicts) > 0 {
+		m.out.Links = append(m.out.Links, fact("contradictions", "%d, the first: %s", len(conflicts), conflicts[0]))
+		m.Warnf("%d cannot-links join points that must-links join, the first: %s", len(conflicts), conflicts[0])
+	}
+}
+
+// command is what makes the page again.
+func (o *Options) command(models []string) string {
+	words := append([]string{"mustlink", "report"}, models...)
+	add := func(given bool, more ...string) {
+		if given {
+			words = append(words, more...)
+		}
+	}
+	add(true, "-i", o.Data.Path)
+	add(o.Links.Path != "", "-c", o.Links.Path)
+	add(o.Scaling.Any(), o.Scaling.Name())
+	add(o.Clusters > 0, "-n", strconv.Itoa(o.Clusters))
+	add(o.Suspicious > 0, "--suspicious", strconv.Itoa(o.Suspicious))
+	add(true, "--seeds", strconv.Itoa(o.Seeds), "--seed", strconv.FormatUint(o.Seed, 10))
+	add(o.Title != "", "--title", o.Title)
+	add(true, "-o", o.Output)
+	for i, w := range words {
+		if strings.ContainsAny(w, " \t\n\"'\\$&|;<>(){}*?#~`") || w == "" {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}

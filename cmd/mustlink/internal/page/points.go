@@ -1,0 +1,112 @@
+package page
+
+import (
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/suspicious"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/view"
+)
+
+// points places the points, clusters them and carries their features.
+func (m *maker) points() error {
+	p := &m.out.Points
+	p.Count, p.IDs, p.Labels = m.Data.Points.Len(), m.Data.IDs, m.Data.Labels
+	feature := func(j int) string { return drawing.FeatureName(m.Data, j) }
+	for _, v := range m.Spaces {
+		var s view.Scatter
+		name := drawing.CoordinateName
+		if v.Fitted == nil {
+			name = feature
+		}
+		if err := drawing.Place(m.ctx, m.Eng, &s, v.Y, nil, name); err != nil {
+			return err
+		}
+		shown := view.Layout{Name: v.Name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
+		if m.k >= 2 {
+			c, err := m.cluster(v.Y, m.Seed)
+			if err != nil {
+				return err
+			}
+			shown.Clusters = c.Labels
+		}
+		p.Views = append(p.Views, shown)
+	}
+	if x, ok := m.Data.Points.(*points.Dense); ok {
+		for j := range min(x.D, m.Features) {
+			f := view.Feature{Name: feature(j), Values: make([]float64, x.N)}
+			for i := range f.Values {
+				f.Values[i] = x.Row(i)[j]
+			}
+			p.Features = append(p.Features, f)
+		}
+	}
+	if m.Set == nil {
+		return nil
+	}
+	if err := m.Eng.Check("all pairs of the chunklets", m.Set.Bytes(), "give links in place of chunklets"); err != nil {
+		return err
+	}
+	p.Must, p.Cannot = source.Pairs(m.Set.Must()), source.Pairs(m.Set.Cannot())
+	return nil
+}
+
+// mostSuspects is how many suspicious links of a metric the page holds, the worst ones.
+const mostSuspects = 5000
+
+// suspects lists the links that the learned metrics do not respect.
+func (m *maker) suspects() error {
+	if m.Set == nil || m.Set.Len() == 0 {
+		return nil
+	}
+	for _, v := range m.Spaces {
+		if v.Fitted == nil {
+			continue
+		}
+		fit, err := suspicious.Measure(m.ctx, m.Eng, v.Fitted.Model, v.X, m.Set)
+		if err != nil {
+			return err
+		}
+		if len(fit.Violated) > mostSuspects {
+			m.Warnf("%d of the %d links that look wrong under %s are in the page", mostSuspects, len(fit.Violated), v.Name)
+			fit.Violated = fit.Violated[:mostSuspects]
+		}
+		for _, w := range fit.Violated {
+			m.out.Suspects = append(m.out.Suspects, view.Suspect{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name, Distance: w.Distance, Expected: w.Bound, Excess: times(w)})
+		}
+	}
+	return nil
+}
+
+// doubts lists the links that other links and the points speak against.
+func (m *maker) doubts() error {
+	if m.Suspicious == 0 || m.Set.Len() == 0 {
+		return nil
+	}
+	x := m.Data.Points
+	if len(m.Spaces) > 0 {
+		x = m.Spaces[0].X
+	}
+	ranked, err := suspicious.Rank(m.ctx, m.Metric, m.Data, x, m.Set, m.Links.Path, m.Seed)
+	if err != nil {
+		return err
+	}
+	for _, l := range suspicious.Most(ranked, m.Data, m.Suspicious) {
+		m.out.Doubts = append(m.out.Doubts, view.Doubt{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
+	}
+	return nil
+}
+
+// times says how many times too long a must-link is, or too short a cannot-link; a million stands for more.
+func times(w suspicious.Violation) float64 {
+	const most = 1e6
+	v := w.Distance / w.Bound
+	if w.Link == links.Cannot.String() {
+		v = w.Bound / w.Distance
+	}
+	if !(v <= most) {
+		return most
+	}
+	return v
+}

@@ -1,0 +1,143 @@
+package page
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/view"
+	"gonum.org/v1/gonum/stat"
+)
+
+// mostNeighbors is how many points the accuracy of neighbors looks at.
+const mostNeighbors = 10_000
+
+// measure scores every metric.
+func (m *maker) measure() error {
+	s := &m.out.Scores
+	labelled := m.Data.Labels != nil && m.k >= 2
+	if labelled {
+		s.Columns = append(s.Columns, "balanced Rand", "adjusted Rand", "NMI", "5-NN accuracy")
+		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", m.k, session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
+	}
+	ranked := false
+	if m.Set != nil {
+		must, cannot := m.Set.Count()
+		ranked = must > 0 && cannot > 0
+	}
+	if ranked {
+		s.Columns = append(s.Columns, "links in order (AUC)")
+		s.Note += " Links in order: how likely a must-link is shorter than a cannot-link; links that a model was fitted on are no test of it."
+	}
+	if len(s.Columns) == 0 {
+		return nil
+	}
+	for _, v := range m.Spaces {
+		row := view.Row{Name: v.Name}
+		if labelled {
+			scores, err := m.clusterScores(v.Y)
+			if err != nil {
+				return err
+			}
+			accuracy, err := m.neighborScore(v.Y)
+			if err != nil {
+				return err
+			}
+			row.Scores = append(scores, accuracy)
+		}
+		if ranked {
+			auc, err := m.linkScore(v)
+			if err != nil {
+				return err
+			}
+			row.Scores = append(row.Scores, auc)
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	return nil
+}
+
+// clusterScores are balanced and adjusted Rand index and mutual information over several starts.
+func (m *maker) clusterScores(y blas.Matrix) ([]view.Score, error) {
+	measures := []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]}
+	values := make([][]float64, len(measures))
+	for start := range m.Seeds {
+		c, err := m.cluster(y, m.Seed+uint64(start)*1000)
+		if err != nil {
+			return nil, err
+		}
+		for k, measure := range measures {
+			v, err := measure(m.Data.Labels, c.Labels)
+			if err != nil {
+				return nil, err
+			}
+			values[k] = append(values[k], v)
+		}
+	}
+	var out []view.Score
+	for _, v := range values {
+		out = append(out, spreadOf(v))
+	}
+	return out, nil
+}
+
+// cluster runs k-means on the rows of y.
+func (m *maker) cluster(y blas.Matrix, seed uint64) (*cluster.Result, error) {
+	return cluster.KMeans(m.ctx, m.Eng, y, cluster.Params{K: m.k, Restarts: restartsFor(y.Rows), Seed: seed})
+}
+
+// restartsFor is the number of starts of which k-means keeps the best; of many rows one has to do.
+func restartsFor(rows int) int {
+	const few = 5000
+	if rows > few {
+		return 1
+	}
+	return 10
+}
+
+func spreadOf(values []float64) view.Score {
+	mean, sd := stat.MeanStdDev(values, nil)
+	return view.Score{Mean: mean, SD: sd}
+}
+
+// neighborScore is the accuracy of the nearest other points, of a part of the rows where there are many.
+func (m *maker) neighborScore(y blas.Matrix) (view.Score, error) {
+	labels := m.Data.Labels
+	if y.Rows > mostNeighbors {
+		rows := make([]int, mostNeighbors)
+		labels = nil
+		for k := range rows {
+			rows[k] = k * y.Rows / mostNeighbors
+			labels = append(labels, m.Data.Labels[rows[k]])
+		}
+		y = y.Select(rows)
+	}
+	const votes = 5
+	found, err := neighbors.LeaveOneOut(m.ctx, m.Eng, y, labels, min(votes, y.Rows-1))
+	if err != nil {
+		return view.Score{}, err
+	}
+	v, err := score.Accuracy(labels, found)
+	return view.Score{Mean: v, SD: math.NaN()}, err
+}
+
+// linkScore is the probability that a must-link is shorter than a cannot-link.
+func (m *maker) linkScore(v drawing.Space) (view.Score, error) {
+	var lengths []float64
+	var must []bool
+	for _, list := range [][]links.Link{m.Set.Must(), m.Set.Cannot()} {
+		for _, l := range list {
+			lengths = append(lengths, -points.SquaredDistance(v.Y.Row(l.I), v.Y.Row(l.J)))
+			must = append(must, l.Sign == links.Must)
+		}
+	}
+	auc, err := score.AUC(lengths, must)
+	return view.Score{Mean: auc, SD: math.NaN()}, err
+}

@@ -1,0 +1,122 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+)
+
+// Blocks are points that come in blocks, from a file that is read on the way where its format
+// allows, and else from memory.
+type Blocks struct {
+	// Rows is their number, -1 when it is not known before the end.
+	Rows int
+	// Next returns at most limit rows, and io.EOF behind the last one.
+	Next func(ctx context.Context, limit int) (*dataset.Data, error)
+	// Close ends the reading.
+	Close func()
+}
+
+// Opener opens points at their first row, as often as it is called.
+type Opener func(ctx context.Context) (*Blocks, error)
+
+// Like has o refuse points of other features than those of data.
+func (o Opener) Like(data *dataset.Data) Opener {
+	return func(ctx context.Context) (*Blocks, error) {
+		b, err := o(ctx)
+		if err != nil {
+			return nil, err
+		}
+		next := b.Next
+		b.Next = func(ctx context.Context, limit int) (*dataset.Data, error) {
+			part, err := next(ctx, limit)
+			if err == nil && part.Points.Dim() != data.Points.Dim() {
+				err = &fault.ShapeError{What: "number of features of " + part.Name, Got: part.Points.Dim(), Want: fmt.Sprintf("%d, as %s has", data.Points.Dim(), data.Name)}
+			}
+			return part, err
+		}
+		return b, nil
+	}
+}
+
+// Reopen returns what opens the points that d describes: a file that is read on the way is opened
+// again each time, and what has to be held is read once.
+func (d *Data) Reopen(ctx context.Context, s *session.Session) (Opener, error) {
+	if d.InBlocks(s) {
+		return func(ctx context.Context) (*Blocks, error) { return d.Open(ctx, s, false) }, nil
+	}
+	data, err := d.Read(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return func(context.Context) (*Blocks, error) { return inMemory(data), nil }, nil
+}
+
+// Open begins to read the points that d describes. With counted their number is known from the
+// start: then text, which does not tell it, is read to its end first.
+func (d *Data) Open(ctx context.Context, s *session.Session, counted bool) (*Blocks, error) {
+	if !d.InBlocks(s) || counted && d.FormatName() == "csv" {
+		data, err := d.Read(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return inMemory(data), nil
+	}
+	stream, err := session.Await(ctx, func() (*dataset.Stream, error) {
+		o := d.Options(s)
+		if d.Path == session.Stream {
+			return dataset.DecodeStream(s.Stdin, "standard input", o.Format, o)
+		}
+		return dataset.OpenStream(d.Path, o)
+	})
+	if err != nil {
+		return nil, FormatError(err, d.Path)
+	}
+	next := func(ctx context.Context, limit int) (*dataset.Data, error) {
+		return session.Await(ctx, func() (*dataset.Data, error) { return stream.Next(limit) })
+	}
+	return &Blocks{Rows: stream.Rows(), Next: next, Close: func() { _ = stream.Close() }}, nil // nothing was written
+}
+
+// InBlocks says whether the data are read a block at a time.
+func (d *Data) InBlocks(s *session.Session) bool {
+	o := d.Options(s)
+	return dataset.Streams(d.Path, o.Format, o.Extensions...) && !o.Gram && o.Labels == ""
+}
+
+// inMemory returns the blocks of data that are there.
+func inMemory(data *dataset.Data) *Blocks {
+	n, at := data.Points.Len(), 0
+	next := func(_ context.Context, limit int) (*dataset.Data, error) {
+		if at == n {
+			return nil, io.EOF
+		}
+		lo, hi := at, min(at+limit, n)
+		at = hi
+		part := *data
+		part.Points = points.Slice(data.Points, lo, hi)
+		if data.IDs != nil {
+			part.IDs = data.IDs[lo:hi]
+		}
+		if data.Labels != nil {
+			part.Labels = data.Labels[lo:hi]
+		}
+		return &part, nil
+	}
+	return &Blocks{Rows: n, Next: next, Close: func() {}}
+}
+
+// ReadTwice says whether the file at path can be read more than once.
+func ReadTwice(path string) bool {
+	if path == session.Stream {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular() // what is wrong with it shows when it is opened
+}

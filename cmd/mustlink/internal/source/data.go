@@ -1,0 +1,174 @@
+// Package source reads what commands are given: points, links, and what is done to features first.
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// Data name a set of points and say how to read it.
+type Data struct {
+	Path         string
+	Format       string
+	Labels       string
+	Gram         bool
+	GramDiagonal string
+	Alphabet     string
+	HeaderLabels bool
+	Features     int
+	Share        int // the points may take 1/share of the memory limit; 0 is all of it
+}
+
+// Flags defines the flags that say how to read points; -i goes first.
+func (d *Data) Flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&d.Path, "input", "i", "", "the file of `DATA`: "+Endings+"; - for standard input")
+	d.ReadingFlags(cmd)
+	f.BoolVar(&d.Gram, "gram", false, "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal)")
+	f.StringVar(&d.GramDiagonal, "gram-diagonal", "", "`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
+}
+
+// Endings tells the formats of data by the ends of their files' names.
+const Endings = ".csv, .npy, .parquet, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
+
+// ReadingFlags defines the flags that every command with data has.
+func (d *Data) ReadingFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.Format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(session.Formats(), ", ")+", each also with .gz (default csv)")
+	f.StringVar(&d.Alphabet, "alphabet", "", "the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
+	f.IntVar(&d.Features, "features", 0, "number of features of .svm data; 0: the model's, or else the largest number in the file")
+	usage.CompleteWith(cmd, "format", session.Formats()...)
+	usage.CompleteWith(cmd, "alphabet", "protein", "dna", "rna")
+}
+
+// LabelFlags defines the flags of commands that look at labels.
+func (d *Data) LabelFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.Labels, "labels", "", "`FILE` of labels for data that carry none: a CSV with a column label, an .idx vector, the labels of .svm or .fasta")
+	f.BoolVar(&d.HeaderLabels, "labels-from-header", false, "the second word of a FASTA header is the label")
+}
+
+// FormatName returns the name of the format that the data are in, "" when it is not known.
+func (d *Data) FormatName() string {
+	if name := session.FormatFor(d.Path, d.Format); name != "" {
+		return session.FormatOf("." + name)
+	}
+	return session.FormatOf(d.Path)
+}
+
+// WithFeatures returns d with the number of features of other points.
+func (d *Data) WithFeatures(n int) *Data {
+	if d.Features > 0 || d.FormatName() != "svm" {
+		return d
+	}
+	out := *d
+	out.Features = n
+	return &out
+}
+
+// ReadTwo is Read for what compares rows.
+func (d *Data) ReadTwo(ctx context.Context, s *session.Session) (*dataset.Data, error) {
+	data, err := d.Read(ctx, s)
+	if err == nil {
+		err = data.AtLeast(2)
+	}
+	return data, err
+}
+
+// Read reads the points that d describes and passes the reader's warnings on.
+func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, error) {
+	o := d.Options(s)
+	data, err := session.Await(ctx, func() (*dataset.Data, error) {
+		if d.Path == session.Stream {
+			return dataset.Decode(s.Stdin, "standard input", o.Format, o)
+		}
+		data, _, err := dataset.Map(d.Path, o) // released when the program ends
+		return data, err
+	})
+	if err != nil {
+		return nil, FormatError(err, d.Path)
+	}
+	for _, w := range data.Warnings {
+		s.Warnf("%s: %s", data.Name, w)
+	}
+	return data, nil
+}
+
+// FormatError speaks of --format where the library speaks of a format's name.
+func FormatError(err error, path string) error {
+	pe, ok := errors.AsType[*fault.ParamError](err)
+	if !ok || pe.Param != "format of "+path {
+		return usage.RenameParams(err, "format", "--format", "alphabet", "--alphabet", "features", "--features")
+	}
+	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
+}
+
+// Options returns how the library reads them.
+func (d *Data) Options(s *session.Session) dataset.ReadOptions {
+	return dataset.ReadOptions{
+		Format:       session.FormatFor(d.Path, d.Format),
+		Labels:       d.Labels,
+		HeaderLabels: d.HeaderLabels,
+		Alphabet:     d.Alphabet,
+		Features:     d.Features,
+		Gram:         d.Gram,
+		GramDiagonal: d.GramDiagonal,
+		MemoryLimit:  int64(s.MemoryLimit) / int64(max(1, d.Share)),
+		Extensions:   session.Extensions(),
+	}
+}
+
+// Shape describes a set of points for a summary.
+func Shape(p points.Points) string {
+	switch x := p.(type) {
+	case *points.Sequences:
+		shortest, longest := len(x.Row(0)), 0
+		for i := range x.Len() {
+			shortest, longest = min(shortest, len(x.Row(i))), max(longest, len(x.Row(i)))
+		}
+		return fmt.Sprintf("%s of %d to %d letters", session.Plural(x.Len(), "sequence"), shortest, longest)
+	case *points.CSR:
+		return fmt.Sprintf("%d x %d, sparse: %.3g %% are not 0", x.N, x.D, 100*float64(len(x.Val))/float64(x.N)/float64(x.D))
+	}
+	return fmt.Sprintf("%d x %d", p.Len(), p.Dim())
+}
+
+// Check checks the flags of points, and notes what is read.
+func (d *Data) Check(c *session.Checks) {
+	c.Input("-i, --input", d.Path)
+	c.Refuse(d.GramDiagonal != "" && !d.Gram, "--gram-diagonal is given without --gram: want both, or neither")
+	c.Refuse(d.Labels != "" && d.HeaderLabels, "--labels and --labels-from-header are given together: want one of them")
+	c.Refuse(d.Features < 0, "--features is %d: want a number >= 1", d.Features)
+	format := d.FormatName()
+	for _, f := range []struct {
+		given      bool
+		flag, name string
+	}{{d.Alphabet != "", "--alphabet", "fasta"}, {d.HeaderLabels, "--labels-from-header", "fasta"}, {d.Features > 0, "--features", "svm"}} {
+		other := f.given && format != "" && format != f.name
+		c.Refuse(other, "%s is for .%s data, but %s is read as %s: want no %s", f.flag, f.name, d.Path, format, f.flag)
+	}
+	c.File("--labels", d.Labels, "")
+	c.File("--gram-diagonal", d.GramDiagonal, "")
+}
+
+// NeedLabels reports data without labels.
+func NeedLabels(d *dataset.Data) error {
+	if d.Labels == nil {
+		return fault.Data(d.Name, "it has no labels: want a column label, --labels FILE or, for .fasta, --labels-from-header")
+	}
+	return nil
+}
+
+// Classes counts the different labels.
+func Classes(labels []string) int { return len(slices.Compact(slices.Sorted(slices.Values(labels)))) }

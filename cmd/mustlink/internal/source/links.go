@@ -1,0 +1,114 @@
+package source
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// Links name a file of links and say how it names rows.
+type Links struct {
+	Flag string // that names the file, "" for -c
+	Path string
+	By   string
+}
+
+// Flags defines the flags of links.
+func (l *Links) Flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&l.Path, "links", "c", "", "`LINKS`: a CSV of links (i,j,link) or of chunklets (i,chunklet)")
+	l.ByFlag(cmd)
+}
+
+// ByFlag defines the flag that says how rows are named.
+func (l *Links) ByFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.By, "links-by", dataset.ByRow, "how links name rows: `row|id` (0-based numbers, or the column id of the data)")
+	usage.CompleteWith(cmd, "links-by", dataset.ByRow, dataset.ByID)
+}
+
+// NeedIDs reports data without ids where rows are named by id.
+func (l *Links) NeedIDs(d *dataset.Data) error {
+	if l.By == dataset.ByID && d.IDs == nil {
+		return fault.Data(d.Name, "it has no ids (a column id, or the names of FASTA records): want them for --links-by id")
+	}
+	return nil
+}
+
+// Read reads the links between the rows of d.
+func (l *Links) Read(ctx context.Context, s *session.Session, d *dataset.Data) (*links.Set, error) {
+	return ReadRows(ctx, s, l, l.Path, d, dataset.DecodeLinks, dataset.ReadLinks)
+}
+
+// ReadRows reads a file that names rows of d, in the way that links do.
+func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path string, d *dataset.Data,
+	decode func(r io.Reader, name string, gz bool, c dataset.LinkContext) (T, error), read func(path string, c dataset.LinkContext) (T, error)) (T, error) {
+	if err := l.NeedIDs(d); err != nil {
+		var none T
+		return none, err
+	}
+	c := l.Context(s, d)
+	return session.Await(ctx, func() (T, error) {
+		if path == session.Stream {
+			return decode(s.Stdin, "standard input", false, c)
+		}
+		return read(path, c)
+	})
+}
+
+// Context says which rows of d links can name.
+func (l *Links) Context(s *session.Session, d *dataset.Data) dataset.LinkContext {
+	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.By, MemoryLimit: int64(s.MemoryLimit)}
+}
+
+// ReadWarning is Read that passes warnings on.
+func (l *Links) ReadWarning(ctx context.Context, s *session.Session, d *dataset.Data) (*links.Set, error) {
+	set, err := l.Read(ctx, s, d)
+	if err == nil {
+		WarnOfLinks(s, l.Path, set)
+	}
+	return set, err
+}
+
+// WarnOfLinks passes on what is odd in links, with the name of their file, if they are of one.
+func WarnOfLinks(s *session.Session, path string, set *links.Set) {
+	for _, w := range set.Warnings() {
+		if path != "" {
+			w = path + ": " + w
+		}
+		s.Warnf("%s", w)
+	}
+}
+
+// Names returns the ids to write links and pairs with: nil for row numbers.
+func (l *Links) Names(d *dataset.Data) []string {
+	if l.By == dataset.ByID {
+		return d.IDs
+	}
+	return nil
+}
+
+// CheckBy checks how links name rows.
+func (l *Links) CheckBy(c *session.Checks) {
+	c.OneOf("--links-by", l.By, []string{dataset.ByRow, dataset.ByID})
+}
+
+// Check checks the flags of links, and notes that they are read, if they are.
+func (l *Links) Check(c *session.Checks) {
+	l.CheckBy(c)
+	c.Input(session.NameOr(l.Flag, "-c, --links"), l.Path)
+}
+
+// Pairs returns the rows that links are between.
+func Pairs(list []links.Link) (pairs [][2]int) {
+	for _, l := range list {
+		pairs = append(pairs, [2]int{l.I, l.J})
+	}
+	return pairs
+}

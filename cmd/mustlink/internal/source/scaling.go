@@ -1,0 +1,56 @@
+package source
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// Scaling say how features are changed before anything else.
+type Scaling struct{ Standardize, TFIDF bool }
+
+// Flags defines the flags; before and after say at which time, and as whose.
+func (s *Scaling) Flags(f *pflag.FlagSet, before, after string) {
+	f.BoolVar(&s.Standardize, "standardize", false, before+"scale columns "+after)
+	f.BoolVar(&s.TFIDF, "tfidf", false, before+"weigh counts of terms by how rare these are, rows of unit length")
+}
+
+// Any says whether features are changed.
+func (s *Scaling) Any() bool { return s.Standardize || s.TFIDF }
+
+// Name returns the flag that is given.
+func (s *Scaling) Name() string {
+	if s.TFIDF {
+		return "--tfidf"
+	}
+	return "--standardize"
+}
+
+// Apply changes the features of d as the flags ask, and warns about columns that are constant.
+func (s *Scaling) Apply(run *session.Session, d *dataset.Data) (table *mustlink.Table, err error) {
+	table = mustlink.FromData(d)
+	switch {
+	case s.TFIDF:
+		table, err = table.TFIDF()
+	case s.Standardize:
+		table, err = table.Standardize()
+	}
+	if err != nil {
+		return nil, fault.InFile(usage.RenameParams(err, "tfidf", "--tfidf", "standardize", "--standardize"), d.Name)
+	}
+	for _, w := range table.Warnings()[len(d.Warnings):] {
+		run.Warnf("%s: %s", d.Name, w)
+	}
+	return table, nil
+}
+
+// Check refuses what does not go with a change of features.
+func (s *Scaling) Check(c *session.Checks, model, gram bool) {
+	c.Refuse(s.Standardize && s.TFIDF, "--standardize and --tfidf are given together: want one of the two")
+	c.Refuse(s.Any() && model, "%s is given with MODEL: the model scales points as it was fitted, want one of the two", s.Name())
+	c.Refuse(s.Any() && gram, "%s and --gram are given together: a Gram matrix has no columns to scale", s.Name())
+}

@@ -1,9 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os"
-
-func peakMemory(*os.ProcessState) (int64, bool) { return 0, false }
-
-func forgetPeak() {}
