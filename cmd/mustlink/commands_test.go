@@ -511,6 +511,8 @@ func TestCompletion(t *testing.T) {
 		{[]string{"embed", "--format", ""}, "npy"},
 		{[]string{"cluster", "-a", ""}, "constrained"},
 		{[]string{"demo", ""}, "chessboard"},
+		{[]string{"help", "parameters", ""}, "krca\tkernel relevant"},
+		{[]string{"help", "plo"}, "plot"},
 	} {
 		o := clitest.Finish(t, harness.Command(dir, append([]string{"__complete"}, c.args...)...))
 		if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, c.word) {

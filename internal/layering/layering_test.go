@@ -128,6 +128,17 @@ func TestCheck(t *testing.T) {
 		{"tools/x", "fmt", false, "no floor"},
 		{"blas", m + "blas/internal/native", false, "root of a floor"},
 		{"blas/internal/native", m + "blas", false, ""},
+		// Within the command.
+		{"cmd/mustlink", m + "cmd/mustlink/internal/learn", false, ""},
+		{"cmd/mustlink/internal/learn", m + "cmd/mustlink/internal/source", false, ""},
+		{"cmd/mustlink/internal/learn", m + "cmd/mustlink/internal/page", false, ""},
+		{"cmd/mustlink/internal/page", m + "cmd/mustlink/internal/drawing", false, ""},
+		{"cmd/mustlink/internal/learn", m + "cmd/mustlink/internal/look", false, "no room imports another"},
+		{"cmd/mustlink/internal/source", m + "cmd/mustlink/internal/metric", false, "upward"},
+		{"cmd/mustlink/internal/source", m + "cmd/mustlink/internal/apply", false, "upward"},
+		{"cmd/mustlink/internal/learn", m + "cmd/mustlink/internal/newcomer", false, "no rank"},
+		{"cmd/mustlink/internal/learn", m + "internal/session", false, ""},
+		{"internal/session", m + "cmd/mustlink/internal/source", false, "upward"},
 		// Tests: floors only.
 		{"algorithms/krca", m + "algorithms/cluster", true, ""},
 		{"engine/links", m + "engine/dataset", true, ""},

@@ -67,6 +67,37 @@ var engineRank = map[string]int{
 
 const engineRoot = 5
 
+// The packages of the command, below cmd/mustlink/internal, by what they may import of each other: an import must go to a
+// strictly lower rank. The rooms, one for each group of commands, are of one rank, so that none imports another.
+const (
+	rankShared  = iota // what is given, and the words of all
+	rankMetric         // the metric that a command works in
+	rankFinding        // what is found and drawn in it
+	rankPage           // the report page
+	rankRoom
+	rankProgram
+)
+
+const command = "cmd/mustlink"
+
+var commandRank = map[string]int{
+	command:                          rankProgram,
+	command + "/filestest":           rankProgram,
+	command + "/internal/harness":    rankShared,
+	command + "/internal/moved":      rankShared,
+	command + "/internal/methods":    rankShared,
+	command + "/internal/source":     rankShared,
+	command + "/internal/metric":     rankMetric,
+	command + "/internal/suspicious": rankFinding,
+	command + "/internal/drawing":    rankFinding,
+	command + "/internal/page":       rankPage,
+	command + "/internal/learn":      rankRoom,
+	command + "/internal/apply":      rankRoom,
+	command + "/internal/data":       rankRoom,
+	command + "/internal/look":       rankRoom,
+	command + "/internal/topics":     rankRoom,
+}
+
 // modules that the library may import, and modules that its tests may import besides.
 var (
 	libraryModules = []string{"gonum.org/v1/gonum", "gonum.org/v1/netlib", "golang.org/x/sync", "github.com/klauspost/cpuid/v2"}
@@ -152,6 +183,25 @@ func checkInside(pkg, target string, test bool) string {
 		return checkEngine(pkg, target)
 	case floorAlgorithms:
 		return checkAlgorithms(pkg, target)
+	case floorProgram:
+		return checkCommand(pkg, target)
+	}
+	return ""
+}
+
+// checkCommand judges an import between two packages of the programs.
+func checkCommand(pkg, target string) string {
+	if !inTree(target, command) {
+		return ""
+	}
+	rank, placed := commandRank[target]
+	switch {
+	case !placed:
+		return "it has no rank in the command: give it one in internal/layering"
+	case rank == rankRoom && commandRank[pkg] == rankRoom:
+		return "no room imports another"
+	case rank >= commandRank[pkg]:
+		return "an upward edge within the command"
 	}
 	return ""
 }

@@ -37,6 +37,16 @@ func (s *Session) Warnf(format string, args ...any) {
 	fmt.Fprintln(s.Stderr, s.Name+": warning: "+message)
 }
 
+// WarnOf warns about all that is odd in what has a name, which may be "".
+func (s *Session) WarnOf(name string, warnings []string) {
+	if name != "" {
+		name += ": "
+	}
+	for _, w := range warnings {
+		s.Warnf("%s%s", name, w)
+	}
+}
+
 // Warnings returns the warnings for a JSON report: never nil, so that the field is
 // always a list.
 func (s *Session) Warnings() []string {
@@ -79,12 +89,16 @@ func EncodeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Plural writes "1 row", "2 rows".
+// Plural writes "1 row", "2 rows", "3 passes", "4 batches".
 func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return strconv.Itoa(n) + " " + noun
 }
 
 // Joined writes numbers with a separator between them.

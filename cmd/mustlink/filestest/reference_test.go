@@ -77,3 +77,18 @@ func TestTopics(t *testing.T) {
 		check("parameters", words[:2]...)
 	}
 }
+
+// TestMethodsInHelp: the help of fit has one line for each method, and none for a parameter.
+func TestMethodsInHelp(t *testing.T) {
+	_, list, _ := strings.Cut(harness.RunOK(t, t.TempDir(), "fit --help").Stdout, "Methods (-m)")
+	list, _, _ = strings.Cut(list, "\n\n")
+	methods := clitest.Lines(list)[1:]
+	if len(methods) != len(catalog.Methods()) {
+		t.Fatalf("%d lines: want %d, one for each method", len(methods), len(catalog.Methods()))
+	}
+	for i, m := range catalog.Methods() {
+		if f := strings.Fields(methods[i]); f[0] != m.Name || strings.Join(f[1:], " ") != m.Summary {
+			t.Errorf("line %q: want %s and its summary", methods[i], m.Name)
+		}
+	}
+}

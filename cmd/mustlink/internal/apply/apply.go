@@ -2,6 +2,9 @@
 package apply
 
 import (
+	"fmt"
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/internal/session"
@@ -10,4 +13,17 @@ import (
 // Commands returns embed, gram, distance, cluster and classify.
 func Commands(s *session.Session) []*cobra.Command {
 	return []*cobra.Command{newEmbed(s), newGram(s), newDistance(s), newCluster(s), newClassify(s)}
+}
+
+// matrixReport is what commands print that write a matrix.
+type matrixReport struct {
+	Method   string   `json:"method"`
+	Rows     int      `json:"rows"`
+	Cols     int      `json:"cols"`
+	Output   string   `json:"output"`
+	Warnings []string `json:"warnings"`
+}
+
+func (r matrixReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d x %d (%s)\n", r.Output, r.Rows, r.Cols, r.Method)
 }

@@ -180,7 +180,7 @@ func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set,
 	if lesson, err = c.lesson.read(ctx, c.Session, &c.links, d); err != nil {
 		return nil, nil, lesson, err
 	}
-	source.WarnOfLinks(c.Session, c.links.Path, set)
+	c.WarnOf(c.links.Path, set.Warnings())
 	return d, set, lesson, nil
 }
 

@@ -1,8 +1,6 @@
 package learn
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestParseParams(t *testing.T) {
 	got, err := parseParams([]string{"a=1", "b=x,y=z", "c="})

@@ -268,7 +268,7 @@ func (c *selectCommand) read(ctx context.Context) (*dataset.Data, *links.Set, er
 	if err != nil {
 		return nil, nil, err
 	}
-	source.WarnOfLinks(c.Session, "", set)
+	c.WarnOf("", set.Warnings())
 	return d, set, nil
 }
 

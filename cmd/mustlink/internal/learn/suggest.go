@@ -190,6 +190,6 @@ func (c *suggestCommand) readLinksSoFar(ctx context.Context, d *dataset.Data) (*
 	if err := set.Consistent(); err != nil {
 		return nil, fault.InFile(err, c.links.Path)
 	}
-	source.WarnOfLinks(c.Session, c.links.Path, set)
+	c.WarnOf(c.links.Path, set.Warnings())
 	return set, nil
 }

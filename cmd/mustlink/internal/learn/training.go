@@ -2,6 +2,8 @@ package learn
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"strconv"
 	"time"
 
@@ -12,9 +14,11 @@ import (
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/suspicious"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -117,9 +121,7 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	bar.Done()
 	r := reportOf(m, table.Data().Points, set, lesson, time.Since(begin))
 	r.Model = t.out
-	for _, notice := range m.Describe().Notices {
-		t.Warnf("%s", notice)
-	}
+	t.WarnOf("", m.Describe().Notices)
 	if !r.Converged {
 		t.Warnf("%s did not converge: %s", r.Method, r.Message)
 	}
@@ -128,4 +130,75 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	}
 	r.Warnings = t.Warnings()
 	return r, metric.Save(ctx, t.Session, t.out, m)
+}
+
+// fitReport is what `mustlink fit` prints.
+type fitReport struct {
+	Method      string `json:"method"`
+	Kernel      string `json:"kernel,omitempty"`
+	N           int    `json:"n"`
+	D           int    `json:"d"`
+	MustLinks   int    `json:"must_links"`
+	Cannot      int    `json:"cannot_links"`
+	Triplets    int    `json:"triplets,omitempty"`
+	Quadruplets int    `json:"quadruplets,omitempty"`
+	Targets     int    `json:"targets,omitempty"`
+	Chunklets   int    `json:"chunklets"`
+	// Dropped are the links that were left out as suspicious.
+	Dropped    []suspicious.Link `json:"dropped,omitempty"`
+	Dim        int               `json:"dim"`
+	Converged  bool              `json:"converged"`
+	Iterations int               `json:"iterations"`
+	Message    string            `json:"message,omitempty"`
+	Seconds    float64           `json:"seconds"`
+	Model      string            `json:"model"`
+	Warnings   []string          `json:"warnings"`
+	shape      string
+}
+
+// reportOf says what a fit learned, and from what.
+func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson catalog.Lesson, took time.Duration) *fitReport {
+	about := m.Describe()
+	r := &fitReport{
+		Method:      about.Method,
+		Kernel:      about.Kernel,
+		N:           x.Len(),
+		D:           x.Dim(),
+		Triplets:    len(lesson.Triplets),
+		Quadruplets: len(lesson.Quadruplets),
+		Targets:     len(lesson.Targets),
+		Chunklets:   len(set.Chunklets()),
+		Dim:         about.Dim,
+		Converged:   about.Converged,
+		Iterations:  about.Iterations,
+		Message:     about.Message,
+		Seconds:     took.Seconds(),
+		shape:       source.Shape(x),
+	}
+	r.MustLinks, r.Cannot = set.Count()
+	return r
+}
+
+func (r *fitReport) text(w io.Writer) {
+	fmt.Fprintf(w, "method\t%s\n", r.Method)
+	if r.Kernel != "" {
+		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
+	}
+	fmt.Fprintf(w, "points\t%s\n", r.shape)
+	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
+	if len(r.Dropped) > 0 {
+		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n", session.Plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].Rows())
+	}
+	for _, other := range []struct {
+		name  string
+		count int
+	}{{"triplets", r.Triplets}, {"quadruplets", r.Quadruplets}, {"targets", r.Targets}} {
+		if other.count > 0 {
+			fmt.Fprintf(w, "%s\t%d\n", other.name, other.count)
+		}
+	}
+	fmt.Fprintf(w, "embedding\t%s\n", session.Plural(r.Dim, "dimension"))
+	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Converged, r.Iterations, r.Message))
+	fmt.Fprintf(w, "time\t%s\n", session.ShortTime(r.Seconds))
+	fmt.Fprintf(w, "model\t%s\n", r.Model)
 }

@@ -104,9 +104,7 @@ func (u *updateCommand) run(cmd *cobra.Command, path string) error {
 	}
 	r.Seconds = time.Since(begin).Seconds()
 	about := learned.Describe()
-	for _, notice := range about.Notices {
-		u.Warnf("%s", notice)
-	}
+	u.WarnOf("", about.Notices)
 	if err := metric.Save(cmd.Context(), u.Session, u.out, learned); err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
@@ -13,7 +15,6 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/view"
-	"gonum.org/v1/gonum/stat"
 )
 
 // mostNeighbors is how many points the accuracy of neighbors looks at.

@@ -99,9 +99,7 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 	if err != nil {
 		return nil, FormatError(err, d.Path)
 	}
-	for _, w := range data.Warnings {
-		s.Warnf("%s: %s", data.Name, w)
-	}
+	s.WarnOf(data.Name, data.Warnings)
 	return data, nil
 }
 

@@ -71,19 +71,9 @@ func (l *Links) Context(s *session.Session, d *dataset.Data) dataset.LinkContext
 func (l *Links) ReadWarning(ctx context.Context, s *session.Session, d *dataset.Data) (*links.Set, error) {
 	set, err := l.Read(ctx, s, d)
 	if err == nil {
-		WarnOfLinks(s, l.Path, set)
+		s.WarnOf(l.Path, set.Warnings())
 	}
 	return set, err
-}
-
-// WarnOfLinks passes on what is odd in links, with the name of their file, if they are of one.
-func WarnOfLinks(s *session.Session, path string, set *links.Set) {
-	for _, w := range set.Warnings() {
-		if path != "" {
-			w = path + ": " + w
-		}
-		s.Warnf("%s", w)
-	}
 }
 
 // Names returns the ids to write links and pairs with: nil for row numbers.

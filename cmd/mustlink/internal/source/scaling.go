@@ -42,9 +42,7 @@ func (s *Scaling) Apply(run *session.Session, d *dataset.Data) (table *mustlink.
 	if err != nil {
 		return nil, fault.InFile(usage.RenameParams(err, "tfidf", "--tfidf", "standardize", "--standardize"), d.Name)
 	}
-	for _, w := range table.Warnings()[len(d.Warnings):] {
-		run.Warnf("%s: %s", d.Name, w)
-	}
+	run.WarnOf(d.Name, table.Warnings()[len(d.Warnings):])
 	return table, nil
 }
 
