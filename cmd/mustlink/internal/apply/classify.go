@@ -43,7 +43,7 @@ block by block, also from a pipe: their number is bounded by the disk, not by me
 		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
   mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
@@ -68,8 +68,8 @@ type classifyReport struct {
 	Warnings  []string      `json:"warnings"`
 }
 
-func (c *classifyCommand) run(cmd *cobra.Command, args []string) error {
-	check := c.Check(cmd)
+// check finds every mistake that shows before anything is read.
+func (c *classifyCommand) check(check *session.Checks, args []string) {
 	check.Required("train", "input", "output")
 	check.Least("--neighbors", c.neighbors, 1)
 	c.scaling.Check(check, len(args) > 0, false)
@@ -78,14 +78,14 @@ func (c *classifyCommand) run(cmd *cobra.Command, args []string) error {
 	check.File("--train-labels", c.trainLabels, "")
 	c.data.Check(check)
 	check.Output("-o, --output", c.out)
-	if check.Err != nil {
-		return check.Err
-	}
-	m, err := metric.Open(cmd.Context(), c.Session, args...)
+}
+
+func (c *classifyCommand) run(ctx context.Context, args []string) error {
+	m, err := metric.Open(ctx, c.Session, args...)
 	if err != nil {
 		return err
 	}
-	r, err := c.classify(cmd.Context(), m)
+	r, err := c.classify(ctx, m)
 	if err != nil {
 		return err
 	}

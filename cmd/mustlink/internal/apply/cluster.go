@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -96,7 +97,7 @@ When DATA carries labels, the summary scores the clusters against them.`,
   zcat rows.csv.gz | mustlink cluster -i - -n 100 -a minibatch --save-centers centers.npy
   zcat rows.csv.gz | mustlink cluster -i - --centers centers.npy -o clusters.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
 	c.data.Flags(cmd)
@@ -121,11 +122,7 @@ When DATA carries labels, the summary scores the clusters against them.`,
 	return cmd
 }
 
-func (c *clusterCommand) run(cmd *cobra.Command, args []string) (err error) {
-	if err := c.check(cmd, args); err != nil {
-		return err
-	}
-	ctx := cmd.Context()
+func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
 	if c.m, err = metric.Open(ctx, c.Session, args...); err != nil {
 		return err
 	}
@@ -213,8 +210,7 @@ func scoresLine(w io.Writer, r *score.Report) {
 }
 
 // check finds every mistake that shows before data are read.
-func (c *clusterCommand) check(cmd *cobra.Command, args []string) error {
-	check := c.Check(cmd)
+func (c *clusterCommand) check(check *session.Checks, args []string) {
 	check.Required(c.needed()...)
 	c.checkFlags(check, len(args) > 0)
 	check.Models(args)
@@ -225,7 +221,6 @@ func (c *clusterCommand) check(cmd *cobra.Command, args []string) error {
 		check.Matrix("--save-centers", c.saveTo, "")
 	}
 	check.Output("-o, --output", c.out)
-	return check.Err
 }
 
 // needed returns the flags that must be given.

@@ -35,7 +35,7 @@ name are held; pairs are read and their distances written block by block. (Pairs
 pipe are held, since they are gone through twice.)`,
 		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv`,
 		Args:    usage.Positional(1, 1, "MODEL"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return d.run(cmd, args[0]) },
+		RunE:    s.Checked(d.check, d.run),
 	}
 	f := cmd.Flags()
 	d.data.Flags(cmd)
@@ -45,19 +45,18 @@ pipe are held, since they are gone through twice.)`,
 	return cmd
 }
 
-func (d *distanceCommand) run(cmd *cobra.Command, path string) error {
-	check := d.Check(cmd)
+// check finds every mistake that shows before anything is read.
+func (d *distanceCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "pairs", "output")
-	check.Models([]string{path})
+	check.Models(args)
 	d.data.Check(check)
 	d.pairs.Check(check)
 	check.Matrix("-o, --output", d.out, d.data.Format)
-	if check.Err != nil {
-		return check.Err
-	}
-	ctx := cmd.Context()
+}
+
+func (d *distanceCommand) run(ctx context.Context, args []string) error {
 	var err error
-	if d.m, err = metric.Open(ctx, d.Session, path); err != nil {
+	if d.m, err = metric.Open(ctx, d.Session, args[0]); err != nil {
 		return err
 	}
 	work := d.hold

@@ -21,38 +21,32 @@ import (
 
 // pairFile is a file of pairs that is gone through twice.
 type pairFile struct {
-	*session.Session
-	path string
-	text []byte // of what can be read only once
-	held bool
+	path, name string
+	text       []byte // of what can be read only once
+	held       bool
 }
 
 // openPairFile holds pairs that can be read only once.
 func openPairFile(ctx context.Context, s *session.Session, path string) (*pairFile, error) {
-	f := &pairFile{Session: s, path: path}
-	if source.ReadTwice(path) {
-		return f, nil
+	f := &pairFile{path: path, name: path, held: !source.ReadTwice(path)}
+	read := func() ([]byte, error) { return s.ReadPipe(path) }
+	if path == session.Stream {
+		f.name = "standard input"
+		read = func() ([]byte, error) { return s.ReadWithin(f.name, s.Stdin) }
 	}
 	var err error
-	f.held = true
-	f.text, err = session.Await(ctx, func() ([]byte, error) {
-		if path == session.Stream {
-			return s.ReadWithin("standard input", s.Stdin)
-		}
-		return s.ReadPipe(path)
-	})
+	if f.held {
+		f.text, err = session.Await(ctx, read)
+	}
 	return f, err
 }
 
 // open begins to read the pairs.
 func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
-	switch {
-	case !f.held:
+	if !f.held {
 		return dataset.OpenPairs(f.path, c)
-	case f.path == session.Stream:
-		return dataset.DecodePairStream(bytes.NewReader(f.text), "standard input", false, c)
 	}
-	return dataset.DecodePairStream(bytes.NewReader(f.text), f.path, strings.HasSuffix(strings.ToLower(f.path), ".gz"), c)
+	return dataset.DecodePairStream(bytes.NewReader(f.text), f.name, session.HasEnding(f.path, "gz"), c)
 }
 
 // gathered are the rows that pairs name, taken out of those that passed.

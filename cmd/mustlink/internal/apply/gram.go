@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
@@ -29,7 +31,7 @@ extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id
 		Example: `  mustlink gram model.mlk -i data.csv -o kernel.npy
   mustlink gram model.mlk -i test.csv -j train.csv -o cross.npy`,
 		Args: usage.Positional(1, 1, "MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd, args[0]) },
+		RunE: s.Checked(g.check, g.run),
 	}
 	f := cmd.Flags()
 	g.data.Flags(cmd)
@@ -38,22 +40,22 @@ extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id
 	return cmd
 }
 
-func (g *gramCommand) run(cmd *cobra.Command, path string) error {
-	check := g.Check(cmd)
+// check finds every mistake that shows before anything is read.
+func (g *gramCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "output")
 	check.Refuse(g.other != "" && g.data.Gram, "-j and --gram are given together: want vectors for a kernel between two files")
-	check.Models([]string{path})
+	check.Models(args)
 	g.data.Check(check)
 	check.Input("-j, --input2", g.other)
 	check.Matrix("-o, --output", g.out, g.data.Format)
-	if check.Err != nil {
-		return check.Err
-	}
-	m, err := metric.Open(cmd.Context(), g.Session, path)
+}
+
+func (g *gramCommand) run(ctx context.Context, args []string) error {
+	m, err := metric.Open(ctx, g.Session, args[0])
 	if err != nil {
 		return err
 	}
-	x, err := m.Read(cmd.Context(), &g.data)
+	x, err := m.Read(ctx, &g.data)
 	if err != nil {
 		return err
 	}
@@ -61,18 +63,18 @@ func (g *gramCommand) run(cmd *cobra.Command, path string) error {
 	if g.other != "" {
 		other := g.data
 		other.Path = g.other
-		d, err := m.Read(cmd.Context(), &other)
+		d, err := m.Read(ctx, &other)
 		if err != nil {
 			return err
 		}
 		y = mustlink.FromData(d)
 	}
-	k, err := m.Model().Gram(cmd.Context(), mustlink.FromData(x), y)
+	k, err := m.Model().Gram(ctx, mustlink.FromData(x), y)
 	if err != nil {
 		return err
 	}
 	raw := k.RawMatrix()
-	if err := g.WriteMatrix(cmd.Context(), g.out, g.data.Format, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data}, x.IDs); err != nil {
+	if err := g.WriteMatrix(ctx, g.out, g.data.Format, blas.Matrix{Rows: raw.Rows, Cols: raw.Cols, Stride: raw.Stride, Data: raw.Data}, x.IDs); err != nil {
 		return err
 	}
 	r := matrixReport{Method: m.Name(), Rows: raw.Rows, Cols: raw.Cols, Output: g.out, Warnings: g.Warnings()}

@@ -32,7 +32,7 @@ code is 2 when something is wrong, 0 when all is well or only odd.`,
 		Example: `  mustlink check -i data.csv -c links.csv
   mustlink check -i data.csv --json`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		RunE: s.Checked(c.check, c.run),
 	}
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
@@ -67,17 +67,14 @@ type checkReport struct {
 	shape     string
 }
 
-func (c *checkCommand) run(cmd *cobra.Command) error {
-	if err := c.check(cmd); err != nil {
-		return err
-	}
+func (c *checkCommand) run(ctx context.Context, _ []string) error {
 	r := &checkReport{Problems: []checkProblem{}}
-	d, err := c.checkData(cmd.Context(), r)
+	d, err := c.checkData(ctx, r)
 	if err != nil {
 		return err
 	}
 	if c.links.Path != "" {
-		if err := c.checkLinks(cmd.Context(), d, r); err != nil {
+		if err := c.checkLinks(ctx, d, r); err != nil {
 			return err
 		}
 	}
@@ -89,14 +86,12 @@ func (c *checkCommand) run(cmd *cobra.Command) error {
 	return usage.Errorf("check found %s", session.Plural(len(r.Problems), "problem"))
 }
 
-func (c *checkCommand) check(cmd *cobra.Command) error {
-	check := c.Check(cmd)
+func (c *checkCommand) check(check *session.Checks, _ []string) {
 	check.Required("input")
 	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream, "check reads files twice: want a file in place of \"-\"")
 	check.Least("--max", c.max, 1)
 	c.links.CheckBy(check)
 	c.data.Check(check)
-	return check.Err
 }
 
 // checkData reports on the data, and returns them when they are sound.

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
 	"io"
@@ -81,6 +82,7 @@ type linksMakeCommand struct {
 	linksCommand
 	pairs, must, cannot int
 	components          float64
+	byComponents        bool // whether --components is given
 	seed                uint64
 }
 
@@ -100,7 +102,7 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
   mustlink links make -i data.csv --components 0.7 --seed 3 -o links.csv
   mustlink links make -i points.npy --labels labels.csv --must 100 --cannot 20 -o links.csv`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
+		RunE: s.Checked(l.check, l.run),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&l.data.Path, "input", "i", "", "`DATA` with labels: "+source.Endings+"; - for standard input")
@@ -116,11 +118,8 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
 	return cmd
 }
 
-func (l *linksMakeCommand) run(cmd *cobra.Command) error {
-	if err := l.check(cmd); err != nil {
-		return err
-	}
-	d, err := l.data.Read(cmd.Context(), l.Session)
+func (l *linksMakeCommand) run(ctx context.Context, _ []string) error {
+	d, err := l.data.Read(ctx, l.Session)
 	if err != nil {
 		return err
 	}
@@ -130,38 +129,38 @@ func (l *linksMakeCommand) run(cmd *cobra.Command) error {
 	if err := source.NeedLabels(d); err != nil {
 		return err
 	}
-	set, err := l.draw(d.Labels, cmd.Flags().Changed("components"))
+	set, err := l.draw(d.Labels)
 	if err != nil {
 		return err
 	}
 	return l.write(set, l.links.Names(d), &l.seed)
 }
 
-func (l *linksMakeCommand) check(cmd *cobra.Command) error {
-	check, f := l.Check(cmd), cmd.Flags()
+func (l *linksMakeCommand) check(check *session.Checks, _ []string) {
+	f := check.Cmd.Flags()
 	check.Required("input", "output")
+	l.byComponents = f.Changed("components")
 	check.Exclusive("pairs", "must")
 	check.Exclusive("pairs", "cannot")
 	check.Exclusive("components", "pairs")
 	check.Exclusive("components", "must")
-	check.Refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !f.Changed("components"),
-		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", usage.HelpHint(cmd))
+	check.Refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !l.byComponents,
+		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", usage.HelpHint(check.Cmd))
 	check.Least("--pairs", l.pairs, 0)
 	check.Least("--must", l.must, 0)
 	check.Least("--cannot", l.cannot, 0)
 	l.links.CheckBy(check)
 	l.data.Check(check)
 	check.Output("-o, --output", l.out)
-	return check.Err
 }
 
 // draw samples as the flags ask.
-func (l *linksMakeCommand) draw(labels []string, byComponents bool) (*links.Set, error) {
+func (l *linksMakeCommand) draw(labels []string) (*links.Set, error) {
 	switch {
 	case l.pairs > 0:
 		set, err := links.SampleByCount(labels, l.pairs, l.pairs, l.seed)
 		return set, usage.RenameParams(err, "must", "--pairs", "cannot", "--pairs")
-	case !byComponents:
+	case !l.byComponents:
 		set, err := links.SampleByCount(labels, l.must, l.cannot, l.seed)
 		return set, usage.RenameParams(err, "must", "--must", "cannot", "--cannot")
 	}
@@ -194,7 +193,7 @@ The number of rows comes from DATA, or from -n.`,
 		Example: `  mustlink links close -i data.csv -c links.csv -o closed.csv
   mustlink links close -n 351 -c chunklets.csv -o closed.csv`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
+		RunE: s.Checked(l.check, l.run),
 	}
 	f := cmd.Flags()
 	l.links.Flags(cmd)
@@ -205,19 +204,16 @@ The number of rows comes from DATA, or from -n.`,
 	return cmd
 }
 
-func (l *linksCloseCommand) run(cmd *cobra.Command) error {
-	if err := l.check(cmd); err != nil {
-		return err
-	}
+func (l *linksCloseCommand) run(ctx context.Context, _ []string) error {
 	// Without data there is only a number of rows.
 	d := &dataset.Data{Points: &points.Dense{N: l.n}}
 	var err error
 	if l.data.Path != "" {
-		if d, err = l.data.Read(cmd.Context(), l.Session); err != nil {
+		if d, err = l.data.Read(ctx, l.Session); err != nil {
 			return err
 		}
 	}
-	set, err := l.links.Read(cmd.Context(), l.Session, d)
+	set, err := l.links.Read(ctx, l.Session, d)
 	if err != nil {
 		return err
 	}
@@ -228,17 +224,15 @@ func (l *linksCloseCommand) run(cmd *cobra.Command) error {
 	return l.write(closed, l.links.Names(d), nil)
 }
 
-func (l *linksCloseCommand) check(cmd *cobra.Command) error {
-	check := l.Check(cmd)
+func (l *linksCloseCommand) check(check *session.Checks, _ []string) {
 	check.Required("links", "output")
 	check.Exclusive("input", "rows")
 	l.links.Check(check)
-	check.Refuse(cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
-	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the data that the links are about, or -n %s", usage.HelpHint(cmd))
+	check.Refuse(check.Cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
+	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the data that the links are about, or -n %s", usage.HelpHint(check.Cmd))
 	check.Refuse(l.data.Path == "" && l.links.By == dataset.ByID, "--links-by id needs the data: want -i")
 	if l.data.Path != "" {
 		l.data.Check(check)
 	}
 	check.Output("-o, --output", l.out)
-	return check.Err
 }

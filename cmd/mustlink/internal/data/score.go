@@ -40,7 +40,7 @@ leave-one-out accuracy of the nearest neighbour, and recall@k.`,
 		Example: `  mustlink score --truth data.csv --predicted clusters.csv
   mustlink score --truth data.csv --embedding embedded.npy --json`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.truth, "truth", "", "`LABELS`: a CSV with the true labels in the column label, or other data with labels")
@@ -51,21 +51,21 @@ leave-one-out accuracy of the nearest neighbour, and recall@k.`,
 	return cmd
 }
 
-func (c *scoreCommand) run(cmd *cobra.Command) error {
-	check := c.Check(cmd)
+// check finds every mistake that shows before anything is read.
+func (c *scoreCommand) check(check *session.Checks, _ []string) {
 	check.Required("truth")
-	check.Refuse(c.predicted == "" && c.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(cmd))
+	check.Refuse(c.predicted == "" && c.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(check.Cmd))
 	check.Input("--truth", c.truth)
 	check.Input("--predicted", c.predicted)
 	check.Input("--embedding", c.embedding)
-	if check.Err != nil {
-		return check.Err
-	}
+}
+
+func (c *scoreCommand) run(ctx context.Context, _ []string) error {
 	work := c.held
 	if c.embedding == "" {
 		work = c.counted
 	}
-	r, err := work(cmd.Context())
+	r, err := work(ctx)
 	if err != nil {
 		return err
 	}

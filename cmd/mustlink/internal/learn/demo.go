@@ -57,6 +57,7 @@ type demoCommand struct {
 	points, links, repetitions int
 	seed                       uint64
 	out                        string
+	sets                       []demoSet
 }
 
 func newDemo(s *session.Session) *cobra.Command {
@@ -80,7 +81,7 @@ of the first repetition, to try the other commands on, and a page about them to 
   mustlink demo xor -o demo-output`,
 		ValidArgs: names,
 		Args:      cobra.ArbitraryArgs,
-		RunE:      func(cmd *cobra.Command, args []string) error { return d.run(cmd, args) },
+		RunE:      s.Checked(d.check, d.run),
 	}
 	f := cmd.Flags()
 	f.IntVar(&d.points, "points", 800, "number of points; half of them are unseen")
@@ -118,13 +119,9 @@ type demoScores struct {
 	AdjustedRand float64 `json:"adjusted_rand"`
 }
 
-func (d *demoCommand) run(cmd *cobra.Command, args []string) error {
+func (d *demoCommand) run(ctx context.Context, _ []string) error {
 	begin := time.Now()
-	sets, err := d.check(d.Check(cmd), args)
-	if err != nil {
-		return err
-	}
-	raw, err := metric.Open(cmd.Context(), d.Session)
+	raw, err := metric.Open(ctx, d.Session)
 	if err != nil {
 		return err
 	}
@@ -134,10 +131,10 @@ func (d *demoCommand) run(cmd *cobra.Command, args []string) error {
 	r := &demoReport{Points: d.points, Links: d.links, Repetitions: d.repetitions, Seed: d.seed}
 	bar := d.Progress()
 	defer bar.Done()
-	for k, set := range sets {
+	for k, set := range d.sets {
 		for rep := range d.repetitions {
-			bar.Report(algorithms.Progress{Stage: set.name, Done: k*d.repetitions + rep, Total: len(sets) * d.repetitions, Elapsed: time.Since(begin)})
-			if err := d.repetition(cmd.Context(), raw, set, rep, r); err != nil {
+			bar.Report(algorithms.Progress{Stage: set.name, Done: k*d.repetitions + rep, Total: len(d.sets) * d.repetitions, Elapsed: time.Since(begin)})
+			if err := d.repetition(ctx, raw, set, rep, r); err != nil {
 				return err
 			}
 		}
@@ -145,43 +142,38 @@ func (d *demoCommand) run(cmd *cobra.Command, args []string) error {
 	bar.Done()
 	r.Seconds = time.Since(begin).Seconds()
 	if d.out != "" {
-		for _, set := range sets {
-			if err := d.writePage(cmd.Context(), set); err != nil {
+		for _, set := range d.sets {
+			if err := d.writePage(ctx, set); err != nil {
 				return err
 			}
 		}
 	}
-	if err := d.Print(r, func(w io.Writer) { r.text(w, sets) }); err != nil {
+	if err := d.Print(r, func(w io.Writer) { r.text(w, d.sets) }); err != nil {
 		return err
 	}
 	if d.out != "" && !d.JSON {
-		d.nextSteps(d.Stdout, sets[0])
+		d.nextSteps(d.Stdout, d.sets[0])
 	}
 	return nil
 }
 
-// check returns the sets that are asked for.
-func (d *demoCommand) check(check *session.Checks, args []string) ([]demoSet, error) {
+// check takes the sets that are asked for, all where none is.
+func (d *demoCommand) check(check *session.Checks, args []string) {
 	check.Least("--points", d.points, 40)
 	check.Least("--links", d.links, 1)
 	check.Least("--repetitions", d.repetitions, 1)
-	all := demoSets()
-	if len(args) == 0 {
-		return all, check.Err
-	}
 	var names []string
-	for _, s := range all {
-		names = append(names, s.name)
-	}
-	var sets []demoSet
-	for _, arg := range args {
-		check.OneOf("set", arg, names)
-		if check.Err != nil {
-			return nil, check.Err
+	for _, set := range demoSets() {
+		names = append(names, set.name)
+		if len(args) == 0 {
+			d.sets = append(d.sets, set)
 		}
-		sets = append(sets, all[slices.Index(names, arg)])
 	}
-	return sets, nil
+	for _, arg := range args {
+		if check.OneOf("set", arg, names); check.Err == nil {
+			d.sets = append(d.sets, demoSets()[slices.Index(names, arg)])
+		}
+	}
 }
 
 // repetition draws one set, learns with every method and adds the scores to r.

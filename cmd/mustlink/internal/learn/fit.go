@@ -58,7 +58,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
   mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
   mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&c.name, "method", "m", "", "`METHOD`: "+strings.Join(methods.Names(), ", "))
@@ -78,11 +78,7 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	return cmd
 }
 
-func (c *fitCommand) run(cmd *cobra.Command) error {
-	if err := c.check(cmd); err != nil {
-		return err
-	}
-	ctx := cmd.Context()
+func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	raw, err := metric.Open(ctx, c.Session)
 	if err != nil {
 		return err
@@ -110,8 +106,7 @@ func (c *fitCommand) run(cmd *cobra.Command) error {
 }
 
 // check finds every mistake that shows before data are read.
-func (c *fitCommand) check(cmd *cobra.Command) error {
-	check := c.Check(cmd)
+func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Required("method", "input", "output")
 	check.Do(c.choose)
 	check.Do(func() error { return c.lesson.checkTargets(c.method) })
@@ -125,7 +120,6 @@ func (c *fitCommand) check(cmd *cobra.Command) error {
 	c.links.Check(check)
 	c.lesson.inputs(check)
 	check.Model(c.out)
-	return check.Err
 }
 
 // choose takes the method with its parameters, and sees that they go together.

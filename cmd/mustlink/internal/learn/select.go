@@ -36,6 +36,8 @@ type selectCommand struct {
 	margin    float64
 	state     string
 	report    string
+
+	options selection.Options // that the flags make
 }
 
 func newSelect(s *session.Session) *cobra.Command {
@@ -61,7 +63,7 @@ errors on the same folds: the best of many on few links owes some of that to luc
   mustlink select -i data.csv -c links.csv --methods krca,itml --grid eps_rel=1e-4:1e-1:4 --grid gamma=0.3,1,3 -o model.mlk
   mustlink select -i data.csv -c links.csv --criterion agreement -n 3 --halving --state fits.jsonl --report trials.json -o model.mlk`,
 		Args: usage.Positional(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
 	c.data.Flags(cmd)
@@ -98,12 +100,8 @@ type selectReport struct {
 	Model     *fitReport `json:"model"`
 }
 
-func (c *selectCommand) run(cmd *cobra.Command) error {
-	o, err := c.check(cmd)
-	if err != nil {
-		return err
-	}
-	ctx := cmd.Context()
+func (c *selectCommand) run(ctx context.Context, _ []string) error {
+	o := &c.options
 	eng, err := c.Engine()
 	if err != nil {
 		return err
@@ -125,7 +123,7 @@ func (c *selectCommand) run(cmd *cobra.Command) error {
 	bar := c.Progress()
 	defer bar.Done()
 	o.Progress = bar.Report
-	chosen, err := selection.Select(ctx, eng, table.Data().Points, set, o)
+	chosen, err := selection.Select(ctx, eng, table.Data().Points, set, *o)
 	if err != nil {
 		return fault.InFile(usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"), d.Name)
 	}
@@ -146,12 +144,12 @@ func (c *selectCommand) run(cmd *cobra.Command) error {
 }
 
 // check finds every mistake that shows before data are read.
-func (c *selectCommand) check(cmd *cobra.Command) (selection.Options, error) {
-	o := selection.DefaultOptions()
+func (c *selectCommand) check(check *session.Checks, _ []string) {
+	o := &c.options
+	*o = selection.DefaultOptions()
 	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(c.criterion), c.folds, c.clusters, c.halving, c.seed, c.state
-	check := c.Check(cmd)
 	check.Required("input", "output")
-	check.Refuse(c.trials < 0 || cmd.Flags().Changed("trials") && c.trials == 0, "--trials is %d: want a number >= 1", c.trials)
+	check.Refuse(c.trials < 0 || check.Cmd.Flags().Changed("trials") && c.trials == 0, "--trials is %d: want a number >= 1", c.trials)
 	check.Refuse(c.fromLabels == allLabels, "--links-from-labels is %q: want a number, as all links of a class leave nothing to hold out", c.fromLabels)
 	check.Do(func() (err error) {
 		o.Candidates, err = c.candidates()
@@ -160,7 +158,7 @@ func (c *selectCommand) check(cmd *cobra.Command) (selection.Options, error) {
 	if c.trials > 0 {
 		o.Candidates = selection.Sample(o.Candidates, c.trials, c.seed)
 	}
-	check.Do(func() error { return c.keep(cmd, &o) })
+	check.Do(func() error { return c.keep(check.Cmd) })
 	c.checkLinks(check, false)
 	c.scaling.Check(check, false, c.data.Gram)
 	c.data.Check(check)
@@ -173,7 +171,6 @@ func (c *selectCommand) check(cmd *cobra.Command) (selection.Options, error) {
 	}
 	check.Output("--report", c.report)
 	check.Model(c.out)
-	return o, check.Err
 }
 
 // candidates are those of the grid that is given, or of the methods' own.
@@ -200,7 +197,8 @@ func (c *selectCommand) candidates() ([]selection.Candidate, error) {
 }
 
 // keep takes the incumbent, which is a candidate whether others name it or not.
-func (c *selectCommand) keep(cmd *cobra.Command, o *selection.Options) error {
+func (c *selectCommand) keep(cmd *cobra.Command) error {
+	o := &c.options
 	o.Margin = c.margin
 	if c.incumbent == "" {
 		if cmd.Flags().Changed("margin") {

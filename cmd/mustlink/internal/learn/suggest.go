@@ -58,7 +58,7 @@ refused with the links that say so, and the question comes again.`,
   mustlink suggest model.mlk -i data.csv -c links.csv -n 20 -o pairs.csv
   mustlink suggest -i data.csv --standardize -c links.csv --interactive --classes 3`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
 	c.data.Flags(cmd)
@@ -85,11 +85,7 @@ func (r *suggestReport) text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s to ask\n", r.Output, session.Plural(r.Pairs, "pair"))
 }
 
-func (c *suggestCommand) run(cmd *cobra.Command, args []string) error {
-	if err := c.check(cmd, args); err != nil {
-		return err
-	}
-	ctx := cmd.Context()
+func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	m, err := metric.Open(ctx, c.Session, args...)
 	if err != nil {
 		return err
@@ -118,7 +114,7 @@ func (c *suggestCommand) run(cmd *cobra.Command, args []string) error {
 		c.Warnf("%s: %d classes are apart, but --classes is %d: it is not heeded", c.links.Path, questions.Classes(), c.classes)
 	}
 	if c.interactive {
-		return c.ask(cmd.Context(), data, questions)
+		return c.ask(ctx, data, questions)
 	}
 	var pairs [][2]int
 	for _, p := range questions.Batch(c.count) {
@@ -138,22 +134,20 @@ func (c *suggestCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // check finds every mistake that shows before anything is read.
-func (c *suggestCommand) check(cmd *cobra.Command, args []string) error {
-	check := c.Check(cmd)
+func (c *suggestCommand) check(check *session.Checks, args []string) {
 	check.Required("input")
 	check.Least("-n, --count", c.count, 1)
-	check.Refuse(c.classes < 0 || c.classes == 1 || cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
+	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
 	c.scaling.Check(check, len(args) > 0, c.data.Gram)
 	check.Models(args)
 	c.data.Check(check)
 	if c.interactive {
 		c.checkAsking(check)
-		return check.Err
+		return
 	}
 	check.Required("output")
 	c.links.Check(check)
 	check.Output("-o, --output", c.out)
-	return check.Err
 }
 
 // checkAsking checks what only matters to --interactive.

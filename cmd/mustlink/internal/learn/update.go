@@ -58,7 +58,7 @@ other name a new one. Chunklets that share a row are merged.
   mustlink update larger.mlk --drop-last 1 -o smaller.mlk
   mustlink update gml.mlk -i data.csv -c more-links.csv -o better.mlk`,
 		Args: usage.Positional(1, 1, "MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return u.run(cmd, args[0]) },
+		RunE: s.Checked(u.check, u.run),
 	}
 	f := cmd.Flags()
 	u.data.Flags(cmd)
@@ -82,30 +82,27 @@ type updateReport struct {
 	Warnings []string            `json:"warnings"`
 }
 
-func (u *updateCommand) run(cmd *cobra.Command, path string) error {
-	if err := u.check(cmd, path); err != nil {
-		return err
-	}
-	m, err := metric.Open(cmd.Context(), u.Session, path)
+func (u *updateCommand) run(ctx context.Context, args []string) error {
+	m, err := metric.Open(ctx, u.Session, args[0])
 	if err != nil {
 		return err
 	}
 	if err := m.Fitted.CheckUpdate(); err != nil {
-		return fault.InFile(err, path)
+		return fault.InFile(err, args[0])
 	}
-	if err := u.checkKernel(path, m.Model()); err != nil {
+	if err := u.checkKernel(args[0], m.Model()); err != nil {
 		return err
 	}
 	begin := time.Now()
 	r := &updateReport{Method: m.Name(), Dropped: u.drop, Model: u.out}
-	learned, err := u.learn(cmd.Context(), m, path, r)
+	learned, err := u.learn(ctx, m, args[0], r)
 	if err != nil {
 		return err
 	}
 	r.Seconds = time.Since(begin).Seconds()
 	about := learned.Describe()
 	u.WarnOf("", about.Notices)
-	if err := metric.Save(cmd.Context(), u.Session, u.out, learned); err != nil {
+	if err := metric.Save(ctx, u.Session, u.out, learned); err != nil {
 		return err
 	}
 	r.Figures, r.Warnings = append([]algorithms.Figure{}, about.Statistics...), u.Warnings()
@@ -113,11 +110,10 @@ func (u *updateCommand) run(cmd *cobra.Command, path string) error {
 }
 
 // check finds every mistake that shows before anything is read.
-func (u *updateCommand) check(cmd *cobra.Command, path string) error {
-	check := u.Check(cmd)
+func (u *updateCommand) check(check *session.Checks, args []string) {
 	check.Required("output")
-	check.Models([]string{path})
-	if cmd.Flags().Changed("drop-last") {
+	check.Models(args)
+	if check.Cmd.Flags().Changed("drop-last") {
 		for _, other := range []string{"input", "links", "extend"} {
 			check.Exclusive("drop-last", other)
 		}
@@ -128,7 +124,6 @@ func (u *updateCommand) check(cmd *cobra.Command, path string) error {
 		u.links.Check(check)
 	}
 	check.Model(u.out)
-	return check.Err
 }
 
 // checkKernel compares the model's kernel with the one asked for.

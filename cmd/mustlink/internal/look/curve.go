@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -39,8 +37,7 @@ const (
 )
 
 // checkCurve finds every mistake that shows before data are read.
-func (p *plotCommand) checkCurve(cmd *cobra.Command, args []string) error {
-	check := p.Check(cmd)
+func (p *plotCommand) checkCurve(check *session.Checks, args []string) {
 	check.Required("output")
 	check.OneOf("--curve", p.curve, curveNames())
 	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""), "--curve trace is that of MODELs: want one or more, and no -i")
@@ -53,19 +50,15 @@ func (p *plotCommand) checkCurve(cmd *cobra.Command, args []string) error {
 		p.Data.Check(check)
 	}
 	p.checkPicture(check)
-	return check.Err
 }
 
 // plotCurve draws traces of models, or how well distances tell classes apart.
-func (p *plotCommand) plotCurve(cmd *cobra.Command, args []string) (err error) {
-	if err := p.checkCurve(cmd, args); err != nil {
-		return err
-	}
+func (p *plotCommand) plotCurve(ctx context.Context, args []string) error {
 	draw := p.retrieval
 	if p.curve == curveTrace {
 		draw = p.traces
 	}
-	l, err := draw(cmd.Context(), args)
+	l, err := draw(ctx, args)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ them. It lists the N links that are most likely wrong; a score is the logarithm 
   mustlink inspect model.mlk -i data.csv -c links.csv
   mustlink inspect model.mlk -i data.csv -c links.csv --suspicious 20 --json`,
 		Args: usage.Positional(1, 1, "MODEL"),
-		RunE: func(cmd *cobra.Command, args []string) error { return i.run(cmd, args[0]) },
+		RunE: s.Checked(i.check, i.run),
 	}
 	i.data.Flags(cmd)
 	i.links.Flags(cmd)
@@ -103,17 +103,14 @@ type tensorReport struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (i *inspectCommand) run(cmd *cobra.Command, path string) error {
-	if err := i.check(cmd, path); err != nil {
-		return err
-	}
-	r, fitted, err := i.model(cmd.Context(), path)
+func (i *inspectCommand) run(ctx context.Context, args []string) error {
+	r, fitted, err := i.model(ctx, args[0])
 	if err != nil {
 		return err
 	}
 	r.max = i.max
 	if i.data.Path != "" {
-		if r.Links, err = i.measure(cmd.Context(), fitted); err != nil {
+		if r.Links, err = i.measure(ctx, fitted); err != nil {
 			return err
 		}
 	}
@@ -121,9 +118,8 @@ func (i *inspectCommand) run(cmd *cobra.Command, path string) error {
 	return i.Print(r, r.text)
 }
 
-func (i *inspectCommand) check(cmd *cobra.Command, path string) error {
-	check := i.Check(cmd)
-	check.Models([]string{path})
+func (i *inspectCommand) check(check *session.Checks, args []string) {
+	check.Models(args)
 	check.Least("--max", i.max, 1)
 	check.Least("--suspicious", i.suspicious, 0)
 	check.Refuse(i.suspicious > 0 && i.links.Path == "", "--suspicious needs links: want -i and -c")
@@ -132,7 +128,6 @@ func (i *inspectCommand) check(cmd *cobra.Command, path string) error {
 		i.data.Check(check)
 		i.links.Check(check)
 	}
-	return check.Err
 }
 
 func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport, *catalog.Fitted, error) {

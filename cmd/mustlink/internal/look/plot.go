@@ -69,7 +69,7 @@ recall draw how well distances between the rows of DATA, raw and under each mode
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if p.curve != "" {
-				return p.plotCurve(cmd, args)
+				return s.Checked(p.checkCurve, p.plotCurve)(cmd, args)
 			}
 			if err := usage.Positional(0, 1, "one MODEL")(cmd, args); err != nil {
 				return err
@@ -77,7 +77,7 @@ recall draw how well distances between the rows of DATA, raw and under each mode
 			if len(args) == 1 && session.HasEnding(args[0], "json") {
 				return moved.ToBench("plot", args[0], "-o", session.NameOr(p.out, "PICTURE"))
 			}
-			return p.run(cmd, args)
+			return s.Checked(p.check, p.run)(cmd, args)
 		},
 	}
 	f := cmd.Flags()
@@ -120,11 +120,7 @@ func (r plotReport) text(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Output, session.Plural(r.Points, "point"), must, session.Plural(r.Cannot, "cannot-link"))
 }
 
-func (p *plotCommand) run(cmd *cobra.Command, args []string) (err error) {
-	if err := p.check(cmd, args); err != nil {
-		return err
-	}
-	ctx := cmd.Context()
+func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
 	if p.m, err = metric.Open(ctx, p.Session, args...); err != nil {
 		return err
 	}
@@ -167,8 +163,7 @@ func (p *plotCommand) run(cmd *cobra.Command, args []string) (err error) {
 }
 
 // check finds every mistake that shows before data are read.
-func (p *plotCommand) check(cmd *cobra.Command, args []string) error {
-	check := p.Check(cmd)
+func (p *plotCommand) check(check *session.Checks, args []string) {
 	model, sequences := len(args) > 0, p.Data.FormatName() == "fasta"
 	if !p.spectrum {
 		check.Required("input")
@@ -192,7 +187,6 @@ func (p *plotCommand) check(cmd *cobra.Command, args []string) error {
 	}
 	p.Links.Check(check)
 	p.checkPicture(check)
-	return check.Err
 }
 
 // checkPicture checks size and place of the picture.

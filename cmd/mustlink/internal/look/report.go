@@ -1,6 +1,8 @@
 package look
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/page"
@@ -29,7 +31,7 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
   mustlink report krca.mlk itml.mlk -i data.csv -c links.csv -n 3 --title "two metrics" -o report.html
   mustlink report -i data.csv -c links.csv --standardize -o before.html`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
 	c.Flags(cmd)
@@ -43,11 +45,8 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
 	return cmd
 }
 
-func (c *reportCommand) run(cmd *cobra.Command, args []string) error {
-	if err := c.check(cmd, args); err != nil {
-		return err
-	}
-	r, err := page.Write(cmd.Context(), c.Session, &c.Options, args)
+func (c *reportCommand) run(ctx context.Context, args []string) error {
+	r, err := page.Write(ctx, c.Session, &c.Options, args)
 	if err != nil {
 		return err
 	}
@@ -55,8 +54,7 @@ func (c *reportCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // check finds every mistake that shows before data are read.
-func (c *reportCommand) check(cmd *cobra.Command, args []string) error {
-	check := c.Check(cmd)
+func (c *reportCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "output")
 	check.Least("--seeds", c.Seeds, 1)
 	check.Least("--suspicious", c.Suspicious, 0)
@@ -70,5 +68,4 @@ func (c *reportCommand) check(cmd *cobra.Command, args []string) error {
 	c.Data.Check(check)
 	c.Links.Check(check)
 	check.Output("-o, --output", c.Output)
-	return check.Err
 }

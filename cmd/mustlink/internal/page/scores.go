@@ -23,68 +23,64 @@ const mostNeighbors = 10_000
 // measure scores every metric.
 func (m *maker) measure() error {
 	s := &m.out.Scores
-	labelled := m.Data.Labels != nil && m.k >= 2
-	if labelled {
+	var measures []func(drawing.Space) ([]view.Score, error)
+	if m.Data.Labels != nil && m.k >= 2 {
 		s.Columns = append(s.Columns, "balanced Rand", "adjusted Rand", "NMI", "5-NN accuracy")
 		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", m.k, session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
+		measures = append(measures, m.clusterScores, m.neighborScore)
 	}
-	ranked := false
-	if m.Set != nil {
-		must, cannot := m.Set.Count()
-		ranked = must > 0 && cannot > 0
-	}
-	if ranked {
+	if m.bothKinds() {
 		s.Columns = append(s.Columns, "links in order (AUC)")
 		s.Note += " Links in order: how likely a must-link is shorter than a cannot-link; links that a model was fitted on are no test of it."
+		measures = append(measures, m.linkScore)
 	}
-	if len(s.Columns) == 0 {
+	if len(measures) == 0 {
 		return nil
 	}
 	for _, v := range m.Spaces {
 		row := view.Row{Name: v.Name}
-		if labelled {
-			scores, err := m.clusterScores(v.Y)
+		for _, measure := range measures {
+			scores, err := measure(v)
 			if err != nil {
 				return err
 			}
-			accuracy, err := m.neighborScore(v.Y)
-			if err != nil {
-				return err
-			}
-			row.Scores = append(scores, accuracy)
-		}
-		if ranked {
-			auc, err := m.linkScore(v)
-			if err != nil {
-				return err
-			}
-			row.Scores = append(row.Scores, auc)
+			row.Scores = append(row.Scores, scores...)
 		}
 		s.Rows = append(s.Rows, row)
 	}
 	return nil
 }
 
+// bothKinds says whether there are must-links and cannot-links.
+func (m *maker) bothKinds() bool {
+	if m.Set == nil {
+		return false
+	}
+	must, cannot := m.Set.Count()
+	return must > 0 && cannot > 0
+}
+
 // clusterScores are balanced and adjusted Rand index and mutual information over several starts.
-func (m *maker) clusterScores(y blas.Matrix) ([]view.Score, error) {
+func (m *maker) clusterScores(v drawing.Space) ([]view.Score, error) {
 	measures := []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]}
 	values := make([][]float64, len(measures))
 	for start := range m.Seeds {
-		c, err := m.cluster(y, m.Seed+uint64(start)*1000)
+		c, err := m.cluster(v.Y, m.Seed+uint64(start)*1000)
 		if err != nil {
 			return nil, err
 		}
 		for k, measure := range measures {
-			v, err := measure(m.Data.Labels, c.Labels)
+			value, err := measure(m.Data.Labels, c.Labels)
 			if err != nil {
 				return nil, err
 			}
-			values[k] = append(values[k], v)
+			values[k] = append(values[k], value)
 		}
 	}
 	var out []view.Score
-	for _, v := range values {
-		out = append(out, spreadOf(v))
+	for _, list := range values {
+		mean, sd := stat.MeanStdDev(list, nil)
+		out = append(out, view.Score{Mean: mean, SD: sd})
 	}
 	return out, nil
 }
@@ -103,14 +99,9 @@ func restartsFor(rows int) int {
 	return 10
 }
 
-func spreadOf(values []float64) view.Score {
-	mean, sd := stat.MeanStdDev(values, nil)
-	return view.Score{Mean: mean, SD: sd}
-}
-
 // neighborScore is the accuracy of the nearest other points, of a part of the rows where there are many.
-func (m *maker) neighborScore(y blas.Matrix) (view.Score, error) {
-	labels := m.Data.Labels
+func (m *maker) neighborScore(v drawing.Space) ([]view.Score, error) {
+	y, labels := v.Y, m.Data.Labels
 	if y.Rows > mostNeighbors {
 		rows := make([]int, mostNeighbors)
 		labels = nil
@@ -123,14 +114,14 @@ func (m *maker) neighborScore(y blas.Matrix) (view.Score, error) {
 	const votes = 5
 	found, err := neighbors.LeaveOneOut(m.ctx, m.Eng, y, labels, min(votes, y.Rows-1))
 	if err != nil {
-		return view.Score{}, err
+		return nil, err
 	}
-	v, err := score.Accuracy(labels, found)
-	return view.Score{Mean: v, SD: math.NaN()}, err
+	accuracy, err := score.Accuracy(labels, found)
+	return single(accuracy), err
 }
 
 // linkScore is the probability that a must-link is shorter than a cannot-link.
-func (m *maker) linkScore(v drawing.Space) (view.Score, error) {
+func (m *maker) linkScore(v drawing.Space) ([]view.Score, error) {
 	var lengths []float64
 	var must []bool
 	for _, list := range [][]links.Link{m.Set.Must(), m.Set.Cannot()} {
@@ -140,5 +131,8 @@ func (m *maker) linkScore(v drawing.Space) (view.Score, error) {
 		}
 	}
 	auc, err := score.AUC(lengths, must)
-	return view.Score{Mean: auc, SD: math.NaN()}, err
+	return single(auc), err
 }
+
+// single is a score that is measured once.
+func single(value float64) []view.Score { return []view.Score{{Mean: value, SD: math.NaN()}} }

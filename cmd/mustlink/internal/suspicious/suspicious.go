@@ -174,6 +174,7 @@ func RandomPair(rng *rand.Rand, n int) [2]int {
 	return [2]int{i, j}
 }
 
+// Text writes the links that look wrong, at most so many.
 func (f *Fit) Text(w io.Writer, most int) {
 	which := "other data than those of the fit"
 	if f.TrainingData {
