@@ -144,7 +144,8 @@ func (p Program) WantInputErrorOf(t testing.TB, cmd *exec.Cmd, words ...string) 
 	}
 }
 
-// CheckInputError demands of a run in dir what WantInputError does; before are the files that were there.
+// CheckInputError demands of a run in dir what WantInputError does; before are the files that were
+// there.
 func (p Program) CheckInputError(t testing.TB, dir string, o Outcome, before []string, words ...string) {
 	t.Helper()
 	if o.Code != usage.ExitInput {

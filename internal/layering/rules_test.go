@@ -67,8 +67,9 @@ var engineRank = map[string]int{
 
 const engineRoot = 5
 
-// The packages of the command, below cmd/mustlink/internal, by what they may import of each other: an import must go to a
-// strictly lower rank. The rooms, one for each group of commands, are of one rank, so that none imports another.
+// The packages of the command, below cmd/mustlink/internal, by what they may import of each other:
+// an import must go to a strictly lower rank. The rooms, one for each group of commands, are of one
+// rank, so that none imports another.
 const (
 	rankShared  = iota // what is given, and the words of all
 	rankMetric         // the metric that a command works in

@@ -28,8 +28,8 @@ type Checks struct {
 // Check begins to check a command line.
 func (s *Session) Check(cmd *cobra.Command) *Checks { return &Checks{s: s, Cmd: cmd} }
 
-// Checked is the RunE of a command: check looks for every mistake that shows before anything is read, and work follows when there
-// is none.
+// Checked is the RunE of a command: check looks for every mistake that shows before anything is
+// read, and work follows when there is none.
 func (s *Session) Checked(check func(c *Checks, args []string), work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c := s.Check(cmd)

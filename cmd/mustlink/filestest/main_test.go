@@ -1,5 +1,5 @@
-// Package filestest tests what the command does with files, pipes, signals and mistakes, which does not depend on
-// the linear algebra: one build runs it.
+// Package filestest tests what the command does with files, pipes, signals and mistakes, which does
+// not depend on the linear algebra: one build runs it.
 package filestest
 
 import (

@@ -46,7 +46,7 @@ func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 	return c.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), heldTimes*width+vectors) > int64(c.MemoryLimit)
 }
 
-// clusterStreamed clusters rows that are not held, or assigns them to given centres.
+// clusterStreamed clusters rows that are not held, or assigns them to given centers.
 func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, error) {
 	open, err := c.m.Flags(&c.data).Reopen(ctx, c.Session)
 	if err != nil {

@@ -95,8 +95,9 @@ func (g *gathered) add(part *dataset.Data, i int, row []float64) {
 	g.rows++
 }
 
-// stream is the work of distance for points that pass a block at a time: the names of rows are read from the pairs,
-// the rows that they name are gathered from the points, and the pairs are read again.
+// stream is the work of distance for points that pass a block at a time: the names of rows are read
+// from the pairs, the rows that they name are gathered from the points, and the pairs are read
+// again.
 func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	pairs, err := openPairFile(ctx, d.Session, d.pairs.Path)
 	if err != nil {

@@ -15,7 +15,8 @@ type truth struct {
 	none  bool // nothing to compare with, or too much of it
 }
 
-// writeLabels writes what label makes of each block of rows, and scores it against the labels of the data.
+// writeLabels writes what label makes of each block of rows, and scores it against the labels of
+// the data.
 func writeLabels(ctx context.Context, rows *metric.Rows, path string, label func(context.Context, metric.Block) ([]string, error)) (*score.Report, error) {
 	t := &truth{Metric: rows.Metric}
 	err := rows.WriteLabels(ctx, path, func(ctx context.Context, block metric.Block) ([]string, error) {

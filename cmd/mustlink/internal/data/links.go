@@ -36,7 +36,7 @@ func newLinks(s *session.Session) *cobra.Command {
 
 // linksText says what links are.
 //
-//go:embed links.txt
+//go:embed topics/links.txt
 var linksText string
 
 // linksReport is what `links make` and `links close` print.

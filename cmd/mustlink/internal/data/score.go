@@ -81,7 +81,8 @@ func (c *scoreCommand) held(ctx context.Context) (*score.Report, error) {
 	return session.Await(ctx, func() (*score.Report, error) { return score.All(in) })
 }
 
-// counted counts labels as they are read: what it holds grows with their kinds, not with their number.
+// counted counts labels as they are read: what it holds grows with their kinds, not with their
+// number.
 func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 	eng, err := c.Engine()
 	if err != nil {

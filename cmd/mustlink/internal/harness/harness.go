@@ -80,8 +80,8 @@ func WithModel(t *testing.T) string {
 	return dir
 }
 
-// Lesson returns the flags of what a method learns from: a file of links, or for one that learns from targets a file of 0 and
-// 1 in turn, which it writes for so many rows.
+// Lesson returns the flags of what a method learns from: a file of links, or for one that learns
+// from targets a file of 0 and 1 in turn, which it writes for so many rows.
 func Lesson(t *testing.T, dir string, m catalog.Method, links string, rows int) string {
 	t.Helper()
 	if !m.UsesTargets {
@@ -91,7 +91,8 @@ func Lesson(t *testing.T, dir string, m catalog.Method, links string, rows int) 
 	return "--targets targets.csv"
 }
 
-// WriteNPY writes n rows of d values around two places, 6 apart in the first column, without holding them.
+// WriteNPY writes n rows of d values around two places, 6 apart in the first column, without
+// holding them.
 func WriteNPY(t *testing.T, path string, n, d int) {
 	t.Helper()
 	rng, at := rand.New(rand.NewPCG(5, 5)), 0
@@ -115,8 +116,8 @@ func WriteNPY(t *testing.T, path string, n, d int) {
 	}
 }
 
-// Pairs returns a CSV of random pairs of n rows: a header, and a line for each pair as format writes
-// it.
+// Pairs returns a CSV of random pairs of n rows: a header, and a line for each pair as format
+// writes it.
 func Pairs(header, format string, pairs, n int) string {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var s strings.Builder

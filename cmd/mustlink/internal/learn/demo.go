@@ -346,7 +346,8 @@ func (d *demoCommand) at(set demoSet, name string) string {
 	return filepath.Join(d.out, set.name+"-"+name)
 }
 
-// writePage writes the report about the five methods on the seen rows of a set, with the links of one that uses both kinds.
+// writePage writes the report about the five methods on the seen rows of a set, with the links of
+// one that uses both kinds.
 func (d *demoCommand) writePage(ctx context.Context, set demoSet) error {
 	o := &page.Options{Seeds: 5, Features: 2, Seed: d.seed, Title: set.name + ": " + set.about, Output: d.at(set, "report.html")}
 	o.Data.Path, o.Links.By = d.at(set, "seen.csv"), dataset.ByRow

@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// lessonFlags name what some methods learn from beside links or instead of them.
+// lessonFlags name what some methods learn from, besides links or instead of them.
 type lessonFlags struct {
 	triplets    comparisons[links.Triplet]
 	quadruplets comparisons[links.Quadruplet]

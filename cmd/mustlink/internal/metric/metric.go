@@ -1,4 +1,5 @@
-// Package metric is the metric that a command works in: that of a model, or that of the points as they are.
+// Package metric is the metric that a command works in: that of a model, or that of the points as
+// they are.
 package metric
 
 import (

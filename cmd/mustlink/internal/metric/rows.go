@@ -71,7 +71,8 @@ func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func
 	return next, func() { stopReading(); stopPlacing(); src.Close(); bar.Done() }, nil
 }
 
-// All gives the coordinates of every row, in blocks, from the first one on each time it is ranged over.
+// All gives the coordinates of every row, in blocks, from the first one on each time it is ranged
+// over.
 func (l *Rows) All(ctx context.Context) iter.Seq2[blas.Matrix, error] {
 	return func(yield func(blas.Matrix, error) bool) {
 		next, stop, err := l.begin(ctx)
@@ -89,7 +90,8 @@ func (l *Rows) All(ctx context.Context) iter.Seq2[blas.Matrix, error] {
 	}
 }
 
-// WriteLabels writes what label makes of each block, block by block: one is written while it makes the next.
+// WriteLabels writes what label makes of each block, block by block: one is written while it makes
+// the next.
 func (l *Rows) WriteLabels(ctx context.Context, path string, label func(context.Context, Block) ([]string, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package suspicious finds links that look wrong: those that a metric violates, and those that other links speak
-// against.
+// Package suspicious finds links that look wrong: those that a metric violates, and those that
+// other links speak against.
 package suspicious
 
 import (

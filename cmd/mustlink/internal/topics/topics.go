@@ -20,8 +20,8 @@ var (
 	formatsTopic string
 )
 
-// Commands returns the commands that are only there to be read: `mustlink help kernels`. The topic of links is the help of the
-// command of that name.
+// Commands returns the commands that are only there to be read: `mustlink help kernels`. The topic
+// of links is the help of the command of that name.
 func Commands() []*cobra.Command {
 	parameters := &cobra.Command{
 		Use:   parametersTopic,
