@@ -38,12 +38,6 @@ func RunOK(t testing.TB, dir, line string) clitest.Outcome {
 	return mustlink.RunOK(t, dir, line)
 }
 
-// RunArgs is RunOK for arguments with spaces.
-func RunArgs(t testing.TB, dir string, args ...string) clitest.Outcome {
-	t.Helper()
-	return mustlink.RunArgs(t, dir, args...)
-}
-
 // RunWith is RunOK with standard input.
 func RunWith(t testing.TB, dir, stdin, line string) clitest.Outcome {
 	t.Helper()
