@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,124 +15,20 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// column returns the values of a column of a CSV without quotes.
-func column(t *testing.T, text, name string) []string {
-	t.Helper()
-	list := clitest.Lines(text)
-	at := slices.Index(strings.Split(list[0], ","), name)
-	if at < 0 {
-		t.Fatalf("no column %q in %q", name, list[0])
-	}
-	var out []string
-	for _, l := range list[1:] {
-		out = append(out, strings.Split(l, ",")[at])
-	}
-	return out
-}
-
-func number64(t *testing.T, s string) float64 {
-	t.Helper()
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-// numbers returns the numeric cells of a CSV without its header and a column of ids.
-func numbers(t *testing.T, text string, ids bool) [][]float64 {
-	t.Helper()
-	var out [][]float64
-	for _, l := range clitest.Lines(text)[1:] {
-		fields := strings.Split(l, ",")
-		if ids {
-			fields = fields[1:]
-		}
-		var row []float64
-		for _, f := range fields {
-			row = append(row, number64(t, f))
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
-// parse decodes the JSON on a text, which must hold nothing else.
-func parse(t *testing.T, text string) map[string]any {
-	t.Helper()
-	var v map[string]any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%v in %q", err, text)
-	}
-	return v
-}
-
-// TestWarnings: what is odd but no error says so on standard error, and the exit code is 0;
-// with --strict it is 2.
-func TestWarnings(t *testing.T) {
-	constant := func(dir string) {
-		var s strings.Builder
-		for i, l := range clitest.Lines(clitest.Blobs(20, 2, false)) {
-			first := "5,"
-			if i == 0 {
-				first = "flat,"
-			}
-			s.WriteString(first + l + "\n")
-		}
-		clitest.Write(t, dir, "data.csv", s.String())
-	}
-	for _, c := range []struct {
-		name, links string
-		prepare     func(dir string)
-		flags       string
-		words       []string
-	}{
-		{"constant column", "i,j,link\n0,2,must\n", constant, " --standardize", []string{`column "flat"`, "constant", "kept at 0"}},
-		{"chunklet of size 1", "i,chunklet\n0,a\n2,a\n5,b\n", nil, "", []string{"chunklet", "row 5"}},
-		{"contradiction", "i,j,link\n0,2,must\n2,4,must\n4,6,must\n0,6,cannot\n", nil, "", []string{"0-2 (line 2), 2-4 (line 3), 4-6 (line 4)"}},
-		{"cannot-links unused", "i,j,link\n0,2,must\n0,1,cannot\n", nil, "", []string{"krca uses must-links only", "1 cannot-link"}},
-		{"duplicate", "i,j,link\n0,2,must\n2,0,must\n", nil, "", []string{"links.csv", "repeats"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := harness.Workspace(t)
-			if c.prepare != nil {
-				c.prepare(dir)
-			}
-			clitest.Write(t, dir, "links.csv", c.links)
-			before := clitest.Names(t, dir)
-			strict := harness.Run(t, dir, harness.Fit+c.flags+" --strict")
-			if strict.Code != usage.ExitInput || !slices.Equal(before, clitest.Names(t, dir)) {
-				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.Code, clitest.Names(t, dir), usage.ExitInput)
-			}
-			o := harness.RunOK(t, dir, harness.Fit+c.flags+" --json")
-			for _, w := range append(c.words, "mustlink: warning: ") {
-				if !strings.Contains(o.Stderr, w) {
-					t.Errorf("no %q in %q", w, o.Stderr)
-				}
-			}
-			if list := parse(t, o.Stdout)["warnings"].([]any); len(list) != len(clitest.Lines(o.Stderr)) {
-				t.Errorf("%d warnings in the JSON, on standard error: %q", len(list), o.Stderr)
-			}
-			// What was fitted serves.
-			harness.RunOK(t, dir, "embed out.mlk -i data.csv -o embedded.csv")
-		})
-	}
-}
-
 // TestFlow goes the way of a user: links, fit, embed, gram, distance, cluster, score,
 // classify, inspect, on files with ids.
 func TestFlow(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(60, 4, true))
 	harness.RunOK(t, dir, "links make -i data.csv --pairs 30 --links-by id -o links.csv")
-	if i := column(t, clitest.Read(t, dir, "links.csv"), "i"); len(i) != 60 || !strings.HasPrefix(i[0], "p") {
+	if i := harness.Column(t, clitest.Read(t, dir, "links.csv"), "i"); len(i) != 60 || !strings.HasPrefix(i[0], "p") {
 		t.Fatalf("links.csv has %d links, the first of row %q: want 60, by id", len(i), i[0])
 	}
 	harness.RunOK(t, dir, "fit -m krca -i data.csv -c links.csv --links-by id --standardize -o model.mlk")
 
 	harness.RunOK(t, dir, "embed model.mlk -i data.csv -o embedded.csv")
 	embedded := clitest.Read(t, dir, "embedded.csv")
-	if id := column(t, embedded, "id"); len(id) != 60 || id[59] != "p59" {
+	if id := harness.Column(t, embedded, "id"); len(id) != 60 || id[59] != "p59" {
 		t.Errorf("ids of the embedding: %v", id)
 	}
 
@@ -142,17 +36,17 @@ func TestFlow(t *testing.T) {
 	harness.RunOK(t, dir, "gram model.mlk -i data.csv -o gram.csv")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n7,3\n4,4\n")
 	harness.RunOK(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv")
-	k := numbers(t, clitest.Read(t, dir, "gram.csv"), true)
-	d := column(t, clitest.Read(t, dir, "distances.csv"), "squared_distance")
+	k := harness.Numbers(t, clitest.Read(t, dir, "gram.csv"), true)
+	d := harness.Column(t, clitest.Read(t, dir, "distances.csv"), "squared_distance")
 	for p, pair := range [][2]int{{0, 1}, {7, 3}, {4, 4}} {
 		i, j := pair[0], pair[1]
 		want := k[i][i] + k[j][j] - 2*k[i][j]
-		if got := number64(t, d[p]); !(math.Abs(got-want) <= 1e-9*k[i][i]) {
+		if got := harness.Number(t, d[p]); !(math.Abs(got-want) <= 1e-9*k[i][i]) {
 			t.Errorf("squared distance of %v is %g, by the Gram matrix %g", pair, got, want)
 		}
 	}
 	harness.RunOK(t, dir, "gram model.mlk -i data.csv -j data.csv -o cross.csv")
-	cross := numbers(t, clitest.Read(t, dir, "cross.csv"), true)
+	cross := harness.Numbers(t, clitest.Read(t, dir, "cross.csv"), true)
 	for i := range k {
 		for j := range k {
 			if !(math.Abs(k[i][j]-cross[i][j]) <= 1e-9*k[i][i]) {
@@ -169,12 +63,12 @@ func TestFlow(t *testing.T) {
 		"cluster -i data.csv -n 2 -a kernel -k rbf:sigma=median",
 		"cluster model.mlk -i data.csv -n 2 -c links.csv --links-by id",
 	} {
-		report := parse(t, harness.RunOK(t, dir, line+" -o clusters.csv --json").Stdout)
+		report := clitest.Parse(t, harness.RunOK(t, dir, line+" -o clusters.csv --json").Stdout)
 		labels := clitest.Read(t, dir, "clusters.csv")
 		if !strings.HasPrefix(labels, "id,label\np0,") {
 			t.Errorf("%s: labels begin with %q", line, labels[:20])
 		}
-		scores := parse(t, harness.RunOK(t, dir, "score --truth data.csv --predicted clusters.csv --json").Stdout)
+		scores := clitest.Parse(t, harness.RunOK(t, dir, "score --truth data.csv --predicted clusters.csv --json").Stdout)
 		if ari := scores["adjusted_rand"].(float64); ari < 0.75 {
 			t.Errorf("%s: adjusted Rand index %g: want at least 0.75", line, ari)
 		}
@@ -184,14 +78,14 @@ func TestFlow(t *testing.T) {
 		}
 	}
 
-	scores := parse(t, harness.RunOK(t, dir, "score --truth data.csv --embedding embedded.csv --json").Stdout)
+	scores := clitest.Parse(t, harness.RunOK(t, dir, "score --truth data.csv --embedding embedded.csv --json").Stdout)
 	if j := scores["j_ratio"].(float64); j < 1.2 {
 		t.Errorf("J of the embedding is %g", j)
 	}
 	for _, line := range []string{"classify model.mlk --train data.csv -i data.csv", "classify --train data.csv -i data.csv --standardize"} {
 		harness.RunOK(t, dir, line+" --neighbors 1 -o predicted.csv")
 		// The nearest neighbour of a training point is itself.
-		if got, want := column(t, clitest.Read(t, dir, "predicted.csv"), "label"), column(t, clitest.Read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
+		if got, want := harness.Column(t, clitest.Read(t, dir, "predicted.csv"), "label"), harness.Column(t, clitest.Read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
 			t.Errorf("%s: labels are not those of the nearest rows", line)
 		}
 	}
@@ -328,7 +222,7 @@ func TestGramInput(t *testing.T) {
 	clitest.Write(t, dir, "new.csv", strings.Join(rows, "\n")+"\n")
 	clitest.Write(t, dir, "diagonal.csv", "k\n"+strings.Join(diagonal, "\n")+"\n")
 	harness.RunOK(t, dir, "embed second.mlk -i new.csv --gram --gram-diagonal diagonal.csv -o new-embedded.csv")
-	all, part := numbers(t, clitest.Read(t, dir, "embedded.csv"), false), numbers(t, clitest.Read(t, dir, "new-embedded.csv"), false)
+	all, part := harness.Numbers(t, clitest.Read(t, dir, "embedded.csv"), false), harness.Numbers(t, clitest.Read(t, dir, "new-embedded.csv"), false)
 	for i := range part {
 		for j := range part[i] {
 			if !(math.Abs(part[i][j]-all[15+i][j]) <= 1e-9) {
@@ -364,63 +258,13 @@ func TestJSON(t *testing.T) {
 		{"demo rings --points 60 --links 20 --repetitions 1", "points links repetitions seed seconds rows"},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			v := parse(t, harness.RunOK(t, dir, c.line+" --json").Stdout)
+			v := clitest.Parse(t, harness.RunOK(t, dir, c.line+" --json").Stdout)
 			for _, f := range strings.Fields(c.fields) {
 				if _, ok := v[f]; !ok {
 					t.Errorf("no field %q in %v", f, v)
 				}
 			}
 		})
-	}
-}
-
-// TestCheck: every problem is listed, and the exit code tells.
-func TestCheck(t *testing.T) {
-	dir := harness.Workspace(t)
-	o := harness.RunOK(t, dir, "check -i data.csv -c links.csv")
-	if !strings.Contains(o.Stdout, "20 x 3") || !strings.Contains(o.Stdout, "no problems") {
-		t.Errorf("check of sound files prints %q", o.Stdout)
-	}
-	clitest.Write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
-	o = harness.Run(t, dir, "check -i bad.csv -c links.csv")
-	if o.Code != usage.ExitInput {
-		t.Errorf("exit code %d: want %d", o.Code, usage.ExitInput)
-	}
-	for _, w := range []string{"line 3", "line 4", "line 5", `column "a"`, `column "b"`} {
-		if !strings.Contains(o.Stdout, w) {
-			t.Errorf("no %q in %q", w, o.Stdout)
-		}
-	}
-	if !strings.Contains(o.Stderr, "3 problems") {
-		t.Errorf("standard error is %q", o.Stderr)
-	}
-	clitest.Write(t, dir, "links.csv", "i,j,link\n0,0,must\n0,1,must\n1,0,cannot\n0,50,must\n")
-	o = harness.Run(t, dir, "check -i data.csv -c links.csv --json")
-	v := parse(t, o.Stdout)
-	if problems := v["problems"].([]any); o.Code != usage.ExitInput || v["ok"] != false || len(problems) != 3 {
-		t.Errorf("exit code %d, %v", o.Code, v)
-	}
-}
-
-// TestClose: the closure holds what follows from the links.
-func TestClose(t *testing.T) {
-	dir := t.TempDir()
-	clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n1,2,must\n2,3,cannot\n3,4,must\n")
-	harness.RunOK(t, dir, "links close -c links.csv -n 6 -o closed.csv")
-	got := clitest.Lines(clitest.Read(t, dir, "closed.csv"))
-	slices.Sort(got)
-	want := strings.Fields("0,1,must 0,2,must 0,3,cannot 0,4,cannot 1,2,must 1,3,cannot 1,4,cannot 2,3,cannot 2,4,cannot 3,4,must i,j,link")
-	if !slices.Equal(got, want) {
-		t.Errorf("closure is %v: want %v", got, want)
-	}
-}
-
-// TestQuiet: --quiet leaves warnings, and nothing else, of commands that write a file.
-func TestQuiet(t *testing.T) {
-	dir := harness.Workspace(t)
-	o := harness.RunOK(t, dir, harness.Fit+" --quiet")
-	if o.Stdout != "" || !strings.HasPrefix(o.Stderr, "mustlink: warning: krca uses must-links only") || len(clitest.Lines(o.Stderr)) != 1 {
-		t.Errorf("standard output %q, standard error %q", o.Stdout, o.Stderr)
 	}
 }
 
@@ -455,7 +299,7 @@ func TestReproducible(t *testing.T) {
 // cannot, and -o leaves files that the other commands take.
 func TestDemo(t *testing.T) {
 	dir := t.TempDir()
-	v := parse(t, harness.RunOK(t, dir, "demo xor --points 200 --links 100 --repetitions 2 --json").Stdout)
+	v := clitest.Parse(t, harness.RunOK(t, dir, "demo xor --points 200 --links 100 --repetitions 2 --json").Stdout)
 	rand := map[string]float64{}
 	for _, r := range v["rows"].([]any) {
 		row := r.(map[string]any)
@@ -476,59 +320,11 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestHelp: every command has a long help, an example and documented flags.
-func TestHelp(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,score,plot,update,links make,links close,check,inspect,demo,info", ",") {
-		o := harness.RunOK(t, dir, name+" --help")
-		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
-			if !strings.Contains(o.Stdout, w) {
-				t.Errorf("help of %s does not contain %q", name, w)
-			}
-		}
-	}
-	if o := harness.RunOK(t, dir, "--version"); !strings.HasPrefix(o.Stdout, "mustlink ") {
-		t.Errorf("--version prints %q", o.Stdout)
-	}
-	if o := harness.RunOK(t, dir, ""); !strings.Contains(o.Stdout, "Usage:") {
-		t.Errorf("no arguments print %q", o.Stdout)
-	}
-}
-
-// TestCompletion: shells complete methods, kernels, formats and parameters.
-func TestCompletion(t *testing.T) {
-	dir := t.TempDir()
-	for _, c := range []struct {
-		args []string
-		word string
-	}{
-		{[]string{"fit", "-m", ""}, "krca"},
-		{[]string{"fit", "-k", "rbf"}, "rbf:sigma=median"},
-		{[]string{"fit", "-m", "krca", "-p", ""}, "eps_rel="},
-		{[]string{"fit", "-m", "npkl", "-p", "loss="}, "loss=shl\tsquared hinge"},
-		{[]string{"fit", "-m", "npkl", "-p", "heat="}, "heat=true"},
-		{[]string{"fit", "-m", "lmnn", "-p", "rank="}, "rank=eighth"},
-		{[]string{"embed", "--format", ""}, "npy"},
-		{[]string{"cluster", "-a", ""}, "constrained"},
-		{[]string{"demo", ""}, "chessboard"},
-		{[]string{"help", "parameters", ""}, "krca\tkernel relevant"},
-		{[]string{"help", "plo"}, "plot"},
-	} {
-		o := clitest.Finish(t, harness.Command(dir, append([]string{"__complete"}, c.args...)...))
-		if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, c.word) {
-			t.Errorf("completions of %q: %q: want %q among them", c.args, o.Stdout, c.word)
-		}
-	}
-	if o := harness.RunOK(t, dir, "completion bash"); !strings.Contains(o.Stdout, "__start_mustlink") {
-		t.Error("completion bash prints no script")
-	}
-}
-
 // TestInfoNamesTheBuild: info shows the tags that the binary was built with, and the
 // backend that the environment asks for.
 func TestInfoNamesTheBuild(t *testing.T) {
 	dir := t.TempDir()
-	v := parse(t, harness.RunOK(t, dir, "info --json").Stdout)
+	v := clitest.Parse(t, harness.RunOK(t, dir, "info --json").Stdout)
 	var tags []string
 	for _, tag := range v["build_tags"].([]any) {
 		tags = append(tags, tag.(string))
@@ -538,7 +334,7 @@ func TestInfoNamesTheBuild(t *testing.T) {
 	}
 	cmd := harness.Command(dir, "info", "--json", "--workers", "3", "--memory-limit", "2GiB")
 	cmd.Env = append(os.Environ(), "MUSTLINK_BACKEND=gonum")
-	o := parse(t, clitest.Finish(t, cmd).Stdout)
+	o := clitest.Parse(t, clitest.Finish(t, cmd).Stdout)
 	if o["backend"] != "gonum" || o["workers"] != 3.0 || o["memory_limit_bytes"] != float64(2<<30) {
 		t.Errorf("info shows %v", o)
 	}
@@ -570,7 +366,7 @@ func TestIonosphere(t *testing.T) {
 	harness.RunOK(t, dir, "cluster -i embedded.npy -n 2 -o learned.csv")
 	ari := map[string]float64{}
 	for _, name := range []string{"raw", "learned"} {
-		v := parse(t, harness.RunOK(t, dir, "score --truth test.csv --predicted "+name+".csv --json").Stdout)
+		v := clitest.Parse(t, harness.RunOK(t, dir, "score --truth test.csv --predicted "+name+".csv --json").Stdout)
 		ari[name] = v["adjusted_rand"].(float64)
 	}
 	t.Logf("adjusted Rand index of held-out rows: %v", ari)

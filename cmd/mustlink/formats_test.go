@@ -91,7 +91,7 @@ func TestSequences(t *testing.T) {
 			"cluster model.mlk -i test.fa.gz -n 2 --labels-from-header --json -o out.csv",
 			"classify model.mlk --train train.fasta -i test.fa.gz --labels-from-header --json -o out.csv",
 		} {
-			v := parse(t, harness.RunOK(t, dir, line).Stdout)
+			v := clitest.Parse(t, harness.RunOK(t, dir, line).Stdout)
 			if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
 				t.Errorf("%s: %v", line, scores)
 			}
@@ -100,7 +100,7 @@ func TestSequences(t *testing.T) {
 		clitest.Write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n")
 		harness.RunOK(t, dir, "update model.mlk -i test.fa.gz -c more.csv -o larger.mlk")
 	}
-	v := parse(t, harness.RunOK(t, dir, "cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").Stdout)
+	v := clitest.Parse(t, harness.RunOK(t, dir, "cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
 		t.Errorf("kernel k-means on sequences: %v", scores)
 	}
@@ -152,7 +152,7 @@ func TestSparse(t *testing.T) {
 	harness.RunOK(t, dir, "distance model.mlk -i test.svm.gz --pairs pairs.csv -o distances.csv")
 	harness.RunOK(t, dir, "cluster -i test.svm.gz -n 2 -o raw.csv")
 	harness.RunOK(t, dir, "classify --train train.svm -i test.svm.gz -o raw.csv")
-	v := parse(t, harness.RunOK(t, dir, "classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").Stdout)
+	v := clitest.Parse(t, harness.RunOK(t, dir, "classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); !(scores["accuracy"].(float64) >= 0.8) {
 		t.Errorf("classification: %v", scores)
 	}
@@ -180,11 +180,11 @@ func TestImages(t *testing.T) {
 	clitest.Write(t, dir, "y-idx1-ubyte", idx([]int{12}, labels))
 	harness.RunOK(t, dir, "links make -i x-idx3-ubyte.gz --labels y-idx1-ubyte --pairs 10 -o links.csv")
 	harness.RunOK(t, dir, "fit -m rca -i x-idx3-ubyte.gz -c links.csv --standardize -o model.mlk")
-	v := parse(t, harness.RunOK(t, dir, "cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").Stdout)
+	v := clitest.Parse(t, harness.RunOK(t, dir, "cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); scores["rand"].(float64) != 1 {
 		t.Errorf("clustering: %v", scores)
 	}
-	if v = parse(t, harness.RunOK(t, dir, "score --truth y-idx1-ubyte --predicted out.csv --json").Stdout); v["rand"].(float64) != 1 {
+	if v = clitest.Parse(t, harness.RunOK(t, dir, "score --truth y-idx1-ubyte --predicted out.csv --json").Stdout); v["rand"].(float64) != 1 {
 		t.Errorf("score: %v", v)
 	}
 }

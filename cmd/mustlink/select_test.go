@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -10,44 +9,21 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// ringsFile writes two rings and links between their points.
-func ringsFile(t *testing.T, dir string) {
-	t.Helper()
-	var data, pairs strings.Builder
-	data.WriteString("x,y,label\n")
-	pairs.WriteString("i,j,link\n")
-	const n = 60
-	for i := range n {
-		radius := 1 + 2*float64(i%2)
-		angle := float64(i) * 0.7
-		fmt.Fprintf(&data, "%g,%g,%c\n", radius*math.Cos(angle), radius*math.Sin(angle), 'a'+rune(i%2))
-	}
-	clitest.Write(t, dir, "rings.csv", data.String())
-	for i := range n {
-		for step := 1; step <= 2; step++ { // a point of the same ring, and one of the other
-			if j := (i + 7*step) % n; j != i && i < j {
-				fmt.Fprintf(&pairs, "%d,%d,%s\n", i, j, map[bool]string{true: "must", false: "cannot"}[i%2 == j%2])
-			}
-		}
-	}
-	clitest.Write(t, dir, "links.csv", pairs.String())
-}
-
 // TestSelectCommand: a method that can bend is chosen, its model is that of fit, trials are written, and the state file holds
 // the fits.
 func TestSelectCommand(t *testing.T) {
 	dir := t.TempDir()
-	ringsFile(t, dir)
+	harness.WriteRings(t, dir)
 	line := "select -i rings.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 --state fits --report trials.json -o model"
 	o := harness.RunOK(t, dir, line)
 	if !strings.Contains(o.Stdout, "krca eps_rel=0.001") || !strings.Contains(o.Stdout, "20 fits") {
 		t.Errorf("%s", o.Stdout)
 	}
-	r := parse(t, clitest.Read(t, dir, "trials.json"))
+	r := clitest.Parse(t, clitest.Read(t, dir, "trials.json"))
 	if best := r["best"].(map[string]any); best["method"] != "krca" {
 		t.Errorf("best %v", best)
 	}
-	again := parse(t, harness.RunOK(t, dir, line+" --json").Stdout)
+	again := clitest.Parse(t, harness.RunOK(t, dir, line+" --json").Stdout)
 	if again["resumed"] != 20.0 {
 		t.Errorf("%v fits from the state file: want 20", again["resumed"])
 	}
@@ -64,7 +40,7 @@ func TestSelectCommand(t *testing.T) {
 	if !strings.Contains(kept.Stdout, "rca stays: no candidate is ahead by more than 100000 standard errors") {
 		t.Errorf("%s", kept.Stdout)
 	}
-	beaten := parse(t, harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca -o m4 --json").Stdout)
+	beaten := clitest.Parse(t, harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca -o m4 --json").Stdout)
 	if beaten["best"].(map[string]any)["method"] != "krca" || beaten["incumbent"] != "rca" {
 		t.Errorf("best %v, incumbent %v", beaten["best"], beaten["incumbent"])
 	}

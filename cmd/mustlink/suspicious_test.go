@@ -32,7 +32,7 @@ func TestSuspicious(t *testing.T) {
 	if !found || !strings.Contains(list, "p0 - p3 (line 2)") || !strings.Contains(list, "p4 - p6 (line 3)") || strings.Count(list, "score ") != 3 { // one of them in the head
 		t.Errorf("inspect lists\n%s", list)
 	}
-	r := parse(t, harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 100 --json").Stdout)["links"].(map[string]any)
+	r := clitest.Parse(t, harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 100 --json").Stdout)["links"].(map[string]any)
 	all := r["suspicious"].([]any)
 	if len(all) != 34 {
 		t.Fatalf("%d links are listed: want all 34", len(all))
@@ -60,7 +60,7 @@ func TestSuspicious(t *testing.T) {
 	if page := clitest.Read(t, dir, "page.html"); !strings.Contains(page, "<td>p0 - p3 (line 2)</td><td>must</td>") || !strings.Contains(page, "--suspicious 2") {
 		t.Error("the page does not list them")
 	}
-	f := parse(t, harness.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.06 -o cured.mlk --json").Stdout)
+	f := clitest.Parse(t, harness.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.06 -o cured.mlk --json").Stdout)
 	if dropped := f["dropped"].([]any); len(dropped) != 2 || f["must_links"].(float64)+f["cannot_links"].(float64) != 32 {
 		t.Errorf("left out %v of %v and %v links", dropped, f["must_links"], f["cannot_links"])
 	}

@@ -4,8 +4,11 @@ package harness
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -131,4 +134,70 @@ func WithoutWarnings(text string) string {
 		}
 	}
 	return rest.String()
+}
+
+// WriteRings writes two rings and links between their points.
+func WriteRings(t *testing.T, dir string) {
+	t.Helper()
+	var data, pairs strings.Builder
+	data.WriteString("x,y,label\n")
+	pairs.WriteString("i,j,link\n")
+	const n = 60
+	for i := range n {
+		radius := 1 + 2*float64(i%2)
+		angle := float64(i) * 0.7
+		fmt.Fprintf(&data, "%g,%g,%c\n", radius*math.Cos(angle), radius*math.Sin(angle), 'a'+rune(i%2))
+	}
+	clitest.Write(t, dir, "rings.csv", data.String())
+	for i := range n {
+		for step := 1; step <= 2; step++ { // a point of the same ring, and one of the other
+			if j := (i + 7*step) % n; j != i && i < j {
+				fmt.Fprintf(&pairs, "%d,%d,%s\n", i, j, map[bool]string{true: "must", false: "cannot"}[i%2 == j%2])
+			}
+		}
+	}
+	clitest.Write(t, dir, "links.csv", pairs.String())
+}
+
+// Column returns the values of a column of a CSV without quotes.
+func Column(t *testing.T, text, name string) []string {
+	t.Helper()
+	list := clitest.Lines(text)
+	at := slices.Index(strings.Split(list[0], ","), name)
+	if at < 0 {
+		t.Fatalf("no column %q in %q", name, list[0])
+	}
+	var out []string
+	for _, l := range list[1:] {
+		out = append(out, strings.Split(l, ",")[at])
+	}
+	return out
+}
+
+// Number reads a number of 64 bits.
+func Number(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Numbers returns the numeric cells of a CSV without its header and a column of ids.
+func Numbers(t *testing.T, text string, ids bool) [][]float64 {
+	t.Helper()
+	var out [][]float64
+	for _, l := range clitest.Lines(text)[1:] {
+		fields := strings.Split(l, ",")
+		if ids {
+			fields = fields[1:]
+		}
+		var row []float64
+		for _, f := range fields {
+			row = append(row, Number(t, f))
+		}
+		out = append(out, row)
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package main
+package filestest
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // TestReportPage: one page for data, links and models, without markup from hostile labels, from the same words every time.
 func TestReportPage(t *testing.T) {
 	dir := t.TempDir()
-	ringsFile(t, dir)
+	harness.WriteRings(t, dir)
 	harness.RunOK(t, dir, "fit -q -m krca -i rings.csv -c links.csv -o krca")
 	harness.RunOK(t, dir, "fit -q -m mmc -i rings.csv -c links.csv -o mmc")
 	harness.RunOK(t, dir, "fit -q -m kbeta -i rings.csv -c links.csv -o kbeta")
@@ -30,7 +30,7 @@ func TestReportPage(t *testing.T) {
 	if again := clitest.Read(t, dir, "again.html"); strings.ReplaceAll(again, "again.html", "page.html") != page {
 		t.Error("the same command writes another page")
 	}
-	r := parse(t, harness.RunOK(t, dir, "report krca krca -i rings.csv -n 2 --seeds 1 --title a&b --json -o two.html").Stdout)
+	r := clitest.Parse(t, harness.RunOK(t, dir, "report krca krca -i rings.csv -n 2 --seeds 1 --title a&b --json -o two.html").Stdout)
 	if metrics := fmt.Sprint(r["metrics"]); metrics != "[raw points krca (krca) krca (krca)]" || r["points"] != 60.0 {
 		t.Errorf("%v", r)
 	}

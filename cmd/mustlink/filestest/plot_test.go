@@ -1,4 +1,4 @@
-package main
+package filestest
 
 import (
 	"image/png"
@@ -40,7 +40,7 @@ func TestPlot(t *testing.T) {
 	if c, err := png.DecodeConfig(strings.NewReader(clitest.Read(t, dir, "p.png"))); err != nil || c.Width != 600 || c.Height != 180 {
 		t.Errorf("both pictures: %d x %d, error %v: want 600 x 180", c.Width, c.Height, err)
 	}
-	r := parse(t, harness.RunOK(t, dir, "plot -i data.csv -c links.csv --max-links 2 -o p.svg --json").Stdout)
+	r := clitest.Parse(t, harness.RunOK(t, dir, "plot -i data.csv -c links.csv --max-links 2 -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 2.0 || r["cannot_links_drawn"] != 1.0 || len(r["warnings"].([]any)) != 1 {
 		t.Errorf("report %v: want 2 must-links, 1 cannot-link and a warning", r)
 	}
@@ -93,7 +93,7 @@ func TestPlotAxes(t *testing.T) {
 		"plot -i two.csv --dims 1,0":            "height|width",
 		"plot -i one.csv":                       "width|",
 	} {
-		r := parse(t, harness.RunOK(t, dir, line+" -o p.svg --json").Stdout)
+		r := clitest.Parse(t, harness.RunOK(t, dir, line+" -o p.svg --json").Stdout)
 		axes := r["axes"].([]any)
 		if got := axes[0].(string) + "|" + axes[1].(string); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: axes %q: want %q", line, got, want)
@@ -106,11 +106,11 @@ func TestPlotLinks(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "chunklets.csv", "i,chunklet\n0,a\n1,a\n2,a\n5,b\n6,b\n7,c\n")
 	clitest.Write(t, dir, "odd.csv", "i,j,link\n0,1,must\n1,2,must\n0,2,cannot\n")
-	r := parse(t, harness.RunOK(t, dir, "plot -i data.csv -c chunklets.csv -o p.svg --json").Stdout)
+	r := clitest.Parse(t, harness.RunOK(t, dir, "plot -i data.csv -c chunklets.csv -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 4.0 || r["chunklets_drawn"] != 0.0 {
 		t.Errorf("report %v: want the 4 pairs of the chunklets", r)
 	}
-	r = parse(t, harness.RunOK(t, dir, "plot -i data.csv -c chunklets.csv --chunklets -o p.svg --json").Stdout)
+	r = clitest.Parse(t, harness.RunOK(t, dir, "plot -i data.csv -c chunklets.csv --chunklets -o p.svg --json").Stdout)
 	if r["must_links_drawn"] != 0.0 || r["chunklets_drawn"] != 2.0 {
 		t.Errorf("report %v: want the 2 chunklets of more than one row", r)
 	}
@@ -179,7 +179,7 @@ func TestPlotSpectrum(t *testing.T) {
 			t.Errorf("the picture does not say %q", name)
 		}
 	}
-	if r := parse(t, harness.RunOK(t, dir, "plot kbeta.mlk --spectrum -o s.png --json").Stdout); len(r["curves"].([]any)) < 2 {
+	if r := clitest.Parse(t, harness.RunOK(t, dir, "plot kbeta.mlk --spectrum -o s.png --json").Stdout); len(r["curves"].([]any)) < 2 {
 		t.Errorf("report %v: want curves", r)
 	}
 	for line, want := range map[string]string{
@@ -197,7 +197,7 @@ func TestPlotSpectrum(t *testing.T) {
 // --curve draws objectives, ROC curves and recall, of several models and of raw points.
 func TestPlotCurve(t *testing.T) {
 	dir := t.TempDir()
-	ringsFile(t, dir)
+	harness.WriteRings(t, dir)
 	harness.RunOK(t, dir, "fit -q -m krca -i rings.csv -c links.csv -o krca")
 	harness.RunOK(t, dir, "fit -q -m mmc -i rings.csv -c links.csv -o mmc")
 	harness.RunOK(t, dir, "fit -q -m npkl -i rings.csv -c links.csv -o npkl")
@@ -207,7 +207,7 @@ func TestPlotCurve(t *testing.T) {
 			t.Errorf("no %s in the traces", want)
 		}
 	}
-	r := parse(t, harness.RunOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").Stdout)
+	r := clitest.Parse(t, harness.RunOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").Stdout)
 	curves := r["curves"].([]any)
 	if len(curves) != 3 || !strings.HasPrefix(curves[1].(string), "krca (1.000)") {
 		t.Errorf("curves %v: want krca to tell all pairs apart", curves)

@@ -1,4 +1,4 @@
-package main
+package filestest
 
 import (
 	"bufio"
@@ -36,19 +36,19 @@ func TestSuggestCommand(t *testing.T) {
 		if again := harness.RunOK(t, dir, line+" -n 5 -q -o - --workers 3").Stdout; again != text {
 			t.Errorf("%s: not the same from three workers", line)
 		}
-		asked := column(t, text, "i")
+		asked := harness.Column(t, text, "i")
 		if len(asked) != 5 || len(slices.Compact(slices.Sorted(slices.Values(asked)))) != 5 {
 			t.Errorf("%s asks about %v", line, asked)
 		}
 		for k, i := range asked {
 			linked := []string{"0", "2", "1", "3"} // the first classes are those of the links: 0, 2 and 1, 3 or 4, 6 and 5, 7
-			if j := column(t, text, "j")[k]; strings.Contains(line, "links") && slices.Contains(linked, i) && slices.Contains(linked, j) {
+			if j := harness.Column(t, text, "j")[k]; strings.Contains(line, "links") && slices.Contains(linked, i) && slices.Contains(linked, j) {
 				t.Errorf("%s asks about %s and %s, which links imply", line, i, j)
 			}
 		}
 	}
 	harness.RunOK(t, dir, "suggest -i ids.csv --standardize --links-by id -n 3 -q -o pairs.csv")
-	if names := column(t, clitest.Read(t, dir, "pairs.csv"), "i"); len(names) != 3 || names[0][0] != 'p' {
+	if names := harness.Column(t, clitest.Read(t, dir, "pairs.csv"), "i"); len(names) != 3 || names[0][0] != 'p' {
 		t.Errorf("ids %v", names)
 	}
 	harness.RunOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
@@ -74,7 +74,7 @@ func TestSuggestInteractive(t *testing.T) {
 		t.Errorf("%d answers place 20 rows", n)
 	}
 	closed := harness.RunOK(t, dir, "links close -i data.csv -c new.csv -o closed.csv --json").Stdout
-	if r := parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
+	if r := clitest.Parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
 		t.Errorf("not every pair of 20 rows is known: %s", closed)
 	}
 	if o := askWith(t, dir, "", line); o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "Nothing is left to ask") {
@@ -118,7 +118,7 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 			t.Errorf("%d links are in the file after %d answers", n, answers)
 		}
 		answer := "n\n"
-		if math.Mod(number64(t, i)-number64(t, j), 2) == 0 {
+		if math.Mod(harness.Number(t, i)-harness.Number(t, j), 2) == 0 {
 			answer = "y\n"
 		}
 		if _, err := io.WriteString(in, answer); err != nil {

@@ -1,0 +1,161 @@
+package filestest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// TestWarnings: what is odd but no error says so on standard error, and the exit code is 0;
+// with --strict it is 2.
+func TestWarnings(t *testing.T) {
+	constant := func(dir string) {
+		var s strings.Builder
+		for i, l := range clitest.Lines(clitest.Blobs(20, 2, false)) {
+			first := "5,"
+			if i == 0 {
+				first = "flat,"
+			}
+			s.WriteString(first + l + "\n")
+		}
+		clitest.Write(t, dir, "data.csv", s.String())
+	}
+	for _, c := range []struct {
+		name, links string
+		prepare     func(dir string)
+		flags       string
+		words       []string
+	}{
+		{"constant column", "i,j,link\n0,2,must\n", constant, " --standardize", []string{`column "flat"`, "constant", "kept at 0"}},
+		{"chunklet of size 1", "i,chunklet\n0,a\n2,a\n5,b\n", nil, "", []string{"chunklet", "row 5"}},
+		{"contradiction", "i,j,link\n0,2,must\n2,4,must\n4,6,must\n0,6,cannot\n", nil, "", []string{"0-2 (line 2), 2-4 (line 3), 4-6 (line 4)"}},
+		{"cannot-links unused", "i,j,link\n0,2,must\n0,1,cannot\n", nil, "", []string{"krca uses must-links only", "1 cannot-link"}},
+		{"duplicate", "i,j,link\n0,2,must\n2,0,must\n", nil, "", []string{"links.csv", "repeats"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := harness.Workspace(t)
+			if c.prepare != nil {
+				c.prepare(dir)
+			}
+			clitest.Write(t, dir, "links.csv", c.links)
+			before := clitest.Names(t, dir)
+			strict := harness.Run(t, dir, harness.Fit+c.flags+" --strict")
+			if strict.Code != usage.ExitInput || !slices.Equal(before, clitest.Names(t, dir)) {
+				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.Code, clitest.Names(t, dir), usage.ExitInput)
+			}
+			o := harness.RunOK(t, dir, harness.Fit+c.flags+" --json")
+			for _, w := range append(c.words, "mustlink: warning: ") {
+				if !strings.Contains(o.Stderr, w) {
+					t.Errorf("no %q in %q", w, o.Stderr)
+				}
+			}
+			if list := clitest.Parse(t, o.Stdout)["warnings"].([]any); len(list) != len(clitest.Lines(o.Stderr)) {
+				t.Errorf("%d warnings in the JSON, on standard error: %q", len(list), o.Stderr)
+			}
+			// What was fitted serves.
+			harness.RunOK(t, dir, "embed out.mlk -i data.csv -o embedded.csv")
+		})
+	}
+}
+
+// TestCheck: every problem is listed, and the exit code tells.
+func TestCheck(t *testing.T) {
+	dir := harness.Workspace(t)
+	o := harness.RunOK(t, dir, "check -i data.csv -c links.csv")
+	if !strings.Contains(o.Stdout, "20 x 3") || !strings.Contains(o.Stdout, "no problems") {
+		t.Errorf("check of sound files prints %q", o.Stdout)
+	}
+	clitest.Write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
+	o = harness.Run(t, dir, "check -i bad.csv -c links.csv")
+	if o.Code != usage.ExitInput {
+		t.Errorf("exit code %d: want %d", o.Code, usage.ExitInput)
+	}
+	for _, w := range []string{"line 3", "line 4", "line 5", `column "a"`, `column "b"`} {
+		if !strings.Contains(o.Stdout, w) {
+			t.Errorf("no %q in %q", w, o.Stdout)
+		}
+	}
+	if !strings.Contains(o.Stderr, "3 problems") {
+		t.Errorf("standard error is %q", o.Stderr)
+	}
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,0,must\n0,1,must\n1,0,cannot\n0,50,must\n")
+	o = harness.Run(t, dir, "check -i data.csv -c links.csv --json")
+	v := clitest.Parse(t, o.Stdout)
+	if problems := v["problems"].([]any); o.Code != usage.ExitInput || v["ok"] != false || len(problems) != 3 {
+		t.Errorf("exit code %d, %v", o.Code, v)
+	}
+}
+
+// TestClose: the closure holds what follows from the links.
+func TestClose(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n1,2,must\n2,3,cannot\n3,4,must\n")
+	harness.RunOK(t, dir, "links close -c links.csv -n 6 -o closed.csv")
+	got := clitest.Lines(clitest.Read(t, dir, "closed.csv"))
+	slices.Sort(got)
+	want := strings.Fields("0,1,must 0,2,must 0,3,cannot 0,4,cannot 1,2,must 1,3,cannot 1,4,cannot 2,3,cannot 2,4,cannot 3,4,must i,j,link")
+	if !slices.Equal(got, want) {
+		t.Errorf("closure is %v: want %v", got, want)
+	}
+}
+
+// TestQuiet: --quiet leaves warnings, and nothing else, of commands that write a file.
+func TestQuiet(t *testing.T) {
+	dir := harness.Workspace(t)
+	o := harness.RunOK(t, dir, harness.Fit+" --quiet")
+	if o.Stdout != "" || !strings.HasPrefix(o.Stderr, "mustlink: warning: krca uses must-links only") || len(clitest.Lines(o.Stderr)) != 1 {
+		t.Errorf("standard output %q, standard error %q", o.Stdout, o.Stderr)
+	}
+}
+
+// TestHelp: every command has a long help, an example and documented flags.
+func TestHelp(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,score,plot,update,links make,links close,check,inspect,demo,info", ",") {
+		o := harness.RunOK(t, dir, name+" --help")
+		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
+			if !strings.Contains(o.Stdout, w) {
+				t.Errorf("help of %s does not contain %q", name, w)
+			}
+		}
+	}
+	if o := harness.RunOK(t, dir, "--version"); !strings.HasPrefix(o.Stdout, "mustlink ") {
+		t.Errorf("--version prints %q", o.Stdout)
+	}
+	if o := harness.RunOK(t, dir, ""); !strings.Contains(o.Stdout, "Usage:") {
+		t.Errorf("no arguments print %q", o.Stdout)
+	}
+}
+
+// TestCompletion: shells complete methods, kernels, formats and parameters.
+func TestCompletion(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		word string
+	}{
+		{[]string{"fit", "-m", ""}, "krca"},
+		{[]string{"fit", "-k", "rbf"}, "rbf:sigma=median"},
+		{[]string{"fit", "-m", "krca", "-p", ""}, "eps_rel="},
+		{[]string{"fit", "-m", "npkl", "-p", "loss="}, "loss=shl\tsquared hinge"},
+		{[]string{"fit", "-m", "npkl", "-p", "heat="}, "heat=true"},
+		{[]string{"fit", "-m", "lmnn", "-p", "rank="}, "rank=eighth"},
+		{[]string{"embed", "--format", ""}, "npy"},
+		{[]string{"cluster", "-a", ""}, "constrained"},
+		{[]string{"demo", ""}, "chessboard"},
+		{[]string{"help", "parameters", ""}, "krca\tkernel relevant"},
+		{[]string{"help", "plo"}, "plot"},
+	} {
+		o := clitest.Finish(t, harness.Command(dir, append([]string{"__complete"}, c.args...)...))
+		if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, c.word) {
+			t.Errorf("completions of %q: %q: want %q among them", c.args, o.Stdout, c.word)
+		}
+	}
+	if o := harness.RunOK(t, dir, "completion bash"); !strings.Contains(o.Stdout, "__start_mustlink") {
+		t.Error("completion bash prints no script")
+	}
+}
