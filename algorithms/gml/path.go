@@ -2,11 +2,10 @@ package gml
 
 import (
 	"context"
-	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -48,48 +47,28 @@ func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points,
 // the values, and not on their order. Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of Fit and
 // of Distances of a model.
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, gamma []float64) ([][]float64, error) {
-	out := make([][]float64, len(gamma))
-	err := p.each(ctx, eng, gamma, func(m *Model, places []int) error {
-		d, err := m.Distances(ctx, eng, x, pairs)
-		for _, at := range places {
-			out[at] = slices.Clone(d)
-		}
-		return err
+	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) ([]float64, error) {
+		return m.Distances(ctx, eng, x, pairs)
 	})
-	return out, err
 }
 
 // Models returns the model of each gamma, as Distances has them.
 func (p *Path) Models(ctx context.Context, eng *engine.Engine, gamma []float64) ([]*Model, error) {
-	out := make([]*Model, len(gamma))
-	err := p.each(ctx, eng, gamma, func(m *Model, places []int) error {
-		for _, at := range places {
-			out[at] = m
-		}
-		return nil
-	})
-	return out, err
+	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) (*Model, error) { return m, nil })
 }
 
-// each fits the values of gamma from the largest down, each once, and calls use with the model and its places among the values.
-func (p *Path) each(ctx context.Context, eng *engine.Engine, gamma []float64, use func(m *Model, places []int) error) error {
-	for _, v := range gamma {
-		if err := p.at(v).Params.Validate(); err != nil {
-			return err
-		}
-	}
+func (p *Path) check(gamma float64) error { return p.at(gamma).Params.Validate() }
+
+// fits returns what fits one gamma after the other, each from the multipliers of the one before.
+func (p *Path) fits(ctx context.Context, eng *engine.Engine) func(gamma float64) (*Model, error) {
 	found := &warm{}
-	err := input.Falling(gamma, func(v float64, places []int) error {
-		f := p.at(v).begin(eng, p.x, p.links)
+	return func(gamma float64) (*Model, error) {
+		f := p.at(gamma).begin(eng, p.x, p.links)
 		f.warm = found.next()
-		m, err := f.model(ctx)
-		if err != nil {
-			return named(err)
-		}
 		found = f.warm
-		return use(m, places)
-	})
-	return input.Cancelled(ctx, Method+": path", err)
+		m, err := f.model(ctx)
+		return m, named(err)
+	}
 }
 
 // at returns the learner of one gamma.

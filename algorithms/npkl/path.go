@@ -1,12 +1,11 @@
 package npkl
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -56,61 +55,35 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 // the set of the values, and not on their order. Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of
 // Distances of a model.
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, c []float64) ([][]float64, error) {
-	out := make([][]float64, len(c))
-	err := p.each(ctx, eng, c, true, func(m *Model, places []int) error {
-		d, err := m.Distances(ctx, eng, x, pairs)
-		for _, at := range places {
-			out[at] = slices.Clone(d)
-		}
-		return err
+	return learner.Path(ctx, Method, c, p.check, p.fits(ctx, eng, true), func(m *Model) ([]float64, error) {
+		return m.Distances(ctx, eng, x, pairs)
 	})
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": path", err)
-	}
-	return out, nil
 }
 
 // Models returns the model of each value of C, as Distances has them.
 // Errors are those of Distances.
 func (p *Path) Models(ctx context.Context, eng *engine.Engine, c []float64) ([]*Model, error) {
-	out := make([]*Model, len(c))
-	err := p.each(ctx, eng, c, false, func(m *Model, places []int) error {
-		for _, at := range places {
-			out[at] = m
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": path", err)
-	}
-	return out, nil
+	return learner.Path(ctx, Method, c, p.check, p.fits(ctx, eng, false), func(m *Model) (*Model, error) { return m, nil })
 }
 
-// each fits the values of C from the largest down, each once, and calls use with the model and its places among the values. Downwards
-// the rank falls, and axes that are not wanted any more die away; upwards it has to grow, from saddle to saddle, and some values take
-// more sweeps than from the beginning. Where one C ends with 0 as the best kernel, so do all smaller ones.
-// With silent models have no message on that.
-func (p *Path) each(ctx context.Context, eng *engine.Engine, c []float64, silent bool, use func(m *Model, places []int) error) error {
-	for _, v := range c {
-		if err := p.at(v).Params.Validate(); err != nil {
-			return err
-		}
-	}
+func (p *Path) check(c float64) error { return p.at(c).Params.Validate() }
+
+// fits returns what fits one C after the other, the largest first, each from the coordinates of the one
+// before. Downwards the rank falls, and axes that are not needed any more die away; upwards it has to
+// grow, from saddle to saddle, and some values take more sweeps than from the beginning. Where one C ends
+// with 0 as the best kernel, so do all smaller ones. With silent models have no message on that.
+func (p *Path) fits(ctx context.Context, eng *engine.Engine, silent bool) func(c float64) (*Model, error) {
 	start, last := p.learner.Start, &fit{}
-	err := input.Falling(c, func(v float64, places []int) error {
-		f := p.at(v).begin(eng, nil, nil)
+	return func(c float64) (*Model, error) {
+		f := p.at(c).begin(eng, nil, nil)
 		f.vanishes, f.enough, f.silent = last.collapsed, last.enough, silent
 		if start != nil {
 			f.start = start.Places()
 		}
-		m, err := f.model(ctx, p.ground.with(v))
-		if err != nil {
-			return err
-		}
+		m, err := f.model(ctx, p.ground.with(c))
 		start, last = m, f
-		return use(m, places)
-	})
-	return cmp.Or(err, ctx.Err())
+		return m, err
+	}
 }
 
 // at returns the learner of one C.

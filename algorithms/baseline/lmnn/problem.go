@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 )
@@ -25,9 +26,9 @@ type problem struct {
 	targets   graph // from each point to its target neighbours
 }
 
-// newProblem keeps the principal coordinates z, whose variances are given, and divides them.
-func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix, variances []float64, c *classes.Classes) (*problem, error) {
-	pr := &problem{eng: eng, params: p, z: z, classes: c, deviation: make([]float64, z.Cols)}
+// newProblem keeps the principal coordinates z and divides them by their deviations.
+func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix, deviation []float64, c *classes.Classes) (*problem, error) {
+	pr := &problem{eng: eng, params: p, z: z, classes: c, deviation: deviation}
 	lists := make([][]int32, z.Rows)
 	t := eng.Backend().Kernels()
 	err := eng.For(ctx, z.Rows, block, func(lo, hi int) error {
@@ -56,12 +57,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix
 		return nil, err
 	}
 	pr.targets = newGraph(lists)
-	for j, v := range variances {
-		pr.deviation[j] = math.Sqrt(v)
-		for i := range z.Rows {
-			z.Row(i)[j] /= pr.deviation[j]
-		}
-	}
+	linear.DivideColumns(z, deviation)
 	return pr, nil
 }
 
@@ -95,12 +91,7 @@ func (p *problem) start() blas.Matrix {
 // undivided returns the matrix that does to principal coordinates what a does to the divided ones.
 func (p *problem) undivided(a blas.Matrix) blas.Matrix {
 	out := a.Clone()
-	for i := range out.Rows {
-		row := out.Row(i)
-		for j, s := range p.deviation {
-			row[j] /= s
-		}
-	}
+	linear.DivideColumns(out, p.deviation)
 	return out
 }
 

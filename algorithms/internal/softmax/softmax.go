@@ -76,7 +76,7 @@ func New(ctx context.Context, eng *engine.Engine, pc *linear.Principal, rows []i
 	if dims > q {
 		return nil, &fault.ParamError{Param: "dims", Value: dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions that are learned in", q)}
 	}
-	p := &Problem{ctx: ctx, eng: eng, pc: pc, Z: z, Rank: q, deviation: make([]float64, q), squared: make([]float64, n)}
+	p := &Problem{ctx: ctx, eng: eng, pc: pc, Z: z, Rank: q, deviation: pc.Roots(), squared: make([]float64, n)}
 	if dims > 0 {
 		p.Rank = dims
 	}
@@ -92,12 +92,7 @@ func New(ctx context.Context, eng *engine.Engine, pc *linear.Principal, rows []i
 	for i := range n {
 		p.y.Set(i, p.Rank, 1)
 	}
-	for j, v := range pc.Variances {
-		p.deviation[j] = math.Sqrt(v)
-		for i := range n {
-			p.Z.Set(i, j, p.Z.At(i, j)/p.deviation[j])
-		}
-	}
+	linear.DivideColumns(p.Z, p.deviation)
 	return p, nil
 }
 
@@ -213,11 +208,6 @@ func (p *Problem) weighFar(i int, row []float64) {
 func (p *Problem) Map(method string, a []float64) *maps.Map {
 	out := blas.NewMatrix(p.Rank, p.Z.Cols)
 	copy(out.Data, a)
-	for i := range out.Rows {
-		row := out.Row(i)
-		for j, s := range p.deviation {
-			row[j] /= s
-		}
-	}
+	linear.DivideColumns(out, p.deviation)
 	return p.pc.Map(p.eng, method, out)
 }

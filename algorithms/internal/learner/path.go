@@ -1,0 +1,35 @@
+package learner
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+)
+
+// Path fits the different values of a parameter, the largest first, and returns what of makes of the
+// model of each. Values that check refuses are an error before the first fit. Of a canceled context the
+// error says so.
+func Path[M, T any](ctx context.Context, method string, values []float64, check func(v float64) error, fit func(v float64) (M, error), of func(m M) (T, error)) ([]T, error) {
+	for _, v := range values {
+		if err := check(v); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]T, len(values))
+	err := input.Falling(values, func(v float64, places []int) error {
+		m, err := fit(v)
+		for _, at := range places {
+			if err == nil {
+				out[at], err = of(m)
+			}
+		}
+		return err
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, input.Cancelled(ctx, method+": path", err)
+	}
+	return out, nil
+}
