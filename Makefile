@@ -88,14 +88,15 @@ PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 
 
 # The laboratory is a module of its own, which has dependencies of its own. LAB_TAGS=netlib tests it on OpenBLAS.
 LABORATORY = bench
-LAB_TAGS  ?=
+LAB_TAGS     ?=
+LAB_PACKAGES ?= ./...
 LAB_BUILD  = cd $(LABORATORY) && $(GO) build -o $(CURDIR)/$(BIN)
 
 bench-build: ## build bin/mustlink-bench, the measurements: netlib or default, as make build
 	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench
 
 test-bench: ## test the laboratory, default build
-	cd $(LABORATORY) && $(GO) test -vet=off $(if $(LAB_TAGS),-tags $(LAB_TAGS)) ./...
+	cd $(LABORATORY) && $(GO) test -vet=off $(if $(LAB_TAGS),-tags $(LAB_TAGS)) $(LAB_PACKAGES)
 
 lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint looks at its formatting
 	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
