@@ -86,7 +86,8 @@ bench: ## run the Go benchmarks of every package
 # The first Python that has scikit-learn; Debian's own is the second choice.
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 2>/dev/null && echo $$p && break; done)
 
-# The laboratory is a module of its own, which has dependencies of its own. LAB_TAGS=netlib tests it on OpenBLAS.
+# The laboratory is a module of its own, which has dependencies of its own. LAB_TAGS=netlib tests
+# it on OpenBLAS.
 LABORATORY = bench
 LAB_TAGS     ?=
 LAB_PACKAGES ?= ./...

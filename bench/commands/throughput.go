@@ -127,7 +127,8 @@ func (a *app) runThroughput(cmd *cobra.Command, t *throughputFlags) error {
 	return product{numbers: r, text: r.Setup.Markdown() + found.Markdown(), panels: drawn(panels), across: 2}.writeWith(a, t.page, throughputPart, t.out)
 }
 
-// findProgram returns the path of the executable of mustlink, by its name, in a folder or in PATH; "" if none is given and none found.
+// findProgram returns the path of the executable of mustlink, by its name, in a folder or in PATH;
+// "" if none is given and none found.
 func findProgram(given, folder string) (string, error) {
 	if given != "" {
 		path, err := exec.LookPath(given)

@@ -84,7 +84,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestHindsight: the page and the figures, from one state file; a rule with an incumbent is one of the systems.
+// TestHindsight: the page and the figures, from one state file; a rule with an incumbent is one of
+// the systems.
 func TestHindsight(t *testing.T) {
 	t.Setenv(dataVariable, "")
 	dir := t.TempDir()
