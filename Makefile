@@ -116,7 +116,7 @@ STREAMROWS ?= 100000000
 BUILDS = $(BIN)/mustlink-bench-default,$(BIN)/mustlink-bench-netlib,$(BIN)/mustlink-bench-purego
 PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
 
-bench-performance: builds ## measure methods, builds and throughput, and write these parts of docs/performance.md anew
+bench-performance: builds ## measure methods, builds and throughput, and write these parts of docs/performance.md again
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	$(BIN)/mustlink-bench-default methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
 	$(BIN)/mustlink-bench-default methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json

@@ -38,7 +38,7 @@ type throughputFlags struct {
 
 // pageFlag defines the flag of a page to fill.
 func pageFlag(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "page", "", "the page, a `FILE` .md, whose part about this is written anew, with the picture in "+pictures+" beside it")
+	f.StringVar(to, "page", "", "the page, a `FILE` .md, whose part about this is written again, with the picture in "+pictures+" beside it")
 }
 
 func newThroughput(a *app) *cobra.Command {
