@@ -87,16 +87,18 @@ bench: ## run the Go benchmarks of every package
 # The first Python that has scikit-learn; Debian's own is the second choice.
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 2>/dev/null && echo $$p && break; done)
 
-# The laboratory is a module of its own, which has dependencies of its own. LAB_TAGS=netlib tests it on OpenBLAS.
+# The laboratory is a module of its own, which has dependencies of its own. LAB_TAGS=netlib tests
+# it on OpenBLAS.
 LABORATORY = bench
-LAB_TAGS  ?=
+LAB_TAGS     ?=
+LAB_PACKAGES ?= ./...
 LAB_BUILD  = cd $(LABORATORY) && $(GO) build -o $(CURDIR)/$(BIN)
 
 bench-build: ## build bin/mustlink-bench, the measurements: netlib or default, as make build
 	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench
 
 test-bench: ## test the laboratory, default build
-	cd $(LABORATORY) && $(GO) test -vet=off $(if $(LAB_TAGS),-tags $(LAB_TAGS)) ./...
+	cd $(LABORATORY) && $(GO) test -vet=off $(if $(LAB_TAGS),-tags $(LAB_TAGS)) $(LAB_PACKAGES)
 
 lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint looks at its formatting
 	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
@@ -115,7 +117,7 @@ STREAMROWS ?= 100000000
 BUILDS = $(BIN)/mustlink-bench-default,$(BIN)/mustlink-bench-netlib,$(BIN)/mustlink-bench-purego
 PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
 
-bench-performance: builds ## measure methods, builds and throughput, and write these parts of docs/performance.md anew
+bench-performance: builds ## measure methods, builds and throughput, and write these parts of docs/performance.md again
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	$(BIN)/mustlink-bench-default methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
 	$(BIN)/mustlink-bench-default methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json

@@ -23,7 +23,7 @@ func checkPage(c *session.Checks, path, part string) {
 	}
 }
 
-// fillPage writes a part of the page at path anew.
+// fillPage writes a part of the page at path again.
 func fillPage(path, part, text string, write func(path, text string) error) error {
 	old, err := os.ReadFile(path)
 	if err != nil {

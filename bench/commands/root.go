@@ -1,5 +1,5 @@
-// Package commands is the command line of the laboratory, mustlink-bench: flags, files and progress of the measurements that the other
-// packages of this module make.
+// Package commands is the command line of the laboratory, mustlink-bench: flags, files and progress
+// of the measurements that the other packages of this module make.
 package commands
 
 import (

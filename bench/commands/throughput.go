@@ -38,7 +38,7 @@ type throughputFlags struct {
 
 // pageFlag defines the flag of a page to fill.
 func pageFlag(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "page", "", "the page, a `FILE` .md, whose part about this is written anew, with the picture in "+pictures+" beside it")
+	f.StringVar(to, "page", "", "the page, a `FILE` .md, whose part about this is written again, with the picture in "+pictures+" beside it")
 }
 
 func newThroughput(a *app) *cobra.Command {
@@ -127,7 +127,8 @@ func (a *app) runThroughput(cmd *cobra.Command, t *throughputFlags) error {
 	return product{numbers: r, text: r.Setup.Markdown() + found.Markdown(), panels: drawn(panels), across: 2}.writeWith(a, t.page, throughputPart, t.out)
 }
 
-// findProgram returns the path of the executable of mustlink, by its name, in a folder or in PATH; "" if none is given and none found.
+// findProgram returns the path of the executable of mustlink, by its name, in a folder or in PATH;
+// "" if none is given and none found.
 func findProgram(given, folder string) (string, error) {
 	if given != "" {
 		path, err := exec.LookPath(given)

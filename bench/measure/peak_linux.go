@@ -5,8 +5,9 @@ import (
 	"syscall"
 )
 
-// PeakOf returns the most memory that a process which has ended had in RAM at a time, in bytes, 0 if that is not known. A process
-// begins as a copy of the one that starts it, and so it is at least what that one ever had.
+// PeakOf returns the most memory that a process which has ended had in RAM at a time, in bytes, 0
+// if that is not known. A process begins as a copy of the one that starts it, and so it is at least
+// what that one ever had.
 func PeakOf(ended *os.ProcessState) int64 {
 	if r, ok := ended.SysUsage().(*syscall.Rusage); ok {
 		return int64(r.Maxrss) << 10 // KiB

@@ -84,15 +84,22 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestHindsight: the page and the figures, from one state file; a rule with an incumbent is one of the systems.
-func TestHindsight(t *testing.T) {
-	t.Setenv(dataVariable, "")
-	dir := t.TempDir()
+// writeIris makes a set of two classes that takes the place of iris.
+func writeIris(t *testing.T, dir string) {
+	t.Helper()
 	text := "x,y,label\n"
 	for i := range 60 {
 		text += fmt.Sprintf("%d,%d,%c\n", i%20, i*i%17+i%2*30, 'a'+rune(i%2))
 	}
 	clitest.Write(t, dir, "iris.csv", text)
+}
+
+// TestHindsight: the page and the figures, from one state file; a rule with an incumbent is one of
+// the systems.
+func TestHindsight(t *testing.T) {
+	t.Setenv(dataVariable, "")
+	dir := t.TempDir()
+	writeIris(t, dir)
 	line := []string{"hindsight", "--data", ".", "--sets", "iris", "--methods", "select criterion=agreement methods=itml incumbent=itml,itml", "--repetitions", "1", "--state", "s", "-q", "-o"}
 	bench.RunArgs(t, dir, append(line, "h.md")...)
 	page := clitest.Read(t, dir, "h.md")
@@ -135,11 +142,7 @@ func TestSuggest(t *testing.T) {
 func TestWrong(t *testing.T) {
 	t.Setenv(dataVariable, "")
 	dir := t.TempDir()
-	text := "x,y,label\n"
-	for i := range 60 {
-		text += fmt.Sprintf("%d,%d,%c\n", i%20, i*i%17+i%2*30, 'a'+rune(i%2))
-	}
-	clitest.Write(t, dir, "iris.csv", text)
+	writeIris(t, dir)
 	const line = "wrong --data . --sets iris --methods rca,itml --repetitions 1 --state s -q -o "
 	bench.RunOK(t, dir, line+"w.md")
 	page := clitest.Read(t, dir, "w.md")

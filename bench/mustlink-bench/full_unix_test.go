@@ -28,8 +28,8 @@ func wantFailure(t *testing.T, o clitest.Outcome, words ...string) {
 	}
 }
 
-// TestNoRoom: a command that may not write a byte (a limit on the size of files stands for a disk that is full, and needs no
-// privilege) fails and leaves the old file.
+// TestNoRoom: a command that may not write a byte (a limit on the size of files stands for a disk
+// that is full, and needs no privilege) fails and leaves the old file.
 func TestNoRoom(t *testing.T) {
 	const old = "what was there\n"
 	for line, name := range map[string]string{
@@ -66,8 +66,8 @@ func TestFullDevice(t *testing.T) {
 	}
 }
 
-// TestFullDisk: on a file system that is full, a file of finished work that a command goes on with keeps what it has, and one that
-// it writes is not left.
+// TestFullDisk: on a file system that is full, a file of finished work that a command goes on with
+// keeps what it has, and one that it writes is not left.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	disk := smallDisk(t, dir)

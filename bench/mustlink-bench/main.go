@@ -1,7 +1,9 @@
-// Command mustlink-bench measures mustlink: tables and figures of the papers with our numbers beside the printed ones, comparisons
-// of all methods on all data sets, speed beside other libraries, and long loads.
+// Command mustlink-bench measures mustlink: tables and figures of the papers with our numbers
+// beside the printed ones, comparisons of all methods on all data sets, speed beside other
+// libraries, and long loads.
 //
-// Environment: MUSTLINK_DATA is the folder of data sets; MUSTLINK_BACKEND and MUSTLINK_SIMD choose the linear algebra.
+// Environment: MUSTLINK_DATA is the folder of data sets; MUSTLINK_BACKEND and MUSTLINK_SIMD choose
+// the linear algebra.
 //
 // Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
 package main

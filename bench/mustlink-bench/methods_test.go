@@ -98,7 +98,8 @@ func TestMethodsBuilds(t *testing.T) {
 	}
 }
 
-// TestMethodsInterrupted: an interrupt ends fits here and in other builds, leaves no processes waiting, and what is finished is kept.
+// TestMethodsInterrupted: an interrupt ends fits here and in other builds, leaves no processes
+// waiting, and what is finished is kept.
 func TestMethodsInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts between processes")

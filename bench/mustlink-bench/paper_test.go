@@ -36,8 +36,8 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// TestPaperData: a table on data sets asks for their folder and names the file that the
-// folder lacks; --data goes before the variable.
+// TestPaperData: a table on data sets asks for their folder and names the file that is
+// missing in the folder; --data goes before the variable.
 func TestPaperData(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {

@@ -63,7 +63,8 @@ func TestSoakBadInput(t *testing.T) {
 	}
 }
 
-// TestBuilds: a digest of this build against itself differs nowhere; what is none is refused by name.
+// TestBuilds: a digest of this build against itself differs nowhere; what is none is refused by
+// name.
 func TestBuilds(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "a.json", bench.RunOK(t, dir, "builds -q").Stdout)

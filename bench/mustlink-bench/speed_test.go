@@ -54,7 +54,8 @@ func TestSpeedBadInput(t *testing.T) {
 	}
 }
 
-// TestWithoutCLibrary: a build without it says what it is built from, whichever way it is asked for.
+// TestWithoutCLibrary: a build without it says what it is built from, whichever way it is asked
+// for.
 func TestWithoutCLibrary(t *testing.T) {
 	if strings.Contains(clitest.Tags(), "netlib") {
 		t.Skip("this build has it")
@@ -66,7 +67,8 @@ func TestWithoutCLibrary(t *testing.T) {
 	bench.WantInputErrorOf(t, cmd, "MUSTLINK_BACKEND", "OpenBLAS and LAPACKE", "-tags netlib")
 }
 
-// TestWithoutPeers: a Python without the packages is one line that says how to get them, and a failure.
+// TestWithoutPeers: a Python without the packages is one line that says how to get them, and a
+// failure.
 func TestWithoutPeers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an interpreter is a script here")

@@ -15,7 +15,8 @@ import (
 
 const tinyThroughput = " --rounds 1 --rows 300 --stream-rows 20000 --csv-size 20kB --min-time 5ms -q"
 
-// TestThroughput: every case has its table, on the page too, with the peak of memory where it is known, and no file is left.
+// TestThroughput: every case has its table, on the page too, with the peak of memory where it is
+// known, and no file is left.
 func TestThroughput(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the clock stands still for milliseconds, longer than the small works take")
@@ -98,7 +99,8 @@ func TestThroughputBadInput(t *testing.T) {
 	}
 }
 
-// TestThroughputWithoutMustlink: the cases that need the program say how to build it where it is not found, the others do without.
+// TestThroughputWithoutMustlink: the cases that need the program say how to build it where it is
+// not found, the others do without.
 func TestThroughputWithoutMustlink(t *testing.T) {
 	dir := t.TempDir()
 	in := func(arguments string) *exec.Cmd {
@@ -112,7 +114,8 @@ func TestThroughputWithoutMustlink(t *testing.T) {
 	}
 }
 
-// TestTime: a command's own output stays what it is, and what it took goes to standard error or to a file.
+// TestTime: a command's own output stays what it is, and what it took goes to standard error or to
+// a file.
 func TestTime(t *testing.T) {
 	dir := t.TempDir()
 	program := mustlink(t)

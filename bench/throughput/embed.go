@@ -183,8 +183,8 @@ func sendNPY(ctx context.Context, w io.Writer, rows int) error {
 	return nil
 }
 
-// timed runs a command of the program and returns what it took, from its start to its end. A small process, the timer, starts it,
-// because the memory of the one that starts it counts as its own.
+// timed runs a command of the program and returns what it took, from its start to its end. A small
+// process, the timer, starts it, because the memory of the one that starts it counts as its own.
 func (o *Options) timed(ctx context.Context, folder string, feed func(io.Writer) error, command ...string) (c Command, err error) {
 	report := filepath.Join(folder, "time.json")
 	threads := strconv.Itoa(o.Threads)

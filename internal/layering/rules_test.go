@@ -10,8 +10,8 @@ import (
 // Module is the path of the module that is checked.
 const Module = "github.com/mustlink/mustlink"
 
-// The floors, lowest first. A program may import everything below it. The laboratory, bench/, is a module of its
-// own that stands on this one: nothing here imports it, and it imports no program.
+// The floors, lowest first. A program may import everything below it. The laboratory, bench/, is a
+// module of its own that stands on this one: nothing here imports it, and it imports no program.
 const (
 	floorAsm = iota
 	floorBlas

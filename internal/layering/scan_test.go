@@ -16,8 +16,8 @@ import (
 // out.
 func Scan(root fs.FS) (faults []string, files int, err error) { return walk(root, scanFile) }
 
-// ScanLaboratory reads every Go file of the laboratory, whose folder root is, and returns its imports of programs: it stands on
-// what they stand on, beside them.
+// ScanLaboratory reads every Go file of the laboratory, whose folder root is, and returns its
+// imports of programs: it stands on what they stand on, beside them.
 func ScanLaboratory(root fs.FS) (faults []string, files int, err error) {
 	return walk(root, scanLaboratoryFile)
 }

@@ -36,7 +36,8 @@ func writeManual(root *cobra.Command, folder string) error {
 
 func manualName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// manualPage writes a page in the macros of man(7). It has no date, so that equal sources make equal pages.
+// manualPage writes a page in the macros of man(7). It has no date, so that equal sources make
+// equal pages.
 func manualPage(w io.Writer, c *cobra.Command) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, ".TH %s %s \"\" \"mustlink\" \"mustlink manual\"\n", strings.ToUpper(manualName(c)), manualSection(c))

@@ -1,4 +1,5 @@
-// Package reference writes the help of a program's commands and topics as one page of Markdown, or as manual pages.
+// Package reference writes the help of a program's commands and topics as one page of Markdown, or
+// as manual pages.
 package reference
 
 import (
@@ -14,8 +15,9 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Command returns the hidden command that writes what the help of a program says in other forms, for makefiles. intro stands at the
-// head of the page of Markdown, which lists the topics and the commands that are also named.
+// Command returns the hidden command that writes what the help of a program says in other forms,
+// for makefiles. intro stands at the head of the page of Markdown, which lists the topics and the
+// commands that are also named.
 func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 	var markdown, man string
 	cmd := &cobra.Command{
@@ -68,7 +70,8 @@ func isTopic(cmd *cobra.Command) bool { return cmd.IsAdditionalHelpTopicCommand(
 // about returns the long text of a command, the short one where there is no other.
 func about(cmd *cobra.Command) string { return session.NameOr(cmd.Long, cmd.Short) }
 
-// flagText returns a flag with its letter and the name of its value, its description, and its default.
+// flagText returns a flag with its letter and the name of its value, its description, and its
+// default.
 func flagText(f *pflag.Flag) (name, usage, value string) {
 	kind, usage := pflag.UnquoteUsage(f)
 	name = "--" + f.Name

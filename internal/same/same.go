@@ -7,8 +7,8 @@ import (
 	"reflect"
 )
 
-// Diff returns where got first differs from want, "" if they are equal: reflect.DeepEqual, but floats are equal when their bits are,
-// so that NaN is equal to itself and 0 is not -0.
+// Diff returns where got first differs from want, "" if they are equal: reflect.DeepEqual, but
+// floats are equal when their bits are, so that NaN is equal to itself and 0 is not -0.
 func Diff(want, got any) string { return diff("", reflect.ValueOf(want), reflect.ValueOf(got)) }
 
 // diff compares two values at a place within the whole.

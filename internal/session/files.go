@@ -54,7 +54,8 @@ func OutputFormatFor(path, flag string) string {
 	return FormatFor(path, flag)
 }
 
-// MakeFolder creates the folder of an output, if there is one, but not those above it, and checks that it can be written to.
+// MakeFolder creates the folder of an output, if there is one, but not those above it, and checks
+// that it can be written to.
 func MakeFolder(path string) error {
 	if path == "" {
 		return nil

@@ -50,8 +50,8 @@ func (p pdf) FillString(face font.Face, at vg.Point, s string) {
 	p.Canvas.FillString(face, at, windows1252(s))
 }
 
-// recoverTypefaces makes an error of the panic with which the PDF canvas answers when it cannot prepare its typefaces in
-// the folder for temporary files.
+// recoverTypefaces makes an error of the panic with which the PDF canvas answers when it cannot
+// prepare its typefaces in the folder for temporary files.
 func recoverTypefaces(err *error) {
 	switch v := recover().(type) {
 	case nil:
@@ -89,8 +89,8 @@ var timeless = sync.OnceFunc(func() {
 	fpdf.SetDefaultModificationDate(time.Unix(0, 0).UTC())
 })
 
-// windows1252Extra are the characters of the code page from 0x80 to 0x9f, "?" where it has none. All others below 0x100 stand for
-// themselves.
+// windows1252Extra are the characters of the code page from 0x80 to 0x9f, "?" where it has none.
+// All others below 0x100 stand for themselves.
 const windows1252Extra = "€?‚ƒ„…†‡ˆ‰Š‹Œ?Ž??‘’“”•–—˜™š›œ?žŸ"
 
 // windows1252 writes a text in the code page, with "?" for what that does not have.
