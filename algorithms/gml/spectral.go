@@ -76,7 +76,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		for c := range alpha {
 			alpha[c] = max(alpha[c], least*alpha[0])
 		}
-		return linear.Places(b.Vectors, alpha)
+		return linear.Coordinates(b.Vectors, alpha)
 	}
 	g := coordinates()
 	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}); err != nil {

@@ -217,7 +217,7 @@ func places(found *eigen.Result) (blas.Matrix, error) {
 	if dims == 0 {
 		return blas.Matrix{}, fault.Data("", "all points came to be in one place: want points that differ, and fewer must-links")
 	}
-	return linear.Places(found.Vectors, found.Values[:dims]), nil
+	return linear.Coordinates(found.Vectors, found.Values[:dims]), nil
 }
 
 // Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use. Embed,

@@ -213,7 +213,7 @@ func placed(b *basis.Basis, alpha []float64) blas.Matrix {
 			kept, weights = append(kept, c), append(weights, a)
 		}
 	}
-	return linear.Places(b.Vectors.Select(kept), weights)
+	return linear.Coordinates(b.Vectors.Select(kept), weights)
 }
 
 // Model is a kernel of a graph and its extension to new points. It is immutable and safe for concurrent use. Embed,

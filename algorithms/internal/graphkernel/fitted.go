@@ -120,5 +120,5 @@ func OnAxes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return linear.Places(rows, w), nil
+	return linear.Coordinates(rows, w), nil
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Path fits the different values of a parameter, the largest first, and returns what of makes of the
-// model of each. Values that check refuses are an error before the first fit. Of a canceled context the
-// error says so.
+// model of each. The first value that check refuses is an error before any fit. Of a canceled context
+// the error says so.
 func Path[M, T any](ctx context.Context, method string, values []float64, check func(v float64) error, fit func(v float64) (M, error), of func(m M) (T, error)) ([]T, error) {
 	for _, v := range values {
 		if err := check(v); err != nil {

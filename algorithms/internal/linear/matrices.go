@@ -30,9 +30,9 @@ func Axes(ctx context.Context, eng *engine.Engine, a blas.Matrix, dims int) (bla
 	return out, nil
 }
 
-// Places returns coordinates whose inner products are U' diag(weights) U: column c, of n values, is row
+// Coordinates returns those whose inner products are U' diag(weights) U: column c, of n values, is row
 // c of U times the root of its weight. There is one column of zeros without weights.
-func Places(u blas.Matrix, weights []float64) blas.Matrix {
+func Coordinates(u blas.Matrix, weights []float64) blas.Matrix {
 	out := blas.NewMatrix(u.Cols, max(1, len(weights)))
 	for c, w := range weights {
 		root := math.Sqrt(w)
