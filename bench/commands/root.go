@@ -24,7 +24,7 @@ func Root(s *session.Session) *cobra.Command {
 		Use:   s.Name,
 		Short: "measure mustlink, or repeat the tables of the papers",
 		Long: `Run measurements: single operations, every method, what goes through in a second, the same work in NumPy and
-scikit-learn, or the tables of the papers with our figures beside the printed ones.
+scikit-learn, or the tables of the papers with our figures next to the printed ones.
 
 Data sets are files of the folder --data or $MUSTLINK_DATA; 'mustlink-bench paper list' says which.
 Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.

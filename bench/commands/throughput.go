@@ -56,7 +56,7 @@ func newThroughput(a *app) *cobra.Command {
   embed   rows of a .npy file through the embed command (kbeta, 500 landmarks, d = 784), with reading and writing
   single  the same with --precision single and, in turn, without it (extension=nystrom)
   csv     bytes of CSV that are parsed, on one core
-  stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its most memory
+  stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its maximum memory
 
 The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB for each of --rows.`,
 		Example: `  mustlink-bench throughput
@@ -74,7 +74,7 @@ The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB
 	t.csv = 64_000_000
 	f.Var(&t.csv, "csv-size", "about the `SIZE` of the CSV files")
 	f.DurationVar(&t.MinTime, "min-time", 0, "the `TIME` of fits in a round (default 1s)")
-	f.StringVar(&t.program, "mustlink", "", "the `EXECUTABLE` of mustlink that embeds (default the one beside this program or in PATH)")
+	f.StringVar(&t.program, "mustlink", "", "the `EXECUTABLE` of mustlink that embeds (default the one next to this program or in PATH)")
 	f.IntVar(&t.Threads, "threads", 0, "`NUMBER` of threads of embedding; 0: all processors")
 	f.StringVarP(&t.out, "output", "o", session.Stream, "the `FILE` to write, .md or .json; of fits also .png, .svg or .pdf")
 	pageFlag(f, &t.page)

@@ -20,9 +20,10 @@ func newTime(a *app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "time [-o FILE] -- COMMAND...",
-		Short: "run a command, and say how long it took and its most memory",
-		Long: `Run a command, such as one of mustlink, and say, on standard error, how long it took and the most memory that it had in RAM
-(known on Linux). With -o that goes to a file, as JSON. Memory counts from that of this program, some 20 MB, upwards.`,
+		Short: "run a command, and report its time and maximum memory",
+		Long: `Run a command, such as one of mustlink, and report on standard error how long it took and its maximum
+memory in RAM (known on Linux). With -o the report goes to a file, as JSON. The memory is at least that of
+this program, some 20 MB.`,
 		Example: `  mustlink-bench time -- mustlink embed model.mlk -i new.npy -o embedded.npy`,
 		Args:    usage.Positional(1, 1<<30, "a COMMAND to run"),
 		RunE: func(cmd *cobra.Command, args []string) error {

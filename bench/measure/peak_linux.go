@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// PeakOf returns the most memory that a process which has ended had in RAM at a time, in bytes, 0
+// PeakOf returns the maximum memory in RAM of a process that has ended, in bytes, 0
 // if that is not known. A process begins as a copy of the one that starts it, and so it is at least
 // what that one ever had.
 func PeakOf(ended *os.ProcessState) int64 {

@@ -90,7 +90,7 @@ func (o *Options) fill() error {
 	}
 	embeds := func(c string) bool { return c == embedCase || c == singleCase || c == streamCase }
 	if o.Program == "" && slices.ContainsFunc(o.Cases, embeds) {
-		return &fault.ParamError{Param: "program", Value: o.Program, Want: "the executable of mustlink, which is neither beside this program nor in PATH (make build builds it)"}
+		return &fault.ParamError{Param: "program", Value: o.Program, Want: "the executable of mustlink, which is neither next to this program nor in PATH (make build builds it)"}
 	}
 	return nil
 }
