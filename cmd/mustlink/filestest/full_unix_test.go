@@ -119,7 +119,7 @@ func TestNoRoom(t *testing.T) {
 
 // withoutRoom returns the command for a process that may not write to files.
 func withoutRoom(dir, line string) *exec.Cmd {
-	cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, harness.Binary()}, strings.Fields(line)...)...)
+	cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, harness.Command(dir).Path}, strings.Fields(line)...)...)
 	cmd.Dir = dir
 	return cmd
 }

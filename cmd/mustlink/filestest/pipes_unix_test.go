@@ -161,7 +161,7 @@ func TestClosedInput(t *testing.T) {
 	before := clitest.Names(t, dir)
 	for _, s := range streams {
 		t.Run(s.file, func(t *testing.T) {
-			cmd := exec.Command("sh", append([]string{"-c", `exec "$0" "$@" <&-`, harness.Binary()}, strings.Fields(s.line)...)...)
+			cmd := exec.Command("sh", append([]string{"-c", `exec "$0" "$@" <&-`, harness.Command(dir).Path}, strings.Fields(s.line)...)...)
 			cmd.Dir = dir
 			harness.WantInputError(t, dir, clitest.Finish(t, cmd), before, "standard input", "want")
 		})

@@ -23,9 +23,6 @@ var mustlink clitest.Program
 // Main builds the command from the folder source, runs the tests and returns their exit code.
 func Main(m *testing.M, source string) int { return clitest.Main(m, "mustlink", source, &mustlink) }
 
-// Binary returns the path of the command.
-func Binary() string { return mustlink.Path }
-
 // Command returns the command, to be run in dir.
 func Command(dir string, args ...string) *exec.Cmd { return mustlink.Command(dir, args...) }
 
