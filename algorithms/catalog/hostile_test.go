@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -63,7 +64,7 @@ func victims(t *testing.T) []victim {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		fitted, err := learner.Fit(context.Background(), newEngine(t), x, set)
+		fitted, err := learner.Fit(context.Background(), enginetest.New(t, 0), x, set)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -216,7 +217,7 @@ func repeat[T any](v []T, n int) []T {
 // input error, or the model that it gives can be used. What cannot mean anything (another type,
 // another number of dimensions, NaN, infinity, negative indices) is always refused.
 func TestDamagedTensors(t *testing.T) {
-	eng := newEngine(t)
+	eng := enginetest.New(t, 0)
 	tried, refused := 0, 0
 	for _, v := range victims(t) {
 		for _, name := range slices.Sorted(maps.Keys(v.file.Tensors)) {
@@ -329,7 +330,7 @@ func stack() string {
 // TestDamagedHeaders: every number, text and object of the header is replaced by what may not stand
 // there. The file is refused with an input error, or the model can be used.
 func TestDamagedHeaders(t *testing.T) {
-	eng := newEngine(t)
+	eng := enginetest.New(t, 0)
 	tried, refused := 0, 0
 	for _, v := range victims(t) {
 		text, err := json.Marshal(v.file.Header)

@@ -72,7 +72,7 @@ var changes = []struct {
 func TestMethodsFollowThePoints(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, labels := blobs(30, 3, 12)
-	set := sampled(t, labels, 20, 20)
+	set := enginetest.Drawn(t, labels, 20, 20, 1)
 	for _, method := range catalogtest.Methods() {
 		want := squared(t, eng, method, x, set)
 		for _, c := range changes {
@@ -94,7 +94,7 @@ func TestMethodsDoNotSeeTheOrderOfPoints(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	const n = 30
 	x, labels := blobs(n, 3, 12)
-	set := sampled(t, labels, 20, 20)
+	set := enginetest.Drawn(t, labels, 20, 20, 1)
 	order, place := rand.New(rand.NewPCG(3, 3)).Perm(n), make([]int, n)
 	for i, r := range order { // row i is what was row r
 		place[r] = i

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -39,8 +40,8 @@ func learnedKernel(t *testing.T, eng *engine.Engine, spec kernel.Spec, x points.
 // that the pure-Go build has, is among them, so a netlib build compares the three builds.
 func agree(t *testing.T, name string, text string, x points.Points, s *links.Set) {
 	t.Helper()
-	reference := openEngine(t, "gonum", 2)
-	spec, err := bandwidth.Resolve(context.Background(), reference, parse(t, text), x)
+	reference := enginetest.With(t, engine.Options{Workers: 2, Backend: enginetest.Backend(t, "gonum", 2)})
+	spec, err := bandwidth.Resolve(context.Background(), reference, enginetest.Spec(t, text), x)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

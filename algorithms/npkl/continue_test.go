@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -23,7 +24,7 @@ func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
 	n := rapid.IntRange(20, 60).Draw(t, "n")
-	x, labels, set := blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+	x, labels, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 	more, err := links.SampleByCount(labels, 3, 4, rapid.Uint64().Draw(t, "more"))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func addLinksProperty(t *rapid.T) {
 	l.Params.Tol, l.Params.MaxIter = 1e-9, 20000
 	l.Params.Plan = rapid.SampledFrom([]Plan{Whole, Boundary}).Draw(t, "plan")
 	f := &model.File{}
-	if err := fitted(t, l, x, set).Encode(f); err != nil {
+	if err := fittest.Fit[*Model](t, l, x, set).Encode(f); err != nil {
 		t.Fatal(err)
 	}
 	m, err := Decode(f)
@@ -49,7 +50,7 @@ func addLinksProperty(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fitted(t, l, x, all)
+	want := fittest.Fit[*Model](t, l, x, all)
 	if !got.Certified() || !want.Certified() || math.Abs(got.Objective()-want.Objective()) > 1e-7*want.Objective() {
 		t.Fatalf("objective %.12g, %q; of a fit with all links %.12g, %q", got.Objective(), got.Status().Message, want.Objective(), want.Status().Message)
 	}
@@ -66,7 +67,7 @@ func TestAddLinksIsWarm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
 	added, err := m.AddLinks(context.Background(), enginetest.New(t, 0), x, few)
 	if err != nil {
 		t.Fatal(err)
@@ -77,9 +78,9 @@ func TestAddLinksIsWarm(t *testing.T) {
 }
 
 func TestAddLinksRejects(t *testing.T) {
-	x, _, set := blobs(t, 30, 3, 5, 1)
+	x, _, set := enginetest.Blobs(t, 30, 3, 5, 1)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
 	first := set.Must()[0]
 	first.Sign = links.Cannot
 	against, err := links.New(30, []links.Link{first})
@@ -95,7 +96,7 @@ func TestAddLinksRejects(t *testing.T) {
 	}{
 		"other points":       {m, x.Select([]int{1, 2, 3}), set},
 		"contradiction":      {m, x, against},
-		"given similarities": {fitted(t, given, x, set), x, set},
+		"given similarities": {fittest.Fit[*Model](t, given, x, set), x, set},
 	} {
 		if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)

@@ -58,7 +58,7 @@ var engineRank = map[string]int{
 	"engine/dataset":             3,
 	parquet:                      4,
 	"engine":                     engineRoot,
-	"engine/enginetest":          6,
+	"engine/enginetest":          10,
 	"engine/sparse":              6,
 	"engine/kernel":              7,
 	"engine/graph":               8,

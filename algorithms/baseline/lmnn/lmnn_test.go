@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -63,11 +64,7 @@ func fromLabels(t testing.TB, labels []string) *links.Set {
 
 func fit(t testing.TB, x *points.Dense, set *links.Set, p Params) *Model {
 	t.Helper()
-	m, err := Learner{Params: p}.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
+	return fittest.Fit[*Model](t, Learner{Params: p}, x, set)
 }
 
 // bruteForce is the objective of the metric M = W'W, and its gradient with respect to M, by the sums
