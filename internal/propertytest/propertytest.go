@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mustlink/mustlink/internal/race"
 	"pgregory.net/rapid"
 )
 
@@ -26,9 +27,7 @@ var flags = sync.OnceFunc(func() {
 	if os.Getenv(Draws) != "random" {
 		set("rapid.seed", "0", "1")
 	}
-	if checks > 0 {
-		set("rapid.checks", "100", strconv.Itoa(checks))
-	}
+	set("rapid.checks", "100", strconv.Itoa(race.Fewer(100)))
 })
 
 // set changes a flag that has its default.
