@@ -172,7 +172,7 @@ func shapes(t testing.TB) []ordeal {
 	out = append(out, ordeal{name: "equal blobs", x: equal, set: enginetest.Drawn(t, labels, 10, 10, 1)})
 	flat, labels := blobs(20, 1, 3)
 	out = append(out, ordeal{name: "one feature", x: flat, set: enginetest.Drawn(t, labels, 10, 10, 1)})
-	wide, labels := blobs(100, 10000, 4)
+	wide, labels := blobs(40, 10000, 4)
 	return append(out, ordeal{name: "10,000 features", x: wide, set: enginetest.Drawn(t, labels, 30, 30, 1)})
 }
 

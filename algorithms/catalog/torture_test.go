@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // draws is the number of random inputs of each method; MUSTLINK_TORTURE multiplies it.
@@ -36,7 +37,7 @@ func TestTortureNamed(t *testing.T) {
 	for _, method := range catalogtest.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
 			fits := 0
-			for _, p := range cases {
+			for _, p := range race.Part(cases) {
 				if p.large && method.Small {
 					continue
 				}
@@ -59,7 +60,7 @@ func TestTortureDrawn(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	for _, method := range catalogtest.Methods() {
 		t.Run(method.Name, func(t *testing.T) {
-			fits, total := 0, draws*more(t)
+			fits, total := 0, race.Fewer(draws)*more(t)
 			for k := range total {
 				own := fnv.New64a()
 				fmt.Fprint(own, method.Name)

@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // learnedKernel returns kt on all of x by one backend, without the embedding, whose
@@ -128,7 +129,7 @@ func TestBackendsAgreeOnData(t *testing.T) {
 		}
 		n := d.Points.Len()
 		// A build without netlib has less to compare: it leaves the large sets to the other.
-		if n > 2500 || n > 1000 && backends.Default() != "netlib" || n > 500 && testing.Short() {
+		if n > 2500 || n > 700 && backends.Default() != "netlib" || n > 500 && testing.Short() || n > 200 && race.Enabled {
 			continue
 		}
 		tried++

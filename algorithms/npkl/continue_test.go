@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // Links that are added to a fitted model, read from its file, bring it to the optimum that a fit of all
@@ -58,11 +59,8 @@ func addLinksProperty(t *rapid.T) {
 
 // A few more links take fewer sweeps than all of them from the beginning.
 func TestAddLinksIsWarm(t *testing.T) {
-	x, labels := clouds(1500, 5, 4)
-	set, err := links.SampleByCount(labels, 700, 700, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, labels := clouds(race.Fewer(1500), 5, 4)
+	set := enginetest.Drawn(t, labels, race.Fewer(700), race.Fewer(700), 1)
 	few, err := links.SampleByCount(labels, 3, 3, 2)
 	if err != nil {
 		t.Fatal(err)

@@ -14,13 +14,14 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // Every C on the path has the certified optimum that a fit by itself finds: the same objective and distances, from weights that
 // leave nothing but 0 to weights that meet every link.
 func TestPathIsTheFits(t *testing.T) {
 	values := []float64{30, 0.01, 1, 3, 1, 100}
-	propertytest.Check(t, func(rt *rapid.T) {
+	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
 		n := rapid.IntRange(20, 60).Draw(rt, "n")
 		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
@@ -96,11 +97,8 @@ func TestPathDistances(t *testing.T) {
 
 // From one value to the next fewer sweeps are left than from the beginning.
 func TestPathIsWarm(t *testing.T) {
-	x, labels := clouds(1500, 5, 4)
-	set, err := links.SampleByCount(labels, 300, 300, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, labels := clouds(race.Fewer(700), 5, 4)
+	set := enginetest.Drawn(t, labels, race.Fewer(150), race.Fewer(150), 1)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	l := Learner{Params: DefaultParams()}
 	path, err := l.FitPath(ctx, eng, x, set)

@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // drawn makes a learner on one of the graphs.
@@ -148,7 +149,7 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := Learner{Params: DefaultParams()}
-	l.Params.MaxIter, l.Params.Plan = 25, Whole
+	l.Params.MaxIter, l.Params.Plan = race.Fewer(10), Whole
 	for _, g := range []graphkernel.Graph{KNN, Dense} {
 		l.Params.Graph = g
 		var first []float64

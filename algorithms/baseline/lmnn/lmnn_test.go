@@ -24,6 +24,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // wholeSpace returns parameters that learn in all directions.
@@ -236,6 +237,7 @@ func TestGradient(t *testing.T) {
 // tolerance says. The bound is f(M') >= f(M) + <G, M' - M>, minimised over M' by projected
 // subgradients from several places.
 func TestIsOptimal(t *testing.T) {
+	race.Skip(t, "thousands of steps by plain loops: TestWorkersAndUnits fits as well")
 	x, labels := labelled(50, 3, 3, 0.8, 11)
 	p := wholeSpace()
 	p.Tol, p.MaxIter = 1e-8, 2000
