@@ -192,7 +192,7 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 		t.Errorf("%s never looks at its context", what)
 	}
 	stopped := 0
-	for _, k := range some(whole.Looks(), race.Fewer(100)) {
+	for _, k := range some(whole.Looks(), race.Fewer(60)) {
 		ctx := enginetest.StopAt(k)
 		err := f(ctx)
 		if !ctx.Stopped() { // the looks of several workers are not always as many
