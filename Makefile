@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fuzz bench bench-micro bench-peers bench-performance generate cover soak builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python wheel python-methods lib-figures build-beam test-beam lint-beam bench-beam
+.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python wheel python-methods lib-figures build-beam test-beam lint-beam bench-beam
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,15 +28,20 @@ build: ## build bin/mustlink: netlib when pkg-config finds openblas and lapacke,
 	@echo "mustlink: $(if $(BUILD_TAGS),$(BUILD_TAGS) build (OpenBLAS and LAPACKE through pkg-config),default build (Go and assembly, no C library))"
 	$(GO) build $(TAGFLAG) -o $(BIN)/mustlink ./cmd/mustlink
 
+# make lint vets all three builds, and looks whether what is generated is fresh.
 test: ## test the default build
-	$(GO) test ./...
+	$(GO) test -vet=off ./...
 
-# make lint vets all three builds; for make test Go itself does.
-test-netlib: ## test the build on OpenBLAS and LAPACKE
-	$(GO) test -vet=off -tags netlib ./...
+# The packages whose tests stand on the kernels or on the backends, but those of files, pipes and messages (filestest). The others are
+# the same in every build: make test tests them.
+COMPUTING = list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | grep -v '/filestest\.test ' | \
+	sed -nE 's,^([^ ]+)\.test .*github\.com/mustlink/mustlink/(asm|blas)([ /].*)?$$,\1,p'
 
-test-purego: ## test the build without assembly and without cgo
-	$(PUREGO) test -vet=off $(PURETAGS) ./...
+test-netlib: ## test what computes in the build on OpenBLAS and LAPACKE
+	$(GO) test -vet=off -tags netlib $$($(GO) $(COMPUTING))
+
+test-purego: ## test what computes in the build without assembly and without cgo
+	$(PUREGO) test -vet=off $(PURETAGS) $$($(PUREGO) $(COMPUTING))
 
 test-all: test test-netlib test-purego ## test all three builds
 
@@ -46,14 +51,12 @@ QEMU ?= qemu-aarch64-static
 test-arm64: ## test the kernels for arm64 and the products on them, under emulation
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test $(if $(QEMU),-exec $(QEMU)) ./asm/... ./blas/tile
 
-# Left out: what starts no goroutines, such as the damage of files; and what takes minutes there and shares memory as other tests do: the
-# torture of numbers, tables of papers, comparisons of backends and of methods.
-RACESKIP = ^Test(Backend$$|StoredInSingle|EmbedSingle|SparseFromEndToEnd|MethodsDoNotSee|MethodsFollow|DenseCannotLinksAre|LloydEquals|PenalizedBadInput|Torture|Damage|Lu|Hu|Yeung|Planted|Reweighted|Crowd|IsOptimal|IsTheSemidefinite|TurnedDirections|AddLinksIsWarm|PathIs|FamiliesAre|ClustersOfOddPoints|BackendsAgreeOnData|RowsDoNotDependOnTheBlock)
+# Tests choose smaller problems, and fewer of them, by package internal/race.
 RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum)
 
 race: ## run the tests of what starts goroutines under the race detector, on fewer problems
-	$(GO) test -race -vet=off -skip '$(RACESKIP)' $(RACEPACKAGES)
-	cd $(LABORATORY) && $(GO) test -race -vet=off -skip '$(RACESKIP)' ./paper ./soak
+	$(GO) test -race -vet=off $(RACEPACKAGES)
+	cd $(LABORATORY) && $(GO) test -race -vet=off ./paper ./soak
 
 # Ordinary runs draw the same problems every time.
 PROPERTYCOUNT ?= 10
@@ -71,7 +74,10 @@ vet:
 	$(GO) vet -tags netlib $(TAGGED)
 	$(PUREGO) vet $(PURETAGS) $(TAGGED)
 
-lint: vet ## gofmt, vet (three builds), staticcheck
+fresh: ## what is generated and committed is what its generator writes: assembly, api/v1.txt, docs/cli.md, the Python estimators
+	@GO=$(GO) .ci/fresh
+
+lint: vet fresh ## gofmt, vet (three builds), generated files, staticcheck
 	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt -s would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
@@ -181,7 +187,7 @@ test-python: build-lib ## test the Python package with that library, beside the 
 	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python MUSTLINK_COMMAND=$(CURDIR)/$(LIB)/mustlink $(PYTHON) -m unittest discover -t . -s tests
 
 python-methods: ## write the estimators of the Python package anew, after a change in the catalog
-	$(GO) test -count=1 ./$(LIBRARY_SOURCE)/internal/pygen -update
+	$(GO) run ./$(LIBRARY_SOURCE)/internal/pygen $(LIBRARY_SOURCE)/python/mustlink/_estimators.py
 
 # pip takes nothing from a network here: setuptools and wheel must be installed (Debian: python3-wheel python3-pip).
 wheel: build-lib ## build bin/wheel/mustlink-*.whl, which holds the library, and try it from an empty folder
@@ -220,7 +226,7 @@ builds-differ: builds ## print how far the results of the three builds are from 
 	@$(BIN)/mustlink-bench-default builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
 
 api: ## write api/v1.txt, the promised names of the library
-	$(GO) test -count=1 ./internal/apilist -update
+	$(GO) run ./internal/apilist api/v1.txt
 	@git --no-pager diff --stat -- api
 
 vuln: ## known vulnerabilities in what the code calls; code 3 when the database is not reached

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -19,7 +20,7 @@ func cached(t *testing.T, limit int64) (*engine.Engine, *engine.Cache) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newEngine(t, engine.Options{Workers: 2, Cache: c}), c
+	return enginetest.With(t, engine.Options{Workers: 2, Cache: c}), c
 }
 
 func keyOf(n int) func() engine.CacheKey {
@@ -134,7 +135,7 @@ func TestCachedForgetsFailures(t *testing.T) {
 
 // An engine without a cache gets one to share, another keeps its own.
 func TestSharing(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	shared, err := eng.Sharing(1 << 20)
 	if err != nil || shared.Cache() == nil || eng.Cache() != nil {
 		t.Fatalf("cache %v of an engine with %v: %v", shared.Cache(), eng.Cache(), err)

@@ -16,23 +16,18 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/gonum"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func newEngine(t testing.TB, o engine.Options) *engine.Engine {
-	t.Helper()
-	e, err := engine.New(o)
+func TestNewDefaults(t *testing.T) {
+	e, err := engine.New(engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
-}
-
-func TestNewDefaults(t *testing.T) {
-	e := newEngine(t, engine.Options{})
 	if e.Backend() == nil || e.Workers() != runtime.GOMAXPROCS(0) || e.MemoryLimit() != 0 {
 		t.Errorf("backend %v, workers %d, limit %d", e.Backend(), e.Workers(), e.MemoryLimit())
 	}
@@ -40,7 +35,7 @@ func TestNewDefaults(t *testing.T) {
 
 func TestNewKeepsWhatIsGiven(t *testing.T) {
 	b := gonum.New(nil)
-	e := newEngine(t, engine.Options{Backend: b, Workers: 3, MemoryLimit: 100})
+	e := enginetest.With(t, engine.Options{Backend: b, Workers: 3, MemoryLimit: 100})
 	if e.Backend().Name() != "gonum" || e.Workers() != 3 || e.MemoryLimit() != 100 {
 		t.Errorf("got %s, %d, %d", e.Backend().Name(), e.Workers(), e.MemoryLimit())
 	}
@@ -57,8 +52,8 @@ func TestNewRejects(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	limited := newEngine(t, engine.Options{MemoryLimit: 8 << 30})
-	free := newEngine(t, engine.Options{})
+	limited := enginetest.With(t, engine.Options{MemoryLimit: 8 << 30})
+	free := enginetest.New(t, 0)
 	cases := []struct {
 		name  string
 		eng   *engine.Engine
@@ -103,7 +98,7 @@ func TestMatrixBytes(t *testing.T) {
 // A matrix past the size for huge pages must be zero, compact and writable to both ends, and
 // survive collections while the advice is in force.
 func TestNewMatrixHuge(t *testing.T) {
-	e := newEngine(t, engine.Options{})
+	e := enginetest.New(t, 0)
 	for _, n := range []int{0, 1, 100, 723, 724, 725, 1100} { // 724^2 doubles are just below 4 MiB
 		m := e.NewMatrix(n, n)
 		if m.Rows != n || m.Cols != n || m.Stride != max(1, n) {
@@ -125,7 +120,7 @@ func TestNewMatrixHuge(t *testing.T) {
 }
 
 func TestScratchIsReused(t *testing.T) {
-	e := newEngine(t, engine.Options{})
+	e := enginetest.New(t, 0)
 	a := e.GetMatrix(10, 10)
 	first := &a.Data[0]
 	e.PutMatrix(a)
@@ -143,7 +138,7 @@ func TestScratchIsReused(t *testing.T) {
 }
 
 func TestScratchDoesNotAllocate(t *testing.T) {
-	e := newEngine(t, engine.Options{})
+	e := enginetest.New(t, 0)
 	e.PutMatrix(e.GetMatrix(50, 50))
 	if n := testing.AllocsPerRun(100, func() { e.PutMatrix(e.GetMatrix(50, 50)) }); n != 0 {
 		t.Errorf("%v allocations a call, want 0", n)
@@ -151,7 +146,7 @@ func TestScratchDoesNotAllocate(t *testing.T) {
 }
 
 func TestScratchIsBounded(t *testing.T) {
-	e := newEngine(t, engine.Options{})
+	e := enginetest.New(t, 0)
 	var all []blas.Matrix
 	for range 100 {
 		all = append(all, e.GetMatrix(1, 1000))
@@ -211,7 +206,7 @@ func TestForCovers(t *testing.T) {
 func TestForLowestError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, workers := range []int{1, 2, 7} {
-		e := newEngine(t, engine.Options{Workers: workers})
+		e := enginetest.New(t, workers)
 		for range 50 {
 			lowest := rng.IntN(40)
 			errs := map[int]error{}
@@ -233,7 +228,7 @@ func TestForLowestError(t *testing.T) {
 
 func TestForCancel(t *testing.T) {
 	for _, workers := range []int{1, 4} {
-		e := newEngine(t, engine.Options{Workers: workers})
+		e := enginetest.New(t, workers)
 		ctx, cancel := context.WithCancel(t.Context())
 		var ran atomic.Int32
 		err := e.For(ctx, 1000, 1, func(int, int) error {
@@ -259,7 +254,7 @@ func TestForCancel(t *testing.T) {
 func TestForPanic(t *testing.T) {
 	cause := errors.New("the cause")
 	for _, workers := range []int{1, 3} {
-		e := newEngine(t, engine.Options{Workers: workers})
+		e := enginetest.New(t, workers)
 		func() {
 			defer func() {
 				p, ok := recover().(*engine.Panic)
@@ -282,7 +277,7 @@ func TestForPanic(t *testing.T) {
 func blowUp(v any) { panic(v) }
 
 func TestForGoexit(t *testing.T) {
-	e := newEngine(t, engine.Options{Workers: 2})
+	e := enginetest.New(t, 2)
 	defer func() {
 		if p, ok := recover().(*engine.Panic); !ok || !strings.Contains(p.Error(), "Goexit") {
 			t.Errorf("recovered %v", p)
@@ -298,12 +293,12 @@ func TestForBlockPanics(t *testing.T) {
 			t.Error("block = 0 was accepted")
 		}
 	}()
-	_ = newEngine(t, engine.Options{}).For(t.Context(), 1, 0, nil)
+	_ = enginetest.New(t, 0).For(t.Context(), 1, 0, nil)
 }
 
 // The helpers pass through to the backend and add ctx and memory.
 func TestFactorisations(t *testing.T) {
-	e := newEngine(t, engine.Options{MemoryLimit: 1000})
+	e := enginetest.With(t, engine.Options{MemoryLimit: 1000})
 	a := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{4, 0, 2, 5}}
 	if err := e.Cholesky(t.Context(), a); err != nil || a.At(0, 0) != 2 || a.At(1, 0) != 1 || a.At(1, 1) != 2 {
 		t.Errorf("Cholesky of [4 2; 2 5]: %v, %v", a, err)
@@ -343,7 +338,7 @@ func TestFactorisations(t *testing.T) {
 }
 
 func BenchmarkFirstTouch(b *testing.B) {
-	e := newEngine(b, engine.Options{})
+	e := enginetest.New(b, 0)
 	for _, c := range []struct {
 		name string
 		make func(r, c int) blas.Matrix

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // elsewhere are parameters that send methods through other loops than their defaults do.
@@ -191,7 +192,7 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 		t.Errorf("%s never looks at its context", what)
 	}
 	stopped := 0
-	for _, k := range some(whole.Looks(), enginetest.Fewer(100)) {
+	for _, k := range some(whole.Looks(), race.Fewer(60)) {
 		ctx := enginetest.StopAt(k)
 		err := f(ctx)
 		if !ctx.Stopped() { // the looks of several workers are not always as many
@@ -213,7 +214,7 @@ func TestPanickingListener(t *testing.T) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			want, n := p.learn(t, eng), p.reports(t, eng)
-			for _, k := range some(n, enginetest.Fewer(20)) {
+			for _, k := range some(n, race.Fewer(20)) {
 				cause, reports := errors.New("a listener's panic"), 0
 				got := recovered(func() {
 					_, _ = p.fit(context.Background(), eng, func(algorithms.Progress) {

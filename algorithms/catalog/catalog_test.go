@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -24,15 +24,6 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 const golden = "testdata/krca-v1.safetensors"
-
-func newEngine(t testing.TB) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
 
 // training returns the data and links of the golden model: 30 points of two rings.
 func training(t testing.TB) (*dataset.Data, *links.Set) {
@@ -68,7 +59,7 @@ func fitted(t testing.TB) *catalog.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := learner.Fit(context.Background(), newEngine(t), x, set)
+	m, err := learner.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +79,7 @@ func distances(t testing.TB, f *catalog.Fitted) []float64 {
 	for j := 1; j < x.Len(); j++ {
 		pairs = append(pairs, [2]int{0, j})
 	}
-	d2, err := f.Model.Distances(context.Background(), newEngine(t), x, pairs)
+	d2, err := f.Model.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,11 +127,11 @@ func compareEmbeddings(t *testing.T, a, b *catalog.Fitted) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ya, err := a.Model.Embed(context.Background(), newEngine(t), x)
+	ya, err := a.Model.Embed(context.Background(), enginetest.New(t, 0), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	yb, err := b.Model.Embed(context.Background(), newEngine(t), x)
+	yb, err := b.Model.Embed(context.Background(), enginetest.New(t, 0), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +258,7 @@ func FuzzLoad(f *testing.F) {
 				return
 			}
 			x := &points.Dense{N: 2, D: in.InputDim(), Data: make([]float64, 2*in.InputDim())}
-			if _, err := m.Model.Embed(context.Background(), newEngine(t), x); err != nil && !fault.IsInput(err) {
+			if _, err := m.Model.Embed(context.Background(), enginetest.New(t, 0), x); err != nil && !fault.IsInput(err) {
 				t.Errorf("embedding the origin: error %v", err)
 			}
 		}
@@ -286,7 +277,7 @@ func fileOf(t testing.TB, m catalog.Method) []byte {
 	if err != nil {
 		t.Fatalf("%s: %v", m.Name, err)
 	}
-	fitted, err := learner.Fit(context.Background(), newEngine(t), d.Points, set)
+	fitted, err := learner.Fit(context.Background(), enginetest.New(t, 0), d.Points, set)
 	if err != nil {
 		t.Fatalf("%s: %v", m.Name, err)
 	}
@@ -318,15 +309,15 @@ func TestEveryMethod(t *testing.T) {
 			if back.Model.Method() != m.Name {
 				t.Errorf("the file of %s holds a model of %s", m.Name, back.Model.Method())
 			}
-			y, err := back.Model.Embed(context.Background(), newEngine(t), d.Points)
+			y, err := back.Model.Embed(context.Background(), enginetest.New(t, 0), d.Points)
 			if err != nil || y.Rows != d.Points.Len() || y.Cols != back.Model.Dim() {
 				t.Errorf("%d x %d places, error %v", y.Rows, y.Cols, err)
 			}
-			gram, err := back.Model.Gram(context.Background(), newEngine(t), d.Points, nil)
+			gram, err := back.Model.Gram(context.Background(), enginetest.New(t, 0), d.Points, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			distance, err := back.Model.Distances(context.Background(), newEngine(t), d.Points, [][2]int{{3, 8}})
+			distance, err := back.Model.Distances(context.Background(), enginetest.New(t, 0), d.Points, [][2]int{{3, 8}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -334,7 +325,7 @@ func TestEveryMethod(t *testing.T) {
 			if math.Abs(distance[0]-want) > 1e-9*(gram.At(3, 3)+gram.At(8, 8)) {
 				t.Errorf("squared distance %g, by the kernel %g", distance[0], want)
 			}
-			if _, err := back.Model.Distances(context.Background(), newEngine(t), d.Points, [][2]int{{0, 30}}); !fault.IsInput(err) {
+			if _, err := back.Model.Distances(context.Background(), enginetest.New(t, 0), d.Points, [][2]int{{0, 30}}); !fault.IsInput(err) {
 				t.Errorf("a pair with a point that does not exist: error %v", err)
 			}
 		})

@@ -1,7 +1,3 @@
-//go:build !race
-
-// The race detector looks at goroutines, which concurrent_test.go has, and makes these ten times slower.
-
 package catalog_test
 
 import (
@@ -17,15 +13,14 @@ import (
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 type schedule struct{ workers, processors int }
 
-// schedules pairs numbers of workers with numbers of processors; the first is what the others are compared with,
-// and comes twice.
-var schedules = []schedule{
-	{1, 1}, {1, 1}, {2, 1}, {3, 1}, {7, 1}, {1, 2}, {2, 2}, {3, 2}, {7, 2}, {1, 4}, {2, 4}, {3, 4}, {7, 4},
-}
+// schedules pairs numbers of workers with numbers of processors: each number of either kind is there with fewer and with more
+// of the other. The first is what the others are compared with, and comes twice.
+var schedules = []schedule{{1, 1}, {1, 1}, {1, 4}, {2, 1}, {2, 2}, {3, 2}, {3, 4}, {7, 1}, {7, 4}}
 
 // few are enough where fits take long, and for methods that have been through all with their defaults.
 var few = []schedule{{1, 1}, {3, 2}, {7, 4}}
@@ -36,10 +31,10 @@ func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	ctx := context.Background()
-	for _, p := range everywhere(t, 130) { // more than one block of rows in every kernel matrix
+	for _, p := range race.Part(everywhere(t, 130)) { // more than one block of rows in every kernel matrix
 		t.Run(p.method.Name, func(t *testing.T) {
 			var first outcome
-			list := schedules
+			list := race.Some(schedules, few)
 			if strings.Contains(p.method.Name, "=") {
 				list = few
 			}
@@ -67,10 +62,10 @@ func TestBitsOfLargeProblems(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	ctx := context.Background()
-	for _, p := range problems(t, 600) {
-		if !slices.Contains([]string{"krca", "kbeta", "npkl", "lleratio", "kpca"}, p.method.Name) {
-			continue
-		}
+	large := slices.DeleteFunc(problems(t, 600), func(p problem) bool {
+		return !slices.Contains([]string{"krca", "kbeta", "npkl", "lleratio", "kpca"}, p.method.Name)
+	})
+	for _, p := range race.Part(large) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			var first outcome
 			for _, s := range few {
@@ -95,7 +90,7 @@ func TestBitsOfLargeProblems(t *testing.T) {
 // agree to rounding.
 func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
-	for _, p := range everywhere(t, 130) {
+	for _, p := range race.Part(everywhere(t, 130)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			m, err := p.fit(ctx, eng, nil)
 			if err != nil {
@@ -113,6 +108,7 @@ func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			scale, kernel := norm(places), norm(gram)
 			for _, size := range []int{1, 7, 64, 97} {
 				for lo := 0; lo < p.fresh.N; lo += size {
 					hi := min(lo+size, p.fresh.N)
@@ -130,9 +126,9 @@ func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 						t.Fatal(err)
 					}
 					at := fmt.Sprintf("rows %d to %d in blocks of %d", lo, hi-1, size)
-					sameRows(t, "embedding, "+at, y.Data, places.View(lo, hi, 0, places.Cols).Clone().Data, norm(places))
-					sameRows(t, "Gram matrix, "+at, k.Data, gram.View(lo, hi, 0, gram.Cols).Clone().Data, norm(gram))
-					sameRows(t, "distances, "+at, d, distances[2*lo:2*hi], norm(gram))
+					sameRows(t, "embedding, "+at, y.Data, places.View(lo, hi, 0, places.Cols).Clone().Data, scale)
+					sameRows(t, "Gram matrix, "+at, k.Data, gram.View(lo, hi, 0, gram.Cols).Clone().Data, kernel)
+					sameRows(t, "distances, "+at, d, distances[2*lo:2*hi], kernel)
 				}
 			}
 		})

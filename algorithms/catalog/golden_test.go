@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -38,7 +39,7 @@ func goldenFit(t *testing.T, m catalog.Method) *catalog.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fitted, err := learner.Fit(t.Context(), newEngine(t), d.Points, set)
+	fitted, err := learner.Fit(t.Context(), enginetest.New(t, 0), d.Points, set)
 	if err != nil {
 		t.Fatal(err)
 	}

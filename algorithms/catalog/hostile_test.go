@@ -17,10 +17,12 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // victim is a sound model file that the tests change, with points that the model takes.
@@ -63,7 +65,7 @@ func victims(t *testing.T) []victim {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		fitted, err := learner.Fit(context.Background(), newEngine(t), x, set)
+		fitted, err := learner.Fit(context.Background(), enginetest.New(t, 0), x, set)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -216,9 +218,9 @@ func repeat[T any](v []T, n int) []T {
 // input error, or the model that it gives can be used. What cannot mean anything (another type,
 // another number of dimensions, NaN, infinity, negative indices) is always refused.
 func TestDamagedTensors(t *testing.T) {
-	eng := newEngine(t)
+	eng := enginetest.New(t, 0)
 	tried, refused := 0, 0
-	for _, v := range victims(t) {
+	for _, v := range race.Part(victims(t)) {
 		for _, name := range slices.Sorted(maps.Keys(v.file.Tensors)) {
 			for _, bad := range damages(v.file.Tensors[name]) {
 				file := &model.File{Header: v.file.Header, Tensors: maps.Clone(v.file.Tensors)}
@@ -329,9 +331,9 @@ func stack() string {
 // TestDamagedHeaders: every number, text and object of the header is replaced by what may not stand
 // there. The file is refused with an input error, or the model can be used.
 func TestDamagedHeaders(t *testing.T) {
-	eng := newEngine(t)
+	eng := enginetest.New(t, 0)
 	tried, refused := 0, 0
-	for _, v := range victims(t) {
+	for _, v := range race.Part(victims(t)) {
 		text, err := json.Marshal(v.file.Header)
 		if err != nil {
 			t.Fatal(err)

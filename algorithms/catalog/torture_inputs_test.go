@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -33,16 +34,6 @@ func blobs(n, d int, seed uint64) (*points.Dense, []string) {
 	return x, labels
 }
 
-// sampled returns links of given labels.
-func sampled(t testing.TB, labels []string, must, cannot int) *links.Set {
-	t.Helper()
-	set, err := links.SampleByCount(labels, must, cannot, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
 // linked returns a set of the given must-links and cannot-links.
 func linked(t testing.TB, n int, must, cannot [][2]int) *links.Set {
 	t.Helper()
@@ -65,7 +56,7 @@ func changed(t testing.TB, name string, change func(x *points.Dense)) ordeal {
 	t.Helper()
 	x, labels := blobs(20, 4, 7)
 	change(x)
-	return ordeal{name: name, x: x, set: sampled(t, labels, 10, 10)}
+	return ordeal{name: name, x: x, set: enginetest.Drawn(t, labels, 10, 10, 1)}
 }
 
 // each applies f to every value, of which it knows the row and the column.
@@ -169,7 +160,7 @@ func shapes(t testing.TB) []ordeal {
 	for i := range 20 {
 		simplex.Row(i)[i], labels[i] = 1, fmt.Sprint(i%2)
 	}
-	out = append(out, ordeal{name: "regular simplex", x: simplex, set: sampled(t, labels, 10, 10)})
+	out = append(out, ordeal{name: "regular simplex", x: simplex, set: enginetest.Drawn(t, labels, 10, 10, 1)})
 	equal, labels := blobs(20, 4, 9)
 	for i := range 20 { // four blobs of the same five points
 		for j := range 4 {
@@ -178,11 +169,11 @@ func shapes(t testing.TB) []ordeal {
 		equal.Row(i)[i/5] += 10
 		labels[i] = fmt.Sprint(i / 5 % 2)
 	}
-	out = append(out, ordeal{name: "equal blobs", x: equal, set: sampled(t, labels, 10, 10)})
+	out = append(out, ordeal{name: "equal blobs", x: equal, set: enginetest.Drawn(t, labels, 10, 10, 1)})
 	flat, labels := blobs(20, 1, 3)
-	out = append(out, ordeal{name: "one feature", x: flat, set: sampled(t, labels, 10, 10)})
-	wide, labels := blobs(100, 10000, 4)
-	return append(out, ordeal{name: "10,000 features", x: wide, set: sampled(t, labels, 30, 30)})
+	out = append(out, ordeal{name: "one feature", x: flat, set: enginetest.Drawn(t, labels, 10, 10, 1)})
+	wide, labels := blobs(40, 10000, 4)
+	return append(out, ordeal{name: "10,000 features", x: wide, set: enginetest.Drawn(t, labels, 30, 30, 1)})
 }
 
 // small returns data of very few points.
@@ -221,7 +212,7 @@ func wishes(t testing.TB) []ordeal {
 			}
 		}
 	}
-	many, sides := blobs(72, 3, 8)
+	many, sides := blobs(48, 3, 8)
 	crowd, err := links.FromLabels(sides)
 	if err != nil {
 		t.Fatal(err)
@@ -233,8 +224,8 @@ func wishes(t testing.TB) []ordeal {
 	same := [][2]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}
 	return []ordeal{
 		{name: "no links", x: x, set: linked(t, 20, nil, nil)},
-		{name: "must-links only", x: x, set: sampled(t, labels, 10, 0)},
-		{name: "cannot-links only", x: x, set: sampled(t, labels, 0, 10)},
+		{name: "must-links only", x: x, set: enginetest.Drawn(t, labels, 10, 0, 1)},
+		{name: "cannot-links only", x: x, set: enginetest.Drawn(t, labels, 0, 10, 1)},
 		{name: "one must-link", x: x, set: linked(t, 20, [][2]int{{2, 4}}, nil)},
 		{name: "one cannot-link", x: x, set: linked(t, 20, nil, [][2]int{{2, 5}})},
 		{name: "one link of each kind", x: x, set: linked(t, 20, [][2]int{{2, 4}}, [][2]int{{2, 5}})},
@@ -242,7 +233,7 @@ func wishes(t testing.TB) []ordeal {
 		{name: "all pairs must-linked", x: x, set: linked(t, 20, every, nil)},
 		{name: "all pairs cannot-linked", x: x, set: linked(t, 20, nil, every)},
 		{name: "must-links across the classes", x: x, set: linked(t, 20, odd, [][2]int{{0, 2}})},
-		{name: "2556 links on 72 points", x: many, set: crowd, large: true},
+		{name: "1128 links on 48 points", x: many, set: crowd, large: true},
 		{name: "a cannot-link within a component", x: x, set: linked(t, 20, [][2]int{{0, 2}, {2, 4}, {6, 8}}, [][2]int{{0, 4}, {1, 2}, {5, 6}})},
 		{name: "cannot-links within components only", x: x, set: linked(t, 20, [][2]int{{0, 2}, {2, 4}}, [][2]int{{0, 4}})},
 		{name: "must-links between equal points only", x: twins, set: linked(t, 20, same, [][2]int{{8, 9}, {10, 11}})},
@@ -254,7 +245,7 @@ func wishes(t testing.TB) []ordeal {
 // kinds returns other points than vectors: sparse ones, Gram matrices and sequences.
 func kinds(t testing.TB) (out []ordeal) {
 	_, labels := blobs(20, 4, 7)
-	set := sampled(t, labels, 10, 10)
+	set := enginetest.Drawn(t, labels, 10, 10, 1)
 	for _, s := range []float64{1, 0, 1e-310, 1e-200, 1e100, 1e200} {
 		out = append(out, ordeal{name: fmt.Sprintf("sparse times %g, with empty rows", s), x: sparse(20, 12, s), set: set})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // precise are parameters with which methods that end at a tolerance find the optimum to many digits.
@@ -72,8 +73,8 @@ var changes = []struct {
 func TestMethodsFollowThePoints(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, labels := blobs(30, 3, 12)
-	set := sampled(t, labels, 20, 20)
-	for _, method := range catalogtest.Methods() {
+	set := enginetest.Drawn(t, labels, 20, 20, 1)
+	for _, method := range race.Part(catalogtest.Methods()) {
 		want := squared(t, eng, method, x, set)
 		for _, c := range changes {
 			if c.scales && method.Name == "llma" {
@@ -94,7 +95,7 @@ func TestMethodsDoNotSeeTheOrderOfPoints(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	const n = 30
 	x, labels := blobs(n, 3, 12)
-	set := sampled(t, labels, 20, 20)
+	set := enginetest.Drawn(t, labels, 20, 20, 1)
 	order, place := rand.New(rand.NewPCG(3, 3)).Perm(n), make([]int, n)
 	for i, r := range order { // row i is what was row r
 		place[r] = i
@@ -107,7 +108,7 @@ func TestMethodsDoNotSeeTheOrderOfPoints(t *testing.T) {
 		cannot = append(cannot, [2]int{place[l.I], place[l.J]})
 	}
 	shuffled := linked(t, n, must, cannot)
-	for _, method := range catalogtest.Methods() {
+	for _, method := range race.Part(catalogtest.Methods()) {
 		if method.UsesTargets {
 			continue // these go by the row; its own tests have the order of rows
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // draws is the number of random inputs of each method; MUSTLINK_TORTURE multiplies it.
@@ -33,10 +34,10 @@ func more(t testing.TB) int {
 // error of the input that says what to change.
 func TestTortureNamed(t *testing.T) {
 	eng, cases := enginetest.New(t, 1), named(t)
-	for _, method := range catalogtest.Methods() {
+	for _, method := range race.Part(catalogtest.Methods()) {
 		t.Run(method.Name, func(t *testing.T) {
 			fits := 0
-			for _, p := range cases {
+			for _, p := range race.Part(cases) {
 				if p.large && method.Small {
 					continue
 				}
@@ -57,9 +58,9 @@ func TestTortureNamed(t *testing.T) {
 // the method's algorithms.
 func TestTortureDrawn(t *testing.T) {
 	eng := enginetest.New(t, 1)
-	for _, method := range catalogtest.Methods() {
+	for _, method := range race.Part(catalogtest.Methods()) {
 		t.Run(method.Name, func(t *testing.T) {
-			fits, total := 0, draws*more(t)
+			fits, total := 0, race.Fewer(draws)*more(t)
 			for k := range total {
 				own := fnv.New64a()
 				fmt.Fprint(own, method.Name)

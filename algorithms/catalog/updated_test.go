@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
@@ -23,7 +24,7 @@ func taught(t *testing.T, f *catalog.Fitted) *catalog.Fitted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := f.Model.(algorithms.Updater).Update(context.Background(), newEngine(t), x, []algorithms.Chunklet{
+	m, err := f.Model.(algorithms.Updater).Update(context.Background(), enginetest.New(t, 0), x, []algorithms.Chunklet{
 		{ID: algorithms.NewChunklet, Rows: []int{1, 2, 3}}, {ID: 0, Rows: []int{4, 5}}, {ID: 1, Rows: []int{5}}})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestGoldenUpdated(t *testing.T) {
 	want := distances(t, taught(t, fitted(t)))
 	wantClose(t, "old file, updated", distances(t, taught(t, old)), want)
 	wantClose(t, "updated file", distances(t, then), want)
-	if then.Model, err = then.Model.(algorithms.Updater).DropLast(context.Background(), newEngine(t), 1); err != nil {
+	if then.Model, err = then.Model.(algorithms.Updater).DropLast(context.Background(), enginetest.New(t, 0), 1); err != nil {
 		t.Fatal(err)
 	}
 	wantClose(t, "update dropped", distances(t, then), distances(t, fitted(t)))
@@ -87,7 +88,7 @@ func TestGoldenLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = then.Model.(algorithms.Linker).AddLinks(t.Context(), newEngine(t), x, more)
+		_, err = then.Model.(algorithms.Linker).AddLinks(t.Context(), enginetest.New(t, 0), x, more)
 		if name == "npkl" {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

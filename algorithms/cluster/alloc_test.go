@@ -9,7 +9,7 @@ import (
 
 // An iteration of k-means allocates a few vectors at most, however many rows there are.
 func TestIterationsDoNotAllocate(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := blobs(1, 3000, 10, 20, 8)
 	each := enginetest.Allocations(t, 3, func(iterations int) {
 		r, err := KMeans(context.Background(), eng, x, Params{K: 20, Seed: 1, Restarts: 1, MaxIter: iterations})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/propertytest"
@@ -65,7 +66,7 @@ func feasible(n, k int, ls []links.Link) bool {
 // TestFeasibilityIsDecided compares with exhaustive search on few points: a result that
 // satisfies the links when there is one, a proof with a true certificate when there is none.
 func TestFeasibilityIsDecided(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 8).Draw(t, "n")
 		k := rapid.IntRange(1, 3).Draw(t, "k")
@@ -75,7 +76,7 @@ func TestFeasibilityIsDecided(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := lattice(rng, n, 2, 5)
+		x := enginetest.Lattice(rng, n, 2, 5)
 		r, err := Constrained(context.Background(), eng, x, set, Params{K: k, Restarts: 2, Seed: 4})
 		var param *fault.ParamError
 		if k > n || set.N()-joined(set) < k {
@@ -121,7 +122,7 @@ func joined(s *links.Set) int {
 }
 
 func TestConstrainedOptimumOfFewPoints(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	hits := 0
 	const trials = 40
 	for seed := range uint64(trials) {
@@ -164,7 +165,7 @@ func TestConstrainedOptimumOfFewPoints(t *testing.T) {
 // TestMustLinksMoveAsBlocks checks the rule: every component sits at the centre that
 // minimises its summed squared distance, and centres are means of points.
 func TestMustLinksMoveAsBlocks(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(5, 60).Draw(t, "n")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
@@ -185,7 +186,7 @@ func TestMustLinksMoveAsBlocks(t *testing.T) {
 		cost := map[[2]int]float64{} // component, centre
 		for i, b := range set.Components() {
 			for c := range k {
-				cost[[2]int{b, c}] += plainDistance2(x.Row(i), r.Centers.Row(c))
+				cost[[2]int{b, c}] += enginetest.SquaredDistance(x.Row(i), r.Centers.Row(c))
 			}
 		}
 		for i, b := range set.Components() {
@@ -209,7 +210,7 @@ func TestMustLinksMoveAsBlocks(t *testing.T) {
 
 // TestNoLinksIsKMeans: without links the two methods are the same computation.
 func TestNoLinksIsKMeans(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := blobs(2, 300, 4, 5, 1)
 	p := Params{K: 5, Seed: 8}
 	a, err := KMeans(context.Background(), eng, x, p)
@@ -229,7 +230,7 @@ func TestNoLinksIsKMeans(t *testing.T) {
 
 // TestConstrainedInertiaDecreases follows starts with both kinds of links.
 func TestConstrainedInertiaDecreases(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for seed := range uint64(10) {
 		const n, k = 300, 4
 		x := blobs(seed, n, 3, k, 1.2)
@@ -291,7 +292,7 @@ func labelLinks(seed uint64, n, k, must, cannot int) []links.Link {
 // TestDenseCannotLinksAreSatisfied: sets on which the greedy pass alone fails, because
 // nearly all pairs of classes exclude one another.
 func TestDenseCannotLinksAreSatisfied(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	deadEnds := 0
 	for _, tt := range []struct{ n, k, must, cannot int }{
 		{30, 3, 0, 250}, {60, 5, 10, 1200}, {40, 8, 0, 600}, {200, 3, 0, 500}, {200, 2, 20, 150},
@@ -341,7 +342,7 @@ func greedyFails(t *testing.T, l *links.Set, k int, seed uint64) bool {
 }
 
 func TestInfeasibleMessages(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	for _, tt := range []struct {
 		name, links string
 		k           int
@@ -521,11 +522,11 @@ func TestConstrainedBitsDoNotDependOnWorkers(t *testing.T) {
 	l := mustSet(t, n, labelLinks(3, n, 5, 300, 500))
 	for _, restarts := range []int{1, 4} {
 		p := Params{K: 5, Restarts: restarts, Seed: 11}
-		want, err := Constrained(context.Background(), newEngine(t, 1), x, l, p)
+		want, err := Constrained(context.Background(), enginetest.New(t, 1), x, l, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Constrained(context.Background(), newEngine(t, 3), x, l, p)
+		got, err := Constrained(context.Background(), enginetest.New(t, 3), x, l, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -536,7 +537,7 @@ func TestConstrainedBitsDoNotDependOnWorkers(t *testing.T) {
 }
 
 func TestConstrainedShapes(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	var shape *fault.ShapeError
 	if _, err := Constrained(context.Background(), eng, blobs(1, 8, 2, 2, 1), mustSet(t, 9, nil), Params{K: 2}); !errors.As(err, &shape) {
 		t.Errorf("links for another number of points: %v", err)

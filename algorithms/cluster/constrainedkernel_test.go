@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/propertytest"
@@ -29,7 +30,7 @@ func someMust(rng *rand.Rand, n, count int) []links.Link {
 // TestConstrainedKernelIsConstrained: on the Gram matrix of coordinates the steps are those
 // of constrained k-means on them, from either kind of start.
 func TestConstrainedKernelIsConstrained(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 60).Draw(t, "n")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "links"), 0))
@@ -81,7 +82,7 @@ func canonical(labels []int) []int {
 // another formula.
 func TestConstrainedKernelBruteForce(t *testing.T) {
 	const n, k = 9, 2
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		gram := rbf(blobs(seed, n, 2, 2, 0.4), 0.4)
@@ -130,7 +131,7 @@ func featureInertia(k func(i, j int) float64, labels []int, clusters int) float6
 // TestKernelSumsUpToDate: sums that follow the labels stay those of adding up afresh.
 func TestKernelSumsUpToDate(t *testing.T) {
 	const n, clusters = 120, 4
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(6, 6))
 	p, _ := Params{K: clusters}.resolve(n)
 	r := newKernelStart(context.Background(), eng, rbf(blobs(1, n, 2, 4, 1), 1), p, 0, true)
@@ -175,11 +176,11 @@ func TestConstrainedKernelWorkers(t *testing.T) {
 	x := blobs(3, n, 2, 6, 0.9)
 	l := mustSet(t, n, someMust(rand.New(rand.NewPCG(5, 5)), n, 150))
 	p := Params{K: 6, Seed: 4, Restarts: 2}
-	want, err := ConstrainedKernel(context.Background(), newEngine(t, 1), rbf(x, 0.3), l, p)
+	want, err := ConstrainedKernel(context.Background(), enginetest.New(t, 1), rbf(x, 0.3), l, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ConstrainedKernel(context.Background(), newEngine(t, 5), rbf(x, 0.3), l, p)
+	got, err := ConstrainedKernel(context.Background(), enginetest.New(t, 5), rbf(x, 0.3), l, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestConstrainedKernelWorkers(t *testing.T) {
 }
 
 func TestConstrainedKernelBadInput(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	k := gram(blobs(1, 6, 2, 2, 1))
 	var shape *fault.ShapeError
 	var param *fault.ParamError

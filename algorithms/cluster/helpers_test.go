@@ -3,28 +3,12 @@ package cluster
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/backends"
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 )
-
-// newEngine opens the backend named by MUSTLINK_BACKEND (default: that of the build).
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	b, err := backends.Open(backends.Options{Name: os.Getenv("MUSTLINK_BACKEND"), SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(engine.Options{Backend: b, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
 
 // blobs returns n points around k centres on a lattice of spacing 2, s.d. sd.
 func blobs(seed uint64, n, d, k int, sd float64) blas.Matrix {
@@ -39,30 +23,12 @@ func blobs(seed uint64, n, d, k int, sd float64) blas.Matrix {
 	return x
 }
 
-// lattice returns n points with small integer coordinates: many ties and duplicates.
-func lattice(rng *rand.Rand, n, d, values int) blas.Matrix {
-	x := blas.NewMatrix(n, d)
-	for i := range x.Data {
-		x.Data[i] = float64(rng.IntN(values))
-	}
-	return x
-}
-
-// plainDistance2 is the textbook loop, in another order than the code under test.
-func plainDistance2(x, y []float64) float64 {
-	s := 0.0
-	for j := range x {
-		s += (x[j] - y[j]) * (x[j] - y[j])
-	}
-	return s
-}
-
 // plainInertia computes the inertia of labels about the means of the clusters.
 func plainInertia(x blas.Matrix, labels []int, k int) float64 {
 	centers := plainMeans(x, labels, k)
 	s := 0.0
 	for i, c := range labels {
-		s += plainDistance2(x.Row(i), centers.Row(c))
+		s += enginetest.SquaredDistance(x.Row(i), centers.Row(c))
 	}
 	return s
 }

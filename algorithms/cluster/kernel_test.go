@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
 
@@ -30,7 +31,7 @@ func gram(x blas.Matrix) blas.Matrix {
 // TestLinearKernelIsKMeans: with the linear kernel the objective is that of k-means, the
 // result is a fixed point of Lloyd's iteration, and enough starts find the same optimum.
 func TestLinearKernelIsKMeans(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 30).Draw(t, "n")
 		k := rapid.IntRange(1, 3).Draw(t, "k")
@@ -67,7 +68,7 @@ func rbf(x blas.Matrix, gamma float64) blas.Matrix {
 	k := blas.NewMatrix(x.Rows, x.Rows)
 	for i := range x.Rows {
 		for j := range x.Rows {
-			k.Set(i, j, math.Exp(-gamma*plainDistance2(x.Row(i), x.Row(j))))
+			k.Set(i, j, math.Exp(-gamma*enginetest.SquaredDistance(x.Row(i), x.Row(j))))
 		}
 	}
 	return k
@@ -75,7 +76,7 @@ func rbf(x blas.Matrix, gamma float64) blas.Matrix {
 
 // TestKernelSeparatesRings: two rings are no task for k-means but one for an rbf kernel.
 func TestKernelSeparatesRings(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(4, 4))
 	const n = 200
 	x := blas.NewMatrix(n, 2)
@@ -100,7 +101,7 @@ func TestKernelSeparatesRings(t *testing.T) {
 }
 
 func TestKernelInertiaDecreases(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for seed := range uint64(10) {
 		k := rbf(blobs(seed, 150, 2, 4, 1), 1)
 		p, _ := Params{K: 6, Seed: seed, Init: InitRandom}.resolve(150)
@@ -122,7 +123,7 @@ func TestKernelInertiaDecreases(t *testing.T) {
 // TestKernelEndsOnAnyMatrix: a matrix that is not positive semidefinite promises nothing
 // but an end and a partition.
 func TestKernelEndsOnAnyMatrix(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "n")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
@@ -165,10 +166,10 @@ func TestKernelEndsOnAnyMatrix(t *testing.T) {
 }
 
 func TestKernelDuplicatesAndWorkers(t *testing.T) {
-	x := lattice(rand.New(rand.NewPCG(1, 2)), 150, 2, 3) // 9 distinct rows
+	x := enginetest.Lattice(rand.New(rand.NewPCG(1, 2)), 150, 2, 3) // 9 distinct rows
 	k := rbf(x, 0.3)
 	p := Params{K: 12, Seed: 2, Restarts: 3}
-	want, err := Kernel(context.Background(), newEngine(t, 1), k, p)
+	want, err := Kernel(context.Background(), enginetest.New(t, 1), k, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestKernelDuplicatesAndWorkers(t *testing.T) {
 	if len(used) != 9 || want.Inertia > 1e-12 {
 		t.Errorf("9 distinct rows: %d clusters, inertia %g", len(used), want.Inertia)
 	}
-	got, err := Kernel(context.Background(), newEngine(t, 5), k, p)
+	got, err := Kernel(context.Background(), enginetest.New(t, 5), k, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,10 +192,10 @@ func TestKernelDuplicatesAndWorkers(t *testing.T) {
 // TestKernelFillsItsClusters: random first members are often duplicates, which leaves
 // clusters empty; they must be refilled as long as there are distinct objects.
 func TestKernelFillsItsClusters(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "n")
-		x := lattice(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0)), n, 2, 3)
+		x := enginetest.Lattice(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0)), n, 2, 3)
 		k := rapid.IntRange(1, n).Draw(t, "k")
 		r, err := Kernel(context.Background(), eng, rbf(x, 1), Params{K: k, Restarts: 1, Init: InitRandom, Seed: 3})
 		if err != nil {
@@ -211,7 +212,7 @@ func TestKernelFillsItsClusters(t *testing.T) {
 }
 
 func TestKernelBadInput(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	var shape *fault.ShapeError
 	if _, err := Kernel(context.Background(), eng, blas.NewMatrix(4, 3), Params{K: 2}); !errors.As(err, &shape) {
 		t.Errorf("4 x 3: %v", err)

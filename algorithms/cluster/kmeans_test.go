@@ -3,10 +3,12 @@ package cluster
 import (
 	"context"
 	"errors"
-	"github.com/mustlink/mustlink/engine/points"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/points"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
@@ -14,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 
 	"pgregory.net/rapid"
 )
@@ -28,7 +31,7 @@ func naiveLloyd(x, centers blas.Matrix) (labels []int, means blas.Matrix) {
 		for i := range labels {
 			best, arg := math.Inf(1), 0
 			for c := range k {
-				if d := plainDistance2(x.Row(i), centers.Row(c)); d < best {
+				if d := enginetest.SquaredDistance(x.Row(i), centers.Row(c)); d < best {
 					best, arg = d, c
 				}
 			}
@@ -43,8 +46,8 @@ func naiveLloyd(x, centers blas.Matrix) (labels []int, means blas.Matrix) {
 }
 
 func TestLloydEqualsTheTextbook(t *testing.T) {
-	eng := newEngine(t, 2)
-	for _, tt := range []struct{ n, d, k int }{{40, 2, 3}, {300, 7, 5}, {1500, 3, 12}, {700, 20, 2}, {2100, 5, 40}} {
+	eng := enginetest.New(t, 2)
+	for _, tt := range race.Part([]struct{ n, d, k int }{{40, 2, 3}, {300, 7, 5}, {1500, 3, 12}, {700, 20, 2}, {2100, 5, 40}}) {
 		for _, offset := range []float64{0, 1e6} {
 			x := blobs(7, tt.n, tt.d, 8, 0.7)
 			for i := range x.Data {
@@ -95,10 +98,10 @@ func checkFixedPoint(t failer, x blas.Matrix, k int, r *Result) {
 	means := plainMeans(x, r.Labels, k)
 	inertia := 0.0
 	for i, own := range r.Labels {
-		d := plainDistance2(x.Row(i), r.Centers.Row(own))
+		d := enginetest.SquaredDistance(x.Row(i), r.Centers.Row(own))
 		inertia += d
 		for c := range k {
-			if other := plainDistance2(x.Row(i), r.Centers.Row(c)); !(other >= d-1e-13*scale) {
+			if other := enginetest.SquaredDistance(x.Row(i), r.Centers.Row(c)); !(other >= d-1e-13*scale) {
 				t.Fatalf("point %d is in cluster %d at %g, but %d is at %g", i, own, d, c, other)
 			}
 		}
@@ -127,13 +130,13 @@ func distinctRows(x blas.Matrix) int {
 
 // TestKMeansProperties draws points on a lattice, full of ties and duplicates.
 func TestKMeansProperties(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		d := rapid.IntRange(1, 3).Draw(t, "d")
 		k := rapid.IntRange(1, n).Draw(t, "k")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0))
-		x := lattice(rng, n, d, rapid.IntRange(1, 6).Draw(t, "values"))
+		x := enginetest.Lattice(rng, n, d, rapid.IntRange(1, 6).Draw(t, "values"))
 		p := Params{K: k, Seed: rapid.Uint64().Draw(t, "seed"), Restarts: 3, Init: rapid.SampledFrom([]string{InitPlusPlus, InitRandom}).Draw(t, "init")}
 		r, err := KMeans(context.Background(), eng, x, p)
 		if err != nil {
@@ -160,7 +163,7 @@ func TestKMeansProperties(t *testing.T) {
 		}
 		for i := range n { // equal rows, equal labels
 			for j := range i {
-				if plainDistance2(x.Row(i), x.Row(j)) == 0 && r.Labels[i] != r.Labels[j] {
+				if enginetest.SquaredDistance(x.Row(i), x.Row(j)) == 0 && r.Labels[i] != r.Labels[j] {
 					t.Fatalf("equal rows %d and %d are in clusters %d and %d", i, j, r.Labels[i], r.Labels[j])
 				}
 			}
@@ -193,7 +196,7 @@ type failer interface {
 }
 
 func TestInertiaDecreasesMonotonically(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for seed := range uint64(20) {
 		x := blobs(seed, 400, 3, 6, 1)
 		s, err := newSample(eng, x)
@@ -218,7 +221,7 @@ func TestInertiaDecreasesMonotonically(t *testing.T) {
 
 // TestKMeansFindsTheOptimum compares with all partitions of few points.
 func TestKMeansFindsTheOptimum(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	for seed := range uint64(10) {
 		x := blobs(seed, 8, 2, 3, 0.5)
 		best := math.Inf(1)
@@ -242,12 +245,12 @@ func TestBitsDoNotDependOnWorkers(t *testing.T) {
 	x := blobs(5, 3000, 6, 8, 0.8)
 	for _, restarts := range []int{1, 2, 5} {
 		p := Params{K: 9, Restarts: restarts, Seed: 11}
-		want, err := KMeans(context.Background(), newEngine(t, 1), x, p)
+		want, err := KMeans(context.Background(), enginetest.New(t, 1), x, p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, workers := range []int{2, 3, 7} {
-			got, err := KMeans(context.Background(), newEngine(t, workers), x, p)
+			got, err := KMeans(context.Background(), enginetest.New(t, workers), x, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +262,7 @@ func TestBitsDoNotDependOnWorkers(t *testing.T) {
 }
 
 func TestSeeds(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := blobs(5, 500, 4, 8, 1.5)
 	run := func(seed uint64) *Result {
 		r, err := KMeans(context.Background(), eng, x, Params{K: 10, Restarts: 1, Seed: seed})
@@ -349,11 +352,11 @@ func TestSlackBoundsTheError(t *testing.T) {
 // TestAssignDecidesTies gives centres that are equal, equally far, or apart by one bit, and
 // compares with direct sums over all centres, lower number first.
 func TestAssignDecidesTies(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
 		n, k, d := rapid.IntRange(1, 300).Draw(t, "n"), rapid.IntRange(2, 12).Draw(t, "k"), rapid.IntRange(1, 9).Draw(t, "d")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
-		s := &sample{x: lattice(rng, n, d, 4), shift: make([]float64, d)}
+		s := &sample{x: enginetest.Lattice(rng, n, d, 4), shift: make([]float64, d)}
 		unit := rapid.SampledFrom([]float64{1, 0.1, 1e8 / 3}).Draw(t, "unit")
 		for i := range s.x.Data {
 			s.x.Data[i] *= unit
@@ -423,7 +426,7 @@ func TestBackendsGiveTheSameBits(t *testing.T) {
 // TestSeedingSpreads: three tight clusters very far apart get one seed each, whatever the
 // seed of the generator; the chance of any other outcome is below 1e-9.
 func TestSeedingSpreads(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := blas.NewMatrix(30, 1)
 	for i := range 30 {
 		x.Set(i, 0, float64(i%3)*1e9+float64(i)*1e-3)
@@ -463,7 +466,7 @@ func TestTournament(t *testing.T) {
 }
 
 func TestEmptyClusterTakesTheFarthestPoint(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := blas.Matrix{Rows: 5, Cols: 1, Stride: 1, Data: []float64{0, 1, 2, 10, 11}}
 	s, err := newSample(eng, x)
 	if err != nil {
@@ -494,7 +497,7 @@ func equalInts(a, b []int) bool {
 }
 
 func TestParameters(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := blobs(1, 10, 2, 2, 1)
 	for name, p := range map[string]Params{
 		"K 0":        {},
@@ -523,7 +526,7 @@ func TestParameters(t *testing.T) {
 }
 
 func TestBadValues(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e200} {
 		x := blobs(1, 10, 3, 2, 1)
 		x.Set(4, 2, v)
@@ -545,7 +548,7 @@ func TestBadValues(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := blobs(1, 200, 3, 2, 1)
 	k := gram(x)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -563,7 +566,7 @@ func TestCancel(t *testing.T) {
 	// Cancelling from the progress callback stops between starts.
 	ctx, cancel = context.WithCancel(context.Background())
 	calls := 0
-	_, err := KMeans(ctx, newEngine(t, 1), x, Params{K: 2, Restarts: 50, Progress: func(algorithms.Progress) {
+	_, err := KMeans(ctx, enginetest.New(t, 1), x, Params{K: 2, Restarts: 50, Progress: func(algorithms.Progress) {
 		calls++
 		cancel()
 	}})
@@ -574,7 +577,7 @@ func TestCancel(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var got []algorithms.Progress
-	_, err := KMeans(context.Background(), newEngine(t, 3), blobs(1, 100, 2, 3, 1),
+	_, err := KMeans(context.Background(), enginetest.New(t, 3), blobs(1, 100, 2, 3, 1),
 		Params{K: 3, Restarts: 7, Progress: func(p algorithms.Progress) { got = append(got, p) }})
 	if err != nil || len(got) != 7 {
 		t.Fatalf("%d reports, want 7 (%v)", len(got), err)
@@ -587,7 +590,7 @@ func TestProgress(t *testing.T) {
 }
 
 func TestMaxIterAndTol(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := blobs(3, 2000, 4, 8, 2)
 	r, err := KMeans(context.Background(), eng, x, Params{K: 20, Restarts: 1, MaxIter: 1})
 	if err != nil || r.Converged || r.Iterations != 1 {
@@ -609,7 +612,7 @@ func TestMaxIterAndTol(t *testing.T) {
 // TestStridedInput gives a view of a larger matrix whose rest is NaN, and checks that the
 // input is left alone.
 func TestStridedInput(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := blobs(3, 50, 3, 3, 1)
 	wide := blas.NewMatrix(60, 8)
 	for i := range wide.Data {
@@ -629,7 +632,7 @@ func TestStridedInput(t *testing.T) {
 		t.Error("a view gives another result than its copy")
 	}
 	for i := range x.Rows {
-		if !(plainDistance2(x.Row(i), v.Row(i)) == 0) {
+		if !(enginetest.SquaredDistance(x.Row(i), v.Row(i)) == 0) {
 			t.Fatal("the input has changed")
 		}
 	}

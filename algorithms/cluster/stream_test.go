@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
@@ -66,7 +67,7 @@ func sameStream(t failer, eng *engine.Engine, x blas.Matrix, want *Result, got *
 // TestStreamEqualsKMeans: from the same starting centres a stream has the bits of memory, for blocks of any sizes, any
 // number of workers, ties, duplicates, empty clusters and fewer distinct rows than clusters.
 func TestStreamEqualsKMeans(t *testing.T) {
-	one, three := newEngine(t, 1), newEngine(t, 3)
+	one, three := enginetest.New(t, 1), enginetest.New(t, 3)
 	iterations, refilled := 0, 0
 	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
@@ -74,7 +75,7 @@ func TestStreamEqualsKMeans(t *testing.T) {
 		k = min(k, n)
 		var x blas.Matrix
 		if rapid.Bool().Draw(rt, "ties") {
-			x = lattice(rng, n, d, rapid.IntRange(1, 4).Draw(rt, "values"))
+			x = enginetest.Lattice(rng, n, d, rapid.IntRange(1, 4).Draw(rt, "values"))
 		} else {
 			x = blobs(rng.Uint64(), n, d, 5, 0.8)
 		}
@@ -112,22 +113,22 @@ func TestStreamInChunks(t *testing.T) {
 	x := blobs(3, 9000, 40, 12, 0.9)
 	start := x.View(0, 30, 0, x.Cols).Clone()
 	p := Params{K: 30, Start: start, MaxIter: 6}
-	want, err := KMeans(context.Background(), newEngine(t, 2), x, p)
+	want, err := KMeans(context.Background(), enginetest.New(t, 2), x, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, size := range []int{700, 8999, 20000} {
-		got, err := KMeansStream(context.Background(), newEngine(t, 3), inBlocks(x, []int{size}, nil), StreamParams{Params: p})
+		got, err := KMeansStream(context.Background(), enginetest.New(t, 3), inBlocks(x, []int{size}, nil), StreamParams{Params: p})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameStream(t, newEngine(t, 1), x, want, got)
+		sameStream(t, enginetest.New(t, 1), x, want, got)
 	}
 }
 
 // TestStreamOfASample: a sample that holds all rows is k-means; a smaller one gives a fixed point of all rows, whose inertia falls in every pass.
 func TestStreamOfASample(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := blobs(5, 3000, 4, 6, 0.9)
 	want, err := KMeans(context.Background(), eng, x, Params{K: 6, Seed: 4})
 	if err != nil {
@@ -182,7 +183,7 @@ func TestReservoir(t *testing.T) {
 		x.Set(i, 0, float64(i))
 	}
 	for seed := range uint64(rounds) {
-		s := &survey{eng: newEngine(t, 1), p: StreamParams{Params: Params{K: 1, Seed: seed}, Sample: size}, collect: true}
+		s := &survey{eng: enginetest.New(t, 1), p: StreamParams{Params: Params{K: 1, Seed: seed}, Sample: size}, collect: true}
 		if err := s.run(context.Background(), inBlocks(x, []int{7}, nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +207,7 @@ func TestReservoir(t *testing.T) {
 // TestMiniBatch: on separated blobs the inertia is within 5 % of that of k-means; a batch of one row keeps the mean; neither
 // blocks nor workers show.
 func TestMiniBatch(t *testing.T) {
-	ctx, eng := context.Background(), newEngine(t, 2)
+	ctx, eng := context.Background(), enginetest.New(t, 2)
 	for seed := range uint64(5) {
 		x := blobs(seed, 8000, 6, 8, 0.25)
 		best, err := KMeans(ctx, eng, x, Params{K: 8, Seed: seed})
@@ -230,7 +231,7 @@ func TestMiniBatch(t *testing.T) {
 		}
 		for _, sizes := range [][]int{{1}, {399, 1, 7}, {8000}} {
 			passes := 0
-			again, err := MiniBatch(ctx, newEngine(t, 3), inBlocks(x, sizes, &passes), p)
+			again, err := MiniBatch(ctx, enginetest.New(t, 3), inBlocks(x, sizes, &passes), p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,10 +260,10 @@ func TestMiniBatch(t *testing.T) {
 
 // TestAssigner: rows go to the nearest centre, those far from the origin too, the same alone as among others.
 func TestAssigner(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, offset := range []float64{0, 1e6} {
-		x, centers := lattice(rng, 500, 3, 5), lattice(rng, 7, 3, 5)
+		x, centers := enginetest.Lattice(rng, 500, 3, 5), enginetest.Lattice(rng, 7, 3, 5)
 		for _, m := range []blas.Matrix{x, centers} {
 			for i := range m.Data {
 				m.Data[i] += offset
@@ -277,12 +278,12 @@ func TestAssigner(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, own := range labels {
-			d := plainDistance2(x.Row(i), centers.Row(own))
+			d := enginetest.SquaredDistance(x.Row(i), centers.Row(own))
 			if !(math.Abs(d-distances[i]) <= 1e-9) {
 				t.Errorf("row %d is at %v, %v was said", i, d, distances[i])
 			}
 			for c := range centers.Rows {
-				if other := plainDistance2(x.Row(i), centers.Row(c)); other < d-1e-9 {
+				if other := enginetest.SquaredDistance(x.Row(i), centers.Row(c)); other < d-1e-9 {
 					t.Errorf("row %d is in cluster %d at %v: %d is at %v", i, own, d, c, other)
 				}
 			}
@@ -296,7 +297,7 @@ func TestAssigner(t *testing.T) {
 
 // TestStreamRefuses: what cannot be clustered is named, with the row counted from the first of all.
 func TestStreamRefuses(t *testing.T) {
-	eng, x := newEngine(t, 1), blobs(1, 50, 2, 3, 1)
+	eng, x := enginetest.New(t, 1), blobs(1, 50, 2, 3, 1)
 	broken := x.Clone()
 	broken.Set(33, 1, math.Inf(1))
 	huge := x.Clone()

@@ -11,14 +11,16 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // odd returns points that lie oddly, by name.
 func odd(rng *rand.Rand) map[string]blas.Matrix {
 	out := map[string]blas.Matrix{
-		"one point": blobs(1, 1, 3, 1, 1), "two points": blobs(2, 2, 3, 2, 0.1), "lattice": lattice(rng, 18, 2, 2), "one column": blobs(3, 18, 1, 3, 0.1),
+		"one point": blobs(1, 1, 3, 1, 1), "two points": blobs(2, 2, 3, 2, 0.1), "lattice": enginetest.Lattice(rng, 18, 2, 2), "one column": blobs(3, 18, 1, 3, 0.1),
 		"one place": blas.NewMatrix(18, 3), "plain": blobs(4, 18, 3, 3, 0.3),
 	}
 	far := blobs(5, 18, 3, 3, 0.3)
@@ -56,7 +58,7 @@ func scaled(x blas.Matrix, s float64) (y, gram blas.Matrix) {
 // Data of any size and shape give clusters of the same points at any scale, no worse than one cluster for all, or an error of the
 // input; never NaN, never a panic.
 func TestClustersOfOddPoints(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	for name, x := range odd(rand.New(rand.NewPCG(1, 2))) {
 		n := x.Rows
 		var list []links.Link
@@ -65,7 +67,7 @@ func TestClustersOfOddPoints(t *testing.T) {
 		}
 		set := mustSet(t, n, list)
 		k := min(3, n)
-		for _, s := range []float64{1, 0x1p-1060, 0x1p-1000, 0x1p-700, 0x1p-500, 0x1p-200, 0x1p100, 0x1p400, 0x1p500, 0x1p520, 0x1p1000} {
+		for _, s := range race.Part([]float64{1, 0x1p-1060, 0x1p-1000, 0x1p-700, 0x1p-500, 0x1p-200, 0x1p100, 0x1p400, 0x1p500, 0x1p520, 0x1p1000}) {
 			y, gram := scaled(x, s)
 			p := Params{K: k, Seed: 1, Restarts: 3}
 			runs := map[string]func(context.Context) (*Result, error){

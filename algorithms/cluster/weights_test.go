@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // A row of weight w counts as w equal rows: from the same centres the centres and the inertia are those of the rows written out.
 func TestWeightsAreCopies(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for seed := range uint64(6) {
 		x := blobs(seed, 400, 3, 5, 0.8)
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -49,7 +50,7 @@ func TestWeightsAreCopies(t *testing.T) {
 
 // Weights of 1 change no bit, and k-means++ draws rows by their weights.
 func TestWeightsInTheStart(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := blobs(3, 300, 4, 6, 0.9)
 	ones := make([]float64, x.Rows)
 	for i := range ones {
@@ -78,7 +79,7 @@ func TestWeightsInTheStart(t *testing.T) {
 }
 
 func TestBadWeights(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := blobs(1, 3, 2, 2, 1)
 	for name, w := range map[string][]float64{"0": {1, 0, 1}, "negative": {1, -1, 1}, "NaN": {1, math.NaN(), 1}, "infinite": {1, math.Inf(1), 1}} {
 		var data *fault.DataError

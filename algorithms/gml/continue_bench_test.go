@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
@@ -17,7 +18,7 @@ func BenchmarkAddLinks(b *testing.B) {
 		b.Run(string(prior), func(b *testing.B) {
 			l := of(prior)
 			l.Params.MaxIter = 1000
-			m := fitted(b, l, x, enginetest.Links(b, n, list[:len(list)-5]))
+			m := fittest.Fit[*Model](b, l, x, enginetest.Links(b, n, list[:len(list)-5]))
 			more, all := enginetest.Links(b, n, list[len(list)-5:]), enginetest.Links(b, n, list)
 			enginetest.Ratio(b, "fit/added", func() error {
 				_, err := l.Fit(ctx, eng, x, all)

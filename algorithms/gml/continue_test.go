@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
@@ -23,20 +23,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-// reread returns the model of the file of another one.
-func reread(t enginetest.Fataler, m algorithms.Model) *Model {
-	t.Helper()
-	f := &model.File{}
-	if err := m.Encode(f); err != nil {
-		t.Fatal(err)
-	}
-	back, err := Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return back
-}
 
 // wantSame compares what two models make of some pairs of points, relative to the largest distance.
 func wantSame(t enginetest.Fataler, what string, got, want *Model, x *points.Dense, tolerance float64) {
@@ -93,13 +79,13 @@ func addLinksProperty(t *rapid.T) {
 	}
 	first := rapid.IntRange(1, len(list)-1).Draw(t, "first")
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	m := reread(t, fitted(t, l, x, enginetest.Links(t, n, list[:first])))
+	m := enginetest.Reread(t, fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list[:first])), Decode)
 	add := func(m *Model, list []links.Link) *Model {
 		added, err := m.AddLinks(ctx, eng, x, enginetest.Links(t, n, list))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return reread(t, added)
+		return enginetest.Reread(t, added, Decode)
 	}
 	got := add(m, list[1:]) // some are those of the model
 	if got.Params() != m.Params() || got.about.Bounds != m.about.Bounds || !slices.Equal(got.weights, m.weights) || got.Kernel().Spec() != m.Kernel().Spec() || got.about.Alpha != m.about.Alpha {
@@ -117,7 +103,7 @@ func addLinksProperty(t *rapid.T) {
 	}
 	wantSame(t, "without multipliers", got, want, x, near)
 	if l.Params.Outer == 1 {
-		wantSame(t, "a fit of all links", got, fitted(t, l, x, enginetest.Links(t, n, list)), x, near)
+		wantSame(t, "a fit of all links", got, fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list)), x, near)
 	}
 	// In two steps as in one.
 	wantSame(t, "step by step", add(add(m, list[first:first+1]), list), got, x, near)
@@ -133,7 +119,7 @@ func TestAddLinksIsWarm(t *testing.T) {
 	ctx := context.Background()
 	for name, l := range variants() {
 		l.Params.Tol, l.Params.MaxIter = 1e-6, 10000
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		sweeps := func(m *Model) int {
 			f, err := m.more(enginetest.New(t, 0), x, few)
 			if err != nil {
@@ -181,7 +167,7 @@ func TestAddLinksRejects(t *testing.T) {
 		}
 	}
 	for name, l := range variants() {
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		old, other := *m, *m
 		old.taught = nil
 		taught := *m.taught
@@ -197,8 +183,8 @@ func TestAddLinksRejects(t *testing.T) {
 			"other rows":        {m, x, enginetest.Links(t, 41, []links.Link{links.NewLink(0, 40, links.Must)}), "41"},
 			"contradiction":     {m, x, enginetest.Links(t, 40, []links.Link{against}), "must"},
 			"no links":          {m, x, enginetest.Links(t, 40, nil), "want at least one"},
-			"old file":          {reread(t, &old), x, set, "want a fit with all links"},
-			"given":             {reread(t, fitted(t, given, x, set)), x, set, "want a fit with all links"},
+			"old file":          {enginetest.Reread(t, &old, Decode), x, set, "want a fit with all links"},
+			"given":             {enginetest.Reread(t, fittest.Fit[*Model](t, given, x, set), Decode), x, set, "want a fit with all links"},
 			"other multipliers": {&other, x, set, "do not go with these points"},
 		} {
 			if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
@@ -216,7 +202,7 @@ func TestAddLinksRejects(t *testing.T) {
 // What a file holds of the spectral prior's factor is checked; a file without one takes no links.
 func TestFactorInFile(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 60, 20, 5)
-	m := fitted(t, of(Spectral), x, set)
+	m := fittest.Fit[*Model](t, of(Spectral), x, set)
 	r := m.Dim()
 	for name, data := range map[string][]float64{"zeros": make([]float64, r*r), "NaN": slices.Repeat([]float64{math.NaN()}, r*r), "small": {1}} {
 		f := &model.File{}

@@ -16,21 +16,13 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-func random(rng *rand.Rand, rows, cols int) blas.Matrix {
-	m := blas.NewMatrix(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = rng.NormFloat64()
-	}
-	return m
-}
-
 // theta is the best: the gradient is that of differences, and no way within the cone goes down.
 func TestTheta(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		r := rapid.IntRange(1, 6).Draw(t, "r")
 		eng := enginetest.New(t, 0)
-		g, c := random(rng, r, r+3), blas.NewMatrix(r, r)
+		g, c := enginetest.Matrix(rng, r, r+3, 0), blas.NewMatrix(r, r)
 		eng.Backend().Gemm(false, true, 1, g, g, 0, c)
 		k := make([]float64, r)
 		for i := range k {
@@ -89,13 +81,13 @@ func TestDeformed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &points.Dense{N: n + others, D: 2, Data: random(rng, n+others, 2).Data}
+	all := &points.Dense{N: n + others, D: 2, Data: enginetest.Matrix(rng, n+others, 2, 0).Data}
 	train := points.Slice(all, 0, n)
 	d := &deformed{fit: of(DataDep).begin(eng, train, nil), theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
 	if d.s, err = k.Gram(ctx, eng, train); err != nil {
 		t.Fatal(err)
 	}
-	d.v, d.w, d.c = random(rng, n, r), blas.NewMatrix(n, r), blas.NewMatrix(r, r)
+	d.v, d.w, d.c = enginetest.Matrix(rng, n, r, 0), blas.NewMatrix(n, r), blas.NewMatrix(r, r)
 	eng.Backend().Gemm(false, false, 1, d.s, d.v, 0, d.w)
 	eng.Backend().Gemm(true, false, 1, d.v, d.w, 0, d.c)
 	if err := d.factor(); err != nil {
@@ -124,7 +116,7 @@ func TestDeformed(t *testing.T) {
 		}
 	}
 	b := blas.NewMatrix(4, 4)
-	half := random(rng, 4, 4)
+	half := enginetest.Matrix(rng, 4, 4, 0)
 	eng.Backend().Gemm(false, true, 0.02, half, half, 0, b)
 	learned, err := d.directions(ctx, k, b)
 	if err != nil {

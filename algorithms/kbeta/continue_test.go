@@ -28,10 +28,6 @@ func reread(t enginetest.Fataler, m algorithms.Model) (*kbeta.Model, []int) {
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
-	back, err := kbeta.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	wide, err := f.Int64s("kbeta.rows", -1)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +36,7 @@ func reread(t enginetest.Fataler, m algorithms.Model) (*kbeta.Model, []int) {
 	for p, i := range wide {
 		rows[p] = int(i)
 	}
-	return back, rows
+	return enginetest.Reread(t, m, kbeta.Decode), rows
 }
 
 // linked returns links of random sign between some of the rows, never two of one pair.
@@ -82,7 +78,7 @@ func TestAddLinks(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(20, 80).Draw(rt, "n")
 		x, _ := blobs(t, n, 1)
-		ctx, eng := context.Background(), newEngine(t, 2)
+		ctx, eng := context.Background(), enginetest.New(t, 2)
 		l := kbeta.Learner{Params: kbeta.DefaultParams(), Seed: rapid.Uint64().Draw(rt, "seed")}
 		l.Params.Landmarks = rapid.SampledFrom([]int{0, n / 2}).Draw(rt, "landmarks")
 		l.Params.Cannot = rapid.SampledFrom([]float64{0, 0.5}).Draw(rt, "cannot")
@@ -121,7 +117,7 @@ func TestAddLinks(t *testing.T) {
 func TestAddLinksRejects(t *testing.T) {
 	const n = 40
 	x, set := blobs(t, n, 12)
-	eng, ctx := newEngine(t, 1), context.Background()
+	eng, ctx := enginetest.New(t, 1), context.Background()
 	all := fit(t, eng, x, set, "", nil)
 	few := fit(t, eng, x, set, "", func(p *kbeta.Params) { p.Landmarks = 25 })
 	_, rows := reread(t, few)

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -20,15 +22,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
-
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(engine.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
 
 // blobs returns points of four blobs, two of each class, as in the XOR problem, and must- and
 // cannot-links by class.
@@ -70,19 +63,12 @@ func fit(t testing.TB, eng *engine.Engine, x points.Points, set *links.Set, spec
 	t.Helper()
 	l := kbeta.Learner{Params: kbeta.DefaultParams(), Seed: 7}
 	if spec != "" {
-		var err error
-		if l.Kernel, err = kernel.Parse(spec); err != nil {
-			t.Fatal(err)
-		}
+		l.Kernel = enginetest.Spec(t, spec)
 	}
 	if change != nil {
 		change(&l.Params)
 	}
-	m, err := l.Fit(context.Background(), eng, x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*kbeta.Model)
+	return fittest.On[*kbeta.Model](t, eng, l, x, set)
 }
 
 func full(p *kbeta.Params) { p.Rank = 0 }
@@ -92,7 +78,7 @@ func full(p *kbeta.Params) { p.Rank = 0 }
 // c^2 / sum 1/D, below that of other weights of the same sum.
 func TestInvariants(t *testing.T) {
 	const n = 60
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	x, set := blobs(t, n, 30)
 	for name, change := range map[string]func(p *kbeta.Params){
@@ -195,7 +181,7 @@ func total(v []float64) (sum float64) {
 
 // A multiple of the kernel gives that multiple of the learned one.
 func TestScale(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x, set := blobs(t, 50, 25)
 	one, err := fit(t, eng, x, set, "poly:degree=2,coef=1,scale=1", nil).Gram(context.Background(), eng, x, nil)
 	if err != nil {
@@ -294,7 +280,7 @@ func brute(t *testing.T, eng *engine.Engine, m *kbeta.Model, support, x *points.
 
 // New points get the places of the formulas, for one and several iterations; landmarks their own.
 func TestPlaces(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	x, set := blobs(t, 120, 20)
 	fresh, _ := blobs(t, 40, 1)
@@ -353,7 +339,7 @@ func TestPlaces(t *testing.T) {
 
 // All points as landmarks are the basic form, in whatever order they are given.
 func TestAllLandmarks(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	x, set := blobs(t, 80, 30)
 	want, err := fit(t, eng, x, set, "", nil).Gram(ctx, eng, x, nil)
@@ -383,7 +369,7 @@ func TestAllLandmarks(t *testing.T) {
 
 // Nystrom's extension is exact on landmarks, and continuous there.
 func TestNystrom(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	ctx := context.Background()
 	x, set := blobs(t, 100, 20)
 	for _, spec := range []string{"rbf:sigma=1", "linear", "poly:degree=2,coef=1,scale=1"} {
@@ -419,7 +405,7 @@ func TestNystrom(t *testing.T) {
 
 // Cannot-links at their full weight keep dissimilar pairs apart, relative to the similar ones.
 func TestCannot(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	ctx := context.Background()
 	x, set := blobs(t, 200, 80)
 	ratio := func(t_ float64) float64 {
@@ -448,7 +434,7 @@ func TestCannot(t *testing.T) {
 
 // A model that was stored and read gives the same bits, for every kind of points.
 func TestEncode(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	x, set := blobs(t, 60, 25)
 	rows, err := kernel.Linear().Gram(ctx, eng, x)
@@ -506,7 +492,7 @@ func TestSameBits(t *testing.T) {
 	x, set := blobs(t, 500, 30)
 	var want blas.Matrix
 	for workers := 1; workers <= 3; workers++ {
-		eng := newEngine(t, workers)
+		eng := enginetest.New(t, workers)
 		m := fit(t, eng, x, set, "", func(p *kbeta.Params) { p.Landmarks, p.Iterations = 100, 2 })
 		got, err := m.Embed(ctx, eng, x)
 		if err != nil {
@@ -531,7 +517,7 @@ func TestSameBits(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	ctx := context.Background()
 	x, set := blobs(t, 50, 20)
 	same := &points.Dense{N: 50, D: 2, Data: slices.Repeat([]float64{1, 2}, 50)}
@@ -591,7 +577,7 @@ func embedError(t *testing.T, eng *engine.Engine, x *points.Dense, set *links.Se
 // What does not stop a fit is said: landmarks raised to the linked points, directions in which
 // no must-link differs, repeated eigenvalues.
 func TestNotices(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x, set := blobs(t, 60, 25)
 	notice := func(m *kbeta.Model, text string) {
 		t.Helper()
@@ -619,7 +605,7 @@ func TestNotices(t *testing.T) {
 }
 
 func BenchmarkFit(b *testing.B) {
-	eng := newEngine(b, 0)
+	eng := enginetest.New(b, 0)
 	x, set := blobs(b, 4000, 50)
 	for _, m := range []int{100, 400, 1000, 0} {
 		for _, rule := range []string{landmarks.Uniform} {

@@ -18,7 +18,7 @@ import (
 // extensions and with iterations.
 func TestPathIsTheFits(t *testing.T) {
 	const n = 80
-	ctx, eng := context.Background(), newEngine(t, 2)
+	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, set := blobs(t, n, 20)
 	fresh, _ := blobs(t, 30, 1)
 	both := &points.Dense{N: n + 30, D: 2, Data: append(slices.Clone(x.Data), fresh.Data...)}
@@ -76,7 +76,7 @@ func TestPathIsTheFits(t *testing.T) {
 }
 
 func TestPathMistakes(t *testing.T) {
-	ctx, eng := context.Background(), newEngine(t, 1)
+	ctx, eng := context.Background(), enginetest.New(t, 1)
 	x, set := blobs(t, 30, 8)
 	l := kbeta.Learner{Params: kbeta.DefaultParams()}
 	path, err := l.FitPath(ctx, eng, x, set)
@@ -114,7 +114,7 @@ func labelled(b *testing.B, n int) (x *points.Dense, set, more, all *links.Set) 
 // BenchmarkAddLinks compares a fit of 105 links on 2000 landmarks with five of them added to a model of the others.
 func BenchmarkAddLinks(b *testing.B) {
 	x, set, more, all := labelled(b, 2000)
-	ctx, eng, l := context.Background(), newEngine(b, 0), kbeta.Learner{Params: kbeta.DefaultParams()}
+	ctx, eng, l := context.Background(), enginetest.New(b, 0), kbeta.Learner{Params: kbeta.DefaultParams()}
 	m := fit(b, eng, x, set, "", nil)
 	enginetest.Ratio(b, "fit/added", func() error {
 		_, err := l.Fit(ctx, eng, x, all)
@@ -128,7 +128,7 @@ func BenchmarkAddLinks(b *testing.B) {
 // BenchmarkPath compares fits of eight values of reg_d on 2000 landmarks, and the distances of 1000 pairs, with a path of them.
 func BenchmarkPath(b *testing.B) {
 	x, _, _, all := labelled(b, 2000)
-	ctx, eng, l := context.Background(), newEngine(b, 0), kbeta.Learner{Params: kbeta.DefaultParams()}
+	ctx, eng, l := context.Background(), enginetest.New(b, 0), kbeta.Learner{Params: kbeta.DefaultParams()}
 	values := []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10}
 	pairs := make([][2]int, 1000)
 	for p := range pairs {

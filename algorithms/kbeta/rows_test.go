@@ -26,7 +26,7 @@ func parse(t *testing.T, text string) kernel.Spec {
 // The points of Rows alone give the file that all points give.
 func TestFitRows(t *testing.T) {
 	x, set := blobs(t, 400, 60)
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for name, change := range map[string]func(p *kbeta.Params){
 		"landmarks":          func(p *kbeta.Params) { p.Landmarks = 150 },
 		"all points":         func(p *kbeta.Params) {},
@@ -60,7 +60,7 @@ func TestFitRows(t *testing.T) {
 
 func TestFitRowsErrors(t *testing.T) {
 	x, set := blobs(t, 100, 20)
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	good := kbeta.Learner{Kernel: parse(t, "rbf:sigma=0.7"), Params: kbeta.DefaultParams()}
 	good.Params.Landmarks = 60
 	rows, err := good.Rows(set)

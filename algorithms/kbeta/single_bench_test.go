@@ -12,7 +12,7 @@ import (
 
 // BenchmarkEmbedSingle embeds 20,000 points of 784 features with 500 landmarks in double and in single precision, in turn.
 func BenchmarkEmbedSingle(b *testing.B) {
-	eng := newEngine(b, 0)
+	eng := enginetest.New(b, 0)
 	_, set := blobs(b, 2000, 50)
 	rng := rand.New(rand.NewPCG(1, 1))
 	many := &points.Dense{N: 22000, D: 784, Data: make([]float64, 22000*784)}

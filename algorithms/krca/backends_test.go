@@ -13,9 +13,11 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // learnedKernel returns kt on all of x by one backend, without the embedding, whose
@@ -39,8 +41,8 @@ func learnedKernel(t *testing.T, eng *engine.Engine, spec kernel.Spec, x points.
 // that the pure-Go build has, is among them, so a netlib build compares the three builds.
 func agree(t *testing.T, name string, text string, x points.Points, s *links.Set) {
 	t.Helper()
-	reference := openEngine(t, "gonum", 2)
-	spec, err := bandwidth.Resolve(context.Background(), reference, parse(t, text), x)
+	reference := enginetest.With(t, engine.Options{Workers: 2, Backend: enginetest.Backend(t, "gonum", 2)})
+	spec, err := bandwidth.Resolve(context.Background(), reference, enginetest.Spec(t, text), x)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -127,7 +129,7 @@ func TestBackendsAgreeOnData(t *testing.T) {
 		}
 		n := d.Points.Len()
 		// A build without netlib has less to compare: it leaves the large sets to the other.
-		if n > 2500 || n > 1000 && backends.Default() != "netlib" || n > 500 && testing.Short() {
+		if n > 2500 || n > 700 && backends.Default() != "netlib" || n > 500 && testing.Short() || n > 150 && race.Enabled {
 			continue
 		}
 		tried++

@@ -11,7 +11,7 @@ import (
 
 // What a metric says is what the model of the same fit says, to the bit.
 func TestMetricIsTheModels(t *testing.T) {
-	ctx, eng := context.Background(), newEngine(t, 2)
+	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := enginetest.Bands(t, 80, 4, 25, 1)
 	l := Learner{Params: DefaultParams()}
 	fitted, err := l.Fit(ctx, eng, x, set)
@@ -47,7 +47,7 @@ func TestMetricIsTheModels(t *testing.T) {
 func BenchmarkFitMetric(b *testing.B) {
 	ctx := context.Background()
 	x, _, set := enginetest.Bands(b, 150, 4, 50, 1)
-	l := Learner{Kernel: parse(b, "rbf:sigma=2"), Params: DefaultParams()}
+	l := Learner{Kernel: enginetest.Spec(b, "rbf:sigma=2"), Params: DefaultParams()}
 	eng := enginetest.New(b, 1)
 	b.Run("one", func(b *testing.B) {
 		b.ReportAllocs()

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"pgregory.net/rapid"
 )
 
@@ -18,5 +19,5 @@ func FuzzIncremental(f *testing.F) {
 		}
 		f.Add(seed)
 	}
-	f.Fuzz(rapid.MakeFuzz(incrementalProperty(newEngine(f, 1))))
+	f.Fuzz(rapid.MakeFuzz(incrementalProperty(enginetest.New(f, 1))))
 }

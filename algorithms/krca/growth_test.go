@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -16,12 +18,12 @@ import (
 // TestDecodeGrowthHostile changes single numbers of the history of a model: what Decode
 // lets through can be used, updated and taken back, or is refused then.
 func TestDecodeGrowthHostile(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := gaussian(90, 4, 41)
 	s := chunkletSet(t, 90, runs(90, 7, 3, 2, 6, 1, 8, 2, 9)...)
 	files := map[string]*model.File{}
 	for name, p := range map[string]Params{"all": {Eps: 0.01, Dims: 2}, "landmarks": {Eps: 0.01, Dims: 2, Landmarks: 30}} {
-		files[name] = through(t, updated(t, eng, fit(t, eng, Learner{Kernel: parse(t, "rbf:sigma=2"), Params: p}, x, s), x))
+		files[name] = through(t, updated(t, eng, fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p}, x, s), x))
 	}
 	refused, taken := 0, 0
 	propertytest.Check(t, func(t *rapid.T) {
@@ -60,7 +62,7 @@ func TestDecodeGrowthHostile(t *testing.T) {
 // use exercises what depends on the history.
 func use(t testingTB, m *Model, x *points.Dense) {
 	t.Helper()
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	u := incremental(t, m)
 	gramOf(t, eng, m, x, nil)
 	for u.Updates() > 0 {

@@ -4,14 +4,13 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -27,33 +26,9 @@ type testingTB interface {
 	Fatalf(format string, args ...any)
 }
 
-// newEngine opens the backend that the environment names, with the given workers.
-func newEngine(t testingTB, workers int) *engine.Engine {
-	t.Helper()
-	return openEngine(t, os.Getenv("MUSTLINK_BACKEND"), workers)
-}
-
-func openEngine(t testingTB, backend string, workers int) *engine.Engine {
-	t.Helper()
-	b, err := backends.Open(backends.Options{Name: backend, SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(engine.Options{Backend: b, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 // gaussian returns n standard normal vectors of d features.
 func gaussian(n, d int, seed uint64) *points.Dense {
-	rng := rand.New(rand.NewPCG(seed, 7))
-	data := make([]float64, n*d)
-	for i := range data {
-		data[i] = rng.NormFloat64()
-	}
-	return &points.Dense{N: n, D: d, Data: data}
+	return enginetest.Normal(rand.New(rand.NewPCG(seed, 7)), n, d, 0)
 }
 
 // chunkletSet makes a set of chunklets.
@@ -81,27 +56,9 @@ func runs(n, stride int, sizes ...int) [][]int {
 	return out
 }
 
-func parse(t testingTB, text string) kernel.Spec {
-	t.Helper()
-	s, err := kernel.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // learner returns a learner with absolute eps and all directions.
 func learner(t testingTB, k string, eps float64) Learner {
-	return Learner{Kernel: parse(t, k), Params: Params{Eps: eps}, Seed: 1}
-}
-
-func fit(t testingTB, eng *engine.Engine, l Learner, x points.Points, s *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), eng, x, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
+	return Learner{Kernel: enginetest.Spec(t, k), Params: Params{Eps: eps}, Seed: 1}
 }
 
 func gramOf(t testingTB, eng *engine.Engine, m *Model, x, y points.Points) blas.Matrix {
@@ -116,7 +73,7 @@ func gramOf(t testingTB, eng *engine.Engine, m *Model, x, y points.Points) blas.
 // kernelOf evaluates the unlearned kernel.
 func kernelOf(t testingTB, eng *engine.Engine, text string, x, y points.Points) blas.Matrix {
 	t.Helper()
-	k, err := kernel.New(parse(t, text))
+	k, err := kernel.New(enginetest.Spec(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -25,7 +27,7 @@ const (
 // at every arrival to the updates. That leaves out the embedding, most of the time of a
 // whole fit; the total is the trapezoidal rule over ten sizes.
 func BenchmarkArrivals(b *testing.B) {
-	eng := newEngine(b, 0)
+	eng := enginetest.New(b, 0)
 	x := gaussian(2*arrivals, arrivalDim, 1)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -56,8 +58,8 @@ func around(at []float64, c int) float64 {
 // arriveAll returns the seconds of each arrival.
 func arriveAll(t testingTB, eng *engine.Engine, x *points.Dense) []float64 {
 	ctx := context.Background()
-	l := Learner{Kernel: parse(t, "rbf:sigma=4"), Params: Params{FixedS: arrivalFixed, Dims: 1, Form: FormCholesky}}
-	u := incremental(t, fit(t, eng, l, x.Select([]int{0, 1}), chunkletSet(t, 2, []int{0, 1})))
+	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=4"), Params: Params{FixedS: arrivalFixed, Dims: 1, Form: FormCholesky}}
+	u := incremental(t, fittest.On[*Model](t, eng, l, x.Select([]int{0, 1}), chunkletSet(t, 2, []int{0, 1})))
 	at := make([]float64, arrivals)
 	for c := 1; c < arrivals; c++ {
 		begin := time.Now()
@@ -69,7 +71,7 @@ func arriveAll(t testingTB, eng *engine.Engine, x *points.Dense) []float64 {
 
 // relearn estimates the seconds of learning the kernel anew at every arrival.
 func relearn(t testingTB, eng *engine.Engine, x *points.Dense) (total float64) {
-	k, err := kernel.New(parse(t, "rbf:sigma=4"))
+	k, err := kernel.New(enginetest.Spec(t, "rbf:sigma=4"))
 	must(t, err)
 	const step = arrivals / 10
 	for c := step; c <= arrivals; c += step {
@@ -92,15 +94,15 @@ func relearn(t testingTB, eng *engine.Engine, x *points.Dense) (total float64) {
 
 // BenchmarkUpdate measures one arrival at a given n, taken back every time.
 func BenchmarkUpdate(b *testing.B) {
-	eng, ctx := newEngine(b, 0), context.Background()
+	eng, ctx := enginetest.New(b, 0), context.Background()
 	x := gaussian(2502, arrivalDim, 1)
 	for _, n := range []int{500, 1000, 1500, 2000, 2500} {
 		chunklets := make([][]int, n/2)
 		for i := range chunklets {
 			chunklets[i] = []int{2 * i, 2*i + 1}
 		}
-		l := Learner{Kernel: parse(b, "rbf:sigma=4"), Params: Params{FixedS: arrivalFixed, Dims: 1, Landmarks: 50, Form: FormCholesky}}
-		u := incremental(b, fit(b, eng, l, x, chunkletSet(b, x.N, chunklets...)))
+		l := Learner{Kernel: enginetest.Spec(b, "rbf:sigma=4"), Params: Params{FixedS: arrivalFixed, Dims: 1, Landmarks: 50, Form: FormCholesky}}
+		u := incremental(b, fittest.On[*Model](b, eng, l, x, chunkletSet(b, x.N, chunklets...)))
 		b.Run("n="+strconv.Itoa(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -14,8 +14,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
@@ -83,8 +85,8 @@ func newStream(t testingTB, eng *engine.Engine, x *points.Dense, k string, s flo
 		rows = append(rows, c...)
 		local = append(local, sequenceFrom(from, len(rows)))
 	}
-	l := Learner{Kernel: parse(t, k), Params: Params{FixedS: s, Form: FormCholesky}}
-	m := fit(t, eng, l, x.Select(rows), chunkletSet(t, len(rows), local...))
+	l := Learner{Kernel: enginetest.Spec(t, k), Params: Params{FixedS: s, Form: FormCholesky}}
+	m := fittest.On[*Model](t, eng, l, x.Select(rows), chunkletSet(t, len(rows), local...))
 	st := &stream{t: t, eng: eng, x: x, u: incremental(t, m), free: rest}
 	for _, c := range base {
 		st.id = append(st.id, len(st.sets))
@@ -168,14 +170,14 @@ func (s *stream) batch(k string, fixed float64) *Model {
 		}
 	}
 	p := Params{FixedS: fixed, Dims: 1, Landmarks: 30, Form: FormCholesky} // the embedding is not looked at
-	l := Learner{Kernel: parse(s.t, k), Params: p}
-	return fit(s.t, s.eng, l, s.x, chunkletSet(s.t, s.x.N, sets...))
+	l := Learner{Kernel: enginetest.Spec(s.t, k), Params: p}
+	return fittest.On[*Model](s.t, s.eng, l, s.x, chunkletSet(s.t, s.x.N, sets...))
 }
 
 // TestIncrementalIsBatch: 200 chunklets of mixed sizes in random order, with points that
 // join old chunklets and merges among them, give the learned kernel of one fit.
 func TestIncrementalIsBatch(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for _, c := range []struct {
 		kernel string
 		s      float64
@@ -217,7 +219,7 @@ func TestIncrementalIsBatch(t *testing.T) {
 // TestIncrementalProperty: any sequence of operations, with some taken back, is the batch
 // fit of what is left.
 func TestIncrementalProperty(t *testing.T) {
-	propertytest.Check(t, incrementalProperty(newEngine(t, 2)))
+	propertytest.Check(t, incrementalProperty(enginetest.New(t, 2)))
 }
 
 func incrementalProperty(eng *engine.Engine) func(t *rapid.T) {
@@ -288,7 +290,7 @@ func same(t testingTB, a, b blas.Matrix) {
 // TestPrintedUpdate compares with equation (10) of the paper as it is printed, an update of
 // Y where Y = H S^-1 H, with explicit matrices.
 func TestPrintedUpdate(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	const text, s = "rbf:sigma=1.5", 0.8
 	x := gaussian(14, 3, 5)
 	st := newStream(t, eng, x, text, s, [][]int{{0, 1, 2}, {3, 4}}, sequenceFrom(5, 14))
@@ -351,7 +353,7 @@ func TestPrintedUpdate(t *testing.T) {
 
 // TestUpdateIdentity: eps Kt + (1/n) K[:,c] H Kt[c,:] = K, with H of the grown chunklets.
 func TestUpdateIdentity(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	const text = "rbf:sigma=2"
 	x := gaussian(80, 3, 9)
 	st := newStream(t, eng, x, text, 0.3, [][]int{{0, 1, 2}, {3, 4}, {5}}, sequenceFrom(6, 80))
@@ -446,10 +448,10 @@ func TestHelmertColumns(t *testing.T) {
 // TestDropLast restores models to the bit, embedding included, back to the one that was
 // fitted, also through a file.
 func TestDropLast(t *testing.T) {
-	eng, ctx := newEngine(t, 2), context.Background()
+	eng, ctx := enginetest.New(t, 2), context.Background()
 	x := gaussian(60, 4, 2)
 	for _, p := range []Params{{FixedS: 0.37, Dims: 3, Form: FormCholesky}, {EpsRel: 0.013, Form: FormAuto}, {Eps: unevenEps(t, 10), Dims: 4, Landmarks: 12}} {
-		m := fit(t, eng, Learner{Kernel: parse(t, "rbf:sigma=2"), Params: p, Seed: 3}, x, chunkletSet(t, 60, runs(60, 7, 3, 2, 4, 1)...))
+		m := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p, Seed: 3}, x, chunkletSet(t, 60, runs(60, 7, 3, 2, 4, 1)...))
 		u := incremental(t, m)
 		models := []*Model{build(t, eng, u)}
 		sameResults(t, "no update", results(t, eng, models[0], x), results(t, eng, m, x))
@@ -499,7 +501,7 @@ func unevenEps(t testingTB, n float64) float64 {
 
 // TestUpdateThroughFile: a model that was saved and read goes on as one that was not.
 func TestUpdateThroughFile(t *testing.T) {
-	eng, ctx := newEngine(t, 2), context.Background()
+	eng, ctx := enginetest.New(t, 2), context.Background()
 	for _, v := range variants(t, eng) {
 		if v.model.metric.spectral() || v.name == "gram" {
 			continue
@@ -523,7 +525,7 @@ func TestUpdateWorkers(t *testing.T) {
 	x := gaussian(300, 5, 8)
 	var want []blas.Matrix
 	for _, workers := range []int{1, 2, 5} {
-		eng := workersEngine(t, workers)
+		eng := enginetest.New(t, workers)
 		all := sequenceFrom(0, 300)
 		st := newStream(t, eng, x, "rbf:sigma=2", 0.1, [][]int{all[:90], all[90:100]}, all[100:])
 		st.add(40, 2, 50)
@@ -540,7 +542,7 @@ func TestUpdateWorkers(t *testing.T) {
 // TestUpdatedEmbedding: with all directions, distances between embedded points of the fit
 // and of the updates are the learned ones.
 func TestUpdatedEmbedding(t *testing.T) {
-	eng, ctx := newEngine(t, 2), context.Background()
+	eng, ctx := enginetest.New(t, 2), context.Background()
 	x := gaussian(50, 4, 6)
 	st := newStream(t, eng, x, "rbf:sigma=2", 0.2, [][]int{{0, 1, 2, 3}, {4, 5}}, sequenceFrom(6, 50))
 	st.add(3, 2)
@@ -563,7 +565,7 @@ func TestUpdatedEmbedding(t *testing.T) {
 
 // TestUpdateKinds: sparse points join a dense model and dense ones a sparse model.
 func TestUpdateKinds(t *testing.T) {
-	eng, ctx := newEngine(t, 1), context.Background()
+	eng, ctx := enginetest.New(t, 1), context.Background()
 	x := gaussian(40, 3, 4)
 	for i := range x.Data {
 		if i%3 == 1 {
@@ -576,10 +578,10 @@ func TestUpdateKinds(t *testing.T) {
 		csr.N++
 	}
 	s := chunkletSet(t, 40, []int{0, 1, 2}, []int{3, 4})
-	l := Learner{Kernel: parse(t, "rbf:sigma=2"), Params: Params{Eps: 0.05}}
+	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: Params{Eps: 0.05}}
 	var want blas.Matrix
 	for i, c := range [][2]points.Points{{x, x}, {x, csr}, {csr, x}, {csr, csr}} {
-		u := incremental(t, fit(t, eng, l, c[0], s))
+		u := incremental(t, fittest.On[*Model](t, eng, l, c[0], s))
 		must(t, u.Add(ctx, eng, c[1], []int{10, 12}, []int{13, 14, 15}))
 		must(t, u.Extend(ctx, eng, c[1], 1, 20))
 		must(t, u.anchors.Validate())
@@ -594,10 +596,10 @@ func TestUpdateKinds(t *testing.T) {
 
 // TestUpdateErrors: mistakes have types and change nothing.
 func TestUpdateErrors(t *testing.T) {
-	eng, ctx := newEngine(t, 1), context.Background()
+	eng, ctx := enginetest.New(t, 1), context.Background()
 	x := gaussian(30, 3, 1)
 	s := chunkletSet(t, 30, []int{0, 1, 2}, []int{3, 4})
-	m := fit(t, eng, learner(t, "rbf:sigma=2", 0.01), x, s)
+	m := fittest.On[*Model](t, eng, learner(t, "rbf:sigma=2", 0.01), x, s)
 	u := incremental(t, m)
 	must(t, u.Add(ctx, eng, x, []int{5, 6}))
 	before := learned(t, eng, u, x)
@@ -644,14 +646,14 @@ func TestUpdateErrors(t *testing.T) {
 	if err := incremental(t, m).DropLast(1); !fault.IsInput(err) || !strings.Contains(err.Error(), "this one was not") {
 		t.Errorf("drop without updates: %v", err)
 	}
-	spectral := fit(t, eng, Learner{Kernel: parse(t, "linear"), Params: Params{Eps: 1, Form: FormSpectral}}, x, s)
+	spectral := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "linear"), Params: Params{Eps: 1, Form: FormSpectral}}, x, s)
 	if _, err := spectral.Update(ctx, eng, x, list(-1, 1, 2)); !fault.IsInput(err) || !strings.Contains(err.Error(), "spectral") {
 		t.Errorf("spectral form: %v", err)
 	}
 	base := kernelOf(t, eng, "linear", x, x)
 	g, err := points.NewGram(30, 30, base.Data, nil, nil)
 	must(t, err)
-	onGram := fit(t, eng, Learner{Params: Params{Eps: 1, Form: FormCholesky}}, g, s)
+	onGram := fittest.On[*Model](t, eng, Learner{Params: Params{Eps: 1, Form: FormCholesky}}, g, s)
 	if _, err := onGram.Update(ctx, eng, g, list(-1, 1, 2)); !fault.IsInput(err) || !strings.Contains(err.Error(), "Gram") {
 		t.Errorf("Gram matrix: %v", err)
 	}
@@ -660,9 +662,9 @@ func TestUpdateErrors(t *testing.T) {
 // TestOverlap: chunklets of one update that share rows are one, and the order of the rows
 // does not matter.
 func TestOverlap(t *testing.T) {
-	eng, ctx := newEngine(t, 1), context.Background()
+	eng, ctx := enginetest.New(t, 1), context.Background()
 	x := gaussian(30, 3, 1)
-	m := fit(t, eng, learner(t, "rbf:sigma=2", 0.01), x, chunkletSet(t, 30, []int{0, 1, 2}))
+	m := fittest.On[*Model](t, eng, learner(t, "rbf:sigma=2", 0.01), x, chunkletSet(t, 30, []int{0, 1, 2}))
 	u, v := incremental(t, m), incremental(t, m)
 	must(t, u.Add(ctx, eng, x, []int{5, 6, 5}, []int{7, 8}, []int{8, 9, 6}))
 	must(t, v.Add(ctx, eng, x, []int{9, 8, 7, 6, 5}))

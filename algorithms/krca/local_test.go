@@ -18,7 +18,7 @@ func TestLocalIsTheFitOfItsChunklets(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 3, 30, 4)
 	p := DefaultParams()
 	p.EpsRel, p.Eps = 0, 0.02
-	l := Learner{Kernel: parse(t, "rbf:sigma=1.5"), Params: p}
+	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=1.5"), Params: p}
 	queries := []int{0, 17, 59, 17}
 	all, err := l.FitLocal(ctx, eng, x, set, 1000)
 	if err != nil {

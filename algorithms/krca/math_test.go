@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -19,7 +21,7 @@ import (
 // checkIdentity verifies eps Kt + (1/n) K[:,c] H Kt[c,:] = K on all points of x.
 func checkIdentity(t testingTB, m *Model, x points.Points, s *links.Set, text string, tol float64) {
 	t.Helper()
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	rows, f := flatten(s.Chunklets())
 	anchors := x.Select(rows)
 	k := toMat(kernelOf(t, eng, text, x, x))
@@ -35,7 +37,7 @@ func checkIdentity(t testingTB, m *Model, x points.Points, s *links.Set, text st
 }
 
 func TestIdentity(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(120, 5, 3)
 	s := chunkletSet(t, 120, runs(120, 7, 2, 2, 5, 9, 1, 3, 2, 12, 4, 2, 2, 20)...)
 	for _, c := range []struct {
@@ -57,7 +59,7 @@ func TestIdentity(t *testing.T) {
 		t.Run(fmt.Sprintf("%s,eps=%g,form=%s", c.kernel, c.eps, c.form), func(t *testing.T) {
 			l := learner(t, c.kernel, c.eps)
 			l.Params.Form = c.form
-			checkIdentity(t, fit(t, eng, l, x, s), x, s, c.kernel, c.tol)
+			checkIdentity(t, fittest.On[*Model](t, eng, l, x, s), x, s, c.kernel, c.tol)
 		})
 	}
 }
@@ -97,7 +99,7 @@ func sequence(n int) []int {
 // of sample, and the distances with those of its kernel matrix.
 func TestPrintedFormula(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		eng := newEngine(t, 2)
+		eng := enginetest.New(t, 2)
 		x, s, text, eps := randomProblem(t)
 		rows, f := flatten(s.Chunklets())
 		fresh := gaussian(5, x.D, 99)
@@ -110,7 +112,7 @@ func TestPrintedFormula(t *testing.T) {
 		for _, form := range forms {
 			l := learner(t, text, eps)
 			l.Params.Form = Form(form)
-			m := fit(t, eng, l, x, s)
+			m := fittest.On[*Model](t, eng, l, x, s)
 			within(t, form+" gram", toMat(gramOf(t, eng, m, all, nil)), want, tol)
 			within(t, form+" cross", toMat(gramOf(t, eng, m, fresh, x)), want.Slice(x.N, x.N+5, 0, x.N), tol*10)
 			checkDistances(t, m, all, want, tol)
@@ -127,7 +129,7 @@ func checkDistances(t testingTB, m *Model, x points.Points, kt *mat.Dense, tol f
 			pairs = append(pairs, [2]int{i, j})
 		}
 	}
-	d, err := m.Distances(context.Background(), newEngine(t, 2), x, pairs)
+	d, err := m.Distances(context.Background(), enginetest.New(t, 2), x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +146,7 @@ func checkDistances(t testingTB, m *Model, x points.Points, kt *mat.Dense, tol f
 // TestFeatureSpaceRCA compares the linear kernel with relevant component analysis written
 // out in the input space: kt(x,y) = x'(eps I + C)^-1 y.
 func TestFeatureSpaceRCA(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	const n, d = 60, 4
 	x := gaussian(n, d, 5)
 	s := chunkletSet(t, n, runs(n, 7, 3, 2, 6, 1, 8, 2)...)
@@ -174,7 +176,7 @@ func TestFeatureSpaceRCA(t *testing.T) {
 		points := mat.NewDense(n, d, x.Data)
 		left.Mul(points, &inverse)
 		want.Mul(&left, points.T())
-		m := fit(t, eng, learner(t, "linear", eps), x, s)
+		m := fittest.On[*Model](t, eng, learner(t, "linear", eps), x, s)
 		within(t, fmt.Sprintf("eps=%g, form %s", eps, m.metric.form()), toMat(gramOf(t, eng, m, x, nil)), &want, 1e-11)
 	}
 }
@@ -182,9 +184,9 @@ func TestFeatureSpaceRCA(t *testing.T) {
 // TestDefinite: Kt and K/eps - Kt are positive semidefinite.
 func TestDefinite(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		eng := newEngine(t, 2)
+		eng := enginetest.New(t, 2)
 		x, s, text, eps := randomProblem(t)
-		m := fit(t, eng, learner(t, text, eps), x, s)
+		m := fittest.On[*Model](t, eng, learner(t, text, eps), x, s)
 		kt := toMat(gramOf(t, eng, m, x, nil))
 		k := scaled(1/eps, toMat(kernelOf(t, eng, text, x, x)))
 		_, scale := smallestEigenvalue(t, k)
@@ -201,7 +203,7 @@ func TestDefinite(t *testing.T) {
 // TestOrder: neither the order of the points nor that of the chunklets matters.
 func TestOrder(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		eng := newEngine(t, 2)
+		eng := enginetest.New(t, 2)
 		x, s, text, eps := randomProblem(t)
 		to := rapid.Permutation(sequence(x.N)).Draw(t, "permutation") // row i becomes row to[i]
 		moved := &points.Dense{N: x.N, D: x.D, Data: make([]float64, len(x.Data))}
@@ -217,26 +219,26 @@ func TestOrder(t *testing.T) {
 			chunklets = append([][]int{d}, chunklets...)
 		}
 		l := learner(t, text, eps)
-		a := toMat(gramOf(t, eng, fit(t, eng, l, x, s), x, nil))
-		b := toMat(gramOf(t, eng, fit(t, eng, l, moved, chunkletSet(t, x.N, chunklets...)), x, nil))
+		a := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, x, s), x, nil))
+		b := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, moved, chunkletSet(t, x.N, chunklets...)), x, nil))
 		within(t, "other order", b, a, 1e-10)
 	})
 }
 
 // TestScale: (a k, a eps) gives the same learned kernel, and as eps grows eps Kt -> K.
 func TestScale(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(50, 4, 8)
 	s := chunkletSet(t, 50, runs(50, 3, 4, 2, 6, 9)...)
-	one := toMat(gramOf(t, eng, fit(t, eng, learner(t, "poly:degree=1,coef=0,scale=1", 1e-2), x, s), x, nil))
-	six := toMat(gramOf(t, eng, fit(t, eng, learner(t, "poly:degree=1,coef=0,scale=6", 6e-2), x, s), x, nil))
+	one := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, learner(t, "poly:degree=1,coef=0,scale=1", 1e-2), x, s), x, nil))
+	six := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, learner(t, "poly:degree=1,coef=0,scale=6", 6e-2), x, s), x, nil))
 	within(t, "6k, 6eps", six, one, 1e-11)
 
 	const text = "rbf:sigma=2"
 	k := toMat(kernelOf(t, eng, text, x, x))
 	last := math.Inf(1)
 	for _, eps := range []float64{1, 1e2, 1e4} {
-		kt := toMat(gramOf(t, eng, fit(t, eng, learner(t, text, eps), x, s), x, nil))
+		kt := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, learner(t, text, eps), x, s), x, nil))
 		d := difference(scaled(eps, kt), k)
 		if !(d < last/50) || d == 0 {
 			t.Fatalf("eps=%g: eps Kt differs from K by %g, after %g", eps, d, last)
@@ -247,7 +249,7 @@ func TestScale(t *testing.T) {
 
 // TestCentring: distances do not change when k is centred.
 func TestCentring(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	const n, text = 40, "rbf:sigma=1.2"
 	x := gaussian(n, 3, 11)
 	s := chunkletSet(t, n, runs(n, 3, 5, 2, 4, 1)...)
@@ -269,11 +271,11 @@ func TestCentring(t *testing.T) {
 	for i := range n {
 		pairs = append(pairs, [2]int{i, (i * 7) % n}, [2]int{i, (i + 1) % n})
 	}
-	a, err := fit(t, eng, learner(t, text, 1e-3), x, s).Distances(context.Background(), eng, x, pairs)
+	a, err := fittest.On[*Model](t, eng, learner(t, text, 1e-3), x, s).Distances(context.Background(), eng, x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := fit(t, eng, learner(t, "linear", 1e-3), g, s).Distances(context.Background(), eng, g, pairs)
+	b, err := fittest.On[*Model](t, eng, learner(t, "linear", 1e-3), g, s).Distances(context.Background(), eng, g, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +284,7 @@ func TestCentring(t *testing.T) {
 
 // TestKinds: dense, sparse and precomputed points give one learned kernel and embedding.
 func TestKinds(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	const n, d = 40, 6
 	x := gaussian(n, d, 12)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -308,9 +310,9 @@ func TestKinds(t *testing.T) {
 		for _, form := range []Form{FormCholesky, FormSpectral} {
 			l := learner(t, text, 1e-2)
 			l.Params.Form = form
-			want := toMat(gramOf(t, eng, fit(t, eng, l, x, s), x, nil))
+			want := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, x, s), x, nil))
 			for _, other := range []points.Points{x, sparse, gram} {
-				m := fit(t, eng, l, other, s)
+				m := fittest.On[*Model](t, eng, l, other, s)
 				name := fmt.Sprintf("%s %s %T", text, form, other)
 				within(t, name, toMat(gramOf(t, eng, m, other, nil)), want, 1e-11)
 				within(t, name+" cross", toMat(gramOf(t, eng, m, other, other)), want, 1e-11)
@@ -329,12 +331,12 @@ func TestKinds(t *testing.T) {
 // TestTinyEps: where the terms of (1b) cancel, the spectral form is chosen and right: for
 // a linear kernel it tends to x' C^-1 y.
 func TestTinyEps(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(80, 3, 21)
 	s := chunkletSet(t, 80, runs(80, 3, 20, 20, 30)...)
-	limit := toMat(gramOf(t, eng, fit(t, eng, learner(t, "linear", 1e-10), x, s), x, nil))
+	limit := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, learner(t, "linear", 1e-10), x, s), x, nil))
 	for _, eps := range []float64{1e-13, 1e-20, 1e-100} {
-		m := fit(t, eng, learner(t, "linear", eps), x, s)
+		m := fittest.On[*Model](t, eng, learner(t, "linear", eps), x, s)
 		if m.metric.form() != FormSpectral {
 			t.Errorf("eps=%g: form %s", eps, m.metric.form())
 		}
@@ -344,7 +346,7 @@ func TestTinyEps(t *testing.T) {
 
 // TestForms checks the rule that chooses between the forms.
 func TestForms(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(60, 4, 31)
 	repeated := &points.Dense{N: 60, D: 4, Data: append([]float64(nil), x.Data...)}
 	for i := range 30 {
@@ -367,7 +369,7 @@ func TestForms(t *testing.T) {
 		{"linear, small eps", x, s, "linear", 1e-6, FormSpectral},
 		{"quadratic, small eps", x, s, "poly:degree=2,coef=1,scale=1", 1e-6, FormSpectral},
 	} {
-		if got := fit(t, eng, learner(t, c.kernel, c.eps), c.x, c.s).metric.form(); got != c.want {
+		if got := fittest.On[*Model](t, eng, learner(t, c.kernel, c.eps), c.x, c.s).metric.form(); got != c.want {
 			t.Errorf("%s: form %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -376,13 +378,13 @@ func TestForms(t *testing.T) {
 // TestFormsAgree compares the two forms where both are accurate.
 func TestFormsAgree(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		eng := newEngine(t, 2)
+		eng := enginetest.New(t, 2)
 		x, s, text, eps := randomProblem(t)
 		l := learner(t, text, eps)
 		l.Params.Form = FormCholesky
-		a := fit(t, eng, l, x, s)
+		a := fittest.On[*Model](t, eng, l, x, s)
 		l.Params.Form = FormSpectral
-		b := fit(t, eng, l, x, s)
+		b := fittest.On[*Model](t, eng, l, x, s)
 		fresh := gaussian(7, x.D, 5)
 		within(t, "gram", toMat(gramOf(t, eng, b, fresh, x)), toMat(gramOf(t, eng, a, fresh, x)), 1e-9)
 		ya, err := a.Embed(context.Background(), eng, fresh)
@@ -405,11 +407,11 @@ func TestFormsAgree(t *testing.T) {
 // distances; with dims > 0 it is the best rank-dims part of the centred kernel matrix.
 func TestEmbeddingExact(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		eng := newEngine(t, 2)
+		eng := enginetest.New(t, 2)
 		x, s, text, eps := randomProblem(t)
 		l := learner(t, text, eps)
 		l.Params.Form = Form(rapid.SampledFrom(forms).Draw(t, "form"))
-		m := fit(t, eng, l, x, s)
+		m := fittest.On[*Model](t, eng, l, x, s)
 		kt := toMat(gramOf(t, eng, m, x, nil))
 		y, err := m.Embed(context.Background(), eng, x)
 		if err != nil {
@@ -420,7 +422,7 @@ func TestEmbeddingExact(t *testing.T) {
 		within(t, "dims=0", &product, kt, 1e-8)
 
 		l.Params.Dims = 3
-		m = fit(t, eng, l, x, s)
+		m = fittest.On[*Model](t, eng, l, x, s)
 		if y, err = m.Embed(context.Background(), eng, x); err != nil {
 			t.Fatal(err)
 		}
@@ -470,7 +472,7 @@ func checkLeading(t testingTB, y, kt *mat.Dense) {
 // class. In the learned space every point is nearer to its own class's mean; in the input
 // space the class means coincide.
 func TestXOR(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	const n = 200
 	rng := rand.New(rand.NewPCG(4, 4))
 	x := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}
@@ -486,8 +488,8 @@ func TestXOR(t *testing.T) {
 	for i := range 40 {
 		chunklets[class[i]] = append(chunklets[class[i]], i)
 	}
-	l := Learner{Kernel: parse(t, "rbf:sigma=1"), Params: DefaultParams()}
-	m := fit(t, eng, l, x, chunkletSet(t, n, chunklets[0], chunklets[1]))
+	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=1"), Params: DefaultParams()}
+	m := fittest.On[*Model](t, eng, l, x, chunkletSet(t, n, chunklets[0], chunklets[1]))
 	y, err := m.Embed(context.Background(), eng, x)
 	if err != nil {
 		t.Fatal(err)
@@ -513,10 +515,10 @@ func TestXOR(t *testing.T) {
 
 // TestEpsilon: eps_rel is relative to the mean diagonal over all points, fixed_s to n.
 func TestEpsilon(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(30, 3, 2)
 	s := chunkletSet(t, 30, []int{0, 1, 2}, []int{3, 4}, []int{9})
-	k, err := kernel.New(parse(t, "linear"))
+	k, err := kernel.New(enginetest.Spec(t, "linear"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -536,7 +538,7 @@ func TestEpsilon(t *testing.T) {
 		{Params{Eps: 0.25}, 0.25},
 		{Params{FixedS: 3}, 3.0 / 6}, // the chunklet of one point counts
 	} {
-		got := fit(t, eng, Learner{Kernel: parse(t, "linear"), Params: c.p}, x, s).Eps()
+		got := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "linear"), Params: c.p}, x, s).Eps()
 		if !(math.Abs(got-c.want) <= 1e-14*c.want) {
 			t.Errorf("%+v: eps %g, want %g", c.p, got, c.want)
 		}

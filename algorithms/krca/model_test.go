@@ -2,12 +2,10 @@ package krca
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -15,9 +13,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -74,7 +74,7 @@ func variants(t *testing.T, eng *engine.Engine) []variant {
 		{"gram", "linear", DefaultParams(), gram, false},
 		{"gram, spectral", "linear", Params{EpsRel: 0.1, Form: FormSpectral}, gram, true},
 	} {
-		m := fit(t, eng, Learner{Kernel: parse(t, c.kernel), Params: c.p, Seed: 5}, c.x, s)
+		m := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, c.kernel), Params: c.p, Seed: 5}, c.x, s)
 		if m.metric.spectral() != c.spectral {
 			t.Fatalf("%s: form %s", c.name, m.metric.form())
 		}
@@ -133,7 +133,7 @@ func through(t *testing.T, m *Model) *model.File {
 
 // TestEncode: a model read back computes the same bits.
 func TestEncode(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for _, v := range variants(t, eng) {
 		back, err := Decode(through(t, v.model))
 		if err != nil {
@@ -149,7 +149,7 @@ func TestEncode(t *testing.T) {
 
 // TestDecodeHostile damages every tensor and every entry of the header.
 func TestDecodeHostile(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	refused := func(name string, f *model.File) {
 		t.Helper()
 		m, err := Decode(f)
@@ -229,40 +229,21 @@ var damages = map[string]func(model.Tensor) (model.Tensor, bool){
 	},
 }
 
-// workersEngine returns an engine of that many workers whose backend has as many threads,
-// or one in the netlib build, which promises the same bits for a given number of threads.
-func workersEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	name, threads := cmp.Or(os.Getenv("MUSTLINK_BACKEND"), backends.Default()), workers
-	if name == "netlib" {
-		threads = 1
-	}
-	b, err := backends.Open(backends.Options{Name: name, SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: threads})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(engine.Options{Backend: b, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
 // TestWorkers: the same bits for any number of workers.
 func TestWorkers(t *testing.T) {
-	one := variants(t, workersEngine(t, 1))
+	one := variants(t, enginetest.New(t, 1))
 	for _, workers := range []int{2, 7} {
-		eng := workersEngine(t, workers)
+		eng := enginetest.New(t, workers)
 		for i, v := range variants(t, eng) {
 			sameResults(t, fmt.Sprintf("%s, %d workers", v.name, workers),
-				results(t, eng, v.model, v.x), results(t, newEngine(t, 1), one[i].model, v.x))
+				results(t, eng, v.model, v.x), results(t, enginetest.New(t, 1), one[i].model, v.x))
 		}
 	}
 }
 
 // TestBatches: a row of Embed and of Gram does not depend on what else is in the call.
 func TestBatches(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	const n = 2*rowBlock + 37
 	for _, v := range variants(t, eng) {
@@ -298,7 +279,7 @@ func TestBatches(t *testing.T) {
 
 // TestGramSymmetric: symmetric to the bit, in both forms.
 func TestGramSymmetric(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for _, v := range variants(t, eng) {
 		k := gramOf(t, eng, v.model, v.x, nil)
 		for i := range k.Rows {
@@ -314,10 +295,10 @@ func TestGramSymmetric(t *testing.T) {
 
 // TestManyDistances crosses the groups in which distances are computed.
 func TestManyDistances(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	const n = maxGroup + 500
 	x := gaussian(n, 3, 6)
-	m := fit(t, eng, Learner{Kernel: parse(t, "rbf:sigma=2"), Params: Params{Eps: 0.01, Dims: 2, Landmarks: 20}}, x,
+	m := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: Params{Eps: 0.01, Dims: 2, Landmarks: 20}}, x,
 		chunkletSet(t, n, runs(n, 7, 3, 2, 6)...))
 	var pairs [][2]int
 	for i := range n {
@@ -338,16 +319,16 @@ func TestManyDistances(t *testing.T) {
 
 // TestLandmarksKeepGram: landmarks change the embedding only, and the seed matters.
 func TestLandmarksKeepGram(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(100, 4, 9)
 	s := chunkletSet(t, 100, runs(100, 7, 3, 2, 6, 9)...)
-	l := Learner{Kernel: parse(t, "rbf:sigma=2"), Params: Params{Eps: 0.01, Dims: 6}, Seed: 1}
-	all := fit(t, eng, l, x, s)
+	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: Params{Eps: 0.01, Dims: 6}, Seed: 1}
+	all := fittest.On[*Model](t, eng, l, x, s)
 	l.Params.Landmarks = 60
-	some := fit(t, eng, l, x, s)
+	some := fittest.On[*Model](t, eng, l, x, s)
 	sameBits(t, "Gram", gramOf(t, eng, some, x, nil), gramOf(t, eng, all, x, nil))
 	l.Seed = 2
-	other := fit(t, eng, l, x, s)
+	other := fittest.On[*Model](t, eng, l, x, s)
 	if fmt.Sprint(some.embed.offset) == fmt.Sprint(other.embed.offset) {
 		t.Error("two seeds gave one embedding")
 	}
@@ -374,7 +355,7 @@ func leadingLength(t *testing.T, eng *engine.Engine, m *Model, x points.Points) 
 // TestCancel cancels at every report of progress: the error wraps ctx.Err(), no model
 // comes back, no goroutine stays (TestMain looks for them).
 func TestCancel(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(80, 4, 1)
 	s := chunkletSet(t, 80, runs(80, 3, 4, 9, 2, 2)...)
 	for _, k := range []string{"rbf:sigma=median", "poly:degree=2,coef=1,scale=1"} {
@@ -411,7 +392,7 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	m := fit(t, eng, learner(t, "rbf:sigma=2", 1e-3), x, s)
+	m := fittest.On[*Model](t, eng, learner(t, "rbf:sigma=2", 1e-3), x, s)
 	_, embedErr := m.Embed(ctx, eng, x)
 	_, gramErr := m.Gram(ctx, eng, x, nil)
 	_, crossErr := m.Gram(ctx, eng, x, x)
@@ -425,7 +406,7 @@ func TestCancel(t *testing.T) {
 
 // TestFitErrors: every refusal is a fault of the input, and names what was wrong.
 func TestFitErrors(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(10, 2, 1)
 	good := chunkletSet(t, 10, []int{0, 1, 2})
 	bad := &points.Dense{N: 10, D: 2, Data: append([]float64(nil), x.Data...)}
@@ -453,7 +434,7 @@ func TestFitErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := func(p Params) Learner { return Learner{Kernel: parse(t, "rbf:sigma=1"), Params: p} }
+	with := func(p Params) Learner { return Learner{Kernel: enginetest.Spec(t, "rbf:sigma=1"), Params: p} }
 	rbf, linear := learner(t, "rbf:sigma=1", 0.1), learner(t, "linear", 0.1)
 	for _, c := range []struct {
 		name, text string
@@ -477,8 +458,8 @@ func TestFitErrors(t *testing.T) {
 		{"negative dims", "dims is -1", with(Params{Eps: 1, Dims: -1}), x, good, eng},
 		{"negative landmarks", "landmarks is -2", with(Params{Eps: 1, Landmarks: -2}), x, good, eng},
 		{"unknown form", "cholesky", with(Params{Eps: 1, Form: "choleski"}), x, good, eng},
-		{"all points at the origin", "mean of k(x,x)", Learner{Kernel: parse(t, "linear"), Params: DefaultParams()}, same, good, eng},
-		{"all points equal", "coincide", Learner{Kernel: parse(t, "linear"), Params: DefaultParams()}, ones, good, eng},
+		{"all points at the origin", "mean of k(x,x)", Learner{Kernel: enginetest.Spec(t, "linear"), Params: DefaultParams()}, same, good, eng},
+		{"all points equal", "coincide", Learner{Kernel: enginetest.Spec(t, "linear"), Params: DefaultParams()}, ones, good, eng},
 		{"all points equal, bandwidth rule", "sigma", Learner{Params: DefaultParams()}, ones, good, eng},
 		{"overflow", "not representable", learner(t, "poly:degree=9", 0.1), huge, good, eng},
 		{"negative eigenvalues", "positive semidefinite", linear, gram, good, eng},
@@ -507,7 +488,7 @@ func bytesOf(n int) []float64 {
 
 // TestQueryErrors: points that a model cannot take.
 func TestQueryErrors(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	var dense, gram *Model
 	var reference *points.Gram
@@ -574,7 +555,7 @@ func TestQueryErrors(t *testing.T) {
 
 // TestEmpty: no points and no pairs are legal questions.
 func TestEmpty(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for _, v := range variants(t, eng) {
 		none := v.x.Select(nil)
 		y, err := v.model.Embed(context.Background(), eng, none)
@@ -591,17 +572,17 @@ func TestEmpty(t *testing.T) {
 }
 
 func TestNotices(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := gaussian(10, 2, 1)
 	one, err := links.New(10, []links.Link{links.NewLink(1, 2, links.Cannot), links.NewLink(3, 4, links.Must)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	status := fit(t, eng, learner(t, "rbf:sigma=1", 0.1), x, one).Status()
+	status := fittest.On[*Model](t, eng, learner(t, "rbf:sigma=1", 0.1), x, one).Status()
 	if !status.Converged || len(status.Notices) != 1 || !strings.Contains(status.Notices[0], "1 cannot-link ignored") {
 		t.Errorf("status %+v", status)
 	}
-	status = fit(t, eng, learner(t, "rbf:sigma=1", 0.1), x, chunkletSet(t, 10, []int{1, 2}, []int{6})).Status()
+	status = fittest.On[*Model](t, eng, learner(t, "rbf:sigma=1", 0.1), x, chunkletSet(t, 10, []int{1, 2}, []int{6})).Status()
 	if len(status.Notices) != 0 { // links.Set.Warnings tells of the single row
 		t.Errorf("status %+v", status)
 	}
@@ -609,7 +590,7 @@ func TestNotices(t *testing.T) {
 
 // TestDescribe: the form and rank are there for people to see.
 func TestDescribe(t *testing.T) {
-	for _, v := range variants(t, newEngine(t, 2)) {
+	for _, v := range variants(t, enginetest.New(t, 2)) {
 		figures := map[string]any{}
 		for _, f := range v.model.Describe() {
 			figures[f.Name] = f.Value
@@ -622,7 +603,7 @@ func TestDescribe(t *testing.T) {
 
 // TestConcurrentUse: one model, many goroutines (for the race detector).
 func TestConcurrentUse(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	v := variants(t, eng)[4]
 	want := results(t, eng, v.model, v.x)
 	done := make(chan []blas.Matrix)

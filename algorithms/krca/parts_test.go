@@ -10,7 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
@@ -18,7 +20,7 @@ import (
 
 // TestHelmert: F'F = I, FF' = H, and reduce and expand are products with F.
 func TestHelmert(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
 		f := newHelmert(rapid.SliceOfN(rapid.IntRange(1, 9), 1, 6).Draw(t, "sizes"))
 		n, r := f.points(), f.order()
@@ -63,7 +65,7 @@ func TestHelmert(t *testing.T) {
 
 // TestReduceInBlocks crosses the block edges of reduce and mirror.
 func TestReduceInBlocks(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	f := newHelmert([]int{2, 130, 1, 63, 64, 40, 2, 2})
 	n, r := f.points(), f.order()
 	b := gaussian(n, n, 3)
@@ -98,7 +100,7 @@ func TestReduceInBlocks(t *testing.T) {
 // TestDecompose: for matrices of known rank, the rank is found, U has orthonormal columns
 // and U S U' gives the matrix back.
 func TestDecompose(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for _, c := range []struct{ r, rank int }{{1, 1}, {5, 0}, {7, 7}, {40, 3}, {100, 99}, {129, 64}} {
 		t.Run(fmt.Sprintf("r=%d,rank=%d", c.r, c.rank), func(t *testing.T) {
 			a := mat.NewDense(c.r, c.r, nil)
@@ -140,7 +142,7 @@ func TestDecompose(t *testing.T) {
 }
 
 func TestDecomposeIndefinite(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for name, data := range map[string][]float64{
 		"negative diagonal": {1, 0, 0, -1},
 		"zero diagonal":     {0, 1, 1, 0},
@@ -190,7 +192,7 @@ func TestLandmarksSample(t *testing.T) {
 // known to ten digits only; the order of the points changes those digits. With eps moderate
 // FormAuto must see that the Cholesky form loses less.
 func TestWeakDirection(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	const n, d = 10, 6
 	x := gaussian(n, d, 1)
 	chunklets := [][]int{{0, 2, 4, 5, 6, 7, 9}, {1, 3}}
@@ -209,7 +211,7 @@ func TestWeakDirection(t *testing.T) {
 			}
 			renamed = append(renamed, rows)
 		}
-		m := fit(t, eng, learner(t, "linear", 3e-2), moved, chunkletSet(t, n, renamed...))
+		m := fittest.On[*Model](t, eng, learner(t, "linear", 3e-2), moved, chunkletSet(t, n, renamed...))
 		if form := m.metric.form(); form != FormCholesky {
 			t.Errorf("shift %d: form %s", shift, form)
 		}
@@ -225,7 +227,7 @@ func TestWeakDirection(t *testing.T) {
 // TestEqualRowsAreSemidefinite: all that is left of F'KF for chunklets of equal rows is
 // rounding error of either sign, which is no sign of an indefinite kernel.
 func TestEqualRowsAreSemidefinite(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for seed := range uint64(40) {
 		x := gaussian(6, 2, seed)
 		copy(x.Row(4), x.Row(0))
@@ -234,7 +236,7 @@ func TestEqualRowsAreSemidefinite(t *testing.T) {
 		for _, form := range forms {
 			l := learner(t, "linear", 0.3)
 			l.Params.Form = Form(form)
-			m := fit(t, eng, l, x, s)
+			m := fittest.On[*Model](t, eng, l, x, s)
 			// Nothing varies inside chunklets: kt = k/eps.
 			var want mat.Dense
 			want.Scale(1/0.3, toMat(kernelOf(t, eng, "linear", x, x)))

@@ -26,7 +26,7 @@ func TestPathIsTheFits(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		eng := newEngine(rt, 2)
+		eng := enginetest.New(rt, 2)
 		l := Learner{Kernel: spec, Params: DefaultParams()}
 		path, err := l.fitPath(ctx, eng, x, set)
 		if err != nil {
@@ -84,7 +84,7 @@ func TestPathIsTheFits(t *testing.T) {
 }
 
 func TestPathMistakes(t *testing.T) {
-	ctx, eng := context.Background(), newEngine(t, 1)
+	ctx, eng := context.Background(), enginetest.New(t, 1)
 	x, _, set := enginetest.Bands(t, 12, 2, 4, 1)
 	l := Learner{Params: DefaultParams()}
 	path, err := l.fitPath(ctx, eng, x, set)

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -60,7 +62,7 @@ func unitCounts(x *points.Sequences) *points.Dense {
 // A model of sequences is the model of their feature vectors: fitted, updated, on old and new
 // sequences.
 func TestSequences(t *testing.T) {
-	eng, ctx := newEngine(t, 2), context.Background()
+	eng, ctx := enginetest.New(t, 2), context.Background()
 	x, fresh := randomSequences(40, 1), randomSequences(9, 2)
 	v, freshV := unitCounts(x), unitCounts(fresh)
 	set := chunkletSet(t, 40, runs(40, 1, 3, 2, 4, 2, 2, 5)...)
@@ -70,7 +72,7 @@ func TestSequences(t *testing.T) {
 		for _, form := range []Form{FormCholesky, FormSpectral} {
 			one, two := learner(t, c.sequences, 0.05), learner(t, c.vectors, 0.05)
 			one.Params.Form, two.Params.Form = form, form
-			m, want := fit(t, eng, one, x, set), fit(t, eng, two, v, set)
+			m, want := fittest.On[*Model](t, eng, one, x, set), fittest.On[*Model](t, eng, two, v, set)
 			within(t, c.sequences+", Gram", toMat(gramOf(t, eng, m, x, nil)), toMat(gramOf(t, eng, want, v, nil)), 1e-11)
 			within(t, c.sequences+", new", toMat(gramOf(t, eng, m, fresh, x)), toMat(gramOf(t, eng, want, freshV, v)), 1e-11)
 			if form == FormCholesky {
@@ -91,7 +93,7 @@ func TestSequences(t *testing.T) {
 
 // The learned kernel is eq (7) as printed, on products counted without the kernel package.
 func TestSequencesPrintedFormula(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	all := randomSequences(35, 7)
 	v := unitCounts(all)
 	set := chunkletSet(t, 35, runs(35, 1, 3, 2, 4, 2, 2, 5)...)
@@ -126,7 +128,7 @@ func TestSequencesPrintedFormula(t *testing.T) {
 			}
 		}
 		want := printed(t, k, kxc, kc, f, eps)
-		m := fit(t, eng, learner(t, text, eps), all, set)
+		m := fittest.On[*Model](t, eng, learner(t, text, eps), all, set)
 		within(t, text, toMat(gramOf(t, eng, m, all, nil)), want, 1e-11)
 		checkDistances(t, m, all, want, 1e-11)
 	}
@@ -138,7 +140,7 @@ func TestIndefiniteGramIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = learner(t, "linear", 0.1).Fit(context.Background(), newEngine(t, 1), g, chunkletSet(t, 3, []int{0, 1}))
+	_, err = learner(t, "linear", 0.1).Fit(context.Background(), enginetest.New(t, 1), g, chunkletSet(t, 3, []int{0, 1}))
 	var de *fault.DataError
 	if !errors.As(err, &de) || !strings.Contains(err.Error(), "smallest eigenvalue is -1") {
 		t.Errorf("error %v: want a DataError with the eigenvalue -1", err)
@@ -147,14 +149,14 @@ func TestIndefiniteGramIsRefused(t *testing.T) {
 
 // Batch and incremental learning on sequences agree.
 func TestSequencesIncremental(t *testing.T) {
-	eng, ctx := newEngine(t, 2), context.Background()
+	eng, ctx := enginetest.New(t, 2), context.Background()
 	x := randomSequences(60, 4)
 	sizes := []int{2, 3, 2, 5, 2, 4, 2, 2, 3}
 	l := learner(t, "rbf:sigma=0.6@spectrum:k=2", 0)
 	l.Params = Params{FixedS: 0.7}
 	all := runs(60, 1, sizes...)
-	want := fit(t, eng, l, x, chunkletSet(t, 60, all...))
-	u := incremental(t, fit(t, eng, l, x, chunkletSet(t, 60, all[:2]...)))
+	want := fittest.On[*Model](t, eng, l, x, chunkletSet(t, 60, all...))
+	u := incremental(t, fittest.On[*Model](t, eng, l, x, chunkletSet(t, 60, all[:2]...)))
 	for _, c := range all[2:] {
 		must(t, u.Add(ctx, eng, x, c))
 	}
@@ -162,12 +164,12 @@ func TestSequencesIncremental(t *testing.T) {
 }
 
 func TestSequencesOfAnotherKind(t *testing.T) {
-	eng, ctx := newEngine(t, 1), context.Background()
+	eng, ctx := enginetest.New(t, 1), context.Background()
 	x := randomSequences(20, 1)
 	set := chunkletSet(t, 20, runs(20, 1, 2, 3)...)
-	m := fit(t, eng, learner(t, "spectrum:k=2", 0.1), x, set)
+	m := fittest.On[*Model](t, eng, learner(t, "spectrum:k=2", 0.1), x, set)
 	vectors := gaussian(20, 4, 1)
-	onVectors := fit(t, eng, learner(t, "linear", 0.1), vectors, set)
+	onVectors := fittest.On[*Model](t, eng, learner(t, "linear", 0.1), vectors, set)
 	protein := &points.Sequences{Alphabet: points.Protein, Start: x.Start, Letters: x.Letters}
 	for name, run := range map[string]func() error{
 		"vectors":   func() error { _, err := m.Embed(ctx, eng, vectors); return err },

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -51,24 +52,6 @@ func problem(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense,
 		t.Fatal(err)
 	}
 	return x, set
-}
-
-func parse(t enginetest.Fataler, text string) kernel.Spec {
-	t.Helper()
-	spec, err := kernel.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
-}
-
-func fit(t enginetest.Fataler, l lleratio.Learner, x points.Points, set *links.Set) *lleratio.Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*lleratio.Model)
 }
 
 func embed(t enginetest.Fataler, m algorithms.Model, x points.Points) blas.Matrix {
@@ -199,7 +182,7 @@ func TestRatioByDefinition(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(24, 50).Draw(t, "n"), rapid.IntRange(2, 8).Draw(t, "d")
 		x, set := problem(t, n, d, rapid.IntRange(5, 15).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
-		l := lleratio.Learner{Params: lleratio.DefaultParams(), Kernel: parse(t, "exp:width=1.3")}
+		l := lleratio.Learner{Params: lleratio.DefaultParams(), Kernel: enginetest.Spec(t, "exp:width=1.3")}
 		p := &l.Params
 		p.Mode = rapid.SampledFrom([]lleratio.Mode{lleratio.Kernel, lleratio.Linear, lleratio.Full}).Draw(t, "mode")
 		p.Orthogonality = rapid.SampledFrom([]lleratio.Orthogonality{lleratio.Feature, lleratio.Coefficient}).Draw(t, "orthogonality")
@@ -207,7 +190,7 @@ func TestRatioByDefinition(t *testing.T) {
 		if p.Mode == lleratio.Linear {
 			l.Kernel = kernel.Spec{}
 		}
-		m := fit(t, l, x, set)
+		m := fittest.Fit[*lleratio.Model](t, l, x, set)
 		alpha := p.Alpha
 		if alpha == lleratio.AlphaByDimension {
 			alpha = 0.02
@@ -238,12 +221,12 @@ func TestFullLinearKernelIsLinear(t *testing.T) {
 		x, set := problem(t, 40, rapid.IntRange(3, 7).Draw(t, "d"), 10, rapid.Uint64().Draw(t, "seed"))
 		l := lleratio.Learner{Params: lleratio.DefaultParams()}
 		l.Params.Mode, l.Params.Dims = lleratio.Linear, rapid.IntRange(1, x.D-1).Draw(t, "dims")
-		flat := fit(t, l, x, set)
+		flat := fittest.Fit[*lleratio.Model](t, l, x, set)
 		if flat.Gap() < 1e-5 {
 			t.Skip("not unique")
 		}
-		l.Params.Mode, l.Kernel = lleratio.Full, parse(t, "linear")
-		full := fit(t, l, x, set)
+		l.Params.Mode, l.Kernel = lleratio.Full, enginetest.Spec(t, "linear")
+		full := fittest.Fit[*lleratio.Model](t, l, x, set)
 		if a, b := flat.Objective(), full.Objective(); !(math.Abs(a-b) <= 1e-8*a) {
 			t.Fatalf("ratio %.12g in linear mode, %.12g with the linear kernel", a, b)
 		}
@@ -260,7 +243,7 @@ func TestLinearWithoutShapeIsXiang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "xiang", distances(t, m, x), distances(t, fit(t, l, x, set), x), 1e-8)
+	near(t, "xiang", distances(t, m, x), distances(t, fittest.Fit[*lleratio.Model](t, l, x, set), x), 1e-8)
 }
 
 // Directions of the feature space are orthonormal, or coefficients are: the places of the basis
@@ -268,14 +251,14 @@ func TestLinearWithoutShapeIsXiang(t *testing.T) {
 func TestOrthogonality(t *testing.T) {
 	x, set := problem(t, 40, 3, 8, 5)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	k, err := kernel.New(parse(t, "exp:width=1"))
+	k, err := kernel.New(enginetest.Spec(t, "exp:width=1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []lleratio.Orthogonality{lleratio.Feature, lleratio.Coefficient} {
 		l := lleratio.Learner{Params: lleratio.DefaultParams(), Kernel: k.Spec()}
 		l.Params.Orthogonality, l.Params.Mode = o, lleratio.Full
-		y := embed(t, fit(t, l, x, set), x) // K V'
+		y := embed(t, fittest.Fit[*lleratio.Model](t, l, x, set), x) // K V'
 		gram, err := k.Gram(ctx, eng, x)
 		if err != nil {
 			t.Fatal(err)
@@ -311,8 +294,8 @@ func TestOrthogonality(t *testing.T) {
 func TestKindsOfPoints(t *testing.T) {
 	x, set := problem(t, 40, 4, 10, 9)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	l := lleratio.Learner{Params: lleratio.DefaultParams(), Kernel: parse(t, "rbf:sigma=1.5")}
-	want := distances(t, fit(t, l, x, set), x)
+	l := lleratio.Learner{Params: lleratio.DefaultParams(), Kernel: enginetest.Spec(t, "rbf:sigma=1.5")}
+	want := distances(t, fittest.Fit[*lleratio.Model](t, l, x, set), x)
 
 	sparse := &points.CSR{N: x.N, D: x.D, Start: []int{0}}
 	for i := range x.N {
@@ -321,7 +304,7 @@ func TestKindsOfPoints(t *testing.T) {
 		}
 		sparse.Start = append(sparse.Start, len(sparse.Val))
 	}
-	near(t, "sparse", distances(t, fit(t, l, sparse, set), sparse), want, 1e-7)
+	near(t, "sparse", distances(t, fittest.Fit[*lleratio.Model](t, l, sparse, set), sparse), want, 1e-7)
 
 	order := rand.New(rand.NewPCG(1, 1)).Perm(x.N)
 	place := make([]int, x.N)
@@ -336,10 +319,10 @@ func TestKindsOfPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := fit(t, l, x.Select(order), other)
+	m := fittest.Fit[*lleratio.Model](t, l, x.Select(order), other)
 	near(t, "another order", distances(t, m, x), want, 1e-7)
 
-	l.Kernel, l.Params.Alpha, l.Params.Dims = parse(t, "exp:width=1"), 0, 2
+	l.Kernel, l.Params.Alpha, l.Params.Dims = enginetest.Spec(t, "exp:width=1"), 0, 2
 	k, err := kernel.New(l.Kernel)
 	if err != nil {
 		t.Fatal(err)
@@ -352,15 +335,15 @@ func TestKindsOfPoints(t *testing.T) {
 	for i := range x.N {
 		precomputed.Diagonal[i], precomputed.Reference[i] = gram.At(i, i), i
 	}
-	byKernel := fit(t, l, x, set)
+	byKernel := fittest.Fit[*lleratio.Model](t, l, x, set)
 	l.Kernel = kernel.Spec{}
-	near(t, "Gram matrix", distances(t, fit(t, l, precomputed, set), precomputed), distances(t, byKernel, x), 1e-7)
+	near(t, "Gram matrix", distances(t, fittest.Fit[*lleratio.Model](t, l, precomputed, set), precomputed), distances(t, byKernel, x), 1e-7)
 
 	twice := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}
 	a, b := set.Must()[0].I, set.Must()[1].J
 	copy(twice.Row(b), twice.Row(a))
 	l = lleratio.Learner{Params: lleratio.DefaultParams()}
-	y := embed(t, fit(t, l, twice, set), twice)
+	y := embed(t, fittest.Fit[*lleratio.Model](t, l, twice, set), twice)
 	for c := range y.Cols {
 		if d := y.At(a, c) - y.At(b, c); math.Abs(d) > 1e-9*(1+math.Abs(y.At(a, c))) {
 			t.Errorf("points in one place are %g apart in column %d", d, c)
@@ -383,7 +366,7 @@ func TestSequences(t *testing.T) {
 	}
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
 	l.Params.Neighbors = 3
-	y := embed(t, fit(t, l, x, set), x)
+	y := embed(t, fittest.Fit[*lleratio.Model](t, l, x, set), x)
 	if y.Rows != 12 {
 		t.Errorf("%d rows", y.Rows)
 	}
@@ -425,7 +408,7 @@ func TestUnbounded(t *testing.T) {
 	x, set := problem(t, 30, 9, 3, 6)
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
 	l.Params.Mode, l.Params.Alpha, l.Params.Dims = lleratio.Linear, 0, 4
-	m := fit(t, l, x, set)
+	m := fittest.Fit[*lleratio.Model](t, l, x, set)
 	if !math.IsInf(m.Objective(), 1) || !m.Status().Converged || !strings.Contains(m.Status().Message, "no bound") {
 		t.Errorf("ratio %g, status %+v: want no bound, and a message that says so", m.Objective(), m.Status())
 	}
@@ -485,7 +468,7 @@ func TestBadInput(t *testing.T) {
 		"rows":                   {plain, x.Select([]int{0, 1, 2}), set, "3"},
 		"one place":              {plain, &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, ""},
 		"one place, linear":      {with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }), &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, "equal"},
-		"linear takes no kernel": {lleratio.Learner{Params: with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }).Params, Kernel: parse(t, "rbf:sigma=1")}, x, set, "kernel"},
+		"linear takes no kernel": {lleratio.Learner{Params: with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }).Params, Kernel: enginetest.Spec(t, "rbf:sigma=1")}, x, set, "kernel"},
 	} {
 		_, err := c.l.Fit(context.Background(), enginetest.New(t, 0), c.x, c.set)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
@@ -498,7 +481,7 @@ func TestBadInput(t *testing.T) {
 		flat.Row(i)[2] = 7
 	}
 	l := with(func(p *lleratio.Params) { p.Mode, p.Dims = lleratio.Linear, 2 })
-	m := fit(t, l, flat, set)
+	m := fittest.Fit[*lleratio.Model](t, l, flat, set)
 	flat.Row(0)[2], flat.Row(1)[2] = 7, 1e6
 	y := embed(t, m, flat)
 	if y.Cols != 2 {
@@ -527,7 +510,7 @@ func TestCancel(t *testing.T) {
 
 func TestDecodeBadFile(t *testing.T) {
 	x, set := problem(t, 30, 3, 5, 1)
-	m := fit(t, lleratio.Learner{Params: lleratio.DefaultParams()}, x, set)
+	m := fittest.Fit[*lleratio.Model](t, lleratio.Learner{Params: lleratio.DefaultParams()}, x, set)
 	for name, spoil := range map[string]func(f *model.File){
 		"method":    func(f *model.File) { f.Header.Method = "krca" },
 		"mode":      func(f *model.File) { f.Header.Params = []byte(`{"mode":"flat"}`) },

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
 // BenchmarkSearch reports the rate of the products alone, 2 q n d flops.
@@ -12,8 +14,8 @@ func BenchmarkSearch(b *testing.B) {
 	for _, s := range []struct{ q, n, d, k int }{{2000, 2000, 20, 4}, {1000, 10000, 64, 10}} {
 		b.Run(fmt.Sprintf("q=%d/n=%d/d=%d/k=%d", s.q, s.n, s.d, s.k), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
-			query, train := random(rng, s.q, s.d, 0), random(rng, s.n, s.d, 0)
-			eng := newEngine(b, 0)
+			query, train := enginetest.Matrix(rng, s.q, s.d, 0), enginetest.Matrix(rng, s.n, s.d, 0)
+			eng := enginetest.New(b, 0)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, _, err := Search(context.Background(), eng, query, train, s.k, false); err != nil {

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
 // TestLeaveOneOut: every row is classified as by [Classify] on the other rows, those equal to it among them.
 func TestLeaveOneOut(t *testing.T) {
 	const n, d, k = 40, 3, 5
-	ctx, eng, rng := context.Background(), newEngine(t, 2), rand.New(rand.NewPCG(9, 9))
+	ctx, eng, rng := context.Background(), enginetest.New(t, 2), rand.New(rand.NewPCG(9, 9))
 	x, labels := blas.NewMatrix(n, d), make([]string, n)
 	for i := range n {
 		labels[i] = strconv.Itoa(rng.IntN(3))

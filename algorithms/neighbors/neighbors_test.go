@@ -3,53 +3,21 @@ package neighbors
 import (
 	"context"
 	"errors"
-	"github.com/mustlink/mustlink/engine/points"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/points"
+
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
 
 	"pgregory.net/rapid"
 )
-
-// newEngine opens the backend named by MUSTLINK_BACKEND (default: that of the build).
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	b, err := backends.Open(backends.Options{Name: os.Getenv("MUSTLINK_BACKEND"), SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(engine.Options{Backend: b, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-func random(rng *rand.Rand, n, d int, offset float64) blas.Matrix {
-	x := blas.NewMatrix(n, d)
-	for i := range x.Data {
-		x.Data[i] = offset + rng.NormFloat64()
-	}
-	return x
-}
-
-// lattice returns points with small integer coordinates: many ties and duplicates, and
-// squared distances that are exact in any order of summation.
-func lattice(rng *rand.Rand, n, d, values int) blas.Matrix {
-	x := blas.NewMatrix(n, d)
-	for i := range x.Data {
-		x.Data[i] = float64(rng.IntN(values))
-	}
-	return x
-}
 
 // bruteForce sorts all rows by (distance, row). The distances are those of dist.
 func bruteForce(query []float64, train blas.Matrix, self int, dist func(x, y []float64) float64) (index []int32, dist2 []float64) {
@@ -74,29 +42,21 @@ func bruteForce(query []float64, train blas.Matrix, self int, dist func(x, y []f
 	return index, dist2
 }
 
-func plainDistance2(x, y []float64) float64 {
-	s := 0.0
-	for j := range x {
-		s += (x[j] - y[j]) * (x[j] - y[j])
-	}
-	return s
-}
-
 // TestSearchWithTies compares with a full sort on lattices, where all sums are exact, so
 // neighbours and distances must agree to the bit.
 func TestSearchWithTies(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 200).Draw(t, "n")
 		d := rapid.IntRange(0, 9).Draw(t, "d")
 		self := rapid.Bool().Draw(t, "excludeSelf")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0))
 		values := rapid.IntRange(1, 5).Draw(t, "values")
-		train := lattice(rng, n, d, values)
+		train := enginetest.Lattice(rng, n, d, values)
 		query := train
 		k := rapid.IntRange(1, n-1).Draw(t, "k")
 		if !self {
-			query = lattice(rng, rapid.IntRange(0, 100).Draw(t, "q"), d, values)
+			query = enginetest.Lattice(rng, rapid.IntRange(0, 100).Draw(t, "q"), d, values)
 			k = rapid.IntRange(1, n).Draw(t, "k of all")
 		}
 		index, dist2, err := Search(context.Background(), eng, query, train, k, self)
@@ -108,7 +68,7 @@ func TestSearchWithTies(t *testing.T) {
 			if self {
 				me = i
 			}
-			wantIndex, wantDist := bruteForce(query.Row(i), train, me, plainDistance2)
+			wantIndex, wantDist := bruteForce(query.Row(i), train, me, enginetest.SquaredDistance)
 			if !slices.Equal(index[i*k:(i+1)*k], wantIndex[:k]) || !slices.Equal(dist2[i*k:(i+1)*k], wantDist[:k]) {
 				t.Fatalf("query %d: got %v %v, want %v %v", i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k], wantIndex[:k], wantDist[:k])
 			}
@@ -121,13 +81,13 @@ func TestSearchWithTies(t *testing.T) {
 // reference sorts by the same direct sums; what is tested is that the filter by expanded
 // distances never drops a neighbour.
 func TestSearchSurvivesCancellation(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, tt := range []struct {
 		n, d   int
 		offset float64
 	}{{1023, 3, 0}, {1024, 3, 1e6}, {1025, 17, 1e8}, {2100, 2, 1e12}, {300, 40, 0}} {
-		train := random(rng, tt.n, tt.d, tt.offset)
+		train := enginetest.Matrix(rng, tt.n, tt.d, tt.offset)
 		for i := range tt.n / 2 { // pairs that differ in the last bits
 			copy(train.Row(2*i+1), train.Row(2*i))
 			train.Row(2*i + 1)[0] *= 1 + 0x1p-50
@@ -153,7 +113,7 @@ func TestSearchSurvivesCancellation(t *testing.T) {
 				t.Fatalf("%+v query %d: got %v %v, want %v %v", tt, i, index[i*k:(i+1)*k], dist2[i*k:(i+1)*k], wantIndex[:k], wantDist[:k])
 			}
 			for r, j := range index[i*k : (i+1)*k] {
-				want := plainDistance2(query.Row(i), train.Row(int(j)))
+				want := enginetest.SquaredDistance(query.Row(i), train.Row(int(j)))
 				if got := dist2[i*k+r]; !(math.Abs(got-want) <= 1e-14*want) {
 					t.Fatalf("%+v: distance %g, plain sum %g", tt, got, want)
 				}
@@ -165,11 +125,11 @@ func TestSearchSurvivesCancellation(t *testing.T) {
 // TestSearchFromTheCentreOfASphere: all rows are equally far up to round-off, and the query
 // itself is near the common centre, so the bound rests on the rows' norms alone.
 func TestSearchFromTheCentreOfASphere(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(9, 9))
 	const n, d, k = 2000, 7, 9
 	train := blas.NewMatrix(n, d)
-	radii := random(rng, 1, d, 0).Row(0)
+	radii := enginetest.Matrix(rng, 1, d, 0).Row(0)
 	for i := range n {
 		for j, p := range rng.Perm(d) { // coordinates permuted, signs drawn
 			train.Set(i, j, radii[p]*float64(2*rng.IntN(2)-1))
@@ -186,10 +146,10 @@ func TestSearchFromTheCentreOfASphere(t *testing.T) {
 }
 
 func TestDuplicatesGoToTheLowerRow(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(5, 5))
 	train := blas.NewMatrix(3000, 5)
-	base := random(rng, 1, 5, 100)
+	base := enginetest.Matrix(rng, 1, 5, 100)
 	for i := range train.Rows {
 		copy(train.Row(i), base.Row(0))
 	}
@@ -221,17 +181,17 @@ func TestDuplicatesGoToTheLowerRow(t *testing.T) {
 // TestBits: the number of workers and the other queries of the call do not show.
 func TestBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
-	train, query := random(rng, 2500, 11, 3), random(rng, 300, 11, 3)
+	train, query := enginetest.Matrix(rng, 2500, 11, 3), enginetest.Matrix(rng, 300, 11, 3)
 	const k = 5
-	want, wantDist, err := Search(context.Background(), newEngine(t, 1), query, train, k, false)
+	want, wantDist, err := Search(context.Background(), enginetest.New(t, 1), query, train, k, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, gotDist, err := Search(context.Background(), newEngine(t, 5), query, train, k, false)
+	got, gotDist, err := Search(context.Background(), enginetest.New(t, 5), query, train, k, false)
 	if err != nil || !slices.Equal(got, want) || !slices.Equal(gotDist, wantDist) {
 		t.Errorf("five workers give another answer than one (%v)", err)
 	}
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	for _, i := range []int{0, 63, 64, 299} {
 		got, gotDist, err := Search(context.Background(), eng, query.View(i, i+1, 0, 11), train, k, false)
 		if err != nil || !slices.Equal(got, want[i*k:(i+1)*k]) || !slices.Equal(gotDist, wantDist[i*k:(i+1)*k]) {
@@ -241,7 +201,7 @@ func TestBits(t *testing.T) {
 }
 
 func TestClassify(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	column := func(v ...float64) blas.Matrix {
 		return blas.Matrix{Rows: len(v), Cols: 1, Stride: 1, Data: v}
 	}
@@ -291,9 +251,9 @@ func TestVote(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	rng := rand.New(rand.NewPCG(8, 8))
-	x, y := random(rng, 6, 3, 0), random(rng, 4, 3, 0)
+	x, y := enginetest.Matrix(rng, 6, 3, 0), enginetest.Matrix(rng, 4, 3, 0)
 	ctx := context.Background()
 	var (
 		param *fault.ParamError
@@ -309,7 +269,7 @@ func TestBadInput(t *testing.T) {
 		"k 0":                 {y, x, 0, false, &param},
 		"k > n":               {y, x, 7, false, &param},
 		"k = n without self":  {x, x, 6, true, &param},
-		"columns":             {random(rng, 4, 2, 0), x, 1, false, &shape},
+		"columns":             {enginetest.Matrix(rng, 4, 2, 0), x, 1, false, &shape},
 		"self, rows differ":   {y, x, 1, true, &shape},
 		"no training rows":    {y, blas.NewMatrix(0, 3), 1, false, &param},
 		"NaN in the training": {y, with(x, math.NaN()), 1, false, &data},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 )
@@ -20,7 +21,7 @@ func BenchmarkAddLinks(b *testing.B) {
 		b.Fatal(err)
 	}
 	ctx, eng, l := context.Background(), enginetest.New(b, 0), Learner{Params: DefaultParams()}
-	m := fitted(b, l, x, set)
+	m := fittest.Fit[*Model](b, l, x, set)
 	all, err := links.New(x.N, append(append(set.Must(), more.Must()...), append(set.Cannot(), more.Cannot()...)...))
 	if err != nil {
 		b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -15,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // Links that are added to a fitted model, read from its file, bring it to the optimum that a fit of all
@@ -23,7 +25,7 @@ func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
 	n := rapid.IntRange(20, 60).Draw(t, "n")
-	x, labels, set := blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+	x, labels, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 	more, err := links.SampleByCount(labels, 3, 4, rapid.Uint64().Draw(t, "more"))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +34,7 @@ func addLinksProperty(t *rapid.T) {
 	l.Params.Tol, l.Params.MaxIter = 1e-9, 20000
 	l.Params.Plan = rapid.SampledFrom([]Plan{Whole, Boundary}).Draw(t, "plan")
 	f := &model.File{}
-	if err := fitted(t, l, x, set).Encode(f); err != nil {
+	if err := fittest.Fit[*Model](t, l, x, set).Encode(f); err != nil {
 		t.Fatal(err)
 	}
 	m, err := Decode(f)
@@ -49,7 +51,7 @@ func addLinksProperty(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fitted(t, l, x, all)
+	want := fittest.Fit[*Model](t, l, x, all)
 	if !got.Certified() || !want.Certified() || math.Abs(got.Objective()-want.Objective()) > 1e-7*want.Objective() {
 		t.Fatalf("objective %.12g, %q; of a fit with all links %.12g, %q", got.Objective(), got.Status().Message, want.Objective(), want.Status().Message)
 	}
@@ -57,16 +59,13 @@ func addLinksProperty(t *rapid.T) {
 
 // A few more links take fewer sweeps than all of them from the beginning.
 func TestAddLinksIsWarm(t *testing.T) {
-	x, labels := clouds(1500, 5, 4)
-	set, err := links.SampleByCount(labels, 700, 700, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, labels := clouds(race.Fewer(1500), 5, 4)
+	set := enginetest.Drawn(t, labels, race.Fewer(700), race.Fewer(700), 1)
 	few, err := links.SampleByCount(labels, 3, 3, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
 	added, err := m.AddLinks(context.Background(), enginetest.New(t, 0), x, few)
 	if err != nil {
 		t.Fatal(err)
@@ -77,9 +76,9 @@ func TestAddLinksIsWarm(t *testing.T) {
 }
 
 func TestAddLinksRejects(t *testing.T) {
-	x, _, set := blobs(t, 30, 3, 5, 1)
+	x, _, set := enginetest.Blobs(t, 30, 3, 5, 1)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
 	first := set.Must()[0]
 	first.Sign = links.Cannot
 	against, err := links.New(30, []links.Link{first})
@@ -95,7 +94,7 @@ func TestAddLinksRejects(t *testing.T) {
 	}{
 		"other points":       {m, x.Select([]int{1, 2, 3}), set},
 		"contradiction":      {m, x, against},
-		"given similarities": {fitted(t, given, x, set), x, set},
+		"given similarities": {fittest.Fit[*Model](t, given, x, set), x, set},
 	} {
 		if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)

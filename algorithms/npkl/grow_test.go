@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 )
@@ -29,7 +30,7 @@ func TestRankGrows(t *testing.T) {
 	}
 	l := Learner{Params: DefaultParams()}
 	l.Params.C = 1000
-	m := fitted(t, l, x, set)
+	m := fittest.Fit[*Model](t, l, x, set)
 	if m.Dim() != n-1 || !m.Status().Converged || m.Status().Message != "certified global optimum" {
 		t.Fatalf("%d dimensions, status %+v: want %d and a certificate", m.Dim(), m.Status(), n-1)
 	}

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -25,42 +25,6 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
-
-// blobs returns points of three overlapping blobs, with links.
-func blobs(t enginetest.Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 8))
-	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
-	for i := range n {
-		c := i % 3
-		labels[i] = fmt.Sprint(c)
-		for j := range d {
-			x.Data[i*d+j] = rng.NormFloat64()
-			if j == c%d {
-				x.Data[i*d+j] += 3
-			}
-		}
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, labels, set
-}
-
-func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	return fittedOn(t, l, enginetest.New(t, 0), x, set)
-}
-
-func fittedOn(t enginetest.Fataler, l Learner, eng *engine.Engine, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), eng, x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
 
 // delta is the matrix of the graph energy by its definition, for unweighted nearest neighbours.
 func delta(x *points.Dense, k int, d float64) [][]float64 {
@@ -150,12 +114,12 @@ func definition(e, z [][]float64, set *links.Set, p Params) float64 {
 func TestCertifiedOptimum(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
-		x, _, set := blobs(t, n, rapid.IntRange(2, 4).Draw(t, "d"), rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, n, rapid.IntRange(2, 4).Draw(t, "d"), rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams(), Seed: rapid.Uint64().Draw(t, "start")}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge}).Draw(t, "loss")
 		l.Params.C, l.Params.Delta = rapid.SampledFrom([]float64{0.7, 1, 5}).Draw(t, "C"), rapid.SampledFrom([]float64{0.1, 0.3}).Draw(t, "delta")
 		l.Params.Neighbors, l.Params.Tol, l.Params.MaxIter = rapid.IntRange(2, 6).Draw(t, "neighbors"), 1e-11, 20000
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		if !m.Certified() {
 			t.Fatalf("not certified: %s", m.Status().Message)
 		}
@@ -197,7 +161,7 @@ func TestCertifiedOptimum(t *testing.T) {
 			t.Fatalf("G has the eigenvalue %g", w[0])
 		}
 		l.Seed++
-		if again := fitted(t, l, x, set).Objective(); !(math.Abs(again-want) <= 1e-8*want+1e-5*certified) {
+		if again := fittest.Fit[*Model](t, l, x, set).Objective(); !(math.Abs(again-want) <= 1e-8*want+1e-5*certified) {
 			t.Fatalf("another start gives %.12g, this one %.12g", again, want)
 		}
 	})
@@ -206,8 +170,8 @@ func TestCertifiedOptimum(t *testing.T) {
 // The optimum is that of the semidefinite program, which another algorithm finds; the hinge, which stops
 // at kinks, is not below it and not far above.
 func TestIsTheSemidefiniteProgram(t *testing.T) {
-	propertytest.Check(t, func(t *rapid.T) {
-		x, _, set := blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+	propertytest.CheckSome(t, 30, func(t *rapid.T) {
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-10, 20000
@@ -228,7 +192,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		got := m.Objective()
 		if l.Params.Loss == Hinge {
 			if gap := m.about.Gap; gap < 0 || got-gap > want.Objective+1e-4*want.Objective {
@@ -248,11 +212,11 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 // The objective falls in every sweep of a given rank, for all losses.
 func TestMonotone(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		x, _, set := blobs(t, rapid.IntRange(20, 60).Draw(t, "n"), 3, rapid.IntRange(5, 40).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(20, 60).Draw(t, "n"), 3, rapid.IntRange(5, 40).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		l.Params.Rank, l.Params.C = rapid.IntRange(1, 6).Draw(t, "rank"), rapid.SampledFrom([]float64{0.5, 1, 10}).Draw(t, "C")
-		trace := fitted(t, l, x, set).Trace()
+		trace := fittest.Fit[*Model](t, l, x, set).Trace()
 		for k := 1; k < len(trace); k++ {
 			if trace[k] > trace[k-1]*(1+1e-12) {
 				t.Fatalf("sweep %d goes from %.15g to %.15g", k, trace[k-1], trace[k])
@@ -312,12 +276,12 @@ func TestBlockIsMinimal(t *testing.T) {
 // Training points have their places, to the bit; a new point near some others is near their places,
 // and the energy of its place is the least.
 func TestNewPoints(t *testing.T) {
-	x, _, set := blobs(t, 60, 3, 30, 4)
+	x, _, set := enginetest.Blobs(t, 60, 3, 30, 4)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	for _, g := range []graphkernel.Graph{KNN, Dense, Within} {
 		l := Learner{Params: DefaultParams()}
 		l.Params.Graph, l.Params.Radius, l.Params.Heat = g, 2.5, g == Within
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		y, err := m.Embed(ctx, eng, x)
 		if err != nil {
 			t.Fatal(err)
@@ -384,10 +348,10 @@ func TestNewPoints(t *testing.T) {
 
 // A model of given similarities has places for the training points, and says of which others it has none.
 func TestGivenSimilarities(t *testing.T) {
-	x, _, set := blobs(t, 40, 3, 10, 6)
+	x, _, set := enginetest.Blobs(t, 40, 3, 10, 6)
 	l := Learner{Params: DefaultParams(), Similarities: similarities(x)}
 	l.Params.Graph = Given
-	m := fitted(t, l, x, set)
+	m := fittest.Fit[*Model](t, l, x, set)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	y, err := m.Embed(ctx, eng, x.Select([]int{7, 3}))
 	if err != nil || !slices.Equal(y.Row(0), m.Places().Row(7)) || !slices.Equal(y.Row(1), m.Places().Row(3)) {
@@ -403,10 +367,10 @@ func TestGivenSimilarities(t *testing.T) {
 
 // Links that are too weak leave the kernel at 0, with the C that would do; that C does.
 func TestCollapse(t *testing.T) {
-	x, _, set := blobs(t, 40, 3, 2, 5)
+	x, _, set := enginetest.Blobs(t, 40, 3, 2, 5)
 	l := Learner{Params: DefaultParams()}
 	l.Params.C, l.Params.Delta = 0.01, 2
-	m := fitted(t, l, x, set)
+	m := fittest.Fit[*Model](t, l, x, set)
 	if !strings.Contains(m.Status().Message, "one place") || m.Spectra()[0].Values[0] != 0 {
 		t.Fatalf("status %+v, eigenvalues %v: want a collapsed kernel", m.Status(), m.Spectra()[0].Values)
 	}
@@ -417,7 +381,7 @@ func TestCollapse(t *testing.T) {
 	}
 	for _, factor := range []float64{0.9, 1.1} {
 		l.Params.C = factor * c
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		if alive := m.Spectra()[0].Values[0] > 0; alive != (factor > 1) {
 			t.Errorf("C = %g x %g: eigenvalues %v", factor, c, m.Spectra()[0].Values)
 		}
@@ -425,8 +389,8 @@ func TestCollapse(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	x, _, set := blobs(t, 40, 3, 10, 1)
-	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	x, _, set := enginetest.Blobs(t, 40, 3, 10, 1)
+	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
@@ -435,7 +399,7 @@ func TestModelFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, _, _ := blobs(t, 30, 3, 2, 2)
+	other, _, _ := enginetest.Blobs(t, 30, 3, 2, 2)
 	a, errA := m.Embed(context.Background(), enginetest.New(t, 0), other)
 	b, errB := back.Embed(context.Background(), enginetest.New(t, 0), other)
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || back.Certified() != m.Certified() {
@@ -469,7 +433,7 @@ func TestModelFile(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	x, _, set := blobs(t, 30, 3, 5, 1)
+	x, _, set := enginetest.Blobs(t, 30, 3, 5, 1)
 	none, err := links.New(30, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -529,11 +493,11 @@ func TestBadInput(t *testing.T) {
 	for i := 20; i < 30; i++ {
 		apart.Row(i)[0] += 1000
 	}
-	m := fitted(t, with(func(p *Params) { p.Neighbors = 3 }), apart, few)
+	m := fittest.Fit[*Model](t, with(func(p *Params) { p.Neighbors = 3 }), apart, few)
 	if n := m.Status().Notices; len(n) != 1 || !strings.Contains(n[0], "10 points") {
 		t.Errorf("notices %q: want one about 10 points", n)
 	}
-	short := fitted(t, with(func(p *Params) { p.MaxIter = 2 }), x, set)
+	short := fittest.Fit[*Model](t, with(func(p *Params) { p.MaxIter = 2 }), x, set)
 	if s := short.Status(); s.Converged || s.Iterations != 2 || s.Message == "" {
 		t.Errorf("status %+v after two sweeps", s)
 	}

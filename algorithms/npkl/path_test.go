@@ -9,19 +9,21 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // Every C on the path has the certified optimum that a fit by itself finds: the same objective and distances, from weights that
 // leave nothing but 0 to weights that meet every link.
 func TestPathIsTheFits(t *testing.T) {
 	values := []float64{30, 0.01, 1, 3, 1, 100}
-	propertytest.Check(t, func(rt *rapid.T) {
+	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
 		n := rapid.IntRange(20, 60).Draw(rt, "n")
-		x, _, set := blobs(t, n, 3, rapid.IntRange(3, 12).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
+		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Tol, l.Params.MaxIter = 1e-9, 20000
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge}).Draw(rt, "loss")
@@ -40,7 +42,7 @@ func TestPathIsTheFits(t *testing.T) {
 		}
 		for at, c := range values {
 			l.Params.C = c
-			want := fitted(t, l, x, set)
+			want := fittest.Fit[*Model](t, l, x, set)
 			if got[at].Params() != l.Params {
 				rt.Fatalf("parameters %+v, want %+v", got[at].Params(), l.Params)
 			}
@@ -53,7 +55,7 @@ func TestPathIsTheFits(t *testing.T) {
 
 // The order of the values and the number of workers change no bit of the distances, which are those of the models and near those of fits.
 func TestPathDistances(t *testing.T) {
-	x, _, set := blobs(t, 150, 3, 30, 1)
+	x, _, set := enginetest.Blobs(t, 150, 3, 30, 1)
 	l := Learner{Params: DefaultParams()}
 	l.Params.Tol = 1e-9
 	ctx := context.Background()
@@ -80,7 +82,7 @@ func TestPathDistances(t *testing.T) {
 			t.Errorf("C = %g: distances %v in another order and on three workers, %v", c, got[len(values)-1-at], want[at])
 		}
 		l.Params.C = c
-		alone, err := fitted(t, l, x, set).Distances(ctx, enginetest.New(t, 0), x, pairs)
+		alone, err := fittest.Fit[*Model](t, l, x, set).Distances(ctx, enginetest.New(t, 0), x, pairs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,11 +97,8 @@ func TestPathDistances(t *testing.T) {
 
 // From one value to the next fewer sweeps are left than from the beginning.
 func TestPathIsWarm(t *testing.T) {
-	x, labels := clouds(1500, 5, 4)
-	set, err := links.SampleByCount(labels, 300, 300, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, labels := clouds(race.Fewer(700), 5, 4)
+	set := enginetest.Drawn(t, labels, race.Fewer(150), race.Fewer(150), 1)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	l := Learner{Params: DefaultParams()}
 	path, err := l.FitPath(ctx, eng, x, set)
@@ -114,7 +113,7 @@ func TestPathIsWarm(t *testing.T) {
 	warm, cold := 0, 0
 	for at, c := range values {
 		l.Params.C = c
-		warm, cold = warm+models[at].Status().Iterations, cold+fitted(t, l, x, set).Status().Iterations
+		warm, cold = warm+models[at].Status().Iterations, cold+fittest.Fit[*Model](t, l, x, set).Status().Iterations
 	}
 	t.Logf("%d sweeps on the path, %d in fits", warm, cold)
 	if warm >= cold {
@@ -124,7 +123,7 @@ func TestPathIsWarm(t *testing.T) {
 
 func TestPathMistakes(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 1)
-	x, _, set := blobs(t, 30, 3, 5, 1)
+	x, _, set := enginetest.Blobs(t, 30, 3, 5, 1)
 	l := Learner{Params: DefaultParams()}
 	path, err := l.FitPath(ctx, eng, x, set)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -16,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // drawn makes a learner on one of the graphs.
@@ -44,13 +46,13 @@ func similarities(x *points.Dense) blas.Matrix {
 // Sweeps over all points and over those with links alone come to the same optimum.
 func TestPlansAgree(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
-		x, _, set := blobs(t, rapid.IntRange(12, 60).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 60).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := drawn(t, x)
 		l.Params.Tol, l.Params.MaxIter = 1e-10, 20000
 		l.Params.Plan = Whole
-		whole := fitted(t, l, x, set)
+		whole := fittest.Fit[*Model](t, l, x, set)
 		l.Params.Plan = Boundary
-		boundary := fitted(t, l, x, set)
+		boundary := fittest.Fit[*Model](t, l, x, set)
 		if !whole.Certified() || !boundary.Certified() {
 			t.Fatalf("not certified: %q, %q", whole.Status().Message, boundary.Status().Message)
 		}
@@ -74,7 +76,7 @@ func TestPlansAgree(t *testing.T) {
 func TestReduction(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(8, 40).Draw(t, "n")
-		x, _, set := blobs(t, n, 3, rapid.IntRange(1, 6).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
+		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(1, 6).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := drawn(t, x)
 		l.Params.Neighbors = 4
 		ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -147,7 +149,7 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := Learner{Params: DefaultParams()}
-	l.Params.MaxIter, l.Params.Plan = 25, Whole
+	l.Params.MaxIter, l.Params.Plan = race.Fewer(10), Whole
 	for _, g := range []graphkernel.Graph{KNN, Dense} {
 		l.Params.Graph = g
 		var first []float64
@@ -270,7 +272,7 @@ func TestMemoryIsReused(t *testing.T) {
 	for _, plan := range []Plan{Whole, Boundary} {
 		l.Params.Plan = plan
 		eng := enginetest.New(t, 2)
-		want := fittedOn(t, l, eng, x, set).Places().Data
+		want := fittest.On[*Model](t, eng, l, x, set).Places().Data
 		var used []blas.Matrix
 		for n := 100; n <= 300; n += 25 {
 			m := eng.GetMatrix(n, n)
@@ -283,7 +285,7 @@ func TestMemoryIsReused(t *testing.T) {
 			eng.PutMatrix(m)
 		}
 		for range 2 {
-			if !slices.Equal(fittedOn(t, l, eng, x, set).Places().Data, want) {
+			if !slices.Equal(fittest.On[*Model](t, eng, l, x, set).Places().Data, want) {
 				t.Errorf("%s: other places from memory that was used before", plan)
 			}
 		}

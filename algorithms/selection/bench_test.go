@@ -70,15 +70,15 @@ func BenchmarkSelect(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		race(b, x, set, 5)
+		rivals(b, x, set, 5)
 	})
 	b.Run("n=2000,d=64", func(b *testing.B) {
 		x, _, set := enginetest.Bands(b, 2000, 64, 500, 1)
-		race(b, x, set, 2)
+		rivals(b, x, set, 2)
 	})
 }
 
-func race(b *testing.B, x points.Points, set *links.Set, folds int) {
+func rivals(b *testing.B, x points.Points, set *links.Set, folds int) {
 	ctx, eng := context.Background(), enginetest.New(b, 0)
 	o := DefaultOptions()
 	o.Candidates, o.Folds = twoHundred(b), folds

@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // The sweeps of the small sets converge linearly, the objective never rising, and their page says how fast.
 func TestHuConvergence(t *testing.T) {
+	race.Skip(t, "a table of a paper; others run trials side by side too")
 	d, err := huFigure1().Make(context.Background(), scopEngine(t), Sketch{Seed: 2, Data: realData(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +31,7 @@ func TestHuConvergence(t *testing.T) {
 
 // The times of a few small sizes: a row for each, accuracies that links bring about, exponents in words.
 func TestHuTimes(t *testing.T) {
+	race.Skip(t, "a table of a paper; others run trials side by side too")
 	d, err := huTimes{sizes: []int{100, 200}, simple: 100}.draw(context.Background(), scopEngine(t), Sketch{Seed: 1, Data: realData(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +63,7 @@ func TestRate(t *testing.T) {
 
 // The sets of Table 4 have the sizes that its page states, texts in rows of unit length.
 func TestHuLargeSets(t *testing.T) {
+	race.Skip(t, "a table of a paper; others run trials side by side too")
 	sets, err := loadHuLarge(Trial{Number: -1, Data: realData(t), seed: 1}, huLargeSets())
 	if err != nil {
 		t.Fatal(err)

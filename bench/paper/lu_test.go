@@ -4,11 +4,14 @@ import (
 	"context"
 	"slices"
 	"testing"
+
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // A trial gives a percentage for every system and set, the same ones again, and chooses labelled points of
 // more than one class.
 func TestLuTrial(t *testing.T) {
+	race.Skip(t, "a table of a paper; others run trials side by side too")
 	table, eng := luFigure2(), scopEngine(t)
 	trial := Trial{Number: 3, Data: realData(t), seed: 5}
 	shared, err := table.Prepare(context.Background(), eng, trial)

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // The machines decide as slow ones do whose dual variables are found one by one, again and again (Hsieh et al. 2008).
@@ -76,6 +77,7 @@ func TestSupportVectors(t *testing.T) {
 
 // A split labels points of all classes, its errors are percentages of the others, and the same again.
 func TestLuSplit(t *testing.T) {
+	race.Skip(t, "a table of a paper; others run trials side by side too")
 	ctx, eng := context.Background(), scopEngine(t)
 	trial := Trial{Number: 2, Data: realData(t), seed: 3}
 	set := luSemiSets()[3]
@@ -138,6 +140,7 @@ func TestRecall(t *testing.T) {
 
 // A repetition of the poses is a share for every system and cutoff, larger cutoffs find more, and the same again.
 func TestLuPoses(t *testing.T) {
+	race.Skip(t, "a table of a paper; others run trials side by side too")
 	table, eng := luFigure6(), scopEngine(t)
 	trial := Trial{Number: 1, Data: realData(t), seed: 5}
 	shared, err := table.Prepare(context.Background(), eng, trial)

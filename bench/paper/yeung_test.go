@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // J in the feature space of the linear kernel is that of the points.
@@ -36,6 +37,7 @@ func TestFeatureJ(t *testing.T) {
 // The baselines have the printed values, and learning with landmarks is far above them: the first
 // repetition of the table.
 func TestYeungXOR(t *testing.T) {
+	race.Skip(t, "a table of a paper; others run trials side by side too")
 	if testing.Short() {
 		t.Skip("ten seconds")
 	}
@@ -76,6 +78,7 @@ func TestSlope(t *testing.T) {
 
 // Figure 1 in small: every size has a time.
 func TestYeungFigure1(t *testing.T) {
+	race.Skip(t, "a table of a paper; others run trials side by side too")
 	eng, err := engine.New(engine.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,33 +13,16 @@ import (
 
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-func newEngine(t testing.TB, o engine.Options) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
-func mustParse(t testing.TB, text string) kernel.Spec {
-	t.Helper()
-	s, err := kernel.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // resolve returns the outermost bandwidth that Resolve finds.
 func resolve(t testing.TB, eng *engine.Engine, text string, x points.Points) float64 {
 	t.Helper()
-	s, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, text), x)
+	s, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, text), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,27 +38,6 @@ func outermost(t testing.TB, s kernel.Spec) float64 {
 		t.Fatalf("%q has no number: %v", s, err)
 	}
 	return v
-}
-
-func normal(rng *rand.Rand, n, d int, shift float64) *points.Dense {
-	p := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
-	for i := range p.Data {
-		p.Data[i] = rng.NormFloat64() + shift
-	}
-	return p
-}
-
-func toSparse(p *points.Dense) *points.CSR {
-	s := &points.CSR{N: p.N, D: p.D, Start: []int{0}}
-	for i := range p.N {
-		for c, v := range p.Row(i) {
-			if v != 0 {
-				s.Col, s.Val = append(s.Col, int32(c)), append(s.Val, v)
-			}
-		}
-		s.Start = append(s.Start, len(s.Col))
-	}
-	return s
 }
 
 // naive evaluates a rule from its definition, given all distances.
@@ -129,10 +91,10 @@ func euclid(x *points.Dense) func(i, j int) float64 {
 // Every rule against its definition, for few points and many, shifted and sparse.
 func TestRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	for _, n := range []int{2, 3, 11, 12, 60} {
 		for _, shift := range []float64{0, 1e6} {
-			x := normal(rng, n, 4, shift)
+			x := enginetest.Normal(rng, n, 4, shift)
 			for i := range x.Data {
 				if shift == 0 && rng.IntN(3) == 0 {
 					x.Data[i] = 0
@@ -140,7 +102,7 @@ func TestRules(t *testing.T) {
 			}
 			for _, rule := range kernel.RuleNames() {
 				want := naive(rule, n, euclid(x))
-				for _, p := range []points.Points{x, toSparse(x)} {
+				for _, p := range []points.Points{x, enginetest.Sparse(x)} {
 					t.Run(fmt.Sprintf("%s/n=%d/shift=%g/%T", rule, n, shift, p), func(t *testing.T) {
 						for text, factor := range map[string]float64{"rbf:sigma=": 1, "exp:width=": 1, "rbf:sigma=0.5": 0.5, "exp:3": 3} {
 							if got := resolve(t, eng, text+rule, p); !(math.Abs(got-factor*want) <= 1e-12*want) {
@@ -158,11 +120,11 @@ func TestRules(t *testing.T) {
 // on a Gram matrix those of its products.
 func TestInnerDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	const n = 60
-	x := normal(rng, n, 5, 0.5)
+	x := enginetest.Normal(rng, n, 5, 0.5)
 	for _, inner := range []string{"linear", "cosine", "rbf:sigma=2", "poly:degree=2"} {
-		k, err := kernel.New(mustParse(t, inner))
+		k, err := kernel.New(enginetest.Spec(t, inner))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,26 +152,26 @@ func TestInnerDistances(t *testing.T) {
 // Inner rules are resolved first, and the outer one sees the resolved inner kernel.
 func TestNestedRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	eng := newEngine(t, engine.Options{})
-	x := normal(rng, 50, 3, 0)
-	s, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:median@exp:2mean"), x)
+	eng := enginetest.New(t, 0)
+	x := enginetest.Normal(rng, 50, 3, 0)
+	s, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:median@exp:2mean"), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inner := mustParse(t, "exp:width="+strconv.FormatFloat(resolve(t, eng, "exp:2mean", x), 'g', 17, 64))
-	want, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:median@"+inner.String()), x)
+	inner := enginetest.Spec(t, "exp:width="+strconv.FormatFloat(resolve(t, eng, "exp:2mean", x), 'g', 17, 64))
+	want, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:median@"+inner.String()), x)
 	if err != nil || s != want {
 		t.Errorf("got %q, want %q (%v)", s, want, err)
 	}
-	if again := mustParse(t, s.String()); again != s {
+	if again := enginetest.Spec(t, s.String()); again != s {
 		t.Errorf("%q reads back as %q", s, again)
 	}
 }
 
 func TestResolveWithoutRules(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	for _, text := range []string{"linear", "rbf:sigma=2", "rbf:gamma=3@cosine"} {
-		s := mustParse(t, text)
+		s := enginetest.Spec(t, text)
 		if got, err := bandwidth.Resolve(t.Context(), eng, s, &points.Dense{}); err != nil || got != s {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}
@@ -219,7 +181,7 @@ func TestResolveWithoutRules(t *testing.T) {
 // Coinciding points are an error that says so, in every storage and through inner kernels
 // whose rounding would hide it.
 func TestConstantData(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	x := &points.Dense{N: 30, D: 3}
 	for range x.N {
 		x.Data = append(x.Data, 0.1, -7e5, 1.0/3)
@@ -243,11 +205,11 @@ func TestConstantData(t *testing.T) {
 			spec string
 			x    points.Points
 		}{
-			"dense": {"rbf:" + rule, x}, "sparse": {"exp:" + rule, toSparse(x)}, "gram": {"rbf:" + rule, gram},
+			"dense": {"rbf:" + rule, x}, "sparse": {"exp:" + rule, enginetest.Sparse(x)}, "gram": {"rbf:" + rule, gram},
 			"inside cosine": {"rbf:" + rule + "@cosine", proportional}, "inside rbf": {"exp:" + rule + "@rbf:sigma=2", x},
 			"inside poly": {"rbf:" + rule + "@poly:scale=1e-3", x},
 		} {
-			_, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, c.spec), c.x)
+			_, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, c.spec), c.x)
 			if !fault.IsInput(err) || !strings.Contains(err.Error(), "data are constant") || !strings.Contains(err.Error(), rule) {
 				t.Errorf("%s, %s: %v", name, rule, err)
 			}
@@ -257,10 +219,10 @@ func TestConstantData(t *testing.T) {
 
 // When most points coincide the median is 0, though the data are not constant.
 func TestZeroMedian(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	x := &points.Dense{N: 20, D: 1, Data: make([]float64, 20)}
 	x.Data[3] = 5
-	_, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:median"), x)
+	_, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:median"), x)
 	if !fault.IsInput(err) || !strings.Contains(err.Error(), "most points coincide") {
 		t.Errorf("got %v", err)
 	}
@@ -281,7 +243,7 @@ func TestRulesOnSequences(t *testing.T) {
 	// Words of 3 letters: AAA 3 times; CCC 3; GGG 3; AAA 2, AAC, ACC, CCC 1.
 	cosines := [4][4]float64{{1, 0, 0, 2 / math.Sqrt(7)}, {0, 1, 0, 1 / math.Sqrt(7)}, {0, 0, 1, 0}, {2 / math.Sqrt(7), 1 / math.Sqrt(7), 0, 1}}
 	distance := func(i, j int) float64 { return math.Sqrt(2 - 2*cosines[i][j]) }
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	for _, rule := range []string{"mean", "median", "msq"} {
 		want := naive(rule, len(rows), distance)
 		if got := resolve(t, eng, "rbf:sigma="+rule+"@spectrum:k=3", x); !(math.Abs(got-want) <= 1e-12*want) {
@@ -289,18 +251,18 @@ func TestRulesOnSequences(t *testing.T) {
 		}
 	}
 	var d *fault.DataError
-	if _, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:sigma=median@spectrum:k=6"), x); !errors.As(err, &d) || d.Row != 0 {
+	if _, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:sigma=median@spectrum:k=6"), x); !errors.As(err, &d) || d.Row != 0 {
 		t.Errorf("error %v: want a DataError of row 0, which is shorter than 6", err)
 	}
-	if _, err := bandwidth.Resolve(t.Context(), eng, mustParse(t, "rbf:sigma=median"), x); !fault.IsInput(err) {
+	if _, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:sigma=median"), x); !fault.IsInput(err) {
 		t.Errorf("error %v: want one of bad input, as rbf takes no sequences", err)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	eng := newEngine(t, engine.Options{MemoryLimit: 1000})
+	eng := enginetest.With(t, engine.Options{MemoryLimit: 1000})
 	for _, rule := range kernel.RuleNames() {
-		spec := mustParse(t, "rbf:"+rule)
+		spec := enginetest.Spec(t, "rbf:"+rule)
 		var d *fault.DataError
 		for n := range 2 {
 			if _, err := bandwidth.Resolve(t.Context(), eng, spec, &points.Dense{N: n, D: 1, Data: make([]float64, n)}); !errors.As(err, &d) || !strings.Contains(err.Error(), "at least 2 points") {
@@ -309,7 +271,7 @@ func TestErrors(t *testing.T) {
 		}
 		for _, v := range []float64{math.NaN(), math.Inf(1), 1e300} {
 			x := &points.Dense{N: 3, D: 1, Data: []float64{0, v, 2}}
-			for _, p := range []points.Points{x, toSparse(x)} {
+			for _, p := range []points.Points{x, enginetest.Sparse(x)} {
 				if _, err := bandwidth.Resolve(t.Context(), eng, spec, p); !errors.As(err, &d) {
 					t.Errorf("%s with %v: %v, want a DataError", rule, v, err)
 				}
@@ -333,9 +295,9 @@ func TestLargeData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("8 million pairs")
 	}
-	x := normal(rand.New(rand.NewPCG(4, 1)), 5000, 2, 0)
+	x := enginetest.Normal(rand.New(rand.NewPCG(4, 1)), 5000, 2, 0)
 	want := math.Sqrt(math.Pi) // mean distance of two standard normal points in the plane
-	if got := resolve(t, newEngine(t, engine.Options{}), "rbf:mean", x); math.Abs(got-want) > 0.02*want {
+	if got := resolve(t, enginetest.New(t, 0), "rbf:mean", x); math.Abs(got-want) > 0.02*want {
 		t.Errorf("mean is %v, want about %v", got, want)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/asm/asmtest"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -21,7 +21,7 @@ func FuzzResolve(f *testing.F) {
 		"rbf:sigma=1e300mean", "rbf:gamma=mean", "linear", "rbf:sigma=-1mean", "rbf:sigma=1e-160median", "cosine@rbf:mean"} {
 		f.Add(text, []byte{byte(7 * k), byte(k), byte(k % 5), byte(3 * k), byte(k), 1, 2})
 	}
-	eng := newEngine(f, engine.Options{Workers: 1})
+	eng := enginetest.New(f, 1)
 	f.Fuzz(func(t *testing.T, text string, input []byte) {
 		spec, err := kernel.Parse(text)
 		if err != nil {
@@ -50,7 +50,7 @@ func FuzzResolve(f *testing.F) {
 			if v := outermost(t, got); !(math.Abs(v-want) <= 1e-12*want) && want > 1e-140 && want < 1e140 {
 				t.Fatalf("%s of %d points is %v: want %v", spec, n, v, want)
 			}
-			sparse, err := bandwidth.Resolve(t.Context(), eng, spec, toSparse(x))
+			sparse, err := bandwidth.Resolve(t.Context(), eng, spec, enginetest.Sparse(x))
 			if err != nil {
 				t.Fatalf("%s of sparse points: %v", spec, err)
 			}

@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
+	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
 // On the rows that rules look at mean and median are those of all points, and the others are near.
 func TestRowsAlone(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	for _, n := range []int{100, 6000} {
-		x := normal(rand.New(rand.NewPCG(9, uint64(n))), n, 3, 1)
+		x := enginetest.Normal(rand.New(rand.NewPCG(9, uint64(n))), n, 3, 1)
 		few := x.Select(bandwidth.Rows(n))
 		if few.Len() != min(n, 4096) {
 			t.Fatalf("%d rows of %d", few.Len(), n)

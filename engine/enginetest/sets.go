@@ -32,7 +32,7 @@ func Bands(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *l
 		}
 		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
 	}
-	return x, labels, drawn(t, labels, pairs, seed)
+	return x, labels, Drawn(t, labels, pairs, pairs, seed)
 }
 
 // Rings returns n points on two circles, one around the other, with so many links of each kind.
@@ -45,12 +45,25 @@ func Rings(t Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *link
 		a, r := 2*math.Pi*rng.Float64(), float64(1+2*(i%2))+0.1*rng.NormFloat64()
 		copy(x.Row(i), []float64{r * math.Cos(a), r * math.Sin(a)})
 	}
-	return x, labels, drawn(t, labels, pairs, seed)
+	return x, labels, Drawn(t, labels, pairs, pairs, seed)
 }
 
-func drawn(t Fataler, labels []string, pairs int, seed uint64) *links.Set {
+// Blobs returns n points of three overlapping classes, whose means differ by the feature that is 3, with so many links of each
+// kind.
+func Blobs(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
+	x, labels := Normal(rand.New(rand.NewPCG(seed, 8)), n, d, 0), make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		x.Row(i)[i%3%d] += 3
+	}
+	return x, labels, Drawn(t, labels, pairs, pairs, seed)
+}
+
+// Drawn returns so many links of each kind between points with those labels.
+func Drawn(t Fataler, labels []string, must, cannot int, seed uint64) *links.Set {
+	t.Helper()
+	set, err := links.SampleByCount(labels, must, cannot, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

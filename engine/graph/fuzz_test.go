@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/asm/asmtest"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -22,17 +23,17 @@ func FuzzNearest(f *testing.F) {
 		}
 		f.Add(seed)
 	}
-	linear, engines := newKernel(f, "linear"), []int{1, 3}
+	linear, engines := enginetest.Kernel(f, "linear"), []int{1, 3}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		b := asmtest.NewBytes(input)
-		n, d, eng := 2+b.Below(28), 1+b.Below(5), newEngine(t, engines[b.Below(2)])
+		n, d, eng := 2+b.Below(28), 1+b.Below(5), enginetest.New(t, engines[b.Below(2)])
 		count := 1 + b.Below(n-1)
 		dense := &points.Dense{N: n, D: d, Data: b.Tames(n * d)}
 		for range b.Below(6) {
 			copy(dense.Row(b.Below(n)), dense.Row(b.Below(n))) // equal points
 		}
 		from, to := b.Below(n), b.Below(n)
-		for _, x := range []points.Points{dense, toSparse(dense)} {
+		for _, x := range []points.Points{dense, enginetest.Sparse(dense)} {
 			found, err := graph.Nearest(t.Context(), eng, linear, x, count)
 			if err != nil {
 				if !fault.IsInput(err) {
@@ -94,17 +95,4 @@ func joined(t *testing.T, found *graph.Neighbors) {
 			}
 		}
 	}
-}
-
-func toSparse(p *points.Dense) *points.CSR {
-	s := &points.CSR{N: p.N, D: p.D, Start: []int{0}}
-	for i := range p.N {
-		for c, v := range p.Row(i) {
-			if v != 0 {
-				s.Col, s.Val = append(s.Col, int32(c)), append(s.Val, v)
-			}
-		}
-		s.Start = append(s.Start, len(s.Col))
-	}
-	return s
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/points"
@@ -26,7 +27,7 @@ func blobs(rng *rand.Rand, each int) *points.Dense {
 
 func neighbours(t *testing.T, x points.Points, count int) *graph.Neighbors {
 	t.Helper()
-	n, err := graph.Nearest(t.Context(), newEngine(t, 2), newKernel(t, "linear"), x, count)
+	n, err := graph.Nearest(t.Context(), enginetest.New(t, 2), enginetest.Kernel(t, "linear"), x, count)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestLaplacian(t *testing.T) {
 				}
 			}
 			w := make([]float64, n.N)
-			if err := newEngine(t, 1).Backend().SymEig(full, w, false); err != nil {
+			if err := enginetest.New(t, 1).Backend().SymEig(full, w, false); err != nil {
 				t.Fatal(err)
 			}
 			if w[0] < -1e-13*w[n.N-1] || normalized && w[n.N-1] > 2+1e-13 {

@@ -8,42 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 
 	"errors"
-	"os"
 )
-
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	b, err := backends.Open(backends.Options{Name: os.Getenv("MUSTLINK_BACKEND"), SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(engine.Options{Backend: b, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
-func newKernel(t testing.TB, text string) kernel.Kernel {
-	t.Helper()
-	spec, err := kernel.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernel.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
 
 // sets are points with and without ties, far from the origin, sparse, and few.
 func sets(rng *rand.Rand) map[string]points.Points {
@@ -95,14 +68,14 @@ func brute(x points.Points, i, count int) []int32 {
 // The neighbours are those of a full sort of all distances, ties included, for any number of
 // workers.
 func TestNearest(t *testing.T) {
-	linear := newKernel(t, "linear")
+	linear := enginetest.Kernel(t, "linear")
 	for name, x := range sets(rand.New(rand.NewPCG(1, 2))) {
 		for _, count := range []int{1, 5, 40} {
 			if count >= x.Len() {
 				continue
 			}
 			for _, workers := range []int{1, 3} {
-				eng := newEngine(t, workers)
+				eng := enginetest.New(t, workers)
 				got, err := graph.Nearest(t.Context(), eng, linear, x, count)
 				if err != nil {
 					t.Fatal(err)
@@ -125,7 +98,7 @@ func TestNearest(t *testing.T) {
 
 // The pairs within a radius are those of all distances, both ways and in order, for any number of workers.
 func TestWithin(t *testing.T) {
-	linear := newKernel(t, "linear")
+	linear := enginetest.Kernel(t, "linear")
 	for name, x := range sets(rand.New(rand.NewPCG(1, 2))) {
 		n := x.Len()
 		radius := math.Sqrt(kernel.SquaredDistance(x, x, 0, n-1)) // exactly one that occurs, or 0
@@ -133,7 +106,7 @@ func TestWithin(t *testing.T) {
 			radius = 1
 		}
 		for _, workers := range []int{1, 3} {
-			got, err := graph.Within(t.Context(), newEngine(t, workers), linear, x, radius)
+			got, err := graph.Within(t.Context(), enginetest.New(t, workers), linear, x, radius)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +125,7 @@ func TestWithin(t *testing.T) {
 		}
 	}
 	for _, radius := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := graph.Within(t.Context(), newEngine(t, 1), linear, &points.Dense{N: 1, D: 1, Data: []float64{1}}, radius); !fault.IsInput(err) {
+		if _, err := graph.Within(t.Context(), enginetest.New(t, 1), linear, &points.Dense{N: 1, D: 1, Data: []float64{1}}, radius); !fault.IsInput(err) {
 			t.Errorf("radius %v: error %v", radius, err)
 		}
 	}
@@ -161,7 +134,7 @@ func TestWithin(t *testing.T) {
 // Between a set and itself the nearest point is the point or an equal one with a lower index,
 // and the rest are the neighbours.
 func TestNearestBetween(t *testing.T) {
-	linear, eng := newKernel(t, "linear"), newEngine(t, 2)
+	linear, eng := enginetest.Kernel(t, "linear"), enginetest.New(t, 2)
 	for name, x := range sets(rand.New(rand.NewPCG(3, 4))) {
 		got, err := graph.NearestBetween(t.Context(), eng, linear, x, x, 2)
 		if err != nil {
@@ -186,7 +159,7 @@ func TestNearestBetween(t *testing.T) {
 
 // An engine with a cache searches once for the same points, and again where one thing is another.
 func TestNearestBetweenIsKept(t *testing.T) {
-	eng, err := newEngine(t, 2).Sharing(1 << 20)
+	eng, err := enginetest.New(t, 2).Sharing(1 << 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,11 +178,11 @@ func TestNearestBetweenIsKept(t *testing.T) {
 		count  int
 		hits   int64
 	}{{x, y, "linear", 3, 0}, {x, y, "linear", 3, 1}, {y, x, "linear", 3, 1}, {x, y, "linear", 4, 1}, {x, y, "rbf:sigma=1", 3, 1}, {y, y, "linear", 3, 1}} {
-		kept, err := graph.NearestBetween(t.Context(), eng, newKernel(t, c.kernel), c.x, c.y, c.count)
+		kept, err := graph.NearestBetween(t.Context(), eng, enginetest.Kernel(t, c.kernel), c.x, c.y, c.count)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := graph.NearestBetween(t.Context(), newEngine(t, 2), newKernel(t, c.kernel), c.x, c.y, c.count)
+		fresh, err := graph.NearestBetween(t.Context(), enginetest.New(t, 2), enginetest.Kernel(t, c.kernel), c.x, c.y, c.count)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,16 +198,16 @@ func TestNearestBetweenIsKept(t *testing.T) {
 // In the feature space of a Gaussian kernel the neighbours are the Euclidean ones, as the kernel
 // falls with the distance; and a Gram matrix gives those of the points it is of.
 func TestNearestInFeatureSpace(t *testing.T) {
-	eng, rng := newEngine(t, 2), rand.New(rand.NewPCG(5, 6))
+	eng, rng := enginetest.New(t, 2), rand.New(rand.NewPCG(5, 6))
 	x := &points.Dense{N: 150, D: 3}
 	for range 450 {
 		x.Data = append(x.Data, rng.NormFloat64())
 	}
-	want, err := graph.Nearest(t.Context(), eng, newKernel(t, "linear"), x, 6)
+	want, err := graph.Nearest(t.Context(), eng, enginetest.Kernel(t, "linear"), x, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gram, err := newKernel(t, "linear").Gram(t.Context(), eng, x)
+	gram, err := enginetest.Kernel(t, "linear").Gram(t.Context(), eng, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,10 +217,10 @@ func TestNearestInFeatureSpace(t *testing.T) {
 	}
 	for what, search := range map[string]func() (*graph.Neighbors, error){
 		"rbf": func() (*graph.Neighbors, error) {
-			return graph.Nearest(t.Context(), eng, newKernel(t, "rbf:sigma=2"), x, 6)
+			return graph.Nearest(t.Context(), eng, enginetest.Kernel(t, "rbf:sigma=2"), x, 6)
 		},
 		"Gram": func() (*graph.Neighbors, error) {
-			return graph.Nearest(t.Context(), eng, newKernel(t, "linear"), precomputed, 6)
+			return graph.Nearest(t.Context(), eng, enginetest.Kernel(t, "linear"), precomputed, 6)
 		},
 	} {
 		got, err := search()
@@ -261,7 +234,7 @@ func TestNearestInFeatureSpace(t *testing.T) {
 }
 
 func TestNearestRejects(t *testing.T) {
-	eng, linear := newEngine(t, 1), newKernel(t, "linear")
+	eng, linear := enginetest.New(t, 1), enginetest.Kernel(t, "linear")
 	x := &points.Dense{N: 3, D: 1, Data: []float64{1, 2, 3}}
 	for _, count := range []int{-1, 0, 3} {
 		_, err := graph.Nearest(t.Context(), eng, linear, x, count)
@@ -282,8 +255,8 @@ func TestNearestRejects(t *testing.T) {
 }
 
 func BenchmarkNearest(b *testing.B) {
-	eng := newEngine(b, 0)
-	linear := newKernel(b, "linear")
+	eng := enginetest.New(b, 0)
+	linear := enginetest.Kernel(b, "linear")
 	for _, s := range []struct{ n, d int }{{10000, 64}, {16100, 123}} {
 		rng := rand.New(rand.NewPCG(1, 1))
 		x := &points.Dense{N: s.n, D: s.d, Data: make([]float64, s.n*s.d)}

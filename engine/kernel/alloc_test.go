@@ -11,10 +11,10 @@ import (
 // A kernel matrix into memory that is there allocates as often for many points as for few.
 func TestGramAllocations(t *testing.T) {
 	eng := enginetest.New(t, 1)
-	few, many := normal(rand.New(rand.NewPCG(1, 1)), 300, 7, 0), normal(rand.New(rand.NewPCG(1, 2)), 900, 7, 0)
+	few, many := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), 300, 7, 0), enginetest.Normal(rand.New(rand.NewPCG(1, 2)), 900, 7, 0)
 	dst := eng.NewMatrix(900, 900)
 	for _, text := range []string{"linear", "rbf:sigma=5", "exp:width=5", "poly:degree=3"} {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		each := enginetest.Allocations(t, 300, func(n int) {
 			var x points.Points = few
 			if n > 300 {

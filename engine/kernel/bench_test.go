@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -19,11 +20,11 @@ func BenchmarkGram(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		eng := newEngine(b, engine.Options{Backend: backend})
+		eng := enginetest.With(b, engine.Options{Backend: backend})
 		for _, s := range []struct{ n, d int }{{1000, 16}, {2000, 16}, {2000, 100}, {2000, 784}} {
-			x := normal(rand.New(rand.NewPCG(1, 1)), s.n, s.d, 0)
+			x := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), s.n, s.d, 0)
 			for _, text := range []string{"linear", "rbf:sigma=5", "exp:width=5"} {
-				k := newKernel(b, text)
+				k := enginetest.Kernel(b, text)
 				b.Run(fmt.Sprintf("n=%d/d=%d/kernel=%s/backend=%s", s.n, s.d, text, name), func(b *testing.B) {
 					dst := eng.NewMatrix(s.n, s.n)
 					b.ReportAllocs()
@@ -42,12 +43,12 @@ func BenchmarkGram(b *testing.B) {
 
 // BenchmarkCross evaluates few rows against many points, as prediction does.
 func BenchmarkCross(b *testing.B) {
-	eng := newEngine(b, engine.Options{})
+	eng := enginetest.New(b, 0)
 	rng := rand.New(rand.NewPCG(1, 1))
-	y := normal(rng, 2000, 50, 0)
+	y := enginetest.Normal(rng, 2000, 50, 0)
 	for _, rows := range []int{1, 100, 2000} {
-		x := normal(rng, rows, 50, 0)
-		k := newKernel(b, "rbf:sigma=5")
+		x := enginetest.Normal(rng, rows, 50, 0)
+		k := enginetest.Kernel(b, "rbf:sigma=5")
 		b.Run(fmt.Sprintf("n=%d/m=2000/d=50/backend=%s", rows, eng.Backend().Name()), func(b *testing.B) {
 			dst := eng.NewMatrix(rows, 2000)
 			b.ReportAllocs()
@@ -82,7 +83,7 @@ func wordCounts(rng *rand.Rand, n, d, features int) *points.CSR {
 // BenchmarkSparseGram fills a reused matrix with products of sparse points. Mproducts/s counts
 // the products of values that are not 0, of one triangle.
 func BenchmarkSparseGram(b *testing.B) {
-	eng := newEngine(b, engine.Options{})
+	eng := enginetest.New(b, 0)
 	x := wordCounts(rand.New(rand.NewPCG(1, 1)), 1993, 4862, 150)
 	in := make([]float64, x.D) // points with each feature
 	for _, c := range x.Col {
@@ -93,7 +94,7 @@ func BenchmarkSparseGram(b *testing.B) {
 		products += m * (m + 1) / 2
 	}
 	for _, text := range []string{"linear", "cosine", "rbf:sigma=5"} {
-		k, dst := newKernel(b, text), eng.NewMatrix(x.N, x.N)
+		k, dst := enginetest.Kernel(b, text), eng.NewMatrix(x.N, x.N)
 		b.Run(fmt.Sprintf("n=%d/d=%d/kernel=%s/workers=%d", x.N, x.D, text, eng.Workers()), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -130,7 +131,7 @@ func BenchmarkSparseLandmarks(b *testing.B) {
 			dense.Row(i)[c] = val[k]
 		}
 	}
-	eng, k := newEngine(b, engine.Options{}), newKernel(b, "rbf:sigma=3")
+	eng, k := enginetest.New(b, 0), enginetest.Kernel(b, "rbf:sigma=3")
 	for name, y := range map[string]points.Points{"sparse": sparse, "dense": dense} {
 		b.Run("landmarks="+name, func(b *testing.B) {
 			dst := eng.NewMatrix(n, m)

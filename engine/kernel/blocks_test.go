@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -44,13 +45,13 @@ func collect(t *testing.T, rows, cols int) (blas.Matrix, func(b kernel.Block) er
 // Blocks hold the elements of the stored matrices to the bit: those of the lower triangle for
 // the Gram matrix, all for the other, in whole rows if that is asked for.
 func TestBlocks(t *testing.T) {
-	eng := newEngine(t, engine.Options{Workers: 3})
+	eng := enginetest.New(t, 3)
 	rng := rand.New(rand.NewPCG(1, 2))
-	dense, other := normal(rng, 301, 5, 3), normal(rng, 250, 5, 3)
-	for _, sets := range [][2]points.Points{{dense, other}, {other, dense}, {toSparse(dense), toSparse(other)}, {toSparse(dense), other}} {
+	dense, other := enginetest.Normal(rng, 301, 5, 3), enginetest.Normal(rng, 250, 5, 3)
+	for _, sets := range [][2]points.Points{{dense, other}, {other, dense}, {enginetest.Sparse(dense), enginetest.Sparse(other)}, {enginetest.Sparse(dense), other}} {
 		x, y := sets[0], sets[1]
 		for _, text := range someKernels {
-			k := newKernel(t, text)
+			k := enginetest.Kernel(t, text)
 			want := gramOf(t, k, eng, x)
 			m, f := collect(t, x.Len(), x.Len())
 			if err := k.GramBlocks(t.Context(), eng, x, f); err != nil {
@@ -88,8 +89,8 @@ func TestBlocks(t *testing.T) {
 
 // An error of the callback ends the evaluation and is returned; so is cancellation.
 func TestBlocksStop(t *testing.T) {
-	eng := newEngine(t, engine.Options{Workers: 2})
-	x, k := normal(rand.New(rand.NewPCG(3, 4)), 600, 3, 0), newKernel(t, "rbf:sigma=1")
+	eng := enginetest.New(t, 2)
+	x, k := enginetest.Normal(rand.New(rand.NewPCG(3, 4)), 600, 3, 0), enginetest.Kernel(t, "rbf:sigma=1")
 	enough := errors.New("enough")
 	var mu sync.Mutex
 	calls := 0
@@ -119,9 +120,9 @@ func multiplied(t *testing.T, k kernel.Kernel, eng *engine.Engine, x, y points.P
 // of columns; and the same bits for any number of workers and any rows beside.
 func TestMultiply(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	x, y := normal(rng, 200, 4, 0), normal(rng, 1300, 4, 0)
+	x, y := enginetest.Normal(rng, 200, 4, 0), enginetest.Normal(rng, 1300, 4, 0)
 	for _, text := range someKernels {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		for _, r := range []int{0, 1, 3, 4, 30} {
 			v := blas.NewMatrix(y.N, r)
 			for i := range v.Data {
@@ -129,7 +130,7 @@ func TestMultiply(t *testing.T) {
 			}
 			var first blas.Matrix
 			for _, workers := range []int{1, 3} {
-				eng := newEngine(t, engine.Options{Workers: workers})
+				eng := enginetest.New(t, workers)
 				full := crossOf(t, k, eng, x, y)
 				got, err := multiplied(t, k, eng, x, y, v)
 				if err != nil {
@@ -162,8 +163,8 @@ func TestMultiply(t *testing.T) {
 			}
 		}
 	}
-	eng := newEngine(t, engine.Options{})
-	none, err := multiplied(t, newKernel(t, "linear"), eng, x, y.Select(nil), blas.NewMatrix(0, 2))
+	eng := enginetest.New(t, 0)
+	none, err := multiplied(t, enginetest.Kernel(t, "linear"), eng, x, y.Select(nil), blas.NewMatrix(0, 2))
 	if err != nil || slices.ContainsFunc(none.Data, func(v float64) bool { return v != 0 }) {
 		t.Errorf("the product with no points is %v, %v: want zeros", none.Data, err)
 	}
@@ -172,15 +173,15 @@ func TestMultiply(t *testing.T) {
 // Error bounds what the expansion loses, with and without an offset; it is 0 where nothing is
 // lost, and then the distances are exact.
 func TestBlockError(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	rng := rand.New(rand.NewPCG(11, 12))
-	squared := newKernel(t, "linear").Squared()
-	whole := normal(rng, 150, 30, 0)
+	squared := enginetest.Kernel(t, "linear").Squared()
+	whole := enginetest.Normal(rng, 150, 30, 0)
 	for i, v := range whole.Data {
 		whole.Data[i] = math.Trunc(v)
 	}
 	for what, x := range map[string]points.Points{
-		"near": normal(rng, 150, 30, 0), "far": normal(rng, 150, 30, 1e6), "sparse": toSparse(normal(rng, 150, 30, 0)), "whole": toSparse(whole),
+		"near": enginetest.Normal(rng, 150, 30, 0), "far": enginetest.Normal(rng, 150, 30, 1e6), "sparse": enginetest.Sparse(enginetest.Normal(rng, 150, 30, 0)), "whole": enginetest.Sparse(whole),
 	} {
 		err := squared.GramBlocks(t.Context(), eng, x, func(b kernel.Block) error {
 			if (b.Error == 0) != (what == "whole") {
@@ -205,7 +206,7 @@ func TestBlockError(t *testing.T) {
 // TestBlockErrorPrunes measures the error that Error bounds, of pairs of any distance far from the
 // origin: the bound holds, and is not so loose that a search for neighbors could prune nothing.
 func TestBlockErrorPrunes(t *testing.T) {
-	eng, rng, squared := newEngine(t, engine.Options{}), rand.New(rand.NewPCG(2, 2)), newKernel(t, "linear").Squared()
+	eng, rng, squared := enginetest.New(t, 0), rand.New(rand.NewPCG(2, 2)), enginetest.Kernel(t, "linear").Squared()
 	worst := 0.0
 	for range 3000 {
 		d := 1 + rng.IntN(60)

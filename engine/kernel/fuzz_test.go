@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/asm/asmtest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -27,11 +28,11 @@ func FuzzEvaluate(f *testing.F) {
 		}
 		f.Add(seed)
 	}
-	one, three := newEngine(f, engine.Options{Workers: 1}), newEngine(f, engine.Options{Workers: 3})
+	one, three := enginetest.New(f, 1), enginetest.New(f, 3)
 	f.Fuzz(func(t *testing.T, input []byte) {
 		b := asmtest.NewBytes(input)
 		text := vectorKernels[b.Below(len(vectorKernels))]
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		n, m, d := 1+b.Below(9), 1+b.Below(9), 1+b.Below(12)
 		if b.Below(8) == 0 {
 			refuses(t, k, one, b, n, d)
@@ -44,8 +45,8 @@ func FuzzEvaluate(f *testing.F) {
 		}
 		within := newMargins(x, y, text)
 		self := newMargins(x, x, text)
-		for name, sets := range map[string][2]points.Points{"dense": {x, y}, "sparse": {toSparse(x), toSparse(y)},
-			"dense with sparse": {x, toSparse(y)}, "sparse with dense": {toSparse(x), y}} {
+		for name, sets := range map[string][2]points.Points{"dense": {x, y}, "sparse": {enginetest.Sparse(x), enginetest.Sparse(y)},
+			"dense with sparse": {x, enginetest.Sparse(y)}, "sparse with dense": {enginetest.Sparse(x), y}} {
 			what := text + ", " + name
 			cross, err := k.Cross(t.Context(), one, sets[0], sets[1])
 			gram, err2 := k.Gram(t.Context(), one, sets[0])
@@ -79,7 +80,7 @@ func refuses(t *testing.T, k kernel.Kernel, eng *engine.Engine, b *asmtest.Bytes
 	t.Helper()
 	x := tamePoints(b, n, d, 1)
 	x.Data[b.Below(n*d)] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[b.Below(3)]
-	for _, p := range []points.Points{x, toSparse(x)} {
+	for _, p := range []points.Points{x, enginetest.Sparse(x)} {
 		_, err := k.Gram(t.Context(), eng, p)
 		_, err2 := k.Cross(t.Context(), eng, p, tamePoints(b, 2, d, 1))
 		_, err3 := k.Pairs(t.Context(), eng, p, [][2]int{{0, n - 1}})

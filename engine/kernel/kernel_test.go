@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -37,14 +38,14 @@ func tolerance(text string) float64 {
 // Every kernel, on every combination of dense and sparse points, against its definition.
 func TestAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	eng := newEngine(t, engine.Options{})
-	xd, xs := sparsify(rng, normal(rng, 21, 9, 0))
-	yd, _ := sparsify(rng, normal(rng, 13, 9, 0))
+	eng := enginetest.New(t, 0)
+	xd, xs := sparsify(rng, enginetest.Normal(rng, 21, 9, 0))
+	yd, _ := sparsify(rng, enginetest.Normal(rng, 13, 9, 0))
 	copy(yd.Row(2), xd.Row(5)) // equal points
-	ys := toSparse(yd)
+	ys := enginetest.Sparse(yd)
 	xy, xx := pairsOf(xd, yd), pairsOf(xd, xd)
 	for _, text := range vectorKernels {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		for _, c := range []struct {
 			name string
 			x, y points.Points
@@ -55,19 +56,6 @@ func TestAgainstDefinition(t *testing.T) {
 			})
 		}
 	}
-}
-
-func toSparse(p *points.Dense) *points.CSR {
-	s := &points.CSR{N: p.N, D: p.D, Start: []int{0}}
-	for i := range p.N {
-		for c, v := range p.Row(i) {
-			if v != 0 {
-				s.Col, s.Val = append(s.Col, int32(c)), append(s.Val, v)
-			}
-		}
-		s.Start = append(s.Start, len(s.Col))
-	}
-	return s
 }
 
 func checkAll(t *testing.T, tol float64, got blas.Matrix, want func(i, j int) float64) {
@@ -85,11 +73,11 @@ func checkAll(t *testing.T, tol float64, got blas.Matrix, want func(i, j int) fl
 // diagonal of Diagonal, and equal to the cross matrix of the points with themselves.
 func TestGramAndCrossAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
-	eng := newEngine(t, engine.Options{Workers: 3})
+	eng := enginetest.New(t, 3)
 	for _, n := range []int{0, 1, 2, 127, 128, 129, 300, 513} {
-		dense, sparse := sparsify(rng, normal(rng, n, 5, 0.5))
+		dense, sparse := sparsify(rng, enginetest.Normal(rng, n, 5, 0.5))
 		for _, text := range []string{"linear", "rbf:sigma=1.5", "exp:width=2@cosine", "poly:degree=3,coef=0.5,scale=0.25"} {
-			k := newKernel(t, text)
+			k := enginetest.Kernel(t, text)
 			for _, x := range []points.Points{dense, sparse} {
 				t.Run(fmt.Sprintf("n=%d/%s/%T", n, text, x), func(t *testing.T) {
 					g := gramOf(t, k, eng, x)
@@ -132,13 +120,13 @@ func checkSymmetric(t *testing.T, g blas.Matrix) {
 // Large offsets cost no accuracy: the reference takes differences first.
 func TestShift(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	for _, shift := range []float64{0, 1e6, -1e6} {
-		x, y := normal(rng, 40, 6, shift), normal(rng, 30, 6, shift)
+		x, y := enginetest.Normal(rng, 40, 6, shift), enginetest.Normal(rng, 30, 6, shift)
 		xy, xx := pairsOf(x, y), pairsOf(x, x)
 		for _, text := range []string{"rbf:sigma=1.5", "rbf:gamma=0.3", "exp:width=2"} {
 			t.Run(fmt.Sprintf("shift=%g/%s", shift, text), func(t *testing.T) {
-				k := newKernel(t, text)
+				k := enginetest.Kernel(t, text)
 				relative := func(got blas.Matrix, pairs func(i, j int) pair) {
 					for i := range got.Rows {
 						for j, v := range got.Row(i) {
@@ -159,8 +147,8 @@ func TestShift(t *testing.T) {
 // and equal rows have a kernel of exactly 1 wherever they stand; dense and sparse.
 func TestFarClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
-	eng := newEngine(t, engine.Options{})
-	x := normal(rng, 60, 4, 0)
+	eng := enginetest.New(t, 0)
+	x := enginetest.Normal(rng, 60, 4, 0)
 	for i := range x.N {
 		for c := range x.D {
 			x.Data[i*x.D+c] += float64(i%3-1) * 1e6
@@ -169,9 +157,9 @@ func TestFarClusters(t *testing.T) {
 	copy(x.Row(3), x.Row(0))
 	copy(x.Row(50), x.Row(1))
 	pairs := pairsOf(x, x)
-	for _, p := range []points.Points{x, toSparse(x)} {
+	for _, p := range []points.Points{x, enginetest.Sparse(x)} {
 		for _, text := range []string{"rbf:sigma=1.5", "exp:width=2"} {
-			g, c := gramOf(t, newKernel(t, text), eng, p), crossOf(t, newKernel(t, text), eng, p, p)
+			g, c := gramOf(t, enginetest.Kernel(t, text), eng, p), crossOf(t, enginetest.Kernel(t, text), eng, p, p)
 			for _, m := range []blas.Matrix{g, c} {
 				for i := range x.N {
 					for j := range x.N {
@@ -192,8 +180,8 @@ func TestFarClusters(t *testing.T) {
 // rbf never exceeds 1 and its matrix is positive semidefinite, duplicates included.
 func TestGramIsPositiveSemidefinite(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
-	eng := newEngine(t, engine.Options{})
-	x := normal(rng, 150, 3, 10)
+	eng := enginetest.New(t, 0)
+	x := enginetest.Normal(rng, 150, 3, 10)
 	for i := 100; i < 150; i++ {
 		copy(x.Row(i), x.Row(i-100))
 		if i%2 == 0 {
@@ -204,7 +192,7 @@ func TestGramIsPositiveSemidefinite(t *testing.T) {
 		if strings.HasPrefix(text, "sigmoid") {
 			continue // it is not
 		}
-		g := gramOf(t, newKernel(t, text), eng, x)
+		g := gramOf(t, enginetest.Kernel(t, text), eng, x)
 		if strings.HasPrefix(text, "rbf") || strings.HasPrefix(text, "exp") {
 			for _, v := range g.Data {
 				if !(v >= 0 && v <= 1) {
@@ -230,12 +218,12 @@ func TestGramIsPositiveSemidefinite(t *testing.T) {
 // Permuting the points permutes the matrix.
 func TestPermutation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
-	eng := newEngine(t, engine.Options{})
-	dense, sparse := sparsify(rng, normal(rng, 140, 6, 0))
+	eng := enginetest.New(t, 0)
+	dense, sparse := sparsify(rng, enginetest.Normal(rng, 140, 6, 0))
 	perm := rng.Perm(140)
 	for _, x := range []points.Points{dense, sparse} {
 		for _, text := range []string{"linear", "rbf:sigma=1.5", "cosine"} {
-			k := newKernel(t, text)
+			k := enginetest.Kernel(t, text)
 			g, p := gramOf(t, k, eng, x), gramOf(t, k, eng, x.Select(perm))
 			for i := range perm {
 				for j := range perm {
@@ -251,16 +239,16 @@ func TestPermutation(t *testing.T) {
 // Row i of a cross matrix has the same bits alone and in any batch.
 func TestCrossRowsAreIndependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	if eng.Backend().Name() == "netlib" {
 		t.Skip("OpenBLAS's bits depend on the place of a row in its block")
 	}
 	for _, d := range []int{2, 65} {
-		xd, xs := sparsify(rng, normal(rng, 140, d, 0.3))
-		yd, ys := sparsify(rng, normal(rng, 520, d, 0.3))
-		for _, c := range [][2]points.Points{{normal(rng, 140, d, 1), normal(rng, 520, d, 1)}, {xd, yd}, {xs, ys}, {xs, yd}, {xd, ys}} {
+		xd, xs := sparsify(rng, enginetest.Normal(rng, 140, d, 0.3))
+		yd, ys := sparsify(rng, enginetest.Normal(rng, 520, d, 0.3))
+		for _, c := range [][2]points.Points{{enginetest.Normal(rng, 140, d, 1), enginetest.Normal(rng, 520, d, 1)}, {xd, yd}, {xs, ys}, {xs, yd}, {xd, ys}} {
 			for _, text := range []string{"linear", "rbf:sigma=1.5"} {
-				k := newKernel(t, text)
+				k := enginetest.Kernel(t, text)
 				all := crossOf(t, k, eng, c[0], c[1])
 				for _, rows := range [][]int{{0}, {139}, {100, 7}, seq(1, 140)} {
 					some := crossOf(t, k, eng, c[0].Select(rows), c[1])
@@ -290,16 +278,16 @@ func sameBits(a, b []float64) bool {
 // Worker counts change nothing.
 func TestWorkersDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
-	dense, sparse := sparsify(rng, normal(rng, 270, 7, 0.3))
-	other := normal(rng, 530, 7, 0)
-	for _, x := range []points.Points{normal(rng, 270, 7, 3), dense, sparse} {
+	dense, sparse := sparsify(rng, enginetest.Normal(rng, 270, 7, 0.3))
+	other := enginetest.Normal(rng, 530, 7, 0)
+	for _, x := range []points.Points{enginetest.Normal(rng, 270, 7, 3), dense, sparse} {
 		for _, text := range []string{"linear", "rbf:sigma=1.5", "poly:degree=3,coef=0.5,scale=0.25@cosine"} {
-			k := newKernel(t, text)
+			k := enginetest.Kernel(t, text)
 			// One backend: its own threads are not the subject here.
-			one := newEngine(t, engine.Options{Workers: 1})
+			one := enginetest.New(t, 1)
 			g, c := gramOf(t, k, one, x), crossOf(t, k, one, x, other)
 			for _, workers := range []int{2, 5} {
-				eng := newEngine(t, engine.Options{Workers: workers, Backend: one.Backend()})
+				eng := enginetest.With(t, engine.Options{Workers: workers, Backend: one.Backend()})
 				if !sameBits(g.Data, gramOf(t, k, eng, x).Data) || !sameBits(c.Data, crossOf(t, k, eng, x, other).Data) {
 					t.Fatalf("%T %s: %d workers give other bits than 1", x, text, workers)
 				}
@@ -311,10 +299,10 @@ func TestWorkersDoNotMatter(t *testing.T) {
 // A dst with a stride is filled within its columns only, whatever it held.
 func TestToStride(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
-	eng := newEngine(t, engine.Options{})
-	x, y := normal(rng, 140, 5, 0), normal(rng, 150, 5, 0)
+	eng := enginetest.New(t, 0)
+	x, y := enginetest.Normal(rng, 140, 5, 0), enginetest.Normal(rng, 150, 5, 0)
 	for _, text := range []string{"linear", "rbf:sigma=1.5"} {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		padded := func(rows, cols int) (blas.Matrix, blas.Matrix) {
 			big := blas.NewMatrix(rows+2, cols+5)
 			for i := range big.Data {
@@ -356,9 +344,9 @@ func checkPadding(t *testing.T, big, dst, want blas.Matrix) {
 // A precomputed linear Gram matrix serves every kernel as the vectors do.
 func TestPrecomputed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 1))
-	eng := newEngine(t, engine.Options{})
-	train, fresh := normal(rng, 30, 4, 0), normal(rng, 12, 4, 0)
-	lin := newKernel(t, "linear")
+	eng := enginetest.New(t, 0)
+	train, fresh := enginetest.Normal(rng, 30, 4, 0), enginetest.Normal(rng, 12, 4, 0)
+	lin := enginetest.Kernel(t, "linear")
 	g, err := points.NewGram(30, 30, gramOf(t, lin, eng, train).Data, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -373,7 +361,7 @@ func TestPrecomputed(t *testing.T) {
 	}
 	rows := []int{4, 29, 0, 4, 11}
 	for _, text := range vectorKernels {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		// Distances among precomputed products have only the expansion.
 		loose := 1e-12
 		if strings.HasPrefix(text, "exp") || strings.HasPrefix(text, "linear@rbf") {
@@ -414,9 +402,9 @@ func TestPrecomputed(t *testing.T) {
 
 func TestPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
-	eng := newEngine(t, engine.Options{Workers: 2})
-	dense, sparse := sparsify(rng, normal(rng, 40, 7, 0))
-	lin := gramOf(t, newKernel(t, "linear"), eng, dense)
+	eng := enginetest.New(t, 2)
+	dense, sparse := sparsify(rng, enginetest.Normal(rng, 40, 7, 0))
+	lin := gramOf(t, enginetest.Kernel(t, "linear"), eng, dense)
 	gram, err := points.NewGram(40, 40, lin.Data, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -428,7 +416,7 @@ func TestPairs(t *testing.T) {
 	}
 	pairs[17] = [2]int{9, 9}
 	for _, text := range vectorKernels {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		for _, x := range []points.Points{dense, sparse, gram} {
 			got, err := k.Pairs(t.Context(), eng, x, pairs)
 			if err != nil {
@@ -455,7 +443,7 @@ func TestPairs(t *testing.T) {
 	}
 	for _, bad := range [][2]int{{0, 40}, {-1, 3}} {
 		var d *fault.DataError
-		if _, err := newKernel(t, "linear").Pairs(t.Context(), eng, dense, [][2]int{{0, 1}, bad}); !errors.As(err, &d) || d.Row != 1 {
+		if _, err := enginetest.Kernel(t, "linear").Pairs(t.Context(), eng, dense, [][2]int{{0, 1}, bad}); !errors.As(err, &d) || d.Row != 1 {
 			t.Errorf("pair %v: %v", bad, err)
 		}
 	}
@@ -463,12 +451,12 @@ func TestPairs(t *testing.T) {
 
 func TestSquaredDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
-	eng := newEngine(t, engine.Options{})
-	x, y := normal(rng, 140, 3, 1e3), normal(rng, 20, 3, 1e3)
+	eng := enginetest.New(t, 0)
+	x, y := enginetest.Normal(rng, 140, 3, 1e3), enginetest.Normal(rng, 20, 3, 1e3)
 	copy(x.Row(77), x.Row(5))
 	xx, xy := pairsOf(x, x), pairsOf(x, y)
 	for _, text := range []string{"linear", "rbf:sigma=1.5", "cosine"} {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		d, err := k.SquaredDistances(t.Context(), eng, x)
 		if err != nil {
 			t.Fatal(err)
@@ -501,11 +489,11 @@ func TestSquaredDistances(t *testing.T) {
 }
 
 func TestEmptyAndFeatureless(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	none, some := &points.Dense{D: 3}, &points.Dense{N: 2, D: 3, Data: make([]float64, 6)}
 	sparse := &points.CSR{N: 2, D: 3, Start: []int{0, 0, 0}}
 	for _, text := range vectorKernels {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		for _, c := range [][2]points.Points{{none, some}, {some, none}, {none, none}, {none, sparse}, {sparse, none}} {
 			if m := crossOf(t, k, eng, c[0], c[1]); m.Rows != c[0].Len() || m.Cols != c[1].Len() {
 				t.Errorf("%s: %d x %d", text, m.Rows, m.Cols)
@@ -523,8 +511,8 @@ func TestEmptyAndFeatureless(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	eng := newEngine(t, engine.Options{MemoryLimit: 1 << 20})
-	rbf := newKernel(t, "rbf:sigma=1")
+	eng := enginetest.With(t, engine.Options{MemoryLimit: 1 << 20})
+	rbf := enginetest.Kernel(t, "rbf:sigma=1")
 	x := &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, 4}}
 	g := &points.Gram{N: 2, M: 2, Data: []float64{1, 0, 0, 1}, Diagonal: []float64{1, 1}, Reference: []int{0, 1}}
 	with := func(v float64) *points.Dense { return &points.Dense{N: 2, D: 2, Data: []float64{1, 2, 3, v}} }
@@ -538,13 +526,13 @@ func TestErrors(t *testing.T) {
 		{"features", rbf, x, &points.Dense{N: 1, D: 3, Data: make([]float64, 3)}, new(*fault.ShapeError), "number of features is 2: want 3"},
 		{"references", rbf, g, &points.Gram{N: 1, M: 1, Data: []float64{1}, Diagonal: []float64{1}, Reference: []int{0}}, new(*fault.ShapeError), "reference objects"},
 		{"kinds", rbf, x, g, new(*fault.ParamError), "both of one kind"},
-		{"sequences", newKernel(t, "rbf:sigma=1@spectrum:k=3"), x, x, new(*fault.ParamError), "takes sequences"},
+		{"sequences", enginetest.Kernel(t, "rbf:sigma=1@spectrum:k=3"), x, x, new(*fault.ParamError), "takes sequences"},
 		{"memory", rbf, &points.Dense{N: 1000}, &points.Dense{N: 1000}, new(*fault.MemoryError), "landmarks"},
 		{"nan in x", rbf, with(math.NaN()), x, new(*fault.DataError), `row 1, column "1": value is NaN`},
 		{"inf in y", rbf, x, with(math.Inf(-1)), new(*fault.DataError), `row 1, column "1": value is -Inf`},
 		{"overflow", rbf, with(1e200), x, new(*fault.DataError), "standardize"},
-		{"overflow of poly", newKernel(t, "poly:degree=100"), with(1e10), x, new(*fault.DataError), "standardize"},
-		{"overflow of linear", newKernel(t, "linear"), x, with(1e160), new(*fault.DataError), "standardize"},
+		{"overflow of poly", enginetest.Kernel(t, "poly:degree=100"), with(1e10), x, new(*fault.DataError), "standardize"},
+		{"overflow of linear", enginetest.Kernel(t, "linear"), x, with(1e160), new(*fault.DataError), "standardize"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -599,7 +587,7 @@ func TestErrors(t *testing.T) {
 // A Gram matrix that is symmetric but for rounding gives symmetric values to the bit, the same
 // ones for a matrix and for pairs.
 func TestNearlySymmetricGram(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	const n = 30
 	data := make([]float64, n*n)
 	rng := rand.New(rand.NewPCG(13, 1))
@@ -613,7 +601,7 @@ func TestNearlySymmetricGram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKernel(t, "linear")
+	k := enginetest.Kernel(t, "linear")
 	m := gramOf(t, k, eng, g)
 	checkSymmetric(t, m)
 	for i := range n {
@@ -628,15 +616,15 @@ func TestNearlySymmetricGram(t *testing.T) {
 
 // An indefinite "Gram" matrix gives no NaN: distances are clamped, overflow is an error.
 func TestIndefiniteGram(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	g, err := points.NewGram(2, 2, []float64{1, 5, 5, 1}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := gramOf(t, newKernel(t, "rbf:sigma=1"), eng, g); m.At(1, 0) != 1 {
+	if m := gramOf(t, enginetest.Kernel(t, "rbf:sigma=1"), eng, g); m.At(1, 0) != 1 {
 		t.Errorf("negative squared distance gives %v, want 1", m.At(1, 0))
 	}
-	if m := gramOf(t, newKernel(t, "cosine"), eng, g); m.At(1, 0) != 1 {
+	if m := gramOf(t, enginetest.Kernel(t, "cosine"), eng, g); m.At(1, 0) != 1 {
 		t.Errorf("cosine is %v, want at most 1", m.At(1, 0))
 	}
 	huge, err := points.NewGram(2, 2, []float64{1, 1e200, 1e200, 1}, nil, nil)
@@ -644,10 +632,10 @@ func TestIndefiniteGram(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d *fault.DataError
-	if _, err := newKernel(t, "poly:degree=4").Gram(t.Context(), eng, huge); !errors.As(err, &d) {
+	if _, err := enginetest.Kernel(t, "poly:degree=4").Gram(t.Context(), eng, huge); !errors.As(err, &d) {
 		t.Errorf("overflow: %v", err)
 	}
-	if _, err := newKernel(t, "poly:degree=4").Pairs(t.Context(), eng, huge, [][2]int{{0, 1}}); !errors.As(err, &d) || d.Row != 1 {
+	if _, err := enginetest.Kernel(t, "poly:degree=4").Pairs(t.Context(), eng, huge, [][2]int{{0, 1}}); !errors.As(err, &d) || d.Row != 1 {
 		t.Errorf("overflow in a pair: %v", err)
 	}
 }

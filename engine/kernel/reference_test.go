@@ -92,33 +92,6 @@ var vectorKernels = []string{
 	"exp:width=2@rbf:gamma=0.3@cosine", "poly:degree=3,coef=0.5,scale=0.25@rbf:sigma=1.5", "cosine@poly:degree=3,coef=0.5,scale=0.25",
 }
 
-func newKernel(t testing.TB, text string) kernel.Kernel {
-	t.Helper()
-	k, err := kernel.New(mustParse(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-func newEngine(t testing.TB, o engine.Options) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
-// normal returns n vectors of d standard normal features, plus shift.
-func normal(rng *rand.Rand, n, d int, shift float64) *points.Dense {
-	p := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
-	for i := range p.Data {
-		p.Data[i] = rng.NormFloat64() + shift
-	}
-	return p
-}
-
 // sparsify zeroes most values of p, with some rows left empty, and returns it in both forms.
 func sparsify(rng *rand.Rand, p *points.Dense) (*points.Dense, *points.CSR) {
 	s := &points.CSR{N: p.N, D: p.D, Start: []int{0}}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -26,7 +27,7 @@ func withSpectrum(rng *rand.Rand, w []float64) *points.Gram {
 		a.Set(i, i, v)
 	}
 	for range 3 {
-		u := normal(rng, 1, n, 0).Row(0)
+		u := enginetest.Normal(rng, 1, n, 0).Row(0)
 		s := 0.0
 		for _, v := range u {
 			s += v * v
@@ -63,7 +64,7 @@ func withSpectrum(rng *rand.Rand, w []float64) *points.Gram {
 // A matrix of known spectrum passes exactly when its smallest eigenvalue is not negative
 // beyond the tolerance, and that eigenvalue is reported.
 func TestCheckSemidefinite(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		n := rapid.IntRange(2, 40).Draw(rt, "n")
@@ -93,7 +94,7 @@ func TestCheckSemidefinite(t *testing.T) {
 }
 
 func TestCheckSemidefiniteOtherGrams(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	zero, err := points.NewGram(3, 3, make([]float64, 9), nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func TestCheckSemidefiniteOtherGrams(t *testing.T) {
 			t.Errorf("%s: error %v: want none", name, err)
 		}
 	}
-	small := newEngine(t, engine.Options{MemoryLimit: 10})
+	small := enginetest.With(t, engine.Options{MemoryLimit: 10})
 	var me *fault.MemoryError
 	if err := kernel.CheckSemidefinite(t.Context(), small, zero); !errors.As(err, &me) {
 		t.Errorf("error %v: want a MemoryError", err)

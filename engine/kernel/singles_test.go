@@ -63,7 +63,7 @@ func TestSingles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			eng := newEngine(t, engine.Options{Backend: backend})
+			eng := enginetest.With(t, engine.Options{Backend: backend})
 			propertytest.Check(t, func(rt *rapid.T) {
 				n, m, d := rapid.IntRange(1, 220).Draw(rt, "n"), rapid.IntRange(1, 450).Draw(rt, "m"), rapid.IntRange(1, 40).Draw(rt, "d")
 				rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 9))
@@ -78,9 +78,9 @@ func TestSingles(t *testing.T) {
 				stride := m + rapid.IntRange(0, 17).Draw(rt, "gap")
 				dst := blas.Matrix32{Rows: n, Cols: m, Stride: stride, Data: make([]float32, n*stride)}
 				if symmetric {
-					err = newKernel(t, text).GramSingle(t.Context(), eng, dst, x)
+					err = enginetest.Kernel(t, text).GramSingle(t.Context(), eng, dst, x)
 				} else {
-					err = newKernel(t, text).CrossSingle(t.Context(), eng, dst, x, y)
+					err = enginetest.Kernel(t, text).CrossSingle(t.Context(), eng, dst, x, y)
 				}
 				if err != nil {
 					rt.Fatal(err)
@@ -125,10 +125,10 @@ func TestSingles(t *testing.T) {
 // A matrix that is large enough to be written past the caches is the one that is not, and workers change no bit.
 func TestSinglesAnyWorkers(t *testing.T) {
 	x := singlesOf(rand.New(rand.NewPCG(1, 1)), 1200, 20, 0)
-	k := newKernel(t, "rbf:sigma=3")
+	k := enginetest.Kernel(t, "rbf:sigma=3")
 	var first []float32
 	for _, workers := range []int{1, 2, 3, 7} {
-		eng := newEngine(t, engine.Options{Workers: workers})
+		eng := enginetest.New(t, workers)
 		dst := blas.NewMatrix32(x.N, x.N)
 		if err := k.GramSingle(t.Context(), eng, dst, x); err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestSinglesAnyWorkers(t *testing.T) {
 }
 
 func TestSinglesErrors(t *testing.T) {
-	eng := newEngine(t, engine.Options{Workers: 1})
+	eng := enginetest.New(t, 1)
 	good := singlesOf(rand.New(rand.NewPCG(1, 1)), 4, 3, 0)
 	with := func(v float32) *points.Single {
 		p := &points.Single{N: 4, D: 3, Data: slices.Clone(good.Data)}
@@ -172,7 +172,7 @@ func TestSinglesErrors(t *testing.T) {
 		"all too small": {"rbf:sigma=1", &points.Single{N: 2, D: 1, Data: []float32{1e-20, -1e-20}}, new(*fault.DataError)},
 	} {
 		dst := blas.NewMatrix32(c.x.N, c.x.N)
-		if err := newKernel(t, c.kernel).GramSingle(t.Context(), eng, dst, c.x); !errors.As(err, c.want) {
+		if err := enginetest.Kernel(t, c.kernel).GramSingle(t.Context(), eng, dst, c.x); !errors.As(err, c.want) {
 			t.Errorf("%s: %v, want a %T", name, err, c.want)
 		}
 	}
@@ -180,7 +180,7 @@ func TestSinglesErrors(t *testing.T) {
 	if err := kernel.Linear().CrossSingle(t.Context(), eng, blas.NewMatrix32(4, 1), good, &points.Single{N: 1, D: 2, Data: make([]float32, 2)}); !errors.As(err, &shape) {
 		t.Errorf("other dimension: %v", err)
 	}
-	limited := newEngine(t, engine.Options{Workers: 1, MemoryLimit: 16})
+	limited := enginetest.With(t, engine.Options{Workers: 1, MemoryLimit: 16})
 	var memory *fault.MemoryError
 	if err := kernel.Linear().GramSingle(t.Context(), limited, blas.NewMatrix32(4, 4), good); !errors.As(err, &memory) {
 		t.Errorf("memory limit: %v", err)
@@ -189,14 +189,14 @@ func TestSinglesErrors(t *testing.T) {
 
 // BenchmarkGramSingle sets single precision beside double precision, both into memory that is used again.
 func BenchmarkGramSingle(b *testing.B) {
-	eng := newEngine(b, engine.Options{})
+	eng := enginetest.New(b, 0)
 	for _, s := range []struct{ n, d int }{{2000, 16}, {4000, 64}, {8000, 100}} {
-		x := normal(rand.New(rand.NewPCG(1, 1)), s.n, s.d, 0)
+		x := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), s.n, s.d, 0)
 		narrow, err := points.Narrow(x)
 		if err != nil {
 			b.Fatal(err)
 		}
-		k := newKernel(b, "rbf:sigma=5")
+		k := enginetest.Kernel(b, "rbf:sigma=5")
 		b.Run(fmt.Sprintf("n=%d/d=%d", s.n, s.d), func(b *testing.B) {
 			double, single := eng.NewMatrix(s.n, s.n), blas.NewMatrix32(s.n, s.n)
 			enginetest.Ratio(b, "double/single", func() error { return k.GramTo(b.Context(), eng, double, x) },
@@ -219,9 +219,9 @@ func TestMultiplySingle(t *testing.T) {
 			for i := range v.Data {
 				v.Data[i] = float32(rng.NormFloat64())
 			}
-			k := newKernel(t, "rbf:sigma=2")
+			k := enginetest.Kernel(t, "rbf:sigma=2")
 			for _, workers := range []int{1, 3} {
-				eng := newEngine(t, engine.Options{Backend: backend, Workers: workers})
+				eng := enginetest.With(t, engine.Options{Backend: backend, Workers: workers})
 				dst, values := blas.NewMatrix32(s.n, s.p), blas.NewMatrix32(s.n, s.m)
 				if err := k.MultiplySingle(t.Context(), eng, dst, x, y, v); err != nil {
 					t.Fatal(err)
@@ -248,11 +248,11 @@ func TestMultiplySingle(t *testing.T) {
 
 // BenchmarkMultiplySingle is what embedding takes: 500 landmarks and as many coordinates.
 func BenchmarkMultiplySingle(b *testing.B) {
-	eng := newEngine(b, engine.Options{})
+	eng := enginetest.New(b, 0)
 	for _, s := range []struct{ n, d int }{{20000, 100}, {20000, 784}} {
 		const m = 500
 		rng := rand.New(rand.NewPCG(1, 1))
-		x, y, v := normal(rng, s.n, s.d, 0), normal(rng, m, s.d, 0), normal(rng, m, m, 0)
+		x, y, v := enginetest.Normal(rng, s.n, s.d, 0), enginetest.Normal(rng, m, s.d, 0), enginetest.Normal(rng, m, m, 0)
 		var narrow [3]*points.Single
 		for i, p := range []*points.Dense{x, y, v} {
 			var err error
@@ -260,7 +260,7 @@ func BenchmarkMultiplySingle(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		k := newKernel(b, "rbf:sigma=10")
+		k := enginetest.Kernel(b, "rbf:sigma=10")
 		b.Run(fmt.Sprintf("n=%d/m=%d/d=%d", s.n, m, s.d), func(b *testing.B) {
 			double, single := eng.NewMatrix(s.n, m), blas.NewMatrix32(s.n, m)
 			enginetest.Ratio(b, "double/single", func() error {

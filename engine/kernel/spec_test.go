@@ -10,19 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-func mustParse(t testing.TB, text string) kernel.Spec {
-	t.Helper()
-	s, err := kernel.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 func TestParseCanonical(t *testing.T) {
 	for text, want := range map[string]string{
@@ -148,7 +140,7 @@ func TestResolveRoundTrip(t *testing.T) {
 }
 
 func TestOpenInnermostFirst(t *testing.T) {
-	s := mustParse(t, "rbf:0.5mean@exp:lle@poly:degree=3")
+	s := enginetest.Spec(t, "rbf:0.5mean@exp:lle@poly:degree=3")
 	want := []struct{ rule, inner string }{{"exp width lle 1", "poly:degree=3,coef=1,scale=1"}, {"rbf sigma mean 0.5", "exp:width=7@poly:degree=3,coef=1,scale=1"}}
 	for _, w := range want {
 		r, inner, ok := s.Open()
@@ -167,7 +159,7 @@ func TestOpenInnermostFirst(t *testing.T) {
 	if same, err := s.Resolve(3); err != nil || same != s {
 		t.Errorf("resolving a resolved kernel: %q, %v", same, err)
 	}
-	if _, inner, _ := mustParse(t, "rbf:mean").Open(); inner != mustParse(t, "linear") {
+	if _, inner, _ := enginetest.Spec(t, "rbf:mean").Open(); inner != enginetest.Spec(t, "linear") {
 		t.Errorf("inside a single kernel: %q, want linear", inner)
 	}
 }
@@ -175,7 +167,7 @@ func TestOpenInnermostFirst(t *testing.T) {
 func TestResolveRejects(t *testing.T) {
 	for _, v := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-200} {
 		var p *fault.ParamError
-		if _, err := mustParse(t, "rbf:mean").Resolve(v); !errors.As(err, &p) {
+		if _, err := enginetest.Spec(t, "rbf:mean").Resolve(v); !errors.As(err, &p) {
 			t.Errorf("Resolve(%v): %v, want a ParamError", v, err)
 		}
 	}
@@ -186,7 +178,7 @@ func TestNewRejects(t *testing.T) {
 	if _, err := kernel.New(kernel.Spec{}); !errors.As(err, &p) {
 		t.Errorf("zero Spec: %v", err)
 	}
-	if _, err := kernel.New(mustParse(t, "rbf:mean")); !errors.As(err, &p) || p.Param != "sigma of kernel rbf" {
+	if _, err := kernel.New(enginetest.Spec(t, "rbf:mean")); !errors.As(err, &p) || p.Param != "sigma of kernel rbf" {
 		t.Errorf("unresolved rule: %v", err)
 	}
 }
@@ -196,7 +188,7 @@ func TestSpecJSON(t *testing.T) {
 	for _, text := range []string{"", "rbf:sigma=0.1", "rbf:sigma=0.5mean@cosine"} {
 		d := doc{}
 		if text != "" {
-			d.Kernel = mustParse(t, text)
+			d.Kernel = enginetest.Spec(t, text)
 		}
 		b, err := json.Marshal(d)
 		if err != nil || !strings.Contains(string(b), `"`+text+`"`) {

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -83,7 +83,7 @@ func TestSpectrumAgainstDefinition(t *testing.T) {
 		alphabet := rapid.SampledFrom([]string{"ACGT", points.Protein, "AB"}).Draw(rt, "alphabet")
 		a, b := randomSequences(rng, alphabet, 6, k), randomSequences(rng, alphabet, 4, k)
 		x, y := sequences(t, alphabet, a...), sequences(t, alphabet, b...)
-		eng, kern := newEngine(t, engine.Options{Workers: 2}), newKernel(t, fmt.Sprintf("spectrum:k=%d", k))
+		eng, kern := enginetest.New(t, 2), enginetest.Kernel(t, fmt.Sprintf("spectrum:k=%d", k))
 		gram, cross := gramOf(t, kern, eng, x), crossOf(t, kern, eng, x, y)
 		squared, err := kern.SquaredDistances(t.Context(), eng, x)
 		if err != nil {
@@ -122,9 +122,9 @@ func TestSpectrumAgainstDefinition(t *testing.T) {
 // matrix, though the words are numbered anew each time.
 func TestSpectrumRowsAreIndependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	for _, text := range []string{"spectrum:k=3", "spectrum:k=9", "rbf:sigma=0.7@spectrum:k=2", "poly:degree=2,coef=1@spectrum:k=3"} {
-		kern := newKernel(t, text)
+		kern := enginetest.Kernel(t, text)
 		x := sequences(t, points.Protein, randomSequences(rng, points.Protein, 30, 9)...)
 		gram := gramOf(t, kern, eng, x)
 		for _, i := range []int{0, 7, 29} {
@@ -140,8 +140,8 @@ func TestSpectrumRowsAreIndependent(t *testing.T) {
 
 func TestSpectrumComposition(t *testing.T) {
 	a := []string{"ACGTACGTTT", "ACGACG", "TTTTT", "ACGT-ACGT"}
-	eng, x := newEngine(t, engine.Options{}), sequences(t, "ACGT", a...)
-	gram := gramOf(t, newKernel(t, "rbf:sigma=0.5@spectrum:k=3"), eng, x)
+	eng, x := enginetest.New(t, 0), sequences(t, "ACGT", a...)
+	gram := gramOf(t, enginetest.Kernel(t, "rbf:sigma=0.5@spectrum:k=3"), eng, x)
 	for i := range a {
 		for j := range a {
 			if want := math.Exp(-(2 - 2*cosineOfCounts(a[i], a[j], 3)) / 0.5); !near(gram.At(i, j), want, 1e-14) {
@@ -155,7 +155,7 @@ func TestSpectrumComposition(t *testing.T) {
 // the number of workers; the matrix is positive semidefinite; a row that is a copy with its
 // gap doubled has the products of the original, as a gap is one end of words however long.
 func TestSpectrumInvariance(t *testing.T) {
-	one, two := newEngine(t, engine.Options{Workers: 1}), newEngine(t, engine.Options{Workers: 2})
+	one, two := enginetest.New(t, 1), enginetest.New(t, 2)
 	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
 		k := rapid.SampledFrom([]int{1, 3, 12}).Draw(rt, "k")
@@ -166,7 +166,7 @@ func TestSpectrumInvariance(t *testing.T) {
 		}
 		rows := randomSequences(rng, points.Protein, n, k)
 		rows = append(rows, strings.ReplaceAll(rows[0], "-", "--"))
-		x, kern := sequences(t, points.Protein, rows...), newKernel(t, text)
+		x, kern := sequences(t, points.Protein, rows...), enginetest.Kernel(t, text)
 		order := rng.Perm(len(rows))
 		gram, permuted := gramOf(t, kern, one, x), gramOf(t, kern, two, x.Select(order))
 		for i := range order {
@@ -190,10 +190,10 @@ func TestSpectrumInvariance(t *testing.T) {
 }
 
 func TestSpectrumErrors(t *testing.T) {
-	eng := newEngine(t, engine.Options{})
+	eng := enginetest.New(t, 0)
 	dna, protein := sequences(t, "ACGT", "ACGT", "GGGG"), sequences(t, points.Protein, "ACGT")
-	vectors := normal(rand.New(rand.NewPCG(1, 1)), 2, 3, 0)
-	spectrum, rbf := newKernel(t, "spectrum:k=3"), newKernel(t, "rbf:sigma=1")
+	vectors := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), 2, 3, 0)
+	spectrum, rbf := enginetest.Kernel(t, "spectrum:k=3"), enginetest.Kernel(t, "rbf:sigma=1")
 	for name, c := range map[string]struct {
 		run   func() error
 		words []string
@@ -279,10 +279,10 @@ func scop(b *testing.B) *points.Sequences {
 // BenchmarkSpectrumGram is the Gram matrix of all 11,206 sequences, into reused memory.
 func BenchmarkSpectrumGram(b *testing.B) {
 	x := scop(b)
-	eng := newEngine(b, engine.Options{})
+	eng := enginetest.New(b, 0)
 	for _, text := range []string{"spectrum:k=3", "rbf:sigma=1@spectrum:k=3", "spectrum:k=5"} {
 		b.Run(fmt.Sprintf("n=%d/kernel=%s/workers=%d", x.Len(), text, eng.Workers()), func(b *testing.B) {
-			kern, dst := newKernel(b, text), eng.NewMatrix(x.Len(), x.Len())
+			kern, dst := enginetest.Kernel(b, text), eng.NewMatrix(x.Len(), x.Len())
 			for b.Loop() {
 				if err := kern.GramTo(b.Context(), eng, dst, x); err != nil {
 					b.Fatal(err)

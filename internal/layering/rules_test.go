@@ -58,7 +58,7 @@ var engineRank = map[string]int{
 	"engine/dataset":             3,
 	parquet:                      4,
 	"engine":                     engineRoot,
-	"engine/enginetest":          6,
+	"engine/enginetest":          10,
 	"engine/sparse":              6,
 	"engine/kernel":              7,
 	"engine/graph":               8,
@@ -115,10 +115,8 @@ var parquetPackages = []string{
 	"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift", "github.com/parquet-go/parquet-go/format",
 }
 
-// testTools are imported by the tests of all floors.
-var testTools = []string{propertyTest, "internal/same"}
-
-const propertyTest = "internal/propertytest"
+// testTools are imported by the tests of all floors, and by the packages that help these.
+var testTools = []string{"internal/propertytest", "internal/race", "internal/same"}
 
 // Check returns one message for every import of the package pkg that breaks the order,
 // none if all is well. pkg is relative to the module ("" its root, "engine/kernel");
@@ -158,7 +156,7 @@ func checkInside(pkg, target string, test bool) string {
 	from, _ := floorOf(pkg)
 	to, known := floorOf(target)
 	switch {
-	case test && slices.Contains(testTools, target):
+	case (test || testSupport(pkg)) && slices.Contains(testTools, target):
 		return ""
 	case !known:
 		return "it stands on no floor"

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,7 +100,7 @@ func scanFile(root fs.FS, name string) ([]string, error) {
 		for _, fault := range Check(pkg, imports, test) {
 			faults = append(faults, name+": "+fault)
 		}
-	} else if !test && pkg != propertyTest {
+	} else if !test && !slices.Contains(testTools, pkg) {
 		faults = append(faults, checkInternal(name, imports)...)
 	}
 	tool := strings.HasPrefix(pkg, "internal/") && f.Name.Name == "main"

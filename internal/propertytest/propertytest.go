@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mustlink/mustlink/internal/race"
 	"pgregory.net/rapid"
 )
 
@@ -21,14 +22,29 @@ func Check(t *testing.T, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
+// CheckSome is [Check] on so many problems instead of a hundred, for properties of fits that take long; of other problems in
+// every run it draws as many as Check.
+func CheckSome(t *testing.T, count int, property func(*rapid.T)) {
+	t.Helper()
+	flags()
+	if os.Getenv(Draws) != "random" {
+		checks.Lock()
+		defer checks.Unlock()
+		defer set("rapid.checks", strconv.Itoa(race.Fewer(count)), strconv.Itoa(race.Fewer(100)))
+		set("rapid.checks", strconv.Itoa(race.Fewer(100)), strconv.Itoa(race.Fewer(count)))
+	}
+	rapid.Check(t, property)
+}
+
+// checks is held by who has changed the number of problems, which is one flag for all tests.
+var checks sync.Mutex
+
 // flags gives those of rapid their values, once, because tests may run side by side.
 var flags = sync.OnceFunc(func() {
 	if os.Getenv(Draws) != "random" {
 		set("rapid.seed", "0", "1")
 	}
-	if checks > 0 {
-		set("rapid.checks", "100", strconv.Itoa(checks))
-	}
+	set("rapid.checks", "100", strconv.Itoa(race.Fewer(100)))
 })
 
 // set changes a flag that has its default.

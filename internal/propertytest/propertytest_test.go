@@ -5,8 +5,26 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/internal/race"
 	"pgregory.net/rapid"
 )
+
+// CheckSome draws the first of the problems of Check, and leaves their number to others as it was.
+func TestCheckSome(t *testing.T) {
+	if os.Getenv(Draws) == "random" {
+		t.Skip("other problems are asked for in every run")
+	}
+	var all, some, again []uint64
+	of := func(list *[]uint64) func(*rapid.T) {
+		return func(t *rapid.T) { *list = append(*list, rapid.Uint64().Draw(t, "number")) }
+	}
+	Check(t, of(&all))
+	CheckSome(t, 10, of(&some))
+	Check(t, of(&again))
+	if len(some) != race.Fewer(10) || !slices.Equal(some, all[:len(some)]) || !slices.Equal(all, again) {
+		t.Errorf("drawn were %v, of %v, and then %v", some, all, again)
+	}
+}
 
 // Two runs draw the same problems, and they differ from each other.
 func TestCheck(t *testing.T) {

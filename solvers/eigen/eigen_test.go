@@ -12,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -22,15 +23,6 @@ import (
 )
 
 const eps = 0x1p-52
-
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(engine.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
 
 // diagonal is a sparse matrix with those eigenvalues: its eigenvectors are unit vectors, and yet no
 // method knows.
@@ -121,7 +113,7 @@ func spectra(n int) map[string][]float64 {
 // dense one (a Krylov space of the matrix itself), and with a tolerance that is coarse or fine.
 func TestEnds(t *testing.T) {
 	const n, k = 600, 10
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	for name, w := range spectra(n) {
 		sorted := slices.Clone(w)
@@ -176,7 +168,7 @@ func TestNull(t *testing.T) {
 		null := blas.NewMatrix(2, n)
 		null.Set(0, 0, 1)
 		null.Set(1, 2, 1)
-		eng := newEngine(t, 1)
+		eng := enginetest.New(t, 1)
 		a := diagonal(t, w)
 		res, err := eigen.Bottom(context.Background(), eng, a, 3, eigen.Options{Null: null, Tolerance: 1e-7})
 		if err != nil {
@@ -212,7 +204,7 @@ func TestKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	gram, err := f.Gram(ctx, eng, x)
 	if err != nil {
@@ -250,7 +242,7 @@ func TestSameBits(t *testing.T) {
 	w := spectra(3000)["square"]
 	var want *eigen.Result
 	for workers := 1; workers <= 3; workers++ {
-		res, err := eigen.Bottom(context.Background(), newEngine(t, workers), diagonal(t, w), 7, eigen.Options{Tolerance: 1e-8})
+		res, err := eigen.Bottom(context.Background(), enginetest.New(t, workers), diagonal(t, w), 7, eigen.Options{Tolerance: 1e-8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +305,7 @@ func TestLaplacianWithHubs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eng := newEngine(t, 2)
+		eng := enginetest.New(t, 2)
 		res, err := eigen.Laplacian(context.Background(), eng, a, false, r, eigen.Options{Tolerance: 1e-8, Products: 20000, Seed: seed})
 		if err != nil {
 			t.Fatal(seed, err)
@@ -366,7 +358,7 @@ func TestLaplacianOfRings(t *testing.T) {
 			}
 			for _, r := range []int{0, 1, 2, 3, min(13, a.Rows)} {
 				r = min(r, a.Rows)
-				eng := newEngine(t, 2)
+				eng := enginetest.New(t, 2)
 				res, err := eigen.Laplacian(context.Background(), eng, a, normalized, r, eigen.Options{Tolerance: 1e-9})
 				if err != nil {
 					t.Fatal(sizes, r, err)
@@ -394,7 +386,7 @@ func TestLaplacianOfRings(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	ctx := context.Background()
 	a := diagonal(t, spectra(600)["square"])
 	input := func(what string, err error) {
@@ -443,7 +435,7 @@ func TestErrors(t *testing.T) {
 
 // A bound that is too low gives the best pairs so far together with the error.
 func TestNoConvergence(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	a := diagonal(t, spectra(3000)["square"])
 	_, err := eigen.Bottom(context.Background(), eng, a, 8, eigen.Options{Products: 200})
 	var bound *eigen.NoConvergenceError

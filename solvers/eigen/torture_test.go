@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
 // Operators of any size, whose eigenvalues are repeated, crowd or fall to nothing, decomposed or searched: the largest
 // eigenvalues to rounding of the norm, or the best that were found.
 func TestSpectraOfAnySize(t *testing.T) {
-	eng, rng := newEngine(t, 1), rand.New(rand.NewPCG(3, 1))
+	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(3, 1))
 	spectra := map[string]func(i, n int) float64{
 		"zero":               func(_, _ int) float64 { return 0 },
 		"one value":          func(_, _ int) float64 { return 1 },

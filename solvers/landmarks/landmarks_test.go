@@ -6,43 +6,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
-	"github.com/mustlink/mustlink/blas/backends"
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
-
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	b, err := backends.Open(backends.Options{Name: os.Getenv("MUSTLINK_BACKEND"), SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(engine.Options{Backend: b, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
-func newKernel(t testing.TB, text string) kernel.Kernel {
-	t.Helper()
-	spec, err := kernel.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernel.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
 
 // crowd is one crowd of many points and a few far away, one in each direction.
 func crowd(seed uint64, many, few int) *points.Dense {
@@ -62,7 +33,7 @@ func crowd(seed uint64, many, few int) *points.Dense {
 
 // Every rule chooses different points, those given first, and repeats itself.
 func TestSelect(t *testing.T) {
-	x, k := crowd(1, 300, 5), newKernel(t, "rbf:sigma=1")
+	x, k := crowd(1, 300, 5), enginetest.Kernel(t, "rbf:sigma=1")
 	for _, rule := range landmarks.Rules() {
 		for _, m := range []int{0, 1, 20, 305} {
 			for _, given := range [][]int{nil, {7, 3}} {
@@ -71,7 +42,7 @@ func TestSelect(t *testing.T) {
 				}
 				var first []int
 				for _, workers := range []int{1, 3} {
-					eng := newEngine(t, workers)
+					eng := enginetest.New(t, workers)
 					got, err := landmarks.Select(t.Context(), eng, rule, landmarks.OfKernel(eng, k, x), m, given, 9)
 					if err != nil {
 						t.Fatal(err)
@@ -95,7 +66,7 @@ func TestSelect(t *testing.T) {
 // All but uniform find the few that lie apart, k-means++ and leverage nearly always.
 func TestApart(t *testing.T) {
 	const many, few = 600, 4
-	eng, k := newEngine(t, 2), newKernel(t, "rbf:sigma=3")
+	eng, k := enginetest.New(t, 2), enginetest.Kernel(t, "rbf:sigma=3")
 	x := crowd(2, many, few)
 	found := map[string]int{}
 	for seed := range uint64(20) {
@@ -126,8 +97,8 @@ func TestFarthestCovers(t *testing.T) {
 	for i := range 100 {
 		x.Data = append(x.Data, float64(i))
 	}
-	eng := newEngine(t, 1)
-	got, err := landmarks.Select(t.Context(), eng, landmarks.Farthest, landmarks.OfKernel(eng, newKernel(t, "linear"), x), 10, nil, 4)
+	eng := enginetest.New(t, 1)
+	got, err := landmarks.Select(t.Context(), eng, landmarks.Farthest, landmarks.OfKernel(eng, enginetest.Kernel(t, "linear"), x), 10, nil, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +117,7 @@ func TestFarthestCovers(t *testing.T) {
 // From all points the approximate scores are the exact ones, by a decomposition of the whole
 // matrix; from a sample they add up to about the same.
 func TestScores(t *testing.T) {
-	eng, k := newEngine(t, 2), newKernel(t, "rbf:sigma=0.3")
+	eng, k := enginetest.New(t, 2), enginetest.Kernel(t, "rbf:sigma=0.3")
 	x := crowd(3, 90, 6)
 	full, err := k.Gram(t.Context(), eng, x)
 	if err != nil {
@@ -182,11 +153,11 @@ func TestScores(t *testing.T) {
 
 // Identical points: after the first there is nothing to prefer, and no point comes twice.
 func TestIdentical(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := &points.Dense{N: 30, D: 2, Data: slices.Repeat([]float64{1, 2}, 30)}
 	for _, text := range []string{"linear", "rbf:sigma=1", "cosine"} {
 		for _, rule := range landmarks.Rules() {
-			got, err := landmarks.Select(t.Context(), eng, rule, landmarks.OfKernel(eng, newKernel(t, text), x), 12, nil, 1)
+			got, err := landmarks.Select(t.Context(), eng, rule, landmarks.OfKernel(eng, enginetest.Kernel(t, text), x), 12, nil, 1)
 			slices.Sort(got)
 			if err != nil || len(slices.Compact(got)) != 12 {
 				t.Errorf("%s, %s: %v, %v", text, rule, got, err)
@@ -194,14 +165,14 @@ func TestIdentical(t *testing.T) {
 		}
 	}
 	zero := &points.Dense{N: 5, D: 1, Data: make([]float64, 5)}
-	if got, err := landmarks.Select(t.Context(), eng, landmarks.Leverage, landmarks.OfKernel(eng, newKernel(t, "linear"), zero), 3, nil, 1); err != nil || len(got) != 3 {
+	if got, err := landmarks.Select(t.Context(), eng, landmarks.Leverage, landmarks.OfKernel(eng, enginetest.Kernel(t, "linear"), zero), 3, nil, 1); err != nil || len(got) != 3 {
 		t.Errorf("a kernel matrix of zeros: %v, %v", got, err)
 	}
 }
 
 func TestRejects(t *testing.T) {
-	eng := newEngine(t, 1)
-	src := landmarks.OfKernel(eng, newKernel(t, "linear"), crowd(4, 10, 2))
+	eng := enginetest.New(t, 1)
+	src := landmarks.OfKernel(eng, enginetest.Kernel(t, "linear"), crowd(4, 10, 2))
 	for what, c := range map[string]struct {
 		rule  string
 		m     int
@@ -226,13 +197,13 @@ func TestRejects(t *testing.T) {
 }
 
 func BenchmarkSelect(b *testing.B) {
-	eng := newEngine(b, 0)
+	eng := enginetest.New(b, 0)
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := &points.Dense{N: 20000, D: 50, Data: make([]float64, 1_000_000)}
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
-	src := landmarks.OfKernel(eng, newKernel(b, "rbf:sigma=7"), x)
+	src := landmarks.OfKernel(eng, enginetest.Kernel(b, "rbf:sigma=7"), x)
 	for _, rule := range landmarks.Rules() {
 		b.Run(fmt.Sprintf("rule=%s/n=20000/m=100", rule), func(b *testing.B) {
 			for b.Loop() {

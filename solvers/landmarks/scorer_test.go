@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/landmarks"
@@ -13,10 +14,10 @@ import (
 
 // From the sample that Scores draws, a Scorer gives its scores, of all points at once and in parts.
 func TestScorer(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	x := crowd(4, 500, 6)
 	for _, text := range []string{"rbf:sigma=2", "linear"} {
-		k := newKernel(t, text)
+		k := enginetest.Kernel(t, text)
 		for _, m := range []int{3, 40, 400} {
 			src := landmarks.OfKernel(eng, k, x)
 			want, err := landmarks.Scores(t.Context(), eng, src, m, 11)
@@ -67,7 +68,7 @@ func TestScorer(t *testing.T) {
 }
 
 func TestScorerErrors(t *testing.T) {
-	eng, k, x := newEngine(t, 1), newKernel(t, "linear"), crowd(1, 8, 2)
+	eng, k, x := enginetest.New(t, 1), enginetest.Kernel(t, "linear"), crowd(1, 8, 2)
 	for name, f := range map[string]func() error{
 		"no landmarks":      func() error { _, err := landmarks.NewScorer(t.Context(), eng, k, x, 0, 10, 1); return err },
 		"an empty sample":   func() error { _, err := landmarks.NewScorer(t.Context(), eng, k, x.Select(nil), 1, 10, 1); return err },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/sparse"
 	"github.com/mustlink/mustlink/solvers/linear"
@@ -50,22 +51,8 @@ func grid(t testing.TB, side int, delta float64) operator.Operator {
 	return a
 }
 
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(engine.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
 func random(n, r int, seed uint64) blas.Matrix {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	m := blas.NewMatrix(n, r)
-	for i := range m.Data {
-		m.Data[i] = rng.NormFloat64()
-	}
-	return m
+	return enginetest.Matrix(rand.New(rand.NewPCG(seed, 1)), n, r, 0)
 }
 
 // dense writes an operator out.
@@ -86,7 +73,7 @@ func dense(t *testing.T, eng *engine.Engine, a operator.Operator) blas.Matrix {
 // one of which is 0, and with few iterations where the condition says so.
 func TestAgainstCholesky(t *testing.T) {
 	const side, r, delta = 20, 40, 0.3
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	a := grid(t, side, delta)
 	n := a.Order()
 	b := random(n, r, 1)
@@ -139,7 +126,7 @@ func TestSameBits(t *testing.T) {
 	b := random(a.Order(), 40, 2)
 	var want *linear.Result
 	for workers := 1; workers <= 3; workers++ {
-		res, err := linear.Solve(context.Background(), newEngine(t, workers), a, b, linear.Options{Tolerance: 1e-8})
+		res, err := linear.Solve(context.Background(), enginetest.New(t, workers), a, b, linear.Options{Tolerance: 1e-8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +140,7 @@ func TestSameBits(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	ctx := context.Background()
 	a := grid(t, 20, 0.1)
 	n := a.Order()
@@ -203,7 +190,7 @@ func TestErrors(t *testing.T) {
 // Too few iterations give the best solution so far with the error.
 func TestNoConvergence(t *testing.T) {
 	a := grid(t, 30, 0.01)
-	_, err := linear.Solve(context.Background(), newEngine(t, 1), a, random(a.Order(), 3, 4), linear.Options{Iterations: 5})
+	_, err := linear.Solve(context.Background(), enginetest.New(t, 1), a, random(a.Order(), 3, 4), linear.Options{Iterations: 5})
 	var bound *linear.NoConvergenceError
 	if !errors.As(err, &bound) {
 		t.Fatal(err)
@@ -216,7 +203,7 @@ func TestNoConvergence(t *testing.T) {
 func BenchmarkSolve(bench *testing.B) {
 	a := grid(bench, 300, 0.2)
 	b := random(a.Order(), 32, 1)
-	eng := newEngine(bench, 0)
+	eng := enginetest.New(bench, 0)
 	iterations := 0
 	for bench.Loop() {
 		res, err := linear.Solve(context.Background(), eng, a, b, linear.Options{Tolerance: 1e-8})

@@ -5,58 +5,25 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-func newEngine(t testing.TB, workers int) *engine.Engine {
-	t.Helper()
-	b, err := backends.Open(backends.Options{Name: os.Getenv("MUSTLINK_BACKEND"), SIMD: os.Getenv("MUSTLINK_SIMD"), Threads: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(engine.Options{Backend: b, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
-func newKernel(t testing.TB, text string) kernel.Kernel {
-	t.Helper()
-	spec, err := kernel.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernel.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
 func normal(seed uint64, n, d int) *points.Dense {
-	rng := rand.New(rand.NewPCG(seed, seed))
-	x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
-	for i := range x.Data {
-		x.Data[i] = rng.NormFloat64()
-	}
-	return x
+	return enginetest.Normal(rand.New(rand.NewPCG(seed, seed)), n, d, 0)
 }
 
 func neighbours(t testing.TB, eng *engine.Engine, x points.Points, k int) []int32 {
 	t.Helper()
-	n, err := graph.Nearest(t.Context(), eng, newKernel(t, "linear"), x, k)
+	n, err := graph.Nearest(t.Context(), eng, enginetest.Kernel(t, "linear"), x, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +36,7 @@ func TestWeights(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 12, 70} {
 		for _, d := range []int{1, 3, 80} {
 			x := normal(uint64(k), 131, d)
-			eng := newEngine(t, 2)
+			eng := enginetest.New(t, 2)
 			near := neighbours(t, eng, x, k)
 			for _, r := range []float64{1e-3, 0.5} {
 				w, err := lle.Weights(t.Context(), eng, x.N, k, lle.OfVectors(eng, x, near, k), r)
@@ -111,9 +78,9 @@ func TestWeights(t *testing.T) {
 func TestWeightsOfKernel(t *testing.T) {
 	const k = 6
 	x := normal(3, 101, 10)
-	one, three := newEngine(t, 1), newEngine(t, 3)
+	one, three := enginetest.New(t, 1), enginetest.New(t, 3)
 	near := neighbours(t, one, x, k)
-	value, err := newKernel(t, "linear").Values(t.Context(), one, x)
+	value, err := enginetest.Kernel(t, "linear").Values(t.Context(), one, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +113,7 @@ func TestWeightsOfKernel(t *testing.T) {
 
 // A point among copies of itself has equal weights.
 func TestCopies(t *testing.T) {
-	eng := newEngine(t, 1)
+	eng := enginetest.New(t, 1)
 	x := &points.Dense{N: 5, D: 2, Data: slices.Repeat([]float64{1, 2}, 5)}
 	w, err := lle.Weights(t.Context(), eng, 5, 4, lle.OfVectors(eng, x, neighbours(t, eng, x, 4), 4), 1e-3)
 	if err != nil {
@@ -160,7 +127,7 @@ func TestCopies(t *testing.T) {
 }
 
 func TestRejects(t *testing.T) {
-	eng := newEngine(t, 2)
+	eng := enginetest.New(t, 2)
 	singular := func(i int, g []float64, stride int) {
 		for a := range 3 {
 			for b := range a + 1 {
@@ -189,7 +156,7 @@ func TestRejects(t *testing.T) {
 }
 
 func BenchmarkWeights(b *testing.B) {
-	eng := newEngine(b, 0)
+	eng := enginetest.New(b, 0)
 	x := normal(1, 10000, 64)
 	near := neighbours(b, eng, x, 10)
 	b.Run(fmt.Sprintf("n=%d/d=%d/k=10", x.N, x.D), func(b *testing.B) {

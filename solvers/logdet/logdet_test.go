@@ -154,7 +154,7 @@ func TestFormsAgree(t *testing.T) {
 // Large matrices, which the backend changes, give what small ones do.
 func TestCrossover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	const n, r = 60, 7
+	const n, r = 40, 7
 	thin, wide := blas.NewMatrix(n, r), blas.NewMatrix(n, crossover+5)
 	for i := range n {
 		for c := range r {
@@ -164,7 +164,7 @@ func TestCrossover(t *testing.T) {
 		}
 	}
 	var list []Constraint
-	for range 100 {
+	for range 40 {
 		rows := rng.Perm(n)
 		list = append(list, Constraint{Kind(rng.IntN(3)), rows[0], rows[1], rows[2], 0.2 + rng.Float64(), 0})
 	}

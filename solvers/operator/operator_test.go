@@ -8,22 +8,13 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/sparse"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
-
-func newEngine(t *testing.T) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(engine.Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
 
 // symmetric returns a matrix, dense and sparse, of which a third is not zero.
 func symmetric(n int) (blas.Matrix, *sparse.Matrix) {
@@ -51,12 +42,7 @@ func symmetric(n int) (blas.Matrix, *sparse.Matrix) {
 }
 
 func random(n, r int) blas.Matrix {
-	rng := rand.New(rand.NewPCG(2, uint64(n)))
-	m := blas.NewMatrix(n, r)
-	for i := range m.Data {
-		m.Data[i] = rng.NormFloat64()
-	}
-	return m
+	return enginetest.Matrix(rand.New(rand.NewPCG(2, uint64(n))), n, r, 0)
 }
 
 // plain is A X by definition.
@@ -86,7 +72,7 @@ func close(t *testing.T, what string, got, want blas.Matrix, tolerance float64) 
 // All kinds of operators multiply, and recur, as the matrix that they stand for.
 func TestProducts(t *testing.T) {
 	ctx := context.Background()
-	eng := newEngine(t)
+	eng := enginetest.New(t, 2)
 	spec, err := kernel.Parse("rbf:sigma=2")
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +186,7 @@ func TestCancel(t *testing.T) {
 	dense, _ := operator.Dense(a)
 	list, _ := operator.Sparse(m)
 	for what, op := range map[string]operator.Operator{"dense": dense, "sparse": list} {
-		if err := op.Multiply(ctx, newEngine(t), blas.NewMatrix(40, 2), random(40, 2)); !errors.Is(err, context.Canceled) {
+		if err := op.Multiply(ctx, enginetest.New(t, 2), blas.NewMatrix(40, 2), random(40, 2)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

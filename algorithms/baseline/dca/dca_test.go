@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -18,15 +19,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
 
 // covariances returns C_b and C_w of the raw features, by their definitions.
 func covariances(x *points.Dense, set *links.Set) (between, within [][]float64) {
@@ -102,7 +94,7 @@ func TestDirections(t *testing.T) {
 		x, _, set := enginetest.Bands(rt, 60, 4, 30, rapid.Uint64().Draw(rt, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.EpsRel = rapid.SampledFrom([]float64{1e-9, 1e-2, 1}).Draw(rt, "eps")
-		m := fitted(rt, l, x, set)
+		m := fittest.Fit[*Model](rt, l, x, set)
 		w, _ := m.Transform()
 		between, within := covariances(x, set)
 		mean := 0.0 // of the eigenvalues of C_w relative to C_b
@@ -143,13 +135,13 @@ func TestModesAgree(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 50, 4, 30, 2)
 	other, _, _ := enginetest.Bands(t, 10, 4, 2, 3)
 	l := Learner{Params: DefaultParams()}
-	flat := fitted(t, l, x, set)
+	flat := fittest.Fit[*Model](t, l, x, set)
 	var err error
 	if l.Kernel, err = kernel.Parse("linear"); err != nil {
 		t.Fatal(err)
 	}
 	l.Params.RankTol = 1e-9
-	curved := fitted(t, l, x, set)
+	curved := fittest.Fit[*Model](t, l, x, set)
 	pairs := [][2]int{{0, 1}, {2, 7}, {3, 9}}
 	a, errA := flat.Distances(context.Background(), enginetest.New(t, 0), other, pairs)
 	b, errB := curved.Distances(context.Background(), enginetest.New(t, 0), other, pairs)
@@ -173,7 +165,7 @@ func TestModelFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		f := &model.File{}
 		if err := m.Encode(f); err != nil {
 			t.Fatal(err)
@@ -229,9 +221,9 @@ func TestBadInput(t *testing.T) {
 	for i := range 40 {
 		twins.Row(i)[2] = 7
 	}
-	fitted(t, Learner{Params: DefaultParams()}, twins, set)
+	fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, twins, set)
 	wide, _, few := enginetest.Bands(t, 60, 10000, 30, 7)
-	if m := fitted(t, Learner{Params: DefaultParams()}, wide, few); m.Dim() > 59 {
+	if m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, wide, few); m.Dim() > 59 {
 		t.Errorf("%d dimensions of 60 points", m.Dim())
 	}
 	done, cancel := context.WithCancel(ctx)

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -34,20 +34,6 @@ func randomLinks(n, count int, seed uint64) []links.Link {
 		}
 	}
 	return out
-}
-
-// reread returns the model of the file of another one.
-func reread(t enginetest.Fataler, m algorithms.Model) *Model {
-	t.Helper()
-	f := &model.File{}
-	if err := m.Encode(f); err != nil {
-		t.Fatal(err)
-	}
-	back, err := Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return back
 }
 
 // Links that are added to a model, read from its file, in one go or two, bring it to the optimum that a fit of all links has: the
@@ -73,7 +59,7 @@ func addLinksProperty(t *rapid.T) {
 	first, second := rapid.IntRange(1, len(list)).Draw(t, "first"), rapid.IntRange(0, len(list)).Draw(t, "second")
 	second = max(first, second)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	got := reread(t, fitted(t, l, x, enginetest.Links(t, n, list[:first])))
+	got := enginetest.Reread(t, fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list[:first])), Decode)
 	for _, part := range [][]links.Link{list[:second], list[second:]} { // the first part repeats links of the model
 		if len(part) == 0 {
 			continue
@@ -82,9 +68,9 @@ func addLinksProperty(t *rapid.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = reread(t, added)
+		got = enginetest.Reread(t, added, Decode)
 	}
-	want := fitted(t, l, x, enginetest.Links(t, n, list))
+	want := fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list))
 	if got.Params() != want.Params() || got.about.Bounds != want.about.Bounds || got.about.Skipped != want.about.Skipped {
 		t.Fatalf("parameters %+v, %+v: want %+v, %+v", got.Params(), got.about, want.Params(), want.about)
 	}
@@ -118,7 +104,7 @@ func TestAddLinksIsWarm(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		var first []float64
 		for _, workers := range []int{1, 3} {
 			added, err := m.AddLinks(context.Background(), enginetest.New(t, workers), x, few)
@@ -151,7 +137,7 @@ func TestTurnedDirections(t *testing.T) {
 		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 3, K: 1}}}
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
 		l.Kernel, _ = kernel.Parse("rbf:sigma=mean")
-		m := fitted(rt, l, known, enginetest.Links(rt, n, list[:2]))
+		m := fittest.Fit[*Model](rt, l, known, enginetest.Links(rt, n, list[:2]))
 		anew, all := *m, m.Params()
 		all.Dims = 1000 // all, but not those of m
 		anew.Model = record.New(m.Map, all, m.Status())
@@ -246,7 +232,7 @@ func pairsOf(n int) (out [][2]int) {
 func TestAddLinksRejects(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 30, 3, 8, 1)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
 	against := set.Must()[0]
 	against.Sign = links.Cannot
 	tripled := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
@@ -266,7 +252,7 @@ func TestAddLinksRejects(t *testing.T) {
 		"larger points": {m, tripled, set, "do not go with these points"},
 		"contradiction": {m, x, enginetest.Links(t, 30, []links.Link{against}), "must"},
 		"no links":      {m, x, enginetest.Links(t, 30, nil), "want at least one"},
-		"old file":      {reread(t, &old), x, set, "want a fit with all links"},
+		"old file":      {enginetest.Reread(t, &old, Decode), x, set, "want a fit with all links"},
 	} {
 		if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
 			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.word)
@@ -283,7 +269,7 @@ func TestAddLinksRejects(t *testing.T) {
 func TestTaughtFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 30, 3, 8, 1)
 	l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}
-	m := fitted(t, l, x, set)
+	m := fittest.Fit[*Model](t, l, x, set)
 	count := set.Len() + 1
 	for name, spoil := range map[string]func(f *model.File){
 		"points":      func(f *model.File) { f.Header.Extra[Method] = []byte(`{"upper":1,"lower":2,"points":0}`) },

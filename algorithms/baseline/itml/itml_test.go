@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -20,15 +21,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
 
 func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) []float64 {
 	t.Helper()
@@ -45,12 +37,12 @@ func TestModesAgree(t *testing.T) {
 		x, _, set := enginetest.Bands(t, 60, 4, 30, 1)
 		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 3, K: 1}, {I: 50, J: 20, K: 51}, {I: 4, J: 7, K: 30}}}
 		l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = gamma, 1e-12, 100000
-		flat := fitted(t, l, x, set)
+		flat := fittest.Fit[*Model](t, l, x, set)
 		var err error
 		if l.Kernel, err = kernel.Parse("linear"); err != nil {
 			t.Fatal(err)
 		}
-		curved := fitted(t, l, x, set)
+		curved := fittest.Fit[*Model](t, l, x, set)
 		if flat.Residual() > 1e-9 || curved.Residual() > 1e-9 {
 			t.Fatalf("residuals %g and %g", flat.Residual(), curved.Residual())
 		}
@@ -85,7 +77,7 @@ func TestTriplet(t *testing.T) {
 	for _, gamma := range []float64{1, 100, math.MaxFloat64} {
 		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{w}}
 		l.Params.Gamma, l.Params.Margin, l.Params.Tol = gamma, "0.25", 1e-12
-		m := fitted(t, l, x, none)
+		m := fittest.Fit[*Model](t, l, x, none)
 		d := distances(t, m, x, [][2]int{{w.I, w.J}, {w.I, w.K}})
 		gap := d[1] - d[0]
 		if gap <= 0 || gamma >= 100 && math.Abs(gap-0.25) > 1e-2 || gamma > 100 && math.Abs(gap-0.25) > 1e-8 || m.Residual() > 1e-9 {
@@ -99,14 +91,14 @@ func TestCovariancePrior(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 3, 30, 3)
 	l := Learner{Params: DefaultParams()}
 	l.Params.Prior, l.Params.Tol, l.Params.MaxIter = Covariance, 1e-11, 100000
-	want := fitted(t, l, x, set)
+	want := fittest.Fit[*Model](t, l, x, set)
 	// A linear change of all features changes nothing then.
 	mixed := &points.Dense{N: x.N, D: 3, Data: make([]float64, 3*x.N)}
 	for i := range x.N {
 		a := x.Row(i)
 		copy(mixed.Row(i), []float64{2*a[0] + a[1], 5*a[1] - a[2], a[2] + 0.1*a[0]})
 	}
-	got := fitted(t, l, mixed, set)
+	got := fittest.Fit[*Model](t, l, mixed, set)
 	pairs := [][2]int{{0, 1}, {5, 17}, {8, 30}}
 	a, b := distances(t, want, x, pairs), distances(t, got, mixed, pairs)
 	for k := range a {
@@ -140,7 +132,7 @@ func TestLearns(t *testing.T) {
 			}
 			return sum[1] / sum[0]
 		}
-		y, err := fitted(t, l, x, set).Embed(context.Background(), enginetest.New(t, 0), x)
+		y, err := fittest.Fit[*Model](t, l, x, set).Embed(context.Background(), enginetest.New(t, 0), x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +156,7 @@ func TestModelFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		f := &model.File{}
 		if err := m.Encode(f); err != nil {
 			t.Fatal(err)

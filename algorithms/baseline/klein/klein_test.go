@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -17,15 +18,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
 
 // The lengths are those of Floyd & Warshall over all points with must-links of length 0; after that cannot-links, with what
 // must-links imply, are beyond all others.
@@ -89,7 +81,7 @@ func TestShortestPaths(t *testing.T) {
 func TestLearns(t *testing.T) {
 	x, labels, set := enginetest.Rings(t, 200, 80, 3)
 	other, classes, _ := enginetest.Rings(t, 100, 5, 4)
-	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
 	y, err := m.Embed(context.Background(), enginetest.New(t, 0), other)
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +123,7 @@ func TestLearns(t *testing.T) {
 
 func TestModelFile(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 60, 20, 5)
-	m := fitted(t, Learner{Params: DefaultParams()}, x, set)
+	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)

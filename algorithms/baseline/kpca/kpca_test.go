@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -29,28 +30,11 @@ func cloud(n, d int, seed uint64) *points.Dense {
 	return x
 }
 
-func kernelOf(t enginetest.Fataler, text string) kernel.Spec {
-	t.Helper()
-	spec, err := kernel.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
-}
-
 func fitted(t enginetest.Fataler, kernelText string, dims int, x points.Points) *Model {
 	t.Helper()
-	l := Learner{Kernel: kernelOf(t, kernelText), Params: DefaultParams()}
+	l := Learner{Kernel: enginetest.Spec(t, kernelText), Params: DefaultParams()}
 	l.Params.Dims = dims
-	none, err := links.New(x.Len(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, none)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
+	return fittest.Fit[*Model](t, l, x, enginetest.Links(t, x.Len(), nil))
 }
 
 func embedded(t enginetest.Fataler, m *Model, x points.Points) blas.Matrix {
@@ -163,7 +147,7 @@ func TestWhiten(t *testing.T) {
 	}
 	p := DefaultParams()
 	p.Dims, p.Whiten = 6, true
-	m, err := Learner{Kernel: kernelOf(t, "rbf:sigma=2"), Params: p}.Fit(context.Background(), enginetest.New(t, 0), x, none)
+	m, err := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: p}.Fit(context.Background(), enginetest.New(t, 0), x, none)
 	if err != nil {
 		t.Fatal(err)
 	}

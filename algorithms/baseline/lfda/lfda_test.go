@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -32,11 +33,7 @@ func with(change func(p *Params)) Params {
 
 func fitted(t enginetest.Fataler, eng *engine.Engine, p Params, x points.Points, set *links.Set) blas.Matrix {
 	t.Helper()
-	m, err := Learner{Params: p}.Fit(context.Background(), eng, x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, _ := m.(*Model).Transform()
+	w, _ := fittest.On[*Model](t, eng, Learner{Params: p}, x, set).Transform()
 	return w
 }
 

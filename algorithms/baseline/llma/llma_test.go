@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -41,16 +42,8 @@ func corners(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []
 	return x, labels, set
 }
 
-func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
-	t.Helper()
-	l := Learner{Params: DefaultParams()}
-	change(&l.Params)
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
+// fitted fits with the defaults after a change of them.
+var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
 // objective is that of the definition, of the places of the training points, with the mean square of each direction.
 func objective(t enginetest.Fataler, p Params, x *points.Dense, set *links.Set, y blas.Matrix) (energy, square []float64) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -23,6 +24,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // wholeSpace returns parameters that learn in all directions.
@@ -63,11 +65,7 @@ func fromLabels(t testing.TB, labels []string) *links.Set {
 
 func fit(t testing.TB, x *points.Dense, set *links.Set, p Params) *Model {
 	t.Helper()
-	m, err := Learner{Params: p}.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
+	return fittest.Fit[*Model](t, Learner{Params: p}, x, set)
 }
 
 // bruteForce is the objective of the metric M = W'W, and its gradient with respect to M, by the sums
@@ -239,6 +237,7 @@ func TestGradient(t *testing.T) {
 // tolerance says. The bound is f(M') >= f(M) + <G, M' - M>, minimised over M' by projected
 // subgradients from several places.
 func TestIsOptimal(t *testing.T) {
+	race.Skip(t, "thousands of steps by plain loops: TestWorkersAndUnits fits as well")
 	x, labels := labelled(50, 3, 3, 0.8, 11)
 	p := wholeSpace()
 	p.Tol, p.MaxIter = 1e-8, 2000

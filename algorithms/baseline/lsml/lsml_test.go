@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -18,15 +19,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t, 1), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
 
 func tight() Learner {
 	l := Learner{Params: DefaultParams(), Seed: 1}
@@ -95,7 +87,7 @@ func TestOptimum(t *testing.T) {
 		l := tight()
 		l.Params.Prior = rapid.SampledFrom([]Prior{Identity, Covariance}).Draw(rt, "prior")
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 1000}).Draw(rt, "gamma")
-		fit := fitted(rt, l, x, set)
+		fit := fittest.Fit[*Model](rt, l, x, set)
 		m, prior := metric(fit), priorInverse(x, l.Params.Prior)
 		gradient, inverse, size, f := prior.Clone(), enginetest.Inverse(rt, m), 0.0, -float64(d)
 		for i, v := range inverse.Data {
@@ -161,7 +153,7 @@ func TestPriorIsLeft(t *testing.T) {
 		l := tight()
 		l.Params.Prior = prior
 		l.Quadruplets = []links.Quadruplet{{I: 0, J: 3, K: 0, L: 2}, {I: 4, J: 7, K: 5, L: 6}}
-		fit := fitted(t, l, x, enginetest.Links(t, 30, nil))
+		fit := fittest.Fit[*Model](t, l, x, enginetest.Links(t, 30, nil))
 		if fit.Status().Iterations != 0 || fit.Objective() != 0 || !fit.Status().Converged {
 			t.Errorf("%s: %+v, objective %g: want that of the prior", prior, fit.Status(), fit.Objective())
 		}
@@ -189,42 +181,42 @@ func TestComparisons(t *testing.T) {
 	}
 	l := tight()
 	l.Quadruplets = comparisonsOf(set)
-	want := fitted(t, tight(), x, set)
-	same("quadruplets of links", fitted(t, l, x, none), want)
+	want := fittest.Fit[*Model](t, tight(), x, set)
+	same("quadruplets of links", fittest.Fit[*Model](t, l, x, none), want)
 	slices.Reverse(l.Quadruplets)
 	for k := range l.Quadruplets {
 		q := &l.Quadruplets[k]
 		q.I, q.J, q.K, q.L = q.J, q.I, q.L, q.K
 	}
-	same("turned", fitted(t, l, x, none), want)
+	same("turned", fittest.Fit[*Model](t, l, x, none), want)
 
 	heavy, twice := slices.Clone(set.Must()), slices.Concat(comparisonsOf(set), comparisonsOf(enginetest.Links(t, 40, append(set.Must()[:1:1], set.Cannot()...))))
 	heavy[0].Weight = 2
 	l.Quadruplets = twice
-	same("weights", fitted(t, l, x, none), fitted(t, tight(), x, enginetest.Links(t, 40, slices.Concat(heavy, set.Cannot()))))
+	same("weights", fittest.Fit[*Model](t, l, x, none), fittest.Fit[*Model](t, tight(), x, enginetest.Links(t, 40, slices.Concat(heavy, set.Cannot()))))
 
 	triplets := []links.Triplet{{I: 0, J: 3, K: 1}, {I: 5, J: 2, K: 4}, {I: 7, J: 1, K: 9}}
 	l.Quadruplets = nil
 	for _, c := range triplets {
 		l.Quadruplets = append(l.Quadruplets, c.Quadruplet())
 	}
-	same("triplets", fitted(t, l, x, none), fitted(t, tight().WithTriplets(triplets).(Learner), x, none))
-	both := fitted(t, tight().WithTriplets(triplets[:2]).(Learner).WithQuadruplets(l.Quadruplets[2:]).(Learner), x, none)
-	same("triplets and quadruplets", fitted(t, l, x, none), both)
+	same("triplets", fittest.Fit[*Model](t, l, x, none), fittest.Fit[*Model](t, tight().WithTriplets(triplets).(Learner), x, none))
+	both := fittest.Fit[*Model](t, tight().WithTriplets(triplets[:2]).(Learner).WithQuadruplets(l.Quadruplets[2:]).(Learner), x, none)
+	same("triplets and quadruplets", fittest.Fit[*Model](t, l, x, none), both)
 
 	few := tight()
 	few.Params.Comparisons = 5
 	other := few
 	other.Seed = 2
-	if a, b := fitted(t, few, x, set), fitted(t, other, x, set); a.Objective() == b.Objective() || a.Objective() == want.Objective() {
+	if a, b := fittest.Fit[*Model](t, few, x, set), fittest.Fit[*Model](t, other, x, set); a.Objective() == b.Objective() || a.Objective() == want.Objective() {
 		t.Error("five comparisons of 36 are the same whatever the seed, or all")
 	}
-	if m := fitted(t, few, x, set); fitted(t, few, x, set).Objective() != m.Objective() {
+	if m := fittest.Fit[*Model](t, few, x, set); fittest.Fit[*Model](t, few, x, set).Objective() != m.Objective() {
 		t.Error("the same seed draws others")
 	}
 	flat := tight()
 	flat.Params.Dims = 2
-	if m := fitted(t, flat, x, set); m.Dim() != 2 {
+	if m := fittest.Fit[*Model](t, flat, x, set); m.Dim() != 2 {
 		t.Errorf("%d dimensions, want 2", m.Dim())
 	} else if w, _ := m.Transform(); true {
 		if all, _ := want.Transform(); !slices.Equal(w.Row(1), all.Row(1)) {
@@ -235,7 +227,7 @@ func TestComparisons(t *testing.T) {
 
 func TestModelFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 20, 5)
-	m, f := fitted(t, tight(), x, set), &model.File{}
+	m, f := fittest.Fit[*Model](t, tight(), x, set), &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +276,7 @@ func TestBadInput(t *testing.T) {
 	}
 	short := tight()
 	short.Params.MaxIter = 1
-	if s := fitted(t, short, x, set).Status(); s.Converged || !strings.Contains(s.Message, "after 1 iterations") {
+	if s := fittest.Fit[*Model](t, short, x, set).Status(); s.Converged || !strings.Contains(s.Message, "after 1 iterations") {
 		t.Errorf("one iteration: %+v", s)
 	}
 	done, cancel := context.WithCancel(ctx)

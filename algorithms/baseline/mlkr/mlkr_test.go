@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -53,11 +53,7 @@ func fitted(t enginetest.Fataler, eng *engine.Engine, change func(p *Params), x 
 	t.Helper()
 	p := DefaultParams()
 	change(&p)
-	m, err := New(p, algorithms.Common{}).(Learner).WithTargets(y).Fit(context.Background(), eng, x, noLinks(t, x.N))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
+	return fittest.On[*Model](t, eng, Learner{Params: p}.WithTargets(y), x, enginetest.Links(t, x.N, nil))
 }
 
 func defaults(*Params) {}

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -32,16 +34,8 @@ func bands(t enginetest.Fataler, n, d int, seed uint64) (*points.Dense, []string
 	return x, labels, set
 }
 
-func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
-	t.Helper()
-	l := Learner{Params: DefaultParams()}
-	change(&l.Params)
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
+// fitted fits with the defaults after a change of them.
+var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
 // The value is that of its definition, over points known to be of the same class or of others, and the gradient that of
 // differences; with more points than a block, and with classes of which some are not known to differ.

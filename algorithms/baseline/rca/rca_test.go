@@ -9,7 +9,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -47,22 +49,9 @@ func dense(t testing.TB, n, d int, data []float64) *points.Dense {
 	return x
 }
 
-func newEngine(t testing.TB) *engine.Engine {
-	t.Helper()
-	eng, err := engine.New(engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eng
-}
-
 func fit(t testing.TB, x *points.Dense, set *links.Set, p rca.Params) *rca.Model {
 	t.Helper()
-	m, err := (&rca.Learner{Params: p}).Fit(context.Background(), newEngine(t), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*rca.Model)
+	return fittest.Fit[*rca.Model](t, &rca.Learner{Params: p}, x, set)
 }
 
 // within returns the within-chunklet covariance of rows (n x d, compact), by definition.
@@ -138,7 +127,7 @@ func TestEmbeddingIsWhiteWithinChunklets(t *testing.T) {
 	x, set := problem(t, 120, 6, 1)
 	p := rca.DefaultParams()
 	p.EpsRel = 1e-13
-	y, err := fit(t, x, set, p).Embed(context.Background(), newEngine(t), x)
+	y, err := fit(t, x, set, p).Embed(context.Background(), enginetest.New(t, 0), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +202,7 @@ func TestConstantAndCollinearColumnsDropOut(t *testing.T) {
 
 func distances(t *testing.T, m algorithms.Model, x points.Points, pairs [][2]int) []float64 {
 	t.Helper()
-	d, err := m.Distances(context.Background(), newEngine(t), x, pairs)
+	d, err := m.Distances(context.Background(), enginetest.New(t, 0), x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +303,7 @@ func TestBadInput(t *testing.T) {
 		"not dense":      {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, rca.DefaultParams()},
 		"sequences":      {&points.Sequences{Alphabet: "AB", Start: make([]int, 21)}, set, rca.DefaultParams()},
 	} {
-		_, err := (&rca.Learner{Params: c.p}).Fit(context.Background(), newEngine(t), c.x, c.set)
+		_, err := (&rca.Learner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x, c.set)
 		if !fault.IsInput(err) {
 			t.Errorf("%s: error %v: want a typed input error", name, err)
 		}

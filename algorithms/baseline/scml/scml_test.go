@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -21,15 +22,6 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-func fitted(t enginetest.Fataler, l Learner, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t, 1), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
 
 func seeded() Learner { return Learner{Params: DefaultParams(), Seed: 1} }
 
@@ -70,7 +62,7 @@ func TestObjective(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		m := fitted(rt, l, x, set)
+		m := fittest.Fit[*Model](rt, l, x, set)
 		w, _ := m.Transform()
 		var list []links.Triplet
 		for i := range 12 {
@@ -164,7 +156,7 @@ func TestSame(t *testing.T) {
 	none, l := enginetest.Links(t, 40, nil), seeded()
 	l.Params.Tol, l.Params.Bases = 1e-12, 10000
 	l.Triplets = made
-	plain := fitted(t, l, x, none)
+	plain := fittest.Fit[*Model](t, l, x, none)
 	other := l
 	other.Triplets = slices.Clone(made)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(made), func(a, b int) { other.Triplets[a], other.Triplets[b] = other.Triplets[b], other.Triplets[a] })
@@ -178,7 +170,7 @@ func TestSame(t *testing.T) {
 		l Learner
 		x *points.Dense
 	}{"shuffled": {other, x}, "moved": {l, moved}} {
-		m := fitted(t, c.l, c.x, none)
+		m := fittest.Fit[*Model](t, c.l, c.x, none)
 		w, _ := m.Transform()
 		if got := distance(w, c.x, 0, 1); math.Abs(got-want) > 1e-5*want || math.Abs(m.Objective()-plain.Objective()) > 1e-10 {
 			t.Errorf("%s: a distance is %g, was %g; the objective %.12g, was %.12g", name, got, want, m.Objective(), plain.Objective())
@@ -187,26 +179,26 @@ func TestSame(t *testing.T) {
 	// Links make these triplets.
 	linked := l
 	linked.Triplets, linked.Params.Basis = nil, TripletDiffs
-	if a := fitted(t, linked, x, set).Objective(); math.Abs(a-plain.Objective()) > 1e-10 {
+	if a := fittest.Fit[*Model](t, linked, x, set).Objective(); math.Abs(a-plain.Objective()) > 1e-10 {
 		t.Errorf("links give the objective %.12g, their triplets %.12g", a, plain.Objective())
 	}
 	few := linked
 	few.Params.Bases, few.Params.Triplets, few.Params.Basis = 5, 50, LDA
 	again := few
 	again.Seed = 2
-	if a, b := fitted(t, few, x, set), fitted(t, again, x, set); a.Objective() == b.Objective() || a.Objective() != fitted(t, few, x, set).Objective() {
+	if a, b := fittest.Fit[*Model](t, few, x, set), fittest.Fit[*Model](t, again, x, set); a.Objective() == b.Objective() || a.Objective() != fittest.Fit[*Model](t, few, x, set).Objective() {
 		t.Error("five bases and fifty triplets do not depend on the seed alone")
 	}
 	rank := func(beta float64) int {
 		l := linked
 		l.Params.Beta = beta
-		return fitted(t, l, x, set).Dim()
+		return fittest.Fit[*Model](t, l, x, set).Dim()
 	}
 	if a, b := rank(1e-6), rank(2); b >= a {
 		t.Errorf("%d dimensions for beta = 1e-6, %d for 2: want fewer", a, b)
 	}
 	linked.Params.Beta = 1e6
-	nothing := fitted(t, linked, x, set)
+	nothing := fittest.Fit[*Model](t, linked, x, set)
 	if w, _ := nothing.Transform(); nothing.Dim() != 1 || distance(w, x, 0, 1) != 0 || math.Abs(nothing.Objective()-1) > 1e-12 || !strings.Contains(strings.Join(nothing.Status().Notices, ""), "beta below 1e+06") {
 		t.Errorf("beta of a million: %d dimensions, objective %g, %+v", nothing.Dim(), nothing.Objective(), nothing.Status())
 	}
@@ -214,7 +206,7 @@ func TestSame(t *testing.T) {
 
 func TestModelFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 20, 5)
-	m, f := fitted(t, seeded(), x, set), &model.File{}
+	m, f := fittest.Fit[*Model](t, seeded(), x, set), &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +256,7 @@ func TestBadInput(t *testing.T) {
 	short := seeded()
 	short.Params.MaxIter = 20
 	short.Params.Tol = 1e-300
-	if s := fitted(t, short, x, set).Status(); s.Converged || !strings.Contains(s.Message, "iterations the objective may be") {
+	if s := fittest.Fit[*Model](t, short, x, set).Status(); s.Converged || !strings.Contains(s.Message, "iterations the objective may be") {
 		t.Errorf("twenty iterations: %+v", s)
 	}
 	done, cancel := context.WithCancel(ctx)

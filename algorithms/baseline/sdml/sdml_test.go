@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -29,11 +30,7 @@ func with(change func(p *Params)) Params {
 
 func fitted(t enginetest.Fataler, eng *engine.Engine, p Params, x points.Points, set *links.Set) *Model {
 	t.Helper()
-	m, err := Learner{Params: p}.Fit(context.Background(), eng, x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
+	return fittest.On[*Model](t, eng, Learner{Params: p}, x, set)
 }
 
 // matrix returns M = W'W.

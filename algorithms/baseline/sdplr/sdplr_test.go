@@ -2,9 +2,7 @@ package sdplr
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,32 +11,15 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
-func blobs(n, pairs int, seed uint64) (*points.Dense, *links.Set, error) {
-	rng := rand.New(rand.NewPCG(seed, 8))
-	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 3)
-		for j := range 2 {
-			x.Data[2*i+j] = rng.NormFloat64() + 3*float64(i%3/(j+1))
-		}
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	return x, set, err
-}
-
 // The objective is that of the semidefinite program, which an interior-point method finds, for all losses;
 // and the gap that the model states is a bound.
 func TestIsTheSemidefiniteProgram(t *testing.T) {
-	propertytest.Check(t, func(t *rapid.T) {
-		x, set, err := blobs(rapid.IntRange(12, 30).Draw(t, "n"), rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
-		if err != nil {
-			t.Fatal(err)
-		}
+	propertytest.CheckSome(t, 40, func(t *rapid.T) {
+		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams(), Seed: rapid.Uint64().Draw(t, "start")}
 		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge, graphkernel.Hinge}).Draw(t, "loss")
 		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-7, 100000
@@ -71,10 +52,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 
 // The gradient is that of finite differences.
 func TestGradient(t *testing.T) {
-	x, set, err := blobs(30, 12, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, _, set := enginetest.Blobs(t, 30, 3, 12, 3)
 	for _, loss := range []graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge, graphkernel.Hinge} {
 		p := DefaultParams()
 		p.Loss = loss
@@ -109,10 +87,7 @@ func TestGradient(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	x, set, err := blobs(30, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, _, set := enginetest.Blobs(t, 30, 3, 5, 1)
 	none, err := links.New(30, nil)
 	if err != nil {
 		t.Fatal(err)

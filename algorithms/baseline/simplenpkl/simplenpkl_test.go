@@ -2,9 +2,7 @@ package simplenpkl
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -16,22 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-func blobs(n, pairs int, seed uint64) (*points.Dense, *links.Set, error) {
-	rng := rand.New(rand.NewPCG(seed, 8))
-	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
-	for i := range n {
-		labels[i] = fmt.Sprint(i % 3)
-		for j := range 2 {
-			x.Data[2*i+j] = rng.NormFloat64() + 3*float64(i%3/(j+1))
-		}
-	}
-	set, err := links.SampleByCount(labels, pairs, pairs, seed)
-	return x, set, err
-}
 
 // The solution has the conditions of an optimum: K is positive semidefinite and of the norm S, and with
 // a_e = -l'/2 of each link the matrix A(a) - m K is negative semidefinite for the m that makes it
@@ -39,10 +23,7 @@ func blobs(n, pairs int, seed uint64) (*points.Dense, *links.Set, error) {
 func TestOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
-		x, set, err := blobs(n, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		x, _, set := enginetest.Blobs(t, n, 3, rapid.IntRange(3, 12).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]graphkernel.Loss{Linear, SquaredHinge}).Draw(t, "loss")
 		l.Params.Graph = rapid.SampledFrom([]graphkernel.Graph{graphkernel.KNN, graphkernel.Dense}).Draw(t, "graph")
@@ -108,10 +89,7 @@ func product(a, b blas.Matrix) float64 {
 }
 
 func TestBadInput(t *testing.T) {
-	x, set, err := blobs(30, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, _, set := enginetest.Blobs(t, 30, 3, 5, 1)
 	none, err := links.New(30, nil)
 	if err != nil {
 		t.Fatal(err)

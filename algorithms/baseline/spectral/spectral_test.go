@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -27,15 +28,6 @@ func of(kind Kind) Learner {
 	return l
 }
 
-func fitted(t testing.TB, l Learner, x points.Points, set *links.Set) *Model {
-	t.Helper()
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
-
 // With all eigenvectors the diffusion kernel is exp(-t L), by its power series, and the regularised Laplacian the
 // inverse of I + t L.
 func TestFunctionsOfTheLaplacian(t *testing.T) {
@@ -43,7 +35,7 @@ func TestFunctionsOfTheLaplacian(t *testing.T) {
 	l := of(Diffusion)
 	l.Params.Rank, l.Params.Neighbors, l.Params.Time = 29, 4, 0.3
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	m := fitted(t, l, x, set)
+	m := fittest.Fit[*Model](t, l, x, set)
 	a, _, err := l.Params.Make(ctx, eng, m.Kernel(), x, l.Similarities)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +78,7 @@ func TestFunctionsOfTheLaplacian(t *testing.T) {
 		}
 	}
 	l.Params.Kind = Regularized
-	got = gram(fitted(t, l, x, set))
+	got = gram(fittest.Fit[*Model](t, l, x, set))
 	product := got.Clone()
 	eng.Backend().Gemm(false, false, 0.3, laplacian, got, 1, product) // (I + t L) K = I, but for one direction
 	off := 0.0
@@ -176,7 +168,7 @@ func TestLearns(t *testing.T) {
 		x, labels, set := enginetest.Rings(t, 200, 60, 3)
 		l := of(kind)
 		l.Params.Rank = 12
-		m := fitted(t, l, x, set)
+		m := fittest.Fit[*Model](t, l, x, set)
 		other, classes, _ := enginetest.Rings(t, 100, 5, 4)
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		y, err := m.Embed(ctx, eng, other)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -37,11 +38,7 @@ func problem(t *testing.T, n, d, pairs int) (*points.Dense, *links.Set) {
 
 func fit(t *testing.T, x points.Points, set *links.Set, dims int) *xiang.Model {
 	t.Helper()
-	m, err := xiang.Learner{Params: xiang.Params{Dims: dims}}.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*xiang.Model)
+	return fittest.Fit[*xiang.Model](t, xiang.Learner{Params: xiang.Params{Dims: dims}}, x, set)
 }
 
 // The one direction in which classes differ is found, and W has orthonormal rows.

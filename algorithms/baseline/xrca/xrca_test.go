@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -18,16 +20,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-func fitted(t enginetest.Fataler, change func(p *Params), x points.Points, set *links.Set) *Model {
-	t.Helper()
-	l := Learner{Params: DefaultParams()}
-	change(&l.Params)
-	m, err := l.Fit(context.Background(), enginetest.New(t, 0), x, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
+// fitted fits with the defaults after a change of them.
+var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
 // The matrix of the metric is C^-1 S C^-1, C with eps, of the raw features.
 func TestMetric(t *testing.T) {

@@ -21,12 +21,7 @@ import (
 )
 
 func cloud(n, d int, seed uint64) *points.Dense {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
-	for i := range x.Data {
-		x.Data[i] = rng.NormFloat64()
-	}
-	return x
+	return enginetest.Normal(rand.New(rand.NewPCG(seed, 1)), n, d, 0)
 }
 
 func choice(kind Kind, rank, neighbors int) Choice {

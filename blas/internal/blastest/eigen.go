@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // eigenSizes are the edges with fewer of the larger sizes, whose cubes cost most.
-var eigenSizes = sizes([]int{0, 1, 2, 3, 5, 31, 32, 33, 64, 65, 129}, []int{0, 1, 3, 33, 65})
+var eigenSizes = race.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 64, 65, 129}, []int{0, 1, 3, 33, 65})
 
 // symmetric matrices that are awkward each in their way, as functions of (i, j), i >= j.
 func (s *suite) symmetric(n int) map[string]func(i, j int) float64 {
@@ -85,7 +86,7 @@ func testSymEig(t *testing.T, s *suite) {
 			}
 			values.fenced(t, "A", false)
 			for i := range w {
-				within(t, fmt.Sprintf("%s: eigenvalue %d without vectors", what, i), wOnly[i], w[i], tolerance(n)*norm(full))
+				within(t, wOnly[i], w[i], tolerance(n)*norm(full), "%s: eigenvalue %d without vectors", what, i)
 			}
 		}
 	}
@@ -118,7 +119,7 @@ func eigenpairs(t *testing.T, what string, a blas.Matrix, w []float64, v blas.Ma
 	for r := range v.Rows {
 		av, _ := apply(false, a, v.Row(r))
 		for i := range n {
-			within(t, fmt.Sprintf("%s: A v_%d, element %d", what, r, i), av[i], w[r]*v.At(r, i), tolerance(n)*scale)
+			within(t, av[i], w[r]*v.At(r, i), tolerance(n)*scale, "%s: A v_%d, element %d", what, r, i)
 		}
 		for q := range r + 1 {
 			want := 0.0
@@ -126,7 +127,7 @@ func eigenpairs(t *testing.T, what string, a blas.Matrix, w []float64, v blas.Ma
 				want = 1
 			}
 			got, _ := terms(false, true, 1, v, v, 0, v, r, q, n)
-			within(t, fmt.Sprintf("%s: v_%d'v_%d", what, r, q), got, want, tolerance(n))
+			within(t, got, want, tolerance(n), "%s: v_%d'v_%d", what, r, q)
 		}
 	}
 }
@@ -150,7 +151,7 @@ func testSymEigKnown(t *testing.T, s *suite) {
 			}
 			for k := range n {
 				want := 4 * math.Pow(math.Sin(float64(k+1)*math.Pi/float64(2*(n+1))), 2)
-				within(t, fmt.Sprintf("n=%d,vectors=%t: eigenvalue %d", n, vectors, k), w[k], want, 4*tolerance(n))
+				within(t, w[k], want, 4*tolerance(n), "n=%d,vectors=%t: eigenvalue %d", n, vectors, k)
 			}
 		}
 	}
@@ -179,9 +180,9 @@ func testSymEigScaled(t *testing.T, s *suite) {
 			}
 			for i := range w {
 				w[i] = math.Ldexp(w[i], -p)
-				within(t, fmt.Sprintf("n=%d,scale=2^%d: eigenvalue %d", n, p, i), w[i], all[i], bound)
+				within(t, w[i], all[i], bound, "n=%d,scale=2^%d: eigenvalue %d", n, p, i)
 			}
-			within(t, fmt.Sprintf("n=%d,scale=2^%d: largest eigenvalue", n, p), math.Ldexp(top[0], -p), all[n-1], bound)
+			within(t, math.Ldexp(top[0], -p), all[n-1], bound, "n=%d,scale=2^%d: largest eigenvalue", n, p)
 			if p > 0 {
 				eigenpairs(t, fmt.Sprintf("n=%d,scale=2^%d", n, p), full, w, v.Matrix)
 			}
@@ -219,7 +220,7 @@ func testSymEigGraded(t *testing.T, s *suite) {
 					}
 					what := fmt.Sprintf("n=%d,step=2^%d,size=2^%d,vectors=%t", n, step, size, vectors)
 					for k := range n {
-						within(t, fmt.Sprintf("%s: eigenvalue %d", what, k), w[k], want[k], bound)
+						within(t, w[k], want[k], bound, "%s: eigenvalue %d", what, k)
 					}
 					if vectors {
 						eigenpairs(t, what, full, w, c.Matrix)
@@ -261,7 +262,7 @@ func testSymEigTop(t *testing.T, s *suite) {
 				v.fenced(t, "V", false)
 				eigenpairs(t, what, full, w, v.Matrix)
 				for i := range w {
-					within(t, fmt.Sprintf("%s: eigenvalue %d", what, i), w[i], all[n-1-i], tolerance(n)*norm(full))
+					within(t, w[i], all[n-1-i], tolerance(n)*norm(full), "%s: eigenvalue %d", what, i)
 					if i > 0 && !(w[i] <= w[i-1]) {
 						t.Errorf("%s: eigenvalues %v: want descending order", what, w)
 					}

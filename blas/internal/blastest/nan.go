@@ -86,7 +86,7 @@ func testAlphaZero(t *testing.T, s *suite) {
 			t.Helper()
 			for i := range c.Rows {
 				for j := range min(i, c.Cols-1) + 1 {
-					within(t, fmt.Sprintf("beta=%v: element (%d,%d)", beta, i, j), c.At(i, j), beta*start, 0)
+					within(t, c.At(i, j), beta*start, 0, "beta=%v: element (%d,%d)", beta, i, j)
 				}
 			}
 		}

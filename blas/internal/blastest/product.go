@@ -33,11 +33,12 @@ func terms(transA, transB bool, alpha float64, a, b blas.Matrix, beta float64, c
 	return value, size
 }
 
-// within fails the test unless |got - want| <= bound; a NaN fails.
-func within(t *testing.T, what string, got, want, bound float64) {
-	t.Helper()
+// within fails the test unless |got - want| <= bound; a NaN fails. What is compared is put into words then only, since most of
+// what a test compares is right.
+func within(t *testing.T, got, want, bound float64, what string, args ...any) {
 	if !(math.Abs(got-want) <= bound) {
-		t.Fatalf("%s is %v: want %v within %.3g", what, got, want, bound)
+		t.Helper()
+		t.Fatalf("%s is %v: want %v within %.3g", fmt.Sprintf(what, args...), got, want, bound)
 	}
 }
 
@@ -112,7 +113,7 @@ func testGemmLarge(t *testing.T, s *suite) {
 			_, size := apply(transA, a.Matrix, absBx)
 			cx, _ := apply(false, c.Matrix, x)
 			for i := range m {
-				within(t, fmt.Sprintf("transA=%t,transB=%t: row %d of C t", transA, transB, i), cx[i], abx[i], 4*(n+k)*eps*size[i])
+				within(t, cx[i], abx[i], 4*(n+k)*eps*size[i], "transA=%t,transB=%t: row %d of C t", transA, transB, i)
 			}
 		}
 	}
@@ -188,8 +189,7 @@ func testSyrk(t *testing.T, s *suite) {
 			for i := range n {
 				for j := range i + 1 {
 					want, size := terms(trans, !trans, alpha, a.Matrix, a.Matrix, beta, start, i, j, k)
-					within(t, fmt.Sprintf("n=%d,k=%d,trans=%t,alpha=%v,beta=%v: C[%d,%d]", n, k, trans, alpha, beta, i, j),
-						c.At(i, j), want, 4*float64(k+1)*eps*size)
+					within(t, c.At(i, j), want, 4*float64(k+1)*eps*size, "n=%d,k=%d,trans=%t,alpha=%v,beta=%v: C[%d,%d]", n, k, trans, alpha, beta, i, j)
 				}
 			}
 		}
@@ -221,8 +221,7 @@ func testSymm(t *testing.T, s *suite) {
 			for i := range m {
 				for j := range n {
 					want, size := terms(false, false, alpha, x, y, beta, start, i, j, order)
-					within(t, fmt.Sprintf("m=%d,n=%d,left=%t,alpha=%v,beta=%v: C[%d,%d]", m, n, left, alpha, beta, i, j),
-						c.At(i, j), want, 4*float64(order+1)*eps*size)
+					within(t, c.At(i, j), want, 4*float64(order+1)*eps*size, "m=%d,n=%d,left=%t,alpha=%v,beta=%v: C[%d,%d]", m, n, left, alpha, beta, i, j)
 				}
 			}
 		}
@@ -239,8 +238,7 @@ func testSyr(t *testing.T, s *suite) {
 		for i := range n {
 			for j := range i + 1 {
 				term := alpha * x[i] * x[j]
-				within(t, fmt.Sprintf("n=%d,alpha=%v: A[%d,%d]", n, alpha, i, j), a.At(i, j), start.At(i, j)+term,
-					4*eps*(math.Abs(term)+math.Abs(start.At(i, j))))
+				within(t, a.At(i, j), start.At(i, j)+term, 4*eps*(math.Abs(term)+math.Abs(start.At(i, j))), "n=%d,alpha=%v: A[%d,%d]", n, alpha, i, j)
 			}
 		}
 	}
@@ -292,7 +290,7 @@ func (s *suite) times(t *testing.T, what string, alpha, beta float64, m, n int, 
 			want += beta * start[i]
 			size += math.Abs(beta * start[i])
 		}
-		within(t, fmt.Sprintf("%s,alpha=%v,beta=%v: y[%d]", what, alpha, beta, i), g.At(0, i), want, 4*float64(n+1)*eps*size)
+		within(t, g.At(0, i), want, 4*float64(n+1)*eps*size, "%s,alpha=%v,beta=%v: y[%d]", what, alpha, beta, i)
 	}
 }
 

@@ -5,22 +5,14 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // eps is the distance from 1 to the next float64.
 const eps = 0x1p-52
 
 // edges are sizes around the block edges of the backends, with the smallest ones.
-var edges = sizes([]int{0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129}, []int{0, 1, 3, 33, 64, 65, 129})
-
-// sizes returns all, or under the race detector, which makes the plain loops ten times
-// slower and looks at goroutines rather than at edges, only some of them.
-func sizes(all, some []int) []int {
-	if raceDetector {
-		return some
-	}
-	return all
-}
+var edges = race.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129}, []int{0, 1, 3, 33, 64, 65, 129})
 
 // suite is one backend under test, with the random numbers of one subtest.
 type suite struct {
@@ -63,11 +55,11 @@ func Run(t *testing.T, b blas.Backend) {
 		{"SymEigGraded", testSymEigGraded},
 		{"SymEigTop", testSymEigTop},
 		{"SymEigNaN", testSymEigNaN},
-		{"Concurrent", testConcurrent},
-		{"Panics", testPanics},
 		{"Describe", testDescribe},
+		{"Panics", testPanics},
+		{"Concurrent", testConcurrent}, // the thirtieth behind the first, which race.Part takes
 	}
-	for i, test := range tests {
+	for i, test := range race.Part(tests) {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(t, &suite{b, rand.New(rand.NewPCG(1, uint64(i)))})
 		})

@@ -40,8 +40,7 @@ func (s *suite) trmm(t *testing.T, left, trans bool, l *guarded, m int) {
 		}
 		want, size := apply(trans == left, lower, in)
 		for i := range n {
-			within(t, fmt.Sprintf("n=%d,m=%d,left=%t,trans=%t: element %d of vector %d", n, m, left, trans, i, r),
-				x.At(shape(!left, i, r)), want[i], 4*float64(n+1)*eps*size[i])
+			within(t, x.At(shape(!left, i, r)), want[i], 4*float64(n+1)*eps*size[i], "n=%d,m=%d,left=%t,trans=%t: element %d of vector %d", n, m, left, trans, i, r)
 		}
 	}
 }
@@ -102,7 +101,7 @@ func testTriangularInverse(t *testing.T, s *suite) {
 				// LAPACK bounds one of L X - I and X L - I; for L as tame as here
 				// the other is not much larger.
 				got, size := terms(false, false, 1, a, b, 0, a, i, j, n)
-				within(t, fmt.Sprintf("n=%d: (L X)[%d,%d]", n, i, j), got, want, 10*float64(n+1)*eps*(size+1))
+				within(t, got, want, 10*float64(n+1)*eps*(size+1), "n=%d: (L X)[%d,%d]", n, i, j)
 			}
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/internal/native"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // Small calls allocate nothing once the backend is warm.
 func TestAllocations(t *testing.T) {
-	if native.RaceDetector {
+	if race.Enabled {
 		t.Skip("the race detector empties pools at random")
 	}
 	eachVariant(t, func(t *testing.T, table *asm.Table) {

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/gonum"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // kindsOfMatrices are those that LAPACK's own tests draw on: random, with spectra that are
@@ -81,11 +82,7 @@ func TestSymEigKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, three, reference := New(table, 1), New(table, 3), gonum.New(nil)
-	orders := []int{25, 33, 64, 65, 129, 260}
-	if raceDetector {
-		orders = []int{65}
-	}
-	for _, n := range orders {
+	for _, n := range race.Some([]int{25, 33, 64, 65, 129, 260}, []int{65}) {
 		for name, a := range kindsOfMatrices(n, rand.New(rand.NewPCG(uint64(n), 7))) {
 			what := fmt.Sprintf("n=%d, %s", n, name)
 			for i := range n { // the lower triangle is all there is

@@ -1,7 +1,6 @@
 package filestest
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,19 +11,6 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/session"
 )
-
-// TestReferenceIsCurrent: docs/cli.md is what the help says today.
-func TestReferenceIsCurrent(t *testing.T) {
-	dir := t.TempDir()
-	harness.RunOK(t, dir, "reference --markdown cli.md")
-	want, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "cli.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := clitest.Read(t, dir, "cli.md"); got != string(want) {
-		t.Error("docs/cli.md is not what the commands say: run make docs-cli")
-	}
-}
 
 // TestManual: every command and topic has a page, in which nothing is taken for a macro that is none.
 func TestManual(t *testing.T) {

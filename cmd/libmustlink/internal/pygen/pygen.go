@@ -1,10 +1,11 @@
-// Package pygen writes the estimators of the Python package: one class for each method of the catalog,
-// so that parameters, defaults and help are those of the library.
-package pygen
+// Pygen writes the estimators of the Python package: one class for each method of the catalog, so that parameters, defaults and
+// help are those of the library. Its argument is the file to write.
+package main
 
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,24 @@ from typing import Any, Literal
 from ._base import MetricLearner
 
 `
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "pygen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d arguments: want the file to write", len(args))
+	}
+	source, err := Source()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(args[0], []byte(source), 0o644)
+}
 
 // Source returns the module: a class with the title of each method.
 func Source() (string, error) {

@@ -1,4 +1,4 @@
-package apilist
+package main
 
 import (
 	"fmt"

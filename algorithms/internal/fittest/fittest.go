@@ -1,0 +1,40 @@
+// Package fittest (engine room: may change) fits models for tests.
+package fittest
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Fit returns the model that a learner fits with all processors.
+func Fit[M algorithms.Model](t enginetest.Fataler, l algorithms.Learner, x points.Points, set *links.Set) M {
+	t.Helper()
+	return On[M](t, enginetest.New(t, 0), l, x, set)
+}
+
+// On returns the model that a learner fits on an engine.
+func On[M algorithms.Model](t enginetest.Fataler, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set) M {
+	t.Helper()
+	m, err := l.Fit(context.Background(), eng, x, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(M)
+}
+
+// Changed returns a function that fits a method with its defaults after a change of them.
+func Changed[M algorithms.Model, P any](
+	method func(P, algorithms.Common) algorithms.Learner, defaults P,
+) func(t enginetest.Fataler, change func(*P), x points.Points, set *links.Set) M {
+	return func(t enginetest.Fataler, change func(*P), x points.Points, set *links.Set) M {
+		t.Helper()
+		p := defaults
+		change(&p)
+		return Fit[M](t, method(p, algorithms.Common{}), x, set)
+	}
+}

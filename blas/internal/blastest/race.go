@@ -1,5 +1,0 @@
-//go:build race
-
-package blastest
-
-const raceDetector = true

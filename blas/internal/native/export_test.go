@@ -1,4 +1,0 @@
-package native
-
-// RaceDetector is raceDetector for the tests outside the package.
-const RaceDetector = raceDetector

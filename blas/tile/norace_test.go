@@ -1,5 +1,0 @@
-//go:build !race
-
-package tile
-
-const raceDetector = false

@@ -1,0 +1,42 @@
+// Package race makes tests smaller under the race detector, which makes work ten times slower and sees in few problems how
+// goroutines share memory as in many.
+package race
+
+import "testing"
+
+// Fewer returns count, the number of times that a test does something, or a fifth of it under the race detector.
+func Fewer(count int) int {
+	if Enabled {
+		return count/5 + 1
+	}
+	return count
+}
+
+// Some returns all, or some of them under the race detector.
+func Some[T any](all, some []T) []T {
+	if Enabled {
+		return some
+	}
+	return all
+}
+
+// Part returns all, or every fifth of them under the race detector.
+func Part[T any](all []T) []T {
+	if !Enabled {
+		return all
+	}
+	var part []T
+	for i := 0; i < len(all); i += 5 {
+		part = append(part, all[i])
+	}
+	return part
+}
+
+// Skip skips a test of numbers under the race detector, because its work is that of other tests which run there: reason says
+// which.
+func Skip(t testing.TB, reason string) {
+	t.Helper()
+	if Enabled {
+		t.Skip("race detector: " + reason)
+	}
+}
