@@ -129,7 +129,7 @@ func TestBackendsAgreeOnData(t *testing.T) {
 		}
 		n := d.Points.Len()
 		// A build without netlib has less to compare: it leaves the large sets to the other.
-		if n > 2500 || n > 700 && backends.Default() != "netlib" || n > 500 && testing.Short() || n > 150 && race.Enabled {
+		if n > 2500 || n > 700 && backends.Default() != "netlib" || n > 500 && testing.Short() || n > 200 && race.Enabled {
 			continue
 		}
 		tried++
