@@ -232,8 +232,8 @@ api: ## write api/v1.txt, the promised names of the library
 vuln: ## known vulnerabilities in what the code calls; code 3 when the database is not reached
 	@GO=$(GO) .ci/vuln
 
-licenses: ## every module in the builds has a permissive licence
-	$(GO) test -count=1 -v -run TestLicences ./internal/supply
+licenses: ## every module in the builds has a permissive license
+	$(GO) test -count=1 -v -run TestLicenses ./internal/supply
 
 sbom: build ## write bin/sbom.cdx.json, the bill of materials of bin/mustlink (CycloneDX)
 	$(GO) run ./internal/supply $(BIN)/mustlink > $(BIN)/sbom.cdx.json

@@ -12,8 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// BenchmarkFit fits krca to 150 rows of 4 features through the front door and by its learner, in turn, and reports the ratio
-// of fits a second: 1 when the door costs nothing. It is the median over batches of both.
+// BenchmarkFit fits krca to 150 rows of 4 features through the front door and by its learner, in
+// turn, and reports the ratio of fits a second: 1 when the door costs nothing. It is the median
+// over batches of both.
 func BenchmarkFit(b *testing.B) {
 	ctx := context.Background()
 	d := try(dataset.Generate("blobs", dataset.GenerateOptions{N: 150, Seed: 1}))

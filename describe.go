@@ -84,7 +84,8 @@ func (d Description) String() string {
 	return out.String()
 }
 
-// Score compares the labels of a table with others, such as the clusters of [Model.Cluster] or the answers of
+// Score compares the labels of a table with others, such as the clusters of [Model.Cluster] or the
+// answers of
 // [Model.Classify]: the Rand index, plain, balanced and adjusted, normalized mutual information, accuracies. Rows with the
 // label "" are left out.
 func Score[L int | string](t *Table, predicted []L) (*score.Report, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Learn a metric from a table and links, keep it in a file, and use it on new rows: two arms of a spiral, which no cluster of
-// k-means can follow.
+// Learn a metric from a table and links, keep it in a file, and use it on new rows: two arms of a
+// spiral, which no cluster of k-means can follow.
 func Example() {
 	defer spirals()()
 	ctx := context.Background()
@@ -51,7 +51,8 @@ func ExampleFit() {
 	// nearest to row 4: 0 1
 }
 
-// spirals writes the files of the examples into a new folder, makes it the current one, and returns what goes back.
+// spirals writes the files of the examples into a new folder, makes it the current one, and returns
+// what goes back.
 func spirals() func() {
 	back := try(os.Getwd())
 	folder := try(os.MkdirTemp("", "mustlink"))

@@ -13,14 +13,16 @@ import (
 
 // Fit learns a model from the rows of a table and the links between them.
 //
-// Without [Method] or [Using] the input chooses the method: mlkr for [Targets], lsml for [Quadruplets], itml for [Triplets],
-// lleratio for links of both kinds, krca for must-links alone, and itml for cannot-links alone.
+// Without [Method] or [Using] the input chooses the method: mlkr for [Targets], lsml for
+// [Quadruplets], itml for [Triplets], lleratio for links of both kinds, krca for must-links alone,
+// and itml for cannot-links alone.
 //
-// Links may be nil when there are triplets, quadruplets or targets to learn from. A fit that stops before it converges gives
-// a model whose [Model.Describe] says so.
+// Links may be nil when there are triplets, quadruplets or targets to learn from. A fit that stops
+// before it converges gives a model whose [Model.Describe] says so.
 //
-// Errors: those of the input (a nil table, links of another number of rows, parameters out of range, values that are not
-// finite), and ctx.Err(), wrapped. Cost: that of the method; its page in docs/methods says which.
+// Errors: those of the input (a nil table, links of another number of rows, parameters out of
+// range, values that are not finite), and ctx.Err(), wrapped. Cost: that of the method; its page in
+// docs/methods says which.
 func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err

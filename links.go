@@ -18,8 +18,9 @@ type (
 	Quadruplet = links.Quadruplet
 )
 
-// NewLinks returns the links between so many rows. Each pair is two different row numbers from 0 on. A row that does not
-// exist, a row linked with itself and a pair of both kinds are errors that name the pair.
+// NewLinks returns the links between so many rows. Each pair is two different row numbers from 0
+// on. A row that does not exist, a row linked with itself and a pair of both kinds are errors that
+// name the pair.
 func NewLinks(rows int, must, cannot [][2]int) (*Links, error) {
 	list := make([]Link, 0, len(must)+len(cannot))
 	for _, pair := range must {
@@ -31,8 +32,9 @@ func NewLinks(rows int, must, cannot [][2]int) (*Links, error) {
 	return links.New(rows, list)
 }
 
-// SampleLinks draws so many must-links and cannot-links from the labels of the table. Rows without a label have no part in
-// it. A table without labels and numbers that the labels cannot give are errors.
+// SampleLinks draws so many must-links and cannot-links from the labels of the table. Rows without
+// a label have no part in it. A table without labels and numbers that the labels cannot give are
+// errors.
 func (t *Table) SampleLinks(must, cannot int, seed uint64) (*Links, error) {
 	if err := t.labeled("table"); err != nil {
 		return nil, err
@@ -40,7 +42,8 @@ func (t *Table) SampleLinks(must, cannot int, seed uint64) (*Links, error) {
 	return links.SampleByCount(t.data.Labels, must, cannot, seed)
 }
 
-// AllLinks returns everything that the labels of the table say: rows of one label belong together, others do not.
+// AllLinks returns everything that the labels of the table say: rows of one label belong together,
+// others do not.
 func (t *Table) AllLinks() (*Links, error) {
 	if err := t.labeled("table"); err != nil {
 		return nil, err
@@ -48,9 +51,10 @@ func (t *Table) AllLinks() (*Links, error) {
 	return links.FromLabels(t.data.Labels)
 }
 
-// ReadLinks reads links between the rows of the table from a CSV file with the columns i, j, link (must or cannot) and perhaps
-// bound and weight, or with the columns i, chunklet. Rows go by number, from 0 on; [Table.ReadLinksByID] goes by id. A bad
-// line is a *fault.DataError with file and line.
+// ReadLinks reads links between the rows of the table from a CSV file with the columns i, j, link
+// (must or cannot) and perhaps bound and weight, or with the columns i, chunklet. Rows go by
+// number, from 0 on; [Table.ReadLinksByID] goes by id. A bad line is a *fault.DataError with file
+// and line.
 func (t *Table) ReadLinks(path string) (*Links, error) { return t.readLinks(path, dataset.ByRow) }
 
 // ReadLinksByID is [Table.ReadLinks] of a file that names rows by their ids.

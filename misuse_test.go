@@ -19,7 +19,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// TestMisuse: every way to use the package wrongly is an error of input with this whole message, never a panic.
+// TestMisuse: every way to use the package wrongly is an error of input with this whole message,
+// never a panic.
 func TestMisuse(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 40)
@@ -136,7 +137,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestDescribeWithoutEngine: a model describes itself without an engine to run on, which only its other methods need.
+// TestDescribeWithoutEngine: a model describes itself without an engine to run on, which only its
+// other methods need.
 func TestDescribeWithoutEngine(t *testing.T) {
 	table, pairs := problem(t, 20)
 	m := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Method("krca")))

@@ -17,18 +17,20 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Model is a learned distance with everything that it takes to use it on new rows: it prepares them as the training rows were
-// prepared. It is immutable and safe for concurrent use.
+// Model is a learned distance with everything that it takes to use it on new rows: it prepares them
+// as the training rows were prepared. It is immutable and safe for concurrent use.
 //
-// Its methods take tables with the features that it was fitted on; another number of them is a *fault.ShapeError, other names
-// are a *fault.DataError. Values that are not finite are a *fault.DataError with row and column.
+// Its methods take tables with the features that it was fitted on; another number of them is a
+// *fault.ShapeError, other names are a *fault.DataError. Values that are not finite are a
+// *fault.DataError with row and column.
 type Model struct {
 	fitted *catalog.Fitted
 	eng    *engine.Engine
 }
 
-// Load reads the model of a file. It takes the options [Workers], [MemoryLimit], which also bounds the file, and [Engine]. A
-// file that is not a model, or a damaged one, is a *fault.DataError with the path. Files cannot run code.
+// Load reads the model of a file. It takes the options [Workers], [MemoryLimit], which also bounds
+// the file, and [Engine]. A file that is not a model, or a damaged one, is a *fault.DataError with
+// the path. Files cannot run code.
 func Load(path string, options ...Option) (*Model, error) {
 	eng, err := loading(options)
 	if err != nil {
@@ -70,7 +72,8 @@ func loading(options []Option) (*engine.Engine, error) {
 	return s.engineOf()
 }
 
-// NewModel returns the model of a record that runs on an engine. It is for programs that work in the engine room.
+// NewModel returns the model of a record that runs on an engine. It is for programs that work in
+// the engine room.
 func NewModel(fitted *catalog.Fitted, eng *engine.Engine) *Model { return &Model{fitted, eng} }
 
 // Record returns what the model is made of. It is for programs that work in the engine room.
@@ -109,8 +112,9 @@ func (m *Model) Dim() int {
 	return m.fitted.Model.Dim()
 }
 
-// Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each, in which Euclidean distance is the learned
-// distance. The coordinates of a row do not depend on the other rows.
+// Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each, in which
+// Euclidean distance is the learned distance. The coordinates of a row do not depend on the other
+// rows.
 func (m *Model) Embed(ctx context.Context, t *Table) (*mat.Dense, error) {
 	y, err := m.embed(ctx, "table", t)
 	if err != nil {
@@ -145,8 +149,8 @@ func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, 
 	return out, fault.InFile(err, t.raw.Name)
 }
 
-// Distances returns the learned distance between the two rows of each pair. A row that does not exist is a *fault.DataError
-// whose Row is the number of the pair.
+// Distances returns the learned distance between the two rows of each pair. A row that does not
+// exist is a *fault.DataError whose Row is the number of the pair.
 func (m *Model) Distances(ctx context.Context, t *Table, pairs [][2]int) ([]float64, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -165,8 +169,8 @@ func (m *Model) Distances(ctx context.Context, t *Table, pairs [][2]int) ([]floa
 	return d, nil
 }
 
-// Gram returns the learned kernel between the rows of t and those of u, a row for each row of t. A nil u stands for t; the
-// matrix is then symmetric.
+// Gram returns the learned kernel between the rows of t and those of u, a row for each row of t. A
+// nil u stands for t; the matrix is then symmetric.
 func (m *Model) Gram(ctx context.Context, t, u *Table) (*mat.Dense, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -196,8 +200,8 @@ type Neighbor struct {
 	Distance float64
 }
 
-// Neighbors returns, for each row of fresh, the k rows of known at the smallest learned distance, nearest first, rows at equal
-// distance by number. Both tables are embedded; the search is exact.
+// Neighbors returns, for each row of fresh, the k rows of known at the smallest learned distance,
+// nearest first, rows at equal distance by number. Both tables are embedded; the search is exact.
 func (m *Model) Neighbors(ctx context.Context, known, fresh *Table, k int) ([][]Neighbor, error) {
 	train, query, err := m.embedBoth(ctx, known, fresh)
 	if err != nil {
@@ -217,8 +221,8 @@ func (m *Model) Neighbors(ctx context.Context, known, fresh *Table, k int) ([][]
 	return out, nil
 }
 
-// Classify gives each row of fresh the label that most of its k nearest rows of known have. Among labels with equally many
-// votes the one whose nearest voter comes first wins.
+// Classify gives each row of fresh the label that most of its k nearest rows of known have. Among
+// labels with equally many votes the one whose nearest voter comes first wins.
 func (m *Model) Classify(ctx context.Context, known, fresh *Table, k int) ([]string, error) {
 	if err := known.labeled("known table"); err != nil {
 		return nil, err
@@ -245,8 +249,9 @@ type Clustering struct {
 	Converged  bool
 }
 
-// Cluster divides the rows into k clusters by k-means in the learned distance, or by constrained k-means with the option
-// [Constrained]. It also takes the options [Seed], [Restarts] and [OnProgress].
+// Cluster divides the rows into k clusters by k-means in the learned distance, or by constrained
+// k-means with the option [Constrained]. It also takes the options [Seed], [Restarts] and
+// [OnProgress].
 func (m *Model) Cluster(ctx context.Context, t *Table, k int, options ...Option) (*Clustering, error) {
 	s, err := read(clusters, "Cluster", options)
 	if err != nil {

@@ -32,8 +32,8 @@ func equal(t *testing.T, what string, a, b *mat.Dense) {
 	}
 }
 
-// TestDoorHasTheEnginesBits: what the front door computes is, to the bit, what the catalog's learner computes on the same
-// points, for any number of workers.
+// TestDoorHasTheEnginesBits: what the front door computes is, to the bit, what the catalog's
+// learner computes on the same points, for any number of workers.
 func TestDoorHasTheEnginesBits(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 120)
@@ -56,7 +56,8 @@ func TestDoorHasTheEnginesBits(t *testing.T) {
 	}
 }
 
-// TestSavedModels: a model from its file, and one from its bytes, describe themselves and embed as the model that was saved.
+// TestSavedModels: a model from its file, and one from its bytes, describe themselves and embed as
+// the model that was saved.
 func TestSavedModels(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 60)
@@ -98,8 +99,9 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// TestStandardize: a model of standardized features equals one of features that were scaled by hand, on new rows too; and a
-// table that was standardized before the fit gives the same model as the option.
+// TestStandardize: a model of standardized features equals one of features that were scaled by
+// hand, on new rows too; and a table that was standardized before the fit gives the same model as
+// the option.
 func TestStandardize(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 60)
@@ -123,8 +125,9 @@ func TestStandardize(t *testing.T) {
 	}
 }
 
-// TestSources: the same rows as a matrix, shared or with gaps, as another kind of matrix, as slices, and as sparse rows give
-// the same distances; a Gram matrix of linear inner products those of the linear kernel.
+// TestSources: the same rows as a matrix, shared or with gaps, as another kind of matrix, as
+// slices, and as sparse rows give the same distances; a Gram matrix of linear inner products those
+// of the linear kernel.
 func TestSources(t *testing.T) {
 	ctx := t.Context()
 	const n, d = 20, 3
@@ -187,8 +190,8 @@ func sharing(x any, m *mat.Dense) bool {
 	return ok && &dense.Row(0)[0] == &m.RawMatrix().Data[0]
 }
 
-// TestNeighborsAndClasses: neighbors are those that all distances in the embedding give, by brute force, and labels are those
-// of their votes.
+// TestNeighborsAndClasses: neighbors are those that all distances in the embedding give, by brute
+// force, and labels are those of their votes.
 func TestNeighborsAndClasses(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 50)
@@ -221,7 +224,8 @@ func floatsDistance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// TestCluster: constrained clusters satisfy the links, which those of k-means need not; the same seed gives the same labels.
+// TestCluster: constrained clusters satisfy the links, which those of k-means need not; the same
+// seed gives the same labels.
 func TestCluster(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 60)
@@ -282,7 +286,8 @@ func TestUsing(t *testing.T) {
 	equal(t, "Using", try(try(mustlink.Fit(ctx, table, pairs, mustlink.Using(p), mustlink.Param("dims", "2"))).Embed(ctx, table)), want)
 }
 
-// TestUpdate: a model that learns links later equals, within its tolerance, the model of all links; krca takes updates back.
+// TestUpdate: a model that learns links later equals, within its tolerance, the model of all links;
+// krca takes updates back.
 func TestUpdate(t *testing.T) {
 	ctx := t.Context()
 	table, _ := problem(t, 60)

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Option changes how [Fit], [Load] or [Model.Cluster] works. Each says which of them take it; elsewhere it is a
-// *fault.ParamError.
+// Option changes how [Fit], [Load] or [Model.Cluster] works. Each says which of them take it;
+// elsewhere it is a *fault.ParamError.
 type Option struct {
 	name  string
 	where place
@@ -62,8 +62,8 @@ func Method(name string) Option {
 	return Option{"Method", fit, func(s *settings) { s.method = name }}
 }
 
-// Using chooses the method of [Fit] by its parameters, a Params of its package: make them with its DefaultParams and change
-// what is to differ.
+// Using chooses the method of [Fit] by its parameters, a Params of its package: make them with its
+// DefaultParams and change what is to differ.
 //
 //	p := krca.DefaultParams()
 //	p.EpsRel = 1e-2
@@ -72,8 +72,8 @@ func Using(params any) Option {
 	return Option{"Using", fit, func(s *settings) { s.params, s.using = params, true }}
 }
 
-// Param sets one parameter of the method of [Fit] by its name and its value as text, as the command has them:
-// Param("dims", "5").
+// Param sets one parameter of the method of [Fit] by its name and its value as text, as the command
+// has them: Param("dims", "5").
 func Param(name, value string) Option {
 	return Option{"Param", fit, func(s *settings) {
 		if s.text == nil {
@@ -83,20 +83,23 @@ func Param(name, value string) Option {
 	}}
 }
 
-// Kernel chooses the kernel of [Fit]: "linear", "rbf:sigma=1.5", "rbf:sigma=0.5median", "exp:width=2",
-// "poly:degree=2,coef=1,scale=1", "cosine", "spectrum:k=3" for sequences. Each method has a default.
+// Kernel chooses the kernel of [Fit]: "linear", "rbf:sigma=1.5", "rbf:sigma=0.5median",
+// "exp:width=2", "poly:degree=2,coef=1,scale=1", "cosine", "spectrum:k=3" for sequences. Each
+// method has a default.
 func Kernel(text string) Option { return Option{"Kernel", fit, func(s *settings) { s.kernel = text }} }
 
-// Standardize scales the features of [Fit] to mean 0 and standard deviation 1. The model keeps the scaling and applies it to
-// new rows.
+// Standardize scales the features of [Fit] to mean 0 and standard deviation 1. The model keeps the
+// scaling and applies it to new rows.
 func Standardize() Option {
 	return Option{"Standardize", fit, func(s *settings) { s.standardize = true }}
 }
 
-// TFIDF weights counts of terms by how rare the terms are and scales rows to unit length, in [Fit] and for new rows.
+// TFIDF weights counts of terms by how rare the terms are and scales rows to unit length, in [Fit]
+// and for new rows.
 func TFIDF() Option { return Option{"TFIDF", fit, func(s *settings) { s.tfidf = true }} }
 
-// SinglePrecision stores the numbers of the model of [Fit] in 24 bits: [Model.Save] writes half the bytes.
+// SinglePrecision stores the numbers of the model of [Fit] in 24 bits: [Model.Save] writes half the
+// bytes.
 func SinglePrecision() Option {
 	return Option{"SinglePrecision", fit, func(s *settings) { s.single = true }}
 }
@@ -106,7 +109,8 @@ func Seed(seed uint64) Option {
 	return Option{"Seed", fit | clusters, func(s *settings) { s.seed = seed }}
 }
 
-// OnProgress has [Fit] or [Model.Cluster] report what it does. Calls come one at a time and must return quickly.
+// OnProgress has [Fit] or [Model.Cluster] report what it does. Calls come one at a time and must
+// return quickly.
 func OnProgress(report func(Progress)) Option {
 	return Option{"OnProgress", fit | clusters, func(s *settings) { s.progress = report }}
 }
@@ -126,19 +130,20 @@ func Targets(values []float64) Option {
 	return Option{"Targets", fit, func(s *settings) { s.targets = values }}
 }
 
-// Workers is the number of goroutines that share the work of a model, in [Fit] and [Load]; 0 for all processors.
+// Workers is the number of goroutines that share the work of a model, in [Fit] and [Load]; 0 for
+// all processors.
 func Workers(n int) Option {
 	return Option{"Workers", fit | load, func(s *settings) { s.workers, s.customed = n, true }}
 }
 
-// MemoryLimit bounds each request of a model, in [Fit] and [Load]: what would take more bytes is refused by a
-// *fault.MemoryError before it is allocated. 0 is no limit.
+// MemoryLimit bounds each request of a model, in [Fit] and [Load]: what would take more bytes is
+// refused by a *fault.MemoryError before it is allocated. 0 is no limit.
 func MemoryLimit(bytes int64) Option {
 	return Option{"MemoryLimit", fit | load, func(s *settings) { s.limit, s.customed = bytes, true }}
 }
 
-// Engine has a model of [Fit] or [Load] run on this engine, instead of one that all models share. It is for programs that
-// work in the engine room.
+// Engine has a model of [Fit] or [Load] run on this engine, instead of one that all models share.
+// It is for programs that work in the engine room.
 func Engine(e *engine.Engine) Option {
 	return Option{"Engine", fit | load, func(s *settings) { s.engine, s.given = e, true }}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Table is a set of rows to learn from, or to apply a model to: vectors, sparse vectors, sequences, or inner products with
-// reference rows. Rows may have labels and ids, columns may have names. A Table is immutable and safe for concurrent use.
+// Table is a set of rows to learn from, or to apply a model to: vectors, sparse vectors, sequences,
+// or inner products with reference rows. Rows may have labels and ids, columns may have names. A
+// Table is immutable and safe for concurrent use.
 type Table struct {
 	raw       *dataset.Data     // as it was read
 	data      *dataset.Data     // as a fit sees it
@@ -27,7 +28,8 @@ func newTable(d *dataset.Data) *Table { return &Table{raw: d, data: d} }
 // A ReadOption says how [ReadTable] understands a file.
 type ReadOption func(*dataset.ReadOptions)
 
-// FileFormat names the format of a file whose ending does not say it: "csv", "npy", "svm", "idx" or "fasta".
+// FileFormat names the format of a file whose ending does not say it: "csv", "npy", "svm", "idx" or
+// "fasta".
 func FileFormat(name string) ReadOption { return func(o *dataset.ReadOptions) { o.Format = name } }
 
 // LabelsFile takes the labels from a file with one line a row, instead of a column of the table.
@@ -36,13 +38,14 @@ func LabelsFile(path string) ReadOption { return func(o *dataset.ReadOptions) { 
 // HeaderLabels takes the second word of each header of a FASTA file as the row's label.
 func HeaderLabels() ReadOption { return func(o *dataset.ReadOptions) { o.HeaderLabels = true } }
 
-// Alphabet names the letters of sequences: "protein" (the default), "dna", "rna", or the letters themselves.
+// Alphabet names the letters of sequences: "protein" (the default), "dna", "rna", or the letters
+// themselves.
 func Alphabet(letters string) ReadOption {
 	return func(o *dataset.ReadOptions) { o.Alphabet = letters }
 }
 
-// GramFile says that the values of the file are inner products. diagonal is the path of a file with each row's inner product
-// with itself; "" reads it from a square matrix.
+// GramFile says that the values of the file are inner products. diagonal is the path of a file with
+// each row's inner product with itself; "" reads it from a square matrix.
 func GramFile(diagonal string) ReadOption {
 	return func(o *dataset.ReadOptions) { o.Gram, o.GramDiagonal = true, diagonal }
 }
@@ -52,8 +55,9 @@ func ReadLimit(bytes int64) ReadOption {
 	return func(o *dataset.ReadOptions) { o.MemoryLimit = bytes }
 }
 
-// ReadTable reads a file. The format is that of its ending: .csv, .npy, .svm, .idx or .fasta, each also with .gz. In a CSV
-// with a header, the column "label" holds labels and the column "id" names of rows; all other columns are features.
+// ReadTable reads a file. The format is that of its ending: .csv, .npy, .svm, .idx or .fasta, each
+// also with .gz. In a CSV with a header, the column "label" holds labels and the column "id" names
+// of rows; all other columns are features.
 //
 // Errors: a file that cannot be read; a bad value is a *fault.DataError with file, line and column.
 func ReadTable(path string, options ...ReadOption) (*Table, error) {
@@ -70,17 +74,19 @@ func ReadTable(path string, options ...ReadOption) (*Table, error) {
 	return newTable(d), nil
 }
 
-// FromData returns the table of data that package engine/dataset has read. It is for programs that work in the engine room.
+// FromData returns the table of data that package engine/dataset has read. It is for programs that
+// work in the engine room.
 func FromData(d *dataset.Data) *Table { return newTable(d) }
 
-// FromMatrix returns the table of a matrix, a row of the table for each row. A *mat.Dense without gaps between its rows is
-// shared, not copied: do not change it afterwards.
+// FromMatrix returns the table of a matrix, a row of the table for each row. A *mat.Dense without
+// gaps between its rows is shared, not copied: do not change it afterwards.
 func FromMatrix(m mat.Matrix) (*Table, error) {
 	x, err := dense("matrix", m)
 	return tableOf(x, err)
 }
 
-// FromRows returns the table of rows of equal length, which are copied. A row of another length is a *fault.ShapeError.
+// FromRows returns the table of rows of equal length, which are copied. A row of another length is
+// a *fault.ShapeError.
 func FromRows(rows [][]float64) (*Table, error) {
 	if len(rows) == 0 {
 		return nil, &fault.ShapeError{What: "number of rows", Got: 0, Want: "1 or more"}
@@ -95,15 +101,16 @@ func FromRows(rows [][]float64) (*Table, error) {
 	return tableOf(x, err)
 }
 
-// FromSparse returns the table of a sparse matrix by its compressed rows: row i has the values value[start[i]:start[i+1]] in
-// the columns column[start[i]:start[i+1]], which ascend. The slices are shared: do not change them afterwards.
+// FromSparse returns the table of a sparse matrix by its compressed rows: row i has the values
+// value[start[i]:start[i+1]] in the columns column[start[i]:start[i+1]], which ascend. The slices
+// are shared: do not change them afterwards.
 func FromSparse(rows, columns int, start []int, column []int32, value []float64) (*Table, error) {
 	x, err := points.NewCSR(rows, columns, start, column, value)
 	return tableOf(x, err)
 }
 
-// FromSequences returns the table of sequences over an alphabet: "protein", "dna", "rna", or the letters themselves. They go
-// with the kernels of sequences, such as spectrum:k=3.
+// FromSequences returns the table of sequences over an alphabet: "protein", "dna", "rna", or the
+// letters themselves. They go with the kernels of sequences, such as spectrum:k=3.
 func FromSequences(alphabet string, sequences []string) (*Table, error) {
 	letters, err := dataset.Alphabet(alphabet)
 	if err != nil {
@@ -118,9 +125,10 @@ func FromSequences(alphabet string, sequences []string) (*Table, error) {
 	return tableOf(x, err)
 }
 
-// FromGram returns the table of rows that are known by their inner products. With a nil diagonal k is square and symmetric,
-// the inner products of all rows with each other: this is a table to learn from. Otherwise each row of k holds the inner
-// products of a new row with the training rows, and diagonal those of the new rows with themselves.
+// FromGram returns the table of rows that are known by their inner products. With a nil diagonal k
+// is square and symmetric, the inner products of all rows with each other: this is a table to learn
+// from. Otherwise each row of k holds the inner products of a new row with the training rows, and
+// diagonal those of the new rows with themselves.
 func FromGram(k mat.Matrix, diagonal []float64) (*Table, error) {
 	x, err := dense("Gram matrix", k)
 	if err != nil {
@@ -145,7 +153,8 @@ func tableOf(x points.Points, err error) (*Table, error) {
 	return newTable(&dataset.Data{Points: x}), nil
 }
 
-// dense returns a matrix as rows without gaps: that of a *mat.Dense itself where it has none, a copy of others.
+// dense returns a matrix as rows without gaps: that of a *mat.Dense itself where it has none, a
+// copy of others.
 func dense(what string, m mat.Matrix) (*points.Dense, error) {
 	if isNil(m) {
 		return nil, &fault.ParamError{Param: what, Value: nil, Want: "a matrix"}
@@ -177,10 +186,12 @@ func (t *Table) Names() []string { return t.Data().Features }
 // IDs returns the names of the rows, nil when they have none. Do not change them.
 func (t *Table) IDs() []string { return t.Data().IDs }
 
-// Labels returns a label for each row, "" for a row without one; nil when there are none. Do not change them.
+// Labels returns a label for each row, "" for a row without one; nil when there are none. Do not
+// change them.
 func (t *Table) Labels() []string { return t.Data().Labels }
 
-// WithLabels returns the table with other labels, one for each row. A wrong number of them is a *fault.ShapeError.
+// WithLabels returns the table with other labels, one for each row. A wrong number of them is a
+// *fault.ShapeError.
 func (t *Table) WithLabels(labels []string) (*Table, error) {
 	if err := t.check("table"); err != nil {
 		return nil, err
@@ -191,7 +202,8 @@ func (t *Table) WithLabels(labels []string) (*Table, error) {
 	return t.with(func(d *dataset.Data) { d.Labels = labels }), nil
 }
 
-// Select returns the table of some rows, in that order. A row that does not exist is a *fault.ParamError.
+// Select returns the table of some rows, in that order. A row that does not exist is a
+// *fault.ParamError.
 func (t *Table) Select(rows []int) (*Table, error) {
 	if err := t.check("table"); err != nil {
 		return nil, err
@@ -240,9 +252,10 @@ func (t *Table) check(what string) error {
 	return nil
 }
 
-// Standardize returns the table whose features have mean 0 and standard deviation 1 in a fit. The model of the fit keeps the
-// scaling and applies it to the rows of other tables, which must not be standardized themselves. A constant feature becomes 0;
-// [Table.Warnings] names it. Sequences and Gram matrices, which have no features to scale, are a *fault.ParamError.
+// Standardize returns the table whose features have mean 0 and standard deviation 1 in a fit. The
+// model of the fit keeps the scaling and applies it to the rows of other tables, which must not be
+// standardized themselves. A constant feature becomes 0; [Table.Warnings] names it. Sequences and
+// Gram matrices, which have no features to scale, are a *fault.ParamError.
 func (t *Table) Standardize() (*Table, error) {
 	if err := t.plain(); err != nil {
 		return nil, err
@@ -258,8 +271,9 @@ func (t *Table) Standardize() (*Table, error) {
 	return t.transformed(scaling, remarks)
 }
 
-// TFIDF returns the table of counts of terms, a row for each text, in which a fit sees terms weighted by how rare they are,
-// and rows of unit length. The model of the fit keeps the weights and applies them to the rows of other tables.
+// TFIDF returns the table of counts of terms, a row for each text, in which a fit sees terms
+// weighted by how rare they are, and rows of unit length. The model of the fit keeps the weights
+// and applies them to the rows of other tables.
 func (t *Table) TFIDF() (*Table, error) {
 	if err := t.plain(); err != nil {
 		return nil, err
@@ -299,7 +313,8 @@ func (t *Table) columnName(j int) string {
 	return strconv.Itoa(j)
 }
 
-// Warnings returns remarks on what was passed over when the table was read, and on what a fit cannot use.
+// Warnings returns remarks on what was passed over when the table was read, and on what a fit
+// cannot use.
 func (t *Table) Warnings() []string {
 	if t.check("table") != nil {
 		return nil

@@ -15,9 +15,10 @@ type Chunklet = algorithms.Chunklet
 // NewChunklet as the ID of a [Chunklet] stands for one that the model does not have yet.
 const NewChunklet = algorithms.NewChunklet
 
-// Update returns the model that knows more links, without a new fit; m stays as it is. A model of npkl, kbeta, gml or itml
-// learns links between the rows that it was fitted on: t has these rows again, l only the new links. A model of krca learns
-// the chunklets of l, whose rows in t are new to it. Other methods are a *fault.DataError.
+// Update returns the model that knows more links, without a new fit; m stays as it is. A model of
+// npkl, kbeta, gml or itml learns links between the rows that it was fitted on: t has these rows
+// again, l only the new links. A model of krca learns the chunklets of l, whose rows in t are new
+// to it. Other methods are a *fault.DataError.
 func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -41,9 +42,10 @@ func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) 
 	return m.updated(learned, err)
 }
 
-// Extend returns the model of krca that knows more chunklets, without a new fit; m stays as it is. The rows of t that the
-// chunklets name are new to the model. The ID of a chunklet is the number of one that the model has, in the order in which
-// they came from 0 on, or [NewChunklet]. Other methods are a *fault.DataError.
+// Extend returns the model of krca that knows more chunklets, without a new fit; m stays as it is.
+// The rows of t that the chunklets name are new to the model. The ID of a chunklet is the number of
+// one that the model has, in the order in which they came from 0 on, or [NewChunklet]. Other
+// methods are a *fault.DataError.
 func (m *Model) Extend(ctx context.Context, t *Table, chunklets []Chunklet) (*Model, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err

@@ -24,14 +24,15 @@ type Learner interface {
 	// Method returns the method's name in the catalog: "krca".
 	Method() string
 	// Fit learns from n points and the links between them. Bad input gives an error for
-	// which fault.IsInput is true; cancelling ctx gives an error that wraps ctx.Err().
+	// which fault.IsInput is true; canceling ctx gives an error that wraps ctx.Err().
 	// A fit that stopped before convergence is a model whose Status says so, not an error.
 	Fit(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Model, error)
 }
 
 // Common is what every learner takes besides the parameters of its method.
 type Common struct {
-	// Kernel is the kernel to learn in. The zero Spec leaves the choice to the method, by the kind of points.
+	// Kernel is the kernel to learn in. The zero Spec leaves the choice to the method, by the kind
+	// of points.
 	Kernel kernel.Spec
 	// Similarities of the points, n x n, are for methods on a graph, if it is that of given ones.
 	Similarities blas.Matrix
@@ -50,8 +51,8 @@ type About struct {
 	Linear bool
 	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
 	UsesCannotLinks bool
-	// Pairwise is true for a method that learns from every link by itself, to which implied links are news; false for one
-	// that learns from the components of must-links.
+	// Pairwise is true for a method that learns from every link by itself, to which implied links
+	// are news; false for one that learns from the components of must-links.
 	Pairwise bool
 	// Baseline is true for a method that is here to compare others with.
 	Baseline bool
@@ -61,10 +62,11 @@ type About struct {
 
 // Model is a learned metric. It is immutable and safe for concurrent use.
 //
-// Embed, Gram and Distances take points of the kind that the model was fitted on, with as many features: otherwise the
-// error is a *fault.ShapeError or a *fault.DataError. Other errors are a *fault.DataError with row and column for a value
-// that is NaN, infinite or so large that its squares overflow, a *fault.MemoryError for a result above the memory limit, and
-// ctx.Err(), wrapped.
+// Embed, Gram and Distances take points of the kind that the model was fitted on, with as many
+// features: otherwise the error is a *fault.ShapeError or a *fault.DataError. Other errors are a
+// *fault.DataError with row and column for a value that is NaN, infinite or so large that its
+// squares overflow, a *fault.MemoryError for a result above the memory limit, and ctx.Err(),
+// wrapped.
 type Model interface {
 	// Method returns the name of the method that made it.
 	Method() string
@@ -79,8 +81,8 @@ type Model interface {
 	// Gram evaluates the learned kernel between the rows of x and y, |x| x |y|. A nil y
 	// means x, and then the result is symmetric to the bit.
 	Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error)
-	// Distances returns the squared learned distance of each pair of rows of x. A row out of range is a *fault.DataError
-	// whose Row is the number of the pair.
+	// Distances returns the squared learned distance of each pair of rows of x. A row out of range
+	// is a *fault.DataError whose Row is the number of the pair.
 	Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
 	// Encode stores the model's tensors and its entries of the header in f.
 	Encode(f *model.File) error
@@ -107,24 +109,28 @@ type Targets interface {
 	WithTargets(values []float64) Learner
 }
 
-// PathLearner is implemented by learners that learn the metrics of many values of one parameter at about the cost of one.
+// PathLearner is implemented by learners that learn the metrics of many values of one parameter at
+// about the cost of one.
 type PathLearner interface {
 	Learner
-	// PathValue returns the name of the parameter, and the learner's own value of it; 0 when it is not on the path.
+	// PathValue returns the name of the parameter, and the learner's own value of it; 0 when it is
+	// not on the path.
 	PathValue() (name string, value float64)
 	// FitPath is Fit for all values.
 	FitPath(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Path, error)
 }
 
-// RowsLearner is implemented by learners that look at few of the training points, those of links and landmarks, and so can be
-// fitted where all points are never in one place.
+// RowsLearner is implemented by learners that look at few of the training points, those of links
+// and landmarks, and so can be fitted where all points are never in one place.
 type RowsLearner interface {
 	Learner
-	// Rows returns the rows, ascending, of the points that a fit looks at among the set.N() that there are. A rule of landmarks
-	// that looks at all points is an error for which fault.IsInput is true, as are links and parameters of no use.
+	// Rows returns the rows, ascending, of the points that a fit looks at among the set.N() that
+	// there are. A rule of landmarks that looks at all points is an error for which fault.IsInput is
+	// true, as are links and parameters of no use.
 	Rows(set *links.Set) ([]int, error)
-	// FitRows is Fit with the points of Rows alone: x, in their order. The model has the bits of Fit's on all points. The kernel
-	// must have numbers in place of bandwidth rules. Rows in errors are those of x.
+	// FitRows is Fit with the points of Rows alone: x, in their order. The model has the bits of
+	// Fit's on all points. The kernel must have numbers in place of bandwidth rules. Rows in errors
+	// are those of x.
 	FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (Model, error)
 }
 
@@ -168,7 +174,7 @@ func (f ProgressFunc) Report(p Progress) {
 
 // Optional interfaces of models.
 type (
-	// Objective is implemented by models of methods that minimise or maximise a number.
+	// Objective is implemented by models of methods that minimize or maximize a number.
 	Objective interface{ Objective() float64 }
 	// Trace is implemented by models that keep the objective of every iteration.
 	Trace interface{ Trace() []float64 }
@@ -180,12 +186,14 @@ type (
 	// Spectral is implemented by models with curves over their directions, such as eigenvalues
 	// and weights.
 	Spectral interface{ Spectra() []Spectrum }
-	// SingleEmbedder is implemented by models whose Embed is there in single precision too. Nothing uses it unless it is asked to.
+	// SingleEmbedder is implemented by models whose Embed is there in single precision too. Nothing
+	// uses it unless it is asked to.
 	SingleEmbedder interface {
-		// EmbedSingle is Embed in single precision: kernel values as kernel.GramSingle computes them, rounded and summed up to
-		// 24 bits. The error of a coordinate is that of a sum of products of kernel values with the model's numbers, relative
-		// to the sum of their absolute values. A model that has other points than dense vectors, another kernel than linear,
-		// rbf or exp, or no such sum is a *fault.ParamError.
+		// EmbedSingle is Embed in single precision: kernel values as kernel.GramSingle computes them,
+		// rounded and summed up to 24 bits. The error of a coordinate is that of a sum of products of
+		// kernel values with the model's numbers, relative to the sum of their absolute values. A
+		// model that has other points than dense vectors, another kernel than linear, rbf or exp, or
+		// no such sum is a *fault.ParamError.
 		EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error)
 	}
 	// Linker is implemented by models that learn more links between the points that they were fitted

@@ -163,7 +163,7 @@ func TestAxpy(t *testing.T) {
 					t.Fatalf("%s: x was written", what)
 				}
 				one := slices.Clone(y0)
-				for i := range x { // elements are independent: the bits do not depend on the neighbours
+				for i := range x { // elements are independent: the bits do not depend on the neighbors
 					table.Axpy(alpha, x0[i:i+1], one[i:i+1])
 				}
 				if !slices.Equal(one, y) {

@@ -15,8 +15,8 @@ func exponential(x float64) float64 {
 	return math.Exp(x)
 }
 
-// lastOctave returns e^x = 2^1024 e^r, -0.36 < r < 0.01, for x before 1024 ln 2. With t = r^2 and the
-// polynomial p in t of fdlibm, e^r = 1 + r + r c/(2 - c), c = r - t p(t).
+// lastOctave returns e^x = 2^1024 e^r, -0.36 < r < 0.01, for x before 1024 ln 2. With t = r^2 and
+// the polynomial p in t of fdlibm, e^r = 1 + r + r c/(2 - c), c = r - t p(t).
 func lastOctave(x float64) float64 {
 	const (
 		ln2Hi = 6.93147180369123816490e-01 // 1024 times this and the difference from x are exact

@@ -437,7 +437,8 @@ func sparseRows(t *testing.T, b *asmtest.Bytes, table *asm.Table) {
 			t.Fatalf("%sSparseRows at (%d,%d) %s", what, r, c, wrong)
 		}
 	}
-	// The recurrence with 1, 0, 0 on finite numbers is the product; with 0 or 1 in other places, a sum.
+	// The recurrence with 1, 0, 0 on finite numbers is the product; with 0 or 1 in other places, a
+	// sum.
 	alpha, beta, gamma := b.Tame(), b.Tame(), b.Tame()
 	own := vector(b, rows*stride)
 	copy(dst.Data, before)

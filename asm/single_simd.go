@@ -37,7 +37,8 @@ func (s *singleSIMD) apply(t *Table) {
 // even says whether x begins where a float64 could.
 func even(x []float32) bool { return uintptr(unsafe.Pointer(unsafe.SliceData(x)))%8 == 0 }
 
-// pairs returns an even number of elements as half as many of twice the size, which are moved and never computed with.
+// pairs returns an even number of elements as half as many of twice the size, which are moved and
+// never computed with.
 func pairs(x []float32) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/2)
 }

@@ -31,7 +31,8 @@ func drawn32(rng *rand.Rand, n int) []float32 {
 	return x
 }
 
-// Each element of a tile is within the bound of a sum of k rounded products, what lies between its rows is not touched, and k = 0 gives zeros.
+// Each element of a tile is within the bound of a sum of k rounded products, what lies between its
+// rows is not touched, and k = 0 gives zeros.
 func TestSingleTile(t *testing.T) {
 	eachSingle(t, func(t *testing.T, s Single) {
 		if s.NR%s.Lanes != 0 {
@@ -70,7 +71,8 @@ func TestSingleTile(t *testing.T) {
 	})
 }
 
-// Squared distances are those of the formula, to the bit, and near says whether one is below the fraction.
+// Squared distances are those of the formula, to the bit, and near says whether one is below the
+// fraction.
 func TestSingleDistances(t *testing.T) {
 	eachSingle(t, func(t *testing.T, s Single) {
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -111,7 +113,8 @@ func TestSingleDistances(t *testing.T) {
 	})
 }
 
-// The exponential function is within two units in the last place where it is a normal number, and right at the ends.
+// The exponential function is within two units in the last place where it is a normal number, and
+// right at the ends.
 func TestSingleExp(t *testing.T) {
 	eachSingle(t, func(t *testing.T, s Single) {
 		const n = 1 << 16

@@ -69,7 +69,7 @@ type Table struct {
 	Power func(dst, x []float64, degree int)
 
 	// SquaredDistances turns inner products with one point into squared distances, and
-	// reports whether one of them has cancelled to less than a fraction of its terms:
+	// reports whether one of them has canceled to less than a fraction of its terms:
 	//	for j, v := range dot {
 	//		dst[j] = max(0, xx + yy[j] - 2*v)
 	//		near = near || dst[j] < fraction * (xx + yy[j])

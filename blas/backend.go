@@ -3,7 +3,8 @@
 //
 // Implementations: blas/gonum (the pure-Go reference), blas/internal/native (the default, on the
 // kernels of package asm), blas/internal/netlib (OpenBLAS and LAPACKE, build tag netlib). Package
-// blas/backends opens one by name; blas/internal/blastest is the conformance suite that each passes.
+// blas/backends opens one by name; blas/internal/blastest is the conformance suite that each
+// passes.
 //
 // Conventions. Matrices are row-major views. Symmetric matrices are stored in their lower
 // triangle; the strict upper triangle is neither read nor written unless said otherwise.
@@ -11,7 +12,7 @@
 // panic with a constant message; dimensions of zero are legal and do nothing (beyond
 // scaling by beta). beta == 0 overwrites: the output is not read, so it may hold NaN.
 // alpha == 0 leaves the factors unread. NaN and Inf in the inputs propagate, or give an
-// error from a factorisation, never a hang: Gemm, Syrk, Symm, Gemv, Symv take 0*NaN and 0*Inf
+// error from a factorization, never a hang: Gemm, Syrk, Symm, Gemv, Symv take 0*NaN and 0*Inf
 // for NaN; in Syr, Trsm, Trmm a backend may leave out a product whose other factor is 0.
 // In Trsm and Trmm the zeros on the other side of the triangle take no part, but for netlib,
 // where they may.

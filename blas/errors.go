@@ -12,7 +12,7 @@ const (
 	errNotSquare         = "blas: matrix not square"
 )
 
-// NotPositiveDefiniteError reports that a Cholesky factorisation met a pivot that is
+// NotPositiveDefiniteError reports that a Cholesky factorization met a pivot that is
 // not positive: the leading minor of order Pivot+1 is not positive definite.
 type NotPositiveDefiniteError struct {
 	Pivot int // 0-based

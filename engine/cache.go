@@ -11,9 +11,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Cache keeps what fits on the same points have in common, such as a graph of neighbours, so that many fits compute it once. What
-// it holds is addressed by content: equal points and parameters find each other wherever they came from, and the
-// result of a fit has the same bits with a cache as without. It is safe for concurrent use.
+// Cache keeps what fits on the same points have in common, such as a graph of neighbors, so that
+// many fits compute it once. What it holds is addressed by content: equal points and parameters
+// find each other wherever they came from, and the result of a fit has the same bits with a cache
+// as without. It is safe for concurrent use.
 type Cache struct {
 	limit int64
 
@@ -42,8 +43,8 @@ type cacheEntry struct {
 	err   error
 }
 
-// NewCache returns a cache that holds up to limit bytes; what was used longest ago goes first. A limit below 1 is a
-// *fault.ParamError.
+// NewCache returns a cache that holds up to limit bytes; what was used longest ago goes first. A
+// limit below 1 is a *fault.ParamError.
 func NewCache(limit int64) (*Cache, error) {
 	if limit < 1 {
 		return nil, &fault.ParamError{Param: "cache limit", Value: limit, Want: "a number of bytes >= 1"}
@@ -60,8 +61,8 @@ func (c *Cache) Stats() CacheStats {
 	return s
 }
 
-// KeyOf returns the key of a value of that kind which depends on the points with that digest and on parts, by what %v
-// prints of them.
+// KeyOf returns the key of a value of that kind which depends on the points with that digest and on
+// parts, by what %v prints of them.
 func KeyOf(kind string, points [sha256.Size]byte, parts ...any) CacheKey {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %x", kind, points)
@@ -71,10 +72,10 @@ func KeyOf(kind string, points [sha256.Size]byte, parts ...any) CacheKey {
 	return CacheKey(h.Sum(nil))
 }
 
-// Cached returns the value of the key that key returns from the engine's cache, computing it when it is not there: once, however many
-// ask for it at a time. Without a cache it computes. Values are shared: nobody may write to them. bytes is the
-// memory that a value holds. An error of compute goes to all who wait for that value, but for the end of another's context, and is
-// forgotten.
+// Cached returns the value of the key that key returns from the engine's cache, computing it when
+// it is not there: once, however many ask for it at a time. Without a cache it computes. Values are
+// shared: nobody may write to them. bytes is the memory that a value holds. An error of compute
+// goes to all who wait for that value, but for the end of another's context, and is forgotten.
 func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes func(T) int64, compute func() (T, error)) (T, error) {
 	if e.cache == nil {
 		return compute()
@@ -112,8 +113,9 @@ func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes fu
 	}
 }
 
-// Sharing returns the engine with a cache of at most that many bytes, and at most an eighth of the memory limit; or the engine itself, when
-// it has a cache: for several fits on the same points. Fewer bytes than 1 are a *fault.ParamError.
+// Sharing returns the engine with a cache of at most that many bytes, and at most an eighth of the
+// memory limit; or the engine itself, when it has a cache: for several fits on the same points.
+// Fewer bytes than 1 are a *fault.ParamError.
 func (e *Engine) Sharing(most int64) (*Engine, error) {
 	if e.cache != nil {
 		return e, nil
@@ -128,7 +130,8 @@ func (e *Engine) Sharing(most int64) (*Engine, error) {
 	return e.WithCache(c)
 }
 
-// own returns the key of the engine's own values: another backend, or other vector kernels, may give other bits.
+// own returns the key of the engine's own values: another backend, or other vector kernels, may
+// give other bits.
 func (e *Engine) own(k CacheKey) CacheKey {
 	return CacheKey(sha256.Sum256(fmt.Appendf(k[:], "%s %v", e.backend.Name(), e.backend.Kernels().Level)))
 }
@@ -170,8 +173,8 @@ func (c *Cache) fill(entry *cacheEntry, compute func() (any, int64, error)) (any
 
 var errAbandoned = errors.New("engine: the computation of a shared value was abandoned")
 
-// shrink lets go of what was used longest ago until the rest is within the limit. Entries that are being computed hold no
-// memory yet.
+// shrink lets go of what was used longest ago until the rest is within the limit. Entries that are
+// being computed hold no memory yet.
 func (c *Cache) shrink() {
 	for at := c.recent.Back(); at != nil && c.used > c.limit; {
 		entry, before := at.Value.(*cacheEntry), at.Prev()

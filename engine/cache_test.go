@@ -90,7 +90,8 @@ func TestCacheForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// An error, a panic and the end of a context concern who computed: nothing is kept, and who waited computes.
+// An error, a panic and the end of a context concern who computed: nothing is kept, and who waited
+// computes.
 func TestCachedForgetsFailures(t *testing.T) {
 	eng, c := cached(t, 1<<20)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -22,8 +22,8 @@ type Options struct {
 	Workers int
 	// MemoryLimit is the largest request, in bytes, that Check lets pass; 0 for none.
 	MemoryLimit int64
-	// Cache keeps what fits on the same points share; nil for none. Engines that share one and have OpenBLAS should give it
-	// the same number of threads, on which its bits depend.
+	// Cache keeps what fits on the same points share; nil for none. Engines that share one and have
+	// OpenBLAS should give it the same number of threads, on which its bits depend.
 	Cache *Cache
 }
 
@@ -58,8 +58,9 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Share returns an engine for each of several jobs at a time: the same backend, the same cache, an equal part of the workers and of the
-// memory limit. One part is the engine itself; fewer are a *fault.ParamError.
+// Share returns an engine for each of several jobs at a time: the same backend, the same cache, an
+// equal part of the workers and of the memory limit. One part is the engine itself; fewer are a
+// *fault.ParamError.
 func (e *Engine) Share(parts int) (*Engine, error) {
 	if parts < 1 {
 		return nil, &fault.ParamError{Param: "parts", Value: parts, Want: "a number >= 1"}

@@ -297,7 +297,7 @@ func TestForBlockPanics(t *testing.T) {
 }
 
 // The helpers pass through to the backend and add ctx and memory.
-func TestFactorisations(t *testing.T) {
+func TestFactorizations(t *testing.T) {
 	e := enginetest.With(t, engine.Options{MemoryLimit: 1000})
 	a := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{4, 0, 2, 5}}
 	if err := e.Cholesky(t.Context(), a); err != nil || a.At(0, 0) != 2 || a.At(1, 0) != 1 || a.At(1, 1) != 2 {

@@ -8,7 +8,7 @@ import (
 )
 
 // Cholesky is the backend's Cholesky, begun only if ctx is not done. A cancel during the
-// factorisation takes effect after it.
+// factorization takes effect after it.
 // n^3/3 flops. A matrix that is not positive definite is a *blas.NotPositiveDefiniteError.
 func (e *Engine) Cholesky(ctx context.Context, a blas.Matrix) error {
 	if err := ctx.Err(); err != nil {

@@ -32,28 +32,30 @@ type Result struct {
 
 // Options says how jobs share the engine. The zero value is right for most.
 type Options struct {
-	// Parallel is the number of small jobs at a time, 0 for one a worker of the engine. Each has an equal part of the
-	// workers and of the memory limit.
+	// Parallel is the number of small jobs at a time, 0 for one a worker of the engine. Each has an
+	// equal part of the workers and of the memory limit.
 	Parallel int
-	// Large is the number of points from which on a job runs alone, with all workers: its matrices would crowd the
-	// others out of memory, and it gains from several workers. 0 for DefaultLarge.
+	// Large is the number of points from which on a job runs alone, with all workers: its matrices
+	// would crowd the others out of memory, and it gains from several workers. 0 for DefaultLarge.
 	Large int
 }
 
 // DefaultLarge is Options.Large when that is 0. A kernel matrix of so many points takes 128 MiB.
 const DefaultLarge = 4096
 
-// lead is how many jobs for each one at a time may have begun before the result that is awaited: a slow job keeps
-// the others waiting only then, and no more models are held.
+// lead is how many jobs for each one at a time may have begun before the result that is awaited: a
+// slow job keeps the others waiting only then, and no more models are held.
 const lead = 8
 
-// Fit fits the jobs that jobs yields, and yields their results in the order of the jobs. Every result has the bits that
-// the job has alone (in the netlib build, with one thread of the library). The jobs are taken from another goroutine, some ahead of the results.
+// Fit fits the jobs that jobs yields, and yields their results in the order of the jobs. Every
+// result has the bits that the job has alone (in the netlib build, with one thread of the library).
+// The jobs are taken from another goroutine, some ahead of the results.
 //
-// A job that fails has its error in its result, and a job without learner, points or links a *fault.ParamError; the rest go on. When ctx ends, the
-// jobs under way end with its error, no further ones begin, and the sequence ends. Leaving the loop early ends all
-// jobs; none is left when the loop is. A panic of a job, as of its progress callback, is raised again in the loop as an
-// *engine.Panic. Options that make no sense are a *fault.ParamError.
+// A job that fails has its error in its result, and a job without learner, points or links a
+// *fault.ParamError; the rest go on. When ctx ends, the jobs under way end with its error, no
+// further ones begin, and the sequence ends. Leaving the loop early ends all jobs; none is left
+// when the loop is. A panic of a job, as of its progress callback, is raised again in the loop as
+// an *engine.Panic. Options that make no sense are a *fault.ParamError.
 func Fit(ctx context.Context, eng *engine.Engine, jobs iter.Seq[Job], o Options) (iter.Seq[Result], error) {
 	if o.Parallel < 0 {
 		return nil, &fault.ParamError{Param: "parallel", Value: o.Parallel, Want: "a number >= 0 (0 for all workers)"}
@@ -144,7 +146,8 @@ func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
 	}
 }
 
-// take waits for a place among the jobs under way. It reports false when there is no need of one any more.
+// take waits for a place among the jobs under way. It reports false when there is no need of one
+// any more.
 func (r *run) take() bool {
 	select {
 	case r.free <- struct{}{}:

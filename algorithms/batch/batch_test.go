@@ -101,7 +101,8 @@ func TestFitsAreThoseAlone(t *testing.T) {
 	}
 }
 
-// Results come in the order of the jobs, whenever they are ready, and an error is that of its job alone.
+// Results come in the order of the jobs, whenever they are ready, and an error is that of its job
+// alone.
 func TestOrder(t *testing.T) {
 	broken := errors.New("broken")
 	jobs := func(yield func(batch.Job) bool) {
@@ -137,7 +138,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// No more small jobs run at a time than may, each with its part of the workers, and a large one runs alone with all.
+// No more small jobs run at a time than may, each with its part of the workers, and a large one
+// runs alone with all.
 func TestRoom(t *testing.T) {
 	const workers, parallel = 6, 3
 	var small, large, most atomic.Int64

@@ -21,8 +21,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// TestModelsDescribeThemselves: what a model says of itself (status, figures, spectra, objective) can be read by people and
-// programs, and a model that was read from its file says the same.
+// TestModelsDescribeThemselves: what a model says of itself (status, figures, spectra, objective)
+// can be read by people and programs, and a model that was read from its file says the same.
 func TestModelsDescribeThemselves(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	least := time.Duration(1)
@@ -118,8 +118,8 @@ func checkSpectra(t *testing.T, spectra []algorithms.Spectrum) {
 	}
 }
 
-// TestTriplets: the methods that say so learn from triplets alone: more of them hold in the learned metric than between the
-// points, and a triplet of a row that is not there is refused.
+// TestTriplets: the methods that say so learn from triplets alone: more of them hold in the learned
+// metric than between the points, and a triplet of a row that is not there is refused.
 func TestTriplets(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, labels, _ := enginetest.Bands(t, 60, 5, 1, 3)

@@ -97,10 +97,10 @@ func some(n, most int) []int {
 	return list
 }
 
-// TestCancelAtEveryReport: a fit whose listener cancels ends at once with the context's error, leaves no goroutine
-// behind, and the engine fits the same bits afterwards.
+// TestCancelAtEveryReport: a fit whose listener cancels ends at once with the context's error,
+// leaves no goroutine behind, and the engine fits the same bits afterwards.
 func TestCancelAtEveryReport(t *testing.T) {
-	eng, cancelled := enginetest.New(t, 2), 0
+	eng, canceled := enginetest.New(t, 2), 0
 	list := everywhere(t, 40)
 	for _, p := range list {
 		t.Run(p.method.Name, func(t *testing.T) {
@@ -121,18 +121,18 @@ func TestCancelAtEveryReport(t *testing.T) {
 				if reports > k+1 {
 					t.Errorf("cancelled at report %d: %d more came", k, reports-k)
 				}
-				cancelled++
+				canceled++
 			}
 			if at := p.learn(t, eng).difference(want); at != "" {
 				t.Errorf("%s differs in a fit after the cancelled ones", at)
 			}
 		})
 	}
-	t.Logf("fits cancelled at a report of progress: %d of %d settings of %d methods", cancelled, len(list), len(catalog.Methods()))
+	t.Logf("fits cancelled at a report of progress: %d of %d settings of %d methods", canceled, len(list), len(catalog.Methods()))
 }
 
-// TestCancelAtEveryLook: wherever a fit, or a use of a model, looks at its context, it ends there when that has
-// ended, and what comes afterwards has the same bits.
+// TestCancelAtEveryLook: wherever a fit, or a use of a model, looks at its context, it ends there
+// when that has ended, and what comes afterwards has the same bits.
 func TestCancelAtEveryLook(t *testing.T) {
 	eng, fits, uses := enginetest.New(t, 2), 0, 0
 	for _, p := range everywhere(t, 40) {
@@ -181,7 +181,8 @@ func (p problem) uses(eng *engine.Engine, m algorithms.Model) map[string]func(co
 	return all
 }
 
-// stopEverywhere runs f with contexts that end at one look after the other, and returns how often it did.
+// stopEverywhere runs f with contexts that end at one look after the other, and returns how often
+// it did.
 func stopEverywhere(t *testing.T, what string, f func(context.Context) error) int {
 	t.Helper()
 	whole := enginetest.StopAt(0)
@@ -206,8 +207,8 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 	return stopped
 }
 
-// TestPanickingListener: a panic of the listener reaches the goroutine that fits, as it is, and neither the engine nor
-// what it lends is the worse for it.
+// TestPanickingListener: a panic of the listener reaches the goroutine that fits, as it is, and
+// neither the engine nor what it lends is the worse for it.
 func TestPanickingListener(t *testing.T) {
 	eng, panics := enginetest.New(t, 2), 0
 	for _, p := range everywhere(t, 40) {

@@ -131,7 +131,8 @@ func New(method string, c Config) (algorithms.Learner, error) {
 	return m.New(c)
 }
 
-// ForParams returns the method whose Params these are. A value that is of no method is a *fault.ParamError.
+// ForParams returns the method whose Params these are. A value that is of no method is a
+// *fault.ParamError.
 func ForParams(params any) (Method, error) {
 	for _, m := range methods() {
 		if m.takes(params) {
@@ -165,8 +166,8 @@ type Lesson struct {
 	Targets     []float64 // one number for each row
 }
 
-// Teach returns the learner that learns from the lesson, too. A part that the method does not learn from is a
-// *fault.ParamError.
+// Teach returns the learner that learns from the lesson, too. A part that the method does not learn
+// from is a *fault.ParamError.
 func Teach(l algorithms.Learner, lesson Lesson) (algorithms.Learner, error) {
 	if n := len(lesson.Triplets); n > 0 {
 		with, ok := l.(algorithms.Triplets)

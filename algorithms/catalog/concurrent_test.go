@@ -11,9 +11,9 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// TestManyGoroutines: 64 goroutines share one engine and the models of all methods. Each fits a method, uses a
-// model that others use at the same time, and gives up a fit half-way, whose scratch memory must not be anybody
-// else's by then. Every result has the bits that it has alone.
+// TestManyGoroutines: 64 goroutines share one engine and the models of all methods. Each fits a
+// method, uses a model that others use at the same time, and gives up a fit half-way, whose scratch
+// memory must not be anybody else's by then. Every result has the bits that it has alone.
 func TestManyGoroutines(t *testing.T) {
 	const goroutines = 64
 	ctx, eng := context.Background(), enginetest.New(t, 3)
@@ -51,8 +51,8 @@ func TestManyGoroutines(t *testing.T) {
 	group.Wait()
 }
 
-// TestProgressIsOneAtATime: a fit's reports come on the goroutine that fits, whatever the workers, so a listener
-// needs no lock (the race detector would see one that does).
+// TestProgressIsOneAtATime: a fit's reports come on the goroutine that fits, whatever the workers,
+// so a listener needs no lock (the race detector would see one that does).
 func TestProgressIsOneAtATime(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 3)
 	for _, p := range problems(t, 40) {

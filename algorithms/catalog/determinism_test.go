@@ -18,15 +18,18 @@ import (
 
 type schedule struct{ workers, processors int }
 
-// schedules pairs numbers of workers with numbers of processors: each number of either kind is there with fewer and with more
-// of the other. The first is what the others are compared with, and comes twice.
+// schedules pairs numbers of workers with numbers of processors: each number of either kind is
+// there with fewer and with more of the other. The first is what the others are compared with, and
+// comes twice.
 var schedules = []schedule{{1, 1}, {1, 1}, {1, 4}, {2, 1}, {2, 2}, {3, 2}, {3, 4}, {7, 1}, {7, 4}}
 
-// few are enough where fits take long, and for methods that have been through all with their defaults.
+// few are enough where fits take long, and for methods that have been through all with their
+// defaults.
 var few = []schedule{{1, 1}, {3, 2}, {7, 4}}
 
-// TestBitsDoNotDependOnTheSchedule: every method fits the same model file, to the byte, and answers with the same
-// bits, for any number of workers and processors and as often as it is asked. (OpenBLAS runs with two threads.)
+// TestBitsDoNotDependOnTheSchedule: every method fits the same model file, to the byte, and answers
+// with the same bits, for any number of workers and processors and as often as it is asked.
+// (OpenBLAS runs with two threads.)
 func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -56,8 +59,8 @@ func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 	}
 }
 
-// TestBitsOfLargeProblems: the same for problems whose products and decompositions are shared among the workers, which
-// those of small ones are not.
+// TestBitsOfLargeProblems: the same for problems whose products and decompositions are shared among
+// the workers, which those of small ones are not.
 func TestBitsOfLargeProblems(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -85,9 +88,9 @@ func TestBitsOfLargeProblems(t *testing.T) {
 	}
 }
 
-// TestRowsDoNotDependOnTheBlock: a row of an embedding and of a kernel matrix, and a distance, have the same bits
-// however the points are cut into blocks. OpenBLAS chooses its kernels by the size of a call, so with it they only
-// agree to rounding.
+// TestRowsDoNotDependOnTheBlock: a row of an embedding and of a kernel matrix, and a distance, have
+// the same bits however the points are cut into blocks. OpenBLAS chooses its kernels by the size of
+// a call, so with it they only agree to rounding.
 func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	for _, p := range race.Part(everywhere(t, 130)) {

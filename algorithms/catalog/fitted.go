@@ -27,8 +27,8 @@ type Fitted struct {
 	// running program where they are "".
 	LibraryVersion string
 	Build          string
-	// Single has the model stored in single precision: half the bytes, and values that are rounded to 24 bits, as they then are
-	// for whoever loads it. Computations stay in double precision.
+	// Single has the model stored in single precision: half the bytes, and values that are rounded
+	// to 24 bits, as they then are for whoever loads it. Computations stay in double precision.
 	Single bool
 }
 
@@ -39,7 +39,8 @@ const (
 	termWeights  = "tfidf.weight"
 )
 
-// NewFitted returns the record of a model of points as they are, fitted on an engine. features are their names, nil for none.
+// NewFitted returns the record of a model of points as they are, fitted on an engine. features are
+// their names, nil for none.
 func NewFitted(eng *engine.Engine, m algorithms.Model, features []string) *Fitted {
 	return &Fitted{Model: m, Features: features, Build: BuildOf(eng)}
 }
@@ -110,7 +111,8 @@ func Encode(f *Fitted) (*model.File, error) {
 	return file, nil
 }
 
-// narrowed returns file in single precision, if it can be read again: a model may need a number that is too small for it.
+// narrowed returns file in single precision, if it can be read again: a model may need a number
+// that is too small for it.
 func narrowed(file *model.File) (*model.File, error) {
 	out, err := file.Narrowed()
 	if err == nil {
@@ -125,8 +127,8 @@ func narrowed(file *model.File) (*model.File, error) {
 // Updatable are the methods whose models learn more without a new fit.
 const Updatable = "krca, npkl, kbeta, gml or itml"
 
-// CheckUpdate returns an error unless the model may learn more. One that was stored in single precision may not: the equations
-// that an update starts from no longer hold to rounding.
+// CheckUpdate returns an error unless the model may learn more. One that was stored in single
+// precision may not: the equations that an update starts from no longer hold to rounding.
 func (f *Fitted) CheckUpdate() error {
 	if f.Single {
 		return &fault.ParamError{Param: "precision of the model", Value: model.Single, Want: "double for an update (fit it again, or store it in double precision)"}

@@ -23,8 +23,8 @@ import (
 )
 
 // FuzzParameters: any kernel and any parameters of any method are a learner of that method, or an
-// error of the input. Parameters are lines of name=value; a value that begins with @ names a file of
-// the bytes that come last.
+// error of the input. Parameters are lines of name=value; a value that begins with @ names a file
+// of the bytes that come last.
 func FuzzParameters(f *testing.F) {
 	methods := catalog.Methods()
 	for k, m := range methods {

@@ -14,8 +14,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// BenchmarkGate fits from several goroutines on one engine: three fits of 60 points to one of 500, by krca and kbeta in
-// turn. In the netlib build the small calls go through OpenBLAS's gate side by side, and each large one alone.
+// BenchmarkGate fits from several goroutines on one engine: three fits of 60 points to one of 500,
+// by krca and kbeta in turn. In the netlib build the small calls go through OpenBLAS's gate side by
+// side, and each large one alone.
 func BenchmarkGate(b *testing.B) {
 	type fit struct {
 		learner algorithms.Learner

@@ -46,7 +46,8 @@ func goldenFit(t *testing.T, m catalog.Method) *catalog.Fitted {
 	return &catalog.Fitted{Model: fitted, Features: d.Features, Fingerprint: dataset.Fingerprint(d.Points), LibraryVersion: "golden", Build: "golden"}
 }
 
-// goldenDistances is the tensor with the distances that the model gave when it was written. No decoder knows it.
+// goldenDistances is the tensor with the distances that the model gave when it was written. No
+// decoder knows it.
 const goldenDistances = "golden.distances"
 
 func writeGolden(t *testing.T, path string, f *catalog.Fitted, distances []float64) {
@@ -71,9 +72,10 @@ func wantWithin(t *testing.T, what string, got, want []float64, tolerance float6
 	}
 }
 
-// TestGoldenOfEveryMethod: a model file of format version 1 of every method loads in every build and
-// gives the distances that it gave when it was written, and those of the same fit made anew. The files are never written again: a reader that does not
-// take them breaks the promise of docs/compatibility.md. -update writes those that are missing.
+// TestGoldenOfEveryMethod: a model file of format version 1 of every method loads in every build
+// and gives the distances that it gave when it was written, and those of the same fit made anew.
+// The files are never written again: a reader that does not take them breaks the promise of
+// docs/compatibility.md. -update writes those that are missing.
 func TestGoldenOfEveryMethod(t *testing.T) {
 	folder := filepath.Join("testdata", "v1")
 	var want []string

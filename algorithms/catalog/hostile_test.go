@@ -241,8 +241,8 @@ func TestDamagedTensors(t *testing.T) {
 	t.Logf("%d damaged tensors, %d refused", tried, refused)
 }
 
-// use decodes a file and asks the model for everything; a panic, an error that is not one of
-// the input, and more memory than the file accounts for are failures. The error is that of decoding.
+// use decodes a file and asks the model for everything; a panic, an error that is not one of the
+// input, and more memory than the file accounts for are failures. The error is that of decoding.
 func use(t *testing.T, eng *engine.Engine, what string, file *model.File, x points.Points) (err error) {
 	t.Helper()
 	defer func() {

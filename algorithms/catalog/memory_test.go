@@ -36,8 +36,8 @@ func wantRefused(t *testing.T, what string, err error, limit int64) {
 	}
 }
 
-// TestMemoryLimit: with less memory than it needs a method says so, whatever the limit, and with enough it gives the
-// bits that it gives without limit.
+// TestMemoryLimit: with less memory than it needs a method says so, whatever the limit, and with
+// enough it gives the bits that it gives without limit.
 func TestMemoryLimit(t *testing.T) {
 	eng, refused := enginetest.New(t, 2), 0
 	for _, p := range everywhere(t, 60) {
@@ -71,8 +71,9 @@ func TestMemoryLimit(t *testing.T) {
 	t.Logf("fits and uses refused by a memory limit: %d", refused)
 }
 
-// TestRefusedBeforeAllocated: what the limit does not allow is refused before it is allocated: fits of 3000 points, and
-// each use of a model on as many, take no more than the checks of their input do.
+// TestRefusedBeforeAllocated: what the limit does not allow is refused before it is allocated: fits
+// of 3000 points, and each use of a model on as many, take no more than the checks of their input
+// do.
 func TestRefusedBeforeAllocated(t *testing.T) {
 	const limit, most = 10_000, 2 << 20 // a kernel matrix of 3000 points takes 72 MB
 	eng, refused := enginetest.New(t, 2), 0
@@ -115,8 +116,8 @@ func allocated(f func(context.Context) error) (uint64, error) {
 	return after.TotalAlloc - before.TotalAlloc, err
 }
 
-// TestPairsOfChunkletsAreRefused: large chunklets stand for far more pairs than there are rows; a method that learns from
-// every pair prices them before it writes them out.
+// TestPairsOfChunkletsAreRefused: large chunklets stand for far more pairs than there are rows; a
+// method that learns from every pair prices them before it writes them out.
 func TestPairsOfChunkletsAreRefused(t *testing.T) {
 	const n, classes, limit, most = 4000, 2, 16 << 20, 100 << 20 // 4 million pairs take 190 MB
 	eng := enginetest.New(t, 2)

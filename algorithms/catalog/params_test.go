@@ -15,7 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// TestDefaultsAreWhatTheySay: a parameter set to the default that people are shown makes the same learner as leaving it out.
+// TestDefaultsAreWhatTheySay: a parameter set to the default that people are shown makes the same
+// learner as leaving it out.
 func TestDefaultsAreWhatTheySay(t *testing.T) {
 	for _, m := range catalog.Methods() {
 		plain, err := m.New(catalog.Config{Seed: 1})
@@ -37,8 +38,8 @@ func TestDefaultsAreWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestEveryParameterActs: each parameter takes some other value, which makes another learner, and refuses what it cannot be,
-// by its name or its value.
+// TestEveryParameterActs: each parameter takes some other value, which makes another learner, and
+// refuses what it cannot be, by its name or its value.
 func TestEveryParameterActs(t *testing.T) {
 	others := []string{"0.25", "3", "true", "false", "p7", "cosine", "eps:2"}
 	beside := map[string]map[string]string{"gml extension": {"prior": "spectral"}} // without which it has one value only
@@ -71,8 +72,8 @@ func TestEveryParameterActs(t *testing.T) {
 	}
 }
 
-// TestKernelsOfMethods: a method has the kernel that it says is its default, refuses text that is no kernel, and one without
-// kernels refuses any.
+// TestKernelsOfMethods: a method has the kernel that it says is its default, refuses text that is
+// no kernel, and one without kernels refuses any.
 func TestKernelsOfMethods(t *testing.T) {
 	for _, m := range catalog.Methods() {
 		_, wrong := m.New(catalog.Config{Kernel: "rfb:sigma=1"})
@@ -92,8 +93,8 @@ func TestKernelsOfMethods(t *testing.T) {
 	}
 }
 
-// TestParametersFromFiles: rows of landmarks and similarities are read from files, and what is wrong in them is named by file
-// and place.
+// TestParametersFromFiles: rows of landmarks and similarities are read from files, and what is
+// wrong in them is named by file and place.
 func TestParametersFromFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -139,7 +140,8 @@ func TestParametersFromFiles(t *testing.T) {
 	}
 }
 
-// TestLandmarksOfAFile: a fit takes the landmarks whose rows the file names, and refuses a row that is not there.
+// TestLandmarksOfAFile: a fit takes the landmarks whose rows the file names, and refuses a row that
+// is not there.
 func TestLandmarksOfAFile(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := enginetest.Bands(t, 40, 3, 10, 1)
@@ -166,8 +168,9 @@ func TestLandmarksOfAFile(t *testing.T) {
 	}
 }
 
-// TestMetricOfNeighbours: metric and kernel say together in which space neighbours are near, and contradictions are refused.
-func TestMetricOfNeighbours(t *testing.T) {
+// TestMetricOfNeighbors: metric and kernel say together in which space neighbors are near, and
+// contradictions are refused.
+func TestMetricOfNeighbors(t *testing.T) {
 	m, err := catalog.Lookup("npkl")
 	if err != nil {
 		t.Fatal(err)

@@ -118,17 +118,19 @@ func without(names, others []string) string {
 	return strings.Join(out, ", ")
 }
 
-// A block of rows takes at most about so many bytes, as points or as coordinates, and has at most so many rows. Of the
-// memory limit it takes a small share, since a stream has several blocks in memory at a time.
+// A block of rows takes at most about so many bytes, as points or as coordinates, and has at most
+// so many rows. Of the memory limit it takes a small share, since a stream has several blocks in
+// memory at a time.
 const (
 	blockBytes = 16 << 20
 	blockShare = 32
 	blockRows  = 1 << 14
 )
 
-// BlockRows returns the number of rows of the given width to work on at a time, within a memory limit in bytes, 0 for none.
-// Everything that embeds many rows takes them in these blocks, so that all have the same bits in every build: with OpenBLAS
-// the bits of a row depend on the size of its block.
+// BlockRows returns the number of rows of the given width to work on at a time, within a memory
+// limit in bytes, 0 for none. Everything that embeds many rows takes them in these blocks, so that
+// all have the same bits in every build: with OpenBLAS the bits of a row depend on the size of its
+// block.
 func BlockRows(width int, limit int64) int {
 	bytes := int64(blockBytes)
 	if limit > 0 {
@@ -137,14 +139,16 @@ func BlockRows(width int, limit int64) int {
 	return int(min(max(1, bytes/8/int64(max(1, width))), blockRows))
 }
 
-// BlockRows returns the number of rows that the model embeds at a time, within a memory limit in bytes, 0 for none.
+// BlockRows returns the number of rows that the model embeds at a time, within a memory limit in
+// bytes, 0 for none.
 func (f *Fitted) BlockRows(limit int64) int {
 	return BlockRows(max(f.Model.Dim(), f.InputDim()), limit)
 }
 
-// EmbedBlocks embeds the rows of d block by block and hands every block of coordinates to use, with the number of its first
-// row. Rows in errors are those of d; data without rows are one block, so that their features are checked too. Errors are those
-// of [Fitted.Prepare], of Model.Embed, and of use.
+// EmbedBlocks embeds the rows of d block by block and hands every block of coordinates to use, with
+// the number of its first row. Rows in errors are those of d; data without rows are one block, so
+// that their features are checked too. Errors are those of [Fitted.Prepare], of Model.Embed, and of
+// use.
 func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset.Data, use func(first int, y blas.Matrix) error) error {
 	n, rows := d.Points.Len(), f.BlockRows(0)
 	for lo := 0; lo == 0 || lo < n; lo += rows {

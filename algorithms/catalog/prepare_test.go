@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// TestPrepareNamesTheDifference: of columns that are missing or unknown the message lists the first five, and of columns in
-// another order it says where the right one is.
+// TestPrepareNamesTheDifference: of columns that are missing or unknown the message lists the first
+// five, and of columns in another order it says where the right one is.
 func TestPrepareNamesTheDifference(t *testing.T) {
 	f := &catalog.Fitted{Model: fitted(t).Model, Features: fitted(t).Features}
 	own := f.Features

@@ -24,8 +24,9 @@ var inSingle = map[string]bool{
 	"nca": true, "lmnn": true, "lsml": true, "scml": true, "lfda": true, "sdml": true, "covariance": true, "mlkr": true, "llma": true, "xiang": true,
 }
 
-// TestEmbedSingle: models that embed in single precision are as near to their places in double precision as 24 bits of the terms of their sums
-// allow, row by row and for any workers; others say that they are in double precision.
+// TestEmbedSingle: models that embed in single precision are as near to their places in double
+// precision as 24 bits of the terms of their sums allow, row by row and for any workers; others say
+// that they are in double precision.
 func TestEmbedSingle(t *testing.T) {
 	ctx, eng, other := context.Background(), enginetest.New(t, 2), enginetest.New(t, 3)
 	for _, p := range race.Part(everywhere(t, 130)) {
@@ -92,8 +93,9 @@ func largest(values []float64) float64 {
 	return most
 }
 
-// TestStoredInSingle: a model of any method that is stored in single precision has no tensor of double precision, is near the one that was fitted, and
-// is the same when it is stored and loaded again; it learns nothing more.
+// TestStoredInSingle: a model of any method that is stored in single precision has no tensor of
+// double precision, is near the one that was fitted, and is the same when it is stored and loaded
+// again; it learns nothing more.
 func TestStoredInSingle(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	for _, p := range race.Part(everywhere(t, 130)) {

@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// topics returns n messages of 40 words out of d, every word used by one of two topics alone but for a fifth of them; the words are spread over
-// all d, and messages alternate.
+// topics returns n messages of 40 words out of d, every word used by one of two topics alone but
+// for a fifth of them; the words are spread over all d, and messages alternate.
 func topics(n, d int, seed uint64) (*points.CSR, []string) {
 	const vocabulary, words = 200, 40
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -42,8 +42,9 @@ func topics(n, d int, seed uint64) (*points.CSR, []string) {
 	return x, labels
 }
 
-// TestSparseFromEndToEnd: a fit, distances and places of new rows take less memory than a twentieth of what the rows would, were they written with
-// their zeros; and they are those of the same words numbered without gaps, as dense rows.
+// TestSparseFromEndToEnd: a fit, distances and places of new rows take less memory than a twentieth
+// of what the rows would, were they written with their zeros; and they are those of the same words
+// numbered without gaps, as dense rows.
 func TestSparseFromEndToEnd(t *testing.T) {
 	const n, wide, narrow = 300, 2_000_000, 200
 	x, labels := topics(n, wide, 1)

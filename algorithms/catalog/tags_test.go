@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
 
-// TestEveryFieldIsDeclared: each exported field of the Params of each method says in its tags that it is a parameter, with
-// help, under the name that it has in model files, or that it is none.
+// TestEveryFieldIsDeclared: each exported field of the Params of each method says in its tags that
+// it is a parameter, with help, under the name that it has in model files, or that it is none.
 func TestEveryFieldIsDeclared(t *testing.T) {
 	for _, m := range catalog.Methods() {
 		learner, err := m.New(catalog.Config{})

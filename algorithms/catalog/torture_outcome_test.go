@@ -81,7 +81,8 @@ func (o *verdict) judge(stage string, err error) {
 	}
 }
 
-// status demands a trace that ends no worse than it begins, finite, and a word on fits that did not converge.
+// status demands a trace that ends no worse than it begins, finite, and a word on fits that did not
+// converge.
 func (o *verdict) status(m algorithms.Model) {
 	s := m.Status()
 	if !s.Converged && s.Message == "" {
@@ -227,8 +228,8 @@ func (u *inUse) kernel() {
 	}
 }
 
-// rounding returns that of learned kernel values which are what subtraction leaves of larger ones: those of krca, of kernel
-// values over eps.
+// rounding returns that of learned kernel values which are what subtraction leaves of larger ones:
+// those of krca, of kernel values over eps.
 func (u *inUse) rounding() float64 {
 	m, ok := u.model.(*krca.Model)
 	if !ok {
@@ -273,7 +274,8 @@ func (u *inUse) distances() {
 	}
 }
 
-// strangers embeds points that are nothing like those that were learned from: finite places, or an error that says why.
+// strangers embeds points that are nothing like those that were learned from: finite places, or an
+// error that says why.
 func (u *inUse) strangers() {
 	dense, ok := u.x.(*points.Dense)
 	if !ok {

@@ -43,7 +43,7 @@ var variants = map[string][]map[string]string{
 // kernels are those that a method with kernels is tried with, beside its own.
 var kernels = []string{"rbf:sigma=median", "rbf:sigma=knn10", "rbf:sigma=1e-3", "rbf:sigma=1e5", "poly:degree=3", "linear", "cosine", "exp:width=mean", "rbf:sigma=mean@cosine", "sigmoid"}
 
-// drawConfig draws parameters and kernel of a method; few neighbours for few points.
+// drawConfig draws parameters and kernel of a method; few neighbors for few points.
 func drawConfig(rng *rand.Rand, m catalog.Method, p ordeal) catalog.Config {
 	c := catalog.Config{Seed: rng.Uint64(), Params: map[string]string{}}
 	if list := variants[m.Name]; len(list) > 0 && rng.IntN(2) == 0 {

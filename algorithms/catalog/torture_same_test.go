@@ -17,7 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// precise are parameters with which methods that end at a tolerance find the optimum to many digits.
+// precise are parameters with which methods that end at a tolerance find the optimum to many
+// digits.
 var precise = map[string]map[string]string{
 	"npkl":  {"tol": "1e-10", "max_iter": "100000"},
 	"gml":   {"tol": "1e-10", "max_iter": "100000"},
@@ -50,7 +51,8 @@ func squared(t *testing.T, eng *engine.Engine, method catalog.Method, x *points.
 	return blas.Matrix{Rows: x.N, Cols: x.N, Stride: x.N, Data: d}
 }
 
-// changes of points that leave distances as they are, up to a factor, which may change learned ones by a factor.
+// changes of points that leave distances as they are, up to a factor, which may change learned ones
+// by a factor.
 var changes = []struct {
 	name   string
 	scales bool
@@ -67,9 +69,9 @@ var changes = []struct {
 	{"times 2^-100", true, each(func(_, _ int, v float64) float64 { return math.Ldexp(v, -100) })},
 }
 
-// What is no change of the problem is none of the answer: points that are moved, turned or in other units have the learned
-// distances they had, or a multiple of them. The ridge of llma is relative to the mean variance of unknowns of different units,
-// so that it is left out of the last.
+// What is no change of the problem is none of the answer: points that are moved, turned or in other
+// units have the learned distances they had, or a multiple of them. The ridge of llma is relative
+// to the mean variance of unknowns of different units, so that it is left out of the last.
 func TestMethodsFollowThePoints(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, labels := blobs(30, 3, 12)
@@ -125,8 +127,8 @@ func TestMethodsDoNotSeeTheOrderOfPoints(t *testing.T) {
 	}
 }
 
-// apart returns the largest difference, relative to the largest value; of vectors of the same sum, if they may differ by
-// a factor.
+// apart returns the largest difference, relative to the largest value; of vectors of the same sum,
+// if they may differ by a factor.
 func apart(want, got []float64, factor bool) float64 {
 	size, sums, off := 0.0, [2]float64{}, 0.0
 	for k, v := range want {

@@ -30,8 +30,8 @@ func more(t testing.TB) int {
 	return n
 }
 
-// What breaks other implementations breaks no method: each of the named inputs gives a model that keeps its contract, or an
-// error of the input that says what to change.
+// What breaks other implementations breaks no method: each of the named inputs gives a model that
+// keeps its contract, or an error of the input that says what to change.
 func TestTortureNamed(t *testing.T) {
 	eng, cases := enginetest.New(t, 1), named(t)
 	for _, method := range race.Part(catalogtest.Methods()) {
@@ -54,8 +54,8 @@ func TestTortureNamed(t *testing.T) {
 	}
 }
 
-// The same of inputs that are drawn: any place of the points, what can be done to them, kinds of points and links, with any of
-// the method's algorithms.
+// The same of inputs that are drawn: any place of the points, what can be done to them, kinds of
+// points and links, with any of the method's algorithms.
 func TestTortureDrawn(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	for _, method := range race.Part(catalogtest.Methods()) {

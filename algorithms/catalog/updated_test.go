@@ -72,7 +72,8 @@ func wantClose(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestGoldenLinks: models of files that were written before all Linkers kept what more links start from say so; npkl's always did.
+// TestGoldenLinks: models of files that were written before all Linkers kept what more links start
+// from say so; npkl's always did.
 func TestGoldenLinks(t *testing.T) {
 	d, _ := training(t)
 	more, err := links.SampleByCount(d.Labels, 2, 2, 9)

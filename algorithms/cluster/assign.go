@@ -31,9 +31,9 @@ func slack(d int, xNorm, cNorm float64) float64 {
 
 // assignRows assigns the rows [lo, hi) and returns how many labels changed.
 //
-// A row is skipped when its own centre is closer than the lower bound of all others
+// A row is skipped when its own center is closer than the lower bound of all others
 // (Hamerly 2010): then its label cannot change. The rest is gathered and multiplied with
-// the centres. dist is up to date afterwards for all rows.
+// the centers. dist is up to date afterwards for all rows.
 func (r *start) assignRows(lo, hi int, first bool) (changed int) {
 	var space [assignBlock]int // of the stack: there are many blocks
 	active := space[:0]
@@ -73,8 +73,8 @@ func (r *start) assignRows(lo, hi int, first bool) (changed int) {
 	return changed
 }
 
-// nearest returns the centre closest to row i, ties to the lower number, and sets the
-// row's distance and bound. dots holds x_i'c for every centre.
+// nearest returns the center closest to row i, ties to the lower number, and sets the
+// row's distance and bound. dots holds x_i'c for every center.
 func (r *start) nearest(i int, dots []float64, maxNorm float64) int {
 	arg, dist, bound := nearestCenter(r.s.x.Row(i), dots, r.s.norm[i], r.centers, r.norm, maxNorm)
 	r.dist[i] = dist
@@ -82,8 +82,9 @@ func (r *start) nearest(i int, dots []float64, maxNorm float64) int {
 	return arg
 }
 
-// nearestCenter returns the centre closest to x, ties to the lower number, its squared distance by the direct sum, and
-// a lower bound of the squared distances of the others. dots holds x'c for every centre, xNorm and norm are squared norms.
+// nearestCenter returns the center closest to x, ties to the lower number, its squared distance by
+// the direct sum, and a lower bound of the squared distances of the others. dots holds x'c for
+// every center, xNorm and norm are squared norms.
 func nearestCenter(x, dots []float64, xNorm float64, centers blas.Matrix, norm []float64, maxNorm float64) (arg int, dist, bound float64) {
 	best, second := math.Inf(1), math.Inf(1)
 	for c, dot := range dots {
@@ -101,7 +102,7 @@ func nearestCenter(x, dots []float64, xNorm float64, centers blas.Matrix, norm [
 	return arg, points.SquaredDistance(x, centers.Row(arg)), max(0, others+xNorm-tolerance)
 }
 
-// nearestDirect decides among the centres whose expanded distance (less |x|^2) is at most
+// nearestDirect decides among the centers whose expanded distance (less |x|^2) is at most
 // limit by direct sums.
 func nearestDirect(x, dots []float64, limit float64, centers blas.Matrix, norm []float64) int {
 	best, arg := math.Inf(1), 0
@@ -117,7 +118,7 @@ func nearestDirect(x, dots []float64, limit float64, centers blas.Matrix, norm [
 }
 
 // distanceTable fills dst (rows of [lo, hi) x K) with weighted squared distances to the
-// centres, by direct sums.
+// centers, by direct sums.
 func (r *start) distanceTable(lo, hi int, dst blas.Matrix) error {
 	return loop(r.ctx, r.eng, r.parallel, hi-lo, assignBlock, func(a, b int) error {
 		for v := a; v < b; v++ {
@@ -130,15 +131,16 @@ func (r *start) distanceTable(lo, hi int, dst blas.Matrix) error {
 	})
 }
 
-// Assigner gives rows to the nearest of fixed centres, a block of rows at a time. It is immutable, and safe for concurrent use.
+// Assigner gives rows to the nearest of fixed centers, a block of rows at a time. It is immutable,
+// and safe for concurrent use.
 type Assigner struct {
 	centers blas.Matrix // K x d, less shift
 	norm    []float64   // their squared norms
 	shift   []float64   // what is subtracted from rows, so that they are near the origin
 }
 
-// NewAssigner returns the assigner to the rows of centers (K x d), which are copied. A value that is not finite is a
-// *fault.DataError, no centre a *fault.ShapeError.
+// NewAssigner returns the assigner to the rows of centers (K x d), which are copied. A value that
+// is not finite is a *fault.DataError, no center a *fault.ShapeError.
 func NewAssigner(centers blas.Matrix) (*Assigner, error) {
 	if centers.Rows < 1 || centers.Cols < 1 {
 		return nil, &fault.ShapeError{What: "number of centres", Got: centers.Rows, Want: "at least 1, of at least one value"}
@@ -150,24 +152,25 @@ func NewAssigner(centers blas.Matrix) (*Assigner, error) {
 	return newAssigner(moved(centers, shift), shift), nil
 }
 
-// newAssigner returns an assigner to centres that are less shift already.
+// newAssigner returns an assigner to centers that are less shift already.
 func newAssigner(centers blas.Matrix, shift []float64) *Assigner {
 	a := &Assigner{centers: centers, norm: make([]float64, centers.Rows), shift: shift}
 	a.prepare()
 	return a
 }
 
-// prepare must follow a change of the centres.
+// prepare must follow a change of the centers.
 func (a *Assigner) prepare() { setNorms(a.norm, a.centers) }
 
-// Centers returns the centres, K x d.
+// Centers returns the centers, K x d.
 func (a *Assigner) Centers() blas.Matrix { return movedBack(a.centers, a.shift) }
 
-// Assign writes the number of the nearest centre of every row of x (n x d) into labels, ties to the lower number, and its
-// squared distance into distances. Both have length n. A row's outcome has the same bits whatever rows are beside it.
+// Assign writes the number of the nearest center of every row of x (n x d) into labels, ties to the
+// lower number, and its squared distance into distances. Both have length n. A row's outcome has
+// the same bits whatever rows are beside it.
 //
-// Errors: *fault.ShapeError, *fault.DataError (a value that is not finite, or whose distances overflow), ctx.Err(), wrapped.
-// Cost: 2ndK flops. Memory: a copy of x.
+// Errors: *fault.ShapeError, *fault.DataError (a value that is not finite, or whose distances
+// overflow), ctx.Err(), wrapped. Cost: 2ndK flops. Memory: a copy of x.
 func (a *Assigner) Assign(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []int, distances []float64) error {
 	if x.Cols != a.centers.Cols {
 		return columnsError(x.Cols, a.centers.Cols)
@@ -204,7 +207,8 @@ func (a *Assigner) assign(ctx context.Context, eng *engine.Engine, rows blas.Mat
 	return nil
 }
 
-// checkDistances reports the first row of x, numbered from first, that is too far from all centres, or nowhere.
+// checkDistances reports the first row of x, numbered from first, that is too far from all centers,
+// or nowhere.
 func checkDistances(x blas.Matrix, distances []float64, first int) error {
 	for i, v := range distances {
 		if v-v == 0 {

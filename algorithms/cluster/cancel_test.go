@@ -15,8 +15,9 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// TestStoppedAnywhere: all ways to cluster end with the context's error wherever they look at it and at whichever report
-// a listener cancels, hand a listener's panic to their caller, and find the same clusters afterwards.
+// TestStoppedAnywhere: all ways to cluster end with the context's error wherever they look at it
+// and at whichever report a listener cancels, hand a listener's panic to their caller, and find the
+// same clusters afterwards.
 func TestStoppedAnywhere(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	eng := enginetest.New(t, 2)

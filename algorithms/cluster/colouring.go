@@ -2,58 +2,58 @@ package cluster
 
 import "context"
 
-// colouring is a proper colouring in the making: the assignment of the vertices of a
+// coloring is a proper coloring in the making: the assignment of the vertices of a
 // conflict graph to clusters, with the cost of each choice.
-type colouring struct {
-	g      *conflictGraph
-	cost   []float64 // cost[v*k+c] of colour c for vertex v
-	colour []int     // -1 while not coloured
-	near   []int     // near[v*k+c]: neighbours of v of colour c
+type coloring struct {
+	g     *conflictGraph
+	cost  []float64 // cost[v*k+c] of color c for vertex v
+	color []int     // -1 while not colored
+	near  []int     // near[v*k+c]: neighbors of v of color c
 
 	chain []int // of follow
 	mark  []int // the last visit of each vertex
 	visit int
 }
 
-func newColouring(g *conflictGraph, cost []float64) *colouring {
-	c := &colouring{
-		g: g, cost: cost, colour: make([]int, g.len()),
+func newColoring(g *conflictGraph, cost []float64) *coloring {
+	c := &coloring{
+		g: g, cost: cost, color: make([]int, g.len()),
 		near: make([]int, g.len()*g.k), mark: make([]int, g.len()),
 	}
 	c.clear()
 	return c
 }
 
-func (c *colouring) clear() {
+func (c *coloring) clear() {
 	clear(c.near)
-	for v := range c.colour {
-		c.colour[v] = -1
+	for v := range c.color {
+		c.color[v] = -1
 	}
 }
 
-// set paints v, which may have a colour already.
-func (c *colouring) set(v, colour int) {
-	old := c.colour[v]
-	c.colour[v] = colour
+// set paints v, which may have a color already.
+func (c *coloring) set(v, color int) {
+	old := c.color[v]
+	c.color[v] = color
 	for _, u := range c.g.adj[v] {
 		if old >= 0 {
 			c.near[u*c.g.k+old]--
 		}
-		c.near[u*c.g.k+colour]++
+		c.near[u*c.g.k+color]++
 	}
 }
 
-func (c *colouring) total() float64 {
+func (c *coloring) total() float64 {
 	sum := 0.0
-	for v, k := range c.colour {
+	for v, k := range c.color {
 		sum += c.cost[v*c.g.k+k]
 	}
 	return sum
 }
 
-// cheapest paints v with the cheapest colour (ties: the lower) that no neighbour has, and
+// cheapest paints v with the cheapest color (ties: the lower) that no neighbor has, and
 // reports whether there was one.
-func (c *colouring) cheapest(v int) bool {
+func (c *coloring) cheapest(v int) bool {
 	best := -1
 	for k := range c.g.k {
 		if c.near[v*c.g.k+k] == 0 && (best < 0 || c.cost[v*c.g.k+k] < c.cost[v*c.g.k+best]) {
@@ -66,10 +66,10 @@ func (c *colouring) cheapest(v int) bool {
 	return best >= 0
 }
 
-// construct colours all vertices anew: the greedy pass of COP-KMeans in the given order
+// construct colors all vertices anew: the greedy pass of COP-KMeans in the given order
 // and, where that meets a dead end, a search of the cores. It always succeeds, given the
-// base colouring of the graph.
-func (c *colouring) construct(ctx context.Context, order []int) error {
+// base coloring of the graph.
+func (c *coloring) construct(ctx context.Context, order []int) error {
 	c.clear()
 	for _, v := range order {
 		if !c.cheapest(v) {
@@ -79,9 +79,9 @@ func (c *colouring) construct(ctx context.Context, order []int) error {
 	return nil
 }
 
-// rescue colours the cores by search, cheapest colours first, or failing that by the base
-// colouring, and the peeled vertices greedily in the order that cannot fail.
-func (c *colouring) rescue(ctx context.Context, order []int) error {
+// rescue colors the cores by search, cheapest colors first, or failing that by the base
+// coloring, and the peeled vertices greedily in the order that cannot fail.
+func (c *coloring) rescue(ctx context.Context, order []int) error {
 	c.clear()
 	rank := make([]int, len(order))
 	for i, v := range order {
@@ -105,23 +105,23 @@ func (c *colouring) rescue(ctx context.Context, order []int) error {
 	return nil
 }
 
-// useBase paints a core with the base colouring, its classes given to the colours one after
+// useBase paints a core with the base coloring, its classes given to the colors one after
 // another, cheapest first.
-func (c *colouring) useBase(core []int) {
+func (c *coloring) useBase(core []int) {
 	k := c.g.k
-	sum := make([]float64, k*k) // class x colour
+	sum := make([]float64, k*k) // class x color
 	for _, v := range core {
-		for colour := range k {
-			sum[c.g.base[v]*k+colour] += c.cost[v*k+colour]
+		for color := range k {
+			sum[c.g.base[v]*k+color] += c.cost[v*k+color]
 		}
 	}
 	taken := make([]bool, k)
 	image := make([]int, k)
 	for class := range k {
 		best := -1
-		for colour := range k {
-			if !taken[colour] && (best < 0 || sum[class*k+colour] < sum[class*k+best]) {
-				best = colour
+		for color := range k {
+			if !taken[color] && (best < 0 || sum[class*k+color] < sum[class*k+best]) {
+				best = color
 			}
 		}
 		taken[best], image[class] = true, best
@@ -132,11 +132,11 @@ func (c *colouring) useBase(core []int) {
 }
 
 // improve lowers the cost by exchanges until none is left that does: for each pair of
-// colours, every connected chain of vertices of the two (a Kempe chain) swaps colours if
-// that lowers the sum. A vertex without neighbours of the other colour is a chain by itself:
-// a single move. The colouring stays proper. It reports whether anything changed.
+// colors, every connected chain of vertices of the two (a Kempe chain) swaps colors if
+// that lowers the sum. A vertex without neighbors of the other color is a chain by itself:
+// a single move. The coloring stays proper. It reports whether anything changed.
 // Cost of a sweep over all pairs: O(K (K vertices + edges)).
-func (c *colouring) improve(ctx context.Context) (changed bool, err error) {
+func (c *coloring) improve(ctx context.Context) (changed bool, err error) {
 	for again := true; again; {
 		again = false
 		for a := range c.g.k {
@@ -153,18 +153,18 @@ func (c *colouring) improve(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// improvePair swaps the colours a and b on every chain where that pays.
-func (c *colouring) improvePair(a, b int) (changed bool) {
+// improvePair swaps the colors a and b on every chain where that pays.
+func (c *coloring) improvePair(a, b int) (changed bool) {
 	k := c.g.k
 	c.visit++
-	for v, colour := range c.colour {
-		if (colour != a && colour != b) || c.mark[v] == c.visit {
+	for v, color := range c.color {
+		if (color != a && color != b) || c.mark[v] == c.visit {
 			continue
 		}
 		c.follow(v, a+b)
 		gain, size := 0.0, 0.0
 		for _, u := range c.chain {
-			own, other := c.cost[u*k+c.colour[u]], c.cost[u*k+a+b-c.colour[u]]
+			own, other := c.cost[u*k+c.color[u]], c.cost[u*k+a+b-c.color[u]]
 			gain += own - other
 			size += own + other
 		}
@@ -174,25 +174,25 @@ func (c *colouring) improvePair(a, b int) (changed bool) {
 		}
 		changed = true
 		for _, u := range c.chain {
-			c.set(u, a+b-c.colour[u])
+			c.set(u, a+b-c.color[u])
 		}
 	}
 	return changed
 }
 
-// follow fills chain with the vertices connected to v through vertices of v's colour and of
+// follow fills chain with the vertices connected to v through vertices of v's color and of
 // the other one, sum being the sum of the two, and marks them.
-func (c *colouring) follow(v, sum int) {
+func (c *coloring) follow(v, sum int) {
 	c.chain = append(c.chain[:0], v)
 	c.mark[v] = c.visit
 	for head := 0; head < len(c.chain); head++ {
 		u := c.chain[head]
-		left := c.near[u*c.g.k+sum-c.colour[u]]
+		left := c.near[u*c.g.k+sum-c.color[u]]
 		for _, w := range c.g.adj[u] {
 			if left == 0 {
 				break
 			}
-			if c.colour[w] != sum-c.colour[u] {
+			if c.color[w] != sum-c.color[u] {
 				continue
 			}
 			left--

@@ -9,24 +9,24 @@ import (
 
 // conflictGraph has a vertex for every must-link component that has cannot-links, and an
 // edge between two that exclude one another: an assignment to K clusters satisfies the
-// links when it is a proper colouring. Vertex v is row first+v of the sample, where first is
+// links when it is a proper coloring. Vertex v is row first+v of the sample, where first is
 // the number of other components. It is immutable once built.
 type conflictGraph struct {
 	k   int
-	adj [][]int // neighbours of each vertex, ascending, each once
-	// peeled holds the vertices that fall away when those with fewer than k neighbours are
-	// removed again and again; coloured in reverse order they always find a free colour.
+	adj [][]int // neighbors of each vertex, ascending, each once
+	// peeled holds the vertices that fall away when those with fewer than k neighbors are
+	// removed again and again; colored in reverse order they always find a free color.
 	peeled []int
 	// cores are the connected components of what is left, each ascending.
 	cores [][]int
-	// base is a proper colouring of the cores (-1 elsewhere).
+	// base is a proper coloring of the cores (-1 elsewhere).
 	base []int
 }
 
 func (g *conflictGraph) len() int { return len(g.adj) }
 
 // newConflictGraph builds the graph on n vertices from edges, which may repeat. The base
-// colouring is still missing; see solve.
+// coloring is still missing; see solve.
 func newConflictGraph(n, k int, edges [][2]int) *conflictGraph {
 	g := &conflictGraph{k: k, adj: make([][]int, n)}
 	for _, e := range edges {
@@ -79,18 +79,18 @@ func (g *conflictGraph) split() {
 	}
 }
 
-// failure says which vertices have no proper colouring, or that the search was given up.
+// failure says which vertices have no proper coloring, or that the search was given up.
 type failure struct {
 	vertices  []int
 	proven    bool
 	exclusive bool // the vertices are a clique
 }
 
-// solve finds the base colouring, core by core. It returns the first core's failure, or an
+// solve finds the base coloring, core by core. It returns the first core's failure, or an
 // error when ctx is done.
 //
-// Graph colouring is NP-complete; an exhaustive search with a fixed budget decides small
-// and easy cores (all with k = 2). Beyond it a local search may still find a colouring, but
+// Graph coloring is NP-complete; an exhaustive search with a fixed budget decides small
+// and easy cores (all with k = 2). Beyond it a local search may still find a coloring, but
 // a failure is not proven.
 func (g *conflictGraph) solve(ctx context.Context) (*failure, error) {
 	g.base = make([]int, g.len())
@@ -102,7 +102,7 @@ func (g *conflictGraph) solve(ctx context.Context) (*failure, error) {
 		if clique := g.greedyClique(core); len(clique) > g.k {
 			return &failure{vertices: clique[:g.k+1], proven: true, exclusive: true}, nil
 		}
-		outcome, err := s.run(ctx, core, proofBudget(len(core)), func(v, colour int) { g.base[v] = colour })
+		outcome, err := s.run(ctx, core, proofBudget(len(core)), func(v, color int) { g.base[v] = color })
 		switch {
 		case err != nil:
 			return nil, err
@@ -128,7 +128,7 @@ func proofBudget(n int) int { return max(4*n, min(1<<20, (1<<28)/n)) }
 func tabuSteps(n int) int { return max(1000, min(1<<18, (1<<28)/n)) }
 
 // greedyClique returns a clique of the core: the largest of those that grow from each
-// vertex by adding neighbours in order of falling degree. Exact colouring finds what it
+// vertex by adding neighbors in order of falling degree. Exact coloring finds what it
 // misses; a clique is the plainest explanation.
 func (g *conflictGraph) greedyClique(core []int) []int {
 	order := slices.Clone(core)
@@ -165,7 +165,7 @@ func (g *conflictGraph) joinsAll(u int, clique []int) bool {
 	return true
 }
 
-// smaller removes vertices from a core without proper colouring as long as the rest
+// smaller removes vertices from a core without proper coloring as long as the rest
 // provably has none, so that the message names few links. Large cores are left whole.
 func (g *conflictGraph) smaller(ctx context.Context, s *search, core []int) (*failure, error) {
 	const largest, budget = 300, 20_000

@@ -15,25 +15,25 @@ import (
 // Constrained partitions the rows of x (n x d) into p.K clusters so that every link of l
 // holds: must-linked rows share a cluster, cannot-linked rows do not. l nil means no links.
 //
-// Every must-link component moves as one block to the centre that minimises its summed
+// Every must-link component moves as one block to the center that minimizes its summed
 // squared distance. That sum is |B| |mean - c|^2 + a constant, so the method is k-means on
 // block means with weights |B|, starts included, and Inertia is that of the rows.
 //
 // Blocks with cannot-links are first assigned in an order drawn for each start, each to the
-// nearest centre that no block excluded by it has taken (COP-KMeans). Where that pass meets
+// nearest center that no block excluded by it has taken (COP-KMeans). Where that pass meets
 // a dead end, a depth first search in DSATUR order with backtracking takes its place. Later
 // assignments only improve on the standing one, by exchanging chains of blocks between two
 // clusters; when none helps, a fresh pass in a fresh order is tried. The inertia decreases
 // monotonically, with and without cannot-links; a converged result with cannot-links is
 // optimal with respect to those moves, not to all assignments. With must-links only, every
-// block is at its nearest centre.
+// block is at its nearest center.
 //
 // Weights and bounds of links are not used.
 //
 // Errors: those of [KMeans]; *fault.ShapeError when l is not for n points; *fault.ParamError
 // when K exceeds the number of must-link components; *[InfeasibleError] (errors.Is
 // [ErrInfeasible]) when the links cannot be satisfied with K clusters, or no way was found.
-// Whether they can be is a graph colouring problem; it is decided exactly for two clusters
+// Whether they can be is a graph coloring problem; it is decided exactly for two clusters
 // and whenever the part of the links where every block has K or more exclusions is small or
 // easy, and Proven says so.
 // Cost: as KMeans, and an iteration takes O(K (K blocks + exclusions)) for cannot-links, a
@@ -120,7 +120,7 @@ func (b *blocks) check(k int) error {
 	return &fault.ParamError{Param: "number of clusters", Value: k, Want: fmt.Sprintf("at most the number of groups that the must-links leave, %d", b.len())}
 }
 
-// conflictGraph returns the graph of cannot-links between blocks with its base colouring,
+// conflictGraph returns the graph of cannot-links between blocks with its base coloring,
 // nil if there are none.
 func (b *blocks) conflictGraph(ctx context.Context, l *links.Set, k int) (*conflictGraph, error) {
 	var conflict *links.ConflictError
@@ -197,11 +197,11 @@ func (r *start) assignConstrained(free int, first bool) (changed int, err error)
 	if err := r.distanceTable(free, free+n, cost); err != nil {
 		return 0, err
 	}
-	now, err := r.colour(cost.Data[:n*r.p.K], r.labels[free:], first)
+	now, err := r.color(cost.Data[:n*r.p.K], r.labels[free:], first)
 	if err != nil {
 		return 0, err
 	}
-	for v, c := range now.colour {
+	for v, c := range now.color {
 		if first || r.labels[free+v] != c {
 			changed++
 		}
@@ -211,11 +211,11 @@ func (r *start) assignConstrained(free int, first bool) (changed int, err error)
 	return changed, nil
 }
 
-// colour returns the next assignment for the given costs. The first is constructed; later
+// color returns the next assignment for the given costs. The first is constructed; later
 // ones improve on the standing labels, or are constructed afresh if that is better when no
 // exchange helps.
-func (r *start) colour(cost []float64, labels []int, first bool) (*colouring, error) {
-	now := newColouring(r.conflict, cost)
+func (r *start) color(cost []float64, labels []int, first bool) (*coloring, error) {
+	now := newColoring(r.conflict, cost)
 	order := r.rng.Perm(r.conflict.len())
 	if !first {
 		for v, c := range labels {
@@ -226,7 +226,7 @@ func (r *start) colour(cost []float64, labels []int, first bool) (*colouring, er
 			return now, err
 		}
 	}
-	fresh := newColouring(r.conflict, cost)
+	fresh := newColoring(r.conflict, cost)
 	if err := fresh.construct(r.ctx, order); err != nil {
 		return nil, err
 	}

@@ -162,8 +162,8 @@ func TestConstrainedOptimumOfFewPoints(t *testing.T) {
 	}
 }
 
-// TestMustLinksMoveAsBlocks checks the rule: every component sits at the centre that
-// minimises its summed squared distance, and centres are means of points.
+// TestMustLinksMoveAsBlocks checks the rule: every component sits at the center that
+// minimizes its summed squared distance, and centers are means of points.
 func TestMustLinksMoveAsBlocks(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
@@ -183,7 +183,7 @@ func TestMustLinksMoveAsBlocks(t *testing.T) {
 		if !satisfies(r.Labels, set.Must()) {
 			t.Fatal("a must-link is broken")
 		}
-		cost := map[[2]int]float64{} // component, centre
+		cost := map[[2]int]float64{} // component, center
 		for i, b := range set.Components() {
 			for c := range k {
 				cost[[2]int{b, c}] += enginetest.SquaredDistance(x.Row(i), r.Centers.Row(c))
@@ -332,7 +332,7 @@ func greedyFails(t *testing.T, l *links.Set, k int, seed uint64) bool {
 	for i := range cost {
 		cost[i] = rng.Float64()
 	}
-	c := newColouring(g, cost)
+	c := newColoring(g, cost)
 	for _, v := range rng.Perm(g.len()) {
 		if !c.cheapest(v) {
 			return true
@@ -356,7 +356,7 @@ func TestInfeasibleMessages(t *testing.T) {
 		{"five-cycle with two clusters", "c0-1 c1-2 c2-3 c3-4 c0-4 c4-5", 2, []int{0, 1, 2, 3, 4}, false, []string{"use more clusters"}},
 		{"clique of blocks", "m0-7 c7-1 c1-2 c0-2", 2, []int{0, 1, 2}, true, []string{"rows 0, 1, 2", "1-7"}},
 		{"five-cycle with an even cycle at its side", "c0-1 c1-2 c2-3 c3-4 c0-4 c4-5 c5-6 c6-7 c4-7", 2, []int{0, 1, 2, 3, 4}, false, []string{"use more clusters"}},
-		// The wheel W5 needs four colours without a clique of four.
+		// The wheel W5 needs four colors without a clique of four.
 		{"wheel with three clusters", "c0-1 c1-2 c2-3 c3-4 c0-4 c5-0 c5-1 c5-2 c5-3 c5-4", 3, []int{0, 1, 2, 3, 4, 5}, false, []string{"use more clusters"}},
 	} {
 		_, err := Constrained(context.Background(), eng, blobs(1, 8, 2, 2, 1), mustSet(t, 8, pairs(tt.links)), Params{K: tt.k})
@@ -380,7 +380,7 @@ func TestInfeasibleMessages(t *testing.T) {
 
 // TestSearchGivesUp: a graph too hard for the budget is reported as not proven.
 func TestSearchGivesUp(t *testing.T) {
-	// Mycielski's graph of order 6: no triangle, 47 vertices, six colours needed.
+	// Mycielski's graph of order 6: no triangle, 47 vertices, six colors needed.
 	edges, n := [][2]int{{0, 1}}, 2
 	for range 4 {
 		for _, e := range append([][2]int(nil), edges...) {
@@ -398,7 +398,7 @@ func TestSearchGivesUp(t *testing.T) {
 	if got, err := s.run(context.Background(), all, 1000, nothing); got != givenUp || err != nil {
 		t.Errorf("1000 nodes: %v, %v", got, err)
 	}
-	// The same search object recovers, and six colours do.
+	// The same search object recovers, and six colors do.
 	g6 := newConflictGraph(n, 6, edges)
 	if fail, err := g6.solve(context.Background()); fail != nil || err != nil {
 		t.Errorf("six colours: %+v, %v", fail, err)
@@ -421,7 +421,7 @@ func TestSearchGivesUp(t *testing.T) {
 	}
 }
 
-// TestRescueFallsBackToTheBase drives the colouring through all its ways of construction.
+// TestRescueFallsBackToTheBase drives the coloring through all its ways of construction.
 func TestRescueFallsBackToTheBase(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 14).Draw(t, "n")
@@ -429,7 +429,7 @@ func TestRescueFallsBackToTheBase(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "rng"), 0))
 		var edges [][2]int
 		for range rapid.IntRange(0, 3*n).Draw(t, "edges") {
-			if i, j := rng.IntN(n), rng.IntN(n); i%k != j%k { // i mod k is a proper colouring
+			if i, j := rng.IntN(n), rng.IntN(n); i%k != j%k { // i mod k is a proper coloring
 				edges = append(edges, [2]int{i, j})
 			}
 		}
@@ -442,16 +442,16 @@ func TestRescueFallsBackToTheBase(t *testing.T) {
 			cost[i] = rng.Float64()
 		}
 		order := rng.Perm(n)
-		proper := func(c *colouring, how string) {
+		proper := func(c *coloring, how string) {
 			for v, near := range g.adj {
 				for _, u := range near {
-					if c.colour[v] == c.colour[u] || c.colour[v] < 0 {
-						t.Fatalf("%s: neighbours %d and %d have colours %d and %d", how, v, u, c.colour[v], c.colour[u])
+					if c.color[v] == c.color[u] || c.color[v] < 0 {
+						t.Fatalf("%s: neighbours %d and %d have colours %d and %d", how, v, u, c.color[v], c.color[u])
 					}
 				}
 			}
 		}
-		c := newColouring(g, cost)
+		c := newColoring(g, cost)
 		if err := c.construct(context.Background(), order); err != nil {
 			t.Fatal(err)
 		}
@@ -478,14 +478,14 @@ func TestRescueFallsBackToTheBase(t *testing.T) {
 		if c.total() > before {
 			t.Fatalf("improve raises the cost from %g to %g", before, c.total())
 		}
-		// With two colours exchanges are exact: every component is in its better colouring.
+		// With two colors exchanges are exact: every component is in its better coloring.
 		if k == 2 {
 			best := 0.0
 			allComponents(g, func(members []int) {
 				own, other := 0.0, 0.0
 				for _, v := range members {
-					own += cost[v*2+c.colour[v]]
-					other += cost[v*2+1-c.colour[v]]
+					own += cost[v*2+c.color[v]]
+					other += cost[v*2+1-c.color[v]]
 				}
 				best += min(own, other)
 			})
@@ -548,7 +548,7 @@ func TestConstrainedShapes(t *testing.T) {
 	}
 }
 
-// TestTabuSearch: planted colourings in the range where DSATUR drowns are found, and no
+// TestTabuSearch: planted colorings in the range where DSATUR drowns are found, and no
 // improper one is ever reported.
 func TestTabuSearch(t *testing.T) {
 	for _, tt := range []struct{ n, k, edges int }{{300, 5, 1500}, {400, 7, 3200}, {60, 3, 130}} {
@@ -579,7 +579,7 @@ func TestTabuSearch(t *testing.T) {
 			}
 		}
 	}
-	// A clique of four has no three-colouring.
+	// A clique of four has no three-coloring.
 	g := newConflictGraph(4, 3, [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}})
 	if ok, err := tabuSearch(context.Background(), g, g.cores[0], 500, make([]int, 4)); ok || err != nil {
 		t.Errorf("three colours for a clique of four: %v, %v", ok, err)
@@ -595,14 +595,14 @@ func TestFreshPassEscapes(t *testing.T) {
 	}
 	cost := []float64{1, 0, 10, 10, 1, 0, 0, 10, 1}
 	r := &start{ctx: context.Background(), conflict: g, rng: rand.New(rand.NewPCG(1, 1))}
-	got, err := r.colour(cost, []int{0, 1, 2}, false)
-	if err != nil || !equalInts(got.colour, []int{1, 2, 0}) {
-		t.Errorf("colours %v (%v), want 1 2 0", got.colour, err)
+	got, err := r.color(cost, []int{0, 1, 2}, false)
+	if err != nil || !equalInts(got.color, []int{1, 2, 0}) {
+		t.Errorf("colours %v (%v), want 1 2 0", got.color, err)
 	}
 }
 
-// TestBaseTakesTheCheaperImage: on a four-cycle the two classes of the base colouring are
-// given to the two colours the cheaper way round.
+// TestBaseTakesTheCheaperImage: on a four-cycle the two classes of the base coloring are
+// given to the two colors the cheaper way round.
 func TestBaseTakesTheCheaperImage(t *testing.T) {
 	g := newConflictGraph(4, 2, [][2]int{{0, 1}, {1, 2}, {2, 3}, {0, 3}})
 	if fail, err := g.solve(context.Background()); fail != nil || err != nil {
@@ -613,10 +613,10 @@ func TestBaseTakesTheCheaperImage(t *testing.T) {
 		for v, c := range want {
 			cost[2*v+1-c] = 1
 		}
-		c := newColouring(g, cost)
+		c := newColoring(g, cost)
 		c.useBase(g.cores[0])
-		if !equalInts(c.colour, want) {
-			t.Errorf("colours %v, want %v", c.colour, want)
+		if !equalInts(c.color, want) {
+			t.Errorf("colours %v, want %v", c.color, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // given their Gram matrix k, so that must-linked objects share a cluster. l nil means no
 // links; cannot-links are refused.
 //
-// Every must-link component B moves as one block to the cluster that minimises the summed
+// Every must-link component B moves as one block to the cluster that minimizes the summed
 // squared distance of its objects to the cluster's mean, which is |B| |mean_B - mean_c|^2 + a
 // constant. So the method is weighted kernel k-means on the block means, whose Gram matrix is
 // the block averages of k, with weights |B|, starts included; Inertia is that of the objects.

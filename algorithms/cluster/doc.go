@@ -4,19 +4,19 @@
 //
 // All of them run Lloyd's iteration from several seeded starts and keep the best:
 //
-//   - [KMeans] minimises the sum of squared distances of points to the centres of their
+//   - [KMeans] minimizes the sum of squared distances of points to the centers of their
 //     clusters, from k-means++ starts (Arthur & Vassilvitskii 2007).
 //   - [Constrained] does so subject to links. Every must-link component moves as one block to
-//     the centre that minimises its summed squared distance; cannot-links are kept as in
+//     the center that minimizes its summed squared distance; cannot-links are kept as in
 //     COP-KMeans (Wagstaff et al. 2001), but where its greedy pass fails a search takes over,
 //     and the assignment is improved by exchanging chains of blocks between two clusters.
 //   - [Kernel] is kernel k-means (Dhillon, Guan & Kulis 2004): k-means in the feature space,
 //     known by inner products only. [ConstrainedKernel] does so with must-link components as
 //     blocks.
 //
-// Rows that memory does not hold come as a sequence of blocks: [KMeansStream] is k-means in several passes over them, with
-// the bits of [KMeans] from the same centres; [MiniBatch] (Sculley 2010) goes through them once. The [Assigner] of
-// their result gives rows to the centres, block by block.
+// Rows that memory does not hold come as a sequence of blocks: [KMeansStream] is k-means in several
+// passes over them, with the bits of [KMeans] from the same centers; [MiniBatch] (Sculley 2010)
+// goes through them once. The [Assigner] of their result gives rows to the centers, block by block.
 //
 // # Exactness and determinism
 //

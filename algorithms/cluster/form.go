@@ -66,8 +66,8 @@ func (r *penalized) plain() *form {
 	return r.place(f)
 }
 
-// farthest returns the largest squared distance of two rows, and which they are. Rows that are at most a and b from the
-// mean are at most a + b apart, so that few pairs are looked at.
+// farthest returns the largest squared distance of two rows, and which they are. Rows that are at
+// most a and b from the mean are at most a + b apart, so that few pairs are looked at.
 func farthest(t *asm.Table, y blas.Matrix) (float64, [2]int) {
 	mean := columnMeans(y)
 	out, order := make([]float64, y.Rows), make([]int, y.Rows)
@@ -92,7 +92,7 @@ func farthest(t *asm.Table, y blas.Matrix) (float64, [2]int) {
 	return best, pair
 }
 
-// learn replaces the metrics by those that minimise the objective for the partition.
+// learn replaces the metrics by those that minimize the objective for the partition.
 func (r *penalized) learn() error {
 	if r.p.Metric == MetricNone {
 		return nil
@@ -133,8 +133,8 @@ func difference(a, b []float64, root float64) []float64 {
 	return out
 }
 
-// form returns the metric of a cluster of so many points, -1 for all: the points' number times the inverse of the scatter
-// around the centres and of broken links.
+// form returns the metric of a cluster of so many points, -1 for all: the points' number times the
+// inverse of the scatter around the centers and of broken links.
 func (r *penalized) form(cluster, count int) (*form, error) {
 	var s scatterRows
 	for i, c := range r.labels {
@@ -185,7 +185,7 @@ func (s scatterRows) diagonal(d int, count, epsRel float64) *form {
 	f := &form{diagonal: make([]float64, d)}
 	eps := epsRel * trace / float64(d)
 	for c, v := range sums {
-		if v = max(0, v) + eps; v == 0 { // all points are in their centres
+		if v = max(0, v) + eps; v == 0 { // all points are in their centers
 			v = count
 		}
 		f.diagonal[c] = math.Sqrt(count / v)
@@ -213,7 +213,7 @@ func (s scatterRows) full(r *penalized, count float64) (*form, error) {
 		trace += max(0, sum.At(c, c))
 	}
 	eps := r.p.EpsRel * trace / float64(d)
-	if eps == 0 { // all points are in their centres
+	if eps == 0 { // all points are in their centers
 		eps = count
 	}
 	shifted := sum.Clone()

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// blobs returns n points around k centres on a lattice of spacing 2, s.d. sd.
+// blobs returns n points around k centers on a lattice of spacing 2, s.d. sd.
 func blobs(seed uint64, n, d, k int, sd float64) blas.Matrix {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x := blas.NewMatrix(n, d)

@@ -23,7 +23,7 @@ import (
 // The inertia decreases monotonically; where it would not (round-off, or a k that is not
 // positive semidefinite) the start ends with the better partition. Ties and empty clusters
 // are treated as in [KMeans]. Unlike there, distances come from differences of entries of
-// k: they carry an absolute error of order n u max|k|, so k should be centred when its rows
+// k: they carry an absolute error of order n u max|k|, so k should be centered when its rows
 // are nearly equal.
 //
 // Errors: *fault.ParamError, *fault.ShapeError (k not square), *fault.DataError (a value

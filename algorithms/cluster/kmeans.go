@@ -16,13 +16,14 @@ import (
 //
 // A cluster that loses all its points takes the point that contributes most to the inertia.
 // With Tol 0 a converged result is a fixed point: every point is in the cluster of the
-// nearest centre (ties: the lower number) and every centre is the mean of its cluster, to
+// nearest center (ties: the lower number) and every center is the mean of its cluster, to
 // rounding. x is not changed.
 //
-// Errors: *fault.ParamError (K, Restarts, MaxIter, Tol, Init), *fault.ShapeError (Start, Weights), *fault.DataError (a value
-// that is not finite, squares that overflow, a weight that is not positive), *fault.MemoryError, and ctx.Err(), wrapped.
-// Cost: an iteration takes at most 2ndK flops and, once most points are far from changing,
-// about 5nd; k-means++ takes 3ndK. Memory: a copy of x and about 4n values a worker.
+// Errors: *fault.ParamError (K, Restarts, MaxIter, Tol, Init), *fault.ShapeError (Start, Weights),
+// *fault.DataError (a value that is not finite, squares that overflow, a weight that is not
+// positive), *fault.MemoryError, and ctx.Err(), wrapped. Cost: an iteration takes at most 2ndK
+// flops and, once most points are far from changing, about 5nd; k-means++ takes 3ndK. Memory: a
+// copy of x and about 4n values a worker.
 func KMeans(ctx context.Context, eng *engine.Engine, x blas.Matrix, p Params) (*Result, error) {
 	weights := p.Weights
 	if err := checkWeights(weights, x.Rows); err != nil {
@@ -62,7 +63,8 @@ func checkMemory(eng *engine.Engine, what string, n, d int, p Params) error {
 	return eng.Check(fmt.Sprintf("%s of %d x %d values", what, n, d), clusterBytes(eng, n, d, p), "cluster a sample of the rows, or stream them")
 }
 
-// clusterBytes estimates what clustering n rows of d values takes: a copy of the rows and the vectors of the starts under way.
+// clusterBytes estimates what clustering n rows of d values takes: a copy of the rows and the
+// vectors of the starts under way.
 func clusterBytes(eng *engine.Engine, n, d int, p Params) int64 {
 	starts := int64(min(eng.Workers(), p.Restarts))
 	return engine.MatrixBytes(n, d+2) + starts*engine.MatrixBytes(n, 5) + int64(eng.Workers())*engine.MatrixBytes(p.K, d+assignBlock)

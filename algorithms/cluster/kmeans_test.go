@@ -21,7 +21,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naiveLloyd runs textbook iterations from given centres until no label changes. It has
+// naiveLloyd runs textbook iterations from given centers until no label changes. It has
 // no bounds, no multiplication and no refilling: usable when no cluster gets empty.
 func naiveLloyd(x, centers blas.Matrix) (labels []int, means blas.Matrix) {
 	k := centers.Rows
@@ -87,8 +87,8 @@ func TestLloydEqualsTheTextbook(t *testing.T) {
 	}
 }
 
-// checkFixedPoint checks that a converged result is one: nearest centres, lower number on
-// ties, centres are means, no empty cluster while there are enough distinct rows.
+// checkFixedPoint checks that a converged result is one: nearest centers, lower number on
+// ties, centers are means, no empty cluster while there are enough distinct rows.
 func checkFixedPoint(t failer, x blas.Matrix, k int, r *Result) {
 	t.Helper()
 	scale := 1e-300
@@ -349,8 +349,8 @@ func TestSlackBoundsTheError(t *testing.T) {
 	}
 }
 
-// TestAssignDecidesTies gives centres that are equal, equally far, or apart by one bit, and
-// compares with direct sums over all centres, lower number first.
+// TestAssignDecidesTies gives centers that are equal, equally far, or apart by one bit, and
+// compares with direct sums over all centers, lower number first.
 func TestAssignDecidesTies(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
@@ -387,7 +387,7 @@ func TestAssignDecidesTies(t *testing.T) {
 				if r.labels[i] != arg || r.dist[i] != best {
 					t.Fatalf("row %d: cluster %d at %g, want %d at %g", i, r.labels[i], r.dist[i], arg, best)
 				}
-				// The bound must hold for every other centre.
+				// The bound must hold for every other center.
 				for c := range k {
 					if v := points.SquaredDistance(s.x.Row(i), r.centers.Row(c)); c != arg && !(r.lower[i] <= math.Sqrt(v)) {
 						t.Fatalf("row %d: bound %g above the distance %g of centre %d", i, r.lower[i], math.Sqrt(v), c)
@@ -563,7 +563,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("%s: %v, want one that wraps context.Canceled", name, err)
 		}
 	}
-	// Cancelling from the progress callback stops between starts.
+	// Canceling from the progress callback stops between starts.
 	ctx, cancel = context.WithCancel(context.Background())
 	calls := 0
 	_, err := KMeans(ctx, enginetest.New(t, 1), x, Params{K: 2, Restarts: 50, Progress: func(algorithms.Progress) {

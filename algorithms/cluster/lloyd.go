@@ -13,10 +13,10 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// lloyd is Lloyd's iteration over rows that are not held. What a start keeps for every row, its label and its distance, is
-// found again in every pass; what it decides by them is decided by sums.
+// lloyd is Lloyd's iteration over rows that are not held. What a start keeps for every row, its
+// label and its distance, is found again in every pass; what it decides by them is decided by sums.
 type lloyd struct {
-	*Assigner // to the centres so far
+	*Assigner // to the centers so far
 	eng       *engine.Engine
 	p         StreamParams
 	rows      iter.Seq2[blas.Matrix, error]
@@ -48,7 +48,7 @@ func (l *lloyd) run(ctx context.Context) error {
 		if t, err = l.pass(ctx, nil, false); err != nil {
 			return err
 		}
-		// With equal sums the centres do not move any more: no label has changed, or as good as none.
+		// With equal sums the centers do not move any more: no label has changed, or as good as none.
 		if slices.Equal(t.sums.Data, last.sums.Data) || !(l.inertia < before-l.p.Tol*before) {
 			l.converged = true
 			return nil
@@ -62,7 +62,8 @@ func (l *lloyd) result() *StreamResult {
 		Iterations: l.iterations, Converged: l.converged}
 }
 
-// moveCenters sets every centre to the mean of its cluster, and leaves those of empty clusters where they are.
+// moveCenters sets every center to the mean of its cluster, and leaves those of empty clusters
+// where they are.
 func (l *lloyd) moveCenters(sums blas.Matrix) {
 	d := l.centers.Cols
 	for c := range l.centers.Rows {
@@ -77,8 +78,9 @@ func (l *lloyd) moveCenters(sums blas.Matrix) {
 	l.prepare()
 }
 
-// refill gives each empty cluster a row, as start.refill does, and returns the sums with these rows in their new clusters.
-// The row of the first is known from the pass before; a pass for each finds that of the next.
+// refill gives each empty cluster a row, as start.refill does, and returns the sums with these rows
+// in their new clusters. The row of the first is known from the pass before; a pass for each finds
+// that of the next.
 func (l *lloyd) refill(ctx context.Context, t *tally) (*tally, error) {
 	var taken []candidate
 	for {
@@ -99,8 +101,8 @@ func (l *lloyd) refill(ctx context.Context, t *tally) (*tally, error) {
 	}
 }
 
-// pass goes once through the rows and assigns them to the centres, but for the rows that are taken. Without these it sets the
-// inertia and the sizes.
+// pass goes once through the rows and assigns them to the centers, but for the rows that are taken.
+// Without these it sets the inertia and the sizes.
 func (l *lloyd) pass(ctx context.Context, taken []candidate, first bool) (*tally, error) {
 	t := newTally(l.n, l.centers.Rows, l.centers.Cols, taken)
 	t.measured = first
@@ -153,7 +155,7 @@ func resized[T any](s []T, n int) []T {
 // candidate is a row that an empty cluster may take.
 type candidate struct {
 	row      int
-	distance float64 // squared, to its centre, or to a row that another empty cluster took
+	distance float64 // squared, to its center, or to a row that another empty cluster took
 	cluster  int     // which it is in, or is given to
 	x        []float64
 }
@@ -214,7 +216,8 @@ func (t *tally) take(row int, x []float64, label *int, distance *float64) {
 	}
 }
 
-// addSums adds rows of one chunk. Each worker has clusters of its own, so that the order of the rows is that of the sums.
+// addSums adds rows of one chunk. Each worker has clusters of its own, so that the order of the
+// rows is that of the sums.
 func (t *tally) addSums(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []int) error {
 	const worthwhile, shares = 1 << 18, 8
 	group := t.part.Rows
@@ -251,8 +254,8 @@ func (t *tally) sizes() []int {
 	return sizes
 }
 
-// farthest returns the row that contributes most to the inertia out of a cluster that keeps another row, ties to the lower
-// row; its distance is 0 when there is none.
+// farthest returns the row that contributes most to the inertia out of a cluster that keeps another
+// row, ties to the lower row; its distance is 0 when there is none.
 func (t *tally) farthest() candidate {
 	var best candidate
 	for c, size := range t.sizes() {

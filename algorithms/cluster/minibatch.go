@@ -11,18 +11,20 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// MiniBatch finds centres in one pass over the rows, or in p.Passes of them (Sculley 2010, "Web-scale k-means clustering",
-// algorithm 1): batches of rows, one after the other in the order in which they come, are assigned to the centres, and then
-// each row moves its centre towards itself by 1/v of the way, v being the number of rows that the centre has had. So the
-// rows need not be there twice: a pipe will do. It begins with KMeans, of p.Restarts starts, on the first p.Sample rows,
-// which count as rows that the centres have had; when these are all rows, that is the result.
+// MiniBatch finds centers in one pass over the rows, or in p.Passes of them (Sculley 2010,
+// "Web-scale k-means clustering", algorithm 1): batches of rows, one after the other in the order
+// in which they come, are assigned to the centers, and then each row moves its center toward itself
+// by 1/v of the way, v being the number of rows that the center has had. So the rows need not be
+// there twice: a pipe will do. It begins with KMeans, of p.Restarts starts, on the first p.Sample
+// rows, which count as rows that the centers have had; when these are all rows, that is the result.
 //
-// Rows that come in an order that tells their cluster, such as sorted ones, make bad centres: shuffle them, or use
-// [KMeansStream]. Inertia is that of the rows of the last pass as they were met, before their batch moved the
-// centres; Sizes is how often each centre moved. The result does not depend on the sizes of blocks or the number of workers.
+// Rows that come in an order that tells their cluster, such as sorted ones, make bad centers:
+// shuffle them, or use [KMeansStream]. Inertia is that of the rows of the last pass as they were
+// met, before their batch moved the centers; Sizes is how often each center moved. The result does
+// not depend on the sizes of blocks or the number of workers.
 //
-// Cost: 2ndK flops a pass. Memory: the sample twice, two batches, and 2 K d values. Errors: those of [KMeansStream]; MaxIter
-// and Tol are those of the sample, and p.Start is not taken.
+// Cost: 2ndK flops a pass. Memory: the sample twice, two batches, and 2 K d values. Errors: those
+// of [KMeansStream]; MaxIter and Tol are those of the sample, and p.Start is not taken.
 func MiniBatch(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matrix, error], p StreamParams) (*StreamResult, error) {
 	if _, err := p.Params.resolve(math.MaxInt); err != nil { // it knows no Start
 		return nil, err
@@ -56,7 +58,7 @@ type miniBatch struct {
 	head   blas.Matrix // the first rows
 	sample int         // how many they are to be
 	batch  blas.Matrix // rows that wait for others, less shift; Rows of them
-	counts []int       // rows that each centre has had
+	counts []int       // rows that each center has had
 
 	labels    []int
 	distances []float64
@@ -145,7 +147,7 @@ func (m *miniBatch) collect(x blas.Matrix) error {
 	return nil
 }
 
-// begin clusters the head, for the centres to begin with.
+// begin clusters the head, for the centers to begin with.
 func (m *miniBatch) begin(ctx context.Context) error {
 	best, _, err := kmeans(ctx, m.eng, m.head, m.p.ofSample(0))
 	if err != nil {
@@ -160,7 +162,7 @@ func (m *miniBatch) begin(ctx context.Context) error {
 	return nil
 }
 
-// learn assigns the rows of the batch, and moves the centres.
+// learn assigns the rows of the batch, and moves the centers.
 func (m *miniBatch) learn(ctx context.Context) error {
 	n := m.batch.Rows
 	if n == 0 {

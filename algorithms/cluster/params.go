@@ -11,8 +11,8 @@ import (
 
 // Starts of k-means.
 const (
-	// InitPlusPlus draws each centre with probability proportional to the squared distance
-	// to the nearest centre so far (Arthur & Vassilvitskii 2007, one draw a centre).
+	// InitPlusPlus draws each center with probability proportional to the squared distance
+	// to the nearest center so far (Arthur & Vassilvitskii 2007, one draw a center).
 	InitPlusPlus = "kmeans++"
 	// InitRandom draws K different rows uniformly.
 	InitRandom = "random"
@@ -41,11 +41,11 @@ type Params struct {
 	Seed uint64
 	// Init is InitPlusPlus ("" means it) or InitRandom.
 	Init string
-	// Start holds the K x d centres to begin with: then there is one start, Init is not looked at, and K may be 0. Only
-	// [KMeans] and [KMeansStream] take it.
+	// Start holds the K x d centers to begin with: then there is one start, Init is not looked at,
+	// and K may be 0. Only [KMeans] and [KMeansStream] take it.
 	Start blas.Matrix
-	// Weights, if any, are those of the rows in the objective and in the means, one a row, > 0 and finite: a row of weight 2
-	// counts as two equal rows. Only [KMeans] takes them.
+	// Weights, if any, are those of the rows in the objective and in the means, one a row, > 0 and
+	// finite: a row of weight 2 counts as two equal rows. Only [KMeans] takes them.
 	Weights []float64
 	// Progress is told of every finished start, one call at a time, from the goroutine that
 	// ran it. Nil means nobody listens.
@@ -56,12 +56,12 @@ type Params struct {
 type Result struct {
 	// Labels holds the cluster, 0..K-1, of every point.
 	Labels []int
-	// Centers is K x d: the centres to which the points of Labels are assigned. At
+	// Centers is K x d: the centers to which the points of Labels are assigned. At
 	// convergence row c is the mean of cluster c. A cluster can be empty only when the
-	// points have fewer than K distinct values; its centre then equals one of the points.
-	// Kernel k-means has no centres in coordinates and leaves it 0 x 0.
+	// points have fewer than K distinct values; its center then equals one of the points.
+	// Kernel k-means has no centers in coordinates and leaves it 0 x 0.
 	Centers blas.Matrix
-	// Inertia is the sum of squared distances of the points to their centres.
+	// Inertia is the sum of squared distances of the points to their centers.
 	Inertia float64
 	// Iterations and Converged describe the start that was kept. Converged is false when
 	// it used up MaxIter.

@@ -36,40 +36,46 @@ type PenalizedParams struct {
 	Metric Metric // "" means MetricNone
 	// Each learns a metric for every cluster, not one for all.
 	Each bool
-	// Weight is that of a link of weight 1, > 0; 0 means 1. Without metric it counts in units of the mean squared distance of
-	// the points to their mean.
+	// Weight is that of a link of weight 1, > 0; 0 means 1. Without metric it counts in units of the
+	// mean squared distance of the points to their mean.
 	Weight float64
-	// EpsRel is added to scatter matrices before they become metrics, in units of their mean diagonals, >= 0; 0 means 1e-3.
+	// EpsRel is added to scatter matrices before they become metrics, in units of their mean
+	// diagonals, >= 0; 0 means 1e-3.
 	EpsRel float64
 }
 
 // PenalizedResult is a partition in which links are met as far as it pays.
 type PenalizedResult struct {
 	Result
-	// Objective is the sum that was minimised; Inertia is its first part, without logarithms, in the learned metric.
+	// Objective is the sum that was minimized; Inertia is its first part, without logarithms, in the
+	// learned metric.
 	Objective float64
 	Trace     []float64 // objectives after every iteration of the start that was kept
 	Violated  int       // links that do not hold
 }
 
-// Penalized partitions the rows of x (n x d) by pairwise constrained k-means: links may be broken at a price (Basu, Banerjee
-// & Mooney, "Active semi-supervision for pairwise constrained clustering", SDM 2004: PCK-means), and with a metric that is
-// learned on the way (Bilenko, Basu & Mooney, "Integrating constraints and metric learning in semi-supervised clustering",
-// ICML 2004: MPCK-means). What is minimised is
+// Penalized partitions the rows of x (n x d) by pairwise constrained k-means: links may be broken
+// at a price (Basu, Banerjee & Mooney, "Active semi-supervision for pairwise constrained
+// clustering", SDM 2004: PCK-means), and with a metric that is learned on the way (Bilenko, Basu &
+// Mooney, "Integrating constraints and metric learning in semi-supervised clustering", ICML 2004:
+// MPCK-means). What is minimized is
 //
 //	sum_i (|x_i - m_c|^2_A - log det A) + w sum_must f_M [apart] + w sum_cannot f_C [together]
 //
-// for the centre m_c of the cluster of x_i and its metric A. A broken must-link costs the squared distance of its points, the
-// mean of that under both metrics; a broken cannot-link what that of the two points farthest from each other is larger
-// than its own: the nearer the worse. Without metric both cost 1.
+// for the center m_c of the cluster of x_i and its metric A. A broken must-link costs the squared
+// distance of its points, the mean of that under both metrics; a broken cannot-link what that of
+// the two points farthest from each other is larger than its own: the nearer the worse. Without
+// metric both cost 1.
 //
-// Must-link components give the first centres, the largest and then those far from each other; what is missing is drawn as
-// in k-means++. Then, in turn: points go where it costs least, linked ones one after the other, must-link components as wholes, and
-// again until none moves, because a point alone seldom leaves those that it is linked to; centres are means; and metrics are the inverse scatters that minimise the sum for the partition. The sum falls but
-// where a broken cannot-link's farthest pair changes with the metric.
+// Must-link components give the first centers, the largest and then those far from each other; what
+// is missing is drawn as in k-means++. Then, in turn: points go where it costs least, linked ones
+// one after the other, must-link components as wholes, and again until none moves, because a point
+// alone seldom leaves those that it is linked to; centers are means; and metrics are the inverse
+// scatters that minimize the sum for the partition. The sum falls but where a broken cannot-link's
+// farthest pair changes with the metric.
 //
-// Errors: those of KMeans; links of other rows, a weight or an eps that cannot be used. Cost: 3ndK flops an iteration, and nd^2
-// for a full metric, n d^2 K for one of each cluster.
+// Errors: those of KMeans; links of other rows, a weight or an eps that cannot be used. Cost: 3ndK
+// flops an iteration, and nd^2 for a full metric, n d^2 K for one of each cluster.
 func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set, p PenalizedParams) (*PenalizedResult, error) {
 	p, err := p.resolve(x.Rows)
 	if err != nil {
@@ -206,7 +212,7 @@ type penalized struct {
 	before     []int // labels of the rows that move
 	centers    blas.Matrix
 	metrics    []*form     // one, or one a cluster
-	distance   blas.Matrix // n x K: of every point to every centre, in the cluster's metric
+	distance   blas.Matrix // n x K: of every point to every center, in the cluster's metric
 	trace      []float64
 	iterations int
 	converged  bool
@@ -248,13 +254,13 @@ func (r *penalized) run() error {
 			return err
 		}
 		r.trace = append(r.trace, r.objective())
-		// The centres that the first labels went by were no means yet.
+		// The centers that the first labels went by were no means yet.
 		r.converged = !moved && r.iterations > 1
 	}
 	return nil
 }
 
-// measure computes the distances of all points to all centres.
+// measure computes the distances of all points to all centers.
 func (r *penalized) measure() error {
 	t, places := r.eng.Backend().Kernels(), make([]blas.Matrix, r.p.K)
 	for c := range places {
@@ -278,8 +284,8 @@ func (r *penalized) nearest(i int) int {
 	return best
 }
 
-// assign moves points to where they cost least, linked ones in turn and must-link components as wholes until none moves, and says
-// whether any has moved.
+// assign moves points to where they cost least, linked ones in turn and must-link components as
+// wholes until none moves, and says whether any has moved.
 func (r *penalized) assign() (moved bool) {
 	for i := range r.labels {
 		if len(r.of[i]) == 0 {
@@ -309,7 +315,8 @@ func (r *penalized) assign() (moved bool) {
 	return moved
 }
 
-// move takes a point, or a whole must-link component, to the cluster where they cost least, and says whether that is another one.
+// move takes a point, or a whole must-link component, to the cluster where they cost least, and
+// says whether that is another one.
 func (r *penalized) move(rows []int) bool {
 	r.before = r.before[:0]
 	for _, i := range rows {
@@ -332,8 +339,8 @@ func (r *penalized) move(rows []int) bool {
 	return best >= 0
 }
 
-// cost is what a point, or a whole must-link component, adds to the objective where it is, links included: those inside count half
-// from each side.
+// cost is what a point, or a whole must-link component, adds to the objective where it is, links
+// included: those inside count half from each side.
 func (r *penalized) cost(rows []int) float64 {
 	v := 0.0
 	for _, i := range rows {
@@ -376,8 +383,8 @@ func (r *penalized) objective() float64 {
 	return sum
 }
 
-// fill gives every empty cluster the point that is farthest from its centre, of a cluster of more than one, and says
-// whether there was one.
+// fill gives every empty cluster the point that is farthest from its center, of a cluster of more
+// than one, and says whether there was one.
 func (r *penalized) fill() (filled bool) {
 	cost := func(i int) float64 { return r.distance.At(i, r.labels[i]) }
 	refill(r.labels, sizesOf(r.labels, r.p.K), -1, cost, func(far int) {
@@ -387,7 +394,7 @@ func (r *penalized) fill() (filled bool) {
 	return filled
 }
 
-// means moves the centres.
+// means moves the centers.
 func (r *penalized) means() {
 	count := sizesOf(r.labels, r.p.K)
 	for c, n := range count {
@@ -418,9 +425,10 @@ func (r *penalized) result() *PenalizedResult {
 	return out
 }
 
-// first returns the first centres: means of must-link components, the largest first and then the one whose size times its
-// squared distance to those so far is largest, but from the second start on drawn by these sizes and products; and where components
-// are too few, points drawn by their squared distances.
+// first returns the first centers: means of must-link components, the largest first and then the
+// one whose size times its squared distance to those so far is largest, but from the second start
+// on drawn by these sizes and products; and where components are too few, points drawn by their
+// squared distances.
 func (r *penalized) first() blas.Matrix {
 	centers, t := blas.NewMatrix(r.p.K, r.x.Cols), r.eng.Backend().Kernels()
 	means, weight := blas.NewMatrix(len(r.groups), r.x.Cols), make([]float64, len(r.groups))
@@ -463,7 +471,8 @@ func (r *penalized) first() blas.Matrix {
 	return centers
 }
 
-// pick returns the component of the largest price, or from the second start on one that is drawn by price.
+// pick returns the component of the largest price, or from the second start on one that is drawn by
+// price.
 func (r *penalized) pick(price []float64) int {
 	if r.restart > 0 {
 		return draw(price, r.rng.Float64())

@@ -20,7 +20,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// stripes returns points whose first coordinate tells three classes apart, and whose others are louder noise.
+// stripes returns points whose first coordinate tells three classes apart, and whose others are
+// louder noise.
 func stripes(n, d int, seed uint64) (blas.Matrix, []string) {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	x, labels := blas.NewMatrix(n, d), make([]string, n)
@@ -134,8 +135,8 @@ func started(t enginetest.Fataler, x blas.Matrix, l *links.Set, p PenalizedParam
 	return r
 }
 
-// The objective is that of its definition for all kinds; at the end no point and no must-link component would cost less in another cluster,
-// and centres are means.
+// The objective is that of its definition for all kinds; at the end no point and no must-link
+// component would cost less in another cluster, and centers are means.
 func TestPenalizedIsALocalMinimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels := stripes(45, 3, rapid.Uint64().Draw(rt, "seed"))
@@ -196,8 +197,9 @@ func TestPenalizedIsALocalMinimum(t *testing.T) {
 	})
 }
 
-// The metric that is learned is the best for the partition: others near it and far from it have larger sums, by the
-// definition. Without cannot-links, whose farthest pair is another function of the metric.
+// The metric that is learned is the best for the partition: others near it and far from it have
+// larger sums, by the definition. Without cannot-links, whose farthest pair is another function of
+// the metric.
 func TestPenalizedMetricIsTheBest(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels := stripes(45, 3, rapid.Uint64().Draw(rt, "seed"))

@@ -46,7 +46,8 @@ func checkWeights(weights []float64, n int) error {
 	return nil
 }
 
-// runningMean is the mean of rows whose number is not known before the last one. It need not be exact.
+// runningMean is the mean of rows whose number is not known before the last one. It need not be
+// exact.
 type runningMean struct {
 	rows float64
 	mean []float64
@@ -167,7 +168,8 @@ func errTooLarge() error {
 	return errors.New("values are too large, their squares overflow: want smaller ones (scale the data)")
 }
 
-// vanishing bounds squared distances that have lost digits to the lower end of float64's range, with some room.
+// vanishing bounds squared distances that have lost digits to the lower end of float64's range,
+// with some room.
 const vanishing = 0x1p-900
 
 // errVanish says that points differ by too little.

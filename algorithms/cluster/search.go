@@ -15,21 +15,21 @@ const (
 	givenUp
 )
 
-// search looks for a proper colouring of some vertices of a conflict graph by depth first
-// search in DSATUR order (Brélaz 1979): next comes the vertex whose neighbours show the
-// most colours, then the one of larger degree, then the one of lower rank.
+// search looks for a proper coloring of some vertices of a conflict graph by depth first
+// search in DSATUR order (Brélaz 1979): next comes the vertex whose neighbors show the
+// most colors, then the one of larger degree, then the one of lower rank.
 type search struct {
 	g        *conflictGraph
 	vertices []int
 	inside   []bool
 	rank     []int
-	// cost[v*k+c] orders the colours of v, cheapest first. Without costs colours are alike,
-	// and only one new colour is tried at each vertex.
+	// cost[v*k+c] orders the colors of v, cheapest first. Without costs colors are alike,
+	// and only one new color is tried at each vertex.
 	cost []float64
 
-	colour []int // by vertex, -1 if none yet
-	near   []int // near[v*k+c]: neighbours of v of colour c
-	shown  []int // number of colours that neighbours show
+	color []int // by vertex, -1 if none yet
+	near  []int // near[v*k+c]: neighbors of v of color c
+	shown []int // number of colors that neighbors show
 
 	nodes int
 	ctx   context.Context
@@ -40,10 +40,10 @@ func newSearch(g *conflictGraph, cost []float64, rank []int) *search {
 	n := g.len()
 	s := &search{
 		g: g, inside: make([]bool, n), rank: rank, cost: cost,
-		colour: make([]int, n), near: make([]int, n*g.k), shown: make([]int, n),
+		color: make([]int, n), near: make([]int, n*g.k), shown: make([]int, n),
 	}
-	for v := range s.colour {
-		s.colour[v] = -1
+	for v := range s.color {
+		s.color[v] = -1
 	}
 	if s.rank == nil {
 		s.rank = make([]int, n) // all alike: the earlier vertex first
@@ -51,18 +51,18 @@ func newSearch(g *conflictGraph, cost []float64, rank []int) *search {
 	return s
 }
 
-// run searches at most budget nodes for a colouring of the given vertices among themselves.
-// After found, report has been called for each with its colour. The search can run again.
-func (s *search) run(ctx context.Context, vertices []int, budget int, report func(v, colour int)) (outcome, error) {
+// run searches at most budget nodes for a coloring of the given vertices among themselves.
+// After found, report has been called for each with its color. The search can run again.
+func (s *search) run(ctx context.Context, vertices []int, budget int, report func(v, color int)) (outcome, error) {
 	s.ctx, s.nodes, s.vertices = ctx, budget, vertices
 	for _, v := range vertices {
 		s.inside[v] = true
 	}
 	result := s.extend(len(vertices), 0)
 	for _, v := range vertices {
-		if s.colour[v] >= 0 {
+		if s.color[v] >= 0 {
 			if result == found {
-				report(v, s.colour[v])
+				report(v, s.color[v])
 			}
 			s.erase(v)
 		}
@@ -73,7 +73,7 @@ func (s *search) run(ctx context.Context, vertices []int, budget int, report fun
 	return result, ctx.Err()
 }
 
-// extend colours the remaining vertices, of which there are left; the colours 0..used-1
+// extend colors the remaining vertices, of which there are left; the colors 0..used-1
 // have been used.
 func (s *search) extend(left, used int) outcome {
 	if left == 0 {
@@ -88,7 +88,7 @@ func (s *search) extend(left, used int) outcome {
 	if s.shown[v] == s.g.k {
 		return impossible
 	}
-	for _, c := range s.colours(v, used) {
+	for _, c := range s.colors(v, used) {
 		if s.near[v*s.g.k+c] > 0 {
 			continue
 		}
@@ -101,11 +101,11 @@ func (s *search) extend(left, used int) outcome {
 	return impossible
 }
 
-// pick returns the uncoloured vertex that comes next.
+// pick returns the uncolored vertex that comes next.
 func (s *search) pick() int {
 	best := -1
 	for _, v := range s.vertices {
-		if s.colour[v] < 0 && (best < 0 || s.before(v, best)) {
+		if s.color[v] < 0 && (best < 0 || s.before(v, best)) {
 			best = v
 		}
 	}
@@ -122,8 +122,8 @@ func (s *search) before(v, w int) bool {
 	return s.rank[v] < s.rank[w]
 }
 
-// colours returns the colours to try at v, in order.
-func (s *search) colours(v, used int) []int {
+// colors returns the colors to try at v, in order.
+func (s *search) colors(v, used int) []int {
 	n := s.g.k
 	if s.cost == nil {
 		n = min(n, used+1)
@@ -140,7 +140,7 @@ func (s *search) colours(v, used int) []int {
 }
 
 func (s *search) paint(v, c int) {
-	s.colour[v] = c
+	s.color[v] = c
 	for _, u := range s.g.adj[v] {
 		if s.inside[u] {
 			if s.near[u*s.g.k+c]++; s.near[u*s.g.k+c] == 1 {
@@ -151,8 +151,8 @@ func (s *search) paint(v, c int) {
 }
 
 func (s *search) erase(v int) {
-	c := s.colour[v]
-	s.colour[v] = -1
+	c := s.color[v]
+	s.color[v] = -1
 	for _, u := range s.g.adj[v] {
 		if s.inside[u] {
 			if s.near[u*s.g.k+c]--; s.near[u*s.g.k+c] == 0 {

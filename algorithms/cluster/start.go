@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// start is one run of Lloyd's iteration from one seeded choice of centres.
+// start is one run of Lloyd's iteration from one seeded choice of centers.
 type start struct {
 	ctx      context.Context
 	eng      *engine.Engine
@@ -23,11 +23,11 @@ type start struct {
 	rng      *rand.Rand
 
 	centers blas.Matrix // K x d
-	norm    []float64   // squared norms of the centres
+	norm    []float64   // squared norms of the centers
 	labels  []int       // length m
-	dist    []float64   // squared distance of each row to its centre
-	lower   []float64   // a lower bound of its distance to every other centre
-	drift   []float64   // drift[c]: how far a centre other than c has moved, at most
+	dist    []float64   // squared distance of each row to its center
+	lower   []float64   // a lower bound of its distance to every other center
+	drift   []float64   // drift[c]: how far a center other than c has moved, at most
 
 	iterations int
 	converged  bool
@@ -48,7 +48,7 @@ func newStart(ctx context.Context, eng *engine.Engine, s *sample, p Params, g *c
 	}
 }
 
-// run seeds the centres and iterates: means of the clusters, then nearest centres, until
+// run seeds the centers and iterates: means of the clusters, then nearest centers, until
 // no label changes. Both steps and the refilling of empty clusters lower the objective,
 // which bounds the iteration; a decrease lost in round-off ends it too.
 func (r *start) run() error {
@@ -81,7 +81,7 @@ func (r *start) run() error {
 
 func (r *start) last() float64 { return r.trace[len(r.trace)-1] }
 
-// objective returns the weighted sum of squared distances to the centres, summed in row
+// objective returns the weighted sum of squared distances to the centers, summed in row
 // order.
 func (r *start) objective() float64 {
 	sum := 0.0
@@ -91,7 +91,7 @@ func (r *start) objective() float64 {
 	return sum
 }
 
-// assign moves every row to its nearest centre under the constraints and returns how many
+// assign moves every row to its nearest center under the constraints and returns how many
 // labels changed.
 func (r *start) assign(first bool) (int, error) {
 	setNorms(r.norm, r.centers)
@@ -111,7 +111,7 @@ func (r *start) assign(first bool) (int, error) {
 	return int(changed.Load()) + n, err
 }
 
-// seed chooses K rows as the first centres.
+// seed chooses K rows as the first centers.
 func (r *start) seed() error {
 	if r.p.Start.Rows > 0 {
 		move(r.centers, r.p.Start, r.s.shift)
@@ -123,7 +123,7 @@ func (r *start) seed() error {
 		}
 		return nil
 	}
-	cost := make([]float64, r.s.rows()) // weight x squared distance to the nearest centre
+	cost := make([]float64, r.s.rows()) // weight x squared distance to the nearest center
 	for i := range cost {
 		cost[i] = r.s.weight.of(i)
 	}

@@ -19,19 +19,20 @@ const DefaultBatch = 1024
 // StreamParams are those of [KMeansStream] and [MiniBatch]. Only K must be set.
 type StreamParams struct {
 	Params
-	// Sample is the number of rows that are held to find the first centres, K <= Sample; 0 means 65,536, fewer where these
-	// take more than 64 MiB, but at least 20 K; and fewer again where these take more than about a sixteenth of the engine's
-	// memory limit, but at least K.
+	// Sample is the number of rows that are held to find the first centers, K <= Sample; 0 means
+	// 65,536, fewer where these take more than 64 MiB, but at least 20 K; and fewer again where
+	// these take more than about a sixteenth of the engine's memory limit, but at least K.
 	Sample int
-	// Batch, of MiniBatch, is the number of rows that are assigned before the centres move; 0 means DefaultBatch.
+	// Batch, of MiniBatch, is the number of rows that are assigned before the centers move; 0 means
+	// DefaultBatch.
 	Batch int
 	// Passes, of MiniBatch, is the number of times that the rows are gone through; 0 means 1.
 	Passes int
 }
 
-// StreamResult holds the centres that were found for rows that are not held.
+// StreamResult holds the centers that were found for rows that are not held.
 type StreamResult struct {
-	// Assigner gives rows to the centres, as they were given while these were found.
+	// Assigner gives rows to the centers, as they were given while these were found.
 	*Assigner
 	Rows    int   // number of rows
 	Passes  int   // how often the rows were gone through
@@ -42,18 +43,21 @@ type StreamResult struct {
 	Converged  bool
 }
 
-// KMeansStream is [KMeans] for rows that memory does not hold. Every range over rows must give all of them, in blocks of any
-// sizes and in the same order; a block may use the memory of the one before, and a first error ends the range.
+// KMeansStream is [KMeans] for rows that memory does not hold. Every range over rows must give all
+// of them, in blocks of any sizes and in the same order; a block may use the memory of the one
+// before, and a first error ends the range.
 //
-// From p.Start the result has the bits of that of KMeans from the same centres. Otherwise these are those that KMeans, with
-// p.Restarts starts, finds for a uniform sample of the rows; when the sample holds all rows, that is the result.
-// With Tol 0 a converged result is a fixed point of all rows, as that of KMeans is.
+// From p.Start the result has the bits of that of KMeans from the same centers. Otherwise these are
+// those that KMeans, with p.Restarts starts, finds for a uniform sample of the rows; when the
+// sample holds all rows, that is the result. With Tol 0 a converged result is a fixed point of all
+// rows, as that of KMeans is.
 //
-// It takes one pass for the sample, or without one for the mean of the rows; one for the first assignment; one for each
-// iteration, and one more for each cluster that has to be filled again. Memory: the sample twice, a block twice, and 4 K d values.
+// It takes one pass for the sample, or without one for the mean of the rows; one for the first
+// assignment; one for each iteration, and one more for each cluster that has to be filled again.
+// Memory: the sample twice, a block twice, and 4 K d values.
 //
-// Errors: those of KMeans, with rows numbered from the first of all; those of rows; *fault.DataError when another pass has
-// other rows.
+// Errors: those of KMeans, with rows numbered from the first of all; those of rows;
+// *fault.DataError when another pass has other rows.
 func KMeansStream(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matrix, error], p StreamParams) (*StreamResult, error) {
 	p, err := p.resolve(math.MaxInt, p.Start.Cols) // before the rows are read
 	if err != nil {
@@ -109,7 +113,8 @@ func (p StreamParams) resolve(n, d int) (StreamParams, error) {
 	return p, nil
 }
 
-// sampleSize returns the number of rows of d values to hold, and the error when they are fewer than the clusters.
+// sampleSize returns the number of rows of d values to hold, and the error when they are fewer than
+// the clusters.
 func (p StreamParams) sampleSize(limit int64, d int) (int, error) {
 	switch {
 	case p.Sample == 0:
@@ -125,7 +130,8 @@ func (p StreamParams) sampleSize(limit int64, d int) (int, error) {
 	return p.Sample, nil
 }
 
-// ofSample returns the parameters to cluster the sample with; its reports come as those of a step of that number.
+// ofSample returns the parameters to cluster the sample with; its reports come as those of a step
+// of that number.
 func (p StreamParams) ofSample(done int) Params {
 	out := p.Params
 	out.Progress = func(r algorithms.Progress) {

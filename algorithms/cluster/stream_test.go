@@ -20,7 +20,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// inBlocks gives the rows of x in blocks of the sizes, over and over, in memory that is used again. passes counts the ranges.
+// inBlocks gives the rows of x in blocks of the sizes, over and over, in memory that is used again.
+// passes counts the ranges.
 func inBlocks(x blas.Matrix, sizes []int, passes *int) iter.Seq2[blas.Matrix, error] {
 	return func(yield func(blas.Matrix, error) bool) {
 		if passes != nil {
@@ -64,8 +65,9 @@ func sameStream(t failer, eng *engine.Engine, x blas.Matrix, want *Result, got *
 	}
 }
 
-// TestStreamEqualsKMeans: from the same starting centres a stream has the bits of memory, for blocks of any sizes, any
-// number of workers, ties, duplicates, empty clusters and fewer distinct rows than clusters.
+// TestStreamEqualsKMeans: from the same starting centers a stream has the bits of memory, for
+// blocks of any sizes, any number of workers, ties, duplicates, empty clusters and fewer distinct
+// rows than clusters.
 func TestStreamEqualsKMeans(t *testing.T) {
 	one, three := enginetest.New(t, 1), enginetest.New(t, 3)
 	iterations, refilled := 0, 0
@@ -95,7 +97,8 @@ func TestStreamEqualsKMeans(t *testing.T) {
 			return
 		}
 		sameStream(rt, one, x, want, got)
-		// One pass for the mean, one for the first assignment, and one an iteration and a refilled cluster.
+		// One pass for the mean, one for the first assignment, and one an iteration and a refilled
+		// cluster.
 		if passes != got.Passes || passes < 2+got.Iterations {
 			rt.Fatalf("%d passes, %d counted, %d iterations", passes, got.Passes, got.Iterations)
 		}
@@ -126,7 +129,8 @@ func TestStreamInChunks(t *testing.T) {
 	}
 }
 
-// TestStreamOfASample: a sample that holds all rows is k-means; a smaller one gives a fixed point of all rows, whose inertia falls in every pass.
+// TestStreamOfASample: a sample that holds all rows is k-means; a smaller one gives a fixed point
+// of all rows, whose inertia falls in every pass.
 func TestStreamOfASample(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x := blobs(5, 3000, 4, 6, 0.9)
@@ -204,8 +208,8 @@ func TestReservoir(t *testing.T) {
 	}
 }
 
-// TestMiniBatch: on separated blobs the inertia is within 5 % of that of k-means; a batch of one row keeps the mean; neither
-// blocks nor workers show.
+// TestMiniBatch: on separated blobs the inertia is within 5 % of that of k-means; a batch of one
+// row keeps the mean; neither blocks nor workers show.
 func TestMiniBatch(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	for seed := range uint64(5) {
@@ -241,7 +245,7 @@ func TestMiniBatch(t *testing.T) {
 		}
 	}
 
-	// With one cluster and one pass a centre is the mean of all rows, by Sculley's learning rates.
+	// With one cluster and one pass a center is the mean of all rows, by Sculley's learning rates.
 	x := blobs(9, 5000, 3, 4, 1)
 	r, err := MiniBatch(ctx, eng, inBlocks(x, []int{64}, nil), StreamParams{Params: Params{K: 1}, Sample: 10, Batch: 7})
 	if err != nil {
@@ -258,7 +262,8 @@ func TestMiniBatch(t *testing.T) {
 	}
 }
 
-// TestAssigner: rows go to the nearest centre, those far from the origin too, the same alone as among others.
+// TestAssigner: rows go to the nearest center, those far from the origin too, the same alone as
+// among others.
 func TestAssigner(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -380,7 +385,8 @@ func containsText(err error, text string) bool {
 	return err != nil && strings.Contains(err.Error(), text)
 }
 
-// TestSampleSize: the sample is bounded by what it takes and by the memory limit, and has as many rows as clusters.
+// TestSampleSize: the sample is bounded by what it takes and by the memory limit, and has as many
+// rows as clusters.
 func TestSampleSize(t *testing.T) {
 	for _, c := range []struct {
 		p     StreamParams

@@ -17,8 +17,9 @@ import (
 // sampleStream separates the choice of the sample from those of starts, which are numbered from 0.
 const sampleStream = 1 << 63
 
-// survey is a first pass: it counts and checks rows, finds their mean, and holds a uniform sample of them, in which every row is
-// as likely as any other (reservoir sampling; Vitter 1985, algorithm R).
+// survey is a first pass: it counts and checks rows, finds their mean, and holds a uniform sample
+// of them, in which every row is as likely as any other (reservoir sampling; Vitter 1985, algorithm
+// R).
 type survey struct {
 	eng     *engine.Engine
 	p       StreamParams

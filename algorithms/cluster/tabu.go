@@ -5,23 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// tabu looks for a proper colouring of a core by local search over improper ones, TabuCol
-// (Hertz & de Werra 1987): always recolour the vertex in conflict, and in the way, that
-// leaves the fewest conflicts, and do not take a change back for a while. It finds colourings
+// tabu looks for a proper coloring of a core by local search over improper ones, TabuCol
+// (Hertz & de Werra 1987): always recolor the vertex in conflict, and in the way, that
+// leaves the fewest conflicts, and do not take a change back for a while. It finds colorings
 // of large cores whose links leave little room, where search with backtracking drowns, but it
 // proves nothing.
 type tabu struct {
-	c         *colouring
+	c         *coloring
 	rng       *rand.Rand
-	conflicts int   // edges whose ends share a colour
-	until     []int // until[v*k+c]: the step before which v must not take colour c again
+	conflicts int   // edges whose ends share a color
+	until     []int // until[v*k+c]: the step before which v must not take color c again
 }
 
 // tabuSearch tries the given number of steps, at most (vertices in conflict) x K each, and
-// writes the colouring into base. It reports whether it found one.
+// writes the coloring into base. It reports whether it found one.
 func tabuSearch(ctx context.Context, g *conflictGraph, core []int, steps int, base []int) (bool, error) {
 	s := &tabu{
-		c: newColouring(g, make([]float64, g.len()*g.k)), until: make([]int, g.len()*g.k),
+		c: newColoring(g, make([]float64, g.len()*g.k)), until: make([]int, g.len()*g.k),
 		rng: rand.New(rand.NewPCG(uint64(len(core)), uint64(g.k))), // no influence on what is feasible: any seed will do
 	}
 	for _, v := range core {
@@ -39,18 +39,18 @@ func tabuSearch(ctx context.Context, g *conflictGraph, core []int, steps int, ba
 		best = min(best, s.conflicts)
 	}
 	for _, v := range core {
-		base[v] = s.c.colour[v]
+		base[v] = s.c.color[v]
 	}
 	return true, nil
 }
 
-// place gives v its first colour, the one that makes the fewest conflicts.
+// place gives v its first color, the one that makes the fewest conflicts.
 func (s *tabu) place(v int) {
 	near := s.c.near[v*s.c.g.k : (v+1)*s.c.g.k]
 	best := 0
-	for colour, n := range near {
+	for color, n := range near {
 		if n < near[best] {
-			best = colour
+			best = color
 		}
 	}
 	s.conflicts += near[best]
@@ -64,15 +64,15 @@ func (s *tabu) step(core []int, step, best int) {
 	vertex, to, change, ties := -1, 0, 0, 0
 	inConflict := 0
 	for _, v := range core {
-		own := s.c.colour[v]
+		own := s.c.color[v]
 		near := s.c.near[v*k : (v+1)*k]
 		if near[own] == 0 {
 			continue
 		}
 		inConflict++
-		for colour, n := range near {
+		for color, n := range near {
 			delta := n - near[own]
-			if colour == own || (step < s.until[v*k+colour] && s.conflicts+delta >= best) {
+			if color == own || (step < s.until[v*k+color] && s.conflicts+delta >= best) {
 				continue
 			}
 			if vertex < 0 || delta < change {
@@ -81,14 +81,14 @@ func (s *tabu) step(core []int, step, best int) {
 				continue
 			}
 			if ties++; ties == 1 || s.rng.IntN(ties) == 0 {
-				vertex, to, change = v, colour, delta
+				vertex, to, change = v, color, delta
 			}
 		}
 	}
 	if vertex < 0 {
 		return // everything is forbidden: wait
 	}
-	s.until[vertex*k+s.c.colour[vertex]] = step + s.rng.IntN(10) + inConflict*3/5 + 1
+	s.until[vertex*k+s.c.color[vertex]] = step + s.rng.IntN(10) + inConflict*3/5 + 1
 	s.conflicts += change
 	s.c.set(vertex, to)
 }

@@ -55,8 +55,8 @@ func scaled(x blas.Matrix, s float64) (y, gram blas.Matrix) {
 	return y, gram
 }
 
-// Data of any size and shape give clusters of the same points at any scale, no worse than one cluster for all, or an error of the
-// input; never NaN, never a panic.
+// Data of any size and shape give clusters of the same points at any scale, no worse than one
+// cluster for all, or an error of the input; never NaN, never a panic.
 func TestClustersOfOddPoints(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	for name, x := range odd(rand.New(rand.NewPCG(1, 2))) {
@@ -140,7 +140,8 @@ func penalizedRun(eng *engine.Engine, x blas.Matrix, set *links.Set, p Penalized
 	}
 }
 
-// streamedRun clusters the rows of x as they pass; with given centres it demands what KMeans makes of them.
+// streamedRun clusters the rows of x as they pass; with given centers it demands what KMeans makes
+// of them.
 func streamedRun(eng *engine.Engine, x blas.Matrix, p StreamParams) func(context.Context) (*Result, error) {
 	return func(ctx context.Context) (*Result, error) {
 		learn := KMeansStream

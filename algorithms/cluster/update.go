@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// update sets every centre to the weighted mean of its cluster, leaves the centres of empty
+// update sets every center to the weighted mean of its cluster, leaves the centers of empty
 // clusters where they are, and sets drift. Partial sums over fixed chunks are added in order.
 func (r *start) update() error {
 	m, k, d := r.s.rows(), r.p.K, r.s.x.Cols
@@ -40,8 +40,8 @@ func (r *start) update() error {
 	return nil
 }
 
-// updateChunk returns the number of rows whose sums are added up by themselves: at most 64 chunks, and partial sums of at most
-// a quarter of the data's size.
+// updateChunk returns the number of rows whose sums are added up by themselves: at most 64 chunks,
+// and partial sums of at most a quarter of the data's size.
 func updateChunk(n, k int) int { return max(1024, 4*k, (n+63)/64) }
 
 // addRow adds w x and w to a row of sums.
@@ -58,7 +58,7 @@ func addRow(sum, x []float64, w float64) {
 	}
 }
 
-// moveCenters divides the sums (K x (d+1), weights last) and notes how far the centres
+// moveCenters divides the sums (K x (d+1), weights last) and notes how far the centers
 // other than each one move.
 func (r *start) moveCenters(sums blas.Matrix) {
 	far, farthest, second := 0.0, 0, 0.0

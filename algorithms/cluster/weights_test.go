@@ -13,7 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// A row of weight w counts as w equal rows: from the same centres the centres and the inertia are those of the rows written out.
+// A row of weight w counts as w equal rows: from the same centers the centers and the inertia are
+// those of the rows written out.
 func TestWeightsAreCopies(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	for seed := range uint64(6) {
@@ -67,7 +68,7 @@ func TestWeightsInTheStart(t *testing.T) {
 	if fmt.Sprint(plain) != fmt.Sprint(weighted) {
 		t.Error("weights of 1 change the result")
 	}
-	// Of two rows, one of which weighs a million times as much, the only centre is nearly that one.
+	// Of two rows, one of which weighs a million times as much, the only center is nearly that one.
 	two := blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{0, 1}}
 	r, err := KMeans(t.Context(), eng, two, Params{K: 1, Weights: []float64{1, 1e6}})
 	if err != nil {

@@ -18,14 +18,17 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// AddLinks returns the model of the links of m and those of set, and of the triplets of m: the kernel matrix nearest to the prior M that m
-// has learned. The projections go on from the multipliers of m. x are the points that m was fitted on.
+// AddLinks returns the model of the links of m and those of set, and of the triplets of m: the
+// kernel matrix nearest to the prior M that m has learned. The projections go on from the
+// multipliers of m. x are the points that m was fitted on.
 //
-// M and the bounds of distances stay: a fit of all links would go on to adapt M. With outer = 1, where no fit adapts it, the result is
-// that of a fit of all links. A few new links turn the directions of m, which then are no more those of the largest spread first.
+// M and the bounds of distances stay: a fit of all links would go on to adapt M. With outer = 1,
+// where no fit adapts it, the result is that of a fit of all links. A few new links turn the
+// directions of m, which then are no more those of the largest spread first.
 //
-// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model that does not hold what it takes are
-// a *fault.DataError: that of a file of an earlier version, and that of a data-dependent prior on given similarities or vectors.
+// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model
+// that does not hold what it takes are a *fault.DataError: that of a file of an earlier version,
+// and that of a data-dependent prior on given similarities or vectors.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f, err := m.more(eng, x, set)
 	if err != nil {
@@ -49,7 +52,8 @@ func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit,
 	return f, err
 }
 
-// base returns the kernel in whose feature space points are near each other, which the Gaussian one of rbf is on top of.
+// base returns the kernel in whose feature space points are near each other, which the Gaussian one
+// of rbf is on top of.
 func (m *Model) base() (kernel.Spec, error) {
 	if m.Params().Prior != RBF {
 		return m.Kernel().Spec(), nil
@@ -67,8 +71,8 @@ func (m *Model) base() (kernel.Spec, error) {
 // sigma returns the learned width of the Gaussian prior.
 func (m *Model) sigma() float64 { return sigma(m.Kernel().String()) }
 
-// turned returns the map of the model that more links are added to, for the kernel that was learned from all; nil if there is none, or
-// if new directions are to be found.
+// turned returns the map of the model that more links are added to, for the kernel that was learned
+// from all; nil if there is none, or if new directions are to be found.
 func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
@@ -76,7 +80,8 @@ func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Con
 	return f.before.taught.Turned(ctx, f.Eng, f.before.Map, f.X, f.wishes, linked, constraints, r)
 }
 
-// moved learns with the spectral prior of the model that more links are added to, whose places are the rows of G L.
+// moved learns with the spectral prior of the model that more links are added to, whose places are
+// the rows of G L.
 func (f *fit) moved(ctx context.Context) (*learned, error) {
 	old, b := f.before, f.Eng.Backend()
 	g := old.Places().Clone()

@@ -47,7 +47,8 @@ func wantSame(t enginetest.Fataler, what string, got, want *Model, x *points.Den
 	}
 }
 
-// without returns the model without its multipliers, and asks for as many new directions as there are: those that it has belong to them.
+// without returns the model without its multipliers, and asks for as many new directions as there
+// are: those that it has belong to them.
 func without(m *Model) *Model {
 	cold, taught := *m, *m.taught
 	taught.Multipliers = make([]float64, len(taught.Multipliers))
@@ -57,8 +58,9 @@ func without(m *Model) *Model {
 	return &cold
 }
 
-// Links that are added to a model, read from its file, bring it to the optimum for the prior that it has learned: the conditions
-// hold, the distances are those that projections find which begin without multipliers, and with outer = 1 those of a fit of all links.
+// Links that are added to a model, read from its file, bring it to the optimum for the prior that
+// it has learned: the conditions hold, the distances are those that projections find which begin
+// without multipliers, and with outer = 1 those of a fit of all links.
 func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
@@ -109,7 +111,8 @@ func addLinksProperty(t *rapid.T) {
 	wantSame(t, "step by step", add(add(m, list[first:first+1]), list), got, x, near)
 }
 
-// A few more links take fewer sweeps than all of them without what the model knows; the same bits come from any number of workers.
+// A few more links take fewer sweeps than all of them without what the model knows; the same bits
+// come from any number of workers.
 func TestAddLinksIsWarm(t *testing.T) {
 	x, labels, set := enginetest.Rings(t, 150, 40, 1)
 	few, err := links.SampleByCount(labels, 3, 3, 2)

@@ -18,8 +18,9 @@ import (
 // baseKernel is S of the data-dependent prior, without another.
 const baseKernel = "rbf:sigma=mean"
 
-// deformed is the family M = (S^-1 + V diag(theta) V')^-1, theta rising from 0 or more: a kernel matrix S that the
-// eigenvectors V of a graph's Laplacian deform, the more the less smooth they are.
+// deformed is the family M = (S^-1 + V diag(theta) V')^-1, theta rising from 0 or more: a kernel
+// matrix S that the eigenvectors V of a graph's Laplacian deform, the more the less smooth they
+// are.
 type deformed struct {
 	*fit
 	s      blas.Matrix // n x n, both triangles
@@ -119,7 +120,7 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 			}
 			return &learned{m, kept{about: d.about(best.result, check), weights: d.theta}}, nil
 		}
-		if d.theta, err = minimiseTheta(d.Eng, d.c, d.energies(b), d.theta); err != nil {
+		if d.theta, err = minimizeTheta(d.Eng, d.c, d.energies(b), d.theta); err != nil {
 			return nil, err
 		}
 	}
@@ -198,9 +199,9 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 	return out
 }
 
-// directions returns the map into the directions of the learned kernel, on up to 2000 of the points: with
-// E - W F V' =: H, which turns kernel values of S with all training points into those of M with some,
-// K(c, .) = (H_c - M_cL B H_L) s(.).
+// directions returns the map into the directions of the learned kernel, on up to 2000 of the
+// points: with E - W F V' =: H, which turns kernel values of S with all training points into those
+// of M with some, K(c, .) = (H_c - M_cL B H_L) s(.).
 func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*maps.Map, error) {
 	n := d.X.Len()
 	rows := logdetmetric.Carry(d.linked, n, d.Seed)

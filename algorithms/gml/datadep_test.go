@@ -28,7 +28,7 @@ func TestTheta(t *testing.T) {
 		for i := range k {
 			k[i] = c.At(i, i) * math.Exp(rng.NormFloat64())
 		}
-		theta, err := minimiseTheta(eng, c, k, make([]float64, r))
+		theta, err := minimizeTheta(eng, c, k, make([]float64, r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,8 +67,8 @@ func TestTheta(t *testing.T) {
 	})
 }
 
-// The family is the inverse of S^-1 + V diag(theta) V', and the learned kernel follows its definition between
-// new points, too: there T is 0.
+// The family is the inverse of S^-1 + V diag(theta) V', and the learned kernel follows its
+// definition between new points, too: there T is 0.
 func TestDeformed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n, others, r = 14, 5, 3

@@ -24,15 +24,16 @@ import (
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel says in which feature space points are near each other: neighbours for the spectral prior, and
-	// those that the Gaussian kernel of rbf is on top of; for datadep it is the kernel that is deformed. The zero
-	// Spec means "linear" ("rbf:sigma=mean" for datadep), and spectrum:k=3 for sequences.
+	// Kernel says in which feature space points are near each other: neighbors for the spectral
+	// prior, and those that the Gaussian kernel of rbf is on top of; for datadep it is the kernel
+	// that is deformed. The zero Spec means "linear" ("rbf:sigma=mean" for datadep), and
+	// spectrum:k=3 for sequences.
 	Kernel kernel.Spec
 	Params Params
 	// Similarities, n x n, are those of the graph named "given".
 	Similarities blas.Matrix
-	// Basis holds orthonormal vectors, and values that rise with their roughness, to weigh in place of those that the
-	// Params name; nil for these.
+	// Basis holds orthonormal vectors, and values that rise with their roughness, to weigh in place
+	// of those that the Params name; nil for these.
 	Basis *eigen.Result
 	// Triplets are learned from beside the links.
 	Triplets []links.Triplet
@@ -50,14 +51,15 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "gml".
 func (Learner) Method() string { return Method }
 
-// Fit learns from the links of l on the points x, and from the triplets of the learner. The result has the type *[Model].
+// Fit learns from the links of l on the points x, and from the triplets of the learner. The result
+// has the type *[Model].
 //
-// Cost: for the spectral prior the nearest neighbours and r eigenvectors of their graph, then 4 r^2 flops a link and
-// sweep; for rbf 2 m^2 flops a link and sweep, m the linked points, and some dozen factorisations of order m a
-// round.
+// Cost: for the spectral prior the nearest neighbors and r eigenvectors of their graph, then 4 r^2
+// flops a link and sweep; for rbf 2 m^2 flops a link and sweep, m the linked points, and some dozen
+// factorizations of order m a round.
 //
-// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that do
-// not exist, as many neighbors or eigenvectors as points, and a percentile of 0 as bound.
+// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that
+// do not exist, as many neighbors or eigenvectors as points, and a percentile of 0 as bound.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
@@ -173,15 +175,16 @@ func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error 
 	return err
 }
 
-// about returns what the header of the model holds, for the last projections and how far they are from the optimum.
+// about returns what the header of the model holds, for the last projections and how far they are
+// from the optimum.
 func (f *fit) about(r *logdet.Result, check logdet.KKT) about {
 	f.last = r
 	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.wishes.Dropped() + len(r.Skipped)}
 }
 
-// round ends a round with the objective that the projections have come to, and says whether it was the last, as it is where the prior
-// stays, and whether it is
-// worse than the one before, which then stands: rounding has decided which points are in one place, or sweeps were too few.
+// round ends a round with the objective that the projections have come to, and says whether it was
+// the last, as it is where the prior stays, and whether it is worse than the one before, which then
+// stands: rounding has decided which points are in one place, or sweeps were too few.
 func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
 	before := math.Inf(1)
 	if len(f.trace) > 0 {

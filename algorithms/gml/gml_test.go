@@ -47,8 +47,8 @@ func variants() map[string]Learner {
 	return all
 }
 
-// The objective falls with every round, for both priors and all gamma; the weights of eigenvectors fall; the
-// projections of the last round have the conditions of the optimum.
+// The objective falls with every round, for both priors and all gamma; the weights of eigenvectors
+// fall; the projections of the last round have the conditions of the optimum.
 func TestMonotone(t *testing.T) {
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
 		x, _, set := enginetest.Rings(rt, rapid.IntRange(40, 90).Draw(rt, "n"), rapid.IntRange(5, 30).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
@@ -78,8 +78,8 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// The objective that the trace ends with is that of its definition, for the spectral prior: K = Y Y' for the
-// places Y, M = V diag(alpha) V'.
+// The objective that the trace ends with is that of its definition, for the spectral prior: K = Y
+// Y' for the places Y, M = V diag(alpha) V'.
 func TestObjective(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 60, 15, 2)
 	l := of(Spectral)
@@ -87,7 +87,8 @@ func TestObjective(t *testing.T) {
 	m := fittest.Fit[*Model](t, l, x, set)
 	y := m.Places()
 	alpha := m.Weights()
-	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L: M's part is found from the eigenvectors again.
+	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L: M's part is found from the
+	// eigenvectors again.
 	task := l.begin(enginetest.New(t, 0), x, nil)
 	ctx := context.Background()
 	found, err := task.basis(ctx, kernel.Linear())
@@ -208,8 +209,8 @@ func axes(n int, values ...float64) *eigen.Result {
 	return &eigen.Result{Vectors: v, Values: values}
 }
 
-// On a spiral, whose turns are close, Isomap's vectors unroll it: a few links tell its halves apart, of new points
-// too, and the model comes back from its file.
+// On a spiral, whose turns are close, Isomap's vectors unroll it: a few links tell its halves
+// apart, of new points too, and the model comes back from its file.
 func TestIsomap(t *testing.T) {
 	spiral := func(n int, seed uint64) (*points.Dense, []string) {
 		rng := rand.New(rand.NewPCG(seed, 4))
@@ -262,7 +263,8 @@ func TestGivenBasis(t *testing.T) {
 	}
 }
 
-// Without the constant eigenvector in the order the others' weights may rise above its own; with it they do not.
+// Without the constant eigenvector in the order the others' weights may rise above its own; with it
+// they do not.
 func TestFreeConstant(t *testing.T) {
 	above := false
 	for seed := range uint64(5) {
@@ -422,7 +424,8 @@ func TestBadInput(t *testing.T) {
 			continue
 		}
 		about := m.(*Model).about
-		// In the places of a graph's eigenvectors twins are apart, as far as their neighbours' ties put them.
+		// In the places of a graph's eigenvectors twins are apart, as far as their neighbors' ties
+		// put them.
 		if inSpace := l.Params.Prior != Spectral; inSpace && (about.Skipped < 1 || !strings.Contains(strings.Join(m.Status().Notices, ""), "2 and 3")) {
 			t.Errorf("%s, twins: %d left out, notices %q", name, about.Skipped, m.Status().Notices)
 		}

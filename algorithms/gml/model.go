@@ -15,10 +15,11 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances, as [algorithms.Model] has
-// them, take the kernel values of a point with the m stored points and 2 m Dim flops for the priors rbf and datadep. For
-// the spectral prior they are exact for the training points, whose places are stored, and a new point takes its distances
-// to all of them and 2 k Dim flops for k neighbours.
+// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
+// as [algorithms.Model] has them, take the kernel values of a point with the m stored points and 2
+// m Dim flops for the priors rbf and datadep. For the spectral prior they are exact for the
+// training points, whose places are stored, and a new point takes its distances to all of them and
+// 2 k Dim flops for k neighbors.
 type Model struct {
 	*record.Traced[Params] // of rounds: the objective falls
 	kept
@@ -34,7 +35,8 @@ type kept struct {
 
 var _ algorithms.Linker = (*Model)(nil)
 
-// about is what the header holds besides parameters, kernel, what the map takes and what has been learned from.
+// about is what the header holds besides parameters, kernel, what the map takes and what has been
+// learned from.
 type about struct {
 	logdetmetric.Bounds
 	Residual float64 `json:"kkt"`
@@ -50,8 +52,8 @@ const (
 // Residual returns the largest residual of the conditions of the optimum for the last prior.
 func (m *Model) Residual() float64 { return m.about.Residual }
 
-// Weights returns those of the eigenvectors: alpha of the spectral prior, which falls, theta of the data-dependent
-// one, which rises; nil for rbf.
+// Weights returns those of the eigenvectors: alpha of the spectral prior, which falls, theta of the
+// data-dependent one, which rises; nil for rbf.
 func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
 
 // Spectra returns the weights of the eigenvectors.
@@ -91,8 +93,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.EncodeWith(f, m.about, m.taught.Encode(f, Method))
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot
-// be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
+// cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error
@@ -125,7 +127,8 @@ func read(method string, f *model.File) (*maps.Map, error) {
 	return barycentric.Read(method, f)
 }
 
-// decodeFactor reads the factor of the spectral prior; without one the model does not take more links.
+// decodeFactor reads the factor of the spectral prior; without one the model does not take more
+// links.
 func (m *Model) decodeFactor(f *model.File) (err error) {
 	if m.Params().Prior != Spectral {
 		return nil

@@ -12,8 +12,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Path is the metrics of many gamma on the same points and links: each round of a gamma starts its projections from the multipliers that the
-// same round of the gamma before has found. It is immutable and safe for concurrent use.
+// Path is the metrics of many gamma on the same points and links: each round of a gamma starts its
+// projections from the multipliers that the same round of the gamma before has found. It is
+// immutable and safe for concurrent use.
 type Path struct {
 	learner Learner
 	x       points.Points
@@ -28,8 +29,8 @@ var (
 // PathValue returns gamma.
 func (l Learner) PathValue() (name string, value float64) { return "gamma", l.Params.Gamma }
 
-// FitPath checks what fits of all gamma share. gamma of l.Params is not looked at. Errors are those of Fit's input. The result has the
-// type *[Path], which keeps x and set.
+// FitPath checks what fits of all gamma share. gamma of l.Params is not looked at. Errors are those
+// of Fit's input. The result has the type *[Path], which keeps x and set.
 func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.Gamma = DefaultParams().Gamma
 	f := l.begin(eng, x, set)
@@ -43,9 +44,10 @@ func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points,
 	return &Path{l, x, set}, nil
 }
 
-// Distances returns, for each gamma, what Model.Distances does after a fit, to the tolerance of the fits. The result depends on the set of
-// the values, and not on their order. Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of Fit and
-// of Distances of a model.
+// Distances returns, for each gamma, what Model.Distances does after a fit, to the tolerance of the
+// fits. The result depends on the set of the values, and not on their order. Values that
+// [Params.Validate] refuses are a *fault.ParamError; other errors are those of Fit and of Distances
+// of a model.
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, gamma []float64) ([][]float64, error) {
 	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) ([]float64, error) {
 		return m.Distances(ctx, eng, x, pairs)
@@ -78,7 +80,8 @@ func (p *Path) at(gamma float64) Learner {
 	return l
 }
 
-// warm is what the fits of a path know from each other; nil for a fit by itself, whose result depends on nothing else.
+// warm is what the fits of a path know from each other; nil for a fit by itself, whose result
+// depends on nothing else.
 type warm struct {
 	vectors *basis.Basis // of a prior of a graph, once they were asked for
 	before  [][]float64  // the multipliers of the rounds of the fit before

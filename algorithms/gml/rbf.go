@@ -15,7 +15,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// ridge is added to the diagonal of kernel matrices, relative to its mean: it keeps smooth ones definite.
+// ridge is added to the diagonal of kernel matrices, relative to its mean: it keeps smooth ones
+// definite.
 const ridge = 1e-6
 
 // rbf learns with the prior of a Gaussian kernel.
@@ -94,7 +95,8 @@ func (w *width) gaussian(ctx context.Context, sigma float64) (blas.Matrix, error
 	})
 }
 
-// begin returns the first prior, or that of the model that more links are added to, and the bounds of the first one, which stay.
+// begin returns the first prior, or that of the model that more links are added to, and the bounds
+// of the first one, which stay.
 func (w *width) begin(ctx context.Context) (a *attempt, err error) {
 	a = &attempt{alpha: 1}
 	if w.before != nil {
@@ -215,8 +217,8 @@ func against(ctx context.Context, eng *engine.Engine, k, m blas.Matrix) (trace, 
 	return trace, det, nil
 }
 
-// profile is the objective of a width with the best alpha, up to constants: m log tr(K R^-1) + log det R. A matrix
-// that is not definite to rounding has none: +Inf.
+// profile is the objective of a width with the best alpha, up to constants: m log tr(K R^-1) + log
+// det R. A matrix that is not definite to rounding has none: +Inf.
 func (w *width) profile(ctx context.Context, k blas.Matrix, sigma float64) (value, alpha float64, err error) {
 	r, err := w.gaussian(ctx, sigma)
 	if err != nil {
@@ -239,8 +241,8 @@ const (
 	fine  = 1e-3
 )
 
-// improve replaces sigma and alpha by better ones for K: a golden section in the logarithm of sigma around the
-// present one.
+// improve replaces sigma and alpha by better ones for K: a golden section in the logarithm of sigma
+// around the present one.
 func (w *width) improve(ctx context.Context, a *attempt) error {
 	at := func(log float64) (float64, error) {
 		v, _, err := w.profile(ctx, a.result.A, math.Exp(log))

@@ -56,7 +56,7 @@ func (f *fit) vectors(ctx context.Context, k kernel.Kernel) (*basis.Basis, error
 		r = max(2, min(40, f.X.Len()/10))
 	}
 	return basis.Choice{
-		Kind: f.Params.Basis, Normalized: f.Params.Laplacian == Normalized, Neighbourhood: f.Params.Neighbourhood,
+		Kind: f.Params.Basis, Normalized: f.Params.Laplacian == Normalized, Neighborhood: f.Params.Neighborhood,
 		Rank: r, Similarities: f.Similarities, Seed: f.Seed,
 	}.Make(ctx, f.Eng, k, f.X)
 }

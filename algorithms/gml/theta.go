@@ -8,16 +8,18 @@ import (
 	"github.com/mustlink/mustlink/solvers/isotonic"
 )
 
-// thetaSteps is the most steps of minimiseTheta, and thetaTol what one gains at least, relative to 1 + |objective|.
+// thetaSteps is the most steps of minimizeTheta, and thetaTol what one gains at least, relative to
+// 1 + |objective|.
 const (
 	thetaSteps = 2000
 	thetaTol   = 1e-15
 )
 
-// minimiseTheta minimises sum theta_i k_i - log det(I + C diag(theta)) over 0 <= theta_1 <= ... <= theta_r, which is
-// convex, by projected gradients from a start: a projection is an isotonic regression, without what is
-// negative; steps are those of Barzilai & Borwein (1988), halved until the objective falls.
-func minimiseTheta(eng *engine.Engine, c blas.Matrix, k, theta []float64) ([]float64, error) {
+// minimizeTheta minimizes sum theta_i k_i - log det(I + C diag(theta)) over 0 <= theta_1 <= ... <=
+// theta_r, which is convex, by projected gradients from a start: a projection is an isotonic
+// regression, without what is negative; steps are those of Barzilai & Borwein (1988), halved until
+// the objective falls.
+func minimizeTheta(eng *engine.Engine, c blas.Matrix, k, theta []float64) ([]float64, error) {
 	now, err := evaluateTheta(eng, c, k, theta)
 	if err != nil {
 		return nil, err

@@ -14,12 +14,14 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// AddLinks returns the model of the links of m and those of set, with the landmarks of m: of its eigenvectors D is computed from the
-// links, and all that follows, which has the bits of a fit with these landmarks. x are the points that m was fitted on. Cost: O(q) for
-// each link, and no kernel value.
+// AddLinks returns the model of the links of m and those of set, with the landmarks of m: of its
+// eigenvectors D is computed from the links, and all that follows, which has the bits of a fit with
+// these landmarks. x are the points that m was fitted on. Cost: O(q) for each link, and no kernel
+// value.
 //
-// Other points, a link between points that are not landmarks (in the basic form, of landmarks = 0, all are), a link that contradicts
-// one of m, and a model of a file that does not hold its links, as those of earlier versions, are a *fault.DataError.
+// Other points, a link between points that are not landmarks (in the basic form, of landmarks = 0,
+// all are), a link that contradicts one of m, and a model of a file that does not hold its links,
+// as those of earlier versions, are a *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	begin := time.Now()
 	all, err := input.AddedLinks(eng, Method, x, m.links, set)
@@ -36,7 +38,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	}
 	notices = append(notices, out.learn(all)...)
 	if err := ctx.Err(); err != nil {
-		return nil, input.Cancelled(ctx, Method+": new links", err)
+		return nil, input.Canceled(ctx, Method+": new links", err)
 	}
 	return out.model(algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}), nil
 }

@@ -73,7 +73,8 @@ func wantSameModel(t enginetest.Fataler, eng *engine.Engine, got, want *kbeta.Mo
 	}
 }
 
-// Links that are added to a model, read from its file, in one go or two, give the bits of a fit of all links with its landmarks.
+// Links that are added to a model, read from its file, in one go or two, give the bits of a fit of
+// all links with its landmarks.
 func TestAddLinks(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(20, 80).Draw(rt, "n")

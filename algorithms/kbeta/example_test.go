@@ -13,7 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Four blobs, whose classes are the diagonals: one direction of the kernel carries them, and gets the weight.
+// Four blobs, whose classes are the diagonals: one direction of the kernel carries them, and gets
+// the weight.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

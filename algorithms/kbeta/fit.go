@@ -76,7 +76,8 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	return m.fit(ctx, f, f.X.Select(chosen), notices, stage)
 }
 
-// fit learns from the landmarks, x, and the links, and returns the model, with these notices and others.
+// fit learns from the landmarks, x, and the links, and returns the model, with these notices and
+// others.
 func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notices []string, stage func(string)) (*Model, error) {
 	if m.params.Neighbors >= x.Len() && m.params.Extension == Reconstruction {
 		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
@@ -180,8 +181,8 @@ func ignored(count int) string {
 
 var _ algorithms.RowsLearner = Learner{}
 
-// Rows returns the rows of the landmarks, which points of links are among. Params.Rule must be uniform, unless Params.LandmarkRows
-// leaves nothing to choose.
+// Rows returns the rows of the landmarks, which points of links are among. Params.Rule must be
+// uniform, unless Params.LandmarkRows leaves nothing to choose.
 func (l Learner) Rows(set *links.Set) ([]int, error) {
 	rows, _, err := l.looked(set)
 	return rows, err
@@ -201,7 +202,8 @@ func (l Learner) looked(set *links.Set) ([]int, []string, error) {
 	return l.landmarks(context.Background(), nil, unseen(set.N()), set)
 }
 
-// FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in that order.
+// FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in
+// that order.
 func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fitRows(ctx, eng, x, set)
 	return record.Result(ctx, Method+": fit", m, err)

@@ -4,7 +4,7 @@
 //
 // # Basic form
 //
-// The centred kernel matrix is sum_r mu_r v_r v_r'. The learned one is
+// The centered kernel matrix is sum_r mu_r v_r v_r'. The learned one is
 //
 //	sum_r beta_r^2 v_r v_r',   beta_r = c / D_rr / sum_q 1/D_qq,   c = sum_r sqrt(mu_r)
 //
@@ -19,24 +19,25 @@
 // the landmarks, and any other point x stands for the combination w(x) of its nearest landmarks
 // that reconstructs it best (as in locally linear embedding); its place is diag(beta) V'w(x). So a
 // fit costs O(m^3) whatever the number of points, and a new point k landmarks. Iterations look for
-// the nearest landmarks, and reconstruct, in the learned space; beta is a fixed point of them, as are
-// the landmarks' places. A point that equals a landmark has its place.
+// the nearest landmarks, and reconstruct, in the learned space; beta is a fixed point of them, as
+// are the landmarks' places. A point that equals a landmark has its place.
 //
 // # Beyond the paper
 //
 // Dissimilar pairs may take part ([Params].Cannot): with E_rr the mean of (v_r(i) - v_r(j))^2 over
-// the cannot-links, the constraint becomes sum_r e_r beta_r = c with e_r = 1 - t + t sqrt(E_rr/mean E),
-// so that the spread that is kept is measured where it is wanted, and beta_r is proportional to e_r /
-// D_rr. On five small data sets this moved the balanced Rand index of k-means by at most 0.013, up
-// where classes overlap, so it is off by default. Landmarks chosen by rules other than the uniform
-// one brought nothing on the paper's data. Nystrom's extension of the eigenvectors may take the place of the reconstruction
-// ([Params].Extension).
+// the cannot-links, the constraint becomes sum_r e_r beta_r = c with e_r = 1 - t + t sqrt(E_rr/mean
+// E), so that the spread that is kept is measured where it is wanted, and beta_r is proportional to
+// e_r / D_rr. On five small data sets this moved the balanced Rand index of k-means by at most
+// 0.013, up where classes overlap, so it is off by default. Landmarks chosen by rules other than
+// the uniform one brought nothing on the paper's data. Nystrom's extension of the eigenvectors may
+// take the place of the reconstruction ([Params].Extension).
 //
 // # New links, new points
 //
-// Links enter D only. [Model.AddLinks] sums it anew over all links between landmarks, from the eigenvectors that the model has, and so
-// has the bits of a fit; a [Path] does the same for many values of reg_d. New points need nothing: Model.Embed places them out of
-// sample by the landmarks, and the metric stays.
+// Links enter D only. [Model.AddLinks] sums it anew over all links between landmarks, from the
+// eigenvectors that the model has, and so has the bits of a fit; a [Path] does the same for many
+// values of reg_d. New points need nothing: Model.Embed places them out of sample by the landmarks,
+// and the metric stays.
 package kbeta
 
 import (
@@ -73,13 +74,15 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// Landmarks, fewer than there are points in must-links, are raised to these, with a notice. 0 is the basic form.
+	// Landmarks, fewer than there are points in must-links, are raised to these, with a notice. 0 is
+	// the basic form.
 	Landmarks int `json:"landmarks" param:"landmarks" zero:"all points" file:"their row numbers, one a line" help:"points that carry the metric, those of must-links included"`
 	// LandmarkRows, if any, are the landmarks, besides the points of must-links.
 	LandmarkRows []int  `json:"-" param:"-"`
 	Rule         string `json:"rule" param:"rule" default:"uniform" choices:"uniform,kmeans++,farthest,leverage" zero:"uniform" help:"how other landmarks are chosen"`
 	Neighbors    int    `json:"neighbors" param:"neighbors" default:"5" range:">= 1" help:"landmarks that reconstruct a point"`
-	// Iterations are limited because every embedding repeats them, also that of a model file from elsewhere.
+	// Iterations are limited because every embedding repeats them, also that of a model file from
+	// elsewhere.
 	Iterations int     `json:"iterations" param:"iterations" default:"1" range:">= 1, <= 1000" help:"iterations of the coordinates of points that are no landmarks (3 in the paper's tables)"`
 	Rank       int     `json:"rank" param:"rank" default:"root" named:"root=-1: the square root of the landmarks, rounded up" zero:"no cap" help:"most directions that are kept"`
 	RankTol    float64 `json:"rank_tol" param:"rank_tol" default:"1e-06" range:">= 0, < 1" help:"eigenvalue, relative to the largest, up to which a direction is dropped"`

@@ -73,9 +73,9 @@ func fit(t testing.TB, eng *engine.Engine, x points.Points, set *links.Set, spec
 
 func full(p *kbeta.Params) { p.Rank = 0 }
 
-// The basic form on its training points is K_beta by definition: psd, centred, commuting with K, of
-// weights that add up to c, equal beta D, and a mean squared distance of must-links of
-// c^2 / sum 1/D, below that of other weights of the same sum.
+// The basic form on its training points is K_beta by definition: psd, centered, commuting with K,
+// of weights that add up to c, equal beta D, and a mean squared distance of must-links of c^2 / sum
+// 1/D, below that of other weights of the same sum.
 func TestInvariants(t *testing.T) {
 	const n = 60
 	eng := enginetest.New(t, 2)
@@ -155,12 +155,12 @@ func TestInvariants(t *testing.T) {
 				t.Errorf("%s: other weights reach %v, below %v", name, objective, m.Objective())
 			}
 		}
-		// K_beta commutes with the centred kernel matrix.
+		// K_beta commutes with the centered kernel matrix.
 		k, err := m.Kernel().Gram(ctx, eng, x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kernel.Centre(k)
+		kernel.Center(k)
 		a, b := blas.NewMatrix(n, n), blas.NewMatrix(n, n)
 		eng.Backend().Gemm(false, false, 1, k, g, 0, a)
 		eng.Backend().Gemm(false, false, 1, g, k, 0, b)

@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// decompose computes the leading eigenpairs of the centred kernel matrix of the landmarks.
+// decompose computes the leading eigenpairs of the centered kernel matrix of the landmarks.
 func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Points) error {
 	count := x.Len()
 	q := m.params.rank(count)
@@ -33,7 +33,7 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 	if _, isGram := x.(*points.Gram); isGram {
 		m.between = squaredDistances(k)
 	}
-	m.means = kernel.Centre(k)
+	m.means = kernel.Center(k)
 	mu, v, err := m.leading(ctx, eng, k, q)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ type FarPair struct {
 
 // farthest returns the must-links that stay farthest.
 func (m *metric) farthest(list []links.Link, place map[int]int) []FarPair {
-	// The mean over pairs of different landmarks: eigenvectors are centred and of unit length.
+	// The mean over pairs of different landmarks: eigenvectors are centered and of unit length.
 	all := 0.0
 	for _, b := range m.beta {
 		all += 2 * b * b / float64(len(m.rows)-1)

@@ -17,12 +17,13 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// metric is what is learned: weights of the directions of landmarks. It is immutable once it is settled.
+// metric is what is learned: weights of the directions of landmarks. It is immutable once it is
+// settled.
 type metric struct {
 	params  Params
 	kernel  kernel.Kernel
 	support points.Points // the landmarks
-	mu      []float64     // eigenvalues of their centred kernel matrix, descending
+	mu      []float64     // eigenvalues of their centered kernel matrix, descending
 	v       blas.Matrix   // q x m, their eigenvectors
 	d, beta []float64     // D_rr and the weights
 	means   []float64     // of the rows of the kernel matrix
@@ -138,8 +139,8 @@ func (m *metric) block(ctx context.Context, eng *engine.Engine, x points.Points,
 	return nil
 }
 
-// rule says how points are reconstructed from landmarks of the given squared distances, in the feature space
-// of k.
+// rule says how points are reconstructed from landmarks of the given squared distances, in the
+// feature space of k.
 func (m *metric) rule(k kernel.Kernel, apart func(a, b int) float64) barycentric.Rule {
 	return barycentric.Rule{Kernel: k, Neighbors: m.params.Neighbors, Reg: m.params.RegG, Apart: apart}
 }
@@ -187,8 +188,8 @@ func (m *metric) learnedApart(a, b int) float64 {
 	return sum
 }
 
-// nystrom writes diag(beta / mu) V'k(x), k(x) centred, to y: the eigenvectors' extension to any
-// point. Since eigenvectors sum to 0, of the centring only the landmarks' means are left.
+// nystrom writes diag(beta / mu) V'k(x), k(x) centered, to y: the eigenvectors' extension to any
+// point. Since eigenvectors sum to 0, of the centering only the landmarks' means are left.
 func (m *metric) nystrom(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
 	if err := m.kernel.MultiplyTo(ctx, eng, y, x, m.support, m.extension); err != nil {
 		return err

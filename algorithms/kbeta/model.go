@@ -16,9 +16,11 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Model is the learned metric: the landmarks with their coordinates. It is immutable and safe for concurrent use. Embed maps points to their
-// coordinates in the directions of the largest weights, Params.Dims of them; Gram and Distances are those in all directions. Cost of embedding
-// for k neighbors of m landmarks and q directions: m distances, O(k^3 + k q) a point and iteration. The method is direct: it always converges.
+// Model is the learned metric: the landmarks with their coordinates. It is immutable and safe for
+// concurrent use. Embed maps points to their coordinates in the directions of the largest weights,
+// Params.Dims of them; Gram and Distances are those in all directions. Cost of embedding for k
+// neighbors of m landmarks and q directions: m distances, O(k^3 + k q) a point and iteration. The
+// method is direct: it always converges.
 type Model struct {
 	*record.Model[Params]
 	*metric
@@ -27,7 +29,7 @@ type Model struct {
 
 var _ algorithms.Linker = (*Model)(nil)
 
-// Spectrum returns copies of the eigenvalues mu of the landmarks' centred kernel matrix, in
+// Spectrum returns copies of the eigenvalues mu of the landmarks' centered kernel matrix, in
 // descending order, of the weights beta and of D.
 func (m *Model) Spectrum() (mu, beta, d []float64) {
 	return slices.Clone(m.mu), slices.Clone(m.beta), slices.Clone(m.d)
@@ -76,14 +78,16 @@ func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points
 	return m.all.Gram(ctx, eng, x, y)
 }
 
-// Distances returns the squared learned distance of each pair of rows of x. A row out of range is a *fault.DataError whose Row is the number of
-// the pair. Cost: that of embedding x, and q flops a pair.
+// Distances returns the squared learned distance of each pair of rows of x. A row out of range is a
+// *fault.DataError whose Row is the number of the pair. Cost: that of embedding x, and q flops a
+// pair.
 func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.all.Distances(ctx, eng, x, pairs)
 }
 
-// EmbedSingle is Model.Embed in single precision, as algorithms.SingleEmbedder says, for the extension nystrom; another one is a
-// *fault.ParamError. Cost: 2 n m (d + Dim) flops for m landmarks.
+// EmbedSingle is Model.Embed in single precision, as algorithms.SingleEmbedder says, for the
+// extension nystrom; another one is a *fault.ParamError. Cost: 2 n m (d + Dim) flops for m
+// landmarks.
 func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
 	if m.Params().Extension != Nystrom {
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of kbeta with extension=lle (single for those with extension=nystrom)"}
@@ -155,7 +159,8 @@ func Decode(f *model.File) (*Model, error) {
 	return m.model(r.Status()), m.decodeLinks(f, head.Points)
 }
 
-// decodeLinks reads the links between n points that the model has learned, and which of these are its landmarks, if they are there.
+// decodeLinks reads the links between n points that the model has learned, and which of these are
+// its landmarks, if they are there.
 func (m *metric) decodeLinks(f *model.File, n int) error {
 	if !f.Has(tensorRows) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Path is the metrics of all reg_d on the same landmarks: eigenvectors and D do not depend on it, only the weights beta do. It is
-// immutable and safe for concurrent use.
+// Path is the metrics of all reg_d on the same landmarks: eigenvectors and D do not depend on it,
+// only the weights beta do. It is immutable and safe for concurrent use.
 type Path struct{ model *Model } // of the reg_d of the learner
 
 var (
@@ -24,8 +24,8 @@ var (
 // PathValue returns reg_d.
 func (l Learner) PathValue() (name string, value float64) { return "reg_d", l.Params.RegD }
 
-// FitPath learns what Fit learns, for all reg_d; that of l.Params is not looked at. Errors and cost are those of Fit. The result has the
-// type *[Path].
+// FitPath learns what Fit learns, for all reg_d; that of l.Params is not looked at. Errors and cost
+// are those of Fit. The result has the type *[Path].
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.RegD = DefaultParams().RegD
 	f := l.begin(eng, x, set)
@@ -35,7 +35,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 		m, err = l.learn(ctx, f)
 	}
 	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": path", err)
+		return nil, input.Canceled(ctx, Method+": path", err)
 	}
 	return &Path{m}, nil
 }
@@ -52,9 +52,10 @@ func (p *Path) Model(regD float64) (*Model, error) {
 	return m.model(p.model.Status()), nil
 }
 
-// Distances returns, for each value of reg_d, what Model.Distances does after a fit, to rounding. Places are found once for all values,
-// but where iterations look for neighbours in the learned space, which differs. Values that [Params.Validate] refuses are a
-// *fault.ParamError; other errors are those of [Model.Distances].
+// Distances returns, for each value of reg_d, what Model.Distances does after a fit, to rounding.
+// Places are found once for all values, but where iterations look for neighbors in the learned
+// space, which differs. Values that [Params.Validate] refuses are a *fault.ParamError; other errors
+// are those of [Model.Distances].
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, regD []float64) ([][]float64, error) {
 	out, unit := make([][]float64, len(regD)), unweighted{metric: p.model.again()}
 	for at, v := range regD {
@@ -67,7 +68,7 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 			embed = func(x points.Points) (blas.Matrix, error) { return unit.times(ctx, eng, x, m.beta) }
 		}
 		if out[at], err = m.all.DistancesBy(eng, x, pairs, embed); err != nil {
-			return nil, input.Cancelled(ctx, Method+": path", err)
+			return nil, input.Canceled(ctx, Method+": path", err)
 		}
 	}
 	return out, ctx.Err()

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Every reg_d on the path has the model of a fit to the bit, and its distances to rounding: between landmarks and new points, for both
-// extensions and with iterations.
+// Every reg_d on the path has the model of a fit to the bit, and its distances to rounding: between
+// landmarks and new points, for both extensions and with iterations.
 func TestPathIsTheFits(t *testing.T) {
 	const n = 80
 	ctx, eng := context.Background(), enginetest.New(t, 2)
@@ -104,16 +104,17 @@ func TestPathMistakes(t *testing.T) {
 	}
 }
 
-// labelled returns points with 100 must-links, five more, and all of them.
-func labelled(b *testing.B, n int) (x *points.Dense, set, more, all *links.Set) {
+// labeled returns points with 100 must-links, five more, and all of them.
+func labeled(b *testing.B, n int) (x *points.Dense, set, more, all *links.Set) {
 	x, _, all = enginetest.Bands(b, n, 20, 105, 1)
 	list := all.Must()
 	return x, enginetest.Links(b, n, list[:100]), enginetest.Links(b, n, list[100:]), enginetest.Links(b, n, list)
 }
 
-// BenchmarkAddLinks compares a fit of 105 links on 2000 landmarks with five of them added to a model of the others.
+// BenchmarkAddLinks compares a fit of 105 links on 2000 landmarks with five of them added to a
+// model of the others.
 func BenchmarkAddLinks(b *testing.B) {
-	x, set, more, all := labelled(b, 2000)
+	x, set, more, all := labeled(b, 2000)
 	ctx, eng, l := context.Background(), enginetest.New(b, 0), kbeta.Learner{Params: kbeta.DefaultParams()}
 	m := fit(b, eng, x, set, "", nil)
 	enginetest.Ratio(b, "fit/added", func() error {
@@ -125,9 +126,10 @@ func BenchmarkAddLinks(b *testing.B) {
 	})
 }
 
-// BenchmarkPath compares fits of eight values of reg_d on 2000 landmarks, and the distances of 1000 pairs, with a path of them.
+// BenchmarkPath compares fits of eight values of reg_d on 2000 landmarks, and the distances of 1000
+// pairs, with a path of them.
 func BenchmarkPath(b *testing.B) {
-	x, _, _, all := labelled(b, 2000)
+	x, _, _, all := labeled(b, 2000)
 	ctx, eng, l := context.Background(), enginetest.New(b, 0), kbeta.Learner{Params: kbeta.DefaultParams()}
 	values := []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10}
 	pairs := make([][2]int, 1000)

@@ -7,7 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// Each further link costs a fit no allocation of its own: what memory it takes is the result's, and the engine's scratch.
+// Each further link costs a fit no allocation of its own: what memory it takes is the result's, and
+// the engine's scratch.
 func TestFitMetricAllocations(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 1)
 	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=2"), Params: DefaultParams()}

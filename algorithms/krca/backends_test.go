@@ -105,7 +105,7 @@ func TestBackendsAgree(t *testing.T) {
 }
 
 // TestBackendsAgreeOnData runs on every dense set of the data folder up to 2500 rows:
-// standardised, rbf:sigma=median, as many must-links as 0.6 n drawn from the labels, or
+// standardized, rbf:sigma=median, as many must-links as 0.6 n drawn from the labels, or
 // as leave 70 % of n components.
 func TestBackendsAgreeOnData(t *testing.T) {
 	folder := os.Getenv("MUSTLINK_DATA")

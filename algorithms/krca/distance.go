@@ -26,8 +26,9 @@ func (m *metric) distances(ctx context.Context, eng *engine.Engine, x points.Poi
 	return out, err
 }
 
-// parts calls f, from several goroutines, with what the squared distance of each pair of rows of x consists of: the residual
-// rho, and the coordinates of both points. Neither depends on eps. Pairs are taken in groups of at most maxGroup different points.
+// parts calls f, from several goroutines, with what the squared distance of each pair of rows of x
+// consists of: the residual rho, and the coordinates of both points. Neither depends on eps. Pairs
+// are taken in groups of at most maxGroup different points.
 func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, f func(p int, rho float64, ci, cj []float64)) error {
 	for lo := 0; lo < len(pairs); {
 		hi, rows := group(pairs, lo)
@@ -96,8 +97,8 @@ func (m *metric) groupParts(ctx context.Context, eng *engine.Engine, x points.Po
 	})
 }
 
-// spectralResidual is the part of the squared distance of two points by (1c) that their coordinates do not tell: three residuals,
-// each clipped as in gram.
+// spectralResidual is the part of the squared distance of two points by (1c) that their coordinates
+// do not tell: three residuals, each clipped as in gram.
 func spectralResidual(ci, cj []float64, di, dj, kij float64) float64 {
 	residual := func(k, dx, dy float64, a, b []float64) float64 {
 		rho := k - dot(a, b)

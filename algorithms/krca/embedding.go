@@ -24,7 +24,7 @@ const positiveTol = 1e-10
 const landmarkStream = 0x6b726361 // "krca"
 
 // embedding is kernel PCA of kt on m reference points R: with Kt_RR = U Lam U' and
-// P = U Lam^-1/2, y(x) = P' kt_R(x) - offset. For a centred embedding the columns of P sum
+// P = U Lam^-1/2, y(x) = P' kt_R(x) - offset. For a centered embedding the columns of P sum
 // to zero and offset is P' times the mean column of Kt_RR. It is immutable.
 //
 // kt_R is never formed for a new x. Since kt(x,y) = rho/eps + c_x' D c_y, with everything
@@ -106,7 +106,8 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.P
 	return m.spectralEmbedding(eng, x, rows, refs, g.c, p, offset), nil
 }
 
-// checkDefinite refuses a learned kernel matrix of x with an element on the diagonal that is negative by more than rounding.
+// checkDefinite refuses a learned kernel matrix of x with an element on the diagonal that is
+// negative by more than rounding.
 func (m *metric) checkDefinite(ctx context.Context, eng *engine.Engine, x points.Points, kt blas.Matrix) error {
 	diagonal, err := m.kernel.Diagonal(ctx, eng, x)
 	if err != nil {
@@ -126,16 +127,16 @@ func (m *metric) checkDefinite(ctx context.Context, eng *engine.Engine, x points
 }
 
 // projection returns P = U Lam^-1/2 (m x dim) of the learned kernel matrix kt, which it
-// destroys, and the offset P' mean(kt) of a centred embedding (dims > 0), else zeros.
+// destroys, and the offset P' mean(kt) of a centered embedding (dims > 0), else zeros.
 func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims int) (p blas.Matrix, offset []float64, err error) {
-	m, centred := kt.Rows, dims > 0
+	m, centered := kt.Rows, dims > 0
 	trace := 0.0
 	for i := range m {
 		trace += kt.At(i, i)
 	}
 	var column []float64
-	if centred {
-		column = kernel.Centre(kt)
+	if centered {
+		column = kernel.Center(kt)
 	}
 	w, v, err := leading(ctx, eng, kt, dims)
 	if err != nil {
@@ -153,7 +154,7 @@ func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims in
 	for r := range dim {
 		u := v.Row(r)
 		orient(u)
-		if centred {
+		if centered {
 			subtractMean(u)
 			offset[r] = dot(u, column) / math.Sqrt(w[r])
 		}
@@ -282,8 +283,8 @@ func (e extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, e
 	}, nil
 }
 
-// embed maps every point of x to a row of dst, |x| x dim. Cost per point: its kernel values with the
-// support, and |support| dim flops (Cholesky form).
+// embed maps every point of x to a row of dst, |x| x dim. Cost per point: its kernel values with
+// the support, and |support| dim flops (Cholesky form).
 func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, dst blas.Matrix) error {
 	return forRows(x, func(lo, hi int, block points.Points) error {
 		if err := ctx.Err(); err != nil {

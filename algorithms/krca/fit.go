@@ -69,7 +69,8 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
 }
 
-// fitAt learns from the chunklets, rows of x, embeds the landmarks refs, and returns what makes a model with a status of it.
+// fitAt learns from the chunklets, rows of x, embeds the landmarks refs, and returns what makes a
+// model with a status of it.
 func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (func(algorithms.Status) *Model, error) {
 	if err := checkMemory(eng, f, len(refs)); err != nil {
 		return nil, err
@@ -111,7 +112,8 @@ func checkGram(ctx context.Context, eng *engine.Engine, x points.Points, stage f
 	return kernel.CheckSemidefinite(ctx, eng, g)
 }
 
-// unit returns what eps_rel is relative to: the mean of k(x,x) over all points, of which x may be some.
+// unit returns what eps_rel is relative to: the mean of k(x,x) over all points, of which x may be
+// some.
 type unit func(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error)
 
 func meanDiagonal(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
@@ -228,16 +230,17 @@ func (l Learner) stages(begin time.Time) func(string) {
 	}
 }
 
-// Metric is the learned kernel without an embedding: distances for ranking and retrieval, at a fraction of the cost of a
-// [Model]. It is immutable and safe for concurrent use.
+// Metric is the learned kernel without an embedding: distances for ranking and retrieval, at a
+// fraction of the cost of a [Model]. It is immutable and safe for concurrent use.
 type Metric struct{ metric *metric }
 
-// FitMetric is Fit without the embedding. With n points in chunklets it takes n^2 kernel values and (n - #chunklets)^3/3 flops, and a bandwidth
-// rule looks at all points besides. Errors are those of Fit.
+// FitMetric is Fit without the embedding. With n points in chunklets it takes n^2 kernel values and
+// (n - #chunklets)^3/3 flops, and a bandwidth rule looks at all points besides. Errors are those of
+// Fit.
 func (l Learner) FitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Metric, error) {
 	m, _, err := l.fitMetric(ctx, eng, x, set)
 	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": fit", err)
+		return nil, input.Canceled(ctx, Method+": fit", err)
 	}
 	return &Metric{m}, nil
 }
@@ -257,7 +260,7 @@ func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Poi
 	return m, rows, err
 }
 
-// Eps returns the regularisation in units of the kernel.
+// Eps returns the regularization in units of the kernel.
 func (m *Metric) Eps() float64 { return m.metric.eps }
 
 // Distances is that of [Model].

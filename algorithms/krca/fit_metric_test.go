@@ -43,7 +43,8 @@ func TestMetricIsTheModels(t *testing.T) {
 	}
 }
 
-// BenchmarkFitMetric is the learning alone: 150 points of 4 features, 50 must-links, bandwidth as a number.
+// BenchmarkFitMetric is the learning alone: 150 points of 4 features, 50 must-links, bandwidth as a
+// number.
 func BenchmarkFitMetric(b *testing.B) {
 	ctx := context.Background()
 	x, _, set := enginetest.Bands(b, 150, 4, 50, 1)

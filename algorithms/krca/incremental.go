@@ -30,7 +30,7 @@ import (
 // of each point in a chunklet that is new, extended or merged. Gram and Distances serve
 // between updates; the embedding, an eigendecomposition, is computed by Model only.
 //
-// An update that fails or is cancelled changes nothing. The formula is (1b) throughout:
+// An update that fails or is canceled changes nothing. The formula is (1b) throughout:
 // unlike Fit, an update does not look for cancellation. An Incremental shares no memory with
 // the model that it came from and is not safe for concurrent use.
 type Incremental struct {
@@ -106,7 +106,7 @@ func (u *Incremental) Points() int { return len(u.places) }
 // Updates returns how many updates DropLast can take back.
 func (u *Incremental) Updates() int { return len(u.growth.history) }
 
-// Eps returns the regularisation in units of the kernel, s/n.
+// Eps returns the regularization in units of the kernel, s/n.
 func (u *Incremental) Eps() float64 { return u.eps }
 
 // Notices returns remarks on the updates so far, such as merged chunklets.
@@ -151,8 +151,9 @@ func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.P
 	return u.change(ctx, eng, func() { u.plan(x, chunklets) })
 }
 
-// validRows returns the error of the first value that cannot be calculated with in the rows that chunklets
-// name. Others do not matter, and a stream's update should not cost a look at all of them.
+// validRows returns the error of the first value that cannot be calculated with in the rows that
+// chunklets name. Others do not matter, and a stream's update should not cost a look at all of
+// them.
 func validRows(x points.Points, chunklets []algorithms.Chunklet) error {
 	var rows []int
 	for _, c := range chunklets {
@@ -190,7 +191,7 @@ func (u *Incremental) change(ctx context.Context, eng *engine.Engine, plan func(
 	if err := u.border(ctx, eng, now.columns); err != nil {
 		u.restore(now)
 		u.notices = u.notices[:said]
-		return input.Cancelled(ctx, Method+":", err)
+		return input.Canceled(ctx, Method+":", err)
 	}
 	u.f.count = len(u.places)
 	u.eps = u.growth.s / float64(u.f.count)

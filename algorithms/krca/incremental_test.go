@@ -603,7 +603,7 @@ func TestUpdateErrors(t *testing.T) {
 	u := incremental(t, m)
 	must(t, u.Add(ctx, eng, x, []int{5, 6}))
 	before := learned(t, eng, u, x)
-	cancelledCtx, cancel := context.WithCancel(ctx)
+	canceledCtx, cancel := context.WithCancel(ctx)
 	cancel()
 	small, err := engine.New(engine.Options{Backend: eng.Backend(), MemoryLimit: 100})
 	must(t, err)
@@ -636,7 +636,7 @@ func TestUpdateErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want a fault of the input with %q", c.name, c.err, c.want)
 		}
 	}
-	if err := u.Add(cancelledCtx, eng, x, []int{7, 8}, []int{8, 9}); !errors.Is(err, context.Canceled) || len(u.Notices()) != 0 {
+	if err := u.Add(canceledCtx, eng, x, []int{7, 8}, []int{8, 9}); !errors.Is(err, context.Canceled) || len(u.Notices()) != 0 {
 		t.Errorf("cancelled: %v, notices %q", err, u.Notices())
 	}
 	same(t, learned(t, eng, u, x), before)

@@ -16,7 +16,7 @@
 //
 //	kt(x,y) = (k(x,y) - k_x' F R^-1 F' k_y) / eps,    R = sI + F'KF            (1b)
 //
-// a Cholesky factorisation of order r, where k_x holds the kernel between x and the points
+// a Cholesky factorization of order r, where k_x holds the kernel between x and the points
 // in chunklets. F is never formed: running sums over the chunklets apply it.
 //
 // # Two forms
@@ -100,8 +100,8 @@ type Params struct {
 	Eps    float64 `json:"eps,omitempty" param:"eps" oneof:"eps" range:"> 0" help:"regularization" unit:"units of the kernel"`
 	// FixedS stays when chunklets are added to a model.
 	FixedS float64 `json:"fixed_s,omitempty" param:"fixed_s" oneof:"eps" range:"> 0" help:"n eps with n the points in chunklets"`
-	// Dims is the number of leading directions of the centered learned kernel that Embed returns, fewer when fewer are
-	// positive. With 0 distances between embedded training points are exact.
+	// Dims is the number of leading directions of the centered learned kernel that Embed returns,
+	// fewer when fewer are positive. With 0 distances between embedded training points are exact.
 	Dims int `json:"dims" param:"dims" default:"20" zero:"all positive ones, uncentered" help:"directions of the embedding, centered"`
 	// Landmarks are drawn by the seed.
 	Landmarks int  `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"training points that carry the embedding"`

@@ -16,8 +16,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Local has a metric for every query: that of the chunklets nearest to it, so that what varies inside classes may differ from place
-// to place (future work of Tsang, Cheung & Kwok 2005). It is immutable and safe for concurrent use.
+// Local has a metric for every query: that of the chunklets nearest to it, so that what varies
+// inside classes may differ from place to place (future work of Tsang, Cheung & Kwok 2005). It is
+// immutable and safe for concurrent use.
 type Local struct {
 	learner Learner
 	kernel  kernel.Kernel
@@ -27,12 +28,13 @@ type Local struct {
 	nearest int
 }
 
-// FitLocal learns metrics of the nearest chunklets each, from the points x and the must-links of set: the metrics themselves are made when queries
-// come. Errors are those of Fit, and a *fault.ParamError for nearest < 1.
+// FitLocal learns metrics of the nearest chunklets each, from the points x and the must-links of
+// set: the metrics themselves are made when queries come. Errors are those of Fit, and a
+// *fault.ParamError for nearest < 1.
 func (l Learner) FitLocal(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, nearest int) (*Local, error) {
 	m, err := l.fitLocal(ctx, eng, x, set, nearest)
 	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": local metrics", err)
+		return nil, input.Canceled(ctx, Method+": local metrics", err)
 	}
 	return m, nil
 }
@@ -70,12 +72,13 @@ func (l Learner) fitLocal(ctx context.Context, eng *engine.Engine, x points.Poin
 // Chunklets returns the number of chunklets that there are.
 func (m *Local) Chunklets() int { return len(m.start) - 1 }
 
-// Distances returns the squared distances of some rows of x, the queries, to all rows of x, each query in the metric of its own:
-// |queries| x |x|. A chunklet is as near as its nearest point, in the feature space. With n points and r + #chunklets points in the nearest
-// chunklets a query takes n r kernel values and n r^2 flops.
+// Distances returns the squared distances of some rows of x, the queries, to all rows of x, each
+// query in the metric of its own: |queries| x |x|. A chunklet is as near as its nearest point, in
+// the feature space. With n points and r + #chunklets points in the nearest chunklets a query takes
+// n r kernel values and n r^2 flops.
 //
-// Errors: rows that there are not; points of another kind or dimension than those learned from; a request beyond the memory limit;
-// ctx.Err(), wrapped.
+// Errors: rows that there are not; points of another kind or dimension than those learned from; a
+// request beyond the memory limit; ctx.Err(), wrapped.
 func (m *Local) Distances(ctx context.Context, eng *engine.Engine, x points.Points, queries []int) (blas.Matrix, error) {
 	if err := m.check(eng, x, queries); err != nil {
 		return blas.Matrix{}, err
@@ -86,7 +89,7 @@ func (m *Local) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 		err = m.all(ctx, eng, x, queries, near, out)
 	}
 	if err != nil {
-		return blas.Matrix{}, input.Cancelled(ctx, Method+": local metrics", err)
+		return blas.Matrix{}, input.Canceled(ctx, Method+": local metrics", err)
 	}
 	return out, nil
 }

@@ -19,8 +19,10 @@ import (
 // retrieved is how many points a query gets.
 const retrieved = 10
 
-// BenchmarkLocal asks for the points nearest to queries that no link knows, among those that links were drawn from, by the metric of all
-// chunklets and by metrics of the nearest 1 to 30, and in the feature space as it is: precision@10, the mean of five draws of 1.2 links a point, half of them must-links.
+// BenchmarkLocal asks for the points nearest to queries that no link knows, among those that links
+// were drawn from, by the metric of all chunklets and by metrics of the nearest 1 to 30, and in the
+// feature space as it is: precision@10, the mean of five draws of 1.2 links a point, half of them
+// must-links.
 func BenchmarkLocal(b *testing.B) {
 	folder := os.Getenv("MUSTLINK_DATA")
 	if folder == "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// With all chunklets near, every query has the metric of all links; with one, that of the nearest chunklet alone.
+// With all chunklets near, every query has the metric of all links; with one, that of the nearest
+// chunklet alone.
 func TestLocalIsTheFitOfItsChunklets(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := enginetest.Bands(t, 60, 3, 30, 4)
@@ -123,9 +124,9 @@ func TestLocalBadInput(t *testing.T) {
 	if d, err := m.Distances(ctx, eng, x, nil); err != nil || d.Rows != 0 {
 		t.Errorf("no queries: %d rows, %v", d.Rows, err)
 	}
-	cancelled, cancel := context.WithCancel(ctx)
+	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := m.Distances(cancelled, eng, x, []int{0}); !errors.Is(err, context.Canceled) {
+	if _, err := m.Distances(canceled, eng, x, []int{0}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -154,13 +154,13 @@ func TestFeatureSpaceRCA(t *testing.T) {
 		cov := mat.NewDense(d, d, nil)
 		count := 0
 		for _, c := range s.Chunklets() {
-			centre := make([]float64, d)
+			center := make([]float64, d)
 			for _, i := range c {
-				addScaled(centre, 1/float64(len(c)), x.Row(i))
+				addScaled(center, 1/float64(len(c)), x.Row(i))
 			}
 			for _, i := range c {
 				v := mat.NewVecDense(d, append([]float64(nil), x.Row(i)...))
-				v.SubVec(v, mat.NewVecDense(d, centre))
+				v.SubVec(v, mat.NewVecDense(d, center))
 				cov.RankOne(cov, 1, v, v)
 				count++
 			}
@@ -247,23 +247,23 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestCentring: distances do not change when k is centred.
-func TestCentring(t *testing.T) {
+// TestCentering: distances do not change when k is centered.
+func TestCentering(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	const n, text = 40, "rbf:sigma=1.2"
 	x := gaussian(n, 3, 11)
 	s := chunkletSet(t, n, runs(n, 3, 5, 2, 4, 1)...)
 	k := toMat(kernelOf(t, eng, text, x, x))
-	centring := explicitH(newHelmert([]int{n}))
-	var left, centred mat.Dense
-	left.Mul(centring, k)
-	centred.Mul(&left, centring)
+	centering := explicitH(newHelmert([]int{n}))
+	var left, centered mat.Dense
+	left.Mul(centering, k)
+	centered.Mul(&left, centering)
 	for i := range n { // symmetric to the bit
 		for j := range i {
-			centred.Set(i, j, centred.At(j, i))
+			centered.Set(i, j, centered.At(j, i))
 		}
 	}
-	g, err := points.NewGram(n, n, centred.RawMatrix().Data, nil, nil)
+	g, err := points.NewGram(n, n, centered.RawMatrix().Data, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func TestFormsAgree(t *testing.T) {
 }
 
 // TestEmbeddingExact: with dims = 0 the embedding of the training points has the learned
-// distances; with dims > 0 it is the best rank-dims part of the centred kernel matrix.
+// distances; with dims > 0 it is the best rank-dims part of the centered kernel matrix.
 func TestEmbeddingExact(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		eng := enginetest.New(t, 2)
@@ -430,19 +430,19 @@ func TestEmbeddingExact(t *testing.T) {
 	})
 }
 
-// checkLeading checks that y has the leading directions of the centred kt: columns that
+// checkLeading checks that y has the leading directions of the centered kt: columns that
 // sum to 0, are orthogonal, and have the leading eigenvalues as squared lengths.
 func checkLeading(t testingTB, y, kt *mat.Dense) {
 	t.Helper()
 	n, dim := y.Dims()
 	h := explicitH(newHelmert([]int{n}))
-	var left, centred, lengths mat.Dense
+	var left, centered, lengths mat.Dense
 	left.Mul(h, kt)
-	centred.Mul(&left, h)
+	centered.Mul(&left, h)
 	sym := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := range i + 1 {
-			sym.SetSym(i, j, centred.At(i, j))
+			sym.SetSym(i, j, centered.At(i, j))
 		}
 	}
 	var e mat.EigenSym
@@ -494,16 +494,16 @@ func TestXOR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var centres [2][]float64
-	for c := range centres {
-		centres[c] = make([]float64, y.Cols)
+	var centers [2][]float64
+	for c := range centers {
+		centers[c] = make([]float64, y.Cols)
 	}
 	for i := range n {
-		addScaled(centres[class[i]], 2.0/n, y.Row(i))
+		addScaled(centers[class[i]], 2.0/n, y.Row(i))
 	}
 	wrong := 0
 	for i := range n {
-		own, other := squaredDistance(y.Row(i), centres[class[i]]), squaredDistance(y.Row(i), centres[1-class[i]])
+		own, other := squaredDistance(y.Row(i), centers[class[i]]), squaredDistance(y.Row(i), centers[1-class[i]])
 		if own >= other {
 			wrong++
 		}

@@ -25,10 +25,10 @@ import (
 // sparse) of as many features, or rows of a Gram matrix over the same reference objects.
 // Otherwise the error is a *fault.ShapeError or *fault.DataError.
 //
-// Embed maps n points to an n x Dim matrix, at most Params.Dims columns when that is not 0: kernel PCA of
-// the learned kernel. With Params.Dims = 0 distances between rows are the learned distances for the reference
-// points; they are projections on the reference points' span for others.
-// Cost a point: its kernel values with the reference points and 2 r Dim flops for r of them.
+// Embed maps n points to an n x Dim matrix, at most Params.Dims columns when that is not 0: kernel
+// PCA of the learned kernel. With Params.Dims = 0 distances between rows are the learned distances
+// for the reference points; they are projections on the reference points' span for others. Cost a
+// point: its kernel values with the reference points and 2 r Dim flops for r of them.
 //
 // The method is direct: it always converges.
 type Model struct {
@@ -51,7 +51,7 @@ func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Mode
 	return &Model{Model: record.New(e.extended(m), p, status), metric: m, embed: e}
 }
 
-// Eps returns the regularisation in units of the kernel.
+// Eps returns the regularization in units of the kernel.
 func (m *Model) Eps() float64 { return m.metric.eps }
 
 // Describe returns the figures of the model.
@@ -80,16 +80,17 @@ func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points
 }
 
 // Distances returns the squared learned distance of each pair of rows of x, exactly, never
-// negative. A row out of range is a *fault.DataError whose Row is the number of the pair.
-// Cost: for each row of x its kernel values with the n points in chunklets and r^2 flops, r = n less the
+// negative. A row out of range is a *fault.DataError whose Row is the number of the pair. Cost: for
+// each row of x its kernel values with the n points in chunklets and r^2 flops, r = n less the
 // number of chunklets; r flops a pair.
 func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.metric.checkedDistances(ctx, eng, x, pairs)
 }
 
-// EmbedSingle is Model.Embed in single precision, as algorithms.SingleEmbedder says, for the Cholesky form; the spectral one, which is
-// there because its terms would cancel, is a *fault.ParamError. The weights grow as 1/eps, and errors with them.
-// Cost: 2 n m (d + Dim) flops for m points in chunklets and landmarks.
+// EmbedSingle is Model.Embed in single precision, as algorithms.SingleEmbedder says, for the
+// Cholesky form; the spectral one, which is there because its terms would cancel, is a
+// *fault.ParamError. The weights grow as 1/eps, and errors with them. Cost: 2 n m (d + Dim) flops
+// for m points in chunklets and landmarks.
 func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
 	if m.metric.spectral() {
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of krca in the spectral form (single for those with form=cholesky)"}
@@ -109,7 +110,7 @@ func (m *metric) check(x points.Points) error {
 // see.
 func finish(ctx context.Context, m blas.Matrix, err error) (blas.Matrix, error) {
 	if err != nil {
-		return blas.Matrix{}, input.Cancelled(ctx, Method+":", err)
+		return blas.Matrix{}, input.Canceled(ctx, Method+":", err)
 	}
 	if i := firstNonFinite(m); i >= 0 {
 		return blas.Matrix{}, notRepresentable(i)
@@ -145,7 +146,7 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 	metric.factor, metric.f.columns = factor, slices.Clone(metric.f.columns)
 	e, err := fitEmbedding(ctx, eng, metric, u.store, u.places, u.refs, u.params.Dims, func(string) {})
 	if err != nil {
-		return nil, input.Cancelled(ctx, Method+":", err)
+		return nil, input.Canceled(ctx, Method+":", err)
 	}
 	out := newModel(u.params, metric, e, algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
 	if len(u.growth.history) > 0 {

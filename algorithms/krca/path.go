@@ -11,8 +11,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Path is the learned kernel of every eps at once: the decomposition of F'KF, which is what a fit spends its time on, does not depend on
-// it (equation (1c)). It is immutable and safe for concurrent use.
+// Path is the learned kernel of every eps at once: the decomposition of F'KF, which is what a fit
+// spends its time on, does not depend on it (equation (1c)). It is immutable and safe for
+// concurrent use.
 type Path struct {
 	learner Learner
 	x       points.Points
@@ -36,14 +37,15 @@ func (l Learner) PathValue() (name string, value float64) {
 	return parameter, l.Params.EpsRel
 }
 
-// FitPath learns what Fit learns with form=spectral, for all eps; that of l.Params is not looked at. Errors are those of Fit.
-// The result has the type *[Path].
+// FitPath learns what Fit learns with form=spectral, for all eps; that of l.Params is not looked
+// at. Errors are those of Fit. The result has the type *[Path].
 //
-// With r + #chunklets points in chunklets it takes their kernel values and 2 r q^2 + 9 q^3 flops for a matrix F'KF of rank q.
+// With r + #chunklets points in chunklets it takes their kernel values and 2 r q^2 + 9 q^3 flops
+// for a matrix F'KF of rank q.
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	p, err := l.fitPath(ctx, eng, x, set)
 	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": path", err)
+		return nil, input.Canceled(ctx, Method+": path", err)
 	}
 	return p, nil
 }
@@ -57,9 +59,10 @@ func (l Learner) fitPath(ctx context.Context, eng *engine.Engine, x points.Point
 	return &Path{learner: l, x: x, rows: rows, notices: notices(set), metric: m, mean: m.eps}, ctx.Err()
 }
 
-// Distances returns, for each value of eps_rel, the squared learned distance of each pair of rows of x, never negative. With q the
-// rank of F'KF it takes the coordinates of the points once, and 3 q flops for each pair and value.
-// Values that [Params.Validate] refuses are a *fault.ParamError; other errors are those of [Model.Distances].
+// Distances returns, for each value of eps_rel, the squared learned distance of each pair of rows
+// of x, never negative. With q the rank of F'KF it takes the coordinates of the points once, and 3
+// q flops for each pair and value. Values that [Params.Validate] refuses are a *fault.ParamError;
+// other errors are those of [Model.Distances].
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, epsRel []float64) ([][]float64, error) {
 	if err := p.metric.checkPairs(eng, x, pairs); err != nil {
 		return nil, err
@@ -83,7 +86,7 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 		}
 	})
 	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": path:", err)
+		return nil, input.Canceled(ctx, Method+": path:", err)
 	}
 	for _, d := range out {
 		if err := finiteDistances(d, pairs); err != nil {
@@ -118,7 +121,7 @@ func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*
 	metric.eps = eps
 	e, err := fitEmbedding(ctx, eng, &metric, p.x, p.rows, refs, l.Params.Dims, l.stages(begin))
 	if err != nil {
-		return nil, input.Cancelled(ctx, Method+": path", err)
+		return nil, input.Canceled(ctx, Method+": path", err)
 	}
 	return newModel(l.Params, &metric, e, algorithms.Status{Converged: true, Notices: p.notices, Elapsed: time.Since(begin)}), ctx.Err()
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// BenchmarkPath compares 50 values of eps on 1000 pairs, from one decomposition, with one fit: 2000 points, 300 must-links.
+// BenchmarkPath compares 50 values of eps on 1000 pairs, from one decomposition, with one fit: 2000
+// points, 300 must-links.
 func BenchmarkPath(b *testing.B) {
 	const n = 2000
 	ctx, eng := context.Background(), enginetest.New(b, 0)

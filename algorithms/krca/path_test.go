@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// Every place on the path is the fit with that eps: in the spectral form to rounding, in the Cholesky form to what that loses
-// and to what the spectral one takes for rounding errors.
+// Every place on the path is the fit with that eps: in the spectral form to rounding, in the
+// Cholesky form to what that loses and to what the spectral one takes for rounding errors.
 func TestPathIsTheFits(t *testing.T) {
 	ctx := context.Background()
 	propertytest.Check(t, func(rt *rapid.T) {

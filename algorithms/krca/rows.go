@@ -37,8 +37,9 @@ func (l Learner) looked(set *links.Set) (rows, refs []int, f helmert, err error)
 	return rows, landmarks(set.N(), l.Params.Landmarks, l.Seed), f, nil
 }
 
-// FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in that order. eps_rel, which is
-// relative to all points, needs a kernel with k(x,x) = 1, such as rbf; others take eps or fixed_s.
+// FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in
+// that order. eps_rel, which is relative to all points, needs a kernel with k(x,x) = 1, such as
+// rbf; others take eps or fixed_s.
 func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fitRows(ctx, eng, x, set)
 	return record.Result(ctx, Method+": fit", m, err)
@@ -62,7 +63,8 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
 }
 
-// unitOf returns the mean of k(x,x) over n points where it is 1 for every point, with the rounding of mean.
+// unitOf returns the mean of k(x,x) over n points where it is 1 for every point, with the rounding
+// of mean.
 func unitOf(n int) unit {
 	return func(_ context.Context, _ *engine.Engine, k kernel.Kernel, _ points.Points) (float64, error) {
 		if name := k.String(); !strings.HasPrefix(name, "rbf") && !strings.HasPrefix(name, "exp") {

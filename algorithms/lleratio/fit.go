@@ -41,16 +41,16 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 func (Learner) Method() string { return Method }
 
 // Fit learns from the links of l on the points x; points without links take part by their
-// neighbourhoods. Features should have like scales (the paper standardises them). The result has the
+// neighborhoods. Features should have like scales (the paper standardizes them). The result has the
 // type *[Model].
 //
 // Cost for m coordinates (must-linked points in kernel mode, features in linear mode): the nearest
-// neighbours of all points, n m kernel values, which are held, m^2 (n + links) flops, and a few
+// neighbors of all points, n m kernel values, which are held, m^2 (n + links) flops, and a few
 // eigenproblems of order m. The full mode has m = n.
 //
 // Errors are those of [learner.Learner.Fit], and no cannot-links, no must-links in kernel mode or
-// without alpha, as many dimensions as coordinates, as many neighbors as points, and points all in one
-// place.
+// without alpha, as many dimensions as coordinates, as many neighbors as points, and points all in
+// one place.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
 	f := &fit{Fit: learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set), Params: l.Params}
@@ -206,8 +206,8 @@ func (f *fit) basis() []int {
 	return rows
 }
 
-// linear returns the principal coordinates, which leave constant and collinear features out: on these
-// both matrices vanish.
+// linear returns the principal coordinates, which leave constant and collinear features out: on
+// these both matrices vanish.
 func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
 	dense, err := input.Vectors(Method+" in linear mode", f.X)
 	if err != nil {

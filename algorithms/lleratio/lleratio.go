@@ -1,29 +1,30 @@
-// Package lleratio learns a metric from both kinds of links and from the shape of the unlabelled data:
-// a trace ratio regularised by locally linear embedding (Soleymani Baghshah & Bagheri Shouraki,
-// "Semi-supervised metric learning using pairwise constraints", IJCAI 2009), linear and with kernels.
+// Package lleratio learns a metric from both kinds of links and from the shape of the unlabeled
+// data: a trace ratio regularized by locally linear embedding (Soleymani Baghshah & Bagheri
+// Shouraki, "Semi-supervised metric learning using pairwise constraints", IJCAI 2009), linear and
+// with kernels.
 //
-// With rows c_i of coordinates, of all n points, the map W of d orthonormal rows maximises
+// With rows c_i of coordinates, of all n points, the map W of d orthonormal rows maximizes
 //
 //	sum_cannot |W (c_i - c_j)|^2 / (sum_must |W (c_i - c_j)|^2 + alpha sum_i |W (c_i - sum_a w_ia c_a)|^2)
 //
-// where w_ia are the weights with which the neighbours of point i reconstruct it best in the input
-// space: far points are moved apart and near ones together only as far as the neighbourhoods of all
+// where w_ia are the weights with which the neighbors of point i reconstruct it best in the input
+// space: far points are moved apart and near ones together only as far as the neighborhoods of all
 // points, linked or not, stay in shape.
 //
-// In linear mode c_i is the point itself. In kernel mode, the paper's method, it is the vector of its
-// kernel values with the m must-linked points, and the map is y = V k(l, x); in full mode with all
-// points. New points are mapped exactly as the others.
+// In linear mode c_i is the point itself. In kernel mode, the paper's method, it is the vector of
+// its kernel values with the m must-linked points, and the map is y = V k(l, x); in full mode with
+// all points. New points are mapped exactly as the others.
 //
 // # Orthogonality
 //
-// The paper asks for orthonormal coefficients, V V' = I, which are not orthonormal directions of the
-// feature space. Those, V K V' = I for the kernel matrix K of the m points, are the default here: on
-// ten data sets they gained .406 of the adjusted Rand index in sample and .261 for new points, against
-// .305 and .175.
+// The paper asks for orthonormal coefficients, V V' = I, which are not orthonormal directions of
+// the feature space. Those, V K V' = I for the kernel matrix K of the m points, are the default
+// here: on ten data sets they gained .406 of the adjusted Rand index in sample and .261 for new
+// points, against .305 and .175.
 //
 // # What it is compared with
 //
-// Without unlabelled points (alpha = 0), linear, it is the method of Xiang, Nie & Zhang (2008),
+// Without unlabeled points (alpha = 0), linear, it is the method of Xiang, Nie & Zhang (2008),
 // package baseline/xiang.
 package lleratio
 
@@ -88,8 +89,8 @@ type Params struct {
 	MaxIter int `json:"max_iter" param:"max_iter" default:"50" range:">= 1" help:"most steps of the trace ratio"`
 }
 
-// AlphaByDimension as Params.Alpha is the paper's rule: 0.2 for points of more than 5 dimensions, else
-// 0.02.
+// AlphaByDimension as Params.Alpha is the paper's rule: 0.2 for points of more than 5 dimensions,
+// else 0.02.
 const AlphaByDimension = -1
 
 // mostDims is the most dimensions that are taken unasked.
@@ -133,9 +134,10 @@ func (p Params) dims(m int) (int, error) {
 	return d, nil
 }
 
-// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
-// [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values with the stored points,
-// the must-linked ones or, in full mode, all of the fit, and 2 Dim flops for each of these.
+// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
+// as [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values
+// with the stored points, the must-linked ones or, in full mode, all of the fit, and 2 Dim flops
+// for each of these.
 type Model struct {
 	*record.Model[Params]
 	record.Descent
@@ -202,8 +204,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.EncodeWith(f, m.about)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot
-// be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
+// cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error

@@ -88,8 +88,8 @@ func near(t interface{ Fatalf(string, ...any) }, what string, got, want []float6
 	}
 }
 
-// weights are those of locally linear embedding by their definition: neighbours by a sort, the
-// regularised system by elimination. The result is I - S, n x n.
+// weights are those of locally linear embedding by their definition: neighbors by a sort, the
+// regularized system by elimination. The result is I - S, n x n.
 func residualMatrix(x *points.Dense, k int, reg float64) [][]float64 {
 	n := x.N
 	out := make([][]float64, n)
@@ -214,8 +214,8 @@ func TestRatioByDefinition(t *testing.T) {
 	})
 }
 
-// With the linear kernel, all points as a basis and orthonormal directions, the kernel method is the
-// linear one.
+// With the linear kernel, all points as a basis and orthonormal directions, the kernel method is
+// the linear one.
 func TestFullLinearKernelIsLinear(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		x, set := problem(t, 40, rapid.IntRange(3, 7).Draw(t, "d"), 10, rapid.Uint64().Draw(t, "seed"))
@@ -234,7 +234,7 @@ func TestFullLinearKernelIsLinear(t *testing.T) {
 	})
 }
 
-// Linear, without unlabelled points, it is the method of Xiang, Nie and Zhang.
+// Linear, without unlabeled points, it is the method of Xiang, Nie and Zhang.
 func TestLinearWithoutShapeIsXiang(t *testing.T) {
 	x, set := problem(t, 40, 6, 20, 3)
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
@@ -289,7 +289,7 @@ func TestOrthogonality(t *testing.T) {
 	}
 }
 
-// Sparse points give what dense ones do, a Gram matrix what its kernel does without neighbourhoods;
+// Sparse points give what dense ones do, a Gram matrix what its kernel does without neighborhoods;
 // points that are there twice cost directions and no more; the order of points does not matter.
 func TestKindsOfPoints(t *testing.T) {
 	x, set := problem(t, 40, 4, 10, 9)

@@ -11,8 +11,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-// reconstruction returns the neighbours of every point and the weights with which they reconstruct
-// it, nil without alpha: in the input space or, for sequences, which have none, in the feature space.
+// reconstruction returns the neighbors of every point and the weights with which they reconstruct
+// it, nil without alpha: in the input space or, for sequences, which have none, in the feature
+// space.
 func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix, error) {
 	if f.alpha == 0 {
 		return nil, blas.Matrix{}, nil
@@ -39,15 +40,16 @@ func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix
 	return near, w, err
 }
 
-// Kernel matrices with eigenvalues below this part of the largest are taken as singular: dividing by
-// their square roots would make rounding as large as anything else.
+// Kernel matrices with eigenvalues below this part of the largest are taken as singular: dividing
+// by their square roots would make rounding as large as anything else.
 const singular = 1e-11
 
-// orthonormal turns kernel values with the basis points, n x m, into coordinates in the span of their
-// images, along directions that are orthonormal there: with K = R R' it divides by R', and V = W R^-1.
-// Where K is singular, by points that are there twice, R^-1 is made of its eigenvectors, and there are
-// fewer coordinates. It destroys c, whose memory it uses. The coordinates, rather than the matrices
-// made of them, are turned, since those lose half as many digits to the condition of K.
+// orthonormal turns kernel values with the basis points, n x m, into coordinates in the span of
+// their images, along directions that are orthonormal there: with K = R R' it divides by R', and V
+// = W R^-1. Where K is singular, by points that are there twice, R^-1 is made of its eigenvectors,
+// and there are fewer coordinates. It destroys c, whose memory it uses. The coordinates, rather
+// than the matrices made of them, are turned, since those lose half as many digits to the condition
+// of K.
 func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, error) {
 	m, backend := c.Cols, f.Eng.Backend()
 	r := c.Select(f.support)

@@ -11,7 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// TestLeaveOneOut: every row is classified as by [Classify] on the other rows, those equal to it among them.
+// TestLeaveOneOut: every row is classified as by [Classify] on the other rows, those equal to it
+// among them.
 func TestLeaveOneOut(t *testing.T) {
 	const n, d, k = 40, 3, 5
 	ctx, eng, rng := context.Background(), enginetest.New(t, 2), rand.New(rand.NewPCG(9, 9))

@@ -43,7 +43,7 @@ func bruteForce(query []float64, train blas.Matrix, self int, dist func(x, y []f
 }
 
 // TestSearchWithTies compares with a full sort on lattices, where all sums are exact, so
-// neighbours and distances must agree to the bit.
+// neighbors and distances must agree to the bit.
 func TestSearchWithTies(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
@@ -79,7 +79,7 @@ func TestSearchWithTies(t *testing.T) {
 // TestSearchSurvivesCancellation uses points far from the origin, near-duplicates at the
 // limit of precision and coordinates of very different size, across block edges. The
 // reference sorts by the same direct sums; what is tested is that the filter by expanded
-// distances never drops a neighbour.
+// distances never drops a neighbor.
 func TestSearchSurvivesCancellation(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -122,9 +122,9 @@ func TestSearchSurvivesCancellation(t *testing.T) {
 	}
 }
 
-// TestSearchFromTheCentreOfASphere: all rows are equally far up to round-off, and the query
-// itself is near the common centre, so the bound rests on the rows' norms alone.
-func TestSearchFromTheCentreOfASphere(t *testing.T) {
+// TestSearchFromTheCenterOfASphere: all rows are equally far up to round-off, and the query
+// itself is near the common center, so the bound rests on the rows' norms alone.
+func TestSearchFromTheCenterOfASphere(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(9, 9))
 	const n, d, k = 2000, 7, 9
@@ -287,9 +287,9 @@ func TestBadInput(t *testing.T) {
 	if _, err := Classify(ctx, eng, x, make([]string, 5), y, 1); !errors.As(err, &shape) {
 		t.Errorf("five labels for six rows: %v", err)
 	}
-	cancelled, cancel := context.WithCancel(ctx)
+	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, _, err := Search(cancelled, eng, y, x, 1, false); !errors.Is(err, context.Canceled) {
+	if _, _, err := Search(canceled, eng, y, x, 1, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	small, err := engine.New(engine.Options{Backend: eng.Backend(), Workers: 1, MemoryLimit: 1000})

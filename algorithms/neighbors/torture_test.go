@@ -13,9 +13,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Points times a power of two have the neighbours that they had, with squared distances times its square, or are refused: never
-// others because squares overflow or vanish.
-func TestNeighboursAtAnyScale(t *testing.T) {
+// Points times a power of two have the neighbors that they had, with squared distances times its
+// square, or are refused: never others because squares overflow or vanish.
+func TestNeighborsAtAnyScale(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(4, 9))
 	for _, where := range []string{"normal", "lattice", "one place", "one far", "small column"} {
 		x := blas.NewMatrix(40, 3)

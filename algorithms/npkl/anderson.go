@@ -13,9 +13,9 @@ const window = 5
 // chunk is the number of values that one task takes.
 const chunk = 1 << 15
 
-// anderson extrapolates the sweeps of a given rank, a fixed-point iteration V -> S(V) that converges
-// linearly: the combination of the latest S(V) is taken for which that of the latest S(V) - V is
-// shortest (Anderson 1965).
+// anderson extrapolates the sweeps of a given rank, a fixed-point iteration V -> S(V) that
+// converges linearly: the combination of the latest S(V) is taken for which that of the latest S(V)
+// - V is shortest (Anderson 1965).
 type anderson struct {
 	eng       *engine.Engine
 	out, step [][]float64 // S(V) and S(V) - V, the latest last
@@ -25,8 +25,8 @@ type anderson struct {
 // last returns the latest S(V).
 func (a *anderson) last() []float64 { return a.out[len(a.out)-1] }
 
-// add takes the rows out after a sweep that has added step to them, and keeps both; it returns memory for
-// the next ones, of which it has no more need.
+// add takes the rows out after a sweep that has added step to them, and keeps both; it returns
+// memory for the next ones, of which it has no more need.
 func (a *anderson) add(ctx context.Context, out, step []float64) (freeOut, freeStep []float64, err error) {
 	if len(a.out) > window {
 		freeOut, freeStep = a.out[0], a.step[0]
@@ -82,7 +82,7 @@ func (a *anderson) propose(ctx context.Context, v []float64) (bool, error) {
 }
 
 // weights returns those of all S(V) but the latest, which has the rest of 1: with the differences
-// d_j = step_m - step_j they minimise |step_m - sum g_j d_j|.
+// d_j = step_m - step_j they minimize |step_m - sum g_j d_j|.
 func (a *anderson) weights(m int) []float64 {
 	at := func(i, j int) float64 { return a.products[max(i, j)][min(i, j)] }
 	s, g := make([]float64, m*m), make([]float64, m)

@@ -83,19 +83,19 @@ func BenchmarkAdult(b *testing.B) {
 	}
 }
 
-// clouds returns points around as many centres as there are classes.
+// clouds returns points around as many centers as there are classes.
 func clouds(n, d, classes int) (*points.Dense, []string) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	centres := make([]float64, classes*d)
-	for i := range centres {
-		centres[i] = rng.NormFloat64()
+	centers := make([]float64, classes*d)
+	for i := range centers {
+		centers[i] = rng.NormFloat64()
 	}
 	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
 	for i := range n {
 		c := rng.IntN(classes)
 		labels[i] = strconv.Itoa(c)
 		for j := range d {
-			x.Data[i*d+j] = centres[c*d+j] + 2*rng.NormFloat64()
+			x.Data[i*d+j] = centers[c*d+j] + 2*rng.NormFloat64()
 		}
 	}
 	return x, labels

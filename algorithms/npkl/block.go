@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/boxqp"
 )
 
-// block minimises over one row of V: D |v|^2 / 2 + b'v + sum_j w_j/2 l(t_j v'v_j). It holds the memory
-// of one update, and is for one goroutine.
+// block minimizes over one row of V: D |v|^2 / 2 + b'v + sum_j w_j/2 l(t_j v'v_j). It holds the
+// memory of one update, and is for one goroutine.
 type block struct {
 	loss  Loss
 	r     int
@@ -49,7 +49,7 @@ func (k *block) load(pr *graphkernel.Problem, v blas.Matrix, i int) {
 
 func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
 
-// value returns what is minimised, for D = d and b = -g.
+// value returns what is minimized, for D = d and b = -g.
 func (k *block) value(v []float64, d float64, g []float64) float64 {
 	sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
 	for j := range k.m {
@@ -58,7 +58,7 @@ func (k *block) value(v []float64, d float64, g []float64) float64 {
 	return sum
 }
 
-// update overwrites v with the minimiser, for D = d and b = -g.
+// update overwrites v with the minimizer, for D = d and b = -g.
 func (k *block) update(v []float64, d float64, g []float64) {
 	if k.m == 0 {
 		for c := range v {
@@ -156,8 +156,8 @@ func (k *block) direct(v []float64, d float64) {
 	cholesky(s, v, k.r)
 }
 
-// squaredHinge solves for the links that are not met, again while these change. It says false if they
-// go round in circles, and leaves v as it was.
+// squaredHinge solves for the links that are not met, again while these change. It says false if
+// they go round in circles, and leaves v as it was.
 func (k *block) squaredHinge(v []float64, d float64, g []float64) bool {
 	for j := range k.m {
 		k.on[j] = k.t[j]*graphkernel.Dot(v, k.row(j)) < 1
@@ -186,8 +186,8 @@ func (k *block) squaredHinge(v []float64, d float64, g []float64) bool {
 	return false
 }
 
-// dual solves the dual of the hinges, in a box: v = (sum_j a_j t_j v_j + g) / D, with a_j in [0, w_j]
-// for the hinge and a_j >= 0 for its square.
+// dual solves the dual of the hinges, in a box: v = (sum_j a_j t_j v_j + g) / D, with a_j in [0,
+// w_j] for the hinge and a_j >= 0 for its square.
 func (k *block) dual(v []float64, d float64, g []float64) {
 	m := k.m
 	p, q, a := k.p[:m*m], k.q[:m], k.x[:m]
@@ -220,8 +220,8 @@ func (k *block) dual(v []float64, d float64, g []float64) {
 	}
 }
 
-// cholesky overwrites x with the solution of s x = x, s positive definite of order n, lower triangle,
-// destroyed.
+// cholesky overwrites x with the solution of s x = x, s positive definite of order n, lower
+// triangle, destroyed.
 func cholesky(s, x []float64, n int) {
 	for i := range n {
 		row := s[i*n : i*n+i+1]

@@ -22,15 +22,16 @@ func stationarity(p *graphkernel.Problem, v blas.Matrix) (*graphkernel.Combinati
 	})
 }
 
-// bottom is the smallest eigenvalue of a symmetric matrix, to within error, with its unit eigenvector.
+// bottom is the smallest eigenvalue of a symmetric matrix, to within error, with its unit
+// eigenvector.
 type bottom struct {
 	value, error float64
 	vector       []float64
 	norm         float64 // of the matrix
 }
 
-// least finds the smallest eigenvalue beside the subspace that the rows of null span, to within tol times
-// the norm. If that is not quite invariant, the error says by how much.
+// least finds the smallest eigenvalue beside the subspace that the rows of null span, to within tol
+// times the norm. If that is not quite invariant, the error says by how much.
 func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
 	found, err := graphkernel.Lowest(ctx, eng, op, 1, eigen.Options{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
 	if err != nil {
@@ -39,19 +40,20 @@ func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null b
 	return bottom{found.Values[0], found.Residuals[0], found.Vectors.Row(0), found.Norm}, nil
 }
 
-// mostFactored is the largest order of a matrix that is written out and factored; leastInverted the order up to which eigenvectors
-// of the matrix itself are as soon found as those of its inverse.
+// mostFactored is the largest order of a matrix that is written out and factored; leastInverted the
+// order up to which eigenvectors of the matrix itself are as soon found as those of its inverse.
 const mostFactored, leastInverted = 1500, 256
 
-// factor is a Cholesky factor of G + 2 norm N'N + shift I, for the subspace that the rows of N span: with the shift G has no
-// eigenvalue below what is told from 0, and those of the subspace are out of the way. It is memory of the engine's.
+// factor is a Cholesky factor of G + 2 norm N'N + shift I, for the subspace that the rows of N
+// span: with the shift G has no eigenvalue below what is told from 0, and those of the subspace are
+// out of the way. It is memory of the engine's.
 type factor struct {
 	l    blas.Matrix
 	norm float64
 }
 
-// factored returns the factor, and false for a matrix that is too large, or has none. The longest column bounds the norm from below.
-// n^3 / 3 flops.
+// factored returns the factor, and false for a matrix that is too large, or has none. The longest
+// column bounds the norm from below. n^3 / 3 flops.
 func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination, null blas.Matrix) (f factor, ok bool, err error) {
 	n := g.Order()
 	if n > mostFactored || eng.Check("stationarity matrix", engine.MatrixBytes(n, n), "") != nil {
@@ -82,8 +84,8 @@ func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combinatio
 
 func (f factor) release(eng *engine.Engine) { eng.PutMatrix(f.l) }
 
-// least is least of the matrix g that was factored: the largest eigenvalue of the inverse, far from the others, takes a few
-// solutions where products with g take hundreds.
+// least is least of the matrix g that was factored: the largest eigenvalue of the inverse, far from
+// the others, takes a few solutions where products with g take hundreds.
 func (f factor) least(ctx context.Context, eng *engine.Engine, g operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
 	found, err := eigen.Top(ctx, eng, operator.Inverse(f.l), 1, eigen.Options{Tolerance: tol, Seed: seed})
 	if err != nil {

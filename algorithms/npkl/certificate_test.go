@@ -10,7 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// At the optimum the smallest eigenvalue by the inverse is that by products; and a matrix with a negative one has no factor.
+// At the optimum the smallest eigenvalue by the inverse is that by products; and a matrix with a
+// negative one has no factor.
 func TestLeastByInverse(t *testing.T) {
 	x, labels := clouds(400, 3, 3)
 	set, err := links.SampleByCount(labels, 100, 100, 1)

@@ -7,14 +7,14 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 )
 
-// colours sweeps over the points class by class, where a class has no edge or link within: its rows are
-// updated together, each to the minimiser over it whatever happens to the others. The points are in the
-// order of the classes, so the neighbours before a class are those that the sweep has updated: they give the
-// objective, too.
-type colours struct {
+// colors sweeps over the points class by class, where a class has no edge or link within: its rows
+// are updated together, each to the minimizer over it whatever happens to the others. The points
+// are in the order of the classes, so the neighbors before a class are those that the sweep has
+// updated: they give the objective, too.
+type colors struct {
 	start []int // of every class, and the end
-	// cuts has, for every point, the place of its neighbours in the graph and of those from its own class on:
-	// rows 2i and 2i+1 of a product are the sums of the earlier and of the later ones.
+	// cuts has, for every point, the place of its neighbors in the graph and of those from its own
+	// class on: rows 2i and 2i+1 of a product are the sums of the earlier and of the later ones.
 	cuts []int
 }
 
@@ -24,8 +24,8 @@ type classes struct {
 	start []int // of every class in order, and the end
 }
 
-// colour takes the points in their order, and for each the first class without a neighbour. O(edges).
-func colour(p *graphkernel.Problem) classes {
+// color takes the points in their order, and for each the first class without a neighbor. O(edges).
+func color(p *graphkernel.Problem) classes {
 	n := p.Len()
 	class, taken, count := make([]int32, n), []int{}, 0
 	for i := range class {
@@ -70,9 +70,9 @@ func colour(p *graphkernel.Problem) classes {
 	return out
 }
 
-// newColours returns the sweeper of a problem whose points are in the order of their classes.
-func newColours(p *graphkernel.Problem, start []int) *colours {
-	o := &colours{start: start, cuts: make([]int, 0, 2*p.Len()+1)}
+// newColors returns the sweeper of a problem whose points are in the order of their classes.
+func newColors(p *graphkernel.Problem, start []int) *colors {
+	o := &colors{start: start, cuts: make([]int, 0, 2*p.Len()+1)}
 	for c := range len(start) - 1 {
 		for i := start[c]; i < start[c+1]; i++ {
 			col, _ := p.N.Sparse.Row(i)
@@ -87,7 +87,7 @@ func newColours(p *graphkernel.Problem, start []int) *colours {
 // together is the number of rows that one task takes.
 const together = 64
 
-func (o *colours) sweep(ctx context.Context, d *descent) (tally, error) {
+func (o *colors) sweep(ctx context.Context, d *descent) (tally, error) {
 	var total tally
 	for c := range len(o.start) - 1 {
 		first, count := o.start[c], o.start[c+1]-o.start[c]
@@ -109,7 +109,7 @@ func (o *colours) sweep(ctx context.Context, d *descent) (tally, error) {
 }
 
 // rows updates the points [lo, hi), of one class.
-func (o *colours) rows(d *descent, k *block, lo, hi int) tally {
+func (o *colors) rows(d *descent, k *block, lo, hi int) tally {
 	var t tally
 	n, r := d.N.Sparse, d.v.Cols
 	if need := 2 * (hi - lo) * r; len(k.sums) < need {

@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// BenchmarkAddLinks compares a fit of 105 links on 2000 points with five of them added to a model of the others.
+// BenchmarkAddLinks compares a fit of 105 links on 2000 points with five of them added to a model
+// of the others.
 func BenchmarkAddLinks(b *testing.B) {
 	x, labels := clouds(2000, 20, 4)
 	set, err := links.SampleByCount(labels, 50, 50, 1)
@@ -35,7 +36,8 @@ func BenchmarkAddLinks(b *testing.B) {
 	})
 }
 
-// BenchmarkPath compares fits of eight values of C on 2000 points with 400 links with a path of them.
+// BenchmarkPath compares fits of eight values of C on 2000 points with 400 links with a path of
+// them.
 func BenchmarkPath(b *testing.B) {
 	x, labels := clouds(2000, 20, 4)
 	set, err := links.SampleByCount(labels, 200, 200, 1)

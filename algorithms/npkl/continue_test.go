@@ -19,8 +19,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// Links that are added to a fitted model, read from its file, bring it to the optimum that a fit of all
-// links finds.
+// Links that are added to a fitted model, read from its file, bring it to the optimum that a fit of
+// all links finds.
 func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {

@@ -17,20 +17,20 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
 const DefaultKernel = "linear"
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel says in which feature space neighbours are near; it may hold bandwidth rules. The zero
-	// Spec means DefaultKernel, Euclidean neighbours, and spectrum:k=3 for sequences.
+	// Kernel says in which feature space neighbors are near; it may hold bandwidth rules. The zero
+	// Spec means DefaultKernel, Euclidean neighbors, and spectrum:k=3 for sequences.
 	Kernel kernel.Spec
 	Params Params
-	// Similarities, n x n, are those of the graph named Given: symmetric, not negative; their diagonal does
-	// not count. A model of them has places for the training points only.
+	// Similarities, n x n, are those of the graph named Given: symmetric, not negative; their
+	// diagonal does not count. A model of them has places for the training points only.
 	Similarities blas.Matrix
-	// Start, if set, is a model of the same points: its links count beside the new ones, and the sweeps begin
-	// with its places.
+	// Start, if set, is a model of the same points: its links count beside the new ones, and the
+	// sweeps begin with its places.
 	Start    *Model
 	Seed     uint64
 	Progress algorithms.ProgressFunc
@@ -47,8 +47,8 @@ func (Learner) Method() string { return Method }
 // Fit learns from the links of l on the points x; points without links take part through the graph.
 // The result has the type *[Model].
 //
-// Cost: the nearest neighbours of all points; 2 r flops an edge of the graph and sweep, O(min(r, m)^3) a
-// point of m links; one or a few searches for an eigenvalue of the graph.
+// Cost: the nearest neighbors of all points; 2 r flops an edge of the graph and sweep, O(min(r,
+// m)^3) a point of m links; one or a few searches for an eigenvalue of the graph.
 //
 // Errors are those of [learner.Learner.Fit], and as many neighbors as points.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
@@ -80,7 +80,7 @@ func (f *fit) model(ctx context.Context, g *ground) (*Model, error) {
 	if f.start.Rows > 0 {
 		f.start = g.enter(f.start)
 	}
-	if err := f.minimise(ctx, g.Problem); err != nil {
+	if err := f.minimize(ctx, g.Problem); err != nil {
 		return nil, err
 	}
 	v, err := g.leave(f.d.v)
@@ -107,7 +107,7 @@ type fit struct {
 	before    *Model // whose links count beside the new ones, nil for none
 	d         *descent
 	start     blas.Matrix // rows to begin with, none for random ones
-	classes   []int       // of the points, as colour makes them
+	classes   []int       // of the points, as color makes them
 	converged bool
 	collapsed bool
 	vanishes  bool    // known beforehand: a larger C has collapsed
@@ -128,9 +128,10 @@ func (f *fit) stage(name string, sweeps int) {
 // counts is the part of the largest eigenvalue above which one of Z counts.
 const counts = 1e-10
 
-// minimise finds V, of the rank that is asked for or that the certificate wants. The hinge, where sweeps
-// from anywhere would soon be caught at kinks, starts from the optimum of its square, and keeps the rank.
-func (f *fit) minimise(ctx context.Context, p *graphkernel.Problem) error {
+// minimize finds V, of the rank that is asked for or that the certificate wants. The hinge, where
+// sweeps from anywhere would soon be caught at kinks, starts from the optimum of its square, and
+// keeps the rank.
+func (f *fit) minimize(ctx context.Context, p *graphkernel.Problem) error {
 	if f.vanishes {
 		return f.vanish(ctx, p)
 	}
@@ -155,10 +156,11 @@ func (f *fit) minimise(ctx context.Context, p *graphkernel.Problem) error {
 	return err
 }
 
-// below returns a bound that no objective of the hinge is below, from a certified optimum of its square: with
-// the slopes h of that, G has no negative eigenvalue, so a = 2 w h is feasible for the dual of the hinge,
+// below returns a bound that no objective of the hinge is below, from a certified optimum of its
+// square: with the slopes h of that, G has no negative eigenvalue, so a = 2 w h is feasible for the
+// dual of the hinge,
 //
-//	maximise sum a  subject to  0 <= a <= 2 w,  Delta - sum a t (E_ij + E_ji) / 2 positive semidefinite
+//	maximize sum a  subject to  0 <= a <= 2 w,  Delta - sum a t (E_ij + E_ji) / 2 positive semidefinite
 //
 // if no h is above 1, and else after division by the largest. Not certified, it returns 0.
 func (f *fit) below() float64 {
@@ -180,14 +182,15 @@ func (f *fit) below() float64 {
 
 func (f *fit) sweeping() { f.stage("sweeps", f.d.sweeps) }
 
-// firstRank is the rank that is begun with: more than the optimum has mostly. With fewer the sweeps pass
-// saddle after saddle (of rank 2, usps takes 1400 of them in place of 50), and superfluous axes die away.
+// firstRank is the rank that is begun with: more than the optimum has mostly. With fewer the sweeps
+// pass saddle after saddle (of rank 2, usps takes 1400 of them in place of 50), and superfluous
+// axes die away.
 const firstRank = 12
 
 // alive is the part of the largest eigenvalue of Z up to which an axis is given up on the way.
 const alive = 1e-4
 
-// climb minimises with a smooth loss, until the rank is one that is certified.
+// climb minimizes with a smooth loss, until the rank is one that is certified.
 func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 	bound := p.RankBound()
 	r := min(bound, firstRank)
@@ -243,7 +246,8 @@ func (f *fit) settle(ctx context.Context, tol float64) (err error) {
 	}
 }
 
-// trim gives up the axes that have died away, unless the objective would rise: one may be on its way up.
+// trim gives up the axes that have died away, unless the objective would rise: one may be on its
+// way up.
 func (f *fit) trim(ctx context.Context) error {
 	v, err := graphkernel.OnAxes(ctx, f.Eng, f.d.v, alive)
 	if err != nil || v.Cols == f.d.v.Cols {
@@ -259,8 +263,8 @@ func (f *fit) trim(ctx context.Context) error {
 // precise is the error of eigenvalues, relative to the norm.
 const precise = 0.1 * certified
 
-// collapse finds out whether Z = 0 is the optimum, and then with which C it is not. An objective that is
-// below that of 0 shows that it is not, for all losses: they have the same slope there.
+// collapse finds out whether Z = 0 is the optimum, and then with which C it is not. An objective
+// that is below that of 0 shows that it is not, for all losses: they have the same slope there.
 func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error) {
 	nothing := 0.0
 	for _, w := range p.Weight {
@@ -354,8 +358,8 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 	return low, nil
 }
 
-// lowest finds the smallest eigenvalue of g beside the rows of null. Where nobody reads the message it only says that f is certified,
-// if it is.
+// lowest finds the smallest eigenvalue of g beside the rows of null. Where nobody reads the message
+// it only says that f is certified, if it is.
 func (f *fit) lowest(ctx context.Context, g *graphkernel.Combination, null blas.Matrix) (bottom, error) {
 	if f.silent {
 		whole, is, err := factored(ctx, f.Eng, g, blas.Matrix{})
@@ -379,9 +383,10 @@ func (f *fit) lowest(ctx context.Context, g *graphkernel.Combination, null blas.
 	return least(ctx, f.Eng, g, null, precise, f.Seed)
 }
 
-// grow adds a column along u, in which G has the eigenvalue low < 0, and if no axis has died, small random
-// ones until there are twice as many: the optimum may have many more. The objective of Z + a u u' is at
-// most that of Z plus low a + sum w u_i^2 u_j^2 a^2, and exactly that for the square loss.
+// grow adds a column along u, in which G has the eigenvalue low < 0, and if no axis has died, small
+// random ones until there are twice as many: the optimum may have many more. The objective of Z + a
+// u u' is at most that of Z plus low a + sum w u_i^2 u_j^2 a^2, and exactly that for the square
+// loss.
 func (f *fit) grow(u []float64, low float64, bound int) {
 	v, curved := f.d.v, 0.0
 	for i := range v.Rows {

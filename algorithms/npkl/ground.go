@@ -13,19 +13,20 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// ground is a problem in the form that sweeps go through: on all points, in an order of classes for a sparse graph, or on those with
-// links. But for the weights of the links it does not depend on C.
+// ground is a problem in the form that sweeps go through: on all points, in an order of classes for
+// a sparse graph, or on those with links. But for the weights of the links it does not depend on C.
 type ground struct {
 	*graphkernel.Problem
 	task    *graphkernel.Task
 	links   *links.Set
-	classes []int                                  // of the points, as colour makes them
+	classes []int                                  // of the points, as color makes them
 	enter   func(blas.Matrix) blas.Matrix          // from rows of all points to those of the problem
 	leave   func(blas.Matrix) (blas.Matrix, error) // and back
 	reduced *graphkernel.Reduced                   // nil for a problem on all points
 }
 
-// release gives the memory of full matrices back for others to use: nothing may be fitted on the ground any more.
+// release gives the memory of full matrices back for others to use: nothing may be fitted on the
+// ground any more.
 func (g *ground) release(eng *engine.Engine) {
 	g.task.N.Release(eng)
 	if g.reduced != nil {
@@ -46,7 +47,7 @@ func (f *fit) ground(ctx context.Context) (*ground, error) {
 		}
 	}
 	f.stage("graph", 0)
-	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Loss: p.Loss, C: p.C, Delta: p.Delta, Neighbourhood: p.Neighbourhood}, Kernel: f.Kernel, Given: f.Similarities}
+	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Loss: p.Loss, C: p.C, Delta: p.Delta, Neighborhood: p.Neighborhood}, Kernel: f.Kernel, Given: f.Similarities}
 	task, err := setup.Start(ctx, f.Eng, f.X, set)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (f *fit) ground(ctx context.Context) (*ground, error) {
 		g.enter = func(v blas.Matrix) blas.Matrix { return v }
 		g.leave = func(v blas.Matrix) (blas.Matrix, error) { return v, nil }
 	default:
-		g.colour(task.Problem)
+		g.color(task.Problem)
 	}
 	return g, nil
 }
@@ -75,9 +76,9 @@ func (f *fit) ground(ctx context.Context) (*ground, error) {
 // sweepsGuess is how many sweeps a fit takes, as long as nobody knows.
 const sweepsGuess = 100
 
-// reduces says whether the plan is to eliminate the points without links. In reads of an entry: one of a
-// sparse graph takes four times as long, a product in a large matrix an eighth, and a solution by conjugate
-// gradients some 25 products with the graph, many at a time.
+// reduces says whether the plan is to eliminate the points without links. In reads of an entry: one
+// of a sparse graph takes four times as long, a product in a large matrix an eighth, and a solution
+// by conjugate gradients some 25 products with the graph, many at a time.
 func (f *fit) reduces(p *graphkernel.Problem) bool {
 	if f.Params.Plan != Cheapest {
 		return f.Params.Plan == Boundary
@@ -90,9 +91,9 @@ func (f *fit) reduces(p *graphkernel.Problem) bool {
 	return u > 0 && (u*u*u/3+u*u*l+u*l*l)/8 < sweepsGuess*(entries-l*l)
 }
 
-// colour brings the points into the order of their classes.
-func (g *ground) colour(p *graphkernel.Problem) {
-	c := colour(p)
+// color brings the points into the order of their classes.
+func (g *ground) color(p *graphkernel.Problem) {
+	c := color(p)
 	g.Problem, g.classes = p.Permute(c.order), c.start
 	g.enter = func(v blas.Matrix) blas.Matrix {
 		out := blas.NewMatrix(v.Rows, v.Cols)
@@ -117,10 +118,10 @@ func (g *ground) with(c float64) *ground {
 	return &out
 }
 
-// AddLinks returns the model that a fit with the links of m and those of set gives, starting from the
-// places of m: that takes a few sweeps where the new links change little. x are the points that m was
-// fitted on. Errors are those of [Learner.Fit]; a link that contradicts one of m, and a model of given
-// similarities, which are not in it, are a *fault.DataError.
+// AddLinks returns the model that a fit with the links of m and those of set gives, starting from
+// the places of m: that takes a few sweeps where the new links change little. x are the points that
+// m was fitted on. Errors are those of [Learner.Fit]; a link that contradicts one of m, and a model
+// of given similarities, which are not in it, are a *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	if m.Params().Graph == Given {
 		return nil, fault.Data("", "the model does not hold the similarities that it was fitted on: want a fit with all links")
@@ -130,7 +131,8 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	return Learner{Kernel: m.Kernel().Spec(), Params: params, Start: m}.Fit(ctx, eng, x, set)
 }
 
-// widened returns v with further columns from other rows, a hundredth of them, so that the rank can grow.
+// widened returns v with further columns from other rows, a hundredth of them, so that the rank can
+// grow.
 func widened(v blas.Matrix, cols int, other blas.Matrix) blas.Matrix {
 	cols = max(cols, v.Cols)
 	out := blas.NewMatrix(v.Rows, cols)

@@ -26,7 +26,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
-// delta is the matrix of the graph energy by its definition, for unweighted nearest neighbours.
+// delta is the matrix of the graph energy by its definition, for unweighted nearest neighbors.
 func delta(x *points.Dense, k int, d float64) [][]float64 {
 	n := x.N
 	s := make([][]float64, n)
@@ -167,8 +167,8 @@ func TestCertifiedOptimum(t *testing.T) {
 	})
 }
 
-// The optimum is that of the semidefinite program, which another algorithm finds; the hinge, which stops
-// at kinks, is not below it and not far above.
+// The optimum is that of the semidefinite program, which another algorithm finds; the hinge, which
+// stops at kinks, is not below it and not far above.
 func TestIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 30, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
@@ -188,7 +188,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
+		want, err := sdp.Minimize(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// Each update is the minimiser over its row: no small move in any direction is lower. For the hinge
+// Each update is the minimizer over its row: no small move in any direction is lower. For the hinge
 // the subproblem has kinks, which the moves cross.
 func TestBlockIsMinimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
@@ -346,7 +346,8 @@ func TestNewPoints(t *testing.T) {
 	}
 }
 
-// A model of given similarities has places for the training points, and says of which others it has none.
+// A model of given similarities has places for the training points, and says of which others it has
+// none.
 func TestGivenSimilarities(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 10, 6)
 	l := Learner{Params: DefaultParams(), Similarities: similarities(x)}

@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// Every C on the path has the certified optimum that a fit by itself finds: the same objective and distances, from weights that
-// leave nothing but 0 to weights that meet every link.
+// Every C on the path has the certified optimum that a fit by itself finds: the same objective and
+// distances, from weights that leave nothing but 0 to weights that meet every link.
 func TestPathIsTheFits(t *testing.T) {
 	values := []float64{30, 0.01, 1, 3, 1, 100}
 	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
@@ -53,7 +53,8 @@ func TestPathIsTheFits(t *testing.T) {
 	})
 }
 
-// The order of the values and the number of workers change no bit of the distances, which are those of the models and near those of fits.
+// The order of the values and the number of workers change no bit of the distances, which are those
+// of the models and near those of fits.
 func TestPathDistances(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 150, 3, 30, 1)
 	l := Learner{Params: DefaultParams()}

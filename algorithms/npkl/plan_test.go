@@ -70,9 +70,9 @@ func TestPlansAgree(t *testing.T) {
 	})
 }
 
-// The boundary form is that of the definition, the inverse of the block of Delta^-1 (Proposition 1 of the
-// paper): for places of the points with links, with those of all others of least energy, the objectives
-// are the same; and Delta Z vanishes in the rows of the others.
+// The boundary form is that of the definition, the inverse of the block of Delta^-1 (Proposition 1
+// of the paper): for places of the points with links, with those of all others of least energy, the
+// objectives are the same; and Delta Z vanishes in the rows of the others.
 func TestReduction(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(8, 40).Draw(t, "n")
@@ -80,7 +80,7 @@ func TestReduction(t *testing.T) {
 		l := drawn(t, x)
 		l.Params.Neighbors = 4
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighbourhood: l.Params.Neighbourhood, Loss: l.Params.Loss, C: 1, Delta: 0.3}, Given: l.Similarities}
+		setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighborhood: l.Params.Neighborhood, Loss: l.Params.Loss, C: 1, Delta: 0.3}, Given: l.Similarities}
 		task, err := setup.Start(ctx, eng, x, set)
 		if err != nil {
 			t.Fatal(err)
@@ -170,18 +170,18 @@ func TestWorkers(t *testing.T) {
 }
 
 // In a class no two points share an edge or a link, and every point is in one class.
-func TestColours(t *testing.T) {
+func TestColors(t *testing.T) {
 	x, labels := clouds(500, 3, 3)
 	set, err := links.SampleByCount(labels, 300, 300, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighbourhood: Neighbourhood{Graph: KNN, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
+	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighborhood: Neighborhood{Graph: KNN, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
 	p, err := setup.Start(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := colour(p.Problem)
+	o := color(p.Problem)
 	class := make([]int, 500)
 	for c := range len(o.start) - 1 {
 		for _, i := range o.order[o.start[c]:o.start[c+1]] {
@@ -203,10 +203,11 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// problemOn returns the problem of the links on a graph of all points, in an order of classes, which begin at start, for a sparse one.
+// problemOn returns the problem of the links on a graph of all points, in an order of classes,
+// which begin at start, for a sparse one.
 func problemOn(t *testing.T, ctx context.Context, eng *engine.Engine, g graphkernel.Graph, x points.Points, set *links.Set) (p *graphkernel.Problem, start []int) {
 	t.Helper()
-	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighbourhood: Neighbourhood{Graph: g, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
+	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighborhood: Neighborhood{Graph: g, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
 	task, err := setup.Start(ctx, eng, x, set)
 	if err != nil {
 		t.Fatal(err)
@@ -214,12 +215,13 @@ func problemOn(t *testing.T, ctx context.Context, eng *engine.Engine, g graphker
 	if g != KNN {
 		return task.Problem, nil
 	}
-	c := colour(task.Problem)
+	c := color(task.Problem)
 	return task.Permute(c.order), c.start
 }
 
-// A sweep gives the rows that updates one after the other from the definition give, and the objective that
-// the definition has: over the panels of a full graph, and over the classes of a sparse one.
+// A sweep gives the rows that updates one after the other from the definition give, and the
+// objective that the definition has: over the panels of a full graph, and over the classes of a
+// sparse one.
 func TestSweep(t *testing.T) {
 	x, labels := clouds(1200, 3, 3) // more than two panels
 	set, err := links.SampleByCount(labels, 300, 300, 1)
@@ -260,7 +262,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What an engine's memory held before, such as NaN, does not show: on all points, and on those with links.
+// What an engine's memory held before, such as NaN, does not show: on all points, and on those with
+// links.
 func TestMemoryIsReused(t *testing.T) {
 	x, labels := clouds(300, 3, 3)
 	set, err := links.SampleByCount(labels, 40, 40, 1)

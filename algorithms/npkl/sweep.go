@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// descent is a minimisation under way.
+// descent is a minimization under way.
 type descent struct {
 	*graphkernel.Problem
 	eng    *engine.Engine
@@ -24,8 +24,8 @@ type descent struct {
 	trace  []float64 // objective after every sweep that counts
 }
 
-// sweeper updates every row of V once. The order is a fixed one, so the result is the same for any number
-// of workers.
+// sweeper updates every row of V once. The order is a fixed one, so the result is the same for any
+// number of workers.
 type sweeper interface {
 	sweep(ctx context.Context, d *descent) (tally, error)
 }
@@ -44,12 +44,13 @@ func (t *tally) add(o tally) {
 // change is how much V has changed, relative to 1 + |V|.
 func (t tally) change() float64 { return math.Sqrt(t.moved) / (1 + math.Sqrt(t.size)) }
 
-// newDescent starts from random rows in [0, 1)^r, as the paper does, of the size of the solution:
-// V = 0 is a fixed point. The points of a sparse graph are in the order of classes that begin at start.
+// newDescent starts from random rows in [0, 1)^r, as the paper does, of the size of the solution: V
+// = 0 is a fixed point. The points of a sparse graph are in the order of classes that begin at
+// start.
 func newDescent(eng *engine.Engine, p *graphkernel.Problem, start []int, r int, seed uint64) *descent {
 	d := &descent{Problem: p, eng: eng, order: panels{}}
 	if p.N.Sparse != nil {
-		d.order = newColours(p, start)
+		d.order = newColors(p, start)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x6e706b6c))
 	v := blas.NewMatrix(p.Len(), r)
@@ -72,8 +73,9 @@ func (d *descent) take(v blas.Matrix) {
 	d.v, d.blocks = v, sync.Pool{New: func() any { return newBlock(loss, v.Cols, most) }}
 }
 
-// move updates row i, for the sum g of its neighbours. k is for this goroutine alone and keeps the old row, which stays if
-// the new one is worse by more than rounding: weights of links that are many orders of magnitude apart leave no digits.
+// move updates row i, for the sum g of its neighbors. k is for this goroutine alone and keeps the
+// old row, which stays if the new one is worse by more than rounding: weights of links that are
+// many orders of magnitude apart leave no digits.
 func (d *descent) move(k *block, i int, g []float64) tally {
 	row := d.v.Row(i)
 	copy(k.old, row)
@@ -96,8 +98,8 @@ func (d *descent) move(k *block, i int, g []float64) tally {
 	return t
 }
 
-// enough is what the fall of the objective must be below, relative to it and to tol. At the kinks of the
-// hinge it ebbs away slowly, and never ends.
+// enough is what the fall of the objective must be below, relative to it and to tol. At the kinks
+// of the hinge it ebbs away slowly, and never ends.
 func enough(p *graphkernel.Problem, tol float64) float64 {
 	if p.Loss == Hinge {
 		return max(tol, 1e-3)
@@ -105,9 +107,9 @@ func enough(p *graphkernel.Problem, tol float64) float64 {
 	return tol
 }
 
-// settle sweeps until V changes by less than tol, or the objective by less than tol^2, and says whether
-// that was within most sweeps in all. A sweep from an extrapolation after which the objective is not lower
-// does not count.
+// settle sweeps until V changes by less than tol, or the objective by less than tol^2, and says
+// whether that was within most sweeps in all. A sweep from an extrapolation after which the
+// objective is not lower does not count.
 func (d *descent) settle(ctx context.Context, tol float64, most int, report func()) (bool, error) {
 	value, far := math.Inf(1), false // far: extrapolated
 	faster := anderson{eng: d.eng}

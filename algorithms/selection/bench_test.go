@@ -46,8 +46,8 @@ func twoHundred(b *testing.B) []Candidate {
 	return all
 }
 
-// BenchmarkSelect judges 200 candidates by held-out links: together as Select does, and each by fits of its own. The winner
-// is the same. Run it with -benchtime 1x.
+// BenchmarkSelect judges 200 candidates by held-out links: together as Select does, and each by
+// fits of its own. The winner is the same. Run it with -benchtime 1x.
 func BenchmarkSelect(b *testing.B) {
 	b.Run("wine", func(b *testing.B) {
 		folder := os.Getenv("MUSTLINK_DATA")

@@ -45,9 +45,9 @@ type Axis struct {
 
 const kernelAxis = "kernel"
 
-// Grid returns the candidates of some methods: all combinations of the values of the axes that a method has, an axis that it
-// has not being passed over. An axis that none of the methods has, one without values, an unknown method and one
-// that learns from targets are a *fault.ParamError.
+// Grid returns the candidates of some methods: all combinations of the values of the axes that a
+// method has, an axis that it has not being passed over. An axis that none of the methods has, one
+// without values, an unknown method and one that learns from targets are a *fault.ParamError.
 func Grid(methods []string, axes []Axis) ([]Candidate, error) {
 	used := make([]bool, len(axes))
 	var out []Candidate
@@ -106,8 +106,9 @@ func times(list []Candidate, axis Axis) []Candidate {
 	return out
 }
 
-// DefaultGrid returns the axes that matter most for a method, with values around its defaults, which are among them; none
-// for a method that has nothing to tune. The values are those that the cross table of docs/choosing.md was drawn up with.
+// DefaultGrid returns the axes that matter most for a method, with values around its defaults,
+// which are among them; none for a method that has nothing to tune. The values are those that the
+// cross table of docs/choosing.md was drawn up with.
 func DefaultGrid(method string) []Axis {
 	switch method {
 	case "krca":
@@ -184,7 +185,8 @@ func duplicate(list []Candidate) error {
 	return nil
 }
 
-// Parse reads what [Candidate.String] writes. Errors are those of the catalog, and a *fault.ParamError for words that are not name=value.
+// Parse reads what [Candidate.String] writes. Errors are those of the catalog, and a
+// *fault.ParamError for words that are not name=value.
 func Parse(text string) (Candidate, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {

@@ -20,16 +20,21 @@ type Criterion string
 
 // The criteria. All are larger for better models and at most 1.
 const (
-	// Ranking is the probability that a held-out must-link is shorter than a held-out cannot-link (AUC).
+	// Ranking is the probability that a held-out must-link is shorter than a held-out cannot-link
+	// (AUC).
 	Ranking Criterion = "ranking"
-	// Agreement is the balanced share of held-out links that k-means meets, as many clusters as Options.Clusters.
+	// Agreement is the balanced share of held-out links that k-means meets, as many clusters as
+	// Options.Clusters.
 	Agreement Criterion = "agreement"
-	// Combined is the mean of Ranking and Agreement, of the same fit: the first sees every held-out link as finely as distances do, the
-	// second what clusters make of them, and their errors differ.
+	// Combined is the mean of Ranking and Agreement, of the same fit: the first sees every held-out
+	// link as finely as distances do, the second what clusters make of them, and their errors
+	// differ.
 	Combined Criterion = "combined"
-	// Labels is the accuracy of nearest labelled neighbours, for labelled points that no link of the fit touches.
+	// Labels is the accuracy of nearest labeled neighbors, for labeled points that no link of the
+	// fit touches.
 	Labels Criterion = "labels"
-	// Stability is the adjusted Rand index of the clusters of two models that are fitted on disjoint halves of the links.
+	// Stability is the adjusted Rand index of the clusters of two models that are fitted on disjoint
+	// halves of the links.
 	Stability Criterion = "stability"
 )
 
@@ -40,7 +45,7 @@ func Criteria() []string {
 
 const (
 	restarts = 10 // of k-means
-	votes    = 5  // of the nearest neighbours
+	votes    = 5  // of the nearest neighbors
 )
 
 // judge is what the candidates are judged by.
@@ -128,7 +133,8 @@ func (j *judge) clusters(ctx context.Context, eng *engine.Engine, m algorithms.M
 	return r.Labels, nil
 }
 
-// agreement is the mean of the shares of must-links within clusters and of cannot-links between them.
+// agreement is the mean of the shares of must-links within clusters and of cannot-links between
+// them.
 func (j *judge) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	of, err := j.clusters(ctx, eng, m)
 	if err != nil {
@@ -157,7 +163,8 @@ func (j *judge) combined(ctx context.Context, eng *engine.Engine, m algorithms.M
 	return (ranking + agreement) / 2, err
 }
 
-// labels is the accuracy of the neighbours of the fold's labelled points among the other labelled points.
+// labels is the accuracy of the neighbors of the fold's labeled points among the other labeled
+// points.
 func (j *judge) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	held := map[int]bool{}
 	for _, i := range j.folds[f].points {

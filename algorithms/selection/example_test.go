@@ -11,7 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Candidates are judged by links that they were not fitted on. A linear metric cannot part two rings.
+// Candidates are judged by links that they were not fitted on. A linear metric cannot part two
+// rings.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

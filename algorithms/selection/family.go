@@ -14,9 +14,10 @@ import (
 // cacheBytes bounds what candidates keep for each other when the engine has no cache of its own.
 const cacheBytes = 256 << 20
 
-// families divides candidates into those that one fit serves: they differ in the parameter of a path only, whose values a path takes in an
-// order of its own, whatever that of the candidates. Only distances are had from a path, so only ranking gains; it spares a candidate
-// that is alone the embedding, too.
+// families divides candidates into those that one fit serves: they differ in the parameter of a
+// path only, whose values a path takes in an order of its own, whatever that of the candidates.
+// Only distances are had from a path, so only ranking gains; it spares a candidate that is alone
+// the embedding, too.
 func (s *search) families(list []int) [][]int {
 	at := map[string]int{}
 	var out [][]int

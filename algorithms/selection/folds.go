@@ -10,7 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// streamFolds is the stream of the random numbers that deal points to folds, streamRandom that of pairs of no link.
+// streamFolds is the stream of the random numbers that deal points to folds, streamRandom that of
+// pairs of no link.
 const (
 	streamFolds  = 0x666f6c6473
 	streamRandom = 0x70616972
@@ -24,12 +25,14 @@ type fold struct {
 	must   int      // of the pairs
 }
 
-// deal divides the linked points into count folds: points that must-links join stay together, unless they are more than a
-// fold has room for. A link is held out in every fold that holds one of its points, so nothing that links imply of each
-// other can say anything about a held-out one: the links that a model is fitted on leave one of its points alone.
+// deal divides the linked points into count folds: points that must-links join stay together,
+// unless they are more than a fold has room for. A link is held out in every fold that holds one of
+// its points, so nothing that links imply of each other can say anything about a held-out one: the
+// links that a model is fitted on leave one of its points alone.
 //
-// Without cannot-links pairs without a link stand in for them, as many as there are must-links. Every fold must hold out a
-// must-link and another pair, and leave a must-link to fit on; the error of links that are too few says for how many folds they suffice.
+// Without cannot-links pairs without a link stand in for them, as many as there are must-links.
+// Every fold must hold out a must-link and another pair, and leave a must-link to fit on; the error
+// of links that are too few says for how many folds they suffice.
 func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
 	if count < 2 {
 		return nil, &fault.ParamError{Param: "folds", Value: count, Want: "a number >= 2"}
@@ -152,7 +155,8 @@ func split(set *links.Set, of map[int]int, f int, must, cannot []links.Link) (fo
 	return out, nil
 }
 
-// strangers draws as many pairs of linked points as there are must-links, of points that no must-links join.
+// strangers draws as many pairs of linked points as there are must-links, of points that no
+// must-links join.
 func strangers(set *links.Set, r *rand.Rand) []links.Link {
 	groups := set.Chunklets()
 	group := map[int]int{}

@@ -30,7 +30,8 @@ func (o *Options) checkIncumbent() error {
 	return nil
 }
 
-// stay returns the part of the candidates, the best first, that a round of halving leaves: the incumbent is the last of it at least.
+// stay returns the part of the candidates, the best first, that a round of halving leaves: the
+// incumbent is the last of it at least.
 func (s *search) stay(order []int) []int {
 	left := order[:(len(order)+keep-1)/keep]
 	at := s.o.incumbent()
@@ -45,8 +46,8 @@ func (s *search) stay(order []int) []int {
 	return left
 }
 
-// defend says how far ahead of the incumbent the trials are, and chooses: of those that are ahead by more than the margin the first, or else
-// the incumbent. One that failed is none.
+// defend says how far ahead of the incumbent the trials are, and chooses: of those that are ahead
+// by more than the margin the first, or else the incumbent. One that failed is none.
 func (s *search) defend(r *Result) {
 	at := s.o.incumbent()
 	if at < 0 || s.trials[at].Error != "" {
@@ -70,9 +71,10 @@ func (s *search) defend(r *Result) {
 // most bounds what ahead returns, as JSON has no infinity.
 const most = 1e6
 
-// ahead returns the mean of a - b, on the same two folds or more, in standard errors of it. Those of folds that share the points that
-// they learn from are larger than those of independent ones: (1/k + 1/(k - 1))^1/2 standard deviations in place of (1/k)^1/2 (Nadeau and
-// Bengio 2003, Inference for the generalization error).
+// ahead returns the mean of a - b, on the same two folds or more, in standard errors of it. Those
+// of folds that share the points that they learn from are larger than those of independent ones:
+// (1/k + 1/(k - 1))^1/2 standard deviations in place of (1/k)^1/2 (Nadeau and Bengio 2003,
+// Inference for the generalization error).
 func ahead(a, b []float64) float64 {
 	d := make([]float64, len(a))
 	for f := range a {

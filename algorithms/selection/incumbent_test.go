@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// The corrected standard error, worked out by hand: differences .1, .2, .3 have the mean .2 and the deviation .1; with three folds its
-// error is .1 (1/3 + 1/2)^1/2.
+// The corrected standard error, worked out by hand: differences .1, .2, .3 have the mean .2 and the
+// deviation .1; with three folds its error is .1 (1/3 + 1/2)^1/2.
 func TestAhead(t *testing.T) {
 	got := ahead([]float64{0.6, 0.7, 0.8}, []float64{0.5, 0.5, 0.5})
 	if want := 0.2 / (0.1 * math.Sqrt(5.0/6)); math.Abs(got-want) > 1e-12 {
@@ -51,7 +51,8 @@ func trialsOf(incumbent string, margin float64, scores map[string][]float64) (*s
 	return s, r
 }
 
-// One that is ahead by luck does not replace the incumbent; one that is ahead on every fold does, though its mean is not the best.
+// One that is ahead by luck does not replace the incumbent; one that is ahead on every fold does,
+// though its mean is not the best.
 func TestIncumbent(t *testing.T) {
 	scores := map[string][]float64{
 		"krca":  {0.70, 0.70, 0.70, 0.70},
@@ -82,7 +83,8 @@ func TestIncumbent(t *testing.T) {
 	}
 }
 
-// Halving never drops the incumbent: it is judged on every fold, and the worst of candidates is chosen when the margin is beyond reach.
+// Halving never drops the incumbent: it is judged on every fold, and the worst of candidates is
+// chosen when the margin is beyond reach.
 func TestIncumbentStaysToTheLastRound(t *testing.T) {
 	x, labels, _ := enginetest.Rings(t, 90, 2, 1)
 	set, err := links.SampleByCount(labels, 40, 40, 1)

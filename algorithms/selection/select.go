@@ -26,20 +26,23 @@ type Options struct {
 	Folds      int      // parts of the links, each held out once, >= 2
 	Clusters   int      // for Agreement, Combined and Stability
 	Labels     []string // for Labels: one for each point, "" where it is not known
-	// Halving judges all candidates on one fold, the better third on two more, and so on: with k folds about 1 + log3 of the
-	// fits that all would take.
+	// Halving judges all candidates on one fold, the better third on two more, and so on: with k
+	// folds about 1 + log3 of the fits that all would take.
 	Halving bool
-	// Incumbent, if not nil, is the one of the candidates that is chosen unless another is ahead of it by more than Margin standard
-	// errors. Held-out links are few, and the best of many candidates on them owes some of that to luck.
+	// Incumbent, if not nil, is the one of the candidates that is chosen unless another is ahead of
+	// it by more than Margin standard errors. Held-out links are few, and the best of many
+	// candidates on them owes some of that to luck.
 	Incumbent *Candidate
 	Margin    float64 // >= 0
 	Seed      uint64
-	// State, if not "", is the path of a file that keeps finished fits, to go on from after an interrupt.
+	// State, if not "", is the path of a file that keeps finished fits, to go on from after an
+	// interrupt.
 	State    string
 	Progress algorithms.ProgressFunc // fits done, of those of all rounds
 }
 
-// DefaultOptions returns five folds, held-out links ranked by distance; no incumbent, a margin of one standard error for one.
+// DefaultOptions returns five folds, held-out links ranked by distance; no incumbent, a margin of
+// one standard error for one.
 func DefaultOptions() Options { return Options{Criterion: Ranking, Folds: 5, Margin: 1, Seed: 1} }
 
 // Trial is a candidate with what became of it.
@@ -51,8 +54,8 @@ type Trial struct {
 	SD      float64   `json:"sd"`   // divisor n - 1; 0 for one score
 	Seconds float64   `json:"seconds"`
 	Error   string    `json:"error,omitempty"` // why it failed
-	// Ahead is how many standard errors it is ahead of the incumbent, negative when behind; nil without one, and for candidates that were
-	// judged on fewer folds.
+	// Ahead is how many standard errors it is ahead of the incumbent, negative when behind; nil
+	// without one, and for candidates that were judged on fewer folds.
 	Ahead *float64 `json:"ahead,omitempty"`
 }
 
@@ -69,13 +72,15 @@ type Result struct {
 // keep is the part of the candidates that a round of halving leaves.
 const keep = 3
 
-// Select judges the candidates on points x and their links and returns them in order. The result is the same for any number
-// of workers, times apart. A candidate that fails is listed with its error; when all do, that is an error.
+// Select judges the candidates on points x and their links and returns them in order. The result is
+// the same for any number of workers, times apart. A candidate that fails is listed with its error;
+// when all do, that is an error.
 //
-// Errors: no candidate, one that is there twice or that the catalog refuses, options out of range (*fault.ParamError); too
-// few links for the folds (*fault.DataError, which says what is missing); ctx.Err(), wrapped. Cost: a fit for every candidate
-// and fold; but candidates that differ in one parameter only, for all values of which their method learns at once, are one
-// fit when ranking decides, and neighbours and bandwidths are computed once for all.
+// Errors: no candidate, one that is there twice or that the catalog refuses, options out of range
+// (*fault.ParamError); too few links for the folds (*fault.DataError, which says what is missing);
+// ctx.Err(), wrapped. Cost: a fit for every candidate and fold; but candidates that differ in one
+// parameter only, for all values of which their method learns at once, are one fit when ranking
+// decides, and neighbors and bandwidths are computed once for all.
 func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	start := time.Now()
 	if err := o.validate(x, set); err != nil {
@@ -207,7 +212,8 @@ type outcome struct {
 	err            error
 }
 
-// all runs jobs, some at a time on a part of the engine each, and adds their scores in the order of the jobs.
+// all runs jobs, some at a time on a part of the engine each, and adds their scores in the order of
+// the jobs.
 func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error {
 	outcomes := make([][]outcome, len(jobs))
 	part, err := eng.Share(min(eng.Workers(), len(jobs)))

@@ -23,8 +23,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestDeal: every linked point is in one fold, a link is held out where one of its points is and fitted on elsewhere, no link
-// that is fitted on touches a point of the fold, and what the fitted ones imply says nothing of those held out.
+// TestDeal: every linked point is in one fold, a link is held out where one of its points is and
+// fitted on elsewhere, no link that is fitted on touches a point of the fold, and what the fitted
+// ones imply says nothing of those held out.
 func TestDeal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, count := rapid.IntRange(20, 60).Draw(t, "points"), rapid.IntRange(2, 5).Draw(t, "folds")
@@ -120,8 +121,8 @@ func candidates(lines ...string) []Candidate {
 	return out
 }
 
-// TestSelect: on rings every criterion prefers a kernel to a line, for any number of workers, and the halves of a state file
-// and of halving lead to the same.
+// TestSelect: on rings every criterion prefers a kernel to a line, for any number of workers, and
+// the halves of a state file and of halving lead to the same.
 func TestSelect(t *testing.T) {
 	ctx := context.Background()
 	x, labels, set := rings(t)
@@ -188,7 +189,8 @@ func TestCombined(t *testing.T) {
 	}
 }
 
-// TestFailing: candidates that cannot fit are listed last with their reason, and all failing is an error.
+// TestFailing: candidates that cannot fit are listed last with their reason, and all failing is an
+// error.
 func TestFailing(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
@@ -225,7 +227,8 @@ func TestMustLinksAlone(t *testing.T) {
 	}
 }
 
-// TestEveryMethod: every method of the catalog that learns from links can be a candidate, with its defaults.
+// TestEveryMethod: every method of the catalog that learns from links can be a candidate, with its
+// defaults.
 func TestEveryMethod(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
@@ -279,7 +282,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestDefaults: every default grid holds candidates that the catalog takes, and the method's own defaults.
+// TestDefaults: every default grid holds candidates that the catalog takes, and the method's own
+// defaults.
 func TestDefaults(t *testing.T) {
 	list, err := Defaults(nil)
 	if err != nil {

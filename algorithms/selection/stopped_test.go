@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// TestStoppedAnywhere: whichever report a listener cancels or panics at, the caller of Select hears of it, and a run that
-// goes on from the state file has the scores of one that nothing disturbed.
+// TestStoppedAnywhere: whichever report a listener cancels or panics at, the caller of Select hears
+// of it, and a run that goes on from the state file has the scores of one that nothing disturbed.
 func TestStoppedAnywhere(t *testing.T) {
 	x, _, set := rings(t)
 	eng := enginetest.New(t, 2)

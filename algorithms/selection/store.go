@@ -18,8 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// store keeps the scores of finished fits: JSON lines, each naming the run that it belongs to, so that a file may serve
-// several. A nil *store keeps nothing.
+// store keeps the scores of finished fits: JSON lines, each naming the run that it belongs to, so
+// that a file may serve several. A nil *store keeps nothing.
 type store struct {
 	run   string
 	path  string
@@ -44,7 +44,8 @@ type storeError struct{ err error }
 func (e *storeError) Error() string { return "state file: " + e.err.Error() }
 func (e *storeError) Unwrap() error { return e.err }
 
-// openStore reads what is there and opens the file to go on. A file of something else is a *fault.DataError.
+// openStore reads what is there and opens the file to go on. A file of something else is a
+// *fault.DataError.
 func openStore(path string, x points.Points, set *links.Set, o *Options) (*store, error) {
 	if path == "" {
 		return nil, nil

@@ -19,19 +19,21 @@ import (
 // streamFirst is the stream of random numbers that draws the first row.
 const streamFirst = 0x6669727374
 
-// Pair is a question: do rows I and J belong together? J is of a class that is known, I is to be placed.
+// Pair is a question: do rows I and J belong together? J is of a class that is known, I is to be
+// placed.
 type Pair struct{ I, J int }
 
 // Options of a [Session].
 type Options struct {
 	// Seed draws the row that a session without links begins with.
 	Seed uint64
-	// Classes is the number of classes, 0 when it is not known: what is apart from all but one of them is of that one.
-	// A number that the links exceed is not heeded.
+	// Classes is the number of classes, 0 when it is not known: what is apart from all but one of
+	// them is of that one. A number that the links exceed is not heeded.
 	Classes int
 }
 
-// Session knows what the links so far imply, and which question is worth most next. It is not safe for concurrent use.
+// Session knows what the links so far imply, and which question is worth most next. It is not safe
+// for concurrent use.
 type Session struct {
 	places blas.Matrix
 	seed   uint64
@@ -51,11 +53,13 @@ type Session struct {
 	sure    int         // of these, such that were of the last class that was left for them
 }
 
-// New begins with links between n points at places (n x d), the coordinates in which near points are likely to belong
-// together: those that a model gives, or the points themselves. Places are kept, not copied.
+// New begins with links between n points at places (n x d), the coordinates in which near points
+// are likely to belong together: those that a model gives, or the points themselves. Places are
+// kept, not copied.
 //
-// Errors: *fault.ShapeError for links of other rows, *fault.DataError for places that are not finite,
-// *[links.ConflictError] for links that contradict one another. Cost O(links + n d rows that are linked).
+// Errors: *fault.ShapeError for links of other rows, *fault.DataError for places that are not
+// finite, *[links.ConflictError] for links that contradict one another. Cost O(links + n d rows
+// that are linked).
 func New(places blas.Matrix, set *links.Set, o Options) (*Session, error) {
 	n := places.Rows
 	if set.N() != n {
@@ -189,8 +193,8 @@ func (s *Session) approach(class int, rows []int) {
 	}
 }
 
-// Answer notes whether rows i and j belong together. What is known already is legal; what the links so far exclude is a
-// *[ContradictionError] with the reason, and nothing is noted.
+// Answer notes whether rows i and j belong together. What is known already is legal; what the links
+// so far exclude is a *[ContradictionError] with the reason, and nothing is noted.
 func (s *Session) Answer(l links.Link) error {
 	if _, err := links.New(len(s.group), []links.Link{l}); err != nil {
 		return err
@@ -232,7 +236,8 @@ func (s *Session) must(l links.Link, g, h int) {
 	s.settle(h)
 }
 
-// Skip notes that nobody knows whether rows i and j belong together; their groups are not asked about again.
+// Skip notes that nobody knows whether rows i and j belong together; their groups are not asked
+// about again.
 func (s *Session) Skip(i, j int) { mark(s.passed, s.group[i], s.group[j]) }
 
 // join makes group g a part of group h.
@@ -290,8 +295,8 @@ func (s *Session) Links() []links.Link { return slices.Clone(s.given) }
 // ContradictionError reports an answer that the links so far exclude.
 type ContradictionError struct {
 	Link links.Link
-	// Path is a walk over links from Link.I to Link.J that implies the opposite of Link: must-links, and one cannot-link where
-	// Link is a must-link.
+	// Path is a walk over links from Link.I to Link.J that implies the opposite of Link: must-links,
+	// and one cannot-link where Link is a must-link.
 	Path []links.Link
 }
 
@@ -318,8 +323,8 @@ func (e *ContradictionError) PathString() string {
 // InputFault marks the error as caused by input.
 func (e *ContradictionError) InputFault() {}
 
-// contradiction finds the path: with l, the links have a conflict, which is a cycle of must-links and one cannot-link; what
-// is left of it without l goes from one end of l to the other.
+// contradiction finds the path: with l, the links have a conflict, which is a cycle of must-links
+// and one cannot-link; what is left of it without l goes from one end of l to the other.
 func (s *Session) contradiction(l links.Link) error {
 	same := func(o links.Link) bool { return o.I == l.I && o.J == l.J || o.I == l.J && o.J == l.I }
 	if k := slices.IndexFunc(s.given, same); k >= 0 {

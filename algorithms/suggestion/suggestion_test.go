@@ -66,8 +66,9 @@ func closure(t rapid.TB, n int, list []links.Link) map[[2]int]links.Sign {
 	return implied
 }
 
-// Whatever links a session begins with and whatever is skipped: nothing that links imply is asked, nor what was skipped; the
-// session knows exactly what the closure holds; and in the end, with nothing skipped, every pair with a class is known.
+// Whatever links a session begins with and whatever is skipped: nothing that links imply is asked,
+// nor what was skipped; the session knows exactly what the closure holds; and in the end, with
+// nothing skipped, every pair with a class is known.
 func TestQuestionsAreOpen(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "n")
@@ -126,7 +127,8 @@ func TestQuestionsAreOpen(t *testing.T) {
 	})
 }
 
-// All classes of blobs are found within a few questions a class, and placing all rows takes about one for each.
+// All classes of blobs are found within a few questions a class, and placing all rows takes about
+// one for each.
 func TestBlobsAreFoundSoon(t *testing.T) {
 	for seed := range uint64(5) {
 		const classes, n = 6, 300
@@ -150,7 +152,8 @@ func TestBlobsAreFoundSoon(t *testing.T) {
 	}
 }
 
-// With the number of classes known, a row that is not of the others is of the last: two classes take one question a row.
+// With the number of classes known, a row that is not of the others is of the last: two classes
+// take one question a row.
 func TestKnownNumberOfClasses(t *testing.T) {
 	const n = 60
 	places, of := blobs(n, 2, 0.5, 3)
@@ -172,8 +175,8 @@ func TestKnownNumberOfClasses(t *testing.T) {
 	}
 }
 
-// Rows of a batch are different, as far as classes have rows; its questions are open, and the first is the next one; asking
-// for a batch changes nothing.
+// Rows of a batch are different, as far as classes have rows; its questions are open, and the first
+// is the next one; asking for a batch changes nothing.
 func TestBatch(t *testing.T) {
 	const n, count = 80, 12
 	places, of := blobs(n, 3, 4, 2)
@@ -235,7 +238,8 @@ func TestBatchSpreads(t *testing.T) {
 	}
 }
 
-// An answer that the links exclude is refused with a walk from one row to the other over links that imply the opposite.
+// An answer that the links exclude is refused with a walk from one row to the other over links that
+// imply the opposite.
 func TestContradiction(t *testing.T) {
 	places, _ := blobs(8, 2, 3, 1)
 	list := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(3, 4, links.Must)}

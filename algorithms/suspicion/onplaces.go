@@ -9,8 +9,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// besides is a judge that says two things: what its metric says, and what another method says that learns from the places that the metric
-// gives the points. Neighbours there are near in directions that links have had a say in.
+// besides is a judge that says two things: what its metric says, and what another method says that
+// learns from the places that the metric gives the points. Neighbors there are near in directions
+// that links have had a say in.
 type besides struct {
 	algorithms.Learner
 	onPlaces algorithms.Learner

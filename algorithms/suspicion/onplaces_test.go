@@ -35,7 +35,8 @@ func bands(t *testing.T, n int) (*points.Dense, *links.Set) {
 	return x, set
 }
 
-// TestOnPlaces: a judge says what its metric says, and what the second method says of the places of the metric; of new points, too.
+// TestOnPlaces: a judge says what its metric says, and what the second method says of the places of
+// the metric; of new points, too.
 func TestOnPlaces(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, set := bands(t, 40)
@@ -89,7 +90,7 @@ func TestOnPlaces(t *testing.T) {
 	}
 }
 
-// TestOneVoiceFails: ten points have no ten neighbours, but their metric has a say.
+// TestOneVoiceFails: ten points have no ten neighbors, but their metric has a say.
 func TestOneVoiceFails(t *testing.T) {
 	x, set := bands(t, 10)
 	judge, err := defaultJudge("itml", 1)

@@ -29,11 +29,12 @@ type Options struct {
 	Progress    algorithms.ProgressFunc
 }
 
-// metrics are the judges' of different kinds: each speaks by itself, and through npkl on neighbours by it.
+// metrics are the judges' of different kinds: each speaks by itself, and through npkl on neighbors
+// by it.
 func metrics() []string { return []string{"itml", "lleratio", "krca"} }
 
-// neighborsOnPlaces is the number of neighbours of npkl on the places of a metric, twice its default: rows that links have drawn
-// together have more neighbours of their kind.
+// neighborsOnPlaces is the number of neighbors of npkl on the places of a metric, twice its
+// default: rows that links have drawn together have more neighbors of their kind.
 const neighborsOnPlaces = "10"
 
 // defaultJudge returns the learner of a metric with its defaults, and of npkl besides.
@@ -46,8 +47,9 @@ func defaultJudge(metric string, seed uint64) (algorithms.Learner, error) {
 	return besides{first, second}, err
 }
 
-// Judges names who speaks under [DefaultOptions]: three metrics with their defaults, and npkl on the places that each of them gives the
-// points, where neighbours are near in directions that matter.
+// Judges names who speaks under [DefaultOptions]: three metrics with their defaults, and npkl on
+// the places that each of them gives the points, where neighbors are near in directions that
+// matter.
 func Judges() []string {
 	var names []string
 	for _, metric := range metrics() {
@@ -56,8 +58,8 @@ func Judges() []string {
 	return names
 }
 
-// DefaultOptions returns ten folds, divided twice, three rounds, and the methods of [Judges], of which those
-// that cannot learn from the points and links at hand are left out.
+// DefaultOptions returns ten folds, divided twice, three rounds, and the methods of [Judges], of
+// which those that cannot learn from the points and links at hand are left out.
 func DefaultOptions(seed uint64) (Options, error) {
 	o := Options{Folds: 10, Repetitions: 2, Rounds: 3, Seed: seed}
 	for _, metric := range metrics() {
@@ -73,12 +75,14 @@ func DefaultOptions(seed uint64) (Options, error) {
 // Suspect is a link with what speaks against it.
 type Suspect struct {
 	Link links.Link
-	// Score is the logarithm of the odds that the link has the wrong sign: above 0 it is wrong more likely than not.
+	// Score is the logarithm of the odds that the link has the wrong sign: above 0 it is wrong more
+	// likely than not.
 	Score float64
-	// Distance is the squared distance of the two rows under metrics learned without the link, in units of the mean of
-	// random pairs: the geometric mean over judges and repetitions.
+	// Distance is the squared distance of the two rows under metrics learned without the link, in
+	// units of the mean of random pairs: the geometric mean over judges and repetitions.
 	Distance float64
-	// Conflict is the contradiction that the link is a part of, as the cannot-link or on the path; nil for none.
+	// Conflict is the contradiction that the link is a part of, as the cannot-link or on the path;
+	// nil for none.
 	Conflict *links.Conflict
 }
 
@@ -99,17 +103,20 @@ func (r *Result) Likely() int {
 	return len(r.Suspects) - len(slices.DeleteFunc(slices.Clone(r.Suspects), func(s Suspect) bool { return s.Score > 0 }))
 }
 
-// Rank judges the links of set between the points x. The result does not depend on the order in which links were given,
-// nor on the number of workers.
+// Rank judges the links of set between the points x. The result does not depend on the order in
+// which links were given, nor on the number of workers.
 //
-// A judge that cannot learn is left out, with a notice; when none is left, the first one's error is returned. Where all
-// links are must-links, random pairs stand in for cannot-links, and one link in twenty is taken to be wrong; where all are cannot-links, those are suspicious that are
-// shorter than one random pair in twenty, and scores are no odds. Links that chunklets imply are judged as any others; but
-// for a judge that learns from components only, such as krca, a link that others imply is always met.
+// A judge that cannot learn is left out, with a notice; when none is left, the first one's error is
+// returned. Where all links are must-links, random pairs stand in for cannot-links, and one link in
+// twenty is taken to be wrong; where all are cannot-links, those are suspicious that are shorter
+// than one random pair in twenty, and scores are no odds. Links that chunklets imply are judged as
+// any others; but for a judge that learns from components only, such as krca, a link that others
+// imply is always met.
 //
-// Errors: a set on another number of rows, a *fault.ShapeError; options that make no sense, a *fault.ParamError; no links,
-// or a single one of a kind, which nothing of its kind can judge, a *fault.DataError; chunklets with more pairs than
-// memory has room for; ctx.Err(), wrapped. Cost: Judges x Folds x Repetitions x Rounds fits, of the judges of [DefaultOptions] twice as many.
+// Errors: a set on another number of rows, a *fault.ShapeError; options that make no sense, a
+// *fault.ParamError; no links, or a single one of a kind, which nothing of its kind can judge, a
+// *fault.DataError; chunklets with more pairs than memory has room for; ctx.Err(), wrapped. Cost:
+// Judges x Folds x Repetitions x Rounds fits, of the judges of [DefaultOptions] twice as many.
 func Rank(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	if err := o.check(x, set); err != nil {
 		return nil, err
@@ -193,7 +200,8 @@ type trial struct {
 	first   error // of a judge that could not
 }
 
-// turn judges all links once, and finds those that the next turn leaves out: as many as are wrong, as far as can be told.
+// turn judges all links once, and finds those that the next turn leaves out: as many as are wrong,
+// as far as can be told.
 func (t *trial) turn(ctx context.Context, eng *engine.Engine, set *links.Set) (err error) {
 	t.folds, t.told, t.notices, t.first = nil, nil, nil, nil
 	if err := t.divide(set); err != nil {
@@ -222,7 +230,8 @@ func (t *trial) turn(ctx context.Context, eng *engine.Engine, set *links.Set) (e
 // alone says that all links are of one kind; nothing is known then of how many are wrong.
 func (t *trial) alone() bool { return t.list[0].Sign == t.list[len(t.list)-1].Sign }
 
-// testimony is what a judge's voice says: logarithms of relative squared distances, of the links and of random pairs; or why it says nothing.
+// testimony is what a judge's voice says: logarithms of relative squared distances, of the links
+// and of random pairs; or why it says nothing.
 type testimony struct {
 	method       string
 	links, other []float64
@@ -290,7 +299,8 @@ func (t *trial) jobs(yield func(batch.Job) bool) {
 // least is added to relative squared distances: what is nearer is as good as in one place.
 const least = 0.01
 
-// listen adds what the voices of a judge say of the links of a fold that it was not fitted on. One that failed is not heard again.
+// listen adds what the voices of a judge say of the links of a fold that it was not fitted on. One
+// that failed is not heard again.
 func (t *trial) listen(ctx context.Context, eng *engine.Engine, r batch.Result, f fold, stories []testimony) {
 	says := make([]voice, len(stories))
 	if r.Err == nil {
@@ -383,8 +393,9 @@ func (s Suspect) Reason() string {
 	return text
 }
 
-// Without returns the links but for the count most suspicious ones. Chunklets are written out as pairs, so what the links
-// that stay imply is still implied. A count that is negative, or leaves no link, is a *fault.ParamError.
+// Without returns the links but for the count most suspicious ones. Chunklets are written out as
+// pairs, so what the links that stay imply is still implied. A count that is negative, or leaves no
+// link, is a *fault.ParamError.
 func (r *Result) Without(count int) (*links.Set, error) {
 	if count < 0 || count >= len(r.Suspects) {
 		return nil, &fault.ParamError{Param: "number of links to leave out", Value: count, Want: fmt.Sprintf("a number from 0 to %d, as there are %d links", len(r.Suspects)-1, len(r.Suspects))}
@@ -399,9 +410,10 @@ func (r *Result) Without(count int) (*links.Set, error) {
 // leastWeight is that of a link that is certainly wrong; 0 would be taken for 1.
 const leastWeight = 1e-3
 
-// Reweighted returns the links with their weights times the probability of their signs by what the judges say alone, without
-// the trust in links that most are right: 1/2 for a pair of which they cannot tell, at least 0.001. It helps
-// methods that weigh links (npkl, itml, gml, kbeta, spectral, and clustering with penalties); the others do not see it.
+// Reweighted returns the links with their weights times the probability of their signs by what the
+// judges say alone, without the trust in links that most are right: 1/2 for a pair of which they
+// cannot tell, at least 0.001. It helps methods that weigh links (npkl, itml, gml, kbeta, spectral,
+// and clustering with penalties); the others do not see it.
 func (r *Result) Reweighted() (*links.Set, error) {
 	trust := math.Log(r.Share / (1 - r.Share))
 	out := make([]links.Link, len(r.Suspects))

@@ -11,17 +11,20 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// The share of wrong links is taken for moreWrong / moreLinks to begin with. Then it is the mean of their probabilities and of those of some more links, of which so many are wrong, so that it
-// stays between 0 and 1 however well or badly links are told apart.
+// The share of wrong links is taken for moreWrong / moreLinks to begin with. Then it is the mean of
+// their probabilities and of those of some more links, of which so many are wrong, so that it stays
+// between 0 and 1 however well or badly links are told apart.
 const (
 	moreLinks = 20
 	moreWrong = 1
 )
 
-// weigh returns the suspicion of every link, and the share of wrong links. Links may be wrong, so the regression is of the signs that they should have,
-// which are not known: expectation and maximisation take turns, where there are links of both kinds. With the odds o of the regression that a pair belongs
-// together, and the share e of wrong links, the odds that a must-link is wrong are e/(1-e) / o, and those of a cannot-link
-// e/(1-e) o; with these the regression and the share are computed again.
+// weigh returns the suspicion of every link, and the share of wrong links. Links may be wrong, so
+// the regression is of the signs that they should have, which are not known: expectation and
+// maximization take turns, where there are links of both kinds. With the odds o of the regression
+// that a pair belongs together, and the share e of wrong links, the odds that a must-link is wrong
+// are e/(1-e) / o, and those of a cannot-link e/(1-e) o; with these the regression and the share
+// are computed again.
 func (t *trial) weigh() (out []float64, share float64, err error) {
 	must := 0
 	for _, l := range t.list {
@@ -64,7 +67,8 @@ func (t *trial) weigh() (out []float64, share float64, err error) {
 	return out, share, nil
 }
 
-// table returns the measures of all judges: a row for every link and, if they are asked for, for every random pair.
+// table returns the measures of all judges: a row for every link and, if they are asked for, for
+// every random pair.
 func (t *trial) table(random bool) [][]float64 {
 	count := len(t.list)
 	if random {
@@ -83,7 +87,8 @@ func (t *trial) table(random bool) [][]float64 {
 	return rows
 }
 
-// nearest scores cannot-links without must-links: how much nearer they are than all but one random pair in twenty.
+// nearest scores cannot-links without must-links: how much nearer they are than all but one random
+// pair in twenty.
 func (t *trial) nearest() []float64 {
 	out := make([]float64, len(t.list))
 	for _, story := range t.told {
@@ -96,13 +101,15 @@ func (t *trial) nearest() []float64 {
 	return out
 }
 
-// penalty is that of the squares of the regression's coefficients, of columns of deviation 1: it keeps them finite where
-// links are told apart without a mistake, and judges that say the same from being played off against each other.
+// penalty is that of the squares of the regression's coefficients, of columns of deviation 1: it
+// keeps them finite where links are told apart without a mistake, and judges that say the same from
+// being played off against each other.
 const penalty = 1.0
 
-// logistic goes from b to the coefficients of the logistic regression of the probabilities y on the rows z: it minimises
-// f(b) = sum log(1 + exp(z'b)) - y z'b + penalty/2 |b without the constant|^2, which is strictly convex, by Newton's method
-// with steps that are halved until f falls. O(rows columns^2) a step.
+// logistic goes from b to the coefficients of the logistic regression of the probabilities y on the
+// rows z: it minimizes f(b) = sum log(1 + exp(z'b)) - y z'b + penalty/2 |b without the constant|^2,
+// which is strictly convex, by Newton's method with steps that are halved until f falls. O(rows
+// columns^2) a step.
 func logistic(z [][]float64, y []float64, b *mat.VecDense) error {
 	f, gradient, hessian := logisticAt(z, y, b)
 	const most = 100
@@ -154,7 +161,8 @@ func logisticAt(z [][]float64, y []float64, b *mat.VecDense) (f float64, gradien
 	return f, gradient, hessian
 }
 
-// standardized returns the rows behind a constant 1, columns with mean 0 and deviation 1; a constant column is 0.
+// standardized returns the rows behind a constant 1, columns with mean 0 and deviation 1; a
+// constant column is 0.
 func standardized(rows [][]float64) [][]float64 {
 	q := len(rows[0])
 	out := make([][]float64, len(rows))

@@ -40,7 +40,8 @@ func groups(n int, seed uint64) (*points.Dense, []string) {
 	return x, labels
 }
 
-// planted returns links between points of the groups, of which count of either kind have the wrong sign.
+// planted returns links between points of the groups, of which count of either kind have the wrong
+// sign.
 func planted(t *testing.T, labels []string, pairs, count int, seed uint64) (set *links.Set, wrong map[[2]int]bool) {
 	t.Helper()
 	drawn := enginetest.Drawn(t, labels, pairs, pairs, seed)
@@ -96,8 +97,8 @@ func rank(t *testing.T, workers int, x points.Points, set *links.Set, o suspicio
 	return r
 }
 
-// Of the most suspicious links between groups that are far apart at least nine in ten are wrong; without them hardly a wrong
-// one is left.
+// Of the most suspicious links between groups that are far apart at least nine in ten are wrong;
+// without them hardly a wrong one is left.
 func TestPlanted(t *testing.T) {
 	race.Skip(t, "hundreds of fits; TestOrderAndWorkers ranks with several workers")
 	for seed := range uint64(2) {
@@ -135,8 +136,9 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// The scores are a fixed point of both steps: the share of wrong links is the mean of their probabilities, and those of the
-// regression, whose constant has no penalty, add up to the number of pairs that belong together.
+// The scores are a fixed point of both steps: the share of wrong links is the mean of their
+// probabilities, and those of the regression, whose constant has no penalty, add up to the number
+// of pairs that belong together.
 func TestProbabilitiesAddUp(t *testing.T) {
 	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
@@ -167,7 +169,8 @@ func TestProbabilitiesAddUp(t *testing.T) {
 	})
 }
 
-// The ranking is the same to the bit for any number of workers and any order of links and of their ends.
+// The ranking is the same to the bit for any number of workers and any order of links and of their
+// ends.
 func TestOrderAndWorkers(t *testing.T) {
 	x, labels := groups(60, 7)
 	set, _ := planted(t, labels, 30, 3, 9)
@@ -206,7 +209,8 @@ func TestOrderAndWorkers(t *testing.T) {
 	}
 }
 
-// A must-link across groups contradicts what other links imply: all links of the contradiction name it, with the path.
+// A must-link across groups contradicts what other links imply: all links of the contradiction name
+// it, with the path.
 func TestContradiction(t *testing.T) {
 	x, labels := groups(30, 2)
 	set, _ := planted(t, labels, 12, 0, 4)
@@ -253,7 +257,8 @@ func TestContradiction(t *testing.T) {
 	}
 }
 
-// Of must-links alone the long ones are suspicious, of cannot-links alone the short ones; judges that need both are left out.
+// Of must-links alone the long ones are suspicious, of cannot-links alone the short ones; judges
+// that need both are left out.
 func TestOneKind(t *testing.T) {
 	x, labels := groups(60, 5)
 	for _, sign := range []links.Sign{links.Must, links.Cannot} {

@@ -1,5 +1,5 @@
-// Package asking measures how many questions suggestions save: answers come from labels, and what is learned from suggested
-// pairs is set beside what is learned from random ones.
+// Package asking measures how many questions suggestions save: answers come from labels, and what
+// is learned from suggested pairs is set beside what is learned from random ones.
 package asking
 
 import (
@@ -41,7 +41,8 @@ func Sets() []string {
 }
 
 const (
-	// linksPerRow times the rows of a set is the number of random pairs, half of them of one class where there are so many.
+	// linksPerRow times the rows of a set is the number of random pairs, half of them of one class
+	// where there are so many.
 	linksPerRow = 1.2
 	// steps divide the questions: suggestions are judged after each.
 	steps              = 20
@@ -50,7 +51,8 @@ const (
 	restarts           = 10
 )
 
-// Curve is what came of one set: balanced Rand indices of k-means on all rows, means over the repetitions.
+// Curve is what came of one set: balanced Rand indices of k-means on all rows, means over the
+// repetitions.
 type Curve struct {
 	Set       string    `json:"set"`
 	Rows      int       `json:"rows"`
@@ -116,7 +118,7 @@ func needed(score float64, curve []float64) float64 {
 	return float64(at+1) / float64(len(curve))
 }
 
-// data is a set in memory, standardised.
+// data is a set in memory, standardized.
 type data struct {
 	x       *points.Dense
 	labels  []string

@@ -30,7 +30,8 @@ type browser struct {
 	requests   []string
 }
 
-// open writes the report to a file and opens it. The test is passed over where there is no Chromium.
+// open writes the report to a file and opens it. The test is passed over where there is no
+// Chromium.
 func open(t testing.TB, r *view.Report) *browser {
 	t.Helper()
 	path := ""
@@ -104,8 +105,8 @@ func (b *browser) settled(t testing.TB, change ...chromedp.Action) {
 	b.do(t, chromedp.Poll(fmt.Sprintf("(%s) !== %q", painted, before), nil, chromedp.WithPollingTimeout(5*time.Second)))
 }
 
-// where is an expression for the place on the page of point i of view k: the view fitted into the canvas with a margin of 28, one scale
-// for both axes.
+// where is an expression for the place on the page of point i of view k: the view fitted into the
+// canvas with a margin of 28, one scale for both axes.
 func where(k, i int) string {
 	return fmt.Sprintf(`(() => {
 		const decode = (t) => new Float32Array(Uint8Array.from(atob(t), c => c.charCodeAt(0)).buffer);
@@ -116,8 +117,9 @@ func where(k, i int) string {
 	})()`, k, k, i, i)
 }
 
-// TestPage: it is drawn, links are shown and hidden, hovering names the right row, keys step through points and zoom, the table
-// is sorted and filtered, hostile texts stay text, nothing is asked for and nothing complained of, in light and in dark.
+// TestPage: it is drawn, links are shown and hidden, hovering names the right row, keys step
+// through points and zoom, the table is sorted and filtered, hostile texts stay text, nothing is
+// asked for and nothing complained of, in light and in dark.
 func TestPage(t *testing.T) {
 	r := viewtest.Sample(40)
 	b := open(t, r)
@@ -165,7 +167,7 @@ func TestPage(t *testing.T) {
 	b.settled(t, chromedp.KeyEvent("0"))
 
 	b.settled(t, enter("view", "change", "1"))
-	if options := value[int](t, b, `document.getElementById("colour").options.length`); options != 5 { // label, cluster, one colour, two features
+	if options := value[int](t, b, `document.getElementById("colour").options.length`); options != 5 { // label, cluster, one color, two features
 		t.Errorf("%d colourings of the second view: want 5", options)
 	}
 	if legend := value[string](t, b, `document.getElementById("legend").textContent`); !strings.Contains(legend, "שלום") {
@@ -191,8 +193,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestScreenshots leaves pictures of a page in the folder MUSTLINK_SCREENSHOTS, for people to look at: on a screen, in the
-// dark, on paper.
+// TestScreenshots leaves pictures of a page in the folder MUSTLINK_SCREENSHOTS, for people to look
+// at: on a screen, in the dark, on paper.
 func TestScreenshots(t *testing.T) {
 	folder := os.Getenv("MUSTLINK_SCREENSHOTS")
 	if folder == "" {
@@ -257,8 +259,8 @@ func (b *browser) checkTable(t *testing.T, r *view.Report) {
 	}
 }
 
-// BenchmarkPage opens a page of 50,000 points with 64 features and moves and zooms its drawing: when the text and the points
-// are there after the page is asked for, and frames a second.
+// BenchmarkPage opens a page of 50,000 points with 64 features and moves and zooms its drawing:
+// when the text and the points are there after the page is asked for, and frames a second.
 func BenchmarkPage(b *testing.B) {
 	const n = 50_000
 	r := &view.Report{Title: "many points"}

@@ -12,7 +12,8 @@ import (
 type Row struct {
 	Method  string `json:"method"`
 	Problem string `json:"problem"`
-	// Distances is the largest difference of a squared distance, relative to the largest squared distance.
+	// Distances is the largest difference of a squared distance, relative to the largest squared
+	// distance.
 	Distances float64 `json:"distances"`
 	// Sensitivity is the largest of the builds.
 	Sensitivity float64 `json:"sensitivity"`
@@ -22,8 +23,8 @@ type Row struct {
 	Iterations []int `json:"iterations"`
 }
 
-// Compare sets the digests of two and more builds side by side. Digests of other methods or problems are a
-// *fault.DataError.
+// Compare sets the digests of two and more builds side by side. Digests of other methods or
+// problems are a *fault.DataError.
 func Compare(digests []*Digest) ([]Row, error) {
 	if len(digests) < 2 {
 		return nil, &fault.ParamError{Param: "digests", Value: len(digests), Want: "two and more"}

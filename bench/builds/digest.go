@@ -27,12 +27,14 @@ type Digest struct {
 type Result struct {
 	Method  string `json:"method"`
 	Problem string `json:"problem"`
-	// Distances are the squared learned distances of all pairs of some training points and some new ones.
+	// Distances are the squared learned distances of all pairs of some training points and some new
+	// ones.
 	Distances  []float64 `json:"distances"`
 	Objective  *float64  `json:"objective,omitempty"` // of methods that have one
 	Iterations int       `json:"iterations"`
-	// Sensitivity is the largest change of a distance, relative to the largest distance, when every coordinate of the points
-	// moves by one unit in its last place: builds that round differently can hardly be nearer to each other.
+	// Sensitivity is the largest change of a distance, relative to the largest distance, when every
+	// coordinate of the points moves by one unit in its last place: builds that round differently
+	// can hardly be nearer to each other.
 	Sensitivity float64 `json:"sensitivity"`
 }
 
@@ -44,8 +46,8 @@ type problem struct {
 	targets  []float64 // the numbers of the classes
 }
 
-// Compute fits every method with its defaults to both problems; progress, if it is not nil, hears of each.
-// Cost: some seconds.
+// Compute fits every method with its defaults to both problems; progress, if it is not nil, hears
+// of each. Cost: some seconds.
 func Compute(ctx context.Context, eng *engine.Engine, progress func(done, total int, method string)) (*Digest, error) {
 	d := &Digest{Backend: eng.Backend().Describe()}
 	methods := catalog.Methods()

@@ -26,7 +26,8 @@ const (
 	stateFile        = "state.jsonl"
 )
 
-// quickRepetitions is the number of repetitions of a quick run: as few as tests of order can say something about.
+// quickRepetitions is the number of repetitions of a quick run: as few as tests of order can say
+// something about.
 func quickRepetitions(t paper.Table) int {
 	const fewest, part = 6, 10
 	return min(t.Repetitions, max(fewest, t.Repetitions/part))
@@ -115,7 +116,8 @@ func (r *allRun) table(t paper.Table) error {
 	return r.write(t.Name, begin, p)
 }
 
-// figure makes a figure, unless an earlier run left it, and writes its page, its numbers and its picture.
+// figure makes a figure, unless an earlier run left it, and writes its page, its numbers and its
+// picture.
 func (r *allRun) figure(f paper.Figure) error {
 	if missing := r.missing(f.Data); missing != nil {
 		r.entries = append(r.entries, paper.Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Missing: missing})
@@ -150,8 +152,8 @@ func sameFigure(a, b paper.Figure) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// earlier returns the figure of the same definition and seed that an earlier run on this backend has made, nil without one: what the
-// state file is for tables.
+// earlier returns the figure of the same definition and seed that an earlier run on this backend
+// has made, nil without one: what the state file is for tables.
 func (r *allRun) earlier(f paper.Figure) (*paper.Drawing, error) {
 	text, err := os.ReadFile(r.path(f.Name, ".json"))
 	if errors.Is(err, fs.ErrNotExist) {

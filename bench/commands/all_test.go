@@ -17,7 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// TestAll: every entry has its page and numbers, missing data are said, and a second run makes nothing again.
+// TestAll: every entry has its page and numbers, missing data are said, and a second run makes
+// nothing again.
 func TestAll(t *testing.T) {
 	trials, drawings := 0, 0
 	table := func(name string, data []string) paper.Table {

@@ -14,8 +14,8 @@ import (
 // pictures is the folder of pictures beside a page.
 const pictures = "pictures"
 
-// checkPage finds out before the work whether a part of the page at path can be filled. An empty path is
-// no page.
+// checkPage finds out before the work whether a part of the page at path can be filled. An empty
+// path is no page.
 func checkPage(c *session.Checks, path, part string) {
 	if path != "" {
 		c.Do(func() error { return fillPage(path, part, "", func(string, string) error { return nil }) })

@@ -49,8 +49,8 @@ func folder(t testing.TB) string {
 	return dir
 }
 
-// TestDrawLinks: of a share of wrong links exactly that many contradict the labels, the pairs are those of the draw without
-// them, and more wrong ones hold fewer wrong ones.
+// TestDrawLinks: of a share of wrong links exactly that many contradict the labels, the pairs are
+// those of the draw without them, and more wrong ones hold fewer wrong ones.
 func TestDrawLinks(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(6, 40).Draw(t, "rows")
@@ -102,8 +102,8 @@ func TestDrawLinks(t *testing.T) {
 	})
 }
 
-// TestHalves: every class is divided alike, features of the seen half have mean 0 and variance 1, and many features become
-// coordinates with the same distances.
+// TestHalves: every class is divided alike, features of the seen half have mean 0 and variance 1,
+// and many features become coordinates with the same distances.
 func TestHalves(t *testing.T) {
 	ctx, eng := context.Background(), newEngine(t, 1)
 	d, err := dataset.Generate("xor", dataset.GenerateOptions{N: 60, Seed: 5})
@@ -160,8 +160,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestCross: the table is the same for any number of workers and after an interrupt, raw points have the figures that the
-// parts give by hand, and page, JSON and picture are written.
+// TestCross: the table is the same for any number of workers and after an interrupt, raw points
+// have the figures that the parts give by hand, and page, JSON and picture are written.
 func TestCross(t *testing.T) {
 	ctx := context.Background()
 	o := Options{Systems: []string{Raw, "krca", "rca eps_rel=1e-2"}, Repetitions: 3, Seed: 4, Data: folder(t)}
@@ -213,7 +213,8 @@ func TestCross(t *testing.T) {
 	}
 }
 
-// TestFigures: on classes that lie far apart every measure of raw points is 1, and the seen rows are not their own neighbours.
+// TestFigures: on classes that lie far apart every measure of raw points is 1, and the seen rows
+// are not their own neighbors.
 func TestFigures(t *testing.T) {
 	h := half{x: &points.Dense{N: 12, D: 1}}
 	for i := range 12 {
@@ -249,7 +250,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestFailure: a system that cannot fit has no figures, in the state file either, is named, and stands last in the ranks.
+// TestFailure: a system that cannot fit has no figures, in the state file either, is named, and
+// stands last in the ranks.
 func TestFailure(t *testing.T) {
 	o := Options{Systems: []string{Raw, "npkl neighbors=1000", "rca"}, Repetitions: 2, Seed: 4, Data: folder(t), State: filepath.Join(t.TempDir(), "state")}
 	for run, failures := range []int{4, 0} { // the second run takes all from the state file
@@ -280,7 +282,8 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestChooser: the system that chooses is as good as the best of its candidates on sets where the others cannot bend.
+// TestChooser: the system that chooses is as good as the best of its candidates on sets where the
+// others cannot bend.
 func TestChooser(t *testing.T) {
 	o := Options{Sets: []string{"iris"}, Systems: []string{"rca", "krca", "select methods=krca+rca"}, Repetitions: 2, Seed: 4, Data: folder(t)}
 	c, err := Run(context.Background(), newEngine(t, 2), o)
@@ -342,7 +345,8 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestCurves: all draws have figures, more links the same ones for raw points, and the pages and pictures are written.
+// TestCurves: all draws have figures, more links the same ones for raw points, and the pages and
+// pictures are written.
 func TestCurves(t *testing.T) {
 	o := Options{Sets: []string{"iris"}, Systems: []string{Raw, "rca"}, Repetitions: 1, Seed: 2, Data: folder(t)}
 	c, err := RunCurves(context.Background(), newEngine(t, 1), o)

@@ -17,7 +17,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Options says how to compare. The zero value takes all systems and all sets that are in the folder.
+// Options says how to compare. The zero value takes all systems and all sets that are in the
+// folder.
 type Options struct {
 	Sets        []string // names of sets; nil: all whose files are there
 	Systems     []string // names of systems; nil: all
@@ -52,10 +53,12 @@ const crossRepetitions = 20
 // QuickRepetitions is the number of repetitions of a first look.
 const QuickRepetitions = 3
 
-// linksPerRow times the rows of a half is the number of links of the cross table, half of either kind.
+// linksPerRow times the rows of a half is the number of links of the cross table, half of either
+// kind.
 const linksPerRow = 1.2
 
-// Run makes the cross table. Errors: unknown sets and systems, no set in the folder, and those of [paper.Run].
+// Run makes the cross table. Errors: unknown sets and systems, no set in the folder, and those of
+// [paper.Run].
 func Run(ctx context.Context, eng *engine.Engine, o Options) (*Cross, error) {
 	var failed failures
 	results, missing, err := o.run(ctx, eng, crossRepetitions, func(s Set, systems []string) paper.Table { return crossTable(s, systems, &failed) })

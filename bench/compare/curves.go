@@ -91,8 +91,8 @@ func curveTable(s Set, systems []string, failed *failures) paper.Table {
 	return t
 }
 
-// curveTrial is a repetition: the same halves for all draws of links, of which each holds those of fewer links, and the same
-// pairs for all shares of wrong ones.
+// curveTrial is a repetition: the same halves for all draws of links, of which each holds those of
+// fewer links, and the same pairs for all shares of wrong ones.
 func curveTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, systems []string, failed *failures) ([][]float64, error) {
 	seen, unseen, err := t.Shared.(*rows).halves(ctx, eng, mostRows, t.Seed(0))
 	if err != nil {

@@ -76,8 +76,9 @@ func upTo(from, to int) []int {
 	return out
 }
 
-// Panels draws the five methods and raw points: the mean over the sets against the number of links and against the share of
-// wrong ones, of seen and of unseen rows, with the interval over draws of rows and links.
+// Panels draws the five methods and raw points: the mean over the sets against the number of links
+// and against the share of wrong ones, of seen and of unseen rows, with the interval over draws of
+// rows and links.
 func (c *Curves) Panels() ([]view.Panel, error) {
 	var panels []view.Panel
 	for _, unseen := range []bool{false, true} {

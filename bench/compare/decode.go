@@ -13,8 +13,8 @@ type Drawable interface {
 	Panels() ([]view.Panel, error)
 }
 
-// Decode reads the JSON of a cross table or of learning curves, so that it can be drawn again. JSON of something else, or with
-// figures missing, is a *fault.DataError.
+// Decode reads the JSON of a cross table or of learning curves, so that it can be drawn again. JSON
+// of something else, or with figures missing, is a *fault.DataError.
 func Decode(text []byte) (Drawable, error) {
 	var kind struct {
 		Measures []string `json:"measures"`

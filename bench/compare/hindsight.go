@@ -12,7 +12,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Hindsight says how near what rules of selection choose is to the best of their candidates on rows that neither has seen.
+// Hindsight says how near what rules of selection choose is to the best of their candidates on rows
+// that neither has seen.
 type Hindsight struct {
 	Candidates []string        `json:"candidates"`
 	Systems    []string        `json:"systems"`
@@ -55,8 +56,9 @@ func HindsightMeasures() []string {
 // cacheBytes bounds what the systems of a repetition keep for each other.
 const cacheBytes = 256 << 20
 
-// RunHindsight lets rules of selection choose, and compares what they have chosen with all candidates. Without o.Systems it takes selection by
-// the ranking of held-out links, by that and the agreement with them, by both with an incumbent, and the defaults of the candidates' methods.
+// RunHindsight lets rules of selection choose, and compares what they have chosen with all
+// candidates. Without o.Systems it takes selection by the ranking of held-out links, by that and
+// the agreement with them, by both with an incumbent, and the defaults of the candidates' methods.
 func RunHindsight(ctx context.Context, eng *engine.Engine, o Options) (*Hindsight, error) {
 	if o.Systems == nil {
 		o.Systems = hindsightSystems()
@@ -113,8 +115,8 @@ func hindsightTable(s Set, systems, candidates []string, failed *failures) paper
 	return t
 }
 
-// hindsightTrial is a repetition, a row for every system, then one for every candidate; score returns the index of a system on unseen rows, NaN
-// for one that failed.
+// hindsightTrial is a repetition, a row for every system, then one for every candidate; score
+// returns the index of a system on unseen rows, NaN for one that failed.
 func hindsightTrial(systems, candidates []string, score func(system string) (float64, error)) ([][]float64, error) {
 	values, best := make([][]float64, len(systems)+len(candidates)), math.NaN()
 	for i, system := range slices.Concat(systems, candidates) {
@@ -155,7 +157,8 @@ func within(v, best, margin float64) float64 {
 // mean returns the mean of a column over the sets on which the system did not fail.
 func (h *Hindsight) mean(system, col int) float64 { return columnMean(h.Results, system, col) }
 
-// steadiest returns the index of the candidate that is best on a set in the mean over the repetitions, of those that never failed.
+// steadiest returns the index of the candidate that is best on a set in the mean over the
+// repetitions, of those that never failed.
 func (h *Hindsight) steadiest(r *paper.Result) float64 {
 	best := math.NaN()
 	for _, row := range r.Ours[len(h.Systems):] {
@@ -164,7 +167,8 @@ func (h *Hindsight) steadiest(r *paper.Result) float64 {
 	return best
 }
 
-// near returns the share of the sets on which the mean of a system over the repetitions is at most a margin below that of the steadiest candidate.
+// near returns the share of the sets on which the mean of a system over the repetitions is at most
+// a margin below that of the steadiest candidate.
 func (h *Hindsight) near(system int, margin float64) float64 {
 	return setMean(h.Results, func(r *paper.Result) float64 { return within(r.Ours[system][chosenRand].Mean, h.steadiest(r), margin) })
 }

@@ -10,8 +10,9 @@ import (
 // streamWrong is the stream of random numbers that say which links are wrong.
 const streamWrong = 0x77726f6e67
 
-// drawLinks draws total links between rows, half of them of pairs of one class and half of different ones, but no more of a
-// kind than there are. A share wrong of either kind, rounded, has the other sign.
+// drawLinks draws total links between rows, half of them of pairs of one class and half of
+// different ones, but no more of a kind than there are. A share wrong of either kind, rounded, has
+// the other sign.
 func drawLinks(labels []string, total int, wrong float64, seed uint64) (*links.Set, error) {
 	same, different := pairsOf(labels)
 	must, cannot := min((total+1)/2, same), min(total/2, different)

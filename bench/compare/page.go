@@ -161,7 +161,7 @@ func (c *Cross) Panels() ([]view.Panel, error) {
 		for _, i := range byRank(r.Mean) {
 			method, err := catalog.Lookup(c.Systems[i])
 			p.Names, p.Mean = append(p.Names, c.Systems[i]), append(p.Mean, r.Mean[i])
-			p.Emphasised = append(p.Emphasised, err == nil && !method.Baseline)
+			p.Emphasized = append(p.Emphasized, err == nil && !method.Baseline)
 		}
 		panels = append(panels, p)
 	}

@@ -62,8 +62,8 @@ func LookupSet(name string) (Set, error) {
 const (
 	// mostRows is how many rows of a set a repetition draws; half of them are learned from.
 	mostRows = 1000
-	// fewFeatures: with fewer features a set is standardised; sets with more are left in their units and replaced by as many
-	// principal coordinates.
+	// fewFeatures: with fewer features a set is standardized; sets with more are left in their units
+	// and replaced by as many principal coordinates.
 	fewFeatures = 100
 	// wordsOf is the kernel of sequences, familyRows how many rows a class of theirs has at least.
 	wordsOf    = "spectrum:k=3"
@@ -127,8 +127,8 @@ type half struct {
 	labels []string
 }
 
-// halves draws at most most rows, every class by its share, and divides them in two alike. The first half decides how both
-// are scaled and rotated.
+// halves draws at most most rows, every class by its share, and divides them in two alike. The
+// first half decides how both are scaled and rotated.
 func (r *rows) halves(ctx context.Context, eng *engine.Engine, most int, seed uint64) (seen, unseen half, err error) {
 	if n := r.x.Len(); n > most {
 		drawn, _, err := dataset.Split(n, float64(most)/float64(n), r.labels, seed)
@@ -149,7 +149,8 @@ func (r *rows) halves(ctx context.Context, eng *engine.Engine, most int, seed ui
 	return half{places[0], first.labels}, half{places[1], second.labels}, nil
 }
 
-// prepared scales the points and takes those with many features to principal coordinates; the first points decide how.
+// prepared scales the points and takes those with many features to principal coordinates; the first
+// points decide how.
 func prepared(ctx context.Context, eng *engine.Engine, of kind, x ...points.Points) ([]*points.Dense, error) {
 	text := "linear"
 	switch {

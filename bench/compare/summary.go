@@ -14,12 +14,13 @@ const level = 0.95
 // Summary is what a system's figures come to over all sets.
 type Summary struct {
 	System string `json:"system"`
-	// Mean holds the mean of every measure over the sets, of times the median; NaN where the system failed everywhere.
+	// Mean holds the mean of every measure over the sets, of times the median; NaN where the system
+	// failed everywhere.
 	Mean []float64 `json:"-"`
 	// Interval is that of every measure over the draws of rows and links, the sets being given.
 	Interval []statistics.Interval `json:"-"`
-	// Above counts the sets on which the mean of a measure is above that of raw points, and P is the probability of such
-	// differences over the sets if neither were better (Wilcoxon).
+	// Above counts the sets on which the mean of a measure is above that of raw points, and P is the
+	// probability of such differences over the sets if neither were better (Wilcoxon).
 	Above []int     `json:"-"`
 	P     []float64 `json:"-"`
 }
@@ -71,7 +72,8 @@ func (c *Cross) Summaries() ([]Summary, error) {
 	return out, nil
 }
 
-// groups returns the figures of a system, those of a set together, without the ones that are left out.
+// groups returns the figures of a system, those of a set together, without the ones that are left
+// out.
 func groups(results []*paper.Result, system, column int) [][]float64 {
 	var out [][]float64
 	for _, r := range results {

@@ -21,8 +21,8 @@ import (
 // Raw is the system that learns nothing: the points as they are.
 const Raw = "raw points"
 
-// Systems returns the names of all systems: raw points, and every method of the catalog that learns from links, but
-// those that take few points only, which solve the problem of another method.
+// Systems returns the names of all systems: raw points, and every method of the catalog that learns
+// from links, but those that take few points only, which solve the problem of another method.
 func Systems() []string {
 	names := []string{Raw}
 	for _, m := range catalog.Methods() {
@@ -35,7 +35,7 @@ func Systems() []string {
 
 const (
 	restarts = 10 // of k-means
-	votes    = 5  // of the nearest neighbours
+	votes    = 5  // of the nearest neighbors
 )
 
 // The figures of a system in a repetition, in the order of [Measures].
@@ -53,7 +53,8 @@ const (
 	measures
 )
 
-// Measures names the figures: of the rows that links were drawn from, and of rows that no method has seen.
+// Measures names the figures: of the rows that links were drawn from, and of rows that no method
+// has seen.
 func Measures() []string {
 	return []string{
 		"balanced Rand, seen", "balanced Rand, unseen", "adjusted Rand, seen", "adjusted Rand, unseen", "NMI, seen", "NMI, unseen",
@@ -68,7 +69,8 @@ type problem struct {
 	seed         uint64
 }
 
-// drawn returns the problem of a repetition: halves of the rows, and links between those of the first.
+// drawn returns the problem of a repetition: halves of the rows, and links between those of the
+// first.
 func drawn(ctx context.Context, eng *engine.Engine, t paper.Trial) (*problem, error) {
 	seen, unseen, err := t.Shared.(*rows).halves(ctx, eng, mostRows, t.Seed(0))
 	if err != nil {
@@ -78,7 +80,8 @@ func drawn(ctx context.Context, eng *engine.Engine, t paper.Trial) (*problem, er
 	return &problem{seen, unseen, set, t.Seed(2)}, err
 }
 
-// noted is figures for a repetition on a set: a system that fails is noted, and only a context that is done is an error.
+// noted is figures for a repetition on a set: a system that fails is noted, and only a context that
+// is done is an error.
 func (p *problem) noted(ctx context.Context, eng *engine.Engine, system, set string, repetition int, failed *failures) ([]float64, error) {
 	v, err := p.figures(ctx, eng, system)
 	if err != nil && ctx.Err() == nil {
@@ -101,7 +104,7 @@ func (p *problem) figures(ctx context.Context, eng *engine.Engine, system string
 		if err := p.clustered(ctx, eng, places[k], h.labels, out[seenRand+k:]); err != nil {
 			return out, err
 		}
-		if out[seenNeighbors+k], err = neighbours(ctx, eng, places[0], p.seen.labels, places[k], h.labels, k == 0); err != nil {
+		if out[seenNeighbors+k], err = shareOfNeighbors(ctx, eng, places[0], p.seen.labels, places[k], h.labels, k == 0); err != nil {
 			return out, err
 		}
 	}
@@ -137,9 +140,10 @@ func (p *problem) places(ctx context.Context, eng *engine.Engine, system string,
 	return places, nil
 }
 
-// learner returns the method that the first word of a system names, with its defaults but for the parameters that the other
-// words set: "gml", "gml gamma=3 kernel=linear". The method "select" chooses one by held-out links, in a quick search; its
-// parameters are criterion, halving (true unless it is false), incumbent and methods (joined by +). It may know the number of classes.
+// learner returns the method that the first word of a system names, with its defaults but for the
+// parameters that the other words set: "gml", "gml gamma=3 kernel=linear". The method "select"
+// chooses one by held-out links, in a quick search; its parameters are criterion, halving (true
+// unless it is false), incumbent and methods (joined by +). It may know the number of classes.
 func learner(text string, seed uint64, classes int) (algorithms.Learner, error) {
 	method, params, err := system.Parse(text)
 	if err != nil {
@@ -159,7 +163,8 @@ func classes(labels []string) int {
 	return len(seen)
 }
 
-// clustered writes balanced Rand index, adjusted Rand index and mutual information of k-means into every second of out.
+// clustered writes balanced Rand index, adjusted Rand index and mutual information of k-means into
+// every second of out.
 func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string, out []float64) error {
 	r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: classes(labels), Restarts: restarts, Seed: p.seed})
 	if err != nil {
@@ -173,9 +178,9 @@ func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matr
 	return nil
 }
 
-// neighbours is the share of query points whose nearest neighbours among the training points have their label; same says
-// that they are the training points, and no point is its own neighbour.
-func neighbours(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, truth []string, same bool) (float64, error) {
+// shareOfNeighbors is the share of query points whose nearest neighbors among the training points have
+// their label; same says that they are the training points, and no point is its own neighbor.
+func shareOfNeighbors(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, truth []string, same bool) (float64, error) {
 	classify := neighbors.Classify
 	if same {
 		classify = func(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, _ blas.Matrix, k int) ([]string, error) {

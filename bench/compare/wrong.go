@@ -33,8 +33,9 @@ const (
 // wrongSystems are those that learn from pairs of both kinds, without others.
 func wrongSystems() []string { return []string{"npkl", "itml", "gml"} }
 
-// The figures of a system: how many of the first links, as many as are wrong, are; how many links are more likely wrong
-// than not, for each that is; and balanced Rand indices of seen and unseen rows for five sets of links.
+// The figures of a system: how many of the first links, as many as are wrong, are; how many links
+// are more likely wrong than not, for each that is; and balanced Rand indices of seen and unseen
+// rows for five sets of links.
 const (
 	precision = iota
 	likely
@@ -64,8 +65,8 @@ func WrongMeasures() []string {
 	return out
 }
 
-// RunWrong gives a tenth of the links the other sign, asks which they are, and learns with and without them. Without
-// o.Systems it takes npkl, itml and gml.
+// RunWrong gives a tenth of the links the other sign, asks which they are, and learns with and
+// without them. Without o.Systems it takes npkl, itml and gml.
 func RunWrong(ctx context.Context, eng *engine.Engine, o Options) (*Wrong, error) {
 	if o.Systems == nil {
 		o.Systems = wrongSystems()
@@ -129,7 +130,8 @@ func wrongTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, s
 	return values, nil
 }
 
-// sortOut draws links with wrong ones, judges them and returns what was found, and the sets of links to learn from.
+// sortOut draws links with wrong ones, judges them and returns what was found, and the sets of
+// links to learn from.
 func sortOut(ctx context.Context, eng *engine.Engine, seen half, t paper.Trial) (found []float64, sets []*links.Set, err error) {
 	sets = make([]*links.Set, linkSets)
 	total := int(linksPerRow*float64(seen.x.N) + 0.5)
@@ -226,7 +228,8 @@ func (w *Wrong) Markdown() string {
 	return b.String()
 }
 
-// bySet writes precision and indices of unseen rows of every set: all right, some wrong, without the most suspicious.
+// bySet writes precision and indices of unseen rows of every set: all right, some wrong, without
+// the most suspicious.
 func (w *Wrong) bySet(b *strings.Builder) {
 	fmt.Fprintf(b, "## By data set\n\nUnseen rows, links all right / some wrong / without the most suspicious.\n\n| set | precision | %s |\n| --- | ---: |%s\n", strings.Join(w.Systems, " | "), strings.Repeat(" ---: |", len(w.Systems)))
 	for _, r := range w.Results {

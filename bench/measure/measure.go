@@ -62,7 +62,8 @@ type Options struct {
 	// Pause is left before every contender, so that the threads of the one before have gone
 	// to sleep (OpenBLAS's spin for some 30 ms after a call). 0: 60 ms; negative: none.
 	Pause time.Duration
-	// WarmUpTo is the time of a call from which on it is not preceded by untimed ones; 0: always. What takes long warms up by itself.
+	// WarmUpTo is the time of a call from which on it is not preceded by untimed ones; 0: always.
+	// What takes long warms up by itself.
 	WarmUpTo time.Duration
 	// Progress hears of every work before it is measured.
 	Progress func(done, total int, w Work)
@@ -155,8 +156,8 @@ func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
 	return w.figure(seconds), nil
 }
 
-// turn times so many calls, with warm after a quarter as many that wake threads, spread them over the
-// processors and fill caches.
+// turn times so many calls, with warm after a quarter as many that wake threads, spread them over
+// the processors and fill caches.
 func (c Contender) turn(calls int, warm bool) (time.Duration, error) {
 	if warm {
 		if _, err := c.Time((calls + 3) / 4); err != nil {
@@ -166,8 +167,8 @@ func (c Contender) turn(calls int, warm bool) (time.Duration, error) {
 	return c.Time(calls)
 }
 
-// calibrate returns how long a call takes, of so many as take about least. The first call, which also warms up, is
-// not counted when it is short.
+// calibrate returns how long a call takes, of so many as take about least. The first call, which
+// also warms up, is not counted when it is short.
 func (c Contender) calibrate(ctx context.Context, least time.Duration) (time.Duration, error) {
 	for calls := 1; ; {
 		if err := ctx.Err(); err != nil {
@@ -196,7 +197,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// figure summarises seconds[contender][round].
+// figure summarizes seconds[contender][round].
 func (w Work) figure(seconds [][]float64) Figure {
 	f := Figure{Name: w.Name, Size: w.Size, Threads: w.Threads, Flops: w.Flops, Bytes: w.Bytes}
 	for i, c := range w.Contenders {
@@ -211,7 +212,8 @@ func (w Work) figure(seconds [][]float64) Figure {
 	return f
 }
 
-// Compare returns the figure of seconds that were measured elsewhere, of every contender one a round.
+// Compare returns the figure of seconds that were measured elsewhere, of every contender one a
+// round.
 func Compare(name, size string, threads int, contenders []string, seconds [][]float64) Figure {
 	w := Work{Name: name, Size: size, Threads: threads}
 	for _, c := range contenders {

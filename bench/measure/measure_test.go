@@ -97,7 +97,8 @@ func TestWarmUp(t *testing.T) {
 	}
 }
 
-// The peak of memory of a process is at least what it held, where it is known. This test is the process, too.
+// The peak of memory of a process is at least what it held, where it is known. This test is the
+// process, too.
 func TestPeakOf(t *testing.T) {
 	const variable = "MUSTLINK_TEST_HOLDS"
 	if text := os.Getenv(variable); text != "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Case is one fit: a method with its defaults, but for what the words after it set ("npkl graph=dense"), to so many points with
-// so many features and links, half of them must-links.
+// Case is one fit: a method with its defaults, but for what the words after it set ("npkl
+// graph=dense"), to so many points with so many features and links, half of them must-links.
 type Case struct {
 	Method   string `json:"method"`
 	Points   int    `json:"points"`
@@ -41,8 +41,8 @@ func (c Case) learner() (algorithms.Learner, error) {
 	return system.Learner(method, values, seed)
 }
 
-// Problem returns the points of three normal clouds, whose centres differ in every second feature by as much as a cloud is wide, with
-// links drawn from all pairs.
+// Problem returns the points of three normal clouds, whose centers differ in every second feature
+// by as much as a cloud is wide, with links drawn from all pairs.
 func (c Case) Problem() (*points.Dense, *links.Set, error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(c.Points)<<32+uint64(c.Features)))
 	x, labels := &points.Dense{N: c.Points, D: c.Features, Data: make([]float64, c.Points*c.Features)}, make([]string, c.Points)
@@ -57,7 +57,8 @@ func (c Case) Problem() (*points.Dense, *links.Set, error) {
 	return x, set, err
 }
 
-// Sizes are the numbers that a plan goes through. While one of the three varies, the other two are the middle ones of their lists.
+// Sizes are the numbers that a plan goes through. While one of the three varies, the other two are
+// the middle ones of their lists.
 type Sizes struct {
 	Points   []int `json:"points"`
 	Features []int `json:"features"`
@@ -121,7 +122,9 @@ func Methods() []string {
 	return names
 }
 
-// Plan returns the cases from which the growth of the methods follows, each once; methods that take few points have fewer points and links. Unknown methods, values that do not parse and sizes from which no exponent follows are a *fault.ParamError.
+// Plan returns the cases from which the growth of the methods follows, each once; methods that take
+// few points have fewer points and links. Unknown methods, values that do not parse and sizes from
+// which no exponent follows are a *fault.ParamError.
 func Plan(methods []string, s Sizes) ([]Case, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -146,7 +149,8 @@ func Plan(methods []string, s Sizes) ([]Case, error) {
 	return plan, nil
 }
 
-// of returns the sizes of a method: fewer points and links in proportion for one that takes few points.
+// of returns the sizes of a method: fewer points and links in proportion for one that takes few
+// points.
 func (s Sizes) of(method string) (Sizes, error) {
 	small, err := isSmall(method)
 	if top := s.Points[len(s.Points)-1]; small && top > mostOfSmall {
@@ -173,8 +177,9 @@ func (s Sizes) sweeps(method string) [3][]Case {
 // size is the number of points, features or links.
 func (c *Case) size(k int) *int { return [3]*int{&c.Points, &c.Features, &c.Links}[k] }
 
-// Contest returns the cases in which builds are compared: every method with each number of points, 16 features and a quarter as many links as points;
-// methods that take few points have as many as they take, once.
+// Contest returns the cases in which builds are compared: every method with each number of points,
+// 16 features and a quarter as many links as points; methods that take few points have as many as
+// they take, once.
 func Contest(methods []string, sizes []int) ([]Case, error) {
 	const features = 16
 	var plan []Case

@@ -16,8 +16,9 @@ type Growth struct {
 	R2 float64 `json:"r2"`
 }
 
-// Measure fits a power law to times of at least three sizes by least squares of the logarithms. Sizes and times must be positive
-// and the sizes not all the same, else the error is a *fault.ParamError.
+// Measure fits a power law to times of at least three sizes by least squares of the logarithms.
+// Sizes and times must be positive and the sizes not all the same, else the error is a
+// *fault.ParamError.
 func Measure(sizes, seconds []float64) (Growth, error) {
 	n := len(sizes)
 	if n < 3 || len(seconds) != n {

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A power law is found whatever its exponent, its factor and the unit of its sizes: to rounding, since the logarithms are of a line.
+// A power law is found whatever its exponent, its factor and the unit of its sizes: to rounding,
+// since the logarithms are of a line.
 func TestPowerLaws(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		p := rapid.Float64Range(-4, 4).Draw(t, "exponent")
@@ -22,7 +23,8 @@ func TestPowerLaws(t *testing.T) {
 			seconds[i] = factor * math.Pow(sizes[i], p)
 		}
 		g, err := Measure(sizes, seconds)
-		// The logarithms are below 60, with an error of some units in their last place, over a range of sizes whose logarithms differ by 0.8 and more.
+		// The logarithms are below 60, with an error of some units in their last place, over a range
+		// of sizes whose logarithms differ by 0.8 and more.
 		const close = 60 * 16 * 0x1p-52
 		if err != nil || math.Abs(g.Exponent-p) > close || g.Error > close {
 			t.Fatalf("%+v, error %v: want %v", g, err, p)
@@ -42,8 +44,9 @@ func TestStandardError(t *testing.T) {
 	}
 }
 
-// With noise of a known size the exponent is as far off as its standard error says: the squares of the quotients are 1 in the mean, but for heavy tails of few degrees
-// of freedom, and here there are 38.
+// With noise of a known size the exponent is as far off as its standard error says: the squares of
+// the quotients are 1 in the mean, but for heavy tails of few degrees of freedom, and here there
+// are 38.
 func TestNoise(t *testing.T) {
 	const runs, n = 400, 40
 	sum := 0.0
@@ -61,7 +64,8 @@ func TestNoise(t *testing.T) {
 		z := (g.Exponent - 2) / g.Error
 		sum += z * z
 	}
-	// The mean of 400 squares of Student's t with 38 degrees is 38/36, with a standard deviation of about 0.08.
+	// The mean of 400 squares of Student's t with 38 degrees is 38/36, with a standard deviation of
+	// about 0.08.
 	if m := sum / runs; m < 0.75 || m > 1.4 {
 		t.Errorf("errors of %v standard errors squared, in the mean: want about 1", m)
 	}

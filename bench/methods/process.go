@@ -46,7 +46,8 @@ type answer struct {
 	Error       string `json:"error,omitempty"`
 }
 
-// Start starts the executable at path, which serves with so many threads. One that cannot be started, or is no program that serves, is a *fault.ParamError. ctx ends the process.
+// Start starts the executable at path, which serves with so many threads. One that cannot be
+// started, or is no program that serves, is a *fault.ParamError. ctx ends the process.
 func Start(ctx context.Context, path string, threads int) (*Process, error) {
 	n := strconv.Itoa(threads)
 	p := &Process{cmd: exec.CommandContext(ctx, path, "serve", "--workers", n, "--blas-threads", n)}

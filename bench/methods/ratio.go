@@ -41,7 +41,8 @@ func Ratios(figures []Figure) []Ratio {
 	return out
 }
 
-// Compared returns the systems whose builds are compared: all methods, and npkl on the graph of all pairs.
+// Compared returns the systems whose builds are compared: all methods, and npkl on the graph of all
+// pairs.
 func Compared() []string { return append(Methods(), "npkl graph=dense") }
 
 // bound says which methods spend most of a fit in decompositions of symmetric matrices.
@@ -53,8 +54,9 @@ func bound(method string) bool {
 	return false
 }
 
-// want is the least ratio that the default build aims at: to be at most 1.2 times slower than OpenBLAS, 1.3 times in
-// decompositions, and at least 5 times as fast as pure Go where products dominate large problems.
+// want is the least ratio that the default build aims at: to be at most 1.2 times slower than
+// OpenBLAS, 1.3 times in decompositions, and at least 5 times as fast as pure Go where products
+// dominate large problems.
 func want(c Case, build string) float64 {
 	name, _, _ := strings.Cut(c.Method, " ")
 	switch {

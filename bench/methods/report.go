@@ -30,8 +30,8 @@ type Report struct {
 	Figures []Figure `json:"figures"`
 }
 
-// Resume returns the figures that an earlier run with the same set-up left at path, none if there is no such file. A file of
-// another set-up, or none of this command, is a *fault.DataError.
+// Resume returns the figures that an earlier run with the same set-up left at path, none if there
+// is no such file. A file of another set-up, or none of this command, is a *fault.DataError.
 func Resume(path string, s Setup) ([]Figure, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

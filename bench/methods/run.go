@@ -14,7 +14,8 @@ import (
 
 // Fitter fits cases: this program, or another build of it.
 type Fitter interface {
-	// Time fits a case so many times and returns how long the fits took, without the drawing of points and links.
+	// Time fits a case so many times and returns how long the fits took, without the drawing of
+	// points and links.
 	Time(ctx context.Context, c Case, calls int) (time.Duration, error)
 }
 
@@ -60,18 +61,21 @@ type Options struct {
 	Rounds int // 0: 3
 	// Earlier are figures of the same builds that need not be measured again.
 	Earlier []Figure
-	// Progress hears of every case before it is measured, and Finished of its figure; an error of it ends the run.
+	// Progress hears of every case before it is measured, and Finished of its figure; an error of it
+	// ends the run.
 	Progress func(done, total int, c Case)
 	Finished func(Figure) error
 }
 
-// A fit that takes longer than patience needs no calls to warm up; a round of shorter ones lasts at least minTime.
+// A fit that takes longer than patience needs no calls to warm up; a round of shorter ones lasts at
+// least minTime.
 const (
 	patience = 300 * time.Millisecond
 	minTime  = 60 * time.Millisecond
 )
 
-// Run measures the plan with each of the named builds in turn, and returns a figure a case in the order of the plan.
+// Run measures the plan with each of the named builds in turn, and returns a figure a case in the
+// order of the plan.
 func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o Options) ([]Figure, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 3

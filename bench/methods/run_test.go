@@ -125,7 +125,8 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// What an earlier run has measured is not measured again, from a file that is whole after every case.
+// What an earlier run has measured is not measured again, from a file that is whole after every
+// case.
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.json")
 	setup := Setup{Machine: "m", Builds: []Build{{Name: Default}}, Threads: 2, Rounds: 1}

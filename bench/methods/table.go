@@ -36,7 +36,8 @@ func GrowthTable(rows []Row) string {
 	return b.String()
 }
 
-// RatioTable writes the ratios as Markdown, with a pair of columns a build; figures that miss what is aimed at are marked.
+// RatioTable writes the ratios as Markdown, with a pair of columns a build; figures that miss what
+// is aimed at are marked.
 func RatioTable(figures []Figure) string {
 	if len(figures) == 0 {
 		return ""
@@ -69,7 +70,8 @@ func (r Ratio) aim() string {
 	return fmt.Sprintf("%.2f", r.Want)
 }
 
-// Panels draws the times against points, features and links: of the methods, of the baselines, and of those that take few points.
+// Panels draws the times against points, features and links: of the methods, of the baselines, and
+// of those that take few points.
 func Panels(methods []string, s Sizes, figures []Figure) ([]view.Panel, error) {
 	found := map[Case]Figure{}
 	for _, f := range figures {
@@ -127,7 +129,8 @@ func series(name string, k int, sweep []Case, found map[Case]Figure) view.Series
 	return s
 }
 
-// RatioPanels draws the ratios to each other build against the time of the first one, a series a number of points.
+// RatioPanels draws the ratios to each other build against the time of the first one, a series a
+// number of points.
 func RatioPanels(figures []Figure) []view.Panel {
 	ratios := Ratios(figures)
 	slices.SortStableFunc(ratios, func(a, b Ratio) int { return cmp.Compare(a.Seconds, b.Seconds) })

@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
-// laplacianWorks find the 20 smallest eigenpairs of the normalised Laplacian of a 10-neighbour
+// laplacianWorks find the 20 smallest eigenpairs of the normalized Laplacian of a 10-neighbor
 // graph of random points in a square, with residuals of at most 1e-6.
 func laplacianWorks(o Options, threads int) ([]measure.Work, error) {
 	sizes := o.Sizes

@@ -1,4 +1,5 @@
-// Package page fills the parts of a page that a program measures, and leaves what people have written.
+// Package page fills the parts of a page that a program measures, and leaves what people have
+// written.
 package page
 
 import (
@@ -7,8 +8,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Fill returns the text of the page at path with the part of that name replaced. A part stands between the lines
-// "<!-- NAME -->" and "<!-- end of NAME -->". A page without it, or with two, is a *fault.DataError.
+// Fill returns the text of the page at path with the part of that name replaced. A part stands
+// between the lines "<!-- NAME -->" and "<!-- end of NAME -->". A page without it, or with two, is
+// a *fault.DataError.
 func Fill(path, text, name, part string) (string, error) {
 	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
 	if strings.Count(text, begin) != 1 || strings.Count(text, end) != 1 || strings.Index(text, begin) > strings.Index(text, end) {

@@ -12,14 +12,14 @@ import (
 )
 
 // feedback is retrieval by a kernel that kernel RCA relearns for each query from the labels of
-// the query's nearest neighbours.
+// the query's nearest neighbors.
 type feedback struct {
 	gram   blas.Matrix // of all objects, the unlearned kernel
 	class  []int
 	epsRel float64 // eps relative to the mean diagonal of the kernel
 	// withQuery puts the query itself, whose class is then known, into its class's chunklet.
 	withQuery bool
-	// unseen ranks only the objects that were not labelled.
+	// unseen ranks only the objects that were not labeled.
 	unseen bool
 }
 
@@ -55,13 +55,13 @@ func (f *feedback) distances(q int) []float64 {
 }
 
 // auc returns the area under the ROC curve of the ranking by distances d from q: positives are
-// the objects of its class. labelled are those whose labels were given. ok is false when there
+// the objects of its class. labeled are those whose labels were given. ok is false when there
 // is no positive or no negative to rank.
-func (f *feedback) auc(q int, d []float64, labelled []int) (area float64, ok bool, err error) {
+func (f *feedback) auc(q int, d []float64, labeled []int) (area float64, ok bool, err error) {
 	skip := make([]bool, len(d))
 	skip[q] = true
 	if f.unseen {
-		for _, j := range labelled {
+		for _, j := range labeled {
 			skip[j] = true
 		}
 	}
@@ -111,10 +111,10 @@ func (f *feedback) chunklets(objects []int) [][]int {
 // It is equation (1b): with F the Helmert basis of the chunklets, R = s I + F'KF = L L' and
 // X = L^-1 F'K, eps kt = K - X'X. Only q's row is needed, O(n r^2) for r columns of F; the
 // krca package would make an embedding for every query.
-func (f *feedback) learned(ctx context.Context, eng *engine.Engine, q int, labelled []int) ([]float64, error) {
-	objects := labelled
+func (f *feedback) learned(ctx context.Context, eng *engine.Engine, q int, labeled []int) ([]float64, error) {
+	objects := labeled
 	if f.withQuery {
-		objects = append([]int{q}, labelled...)
+		objects = append([]int{q}, labeled...)
 	}
 	d := f.distances(q)
 	groups := f.chunklets(objects)

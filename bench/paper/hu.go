@@ -31,7 +31,7 @@ const huPaper = "Hu, Wang & Chen (2011). BCDNPKL: scalable non-parametric kernel
 type huSystem struct {
 	name    string
 	grid    bool // for every weight of the grid, beside 1
-	learner func(g npkl.Neighbourhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner
+	learner func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner
 }
 
 // huDelta is delta for a weight of links.
@@ -39,18 +39,18 @@ func huDelta(c float64) float64 { return c / 2 }
 
 // huNPKL is npkl with one of its losses.
 func huNPKL(loss npkl.Loss) huSystem {
-	return huSystem{strings.ToUpper(string(loss)), true, func(g npkl.Neighbourhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
+	return huSystem{strings.ToUpper(string(loss)), true, func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
 		p := npkl.DefaultParams()
-		p.Loss, p.C, p.Delta, p.Tol, p.Neighbourhood = loss, c, huDelta(c), 1e-4, g
+		p.Loss, p.C, p.Delta, p.Tol, p.Neighborhood = loss, c, huDelta(c), 1e-4, g
 		return npkl.Learner{Params: p, Kernel: k, Seed: seed}
 	}}
 }
 
 // huSimple is SimpleNPKL with one of its losses.
 func huSimple(name string, loss npkl.Loss) huSystem {
-	return huSystem{"SimpleNPKL, " + name, false, func(g npkl.Neighbourhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
+	return huSystem{"SimpleNPKL, " + name, false, func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
 		p := simplenpkl.DefaultParams()
-		p.Loss, p.C, p.Delta, p.Neighbourhood = loss, c, huDelta(c), g
+		p.Loss, p.C, p.Delta, p.Neighborhood = loss, c, huDelta(c), g
 		return simplenpkl.Learner{Params: p, Kernel: k, Seed: seed}
 	}}
 }
@@ -63,17 +63,17 @@ func huSystems() []huSystem {
 // huBaselines are what npkl is compared with on small sets.
 func huBaselines() []huSystem {
 	return []huSystem{
-		{"NPK", false, func(g npkl.Neighbourhood, k kernel.Spec, c float64, _ uint64) algorithms.Learner {
+		{"NPK", false, func(g npkl.Neighborhood, k kernel.Spec, c float64, _ uint64) algorithms.Learner {
 			p := npk.DefaultParams()
-			p.C, p.Delta, p.Neighbourhood, p.Tol = c, huDelta(c), g, 1e-4
+			p.C, p.Delta, p.Neighborhood, p.Tol = c, huDelta(c), g, 1e-4
 			return npk.Learner{Params: p, Kernel: k}
 		}},
-		{"SDPLR", false, func(g npkl.Neighbourhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
+		{"SDPLR", false, func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
 			p := sdplr.DefaultParams()
-			p.C, p.Delta, p.Neighbourhood, p.Tol = c, huDelta(c), g, 1e-4
+			p.C, p.Delta, p.Neighborhood, p.Tol = c, huDelta(c), g, 1e-4
 			return sdplr.Learner{Params: p, Kernel: k, Seed: seed}
 		}},
-		{"ITML", false, func(_ npkl.Neighbourhood, k kernel.Spec, _ float64, seed uint64) algorithms.Learner {
+		{"ITML", false, func(_ npkl.Neighborhood, k kernel.Spec, _ float64, seed uint64) algorithms.Learner {
 			return itml.Learner{Params: itml.DefaultParams(), Kernel: k, Seed: seed}
 		}},
 		huSimple("linear", simplenpkl.Linear),
@@ -87,7 +87,7 @@ func huPlaces(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x p
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	if table, ok := m.(interface{ Places() blas.Matrix }); ok && table.Places().Rows > 0 { // those of Embed, without another search for neighbours
+	if table, ok := m.(interface{ Places() blas.Matrix }); ok && table.Places().Rows > 0 { // those of Embed, without another search for neighbors
 		return table.Places(), nil
 	}
 	return m.Embed(ctx, eng, x)
@@ -171,8 +171,8 @@ func huCompared(r *Result) []Comparison {
 }
 
 // loadHu reads or makes the sets.
-func loadHu(t Trial) ([]*labelled, error) {
-	var out []*labelled
+func loadHu(t Trial) ([]*labeled, error) {
+	var out []*labeled
 	for k, set := range huSets() {
 		var d *dataset.Data
 		var err error
@@ -188,7 +188,7 @@ func loadHu(t Trial) ([]*labelled, error) {
 		if !ok || d.Labels == nil {
 			return nil, fault.Data(set, "want labelled vectors of numbers")
 		}
-		out = append(out, &labelled{x: x, labels: d.Labels, classes: len(classRows(d.Labels))})
+		out = append(out, &labeled{x: x, labels: d.Labels, classes: len(classRows(d.Labels))})
 	}
 	return out, nil
 }
@@ -196,7 +196,7 @@ func loadHu(t Trial) ([]*labelled, error) {
 // huTrial is one draw of the links of every set.
 func huTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
 	var values [][]float64
-	for k, d := range t.Shared.([]*labelled) {
+	for k, d := range t.Shared.([]*labeled) {
 		for a, amount := range huAmounts() {
 			stream := 10 * (len(huAmounts())*k + a)
 			set, err := huLinks(d.labels, amount.share, t.Seed(stream))
@@ -226,13 +226,13 @@ func huLinks(labels []string, share float64, seed uint64) (*links.Set, error) {
 }
 
 // huColumn returns what the systems come to on one set with some links, in the order of the rows.
-func huColumn(ctx context.Context, eng *engine.Engine, d *labelled, set *links.Set, seed uint64) ([]float64, error) {
+func huColumn(ctx context.Context, eng *engine.Engine, d *labeled, set *links.Set, seed uint64) ([]float64, error) {
 	raw, err := huCluster(ctx, eng, rawRows(d.x), d, seed)
 	if err != nil {
 		return nil, err
 	}
 	values := []float64{raw}
-	around := npkl.DefaultParams().Neighbourhood
+	around := npkl.DefaultParams().Neighborhood
 	accuracy := func(s huSystem, c float64) (float64, error) {
 		y, err := huPlaces(ctx, eng, s.learner(around, kernel.Spec{}, c, seed), d.x, set)
 		if err != nil {
@@ -266,7 +266,7 @@ func huColumn(ctx context.Context, eng *engine.Engine, d *labelled, set *links.S
 }
 
 // huCluster returns the pair accuracy of k-means, in percent.
-func huCluster(ctx context.Context, eng *engine.Engine, y blas.Matrix, d *labelled, seed uint64) (float64, error) {
+func huCluster(ctx context.Context, eng *engine.Engine, y blas.Matrix, d *labeled, seed uint64) (float64, error) {
 	clusters, err := huClusters(ctx, eng, y, d.classes, seed)
 	if err != nil {
 		return 0, err

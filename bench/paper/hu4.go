@@ -93,7 +93,7 @@ type huLoaded struct {
 	huLarge
 	x       points.Points
 	rows    blas.Matrix // the same, for k-means
-	kernel  kernel.Spec // in whose feature space neighbours are near
+	kernel  kernel.Spec // in whose feature space neighbors are near
 	labels  []string
 	classes int
 }
@@ -192,7 +192,7 @@ func huLargeTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64
 				return nil, err
 			}
 			values[0] = append(values[0], raw)
-			around := npkl.Neighbourhood{Graph: npkl.KNN, Neighbors: d.neighbors}
+			around := npkl.Neighborhood{Graph: npkl.KNN, Neighbors: d.neighbors}
 			for r, s := range systems {
 				y, err := huPlaces(ctx, eng, s.learner(around, d.kernel, 1, t.Seed(stream+1)), d.x, set)
 				if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// The sweeps of the small sets converge linearly, the objective never rising, and their page says how fast.
+// The sweeps of the small sets converge linearly, the objective never rising, and their page says
+// how fast.
 func TestHuConvergence(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	d, err := huFigure1().Make(context.Background(), scopEngine(t), Sketch{Seed: 2, Data: realData(t)})
@@ -29,7 +30,8 @@ func TestHuConvergence(t *testing.T) {
 	}
 }
 
-// The times of a few small sizes: a row for each, accuracies that links bring about, exponents in words.
+// The times of a few small sizes: a row for each, accuracies that links bring about, exponents in
+// words.
 func TestHuTimes(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	d, err := huTimes{sizes: []int{100, 200}, simple: 100}.draw(context.Background(), scopEngine(t), Sketch{Seed: 1, Data: realData(t)})

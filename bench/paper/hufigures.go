@@ -80,7 +80,8 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 	return d, nil
 }
 
-// huDescent returns the objective above the optimum after every plain sweep, as long as rounding allows.
+// huDescent returns the objective above the optimum after every plain sweep, as long as rounding
+// allows.
 func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, loss npkl.Loss, c float64, seed uint64) ([]float64, error) {
 	p := npkl.DefaultParams()
 	p.Loss, p.C, p.Delta, p.Tol, p.MaxIter, p.Plain, p.Plan = loss, c, huDelta(c), 1e-12, 20000, true, npkl.Boundary

@@ -81,11 +81,11 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 			return nil, err
 		}
 		job := huJob{x, labels, set, sketch.Seed}
-		sparse, err := job.run(ctx, eng, huNPKL(npkl.Square), npkl.Neighbourhood{Graph: npkl.KNN, Neighbors: 50})
+		sparse, err := job.run(ctx, eng, huNPKL(npkl.Square), npkl.Neighborhood{Graph: npkl.KNN, Neighbors: 50})
 		if err != nil {
 			return nil, err
 		}
-		all := npkl.Neighbourhood{Graph: npkl.Dense, Neighbors: 10}
+		all := npkl.Neighborhood{Graph: npkl.Dense, Neighbors: 10}
 		full, err := job.run(ctx, eng, huNPKL(npkl.Square), all)
 		if err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ type huJob struct {
 // huRun is what a fit comes to: its time, that without the graph, and the pair accuracy in percent.
 type huRun struct{ seconds, rest, accuracy float64 }
 
-func (j huJob) run(ctx context.Context, eng *engine.Engine, s huSystem, g npkl.Neighbourhood) (huRun, error) {
+func (j huJob) run(ctx context.Context, eng *engine.Engine, s huSystem, g npkl.Neighborhood) (huRun, error) {
 	begin, graph := time.Now(), time.Duration(0)
 	l := s.learner(g, kernel.Spec{}, 1, j.seed)
 	if n, ok := l.(npkl.Learner); ok {
@@ -183,7 +183,7 @@ func (h huGrowth) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 		if err != nil {
 			return nil, err
 		}
-		r, err := huJob{x, labels, set, sketch.Seed}.run(ctx, eng, huNPKL(npkl.Square), npkl.Neighbourhood{Graph: npkl.KNN, Neighbors: 20})
+		r, err := huJob{x, labels, set, sketch.Seed}.run(ctx, eng, huNPKL(npkl.Square), npkl.Neighborhood{Graph: npkl.KNN, Neighbors: 20})
 		if err != nil {
 			return nil, err
 		}
@@ -193,12 +193,12 @@ func (h huGrowth) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 	return d, nil
 }
 
-// clouds draws points around as many centres as there are classes.
+// clouds draws points around as many centers as there are classes.
 func (h huGrowth) clouds(n int, seed uint64) (*points.Dense, []string) {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	centres := make([]float64, h.classes*h.dim)
-	for i := range centres {
-		centres[i] = rng.NormFloat64()
+	centers := make([]float64, h.classes*h.dim)
+	for i := range centers {
+		centers[i] = rng.NormFloat64()
 	}
 	x, labels := &points.Dense{N: n, D: h.dim, Data: make([]float64, n*h.dim)}, make([]string, n)
 	for i := range n {
@@ -206,7 +206,7 @@ func (h huGrowth) clouds(n int, seed uint64) (*points.Dense, []string) {
 		labels[i] = strconv.Itoa(c)
 		row := x.Row(i)
 		for j := range row {
-			row[j] = centres[c*h.dim+j] + 2*rng.NormFloat64()
+			row[j] = centers[c*h.dim+j] + 2*rng.NormFloat64()
 		}
 	}
 	return x, labels

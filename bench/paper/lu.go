@@ -19,7 +19,7 @@ import (
 
 const luPaper = "Lu, Jain & Dhillon (2009). Geometry-aware metric learning. ICML 2009."
 
-// luVotes is the number of neighbours that vote, and luTrain that of labelled points.
+// luVotes is the number of neighbors that vote, and luTrain that of labeled points.
 const (
 	luVotes = 4
 	luTrain = 20
@@ -32,7 +32,7 @@ func luSets() []uciSet {
 	return []uciSet{{"iris", "iris.csv", 0}, {"wine", "wine.csv", 0}, {"balance-scale", "balance-scale.csv", 0}, {"ionosphere", "ionosphere.csv", 0}}
 }
 
-// luFigure2 is classification with few labelled points.
+// luFigure2 is classification with few labeled points.
 func luFigure2() Table {
 	sets := luSets()
 	t := Table{
@@ -47,7 +47,7 @@ func luFigure2() Table {
 		Deviations: []string{"The paper's curves are not at hand in numbers, nor how it scales its data."},
 		Revision:   2,
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
-			var out []*labelled
+			var out []*labeled
 			for k, set := range sets {
 				d, err := loadUCI(ctx, eng, t.Path(set.file), set.perClass, "mean", t.Rand(k))
 				if err != nil {
@@ -71,10 +71,10 @@ func luFigure2() Table {
 	return t
 }
 
-// luTrial is one draw of the labelled points of every set.
+// luTrial is one draw of the labeled points of every set.
 func luTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
 	var values [][]float64
-	for k, d := range t.Shared.([]*labelled) {
+	for k, d := range t.Shared.([]*labeled) {
 		c, err := newLuCase(d, t.Rand(10+k), t.Seed(10+k))
 		if err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func luTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, err
 	return values, nil
 }
 
-// luCase is a set of labelled and others.
+// luCase is a set of labeled and others.
 type luCase struct {
 	train, test   points.Points
 	labels, truth []string
@@ -102,8 +102,8 @@ type luCase struct {
 	seed          uint64
 }
 
-// newLuCase draws the labelled points, of two classes at least.
-func newLuCase(d *labelled, r *rand.Rand, seed uint64) (*luCase, error) {
+// newLuCase draws the labeled points, of two classes at least.
+func newLuCase(d *labeled, r *rand.Rand, seed uint64) (*luCase, error) {
 	for {
 		order := r.Perm(d.x.N)
 		known, others := order[:luTrain], order[luTrain:]
@@ -170,7 +170,7 @@ func (c *luCase) error(ctx context.Context, eng *engine.Engine, train, test blas
 	return 100 * (1 - v), err
 }
 
-// width returns the Gaussian kernel with the fewest errors of the labelled points; of equal ones the
+// width returns the Gaussian kernel with the fewest errors of the labeled points; of equal ones the
 // narrowest.
 func (c *luCase) width(ctx context.Context, eng *engine.Engine) (kernel.Spec, error) {
 	var best kernel.Spec

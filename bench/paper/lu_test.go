@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// A trial gives a percentage for every system and set, the same ones again, and chooses labelled points of
-// more than one class.
+// A trial gives a percentage for every system and set, the same ones again, and chooses labeled
+// points of more than one class.
 func TestLuTrial(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	table, eng := luFigure2(), scopEngine(t)
@@ -35,7 +35,7 @@ func TestLuTrial(t *testing.T) {
 			t.Errorf("%s: errors %v, again %v", table.Rows[r].Name, row, second[r])
 		}
 	}
-	c, err := newLuCase(shared.([]*labelled)[0], trial.Rand(1), 1)
+	c, err := newLuCase(shared.([]*labeled)[0], trial.Rand(1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

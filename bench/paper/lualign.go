@@ -26,7 +26,7 @@ import (
 
 const (
 	luPairs     = 10 // must-links between images that match
-	luNear      = 10 // neighbours of the graph
+	luNear      = 10 // neighbors of the graph
 	luDraws     = 30 // draws of the pairs in Figure 5
 	luPixelsRef = "images as they are, pixels from 0 to 255"
 )
@@ -99,18 +99,18 @@ func drawLuFaces(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawi
 
 // leading returns the places in the directions of largest variance.
 func leading(ctx context.Context, eng *engine.Engine, y blas.Matrix, dims int) (blas.Matrix, error) {
-	centred := y.Clone()
+	centered := y.Clone()
 	for c := range y.Cols {
 		mean := 0.0
 		for i := range y.Rows {
 			mean += y.At(i, c) / float64(y.Rows)
 		}
 		for i := range y.Rows {
-			centred.Set(i, c, y.At(i, c)-mean)
+			centered.Set(i, c, y.At(i, c)-mean)
 		}
 	}
 	g, w := blas.NewMatrix(y.Cols, y.Cols), make([]float64, y.Cols)
-	eng.Backend().Gemm(true, false, 1, centred, centred, 0, g)
+	eng.Backend().Gemm(true, false, 1, centered, centered, 0, g)
 	if err := eng.SymEig(ctx, g, w, true); err != nil {
 		return y, err
 	}
@@ -119,7 +119,7 @@ func leading(ctx context.Context, eng *engine.Engine, y blas.Matrix, dims int) (
 	for k := range dims {
 		copy(turn.Row(k), g.Row(y.Cols-1-k))
 	}
-	eng.Backend().Gemm(false, true, 1, centred, turn, 0, out)
+	eng.Backend().Gemm(false, true, 1, centered, turn, 0, out)
 	return out, nil
 }
 
@@ -201,8 +201,8 @@ func (a *alignment) fitted(ctx context.Context, eng *engine.Engine, set *links.S
 	return m.(*gml.Model).Places(), nil
 }
 
-// recall returns, for every cutoff k, how many of the matching images of other objects are among the k nearest of these, or of
-// all images; the mean over all images.
+// recall returns, for every cutoff k, how many of the matching images of other objects are among
+// the k nearest of these, or of all images; the mean over all images.
 func (a *alignment) recall(y blas.Matrix, all bool) []float64 {
 	out := make([]float64, len(luCutoffs()))
 	type candidate struct {
@@ -294,8 +294,8 @@ func luFigure6() Table {
 	return t
 }
 
-// luPoseCompared are the three recalls that the paper prints, beside ours at the cutoff that is nearest to the two that
-// learn nothing of poses.
+// luPoseCompared are the three recalls that the paper prints, beside ours at the cutoff that is
+// nearest to the two that learn nothing of poses.
 func luPoseCompared(r *Result) []Comparison {
 	column := slices.Index(r.Table.Columns, "cars, of all at 5")
 	var out []Comparison

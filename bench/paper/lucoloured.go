@@ -96,7 +96,7 @@ func drawLuDigits(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 	systems := []struct {
 		name  string
 		place func(context.Context, *engine.Engine) (blas.Matrix, error)
-	}{{"gml", c.gml}, {"ITML", c.itml}, {"Laplacian eigenmaps", c.eigenmaps}, {"colored MVU", c.coloured}}
+	}{{"gml", c.gml}, {"ITML", c.itml}, {"Laplacian eigenmaps", c.eigenmaps}, {"colored MVU", c.colored}}
 	d, begin := &Drawing{Across: 2, Columns: []string{"system", "1-NN", "1-NN, labels not known", "J"}}, time.Now()
 	for k, s := range systems {
 		sketch.Progress.Report(algorithms.Progress{Stage: s.name, Done: k, Total: len(systems), Elapsed: time.Since(begin)})
@@ -167,7 +167,8 @@ func (c *luDigitsCase) itml(ctx context.Context, eng *engine.Engine) (blas.Matri
 	return leading(ctx, eng, y, 2)
 }
 
-// eigenmaps returns the coordinates v / sqrt(degree) of the normalised Laplacian (Belkin & Niyogi 2003).
+// eigenmaps returns the coordinates v / sqrt(degree) of the normalized Laplacian (Belkin & Niyogi
+// 2003).
 func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
 	near, err := graph.Nearest(ctx, eng, kernel.Linear(), c.x, luNear)
 	if err != nil {
@@ -180,7 +181,7 @@ func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.
 		return blas.Matrix{}, err
 	}
 	y := blas.NewMatrix(c.x.N, 2)
-	for i, degree := range graph.Degrees(a) { // every point has neighbours
+	for i, degree := range graph.Degrees(a) { // every point has neighbors
 		for k := range y.Cols {
 			y.Set(i, k, found.Vectors.At(parts+k, i)/math.Sqrt(degree))
 		}
@@ -188,7 +189,7 @@ func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.
 	return y, nil
 }
 
-func (c *luDigitsCase) coloured(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
+func (c *luDigitsCase) colored(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
 	p := cmvu.DefaultParams()
 	p.Neighbors, p.Rank, p.Dims = luNear, luRank, 2
 	m, err := cmvu.Learner{Params: p, Seed: c.seed}.Fit(ctx, eng, c.x, c.all)

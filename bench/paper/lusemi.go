@@ -30,10 +30,10 @@ const (
 // luTimes are the diffusion times to choose from.
 func luTimes() []float64 { return []float64{0.01, 0.1, 1, 10} }
 
-// luSemiSet is a data set of Figure 3 with the numbers of labelled points.
+// luSemiSet is a data set of Figure 3 with the numbers of labeled points.
 type luSemiSet struct {
 	huLarge
-	labelled [2]int
+	labeled [2]int
 }
 
 func luSemiSets() []luSemiSet {
@@ -50,7 +50,7 @@ func luRivals() []string {
 	return []string{"diffusion", "maximal alignment", "order-constrained", "RBF", "linear", "quadratic"}
 }
 
-// luFigure3 is classification of points of which few are labelled, all known before.
+// luFigure3 is classification of points of which few are labeled, all known before.
 func luFigure3() Table {
 	sets := luSemiSets()
 	t := Table{
@@ -76,7 +76,7 @@ func luFigure3() Table {
 		if !slices.Contains(t.Data, set.file) {
 			t.Data = append(t.Data, set.file)
 		}
-		for _, count := range set.labelled {
+		for _, count := range set.labeled {
 			t.Columns = append(t.Columns, fmt.Sprintf("%s, %d labels", set.name, count))
 		}
 	}
@@ -96,9 +96,9 @@ func luFigure3() Table {
 // luSemi is a set of Figure 3 with the eigenvectors of its graph and the kernels of its points.
 type luSemi struct {
 	*huLoaded
-	labelled [2]int
-	basis    *eigen.Result
-	kernels  []kernel.Kernel
+	labeled [2]int
+	basis   *eigen.Result
+	kernels []kernel.Kernel
 }
 
 func prepareLuSemi(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
@@ -112,7 +112,7 @@ func prepareLuSemi(ctx context.Context, eng *engine.Engine, t Trial) (any, error
 	}
 	var out []*luSemi
 	for k, d := range loaded {
-		s := &luSemi{huLoaded: d, labelled: luSemiSets()[k].labelled}
+		s := &luSemi{huLoaded: d, labeled: luSemiSets()[k].labeled}
 		if s.basis, err = s.eigenvectors(ctx, eng, t.Seed(k)); err != nil {
 			return nil, err
 		}
@@ -161,11 +161,11 @@ func (s *luSemi) plain(ctx context.Context, eng *engine.Engine) ([]kernel.Kernel
 	return out, nil
 }
 
-// luSemiTrial is one draw of the labelled points of every set and number.
+// luSemiTrial is one draw of the labeled points of every set and number.
 func luSemiTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
 	values := make([][]float64, luRounds+1+len(luRivals()))
 	for k, s := range t.Shared.([]*luSemi) {
-		for a, count := range s.labelled {
+		for a, count := range s.labeled {
 			c, err := newLuSplit(s, count, t, 2*k+a)
 			if err != nil {
 				return nil, err
@@ -183,7 +183,7 @@ func luSemiTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64,
 	return values, nil
 }
 
-// luSplit is a set of which some points are labelled.
+// luSplit is a set of which some points are labeled.
 type luSplit struct {
 	*luSemi
 	known, others []int
@@ -191,7 +191,7 @@ type luSplit struct {
 	seed          uint64
 }
 
-// newLuSplit draws the labelled points, of all classes.
+// newLuSplit draws the labeled points, of all classes.
 func newLuSplit(s *luSemi, count int, t Trial, stream int) (*luSplit, error) {
 	r, c := t.Rand(stream), &luSplit{luSemi: s, seed: t.Seed(100 + stream)}
 	for {
@@ -303,7 +303,7 @@ func luSpectral(rounds int) gml.Params {
 	return p
 }
 
-// learned returns the places of a kernel whose weights are learned from the labelled pairs.
+// learned returns the places of a kernel whose weights are learned from the labeled pairs.
 func (c *luSplit) learned(ctx context.Context, eng *engine.Engine, kind spectral.Kind) (blas.Matrix, error) {
 	p := spectral.DefaultParams()
 	p.Kind = kind
@@ -335,7 +335,8 @@ func (c *luSplit) diffusion(eng *engine.Engine) blas.Matrix {
 	return best
 }
 
-// alignment returns the cosine of a kernel matrix of the known points and the matrix of 1 for equal labels, -1 for others.
+// alignment returns the cosine of a kernel matrix of the known points and the matrix of 1 for equal
+// labels, -1 for others.
 func (c *luSplit) alignment(k blas.Matrix) float64 {
 	inner, square := 0.0, 0.0
 	for a, i := range c.known {

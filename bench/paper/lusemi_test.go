@@ -14,7 +14,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// The machines decide as slow ones do whose dual variables are found one by one, again and again (Hsieh et al. 2008).
+// The machines decide as slow ones do whose dual variables are found one by one, again and again
+// (Hsieh et al. 2008).
 func TestSupportVectors(t *testing.T) {
 	const m, others, cost = 24, 40, 3.0
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +76,8 @@ func TestSupportVectors(t *testing.T) {
 	}
 }
 
-// A split labels points of all classes, its errors are percentages of the others, and the same again.
+// A split labels points of all classes, its errors are percentages of the others, and the same
+// again.
 func TestLuSplit(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	ctx, eng := context.Background(), scopEngine(t)
@@ -85,7 +87,7 @@ func TestLuSplit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &luSemi{huLoaded: loaded[0], labelled: set.labelled}
+	s := &luSemi{huLoaded: loaded[0], labeled: set.labeled}
 	if s.basis, err = s.eigenvectors(ctx, eng, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +140,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// A repetition of the poses is a share for every system and cutoff, larger cutoffs find more, and the same again.
+// A repetition of the poses is a share for every system and cutoff, larger cutoffs find more, and
+// the same again.
 func TestLuPoses(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	table, eng := luFigure6(), scopEngine(t)

@@ -74,8 +74,8 @@ func Count(entries []Entry) Tally {
 	return t
 }
 
-// Reproduction returns a page about all entries; results is the folder of their pages, relative to it, and command what
-// makes it again.
+// Reproduction returns a page about all entries; results is the folder of their pages, relative to
+// it, and command what makes it again.
 func Reproduction(entries []Entry, results, command string) string {
 	var b strings.Builder
 	b.WriteString("# Reproduction of the papers' tables and figures\n\n")
@@ -151,7 +151,8 @@ func reasons(b *strings.Builder, entries []Entry, why func(Entry) (string, bool)
 	}
 }
 
-// others writes what is neither: figures with what they come to, and tables whose data are not there.
+// others writes what is neither: figures with what they come to, and tables whose data are not
+// there.
 func others(b *strings.Builder, entries []Entry, results string) {
 	b.WriteString("## Other figures, and missing data\n\n")
 	for _, e := range entries {
@@ -184,7 +185,8 @@ func made(b *strings.Builder, entries []Entry, command string) {
 	fmt.Fprintf(b, "- All trials and figures one after the other: %s\n", seconds(total))
 }
 
-// fold writes a paragraph, or a list item when the mark is "- ", in lines of at most 100 characters.
+// fold writes a paragraph, or a list item when the mark is "- ", in lines of at most 100
+// characters.
 func fold(b *strings.Builder, mark, text string) {
 	b.WriteString(mark)
 	column := len(mark)

@@ -38,8 +38,8 @@ type Result struct {
 	Repetitions int       `json:"repetitions"`
 	Resumed     int       `json:"resumed"` // trials taken from the state file
 	Ours        [][]Value `json:"ours"`    // [row][column]; SD is NaN for one repetition
-	// Intervals are those of 95 % for the means of Ours, by the bootstrap over the repetitions; nil for figures that are
-	// left out in all of them.
+	// Intervals are those of 95 % for the means of Ours, by the bootstrap over the repetitions; nil
+	// for figures that are left out in all of them.
 	Intervals [][]*statistics.Interval `json:"intervals"`
 	Build     Build                    `json:"build"`
 	// Seconds is the wall time of this run; TrialSeconds adds up all trials, resumed ones
@@ -58,7 +58,7 @@ type Result struct {
 // state file.
 //
 // A trial that fails stops the run when those already started have ended; the error names
-// the lowest trial that failed. Cancelling ctx does the same and gives an error that wraps
+// the lowest trial that failed. Canceling ctx does the same and gives an error that wraps
 // ctx.Err(). In both cases the finished trials are in the state file.
 //
 // With more than one trial at a time each gets an equal part of the engine's workers and
@@ -182,7 +182,8 @@ func (r *run) trials(ctx context.Context, eng *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	// Trials start in ascending order and the error is that of the lowest that failed, the same in every run.
+	// Trials start in ascending order and the error is that of the lowest that failed, the same in
+	// every run.
 	err = pool.For(ctx, len(pending), 1, func(i, _ int) error { return r.keep(r.trial(ctx, part, pending[i])) })
 	if len(r.finished) < r.options.Repetitions && ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		return fmt.Errorf("table %s: stopped after %d of %d trials: %w", r.table.Name, len(r.finished), r.options.Repetitions, ctx.Err())
@@ -271,7 +272,7 @@ func (r *run) result() *Result {
 		row, intervals := make([]Value, len(r.table.Columns)), make([]*statistics.Interval, len(r.table.Columns))
 		for j := range row {
 			values := given(n, func(trial int) float64 { return res.Trials[trial][i][j] })
-			row[j] = summarise(values)
+			row[j] = summarize(values)
 			if len(values) > 0 {
 				in, err := statistics.BootstrapMean([][]float64{values}, confidence, r.options.Seed)
 				if err != nil { // values are finite
@@ -299,14 +300,15 @@ func given(n int, value func(i int) float64) []float64 {
 	return out
 }
 
-// summarise returns the mean of values and their standard deviation with divisor n-1; of no values there is neither.
-func summarise(values []float64) Value {
+// summarize returns the mean of values and their standard deviation with divisor n-1; of no values
+// there is neither.
+func summarize(values []float64) Value {
 	mean, sd := stat.MeanStdDev(values, nil)
 	return Value{Mean: mean, SD: sd}
 }
 
-// Decode reads the JSON of a result of one of the tables, so that it can be drawn again. JSON of something else, or of a table
-// of another shape than the one of that name, is a *fault.DataError.
+// Decode reads the JSON of a result of one of the tables, so that it can be drawn again. JSON of
+// something else, or of a table of another shape than the one of that name, is a *fault.DataError.
 func Decode(text []byte) (*Result, error) {
 	var r Result
 	if err := json.Unmarshal(text, &r); err != nil || r.Table.Name == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// families is labelled sequences of the largest superfamilies of a file.
+// families is labeled sequences of the largest superfamilies of a file.
 type families struct {
 	x     *points.Sequences
 	class []int

@@ -108,14 +108,14 @@ func TestFeedbackIsKRCA(t *testing.T) {
 		for _, withQuery := range []bool{false, true} {
 			f.withQuery = withQuery
 			for _, q := range []int{0, 13, 29} {
-				labelled := f.nearest(q)[:8]
-				got, err := f.learned(ctx, eng, q, labelled)
+				labeled := f.nearest(q)[:8]
+				got, err := f.learned(ctx, eng, q, labeled)
 				if err != nil {
 					t.Fatal(err)
 				}
-				members := labelled
+				members := labeled
 				if withQuery {
-					members = append([]int{q}, labelled...)
+					members = append([]int{q}, labeled...)
 				}
 				var chunklets [][]int
 				for c := range 3 {
@@ -172,13 +172,13 @@ func TestFeedbackArea(t *testing.T) {
 					t.Fatalf("neighbour %d of %d is out of order", i, q)
 				}
 			}
-			labelled := order[:6]
-			got, ok, err := f.auc(q, d, labelled)
+			labeled := order[:6]
+			got, ok, err := f.auc(q, d, labeled)
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}
 			right, pairs := 0.0, 0.0
-			use := func(j int) bool { return j != q && !(f.unseen && slices.Contains(labelled, j)) }
+			use := func(j int) bool { return j != q && !(f.unseen && slices.Contains(labeled, j)) }
 			for a := range d {
 				for b := range d {
 					if use(a) && use(b) && f.class[a] == f.class[q] && f.class[b] != f.class[q] {

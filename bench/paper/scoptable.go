@@ -15,8 +15,8 @@ const (
 	scopEpsRel  = 1e-2
 )
 
-// scopNeighbours are the numbers of labelled neighbours, one a column.
-func scopNeighbours() []int { return []int{20, 30, 40, 50} }
+// scopNeighbors are the numbers of labeled neighbors, one a column.
+func scopNeighbors() []int { return []int{20, 30, 40, 50} }
 
 // scopKernels are the kernels on sequences; each gives two rows, before and after learning.
 func scopKernels() []string { return []string{"spectrum:k=3", "rbf:sigma=1@spectrum:k=3"} }
@@ -40,7 +40,7 @@ func tsang2() Table {
 	return t
 }
 
-// scopCompared are the areas that the paper prints, beside ours with the most labelled neighbours.
+// scopCompared are the areas that the paper prints, beside ours with the most labeled neighbors.
 func scopCompared(r *Result) []Comparison {
 	last := len(r.Table.Columns) - 1
 	var out []Comparison
@@ -87,7 +87,7 @@ func scopTable(name, file, label, identity string) Table {
 		},
 		Trial: scopTrial(scopSize),
 	}
-	for _, m := range scopNeighbours() {
+	for _, m := range scopNeighbors() {
 		t.Columns = append(t.Columns, fmt.Sprintf("%d neighbors", m))
 	}
 	for i := range t.Rows {
@@ -111,7 +111,7 @@ func scopTrial(size int) func(context.Context, *engine.Engine, Trial) ([][]float
 				return nil, err
 			}
 			f.withQuery = true
-			before, after, err := f.areas(ctx, eng, scopNeighbours(), t.Step)
+			before, after, err := f.areas(ctx, eng, scopNeighbors(), t.Step)
 			if err != nil {
 				return nil, fmt.Errorf("kernel %s: %w", k, err)
 			}
@@ -122,31 +122,31 @@ func scopTrial(size int) func(context.Context, *engine.Engine, Trial) ([][]float
 }
 
 // areas returns the mean area over all queries, before and after learning, for each number of
-// labelled neighbours. Queries without another object of their class, or with nothing else,
+// labeled neighbors. Queries without another object of their class, or with nothing else,
 // are left out. step is called after every scopBlock queries.
-func (f *feedback) areas(ctx context.Context, eng *engine.Engine, neighbours []int, step func()) (before, after []float64, err error) {
-	before, after = make([]float64, len(neighbours)), make([]float64, len(neighbours))
-	counted := make([]int, len(neighbours))
+func (f *feedback) areas(ctx context.Context, eng *engine.Engine, neighbors []int, step func()) (before, after []float64, err error) {
+	before, after = make([]float64, len(neighbors)), make([]float64, len(neighbors))
+	counted := make([]int, len(neighbors))
 	n := f.gram.Rows
 	for q := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		order, plain := f.nearest(q), f.distances(q)
-		for c, m := range neighbours {
-			labelled := order[:min(m, len(order))]
-			was, ok, err := f.auc(q, plain, labelled)
+		for c, m := range neighbors {
+			labeled := order[:min(m, len(order))]
+			was, ok, err := f.auc(q, plain, labeled)
 			if err != nil {
 				return nil, nil, err
 			}
 			if !ok {
 				continue
 			}
-			d, err := f.learned(ctx, eng, q, labelled)
+			d, err := f.learned(ctx, eng, q, labeled)
 			if err != nil {
 				return nil, nil, err
 			}
-			is, _, err := f.auc(q, d, labelled)
+			is, _, err := f.auc(q, d, labeled)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -38,8 +38,8 @@ type soleymaniSet struct {
 	noise      float64
 }
 
-// The sets of Figure 3 that are at hand, with the numbers of links that KBETA's Figure 4 has where it
-// has them.
+// The sets of Figure 3 that are at hand, with the numbers of links that KBETA's Figure 4 has where
+// it has them.
 func soleymaniUCI() []soleymaniSet {
 	return []soleymaniSet{
 		{"soybean-small", "soybean-small.csv", 10, 0},
@@ -181,8 +181,8 @@ func soleymaniFigure3() Table {
 }
 
 // loadSoleymani reads or makes the sets.
-func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []soleymaniSet) ([]*labelled, error) {
-	var out []*labelled
+func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []soleymaniSet) ([]*labeled, error) {
+	var out []*labeled
 	for k, s := range sets {
 		if s.file != "" {
 			d, err := loadUCI(ctx, eng, t.Path(s.file), 0, "mean", nil)
@@ -204,7 +204,7 @@ func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []sole
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &labelled{x: x.(*points.Dense), labels: data.Labels, classes: len(classRows(data.Labels))})
+		out = append(out, &labeled{x: x.(*points.Dense), labels: data.Labels, classes: len(classRows(data.Labels))})
 	}
 	return out, nil
 }
@@ -212,7 +212,7 @@ func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []sole
 // soleymaniTrial is one set of links on every data set.
 func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []soleymaniSet, systems []string) ([][]float64, error) {
 	values := make([][]float64, len(systems))
-	for k, d := range t.Shared.([]*labelled) {
+	for k, d := range t.Shared.([]*labeled) {
 		set, err := links.SampleByCount(d.labels, sets[k].pairs, sets[k].pairs, t.Seed(2*k))
 		if err != nil {
 			return nil, err
@@ -236,7 +236,7 @@ func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []sol
 }
 
 // manyStarts returns the mean balanced Rand index over starts of k-means.
-func manyStarts(ctx context.Context, eng *engine.Engine, y blas.Matrix, d *labelled, seed uint64) (float64, error) {
+func manyStarts(ctx context.Context, eng *engine.Engine, y blas.Matrix, d *labeled, seed uint64) (float64, error) {
 	sum := 0.0
 	for start := range soleymaniStarts {
 		r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: d.classes, Restarts: 1, Seed: seed + uint64(start)})

@@ -8,9 +8,10 @@ import (
 	"github.com/mustlink/mustlink/solvers/boxqp"
 )
 
-// supportVectors classifies by support vector machines of one class against the others: k holds the kernel values of the
-// labelled points among each other, across those of the others with them, others x labelled. Kernels count in units of
-// the labelled points' mean k(x, x); 1 is added, which stands for a bias.
+// supportVectors classifies by support vector machines of one class against the others: k holds the
+// kernel values of the labeled points among each other, across those of the others with them,
+// others x labeled. Kernels count in units of the labeled points' mean k(x, x); 1 is added, which
+// stands for a bias.
 func supportVectors(k, across blas.Matrix, labels []string, cost float64) ([]string, error) {
 	m, unit := k.Rows, 0.0
 	for i := range m {

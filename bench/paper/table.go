@@ -51,20 +51,23 @@ type Table struct {
 	// every trial gets it as Trial.Shared and must not change it. Its own t has number -1, so
 	// its randomness is that of no trial, and it may depend on nothing else.
 	Prepare func(ctx context.Context, eng *engine.Engine, t Trial) (shared any, err error) `json:"-"`
-	// Trial runs one repetition and returns one value for every row and column,
-	// values[row][column], all finite but for Gaps. It takes its randomness from t alone, and is called
-	// from several goroutines at once.
+	// Trial runs one repetition and returns one value for every row and column, values[row][column],
+	// all finite but for Gaps. It takes its randomness from t alone, and is called from several
+	// goroutines at once.
 	Trial func(ctx context.Context, eng *engine.Engine, t Trial) (values [][]float64, err error) `json:"-"`
-	// Own names the row of the paper's own method and Variants other rows of it; [Result.Orders] compares it with all others.
-	// Good says which figures are good. Why says what was tried where figures are worse than the paper's or its method is
-	// behind. None of them changes what is computed.
+	// Own names the row of the paper's own method and Variants other rows of it; [Result.Orders]
+	// compares it with all others. Good says which figures are good. Why says what was tried where
+	// figures are worse than the paper's or its method is behind. None of them changes what is
+	// computed.
 	Own      string    `json:"-"`
 	Variants []string  `json:"-"`
 	Good     Direction `json:"-"`
 	Why      string    `json:"-"`
-	// Compared, if not nil, returns figures that the paper prints but not in the form of the table's rows and columns.
+	// Compared, if not nil, returns figures that the paper prints but not in the form of the table's
+	// rows and columns.
 	Compared func(r *Result) []Comparison `json:"-"`
-	// Draw, if not nil, returns the panels of the table's picture; with Quartiles there is one without it.
+	// Draw, if not nil, returns the panels of the table's picture; with Quartiles there is one
+	// without it.
 	Draw func(r *Result) []view.Panel `json:"-"`
 	// Notes, if not nil, returns sentences about the figures for the report.
 	Notes func(r *Result) []string `json:"-"`
@@ -129,7 +132,8 @@ func Means(means ...float64) []Value {
 	return values
 }
 
-// Unprinted returns values for so many columns of which the paper prints none, or none that is known.
+// Unprinted returns values for so many columns of which the paper prints none, or none that is
+// known.
 func Unprinted(columns int) []Value {
 	values := make([]Value, columns)
 	for i := range values {

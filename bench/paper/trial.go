@@ -38,7 +38,7 @@ func (t Trial) Rand(stream int) *rand.Rand {
 }
 
 // mix is the output function of SplitMix64 (Steele, Lea & Flood 2014) with its increment: a
-// bijection of 64-bit words under which neighbouring words become unrelated ones.
+// bijection of 64-bit words under which neighboring words become unrelated ones.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

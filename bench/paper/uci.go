@@ -40,7 +40,7 @@ const (
 )
 
 // uciShared is what trials share: the data sets, in the order of the columns.
-type uciShared []*labelled
+type uciShared []*labeled
 
 // uciPrepare returns the function that reads the data sets.
 func uciPrepare(sets []uciSet, choice uciChoice) func(context.Context, *engine.Engine, Trial) (any, error) {
@@ -94,7 +94,7 @@ func uciNames() []string {
 
 // uciCase is one data set with one set of constraints.
 type uciCase struct {
-	d      *labelled
+	d      *labeled
 	l      *links.Set
 	choice uciChoice
 	seed   uint64 // of the starts of k-means
@@ -124,7 +124,7 @@ func (c uciCase) run(ctx context.Context, eng *engine.Engine, system int) (float
 }
 
 // kmeans returns the parameters that all systems share: the same random blocks of rows are
-// the first centres.
+// the first centers.
 func (c uciCase) kmeans() cluster.Params {
 	return cluster.Params{K: c.d.classes, Restarts: c.choice.restarts, Init: cluster.InitRandom, Seed: c.seed}
 }
@@ -166,7 +166,7 @@ func uciNotes(r *Result) []string {
 	for j := 0; j+len(levels) <= len(r.Table.Columns); j += len(levels) {
 		line := ""
 		for level := range levels {
-			v := summarise(given(r.Repetitions, func(trial int) float64 {
+			v := summarize(given(r.Repetitions, func(trial int) float64 {
 				return r.Trials[trial][uciKernelRCA][j+level] - r.Trials[trial][uciGaussian][j+level]
 			}))
 			if v.Mean > 0 {

@@ -40,17 +40,17 @@ func uciSets() []uciSet {
 	}
 }
 
-// labelled is a data set in memory with its kernels.
-type labelled struct {
-	x        *points.Dense // standardised
+// labeled is a data set in memory with its kernels.
+type labeled struct {
+	x        *points.Dense // standardized
 	labels   []string
 	classes  int
 	gaussian kernel.Kernel
 }
 
-// loadUCI reads a data set, draws its rows and standardises them; rule is the bandwidth rule
-// of the Gaussian kernel, which looks at the standardised rows.
-func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int, rule string, r *rand.Rand) (*labelled, error) {
+// loadUCI reads a data set, draws its rows and standardizes them; rule is the bandwidth rule
+// of the Gaussian kernel, which looks at the standardized rows.
+func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int, rule string, r *rand.Rand) (*labeled, error) {
 	data, err := dataset.Read(path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
@@ -78,12 +78,12 @@ func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int,
 	if !ok {
 		return nil, fault.Data(path, "rows are %T: want vectors of numbers", scaled)
 	}
-	d := &labelled{x: x, labels: labels, classes: len(classRows(labels))}
+	d := &labeled{x: x, labels: labels, classes: len(classRows(labels))}
 	return d, d.resolve(ctx, eng, rule)
 }
 
 // resolve finds the width of the Gaussian kernel.
-func (d *labelled) resolve(ctx context.Context, eng *engine.Engine, rule string) (err error) {
+func (d *labeled) resolve(ctx context.Context, eng *engine.Engine, rule string) (err error) {
 	d.gaussian, err = resolved(ctx, eng, "rbf:sigma="+rule, d.x)
 	return err
 }

@@ -10,9 +10,10 @@ import (
 // Verdict is what becomes of a figure or an order of a paper when it is computed again.
 type Verdict string
 
-// The verdicts. Of a printed figure: ours is at most one standard deviation away, beyond that on the good side or on the bad
-// one. Of an order: the paper's own method is ahead of another system on most columns and behind on none with certainty,
-// ahead on some, or ahead on no more than it is certainly behind.
+// The verdicts. Of a printed figure: ours is at most one standard deviation away, beyond that on
+// the good side or on the bad one. Of an order: the paper's own method is ahead of another system
+// on most columns and behind on none with certainty, ahead on some, or ahead on no more than it is
+// certainly behind.
 const (
 	Reproduced Verdict = "reproduced"
 	Better     Verdict = "better"
@@ -45,7 +46,8 @@ type Comparison struct {
 // rounding is the standard deviation, relative to the mean, of figures that do not vary.
 const rounding = 1e-9
 
-// near is how far, relative to itself, a figure without a standard deviation may be from a printed one.
+// near is how far, relative to itself, a figure without a standard deviation may be from a printed
+// one.
 const near = 0.01
 
 // Compare compares a figure with a printed one.
@@ -83,8 +85,9 @@ type Order struct {
 	Verdict Verdict `json:"verdict"`
 }
 
-// Orders compares the table's own method with its other systems, over the repetitions of every column. It returns none for
-// a table that names no own method, and for fewer repetitions than can be certain.
+// Orders compares the table's own method with its other systems, over the repetitions of every
+// column. It returns none for a table that names no own method, and for fewer repetitions than can
+// be certain.
 func (r *Result) Orders() ([]Order, error) {
 	own := -1
 	for i, row := range r.Table.Rows {

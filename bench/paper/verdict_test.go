@@ -50,13 +50,14 @@ func resultOf(trials int, value func(row, column, trial int) float64) *Result {
 	}
 	for i := range 3 {
 		for j := range 2 {
-			r.Ours[i] = append(r.Ours[i], summarise(given(trials, func(k int) float64 { return r.Trials[k][i][j] })))
+			r.Ours[i] = append(r.Ours[i], summarize(given(trials, func(k int) float64 { return r.Trials[k][i][j] })))
 		}
 	}
 	return r
 }
 
-// TestOrders: ahead everywhere, ahead on one column and behind on the other, behind everywhere; low is good.
+// TestOrders: ahead everywhere, ahead on one column and behind on the other, behind everywhere; low
+// is good.
 func TestOrders(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -93,7 +94,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestReproduction: the page has every entry once, with its verdict, and the reasons of those that are not reproduced.
+// TestReproduction: the page has every entry once, with its verdict, and the reasons of those that
+// are not reproduced.
 func TestReproduction(t *testing.T) {
 	r := resultOf(8, func(row, column, trial int) float64 { return float64(trial%3) + float64(2*row*(1-2*column)) })
 	r.Table.Rows[0].Printed = []Value{{1, 0.5}, {-9, 0.5}}
@@ -131,7 +133,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestOwn: the names that tables give to their own methods are rows, and every table that has some says what is good.
+// TestOwn: the names that tables give to their own methods are rows, and every table that has some
+// says what is good.
 func TestOwn(t *testing.T) {
 	for _, table := range Tables() {
 		rows := map[string]bool{}

@@ -17,21 +17,21 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// yeungVotes is the number of neighbours that vote.
+// yeungVotes is the number of neighbors that vote.
 const yeungVotes = 5
 
 // yeungApart is the number of cannot-links that XRCA gets.
 const yeungApart = 2000
 
-// yeungLabelled are the labelled shares, in percent.
-func yeungLabelled() []int { return []int{5, 10, 15, 20} }
+// yeungLabeled are the labeled shares, in percent.
+func yeungLabeled() []int { return []int{5, 10, 15, 20} }
 
-// yeung4 is classification by the nearest labelled points.
+// yeung4 is classification by the nearest labeled points.
 func yeung4() Table {
 	sets, systems := []string{"01234", yeungIsolet}, []string{"input", "RCA", "XRCA", "DCA", "LMNN", "kbeta"}
 	t := Table{
 		Name: "yeung-4", Paper: yeungPaper, Label: "Table 4", Caption: "accuracy of nearest neighbors with few labeled points, in percent",
-		Repetitions: 10, Steps: len(sets) * len(yeungLabelled()), Decimals: 2, Data: yeungFiles(),
+		Repetitions: 10, Steps: len(sets) * len(yeungLabeled()), Decimals: 2, Data: yeungFiles(),
 		Setup: []string{
 			fmt.Sprintf("Data: the first %d training images of MNIST of each digit from 0 to 4, 784 features, divided by 255; Isolet is the two files joined, 3119 rows of 617 features in 26 classes.", yeungRealImages),
 			"Labels, drawn afresh in every repetition: so many percent of the points, uniformly. The labelled points of a class are a chunklet; their pairs are the similar pairs.",
@@ -54,7 +54,7 @@ func yeung4() Table {
 		Trial: func(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
 			values := make([][]float64, len(systems))
 			for _, s := range t.Shared.([]*yeungSet) {
-				for _, percent := range yeungLabelled() {
+				for _, percent := range yeungLabeled() {
 					for r, system := range systems {
 						v, err := s.classify(ctx, eng, t, system, percent)
 						if err != nil {
@@ -69,7 +69,7 @@ func yeung4() Table {
 		},
 	}
 	for _, set := range sets {
-		for _, percent := range yeungLabelled() {
+		for _, percent := range yeungLabeled() {
 			t.Columns = append(t.Columns, fmt.Sprintf("%s, %d %%", yeungName(set), percent))
 		}
 	}
@@ -82,7 +82,7 @@ func yeung4() Table {
 // yeungRCA leaves out directions of next to no variance.
 func yeungRCA() rca.Params { return rca.Params{EpsRel: 1e-2, RankTol: 1e-2} }
 
-// yeungLMNN stops where neighbours hardly change any more.
+// yeungLMNN stops where neighbors hardly change any more.
 func yeungLMNN() lmnn.Params {
 	p := lmnn.DefaultParams()
 	p.Tol = 1e-3

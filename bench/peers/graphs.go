@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Numbers of landmarks and neighbours.
+// Numbers of landmarks and neighbors.
 const (
 	landmarks = 500
 	neighbors = 10

@@ -7,7 +7,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Of the case itml: as many pairs, the first half of them must-links, and sweeps over them, as peers.py has.
+// Of the case itml: as many pairs, the first half of them must-links, and sweeps over them, as
+// peers.py has.
 const (
 	itmlPairs  = 1000
 	itmlSweeps = 10

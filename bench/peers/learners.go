@@ -25,8 +25,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Contest is a method that both sides fit to a data set, each to its own end, and the objective by which the metrics that
-// come out are compared: one function of ours computes it for both.
+// Contest is a method that both sides fit to a data set, each to its own end, and the objective by
+// which the metrics that come out are compared: one function of ours computes it for both.
 type Contest struct {
 	Name, Set string
 	Higher    bool // objectives are better the higher they are
@@ -49,13 +49,14 @@ type Score struct {
 	Ours   float64 `json:"ours"`
 	Theirs float64 `json:"theirs"`
 	Higher bool    `json:"higher_is_better"`
-	// Reached is the time after which ours was as good as theirs at the end, in seconds, and Ratio how many times longer theirs
-	// took; 0 where it is not known, as for methods without iterations.
+	// Reached is the time after which ours was as good as theirs at the end, in seconds, and Ratio
+	// how many times longer theirs took; 0 where it is not known, as for methods without iterations.
 	Reached float64 `json:"reached,omitempty"`
 	Ratio   float64 `json:"ratio,omitempty"`
 }
 
-// Contests returns the contests. They need the data sets, and metric-learn where the interpreter finds it.
+// Contests returns the contests. They need the data sets, and metric-learn where the interpreter
+// finds it.
 func Contests() []Contest {
 	var all []Contest
 	for _, set := range contestSets() {
@@ -96,7 +97,8 @@ func setName(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, ".gz"), ".csv")
 }
 
-// On returns the contests on data sets of these names, all for none. An unknown name is an input error.
+// On returns the contests on data sets of these names, all for none. An unknown name is an input
+// error.
 func On(contests []Contest, sets []string) ([]Contest, error) {
 	for _, name := range sets {
 		if !slices.Contains(Sets(), name) {
@@ -119,7 +121,7 @@ func ContestNames() []string {
 
 // lesson is what a contest learns from.
 type lesson struct {
-	x          *points.Dense // standardised, without constant columns
+	x          *points.Dense // standardized, without constant columns
 	labels     []string
 	pairs      *links.Set // 500 of each kind
 	chunklets  *links.Set // of 4 points
@@ -304,7 +306,8 @@ func (l *lesson) classes() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(l.labels))))
 }
 
-// mpck is MPCK-means with one diagonal metric, the best of ten starts: the peer takes one, and from one the objective is a matter of luck.
+// mpck is MPCK-means with one diagonal metric, the best of ten starts: the peer takes one, and from
+// one the objective is a matter of luck.
 func mpck(l *lesson) job {
 	var found *cluster.PenalizedResult
 	p := cluster.PenalizedParams{Params: cluster.Params{K: l.classes(), Restarts: cluster.DefaultRestarts, Seed: 1}, Metric: cluster.MetricDiagonal}
@@ -379,8 +382,8 @@ func whiteness(l *lesson, y blas.Matrix) float64 {
 	return most
 }
 
-// separation is the sum of the distances of cannot-linked points over the root of that of the squared ones of must-linked
-// points.
+// separation is the sum of the distances of cannot-linked points over the root of that of the
+// squared ones of must-linked points.
 func separation(l *lesson, y blas.Matrix) float64 {
 	near, far := 0.0, 0.0
 	for _, link := range l.pairs.Must() {
@@ -448,8 +451,8 @@ func chances(l *lesson, y blas.Matrix) float64 {
 	return mean
 }
 
-// penalties is the objective of MPCK-means of a column of clusters, with the best diagonal metric for them: the points'
-// number over their scatter around the centres and along broken links.
+// penalties is the objective of MPCK-means of a column of clusters, with the best diagonal metric
+// for them: the points' number over their scatter around the centers and along broken links.
 func penalties(l *lesson, clusters blas.Matrix) float64 {
 	x, n, d := l.matrix(), l.x.N, l.x.D
 	centers, count := blas.NewMatrix(l.classes(), d), make([]float64, l.classes())

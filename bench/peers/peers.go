@@ -81,8 +81,9 @@ func Names() []string {
 	return names
 }
 
-// Select returns the cases and contests of those names; for none all cases, without those that need a data set if the
-// folder of these is not known, and no contests, which need more. An unknown name is an input error.
+// Select returns the cases and contests of those names; for none all cases, without those that need
+// a data set if the folder of these is not known, and no contests, which need more. An unknown name
+// is an input error.
 func Select(names []string, data string) ([]Case, []Contest, error) {
 	known := slices.Concat(Names(), ContestNames())
 	for _, n := range names {

@@ -151,7 +151,8 @@ func (p *Process) ask(r request, a *answer) error {
 	return nil
 }
 
-// missing returns the error of the other side, with how to get the package if it is one that is not there.
+// missing returns the error of the other side, with how to get the package if it is one that is not
+// there.
 func missing(text string) error {
 	how := install
 	switch {

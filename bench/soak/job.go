@@ -66,7 +66,7 @@ func newJob(seed, number uint64) (job, error) {
 	return j, err
 }
 
-// clouds returns n points around one centre a class.
+// clouds returns n points around one center a class.
 func clouds(rng *rand.Rand, n, d, classes int) (*points.Dense, []string) {
 	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
 	scale := math.Exp(3 * rng.NormFloat64())

@@ -189,7 +189,7 @@ func (r *run) tell() {
 	r.Progress(time.Since(r.start), fits)
 }
 
-// memory summarises the samples.
+// memory summarizes the samples.
 func (r *run) memory() {
 	n := len(r.samples)
 	if n == 0 {
@@ -218,8 +218,8 @@ func settled(want int) int {
 	return runtime.NumGoroutine()
 }
 
-// Check returns what is wrong with the report, nothing if all is well: faults, goroutines that stay, and memory
-// that grew by so many percent or more.
+// Check returns what is wrong with the report, nothing if all is well: faults, goroutines that
+// stay, and memory that grew by so many percent or more.
 func (r *Report) Check(growth float64) []string {
 	wrong := append([]string{}, r.Faults...) // never nil: a list in JSON
 	if left := r.GoroutinesAtEnd - r.GoroutinesAtStart; left > 0 {

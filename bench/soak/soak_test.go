@@ -52,7 +52,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestJobsAreDrawn: a number always gives the same job, the numbers give every method, and most jobs can be done.
+// TestJobsAreDrawn: a number always gives the same job, the numbers give every method, and most
+// jobs can be done.
 func TestJobsAreDrawn(t *testing.T) {
 	methods, parameters := map[string]bool{}, 0
 	for number := range uint64(400) {
@@ -76,8 +77,8 @@ func TestJobsAreDrawn(t *testing.T) {
 	}
 }
 
-// TestFaults: what must not be is found: an answer that changed, an error that the input did not cause, goroutines
-// that are left, memory that grew.
+// TestFaults: what must not be is found: an answer that changed, an error that the input did not
+// cause, goroutines that are left, memory that grew.
 func TestFaults(t *testing.T) {
 	r := &run{answers: map[uint64]answer{}, report: Report{Methods: map[string]int{}, Errors: map[string]int{}}}
 	j, err := newJob(1, 1)

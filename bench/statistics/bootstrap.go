@@ -14,16 +14,19 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// resamples is how often a bootstrap draws: the ends of a 95 % interval then move by about a twentieth of its length.
+// resamples is how often a bootstrap draws: the ends of a 95 % interval then move by about a
+// twentieth of its length.
 const resamples = 2000
 
 // streamBootstrap is the stream of the random numbers of [BootstrapMean].
 const streamBootstrap = 0x626f6f74
 
-// BootstrapMean returns an interval for the mean over groups of the means within them: the values of every group are drawn
-// anew with replacement, 2000 times, and the middle part of that share (0 < level < 1) of the results is kept (percentile
-// bootstrap; Efron & Tibshirani 1993, An Introduction to the Bootstrap, 13.3). One group of one value is an interval of no
-// length. No group, an empty one or a value that is not finite is a *fault.DataError. Cost: 2000 draws a value.
+// BootstrapMean returns an interval for the mean over groups of the means within them: the values
+// of every group are drawn anew with replacement, 2000 times, and the middle part of that share (0
+// < level < 1) of the results is kept (percentile bootstrap; Efron & Tibshirani 1993, An
+// Introduction to the Bootstrap, 13.3). One group of one value is an interval of no length. No
+// group, an empty one or a value that is not finite is a *fault.DataError. Cost: 2000 draws a
+// value.
 func BootstrapMean(groups [][]float64, level float64, seed uint64) (Interval, error) {
 	if !(level > 0 && level < 1) {
 		return Interval{}, &fault.ParamError{Param: "level", Value: level, Want: "a number between 0 and 1"}

@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestWilcoxonIsTheShareOfSigns: the probability is the share of all 2^n choices of signs whose sum of ranks is as far from
-// the middle, ties and zeros included.
+// TestWilcoxonIsTheShareOfSigns: the probability is the share of all 2^n choices of signs whose sum
+// of ranks is as far from the middle, ties and zeros included.
 func TestWilcoxonIsTheShareOfSigns(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		d := rapid.SliceOfN(rapid.IntRange(-5, 5), 2, 11).Draw(t, "differences")
@@ -59,8 +59,9 @@ func TestWilcoxonIsTheShareOfSigns(t *testing.T) {
 	})
 }
 
-// TestWilcoxonMeetsItsLimit: up to 50 differences probabilities are exact, from 51 those of the normal distribution; both are
-// near what mean n(n+1)/4 and variance n(n+1)(2n+1)/24 of the sum give.
+// TestWilcoxonMeetsItsLimit: up to 50 differences probabilities are exact, from 51 those of the
+// normal distribution; both are near what mean n(n+1)/4 and variance n(n+1)(2n+1)/24 of the sum
+// give.
 func TestWilcoxonMeetsItsLimit(t *testing.T) {
 	for _, n := range []int{50, 51} {
 		a := make([]float64, n)
@@ -82,7 +83,8 @@ func TestWilcoxonMeetsItsLimit(t *testing.T) {
 	}
 }
 
-// TestPairedT: two values have a Cauchy distribution, three a closed form too, and the test holds its level.
+// TestPairedT: two values have a Cauchy distribution, three a closed form too, and the test holds
+// its level.
 func TestPairedT(t *testing.T) {
 	tt, p, err := statistics.PairedT([]float64{3, 1}, []float64{0, 0}) // mean 2, standard error 1
 	if err != nil || math.Abs(tt-2) > 1e-12 || math.Abs(p-(1-2/math.Pi*math.Atan(2))) > 1e-9 {
@@ -105,7 +107,8 @@ func TestPairedT(t *testing.T) {
 	}
 }
 
-// TestCriticalDifference: the values of Demsar (2006), Table 5a, to one in the last of its three decimals.
+// TestCriticalDifference: the values of Demsar (2006), Table 5a, to one in the last of its three
+// decimals.
 func TestCriticalDifference(t *testing.T) {
 	for k, want := range map[int]float64{2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031, 9: 3.102, 10: 3.164} {
 		scores := make([][]float64, 6) // then the difference is the value times sqrt(k (k+1)) / 6
@@ -122,7 +125,8 @@ func TestCriticalDifference(t *testing.T) {
 	}
 }
 
-// TestRank: mean ranks by hand, NaN last, and a probability that falls when the order is always the same.
+// TestRank: mean ranks by hand, NaN last, and a probability that falls when the order is always the
+// same.
 func TestRank(t *testing.T) {
 	r, err := statistics.Rank([][]float64{{3, 2, 1}, {3, 3, math.NaN()}, {9, 8, 7}})
 	if err != nil {
@@ -142,7 +146,8 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestBootstrapCovers: an interval of 90 % holds the mean in about that many draws, and it is the same for the same seed.
+// TestBootstrapCovers: an interval of 90 % holds the mean in about that many draws, and it is the
+// same for the same seed.
 func TestBootstrapCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const draws = 300

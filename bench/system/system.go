@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Parse splits "gml gamma=3 kernel=linear" into the method and the values that follow it. What does not read so is a *fault.ParamError.
+// Parse splits "gml gamma=3 kernel=linear" into the method and the values that follow it. What does
+// not read so is a *fault.ParamError.
 func Parse(text string) (method string, values map[string]string, err error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -26,8 +27,8 @@ func Parse(text string) (method string, values map[string]string, err error) {
 	return words[0], values, nil
 }
 
-// Learner returns the learner of a method of the catalog with such values; the one named kernel is its kernel. Errors are
-// those of catalog.New.
+// Learner returns the learner of a method of the catalog with such values; the one named kernel is
+// its kernel. Errors are those of catalog.New.
 func Learner(method string, values map[string]string, seed uint64) (algorithms.Learner, error) {
 	c := catalog.Config{Seed: seed, Kernel: values["kernel"], Params: map[string]string{}}
 	for name, value := range values {

@@ -23,7 +23,8 @@ type Parse struct {
 	BytesPerSecond measure.Spread `json:"bytes_per_second"`
 }
 
-// columns of the files that are parsed and of the stream, and rows that are read or written at a time.
+// columns of the files that are parsed and of the stream, and rows that are read or written at a
+// time.
 const (
 	columns = 10
 	block   = 1 << 12

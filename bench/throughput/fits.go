@@ -37,15 +37,18 @@ type Among struct {
 // many makes so many fits on goroutines.
 type many func(ctx context.Context, fits int) error
 
-// goOwn is the GOGC of a program that sets none, and of the second and third measurement of krca: how much garbage there may be, in percent
-// of what is in use, before it is collected. Fits of 50 us that keep nothing leave a heap of few megabytes, which it collects 200 times a second.
+// goOwn is the GOGC of a program that sets none, and of the second and third measurement of krca:
+// how much garbage there may be, in percent of what is in use, before it is collected. Fits of 50
+// us that keep nothing leave a heap of few megabytes, which it collects 200 times a second.
 const goOwn = 100
 
-// kept is the number of models, some 30 MB of them, that the third measurement of krca holds, as a service does that has one for each of
-// its tenants: on a heap that is in use Go collects as much less often as it is larger.
+// kept is the number of models, some 30 MB of them, that the third measurement of krca holds, as a
+// service does that has one for each of its tenants: on a heap that is in use Go collects as much
+// less often as it is larger.
 const kept = 1000
 
-// fits measures one kind of fit with all numbers of goroutines in turn, under a GOGC of its own unless gogc is 0, and holding so many models.
+// fits measures one kind of fit with all numbers of goroutines in turn, under a GOGC of its own
+// unless gogc is 0, and holding so many models.
 func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, error) {
 	f := Fits{Name: name, GOGC: gogc, Kept: kept}
 	kind := func(goroutines int) (string, many, error) { return o.krca(goroutines, kept) }
@@ -84,7 +87,8 @@ func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, 
 	return f, nil
 }
 
-// krca is krca.FitMetric, from links to factor: 150 points of 4 features, 50 must-links and 50 cannot-links, which it does not use.
+// krca is krca.FitMetric, from links to factor: 150 points of 4 features, 50 must-links and 50
+// cannot-links, which it does not use.
 func (o *Options) krca(goroutines, kept int) (string, many, error) {
 	c := methods.Case{Points: 150, Features: 4, Links: 100}
 	what := "krca.FitMetric, 150 x 4, 50 must-links and 50 cannot-links, bandwidth given"

@@ -37,9 +37,11 @@ type Options struct {
 	CSVBytes   int           // about the size of the files that are parsed; 0: 64 MB
 	MinTime    time.Duration // of a round of fits; 0: 1 s
 	Threads    int           // of embedding; 0: all processors
-	// Program is the executable of mustlink whose embed command is measured, Timer that of mustlink-bench, which times it.
+	// Program is the executable of mustlink whose embed command is measured, Timer that of
+	// mustlink-bench, which times it.
 	Program, Timer string
-	// Drop takes off what keeps the program from collecting garbage when Go itself would, until restore is called; nil: nothing does.
+	// Drop takes off what keeps the program from collecting garbage when Go itself would, until
+	// restore is called; nil: nothing does.
 	Drop func() (restore func())
 	// Open makes an engine of so many workers, each with one thread of linear algebra.
 	Open func(workers int) (*engine.Engine, error)
@@ -95,8 +97,9 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// Run measures the cases. Files are written to a folder of their own among the temporary ones, which is removed at the end; input
-// errors are a *fault.ParamError. It stops soon after ctx ends, with its error.
+// Run measures the cases. Files are written to a folder of their own among the temporary ones,
+// which is removed at the end; input errors are a *fault.ParamError. It stops soon after ctx ends,
+// with its error.
 func Run(ctx context.Context, o Options) (r *Report, err error) {
 	if err := o.fill(); err != nil {
 		return nil, err

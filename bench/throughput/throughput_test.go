@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Cancelled while a case runs, all ends with the context's error and nothing is left.
+// Canceled while a case runs, all ends with the context's error and nothing is left.
 func TestCancel(t *testing.T) {
 	for _, name := range []string{krcaCase, kbetaCase, csvCase} {
 		folder := t.TempDir()

@@ -3,7 +3,7 @@
 //
 // It calls gonum's Implementation values and leaves the process-wide blas64.Use alone,
 // but gonum's own LAPACK runs on whatever was set there: a program that does so changes
-// the factorisations of this backend.
+// the factorizations of this backend.
 //
 // gonum leaves out products whose left factor is 0, so that 0*NaN counts as 0 there. To
 // keep the promise of [blas.Backend], Gemm and Syrk with a NaN or Inf in the input take a

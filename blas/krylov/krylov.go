@@ -64,8 +64,8 @@ type Result struct {
 	Norm      float64     // estimate of |A|, from below
 	Products  int         // with a vector
 	Converged bool        // the residuals of the first K pass; otherwise these are the best so far
-	// The smallest Ritz value of the search, and its residual: their difference is a bound on all eigenvalues,
-	// in practice (Zhou & Li 2011).
+	// The smallest Ritz value of the search, and its residual: their difference is a bound on all
+	// eigenvalues, in practice (Zhou & Li 2011).
 	Least, LeastResidual float64
 }
 

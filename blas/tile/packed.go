@@ -68,10 +68,9 @@ func (p *Packed) PackColumns(m blas.Matrix, i0 int) {
 	}
 }
 
-// MultiplyPacked writes the inner products of a's vectors with b's from number j0 on, a
-// multiple of b's Unit, plus beta C to c, on the calling goroutine. c has whole tiles: its rows are a
-// multiple of MR, as many as a has vectors at most, its columns a multiple of NR. 2 k flops an
-// element.
+// MultiplyPacked writes the inner products of a's vectors with b's from number j0 on, a multiple of
+// b's Unit, plus beta C to c, on the calling goroutine. c has whole tiles: its rows are a multiple
+// of MR, as many as a has vectors at most, its columns a multiple of NR. 2 k flops an element.
 func MultiplyPacked(beta float64, c blas.Matrix, a, b *Packed, j0 int) {
 	if a.k == 0 {
 		form.Scale(beta, c)

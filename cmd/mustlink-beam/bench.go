@@ -52,7 +52,8 @@ func (b *benchFlags) addModel(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&b.landmarks, "landmarks", 500, "landmarks of the kbeta model")
 }
 
-// addSeed adds what all have after their own flags: the seed, which fixes something, and the folder.
+// addSeed adds what all have after their own flags: the seed, which fixes something, and the
+// folder.
 func (b *benchFlags) addSeed(cmd *cobra.Command, fixes string) {
 	f := cmd.Flags()
 	f.Uint64Var(&b.seed, "seed", 1, "number that fixes "+fixes)
@@ -72,8 +73,8 @@ func (b *benchFlags) addMustlink(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&b.mustlink, "mustlink", "mustlink", "the `PROGRAM` mustlink, of the same build")
 }
 
-// measure checks the flags, finds the programs that are measured, this one and perhaps mustlink, makes a folder for files, and
-// measures there.
+// measure checks the flags, finds the programs that are measured, this one and perhaps mustlink,
+// makes a folder for files, and measures there.
 func (b *benchFlags) measure(check *session.Checks, run func(ctx context.Context) error) (err error) {
 	check.Least("--rows", b.rows, 1)
 	check.Least("--features", b.features, 1)
@@ -156,7 +157,8 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 	return m, m.Save(path)
 }
 
-// ran runs a program, and returns what it printed and the most memory that it took, 0 where the system does not say.
+// ran runs a program, and returns what it printed and the most memory that it took, 0 where the
+// system does not say.
 func ran(ctx context.Context, program string, args ...string) ([]byte, int64, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	var stdout, stderr bytes.Buffer

@@ -105,7 +105,8 @@ func (b *benchFlags) writeLinks(path string, count int) error {
 	})
 }
 
-// sameModel compares two model files, but for what differs from fit to fit, and from one program to another.
+// sameModel compares two model files, but for what differs from fit to fit, and from one program to
+// another.
 func sameModel(a, b string) (bool, error) {
 	var texts [2]bytes.Buffer
 	for i, path := range []string{a, b} {

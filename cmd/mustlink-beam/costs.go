@@ -58,11 +58,12 @@ type cost struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// shuffledBytes is what an element and what is told of it take on their way through the runner, about.
+// shuffledBytes is what an element and what is told of it take on their way through the runner,
+// about.
 const shuffledBytes = 200
 
-// embed returns what embedding takes when reading, computing and writing go on side by side: the slowest of them counts, and what elements
-// cost by themselves, which one process sees to.
+// embed returns what embedding takes when reading, computing and writing go on side by side: the
+// slowest of them counts, and what elements cost by themselves, which one process sees to.
 func (m machine) embed(s shape, n, machines float64) cost {
 	c := cost{Rows: n, Machines: machines, Elements: n / shard.DefaultRows}
 	c.Shuffled = shuffledBytes * c.Elements
@@ -73,7 +74,8 @@ func (m machine) embed(s shape, n, machines float64) cost {
 	return c
 }
 
-// embedFlops are those of a kernel model: a kernel value for each landmark, and a product with these.
+// embedFlops are those of a kernel model: a kernel value for each landmark, and a product with
+// these.
 func embedFlops(s shape, n float64) float64 {
 	return 2 * n * float64(s.Landmarks) * float64(s.Features+s.Dim)
 }
@@ -169,7 +171,8 @@ func fastest(rounds int, f func() error) (float64, error) {
 	return best, nil
 }
 
-// elementSeconds returns what an element costs by itself: the time of a job whose elements are a row each, over their number.
+// elementSeconds returns what an element costs by itself: the time of a job whose elements are a
+// row each, over their number.
 func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (float64, error) {
 	const elements = 500
 	path := b.at("few.npy")

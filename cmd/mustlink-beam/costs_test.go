@@ -8,7 +8,8 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
-// The slowest of reading, computing and writing counts, divided among the machines; elements count beside it.
+// The slowest of reading, computing and writing counts, divided among the machines; elements count
+// beside it.
 func TestCosts(t *testing.T) {
 	s := shape{Features: 10, Dim: 5, Landmarks: 20}
 	const n = 1e9

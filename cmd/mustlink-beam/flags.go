@@ -22,7 +22,8 @@ func (j *jobFlags) addInput(cmd *cobra.Command) {
 	f.IntVar(&j.rows, "element-rows", shard.DefaultRows, "most rows that are worked on as one piece and become one file")
 }
 
-// addOutput adds the flags of what is written: the output, which the command describes, and rows that are wrong.
+// addOutput adds the flags of what is written: the output, which the command describes, and rows
+// that are wrong.
 func (j *jobFlags) addOutput(cmd *cobra.Command, output string) {
 	cmd.Flags().StringVarP(&j.out, "output", "o", "", output)
 	j.addBad(cmd)

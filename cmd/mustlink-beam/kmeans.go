@@ -83,7 +83,7 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 	})
 }
 
-// given checks the options, and returns the centres to begin with, nil for those of k-means||.
+// given checks the options, and returns the centers to begin with, nil for those of k-means||.
 func (k *kmeansFlags) given(check *session.Checks) (given *clustering.State) {
 	if k.centers == "" {
 		check.Required("clusters")

@@ -41,7 +41,8 @@ func hidden(t *testing.T, dir string) []string {
 	return names
 }
 
-// From rows in files to a model, centres, clusters, landmarks and a graph, each command with the output of others.
+// From rows in files to a model, centers, clusters, landmarks and a graph, each command with the
+// output of others.
 func TestLearnAndApply(t *testing.T) {
 	x := trial.Blobs(3, 1200, 3, 4, 0.3)
 	pattern, dir := trial.Files(t, x, trial.Sizes(x.N)), t.TempDir()
@@ -116,7 +117,8 @@ func TestLearningErrors(t *testing.T) {
 	}
 }
 
-// A search along landmarks that is killed between its two passes, and submitted again, leaves what one that was never killed leaves.
+// A search along landmarks that is killed between its two passes, and submitted again, leaves what
+// one that was never killed leaves.
 func TestKilledNeighbors(t *testing.T) {
 	x := trial.Blobs(5, 6000, 4, 6, 1)
 	pattern, dir := trial.Files(t, x, trial.Sizes(x.N)), t.TempDir()

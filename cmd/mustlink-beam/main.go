@@ -1,5 +1,6 @@
-// Command mustlink-beam runs the models of mustlink over data that are spread over many files, on Apache Beam: in this process by its
-// Prism runner, or on a cluster of Flink, Spark or Dataflow. See mustlink-beam --help and docs/scale-out.md.
+// Command mustlink-beam runs the models of mustlink over data that are spread over many files, on
+// Apache Beam: in this process by its Prism runner, or on a cluster of Flink, Spark or Dataflow.
+// See mustlink-beam --help and docs/scale-out.md.
 package main
 
 import (

@@ -78,7 +78,8 @@ func done(t *testing.T, args ...string) string {
 	return o.stdout
 }
 
-// problem returns the path of a model, the pattern of the files of some rows, and the coordinates that the library gives them at once.
+// problem returns the path of a model, the pattern of the files of some rows, and the coordinates
+// that the library gives them at once.
 func problem(t *testing.T, n int) (model, pattern string, want []float64) {
 	t.Helper()
 	x := trial.Blobs(9, n, 5, 4, 1)
@@ -116,7 +117,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// A job that is killed on its way and submitted again loses no row and doubles none, and what the killed process had begun is gone.
+// A job that is killed on its way and submitted again loses no row and doubles none, and what the
+// killed process had begun is gone.
 func TestKilledJobIsResubmitted(t *testing.T) {
 	const n, rows = 12000, 25
 	model, pattern, want := problem(t, n)
@@ -200,7 +202,7 @@ func TestEmbedClassifyScore(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		t.Fatal(err)
 	}
-	// With one neighbour every row of the training files is its own.
+	// With one neighbor every row of the training files is its own.
 	if r.Command != "score" || r.Rows != n || r.Job.Counters["rows_read"] != 2*n || r.Figures.Labels.Accuracy != 1 || !(r.Figures.J > 1) || r.Figures.Sample < 300 {
 		t.Errorf("%s", text)
 	}
@@ -217,7 +219,7 @@ func TestMistakes(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("a,b,c,d,e\n1,2,3,4,5\n1,2,x,4,5\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	unlabelled := strings.Replace(pattern, "*", "002", 1)
+	unlabeled := strings.Replace(pattern, "*", "002", 1)
 	for _, c := range []struct {
 		args []string
 		want string
@@ -234,7 +236,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-row", "1"}, "did you mean --bad-rows"},
 		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.npy", "--runner", "prisma"}, "runner"},
 		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.npy", "--workers", "-1"}, "--workers"},
-		{[]string{"classify", "--train", unlabelled, "-i", pattern, "-o", dir + "/l.csv"}, "no labels"},
+		{[]string{"classify", "--train", unlabeled, "-i", pattern, "-o", dir + "/l.csv"}, "no labels"},
 		{[]string{"score", "--truth", bad}, "--predicted and --embedding are missing"},
 		{[]string{"score", "--truth", bad, "--predicted", bad}, "want a column label"},
 	} {

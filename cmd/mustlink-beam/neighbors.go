@@ -72,7 +72,7 @@ func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags)
 	return t.perElement(text, func(s beam.Scope, out shard.Output) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
 }
 
-// runRouted finds neighbours along landmarks.
+// runRouted finds neighbors along landmarks.
 func (t *task) runRouted(n *neighborsFlags) error {
 	out, err := t.output()
 	if err != nil {

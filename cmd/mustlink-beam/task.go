@@ -28,7 +28,8 @@ type task struct {
 	config job.Config // for its workers
 }
 
-// begin divides the input of a command whose flags are checked. args are those of the command: a model, or none.
+// begin divides the input of a command whose flags are checked. args are those of the command: a
+// model, or none.
 func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, error) {
 	if check.Err != nil {
 		return nil, check.Err
@@ -57,8 +58,8 @@ func (t *task) width() (int, error) {
 	return coordinates.Dim(w, t.set.Dim), nil
 }
 
-// output looks whether files can be written for the elements, in one of the formats, all that matrices are written in for none given, and
-// that none of them is read.
+// output looks whether files can be written for the elements, in one of the formats, all that
+// matrices are written in for none given, and that none of them is read.
 func (t *task) output(formats ...string) (shard.Output, error) {
 	out := shard.Output{Path: t.out}
 	if formats == nil {
@@ -110,8 +111,9 @@ func sure(build func(s beam.Scope)) func(s beam.Scope) error {
 	}
 }
 
-// perElement runs a job that writes a file for each element, in one of the formats as output has them. It looks whether all
-// files are there, and prints the report with more lines of text, nil for none.
+// perElement runs a job that writes a file for each element, in one of the formats as output has
+// them. It looks whether all files are there, and prints the report with more lines of text, nil
+// for none.
 func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out shard.Output), formats ...string) error {
 	out, err := t.output(formats...)
 	if err != nil {
@@ -147,7 +149,8 @@ func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, er
 	return r, nil
 }
 
-// checkPoints makes sure that a file has points with as many coordinates as the rows of the job, and returns their number.
+// checkPoints makes sure that a file has points with as many coordinates as the rows of the job,
+// and returns their number.
 func (t *task) checkPoints(path, what string) (int, error) {
 	m, err := coordinates.Read(path)
 	if err != nil {

@@ -55,7 +55,8 @@ func TestFlow(t *testing.T) {
 		}
 	}
 
-	// 6 deviations apart in one of 4 columns: every algorithm finds the two classes, with and without the model.
+	// 6 deviations apart in one of 4 columns: every algorithm finds the two classes, with and
+	// without the model.
 	for _, line := range []string{
 		"cluster model.mlk -i data.csv -n 2",
 		"cluster -i data.csv -n 2 --standardize",
@@ -84,7 +85,7 @@ func TestFlow(t *testing.T) {
 	}
 	for _, line := range []string{"classify model.mlk --train data.csv -i data.csv", "classify --train data.csv -i data.csv --standardize"} {
 		harness.RunOK(t, dir, line+" --neighbors 1 -o predicted.csv")
-		// The nearest neighbour of a training point is itself.
+		// The nearest neighbor of a training point is itself.
 		if got, want := harness.Column(t, clitest.Read(t, dir, "predicted.csv"), "label"), harness.Column(t, clitest.Read(t, dir, "data.csv"), "label"); !slices.Equal(got, want) {
 			t.Errorf("%s: labels are not those of the nearest rows", line)
 		}
@@ -131,7 +132,8 @@ func TestTriplets(t *testing.T) {
 	harness.RunWith(t, dir, text.String(), "fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
 }
 
-// Targets teach alone, from a file, standard input or the labels; links are ignored with a warning. The summary counts them.
+// Targets teach alone, from a file, standard input or the labels; links are ignored with a warning.
+// The summary counts them.
 func TestTargets(t *testing.T) {
 	dir := t.TempDir()
 	data := strings.NewReplacer(",x\n", ",0\n", ",y\n", ",1\n").Replace(clitest.Blobs(60, 4, false))

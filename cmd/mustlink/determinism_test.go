@@ -13,9 +13,10 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestProcessesAgree: two runs of the command, with different numbers of workers, write the same bytes: the model
-// of every method but for the time that the fit took, and its embedding. Maps are walked in another
-// order in every process. (Bits of OpenBLAS depend on its threads, whose number is given.)
+// TestProcessesAgree: two runs of the command, with different numbers of workers, write the same
+// bytes: the model of every method but for the time that the fit took, and its embedding. Maps are
+// walked in another order in every process. (Bits of OpenBLAS depend on its threads, whose number
+// is given.)
 func TestProcessesAgree(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(30, 3, false))

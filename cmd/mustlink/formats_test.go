@@ -239,7 +239,8 @@ func TestBadSequences(t *testing.T) {
 	}
 }
 
-// TestTFIDF: a model weighs the terms of new texts as it did those that it was fitted on, from its file.
+// TestTFIDF: a model weighs the terms of new texts as it did those that it was fitted on, from its
+// file.
 func TestTFIDF(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder

@@ -35,8 +35,9 @@ func wantNear(t *testing.T, what string, got, want *points.Dense, share float64)
 	}
 }
 
-// TestPrecision: an embedding in single precision is near the one in double precision in every format, and half as long in .npy; a model that is
-// stored in single precision is shorter, too, and embeds; neither is there where it is not asked for.
+// TestPrecision: an embedding in single precision is near the one in double precision in every
+// format, and half as long in .npy; a model that is stored in single precision is shorter, too, and
+// embeds; neither is there where it is not asked for.
 func TestPrecision(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 20, true))

@@ -30,7 +30,8 @@ func TestDistancesOfPipes(t *testing.T) {
 	harness.WantInputError(t, dir, harness.Run(t, dir, "distance krca -i twice.csv --pairs few.csv --links-by id -o new.csv"), before, "twice.csv", "row 9", `column "id"`, `the id is "p9"`)
 }
 
-// TestClassifiedInBlocks: rows that come a block at a time have the labels of all at once, to the byte, with scores.
+// TestClassifiedInBlocks: rows that come a block at a time have the labels of all at once, to the
+// byte, with scores.
 func TestClassifiedInBlocks(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.csv", clitest.Blobs(60, 3, false))
@@ -62,8 +63,9 @@ func scoresOf(t *testing.T, dir, truth, predicted string) string {
 	return harness.RunOK(t, dir, "score --json --truth "+truth+" --predicted "+predicted).Stdout
 }
 
-// TestClusteredInBlocks: rows that pass several times fall into the clusters of rows that are held: with a sample that holds all
-// to the byte, with a smaller one, which the limit asks for, up to the clusters' names.
+// TestClusteredInBlocks: rows that pass several times fall into the clusters of rows that are held:
+// with a sample that holds all to the byte, with a smaller one, which the limit asks for, up to the
+// clusters' names.
 func TestClusteredInBlocks(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(4000, 3, true))

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// wrongLinks writes points of two groups with ids, and links of which one of each kind is wrong: 0 and 3 are of different
-// groups, 4 and 6 of the same.
+// wrongLinks writes points of two groups with ids, and links of which one of each kind is wrong: 0
+// and 3 are of different groups, 4 and 6 of the same.
 func wrongLinks(t *testing.T, dir string) {
 	t.Helper()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, true))
@@ -21,8 +21,8 @@ func wrongLinks(t *testing.T, dir string) {
 	clitest.Write(t, dir, "links.csv", text)
 }
 
-// TestSuspicious: the wrong links come first in inspect, with ids and lines, in text, in JSON and in the page; fit leaves
-// them out.
+// TestSuspicious: the wrong links come first in inspect, with ids and lines, in text, in JSON and
+// in the page; fit leaves them out.
 func TestSuspicious(t *testing.T) {
 	dir := t.TempDir()
 	wrongLinks(t, dir)

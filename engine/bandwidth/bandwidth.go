@@ -12,7 +12,7 @@
 //
 // times the factor written before the rule. mean, median and msq depend on pairs, and above
 // 4096 points they are those of a sample of 4096 points spread evenly over the rows; knn10
-// then averages over 1024 such points, with neighbours among all. msq of vectors is
+// then averages over 1024 such points, with neighbors among all. msq of vectors is
 // exact for any number of points, in O(nd). No rule draws random numbers.
 package bandwidth
 

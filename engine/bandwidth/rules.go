@@ -13,11 +13,11 @@ import (
 // limits are the numbers of points beyond which rules look at a sample.
 type limits struct {
 	pairs   int // of the rules over pairs
-	queries int // of points whose neighbours are sought, above the limit of pairs
+	queries int // of points whose neighbors are sought, above the limit of pairs
 }
 
 // defaultLimits: 4096 points have 8.4 million pairs, and 1024 points' mean distance to their
-// neighbours is precise to about one percent.
+// neighbors is precise to about one percent.
 var defaultLimits = limits{pairs: 4096, queries: 1024}
 
 // sample returns x if it has at most limit points, else limit of them: one from each of
@@ -30,9 +30,10 @@ func sample(x points.Points, limit int) points.Points {
 	return x.Select(spread(x.Len(), limit))
 }
 
-// Rows returns the rows, ascending, that the rules over pairs look at among n points: all of them, or a sample. On these points alone
-// mean and median have the bits that they have on all; lle differs by its factor (n-1)/(n+1), and msq and knn10, which look at all
-// points, are then estimates.
+// Rows returns the rows, ascending, that the rules over pairs look at among n points: all of them,
+// or a sample. On these points alone mean and median have the bits that they have on all; lle
+// differs by its factor (n-1)/(n+1), and msq and knn10, which look at all points, are then
+// estimates.
 func Rows(n int) []int {
 	if n > defaultLimits.pairs {
 		return spread(n, defaultLimits.pairs)
@@ -77,8 +78,8 @@ func (m *measurement) meanSquare(ctx context.Context) (float64, error) {
 	return m.pairMean(ctx, func(d2 float64) float64 { return d2 })
 }
 
-// pairMean returns the mean of f(d_ij^2) over pairs i < j: row sums, each in the order of its columns,
-// then their sum in order. No more than blocks of distances are held.
+// pairMean returns the mean of f(d_ij^2) over pairs i < j: row sums, each in the order of its
+// columns, then their sum in order. No more than blocks of distances are held.
 func (m *measurement) pairMean(ctx context.Context, f func(float64) float64) (float64, error) {
 	x := sample(m.x, m.limit.pairs)
 	n := x.Len()

@@ -114,7 +114,7 @@ func TestSampledPairs(t *testing.T) {
 	}
 }
 
-// The neighbours of a large set's queries are sought among all points: on the integers
+// The neighbors of a large set's queries are sought among all points: on the integers
 // 0, 1, …, n-1 they are at distances 1, 1, 2, 2, …, 5, 5.
 func TestSampledNearest(t *testing.T) {
 	const n = 3000

@@ -418,9 +418,9 @@ func lengthOf(fields []string) int {
 	return n
 }
 
-// grow makes room for as many rows, up to limit, as a file of size bytes may have after its first row of
-// the given length. A value takes two bytes of text or more, so that this is never more
-// than four times the file.
+// grow makes room for as many rows, up to limit, as a file of size bytes may have after its first
+// row of the given length. A value takes two bytes of text or more, so that this is never more than
+// four times the file.
 func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
 	if size <= 0 {
 		return data
@@ -460,8 +460,8 @@ const (
 	labelBytes = 100 // a label, of which the text may be new
 )
 
-// eachWithin is each for lines that take bytes of memory each, up to a limit, 0 for none. Going beyond it
-// is a *fault.MemoryError.
+// eachWithin is each for lines that take bytes of memory each, up to a limit, 0 for none. Going
+// beyond it is a *fault.MemoryError.
 func (r *records) eachWithin(limit int64, bytes int, f func(fields []string, line int) error) error {
 	o := ReadOptions{MemoryLimit: limit}
 	return r.each(func(fields []string, line int) error {

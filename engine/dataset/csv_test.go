@@ -344,7 +344,8 @@ func TestParseFloat(t *testing.T) {
 		v := math.Ldexp(rng.NormFloat64(), rng.IntN(60)-30)
 		same(strconv.FormatFloat(v, "feg"[rng.IntN(3)], rng.IntN(22), 64))
 	}
-	// Halfway between two numbers, where the even one is right, and off it by as little as 19 digits tell.
+	// Halfway between two numbers, where the even one is right, and off it by as little as 19 digits
+	// tell.
 	for k := range uint64(1000) {
 		whole := 1<<52 + k*0x9e3779b97f4 // below 2^53: one more half is halfway
 		for _, fraction := range []string{".5", ".499", ".501", ".500"} {

@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// addPlain appends the next record to t when it is as plain as most of them are: numbers without spaces, names without
-// quotes, a field for every column. It does in one pass and without memory what next and add do for any record. It returns
-// the record's length with its line end, or 0 when it left the record to them.
+// addPlain appends the next record to t when it is as plain as most of them are: numbers without
+// spaces, names without quotes, a field for every column. It does in one pass and without memory
+// what next and add do for any record. It returns the record's length with its line end, or 0 when
+// it left the record to them.
 func (c *csvRows) addPlain(t *table) int {
 	text := c.csv.plainLine()
 	if len(text) == 0 {
@@ -60,7 +61,8 @@ func (c *csvRows) parsePlain(t *table, text []byte) (label, id []byte, ok bool) 
 	return nil, nil, false
 }
 
-// numberField parses the finite number before the first comma of text and returns its length, -1 for something else.
+// numberField parses the finite number before the first comma of text and returns its length, -1
+// for something else.
 func numberField(text []byte) (v float64, size int) {
 	v, size = decimal(text)
 	if size >= 0 && (size == len(text) || text[size] == ',') {
@@ -76,7 +78,8 @@ func numberField(text []byte) (v float64, size int) {
 	return v, size
 }
 
-// nameField returns the length of the field before the first comma of text, -1 when it is empty or needs a closer look.
+// nameField returns the length of the field before the first comma of text, -1 when it is empty or
+// needs a closer look.
 func nameField(text []byte) int {
 	size := bytes.IndexByte(text, ',')
 	if size < 0 {

@@ -32,7 +32,8 @@ func cell(t *rapid.T, rng *rand.Rand) string {
 	return strconv.FormatFloat(rng.NormFloat64(), 'f', 5, 64)
 }
 
-// Quotes around fields, and spaces in front of them, send a record the long way: the values are the same, to the bit.
+// Quotes around fields, and spaces in front of them, send a record the long way: the values are the
+// same, to the bit.
 func TestPlainRecordsAreRecords(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

@@ -148,7 +148,8 @@ func (r *csvReader) quotedField(field *string, text string, line int) (rest stri
 	}
 }
 
-// plainLine returns the next line, valid until the next call. It is empty where next has to tell what comes.
+// plainLine returns the next line, valid until the next call. It is empty where next has to tell
+// what comes.
 func (r *csvReader) plainLine() []byte {
 	if r.ahead != nil || r.blank > 0 {
 		return nil

@@ -61,9 +61,10 @@ type ReadOptions struct {
 	GramDiagonal string
 	// Extensions are formats of other packages, beside those of [Formats].
 	Extensions []Extension
-	// PassOver, if not nil, has a [Stream] leave out rows that are wrong, where it would end with an error. It is called once
-	// for each such row, with the first thing found in it, before Next returns the rows around it. What is wrong with the
-	// file as a whole still ends the stream. Other readers take no notice.
+	// PassOver, if not nil, has a [Stream] leave out rows that are wrong, where it would end with an
+	// error. It is called once for each such row, with the first thing found in it, before Next
+	// returns the rows around it. What is wrong with the file as a whole still ends the stream.
+	// Other readers take no notice.
 	PassOver func(e *fault.DataError)
 	// MaxLine is the limit on the bytes of a line of text, 0 for DefaultMaxLine. A longer
 	// line is an error before it is held in memory.

@@ -1,5 +1,5 @@
 // Package dataset (engine room: may change) brings data into the program and results out of it:
-// files of points, labels, links and pairs, standardisation, splits and synthetic sets.
+// files of points, labels, links and pairs, standardization, splits and synthetic sets.
 //
 // # Files
 //

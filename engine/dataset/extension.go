@@ -11,16 +11,19 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Extension is a file format that has a package of its own, because it needs a library that this package does without. A program
-// names those that it wants in [ReadOptions] and [WriteOptions]; labels from another file, Gram matrices, gzip and
-// limits are then the same for them as for the formats of this package.
+// Extension is a file format that has a package of its own, because it needs a library that this
+// package does without. A program names those that it wants in [ReadOptions] and [WriteOptions];
+// labels from another file, Gram matrices, gzip and limits are then the same for them as for the
+// formats of this package.
 type Extension struct {
 	Name    string   // "parquet"
 	Endings []string // of file names, in lower case, without .gz; the first is the usual one
-	// Open begins to read a file of size bytes. What is wrong with a single value goes to problem, and reading goes on, unless
-	// problem returns an error, which then comes back as it is. Neither needs to name the file in a *fault.DataError.
+	// Open begins to read a file of size bytes. What is wrong with a single value goes to problem,
+	// and reading goes on, unless problem returns an error, which then comes back as it is. Neither
+	// needs to name the file in a *fault.DataError.
 	Open func(in io.ReaderAt, size int64, o ReadOptions, problem func(e *fault.DataError, mend string) error) (RowReader, error)
-	// Write writes the rows that next returns in blocks, until io.EOF: finite values, one for each of the columns.
+	// Write writes the rows that next returns in blocks, until io.EOF: finite values, one for each
+	// of the columns.
 	Write func(out io.Writer, columns []string, next func() (Rows, error)) error
 }
 
@@ -28,7 +31,8 @@ type Extension struct {
 type RowReader interface {
 	Count() int         // the number of all rows
 	Features() []string // the name of each column of features
-	// Next returns the next rows, 1 to limit of them, in memory of their own; after the last one the error is io.EOF.
+	// Next returns the next rows, 1 to limit of them, in memory of their own; after the last one the
+	// error is io.EOF.
 	Next(limit int) (Rows, error)
 	// Skip passes over the next n rows; there are as many.
 	Skip(n int) error
@@ -138,8 +142,8 @@ func (t *table) checkIDs(rep *report) error {
 	return nil
 }
 
-// whole returns the content in any order: the file itself, or else, of what is compressed or comes through a pipe, a copy in
-// memory, whose bytes are taken off the limit.
+// whole returns the content in any order: the file itself, or else, of what is compressed or comes
+// through a pipe, a copy in memory, whose bytes are taken off the limit.
 func (s *source) whole(o *ReadOptions) (io.ReaderAt, int64, error) {
 	if s.file != nil {
 		return s.file, s.size, nil

@@ -13,7 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// counting is a format whose files hold a number of rows, which come in blocks of two: row i is i. A question mark is a problem.
+// counting is a format whose files hold a number of rows, which come in blocks of two: row i is i.
+// A question mark is a problem.
 type counting struct{ rows, done int }
 
 func (c *counting) Count() int         { return c.rows }

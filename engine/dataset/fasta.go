@@ -68,8 +68,8 @@ func labelsFASTA(src *source, maxLine int) (labels, ids []string, err error) {
 	return f.labels.values, f.ids.values, nil
 }
 
-// Alphabet returns the letters of a named alphabet ("protein", also "", "dna", "rna") or of a spelled one, in upper case. Other
-// text is a *fault.ParamError.
+// Alphabet returns the letters of a named alphabet ("protein", also "", "dna", "rna") or of a
+// spelled one, in upper case. Other text is a *fault.ParamError.
 func Alphabet(text string) (string, error) {
 	switch strings.ToLower(text) {
 	case "", "protein":

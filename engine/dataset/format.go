@@ -26,7 +26,8 @@ func (f format) writable() bool { return f.encode != nil }
 
 const npyName = "npy"
 
-// formats is the table, with the formats of other packages below. Adding a format is adding a row here.
+// formats is the table, with the formats of other packages below. Adding a format is adding a row
+// here.
 func formats(extra []Extension) []format {
 	table := []format{
 		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV},

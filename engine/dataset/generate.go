@@ -53,7 +53,7 @@ func Generators() []string {
 //	xor            four blobs at (+-1, +-1), class = sign of the product; noise 0.25
 //	rings          two circles of radius 1 and 2; noise 0.1
 //	double-spiral  two arms of 1.5 turns each, 1 apart; noise 0.1
-//	chessboard     uniform on a board of 4 x 4 squares of side 1, class = colour; noise 0.02
+//	chessboard     uniform on a board of 4 x 4 squares of side 1, class = color; noise 0.02
 //	moons          two interleaved half circles of radius 1; noise 0.1
 //	blobs          three blobs at the corners of a triangle of side 4; noise 0.7
 //

@@ -8,11 +8,11 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// ReadLabels reads the labels of a labels file, or of data with labels: the column label of
-// a CSV file, the first words of an svmlight file, the second words of the headers of a
-// FASTA file, the whole numbers of an IDX vector. What is not known by its name is CSV.
-// Other columns are not looked at. A file without labels, or with an empty one, is a
-// *fault.DataError. Labels that take more than limit bytes, 0 for no limit, are a *fault.MemoryError.
+// ReadLabels reads the labels of a labels file, or of data with labels: the column label of a CSV
+// file, the first words of an svmlight file, the second words of the headers of a FASTA file, the
+// whole numbers of an IDX vector. What is not known by its name is CSV. Other columns are not
+// looked at. A file without labels, or with an empty one, is a *fault.DataError. Labels that take
+// more than limit bytes, 0 for no limit, are a *fault.MemoryError.
 func ReadLabels(path string, limit int64) ([]string, error) {
 	labels, _, err := readLabels(path, ReadOptions{MemoryLimit: limit})
 	return labels, err
@@ -93,16 +93,16 @@ func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]str
 	return labels, nil
 }
 
-// LabelStream is a file of labels that is read a block at a time, where its format is CSV; those of other formats are read at
-// once. It is not safe for concurrent use.
+// LabelStream is a file of labels that is read a block at a time, where its format is CSV; those of
+// other formats are read at once. It is not safe for concurrent use.
 type LabelStream struct {
 	recordStream
 	label *names   // nil for labels that are held
 	rest  []string // labels that are held
 }
 
-// OpenLabels begins to read the labels of a file, as [ReadLabels] does and with its errors. Ids are not compared with one another.
-// limit is for formats whose labels are all held.
+// OpenLabels begins to read the labels of a file, as [ReadLabels] does and with its errors. Ids are
+// not compared with one another. limit is for formats whose labels are all held.
 func OpenLabels(path string, limit int64) (*LabelStream, error) {
 	switch FormatOf(path) {
 	case "svm", "idx", "fasta":
@@ -119,8 +119,8 @@ func OpenLabels(path string, limit int64) (*LabelStream, error) {
 	return newLabelStream(src)
 }
 
-// DecodeLabelStream is [OpenLabels] for a stream of CSV that messages call name. gz says that it is compressed.
-// Errors are the same.
+// DecodeLabelStream is [OpenLabels] for a stream of CSV that messages call name. gz says that it is
+// compressed. Errors are the same.
 func DecodeLabelStream(r io.Reader, name string, gz bool) (*LabelStream, error) {
 	return newLabelStream(newSource(name, r, -1, gz))
 }
@@ -152,8 +152,8 @@ func labelsOf(r *records) (*names, error) {
 // Done returns the number of labels read so far.
 func (s *LabelStream) Done() int { return s.done }
 
-// Next returns the next labels, 1 to limit of them. After the last one the error is io.EOF; it and any other error come back
-// from every call that follows.
+// Next returns the next labels, 1 to limit of them. After the last one the error is io.EOF; it and
+// any other error come back from every call that follows.
 func (s *LabelStream) Next(limit int) ([]string, error) {
 	if s.label == nil {
 		return s.held(limit)
@@ -189,10 +189,10 @@ type LabelRows struct {
 	IDs    []string // one a row, or nil
 }
 
-// WriteLabelRows is [WriteLabels] for labels that come in blocks: next returns those that come next, one or more, and io.EOF
-// after the last ones; it is called again when they are written, and may use the same memory. The first block is asked for
-// before the file is begun. Any other error of next, such as that of a cancelled context, ends the writing, and then nothing
-// is left of path.
+// WriteLabelRows is [WriteLabels] for labels that come in blocks: next returns those that come
+// next, one or more, and io.EOF after the last ones; it is called again when they are written, and
+// may use the same memory. The first block is asked for before the file is begun. Any other error
+// of next, such as that of a canceled context, ends the writing, and then nothing is left of path.
 func WriteLabelRows(path string, next func() (LabelRows, error), o WriteOptions) error {
 	block, err := next()
 	if err != nil && !errors.Is(err, io.EOF) {

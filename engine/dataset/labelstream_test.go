@@ -16,7 +16,8 @@ import (
 	"github.com/mustlink/mustlink/internal/same"
 )
 
-// TestLabelsInBlocks: labels written and read in blocks of any sizes are the bytes, and the labels, of the whole.
+// TestLabelsInBlocks: labels written and read in blocks of any sizes are the bytes, and the labels,
+// of the whole.
 func TestLabelsInBlocks(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {

@@ -45,7 +45,8 @@ func (r *lineReader) bad(line int, fatal bool, mend, format string, args ...any)
 	return &recordError{err: e, mend: mend, fatal: fatal}
 }
 
-// newLineReader looks at the beginning of the source. A line has at most maxLine bytes, 0 for DefaultMaxLine.
+// newLineReader looks at the beginning of the source. A line has at most maxLine bytes, 0 for
+// DefaultMaxLine.
 func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) {
 	r := lineReader{src: src, max: maxLine, kind: kind}
 	if maxLine <= 0 {
@@ -112,9 +113,9 @@ func (t *textRows) problem(line int, mend, format string, args ...any) error {
 	return t.rep.add(e, mend)
 }
 
-// readLine returns the next line without its end, which may be LF, CRLF or that of the
-// file, and without byte order marks in front, which files that were joined have on any line. It is valid until the next call. The error is io.EOF, a *recordError, or that of
-// the source.
+// readLine returns the next line without its end, which may be LF, CRLF or that of the file, and
+// without byte order marks in front, which files that were joined have on any line. It is valid
+// until the next call. The error is io.EOF, a *recordError, or that of the source.
 func (r *lineReader) readLine() ([]byte, error) {
 	text, err := r.readInside()
 	return bytes.TrimLeft(text, byteOrderMark), err
@@ -148,8 +149,9 @@ func (r *lineReader) readInside() ([]byte, error) {
 	return text, nil
 }
 
-// readLong collects a line that begins with head, up to the limit. What the memory of the line before has no room for is held in pieces
-// until the line's end is there: one that is too long never takes more than the limit.
+// readLong collects a line that begins with head, up to the limit. What the memory of the line
+// before has no room for is held in pieces until the line's end is there: one that is too long
+// never takes more than the limit.
 func (r *lineReader) readLong(head []byte) ([]byte, error) {
 	r.long = append(r.long[:0], head...)
 	var more [][]byte

@@ -22,7 +22,8 @@ func large() ([]float64, string) {
 	return values, "(1048577, 2)"
 }
 
-// aligned pads the header of a .npy file of so many values as NumPy does, so that the values are aligned.
+// aligned pads the header of a .npy file of so many values as NumPy does, so that the values are
+// aligned.
 func aligned(file []byte, values int) []byte {
 	pad := -(len(file) - values*8) & 63
 	head := slices.Clone(file[:len(file)-values*8])

@@ -149,7 +149,8 @@ func openNPY(src *source) (h npyHeader, rows, cols, size int64, err error) {
 	return h, rows, cols, size, err
 }
 
-// checkFinite reports the values that are NaN or infinite, in a table whose first row is that of the file.
+// checkFinite reports the values that are NaN or infinite, in a table whose first row is that of
+// the file.
 func (t *table) checkFinite(rep *report, row int) error {
 	for i, v := range t.data {
 		if v-v == 0 {
@@ -405,8 +406,8 @@ func (p *literal) tuple() []int64 {
 	return shape
 }
 
-// encodeNPY writes a matrix as float64, or float32 for one of single precision, in C order. A number of rows that is not known before the end
-// is written over the header then.
+// encodeNPY writes a matrix as float64, or float32 for one of single precision, in C order. A
+// number of rows that is not known before the end is written over the header then.
 func encodeNPY(w *matrixWriter) error {
 	known := w.rows >= 0
 	at, patch := w.out.(io.WriterAt)
@@ -446,8 +447,8 @@ func encodeNPY(w *matrixWriter) error {
 	return err
 }
 
-// npyPreamble returns a version 1 header, padded to a multiple of 64 bytes as NumPy does. Its length leaves room for any
-// number of rows, -1 for one that is not known yet.
+// npyPreamble returns a version 1 header, padded to a multiple of 64 bytes as NumPy does. Its
+// length leaves room for any number of rows, -1 for one that is not known yet.
 func npyPreamble(descr string, rows, cols int) []byte {
 	rows = max(0, rows)
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, rows, cols)

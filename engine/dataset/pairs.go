@@ -293,8 +293,8 @@ func (c LinkContext) pairs(src *source) ([][2]int, error) {
 	return pairs, nil
 }
 
-// decodeRows reads a file whose named columns name rows, and passes those of every line on; what it passes is used
-// again. Other columns are passed over.
+// decodeRows reads a file whose named columns name rows, and passes those of every line on; what it
+// passes is used again. Other columns are passed over.
 func decodeRows(src *source, c LinkContext, columns []string, take func(rows []int, line int)) error {
 	rep := &report{max: 1}
 	r, find, err := c.begin(src, rep)
@@ -335,8 +335,8 @@ func OpenPairs(path string, c LinkContext) (*PairStream, error) {
 	return newPairStream(src, c)
 }
 
-// DecodePairStream is [OpenPairs] for a stream that messages call name. gz says that it is compressed.
-// Errors are the same.
+// DecodePairStream is [OpenPairs] for a stream that messages call name. gz says that it is
+// compressed. Errors are the same.
 func DecodePairStream(r io.Reader, name string, gz bool, c LinkContext) (*PairStream, error) {
 	return newPairStream(newSource(name, r, -1, gz), c)
 }
@@ -355,8 +355,8 @@ func newPairStream(src *source, c LinkContext) (*PairStream, error) {
 	return s, nil
 }
 
-// Next returns the rows of the next pairs, 1 to limit of them. After the last one the error is io.EOF; it and any other error
-// come back from every call that follows.
+// Next returns the rows of the next pairs, 1 to limit of them. After the last one the error is
+// io.EOF; it and any other error come back from every call that follows.
 func (s *PairStream) Next(limit int) ([][2]int, error) {
 	return nextRecords(&s.recordStream, limit, "pairs", func(fields []string, line int) (pair [2]int, err error) {
 		for k, column := range s.at {

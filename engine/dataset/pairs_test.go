@@ -349,8 +349,8 @@ func TestLabelsBesideData(t *testing.T) {
 	}
 }
 
-// FuzzLinks covers links, chunklets, pairs, triplets and quadruplets: an error of input, or links that survive
-// writing and reading.
+// FuzzLinks covers links, chunklets, pairs, triplets and quadruplets: an error of input, or links
+// that survive writing and reading.
 func FuzzLinks(f *testing.F) {
 	fuzzSeeds(f, "i,j,link,bound,weight\n0,1,must,,\n2,3,-1,0.5,2\n", "i,chunklet\n0,a\n1,a\n2,b\n", "i,j\n0,1\n", "k,j,i\n0,1,2\n", "k,l,j,i\n0,1,2,0\n", "i,j,link\n0,1,1\n1,0,-1\n",
 		"i,j,link\n-1,99999999999999999999,x\n", "i,j,link\na,b,must\n")

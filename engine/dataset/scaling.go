@@ -22,7 +22,7 @@ type Scaling struct {
 // standard deviation of 1. Mean and deviation come from two passes with correction terms
 // and are accurate to a few units in the last place for any offset of the data.
 //
-// Points must be dense: centring would fill the zeros of sparse points, and a Gram matrix
+// Points must be dense: centering would fill the zeros of sparse points, and a Gram matrix
 // has no columns to scale; both are a *fault.ParamError. Values so large that a sum
 // overflows are a *fault.DataError. Cost O(nd), three passes.
 func Standardize(p points.Points) (s *Scaling, constant []int, err error) {

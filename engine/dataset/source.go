@@ -71,7 +71,8 @@ func (s *source) Close() error {
 	return nil
 }
 
-// fromFile decodes a file of text, which may be compressed, whatever the rest of its extension says.
+// fromFile decodes a file of text, which may be compressed, whatever the rest of its extension
+// says.
 func fromFile[T any](path string, decode func(src *source) (T, error)) (value T, err error) {
 	src, err := open(path, isGzip(path))
 	if err != nil {
@@ -224,7 +225,8 @@ func (s *source) nextValues(at, n, size int, decode func(data []float64, buf []b
 	return data, nil
 }
 
-// atEnd makes sure that nothing follows the n values. Reading to the end also checks gzip's checksum.
+// atEnd makes sure that nothing follows the n values. Reading to the end also checks gzip's
+// checksum.
 func (s *source) atEnd(n int) error {
 	switch _, err := s.r.ReadByte(); err {
 	case io.EOF:

@@ -8,8 +8,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Stream is a data file that is read a block of rows at a time: the number of rows is bounded by the disk, or by
-// whoever writes into the pipe, and not by memory. It is not safe for concurrent use.
+// Stream is a data file that is read a block of rows at a time: the number of rows is bounded by
+// the disk, or by whoever writes into the pipe, and not by memory. It is not safe for concurrent
+// use.
 type Stream struct {
 	reading
 	o    ReadOptions
@@ -51,7 +52,8 @@ func newRecordStream(src *source) recordStream {
 	return recordStream{reading: reading{source: src, rep: &report{file: src.name, max: 1}}}
 }
 
-// nextRecords returns what take makes of the next records, 1 to limit of them. After the last one the error is io.EOF.
+// nextRecords returns what take makes of the next records, 1 to limit of them. After the last one
+// the error is io.EOF.
 func nextRecords[T any](s *recordStream, limit int, values string, take func(fields []string, line int) (T, error)) ([]T, error) {
 	if err := s.ready(limit, values); err != nil {
 		return nil, err
@@ -88,15 +90,16 @@ type rowReader interface {
 	count() int
 }
 
-// Streams says whether a file of this name, or of this format, can be read as a [Stream]: .csv, .npy and extensions, also .gz.
+// Streams says whether a file of this name, or of this format, can be read as a [Stream]: .csv,
+// .npy and extensions, also .gz.
 func Streams(path, format string, extra ...Extension) bool {
 	f, _, err := ReadOptions{Extensions: extra}.input(path, format)
 	return err == nil && f.rows != nil
 }
 
-// OpenStream begins to read the data file at path, as [Read] does, and with its errors. Gram matrices and labels from another
-// file are refused, and so are values that go down the columns of a .npy file. Ids are not compared with one
-// another, since that would keep them all.
+// OpenStream begins to read the data file at path, as [Read] does, and with its errors. Gram
+// matrices and labels from another file are refused, and so are values that go down the columns of
+// a .npy file. Ids are not compared with one another, since that would keep them all.
 func OpenStream(path string, o ReadOptions) (*Stream, error) {
 	f, gz, err := o.input(path, "")
 	if err != nil {
@@ -145,8 +148,9 @@ func (s *Stream) Rows() int { return s.rows.count() }
 // Done returns the number of rows read so far, without those that were left out.
 func (s *Stream) Done() int { return s.done }
 
-// Next returns the next rows, 1 to limit of them, in memory of their own. After the last row the error is io.EOF; it and any
-// other error come back from every call that follows. Rows in messages are those of the file.
+// Next returns the next rows, 1 to limit of them, in memory of their own. After the last row the
+// error is io.EOF; it and any other error come back from every call that follows. Rows in messages
+// are those of the file.
 func (s *Stream) Next(limit int) (*Data, error) {
 	if err := s.ready(limit, "rows"); err != nil {
 		return nil, err
@@ -169,8 +173,9 @@ func (s *Stream) Next(limit int) (*Data, error) {
 	return d, nil
 }
 
-// Skip passes over n rows, which count as read, without looking at them. The rows of a .npy file that is not compressed, and whole row
-// groups of Parquet, cost nothing. Where there are fewer rows the error is io.EOF; as any other it comes back from every call that follows.
+// Skip passes over n rows, which count as read, without looking at them. The rows of a .npy file
+// that is not compressed, and whole row groups of Parquet, cost nothing. Where there are fewer rows
+// the error is io.EOF; as any other it comes back from every call that follows.
 func (s *Stream) Skip(n int) error {
 	if n < 0 {
 		return &fault.ParamError{Param: "n", Value: n, Want: "a number of rows >= 0"}
@@ -190,10 +195,11 @@ func (s *Stream) empty() error {
 	return s.rep.fatal("add rows", "it has no rows: want at least one")
 }
 
-// Ahead returns a function that returns what next does, in order, while next runs in a goroutine of its own, one call ahead of
-// the caller: so reading, computing and writing overlap when each is put ahead of the one behind it. After an error of next,
-// io.EOF among them, or after the end of ctx, every further call returns that error. The caller must call stop, which ends
-// the context of a call of next under way and waits for it.
+// Ahead returns a function that returns what next does, in order, while next runs in a goroutine of
+// its own, one call ahead of the caller: so reading, computing and writing overlap when each is put
+// ahead of the one behind it. After an error of next, io.EOF among them, or after the end of ctx,
+// every further call returns that error. The caller must call stop, which ends the context of a
+// call of next under way and waits for it.
 func Ahead[T any](ctx context.Context, next func(context.Context) (T, error)) (ahead func() (T, error), stop func()) {
 	type outcome struct {
 		value T

@@ -163,7 +163,8 @@ func TestAhead(t *testing.T) {
 	stop() // nobody asked for anything
 }
 
-// TestStreamForgetsLabels: a file in which every row has a label of its own leaves none of them behind.
+// TestStreamForgetsLabels: a file in which every row has a label of its own leaves none of them
+// behind.
 func TestStreamForgetsLabels(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,label\n")

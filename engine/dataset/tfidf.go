@@ -25,18 +25,18 @@ var (
 // Features returns the number of columns.
 func (s *Scaling) Features() int { return len(s.Mean) }
 
-// TFIDF weighs the counts of terms, such as those of words in texts, by how rare the terms are, and scales
-// rows to unit length: inner products become cosines. Rows without a term stay 0.
+// TFIDF weighs the counts of terms, such as those of words in texts, by how rare the terms are, and
+// scales rows to unit length: inner products become cosines. Rows without a term stay 0.
 type TFIDF struct {
 	Weight []float64 // of every term, length d, >= 1
 }
 
-// CountTerms returns the weights 1 + ln((1 + n) / (1 + f)) of the terms of n texts, f of which have it: the
-// smooth inverse document frequency (Manning, Raghavan & Schütze 2008, section 6.2, as if one more text had
-// every term).
+// CountTerms returns the weights 1 + ln((1 + n) / (1 + f)) of the terms of n texts, f of which have
+// it: the smooth inverse document frequency (Manning, Raghavan & Schütze 2008, section 6.2, as if
+// one more text had every term).
 //
-// Points hold counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which have no
-// terms, are a *fault.ParamError. O(nd), or of the values that are not 0.
+// Points hold counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which
+// have no terms, are a *fault.ParamError. O(nd), or of the values that are not 0.
 func CountTerms(p points.Points) (*TFIDF, error) {
 	frequency := make([]int, p.Dim())
 	err := terms(p, func(i, j int, v float64) error {
@@ -87,8 +87,8 @@ func terms(p points.Points, f func(i, j int, v float64) error) error {
 // Features returns the number of terms.
 func (t *TFIDF) Features() int { return len(t.Weight) }
 
-// Apply returns weighted copies of points, rows of unit length. O(nd), or of the values that are not 0.
-// Points of another number of features are a *fault.ShapeError.
+// Apply returns weighted copies of points, rows of unit length. O(nd), or of the values that are
+// not 0. Points of another number of features are a *fault.ShapeError.
 func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 	switch x := p.(type) {
 	case *points.Dense:

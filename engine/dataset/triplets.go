@@ -26,26 +26,28 @@ func quadruplets() comparisons[links.Quadruplet] {
 	}, links.CheckQuadruplets}
 }
 
-// ReadTriplets reads a file with the columns i, j and k, in any order; others are ignored. Row i is nearer to row j than to
-// row k, and the three are different. Errors are *fault.DataError as for [ReadLinks].
+// ReadTriplets reads a file with the columns i, j and k, in any order; others are ignored. Row i is
+// nearer to row j than to row k, and the three are different. Errors are *fault.DataError as for
+// [ReadLinks].
 func ReadTriplets(path string, c LinkContext) ([]links.Triplet, error) {
 	return fromFile(path, triplets().in(c))
 }
 
-// DecodeTriplets is [ReadTriplets] for a stream that messages call name. gz says that it is compressed.
-// Errors are the same.
+// DecodeTriplets is [ReadTriplets] for a stream that messages call name. gz says that it is
+// compressed. Errors are the same.
 func DecodeTriplets(r io.Reader, name string, gz bool, c LinkContext) ([]links.Triplet, error) {
 	return triplets().in(c)(newSource(name, r, -1, gz))
 }
 
-// ReadQuadruplets reads a file with the columns i, j, k and l, in any order; others are ignored. Rows i and j, two different
-// ones, are nearer to each other than rows k and l, another pair. Errors are *fault.DataError as for [ReadLinks].
+// ReadQuadruplets reads a file with the columns i, j, k and l, in any order; others are ignored.
+// Rows i and j, two different ones, are nearer to each other than rows k and l, another pair.
+// Errors are *fault.DataError as for [ReadLinks].
 func ReadQuadruplets(path string, c LinkContext) ([]links.Quadruplet, error) {
 	return fromFile(path, quadruplets().in(c))
 }
 
-// DecodeQuadruplets is [ReadQuadruplets] for a stream that messages call name. gz says that it is compressed.
-// Errors are the same.
+// DecodeQuadruplets is [ReadQuadruplets] for a stream that messages call name. gz says that it is
+// compressed. Errors are the same.
 func DecodeQuadruplets(r io.Reader, name string, gz bool, c LinkContext) ([]links.Quadruplet, error) {
 	return quadruplets().in(c)(newSource(name, r, -1, gz))
 }

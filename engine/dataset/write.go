@@ -18,7 +18,7 @@ import (
 
 // Atomic calls f with a buffered writer and makes what f wrote the content of path: by way
 // of a temporary file in the same folder, flushed to disk and renamed. When f returns an
-// error, such as that of a cancelled context, nothing is left and an older file stays.
+// error, such as that of a canceled context, nothing is left and an older file stays.
 // A folder that is missing or read-only is a *fault.DataError that names path.
 func Atomic(path string, f func(w io.Writer) error) error { return atomicfile.Write(path, f) }
 
@@ -30,8 +30,8 @@ type WriteOptions struct {
 	Stdout io.Writer
 	// Columns are the names of a matrix's columns in CSV, nil for 0, 1, 2 ...
 	Columns []string
-	// Single says that the values of a matrix are numbers of single precision: .npy holds them as such, in half the bytes, and CSV has the
-	// fewest digits that restore them.
+	// Single says that the values of a matrix are numbers of single precision: .npy holds them as
+	// such, in half the bytes, and CSV has the fewest digits that restore them.
 	Single bool
 	// Extensions are formats of other packages, beside those of [OutputFormats].
 	Extensions []Extension
@@ -58,7 +58,8 @@ func (o WriteOptions) output(path string, gz bool, f func(w io.Writer) error) er
 	return write(o.Stdout)
 }
 
-// table writes a CSV file whatever its extension. Its fields are quoted where needed. rows may use the same memory for every row.
+// table writes a CSV file whatever its extension. Its fields are quoted where needed. rows may use
+// the same memory for every row.
 func (o WriteOptions) table(path string, header []string, rows iter.Seq2[[]string, error]) error {
 	gz := isGzip(path)
 	switch o.Format {
@@ -104,7 +105,8 @@ type matrixWriter struct {
 	columns    []string
 	labels     []string
 	single     bool // the values are numbers of single precision
-	// next, if not nil, returns the rows that come next; data, ids and labels then hold the rows [from, to).
+	// next, if not nil, returns the rows that come next; data, ids and labels then hold the rows
+	// [from, to).
 	next     func() (Rows, error)
 	from, to int
 }
@@ -189,13 +191,15 @@ func WriteMatrix(path string, rows, cols int, data []float64, stride int, ids []
 	return writeMatrix(&matrixWriter{path: path, rows: rows, to: rows, cols: cols, data: data, stride: stride, ids: ids, columns: o.Columns}, o)
 }
 
-// WriteRows is [WriteMatrix] for a matrix of one column or more that comes in blocks: next returns the rows that come
-// next, one or more, and io.EOF after the last ones; it is called again when they are written, and may use the same
-// memory. The first block is asked for before the file is begun. Any other error of next, such as that of a cancelled
-// context, ends the writing, and then nothing is left of path.
+// WriteRows is [WriteMatrix] for a matrix of one column or more that comes in blocks: next returns
+// the rows that come next, one or more, and io.EOF after the last ones; it is called again when
+// they are written, and may use the same memory. The first block is asked for before the file is
+// begun. Any other error of next, such as that of a canceled context, ends the writing, and then
+// nothing is left of path.
 //
-// rows is the number of all rows, or -1 when it is not known. A .npy file, which has it in front, must then be one that can be
-// written to there, and neither compressed nor a stream: otherwise the error is a *fault.ParamError.
+// rows is the number of all rows, or -1 when it is not known. A .npy file, which has it in front,
+// must then be one that can be written to there, and neither compressed nor a stream: otherwise the
+// error is a *fault.ParamError.
 func WriteRows(path string, rows, cols int, next func() (Rows, error), o WriteOptions) error {
 	if cols < 1 {
 		return &fault.ShapeError{What: "number of columns", Got: cols, Want: "at least 1"}
@@ -244,8 +248,9 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 	})
 }
 
-// CountsFirst says whether a matrix can be written to path, as o says, only when the number of its rows is known: .npy has it
-// in front, where a stream and a compressed file cannot be written to again.
+// CountsFirst says whether a matrix can be written to path, as o says, only when the number of its
+// rows is known: .npy has it in front, where a stream and a compressed file cannot be written to
+// again.
 func CountsFirst(path string, o WriteOptions) bool {
 	f, gz, err := outputFormat(path, o.Format, o.Extensions)
 	return err == nil && countsFirst(f, gz, path)

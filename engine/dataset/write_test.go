@@ -168,7 +168,8 @@ func TestWriteRows(t *testing.T) {
 	}
 }
 
-// TestWriteSingle: numbers of single precision take half the bytes in .npy and few digits in CSV, and come back as they are.
+// TestWriteSingle: numbers of single precision take half the bytes in .npy and few digits in CSV,
+// and come back as they are.
 func TestWriteSingle(t *testing.T) {
 	values := []float64{float64(float32(0.1)), -3e38, 1, 1e-40, float64(math.Float32frombits(0x3f800001)), 0}
 	for i, v := range values {

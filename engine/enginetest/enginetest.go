@@ -1,4 +1,5 @@
-// Package enginetest (engine room: may change) makes engines, kernels, points, links and references for tests.
+// Package enginetest (engine room: may change) makes engines, kernels, points, links and references
+// for tests.
 package enginetest
 
 import (
@@ -22,7 +23,8 @@ func New(t Fataler, workers int) *engine.Engine {
 	return With(t, engine.Options{Workers: workers})
 }
 
-// With returns an engine of these options; without a backend it has that of MUSTLINK_BACKEND, or else the build's own.
+// With returns an engine of these options; without a backend it has that of MUSTLINK_BACKEND, or
+// else the build's own.
 func With(t Fataler, o engine.Options) *engine.Engine {
 	t.Helper()
 	if o.Backend == nil {
@@ -35,8 +37,9 @@ func With(t Fataler, o engine.Options) *engine.Engine {
 	return eng
 }
 
-// Backend returns the backend of that name, "" for the build's own, on the kernels of MUSTLINK_SIMD. OpenBLAS, whose bits
-// depend on its number of threads, has two of them whatever the workers.
+// Backend returns the backend of that name, "" for the build's own, on the kernels of
+// MUSTLINK_SIMD. OpenBLAS, whose bits depend on its number of threads, has two of them whatever the
+// workers.
 func Backend(t Fataler, name string, workers int) blas.Backend {
 	t.Helper()
 	name, threads := cmp.Or(name, backends.Default()), workers

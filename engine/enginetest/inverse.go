@@ -2,8 +2,8 @@ package enginetest
 
 import "github.com/mustlink/mustlink/blas"
 
-// Inverse returns the inverse of a positive definite matrix, both triangles, by Gauss and Jordan: a reference
-// that shares nothing with the backends.
+// Inverse returns the inverse of a positive definite matrix, both triangles, by Gauss and Jordan: a
+// reference that shares nothing with the backends.
 func Inverse(t Fataler, a blas.Matrix) blas.Matrix {
 	t.Helper()
 	n := a.Rows

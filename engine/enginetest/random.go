@@ -21,7 +21,8 @@ func Matrix(rng *rand.Rand, rows, cols int, shift float64) blas.Matrix {
 	return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: Normal(rng, rows, cols, shift).Data}
 }
 
-// Lattice returns n points, as rows, whose d coordinates are among so many whole numbers: many ties and duplicates.
+// Lattice returns n points, as rows, whose d coordinates are among so many whole numbers: many ties
+// and duplicates.
 func Lattice(rng *rand.Rand, n, d, values int) blas.Matrix {
 	x := blas.NewMatrix(n, d)
 	for i := range x.Data {

@@ -19,8 +19,8 @@ func Links(t Fataler, n int, list []links.Link) *links.Set {
 	return set
 }
 
-// Bands returns n points of d features whose first one tells three classes apart, and whose others are louder noise, with so
-// many links of each kind.
+// Bands returns n points of d features whose first one tells three classes apart, and whose others
+// are louder noise, with so many links of each kind.
 func Bands(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
@@ -48,8 +48,8 @@ func Rings(t Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *link
 	return x, labels, Drawn(t, labels, pairs, pairs, seed)
 }
 
-// Blobs returns n points of three overlapping classes, whose means differ by the feature that is 3, with so many links of each
-// kind.
+// Blobs returns n points of three overlapping classes, whose means differ by the feature that is 3,
+// with so many links of each kind.
 func Blobs(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	x, labels := Normal(rand.New(rand.NewPCG(seed, 8)), n, d, 0), make([]string, n)
@@ -70,8 +70,8 @@ func Drawn(t Fataler, labels []string, must, cannot int, seed uint64) *links.Set
 	return set
 }
 
-// Mixed returns count links of distinct pairs (or of all pairs, when there are fewer) of n points whose class is the row modulo
-// classes; a fifth of the links are wrong.
+// Mixed returns count links of distinct pairs (or of all pairs, when there are fewer) of n points
+// whose class is the row modulo classes; a fifth of the links are wrong.
 func Mixed(n, classes, count int, seed uint64) []links.Link {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	var out []links.Link

@@ -6,7 +6,7 @@ import (
 )
 
 // Stopping is a context that ends when it is looked at (Err) for the n-th time, which makes every
-// place where work may be cancelled reachable from a test, whatever the speed of the machine.
+// place where work may be canceled reachable from a test, whatever the speed of the machine.
 type Stopping struct {
 	context.Context
 	cancel context.CancelFunc

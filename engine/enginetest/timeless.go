@@ -10,7 +10,8 @@ import (
 // elapsed is the one thing in a model file that differs from fit to fit.
 var elapsed = regexp.MustCompile(`"Elapsed":[0-9]+`)
 
-// Timeless returns the bytes of a model file without the time that the fit took: equal fits have equal ones.
+// Timeless returns the bytes of a model file without the time that the fit took: equal fits have
+// equal ones.
 func Timeless(file *model.File) ([]byte, error) {
 	without := *file
 	without.Header.Status = elapsed.ReplaceAll(file.Header.Status, []byte(`"Elapsed":0`))

@@ -7,7 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Errors of input say what was given and what would have been right; IsInput tells them from failures.
+// Errors of input say what was given and what would have been right; IsInput tells them from
+// failures.
 func Example() {
 	err := fmt.Errorf("reading flags: %w", fault.Unknown("kernel", "rfb", []string{"linear", "rbf"}))
 	param, ok := errors.AsType[*fault.ParamError](err)

@@ -101,7 +101,8 @@ func TestNearestFindsSlips(t *testing.T) {
 	})
 }
 
-// A name of megabytes, such as a hostile file may hold, is compared with nothing and not repeated whole.
+// A name of megabytes, such as a hostile file may hold, is compared with nothing and not repeated
+// whole.
 func TestUnknownLongName(t *testing.T) {
 	long := strings.Repeat("kr\u00e4c", 1<<20)
 	if text := fault.Unknown("method", long, []string{"krca", "rca"}).Error(); len(text) > 400 || !strings.Contains(text, "(5242880 bytes)") {

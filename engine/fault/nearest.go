@@ -33,7 +33,7 @@ func Nearest(s string, choices []string) string {
 	return best
 }
 
-// editDistance counts the insertions, deletions, substitutions and swaps of neighbours
+// editDistance counts the insertions, deletions, substitutions and swaps of neighbors
 // that turn a into b (optimal string alignment). Cost O(len(a) len(b)).
 func editDistance(a, b string) int {
 	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

@@ -8,7 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// An error of input gets the name of the file once; others, and those that have one, stay as they are.
+// An error of input gets the name of the file once; others, and those that have one, stay as they
+// are.
 func TestInFile(t *testing.T) {
 	disk := errors.New("disk on fire")
 	for _, c := range []struct {
@@ -32,7 +33,8 @@ func TestInFile(t *testing.T) {
 	}
 }
 
-// The row of a block becomes that of the whole; an error without a row, or around one with a row, stays as it is.
+// The row of a block becomes that of the whole; an error without a row, or around one with a row,
+// stays as it is.
 func TestInRows(t *testing.T) {
 	bad := &fault.DataError{File: "x.csv", Row: 3, Err: errors.New("bad")}
 	if got := fault.InRows(bad, 100); got.Error() != "x.csv, row 103: bad" || bad.Row != 3 {

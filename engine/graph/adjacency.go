@@ -10,14 +10,14 @@ import (
 type Rule int
 
 const (
-	Union  Rule = iota // one of them is among the other's neighbours
-	Mutual             // each is among the other's neighbours
+	Union  Rule = iota // one of them is among the other's neighbors
+	Mutual             // each is among the other's neighbors
 )
 
 // Binary is the weight 1 for every edge.
 func Binary(float64) float64 { return 1 }
 
-// Adjacency joins neighbours by the rule to an undirected graph with the weights that weight
+// Adjacency joins neighbors by the rule to an undirected graph with the weights that weight
 // gives to squared distances: an n x n matrix, symmetric to the bit, with a diagonal of zeros.
 // With Mutual a point may have no edge at all. Edges of weight 0 are kept. O(n k^2).
 func (n *Neighbors) Adjacency(rule Rule, weight func(squared float64) float64) *sparse.Matrix {
@@ -57,7 +57,7 @@ func (n *Neighbors) lists(rule Rule) [][]edge {
 	return lists
 }
 
-// has reports whether point j is among the neighbours of i.
+// has reports whether point j is among the neighbors of i.
 func (n *Neighbors) has(i int, j int32) bool {
 	index, _ := n.Of(i)
 	return slices.Contains(index, j)

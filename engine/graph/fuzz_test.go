@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// FuzzNearest: neighbours, pairs within a radius and adjacency are those of all distances, ties
+// FuzzNearest: neighbors, pairs within a radius and adjacency are those of all distances, ties
 // included, for dense and for sparse points and any number of workers.
 func FuzzNearest(f *testing.F) {
 	for n := range 40 {

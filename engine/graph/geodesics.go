@@ -11,11 +11,12 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Geodesics returns the lengths of the shortest paths between all points along the edges of the graph, n x n,
-// where the values of a are the edges' lengths. Points of different parts are +Inf apart.
+// Geodesics returns the lengths of the shortest paths between all points along the edges of the
+// graph, n x n, where the values of a are the edges' lengths. Points of different parts are +Inf
+// apart.
 //
-// Errors: those of [Check]; n x n values above the memory limit; ctx.Err(). Cost: n (edges + n) log n, by
-// Dijkstra's algorithm from every point. The same result for any number of workers.
+// Errors: those of [Check]; n x n values above the memory limit; ctx.Err(). Cost: n (edges + n) log
+// n, by Dijkstra's algorithm from every point. The same result for any number of workers.
 func Geodesics(ctx context.Context, eng *engine.Engine, a *sparse.Matrix) (blas.Matrix, error) {
 	n := a.Rows
 	if err := Check(a); err != nil {
@@ -45,7 +46,8 @@ func Geodesics(ctx context.Context, eng *engine.Engine, a *sparse.Matrix) (blas.
 	return d, nil
 }
 
-// frontier is a heap of the points that are reached but not left, the nearest first, of equally near ones the first.
+// frontier is a heap of the points that are reached but not left, the nearest first, of equally
+// near ones the first.
 type frontier struct {
 	points []int
 	place  []int // in the heap, of points that are in it

@@ -28,7 +28,8 @@ func weighted(full [][]float64) *sparse.Matrix {
 	return m
 }
 
-// Shortest paths are those of Floyd & Warshall, which goes through all intermediate points instead of walking.
+// Shortest paths are those of Floyd & Warshall, which goes through all intermediate points instead
+// of walking.
 func TestGeodesicsAgreeWithFloydWarshall(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {

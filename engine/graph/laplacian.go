@@ -118,7 +118,7 @@ func Components(a *sparse.Matrix) (label []int, count int) {
 	return label, count
 }
 
-// Order numbers the points so that neighbours come close to each other: part by part and breadth
+// Order numbers the points so that neighbors come close to each other: part by part and breadth
 // first, from a point at the edge of its part. order[i] is the point that comes i-th. A
 // vector in that order is read from the cache where the graph is of low dimension. O(n + edges).
 func Order(a *sparse.Matrix) []int32 {

@@ -25,7 +25,7 @@ func blobs(rng *rand.Rand, each int) *points.Dense {
 	return x
 }
 
-func neighbours(t *testing.T, x points.Points, count int) *graph.Neighbors {
+func neighbors(t *testing.T, x points.Points, count int) *graph.Neighbors {
 	t.Helper()
 	n, err := graph.Nearest(t.Context(), enginetest.New(t, 2), enginetest.Kernel(t, "linear"), x, count)
 	if err != nil {
@@ -38,7 +38,7 @@ func neighbours(t *testing.T, x points.Points, count int) *graph.Neighbors {
 // symmetric and has no loops.
 func TestAdjacency(t *testing.T) {
 	x := blobs(rand.New(rand.NewPCG(1, 2)), 40)
-	n := neighbours(t, x, 4)
+	n := neighbors(t, x, 4)
 	heat := func(squared float64) float64 { return math.Exp(-squared / 18) }
 	for _, rule := range []graph.Rule{graph.Union, graph.Mutual} {
 		a := n.Adjacency(rule, heat)
@@ -68,7 +68,7 @@ func TestAdjacency(t *testing.T) {
 // in the normalized form, whose eigenvalues lie in [0, 2]; points without edges have zero rows.
 func TestLaplacian(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	n := neighbours(t, blobs(rng, 30), 3)
+	n := neighbors(t, blobs(rng, 30), 3)
 	heat := func(squared float64) float64 { return math.Exp(-squared / 8) }
 	for _, rule := range []graph.Rule{graph.Union, graph.Mutual} {
 		a := n.Adjacency(rule, heat)
@@ -135,7 +135,7 @@ func TestLaplacian(t *testing.T) {
 
 func TestComponents(t *testing.T) {
 	x := blobs(rand.New(rand.NewPCG(5, 6)), 30)
-	n := neighbours(t, x, 8)
+	n := neighbors(t, x, 8)
 	label, count := graph.Components(n.Adjacency(graph.Mutual, graph.Binary))
 	if count < 3 || label[60] == label[0] || label[60] == label[1] {
 		t.Errorf("%d parts: want the point alone to be one", count)
@@ -158,7 +158,7 @@ func TestComponents(t *testing.T) {
 // Identical points have edges of weight 1 among the lowest indices, and a Laplacian.
 func TestIdenticalPoints(t *testing.T) {
 	x := &points.Dense{N: 6, D: 2, Data: make([]float64, 12)}
-	n := neighbours(t, x, 2)
+	n := neighbors(t, x, 2)
 	for i := range 6 {
 		index, squared := n.Of(i)
 		want := []int32{0, 1}
@@ -201,7 +201,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Order is a permutation that keeps parts together and neighbours near: in a path whose points are
+// Order is a permutation that keeps parts together and neighbors near: in a path whose points are
 // shuffled it finds the path.
 func TestOrder(t *testing.T) {
 	const n = 200

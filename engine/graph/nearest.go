@@ -19,25 +19,25 @@ import (
 // ones the one with the lower index comes first.
 type Neighbors struct {
 	N, K    int
-	Index   []int32   // of neighbour a of point i at i*K+a
+	Index   []int32   // of neighbor a of point i at i*K+a
 	Squared []float64 // squared distance, likewise
 }
 
-// Of returns the neighbours of point i and their squared distances, views.
+// Of returns the neighbors of point i and their squared distances, views.
 func (n *Neighbors) Of(i int) (index []int32, squared []float64) {
 	return n.Index[i*n.K : (i+1)*n.K], n.Squared[i*n.K : (i+1)*n.K]
 }
 
 // Nearest returns the count nearest other points of every point of x, in the feature space of
-// k: for vectors and the linear kernel these are Euclidean neighbours, and exact ones, as
+// k: for vectors and the linear kernel these are Euclidean neighbors, and exact ones, as
 // distances that decide are sums of squared differences of the features. Elsewhere a distance
 // is K_ii + K_jj - 2 K_ij with the rounding of the kernel values.
 //
 // Errors: count below 1 or not below the number of points, a *fault.ParamError; those of
-// [kernel.Kernel.Gram], but memory is needed for n count neighbours and a copy of dense points
-// only. Cost: n^2 d flops (each pair once) and about 2 n count log(n/count) exact distances, once for all who ask an
-// engine with a cache; the result may be shared and must not be written to.
-// The same result for any number of workers.
+// [kernel.Kernel.Gram], but memory is needed for n count neighbors and a copy of dense points only.
+// Cost: n^2 d flops (each pair once) and about 2 n count log(n/count) exact distances, once for all
+// who ask an engine with a cache; the result may be shared and must not be written to. The same
+// result for any number of workers.
 func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, count int) (*Neighbors, error) {
 	n := x.Len()
 	if count < 1 || count >= n {
@@ -56,10 +56,10 @@ func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.
 // bytes returns the memory of the lists.
 func (n *Neighbors) bytes() int64 { return int64(4*len(n.Index) + 8*len(n.Squared)) }
 
-// NearestBetween returns the count nearest points of y for every point of x, as [Nearest] does
-// for a set with itself; a point of y that equals one of x counts.
-// Errors: count below 1 or above the number of points of y, and those of [kernel.Kernel.Cross]. Cost: |x| |y|
-// d flops, once for all who ask an engine with a cache; the result may be shared and must not be written to.
+// NearestBetween returns the count nearest points of y for every point of x, as [Nearest] does for
+// a set with itself; a point of y that equals one of x counts. Errors: count below 1 or above the
+// number of points of y, and those of [kernel.Kernel.Cross]. Cost: |x| |y| d flops, once for all
+// who ask an engine with a cache; the result may be shared and must not be written to.
 func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, y points.Points, count int) (*Neighbors, error) {
 	if count < 1 || count > y.Len() {
 		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.Len())}

@@ -65,7 +65,7 @@ func brute(x points.Points, i, count int) []int32 {
 	return order[:count]
 }
 
-// The neighbours are those of a full sort of all distances, ties included, for any number of
+// The neighbors are those of a full sort of all distances, ties included, for any number of
 // workers.
 func TestNearest(t *testing.T) {
 	linear := enginetest.Kernel(t, "linear")
@@ -96,7 +96,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// The pairs within a radius are those of all distances, both ways and in order, for any number of workers.
+// The pairs within a radius are those of all distances, both ways and in order, for any number of
+// workers.
 func TestWithin(t *testing.T) {
 	linear := enginetest.Kernel(t, "linear")
 	for name, x := range sets(rand.New(rand.NewPCG(1, 2))) {
@@ -132,7 +133,7 @@ func TestWithin(t *testing.T) {
 }
 
 // Between a set and itself the nearest point is the point or an equal one with a lower index,
-// and the rest are the neighbours.
+// and the rest are the neighbors.
 func TestNearestBetween(t *testing.T) {
 	linear, eng := enginetest.Kernel(t, "linear"), enginetest.New(t, 2)
 	for name, x := range sets(rand.New(rand.NewPCG(3, 4))) {
@@ -195,7 +196,7 @@ func TestNearestBetweenIsKept(t *testing.T) {
 	}
 }
 
-// In the feature space of a Gaussian kernel the neighbours are the Euclidean ones, as the kernel
+// In the feature space of a Gaussian kernel the neighbors are the Euclidean ones, as the kernel
 // falls with the distance; and a Gram matrix gives those of the points it is of.
 func TestNearestInFeatureSpace(t *testing.T) {
 	eng, rng := enginetest.New(t, 2), rand.New(rand.NewPCG(5, 6))

@@ -13,12 +13,14 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Within returns the squared distances of all pairs of points that are at most radius from each other, in
-// the feature space of k: an n x n matrix, symmetric to the bit, without the points themselves. Distances
-// are as exact as those of [Nearest]. Pairs at distance 0 are there, with a 0.
+// Within returns the squared distances of all pairs of points that are at most radius from each
+// other, in the feature space of k: an n x n matrix, symmetric to the bit, without the points
+// themselves. Distances are as exact as those of [Nearest]. Pairs at distance 0 are there, with a
+// 0.
 //
-// Errors: a radius that is not positive and finite, a *fault.ParamError; those of [kernel.Kernel.Gram], where
-// memory is needed for the pairs found. Cost: n^2 d flops. The same result for any number of workers.
+// Errors: a radius that is not positive and finite, a *fault.ParamError; those of
+// [kernel.Kernel.Gram], where memory is needed for the pairs found. Cost: n^2 d flops. The same
+// result for any number of workers.
 func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, radius float64) (*sparse.Matrix, error) {
 	if !(radius > 0) || math.IsInf(radius, 0) {
 		return nil, &fault.ParamError{Param: "radius of the graph", Value: radius, Want: "a finite number > 0"}

@@ -16,7 +16,7 @@ import (
 
 // base is the base inner product between two fixed sets of points, x (rows) and y (columns).
 type base interface {
-	// norms returns <x_i,x_i> and <y_j,y_j>, in the base's own (perhaps centred) frame. The
+	// norms returns <x_i,x_i> and <y_j,y_j>, in the base's own (perhaps centered) frame. The
 	// slices belong to the caller.
 	norms() (x, y []float64)
 	// load prepares rows [lo, hi) of x for calls of fill, and unload ends it.
@@ -45,9 +45,9 @@ type rows struct {
 	memory blas.Matrix
 }
 
-// centred reports whether the points should be centred: when the first map depends on
+// centered reports whether the points should be centered: when the first map depends on
 // differences only.
-func (k Kernel) centred() bool { return len(k.stages) > 0 && k.stages[0].kind.shiftInvariant() }
+func (k Kernel) centered() bool { return len(k.stages) > 0 && k.stages[0].kind.shiftInvariant() }
 
 // gramBase returns the base of x, prepared, with itself.
 func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Points) (base, error) {
@@ -62,7 +62,7 @@ func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.P
 	return k.baseAround(ctx, eng, x, y, y)
 }
 
-// baseAround returns the base of x with y. Points that are to be centred are so around the
+// baseAround returns the base of x with y. Points that are to be centered are so around the
 // mean of the set of that name, which is x or y.
 func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean points.Points) (base, error) {
 	xg, xIsGram := x.(*points.Gram)
@@ -83,14 +83,14 @@ func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean p
 	_, xIsDense := x.(*points.Dense)
 	_, yIsDense := y.(*points.Dense)
 	if xIsDense && yIsDense {
-		var centre []float64
-		if k.centred() && mean.Len() > 0 {
+		var center []float64
+		if k.centered() && mean.Len() > 0 {
 			var err error
-			if centre, err = columnMeans(ctx, eng, mean.(*points.Dense)); err != nil {
+			if center, err = columnMeans(ctx, eng, mean.(*points.Dense)); err != nil {
 				return nil, err
 			}
 		}
-		return newDense(ctx, eng, x, y, centre)
+		return newDense(ctx, eng, x, y, center)
 	}
 	if !xIsDense && !yIsDense && dense(eng, y.(*points.CSR)) {
 		return newDense(ctx, eng, x, y, nil)
@@ -174,7 +174,7 @@ func explain(err error, sets ...points.Points) error {
 	return &fault.DataError{Row: e.row, Err: fmt.Errorf("kernel value %v is not representable: want smaller values (standardize the data)", e.value)}
 }
 
-// rawNorms returns <x_i, x_i> as the base has it, uncentred.
+// rawNorms returns <x_i, x_i> as the base has it, uncentered.
 func rawNorms(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	norms, t := make([]float64, x.Len()), eng.Backend().Kernels()
 	err := eng.For(ctx, len(norms), normBlock, func(lo, hi int) error {

@@ -107,7 +107,8 @@ func BenchmarkSparseGram(b *testing.B) {
 	}
 }
 
-// BenchmarkSparseLandmarks evaluates a Gaussian kernel of 100,000 sparse points, 50 of 10,000 features each, against 500 of them, sparse and dense.
+// BenchmarkSparseLandmarks evaluates a Gaussian kernel of 100,000 sparse points, 50 of 10,000
+// features each, against 500 of them, sparse and dense.
 func BenchmarkSparseLandmarks(b *testing.B) {
 	const n, d, each, m = 100_000, 10_000, 50, 500
 	rng := rand.New(rand.NewPCG(1, 1))

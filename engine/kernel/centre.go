@@ -2,10 +2,10 @@ package kernel
 
 import "github.com/mustlink/mustlink/blas"
 
-// Centre subtracts the means of rows and of columns from k, symmetric, both triangles, and adds
+// Center subtracts the means of rows and of columns from k, symmetric, both triangles, and adds
 // that of all: H K H with H = I - 11'/n, the kernel of the points less their mean in feature
 // space. It returns the means of the rows before. 4n^2 flops.
-func Centre(k blas.Matrix) (means []float64) {
+func Center(k blas.Matrix) (means []float64) {
 	means = make([]float64, k.Rows)
 	for i := range means {
 		means[i] = Mean(k.Row(i))

@@ -10,27 +10,27 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// denseBase is the inner product of vectors through the register tile, centred or not: of dense
+// denseBase is the inner product of vectors through the register tile, centered or not: of dense
 // points, or of sparse ones that are not sparse enough for better. y is packed once for all
 // tiles, rows of x as they are needed.
 type denseBase struct {
 	eng    *engine.Engine
 	t      *asm.Table
 	x, y   points.Points
-	centre []float64 // or nil
+	center []float64 // or nil
 	right  tile.Packed
 	memory blas.Matrix // of right
 	xx, yy []float64
 }
 
-// newDense packs y, and measures both sets. centre, if any, is subtracted from all points.
-func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, centre []float64) (*denseBase, error) {
+// newDense packs y, and measures both sets. center, if any, is subtracted from all points.
+func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, center []float64) (*denseBase, error) {
 	t := eng.Backend().Kernels()
 	size := tile.RightSize(t, y.Len(), y.Dim())
 	if err := eng.Check("packed copy of the points", engine.MatrixBytes(1, size), "use fewer points or raise the memory limit"); err != nil {
 		return nil, err
 	}
-	b := &denseBase{eng: eng, t: t, x: x, y: y, centre: centre, memory: eng.GetMatrix(1, size), yy: make([]float64, y.Len())}
+	b := &denseBase{eng: eng, t: t, x: x, y: y, center: center, memory: eng.GetMatrix(1, size), yy: make([]float64, y.Len())}
 	b.right = tile.NewRight(t, y.Len(), y.Dim(), b.memory.Data)
 	err := b.eachBlock(ctx, y, packRows/b.right.Unit()*b.right.Unit(), func(lo int, rows blas.Matrix) {
 		b.right.Pack(rows, lo)
@@ -50,7 +50,7 @@ func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, centr
 // packRows is about the number of rows that a worker packs at a time.
 const packRows = 192
 
-// eachBlock calls f with blocks of so many rows of p, centred, in parallel.
+// eachBlock calls f with blocks of so many rows of p, centered, in parallel.
 func (b *denseBase) eachBlock(ctx context.Context, p points.Points, rows int, f func(lo int, rows blas.Matrix)) error {
 	return b.eng.For(ctx, p.Len(), rows, func(lo, hi int) error {
 		m, scratch := b.vectorsOf(p, lo, hi)
@@ -60,18 +60,18 @@ func (b *denseBase) eachBlock(ctx context.Context, p points.Points, rows int, f 
 	})
 }
 
-// vectorsOf returns rows [lo, hi) of p, centred, and the scratch matrix that they are in if
+// vectorsOf returns rows [lo, hi) of p, centered, and the scratch matrix that they are in if
 // they are not where they were.
 func (b *denseBase) vectorsOf(p points.Points, lo, hi int) (rows, scratch blas.Matrix) {
 	d := p.Dim()
 	dense, isDense := p.(*points.Dense)
-	if isDense && b.centre == nil {
+	if isDense && b.center == nil {
 		return blas.Matrix{Rows: hi - lo, Cols: d, Stride: max(1, d), Data: dense.Data[lo*d : hi*d]}, blas.Matrix{}
 	}
 	rows = b.eng.GetMatrix(hi-lo, d)
 	for r := range rows.Rows {
 		if row := rows.Row(r); isDense {
-			subtract(row, dense.Row(lo+r), b.centre)
+			subtract(row, dense.Row(lo+r), b.center)
 		} else {
 			scatter(row, p.(*points.CSR), lo+r)
 		}
@@ -88,11 +88,11 @@ func scatter(row []float64, p *points.CSR, i int) {
 	}
 }
 
-// measure writes the squared lengths of rows, which are those of p from lo on, centred: what
+// measure writes the squared lengths of rows, which are those of p from lo on, centered: what
 // rawNorms returns where they are not.
 func (b *denseBase) measure(dst []float64, p points.Points, lo int, rows blas.Matrix) {
 	for r := range rows.Rows {
-		if b.centre == nil {
+		if b.center == nil {
 			dst[r] = rawNorm(b.t, p, lo+r)
 		} else {
 			dst[r] = b.t.Dot(rows.Row(r), rows.Row(r))
@@ -135,7 +135,7 @@ func subtract(dst, x, y []float64) {
 	}
 }
 
-// columnMeans returns the mean of each feature. Any point near the data would do as a centre;
+// columnMeans returns the mean of each feature. Any point near the data would do as a center;
 // the mean only has to be the same for every worker count.
 func columnMeans(ctx context.Context, eng *engine.Engine, p *points.Dense) ([]float64, error) {
 	const block = 4096

@@ -25,7 +25,7 @@
 //
 // Squared distances come from the expansion |x|^2 + |y|^2 - 2<x,y>, which a fast matrix
 // product evaluates and which cancels when the points are far from the origin or close to
-// each other. Dense data are therefore centred first, and pairs whose squared distance is
+// each other. Dense data are therefore centered first, and pairs whose squared distance is
 // below 1/1000 of |x|^2 + |y|^2 are computed again from the differences of the raw values.
 // The result has a relative error near 1e-13 sqrt(d) in |x-y|^2, equal rows have distance
 // exactly 0, and their rbf value is exactly 1.

@@ -143,7 +143,7 @@ func newMargins(x, y *points.Dense, text string) margins {
 			p := exact(i, j)
 			e := measured{pair: p}
 			// What a sum of d products loses, and, of distances, what is left of it: those that
-			// cancelled are computed from differences, and centres are not larger than the points.
+			// canceled are computed from differences, and centers are not larger than the points.
 			terms := float64(8 * (x.D + 8))
 			e.exy = terms * eps * math.Sqrt(p.xx) * math.Sqrt(p.yy)
 			e.exx, e.eyy = terms*eps*p.xx, terms*eps*p.yy

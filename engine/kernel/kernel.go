@@ -47,7 +47,7 @@ func (k Kernel) String() string { return k.spec.String() }
 // exact diagonal of [Kernel.Diagonal].
 //
 // Errors: points that are not finite or whose squared length overflows, or that the kernel
-// does not take; 8n^2 or (for the centred copy of dense points) 8nd bytes above the memory
+// does not take; 8n^2 or (for the centered copy of dense points) 8nd bytes above the memory
 // limit; ctx.Err().
 // Cost: n^2 d flops for dense points and one map per pair; each entry is written once.
 func (k Kernel) Gram(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
@@ -150,7 +150,7 @@ func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix
 
 // turnedEvaluation prepares the evaluation of y with x if that serves better than the reverse,
 // or returns nil: of dense points the smaller set is the one to be packed whole. What the
-// points are centred around, and so every bit, is the same.
+// points are centered around, and so every bit, is the same.
 func (k Kernel) turnedEvaluation(ctx context.Context, eng *engine.Engine, x, y points.Points) (*evaluation, error) {
 	_, xIsDense := x.(*points.Dense)
 	_, yIsDense := y.(*points.Dense)
@@ -168,9 +168,8 @@ func (k Kernel) turnedEvaluation(ctx context.Context, eng *engine.Engine, x, y p
 	return k.evaluate(eng, b, x, y)
 }
 
-// Diagonal returns k(x_i, x_i) for every point. O(nd).
-// Errors: points that are not finite, whose squared length overflows, or that the kernel does not take;
-// ctx.Err().
+// Diagonal returns k(x_i, x_i) for every point. O(nd). Errors: points that are not finite, whose
+// squared length overflows, or that the kernel does not take; ctx.Err().
 func (k Kernel) Diagonal(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	x, _, err := k.prepare(x, nil)
 	if err != nil {

@@ -143,7 +143,7 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// Centring does not help when the points form far clusters, near pairs do not suffer for it,
+// Centering does not help when the points form far clusters, near pairs do not suffer for it,
 // and equal rows have a kernel of exactly 1 wherever they stand; dense and sparse.
 func TestFarClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))

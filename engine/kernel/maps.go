@@ -95,7 +95,7 @@ func (s stage) terms(t *asm.Table, norms []float64) []float64 {
 }
 
 // row writes f(dot[j], x, y[j]), given the terms of x and of all y_j, and reports whether some
-// squared distance has cancelled below refineBelow. dst may be dot.
+// squared distance has canceled below refineBelow. dst may be dot.
 func (s stage) row(t *asm.Table, dst, dot []float64, xx float64, yy []float64) (near bool) {
 	switch s.kind {
 	case rbf, exponential, distance:

@@ -82,7 +82,7 @@ func (k Kernel) pair(t *asm.Table, x points.Points, i, j int) float64 {
 	xx, yy := rawNorm(t, x, i), rawNorm(t, x, j)
 	stages := k.stages
 	var v float64
-	if _, isGram := x.(*points.Gram); k.centred() && !isGram {
+	if _, isGram := x.(*points.Gram); k.centered() && !isGram {
 		v = stages[0].ofDistance(distanceOf(t, x, x, i, j))
 		xx, yy = stages[0].self(xx), stages[0].self(yy)
 		stages = stages[1:]

@@ -9,9 +9,10 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// MultiplySingle writes K(x, y) v into dst, |x| x p, for v of |y| x p: [Kernel.MultiplyTo] in single precision, of which [Kernel.GramSingle]
-// tells kernels and accuracy; sums over |y| terms are in single precision, too. Nothing of the size of the kernel matrix is kept. Errors are
-// those of [Kernel.CrossSingle]. It panics if shapes do not fit.
+// MultiplySingle writes K(x, y) v into dst, |x| x p, for v of |y| x p: [Kernel.MultiplyTo] in
+// single precision, of which [Kernel.GramSingle] tells kernels and accuracy; sums over |y| terms
+// are in single precision, too. Nothing of the size of the kernel matrix is kept. Errors are those
+// of [Kernel.CrossSingle]. It panics if shapes do not fit.
 //
 // Cost: 2 |x| |y| (d + p) flops.
 func (k Kernel) MultiplySingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x, y *points.Single, v blas.Matrix32) error {
@@ -84,7 +85,8 @@ func newProduct(t *asm.Single, rows, depth, cols int, several bool) *product {
 	return p
 }
 
-// add adds the product of the first cols columns of a strip's tile and as many rows of the panels, which are so many elements apart.
+// add adds the product of the first cols columns of a strip's tile and as many rows of the panels,
+// which are so many elements apart.
 func (p *product) add(s *singleStrip, cols int, right []float32, apart int) {
 	t := p.t
 	for i := 0; i < s.hi-s.lo; i += t.MR {

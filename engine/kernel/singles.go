@@ -13,16 +13,21 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// GramSingle writes the kernel matrix of points in single precision into dst, n x n, computed in single precision: for the kernels linear,
-// rbf and exp, in half the memory and about half the time of [Kernel.GramTo].
+// GramSingle writes the kernel matrix of points in single precision into dst, n x n, computed in
+// single precision: for the kernels linear, rbf and exp, in half the memory and about half the time
+// of [Kernel.GramTo].
 //
-// Squared distances come from inner products of centred points, and those that have cancelled below 1/64 of |x|^2 + |y|^2 from differences
-// in double precision. A squared distance has a relative error of about 64 (d^1/2 + 4) 2^-24, 4e-5 for d = 100, and of 2^-24 where it is small; equal rows
-// have distance 0. An element of a linear kernel has an error of about d^1/2 2^-24 |x| |y|. dst is symmetric to the bit, and has the same
-// bits for any number of workers; other processors than AVX-512's and AVX2's may differ in the last digits.
+// Squared distances come from inner products of centered points, and those that have canceled below
+// 1/64 of |x|^2 + |y|^2 from differences in double precision. A squared distance has a relative
+// error of about 64 (d^1/2 + 4) 2^-24, 4e-5 for d = 100, and of 2^-24 where it is small; equal rows
+// have distance 0. An element of a linear kernel has an error of about d^1/2 2^-24 |x| |y|. dst is
+// symmetric to the bit, and has the same bits for any number of workers; other processors than
+// AVX-512's and AVX2's may differ in the last digits.
 //
-// Errors: another kernel (*fault.ParamError); a NaN or Inf, and points whose squared lengths are beyond single precision, more than 4e37 or
-// (but for the linear kernel) less than 1e-30 (*fault.DataError); the memory limit, for packed points; ctx.Err(). It panics if dst is not n x n.
+// Errors: another kernel (*fault.ParamError); a NaN or Inf, and points whose squared lengths are
+// beyond single precision, more than 4e37 or (but for the linear kernel) less than 1e-30
+// (*fault.DataError); the memory limit, for packed points; ctx.Err(). It panics if dst is not n x
+// n.
 func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x *points.Single) error {
 	checkShape32(dst, x.N, x.N)
 	ev, err := k.single(ctx, eng, x, x)
@@ -36,8 +41,8 @@ func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Mat
 	}, w.end)
 }
 
-// CrossSingle writes the kernel matrix between x and y, |x| x |y|, as [Kernel.GramSingle] does. Points of different dimension are a
-// *fault.ShapeError.
+// CrossSingle writes the kernel matrix between x and y, |x| x |y|, as [Kernel.GramSingle] does.
+// Points of different dimension are a *fault.ShapeError.
 func (k Kernel) CrossSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x, y *points.Single) error {
 	checkShape32(dst, x.N, y.N)
 	ev, err := k.single(ctx, eng, x, y)
@@ -48,8 +53,8 @@ func (k Kernel) CrossSingle(ctx context.Context, eng *engine.Engine, dst blas.Ma
 	return ev.walk(ctx, eng, false, w.place, w.end)
 }
 
-// walk evaluates all tiles, strip by strip, or, where x is y, those of the lower triangle, the longest strips first: use is called
-// with each, and end behind a strip.
+// walk evaluates all tiles, strip by strip, or, where x is y, those of the lower triangle, the
+// longest strips first: use is called with each, and end behind a strip.
 func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool, use func(s *singleStrip, j0, cols int), end func()) error {
 	blocks := (ev.x.N + singleRows - 1) / singleRows
 	return eng.For(ctx, blocks, 1, func(b, _ int) error {
@@ -84,13 +89,15 @@ func checkShape32(dst blas.Matrix32, rows, cols int) {
 	}
 }
 
-// The tiles: rows are whole lines of a transposed tile, cols whole register tiles of every level; 144 KiB.
+// The tiles: rows are whole lines of a transposed tile, cols whole register tiles of every level;
+// 144 KiB.
 const (
 	singleRows = 96
 	singleCols = 384
 )
 
-// refineSingle is the fraction of |x|^2 + |y|^2 below which a squared distance is computed from differences.
+// refineSingle is the fraction of |x|^2 + |y|^2 below which a squared distance is computed from
+// differences.
 const refineSingle = 1.0 / 64
 
 // singles is an evaluation in single precision.
@@ -98,7 +105,7 @@ type singles struct {
 	t      *asm.Table
 	stage  stage // linear, rbf or exponential
 	x, y   *points.Single
-	centre []float32 // subtracted from all points: about their mean, or zeros
+	center []float32 // subtracted from all points: about their mean, or zeros
 	right  []float32 // y in panels
 	yy     []float32 // squared lengths, padded to whole panels
 	spare  sync.Pool // of strips, all of one width
@@ -124,9 +131,9 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 	if err := eng.Check("packed copy of the points", engine.MatrixBytes(wide, y.D)/2, "use fewer points or raise the memory limit"); err != nil {
 		return nil, err
 	}
-	ev.centre = make([]float32, y.D)
+	ev.center = make([]float32, y.D)
 	if ev.stage.kind != linear && y.N > 0 {
-		centreOf(ev.centre, y)
+		centerOf(ev.center, y)
 	}
 	ev.right, ev.yy = make([]float32, wide*y.D), make([]float32, wide)
 	nr := ev.t.Single.NR
@@ -137,8 +144,8 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 	return ev, err
 }
 
-// centreOf writes the mean of the points, summed in their order.
-func centreOf(centre []float32, p *points.Single) {
+// centerOf writes the mean of the points, summed in their order.
+func centerOf(center []float32, p *points.Single) {
 	mean := make([]float64, p.D)
 	for i := range p.N {
 		for l, v := range p.Row(i) {
@@ -146,11 +153,11 @@ func centreOf(centre []float32, p *points.Single) {
 		}
 	}
 	for l, v := range mean {
-		centre[l] = float32(v / float64(p.N))
+		center[l] = float32(v / float64(p.N))
 	}
 }
 
-// pack lays points [lo, hi) out as one panel, centred, and writes their squared lengths.
+// pack lays points [lo, hi) out as one panel, centered, and writes their squared lengths.
 func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []float32) error {
 	var rows [largestPanel][]float32
 	var sums [largestPanel]float32
@@ -158,16 +165,16 @@ func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []floa
 	for r := range count {
 		rows[r] = p.Row(lo + r)
 	}
-	for l, centre := range ev.centre {
+	for l, center := range ev.center {
 		column := panel[l*width:][:count]
 		for r := range column {
-			v := rows[r][l] - centre
+			v := rows[r][l] - center
 			column[r] = v
 			sums[r] += v * v
 		}
 	}
 	for r, sum := range sums[:count] {
-		if !(sum <= mostSingle) || sum < leastSingle && ev.stage.kind != linear && !ev.isCentre(rows[r]) {
+		if !(sum <= mostSingle) || sum < leastSingle && ev.stage.kind != linear && !ev.isCenter(rows[r]) {
 			return &fault.DataError{Row: lo + r, Err: fmt.Errorf("squared length %g is beyond single precision: want 0 or %g to %.2g (standardize the data)", sum, leastSingle, mostSingle)}
 		}
 		norms[r] = sum
@@ -175,10 +182,11 @@ func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []floa
 	return nil
 }
 
-// isCentre says whether a point is the centre, whose squared length is 0 and not a number too small.
-func (ev *singles) isCentre(x []float32) bool {
+// isCenter says whether a point is the center, whose squared length is 0 and not a number too
+// small.
+func (ev *singles) isCenter(x []float32) bool {
 	for l, v := range x {
-		if v != ev.centre[l] {
+		if v != ev.center[l] {
 			return false
 		}
 	}
@@ -204,7 +212,8 @@ type singleStrip struct {
 	wide   int
 }
 
-// strip returns the evaluation of rows [lo, hi), in tiles of up to wide columns, a number of whole panels.
+// strip returns the evaluation of rows [lo, hi), in tiles of up to wide columns, a number of whole
+// panels.
 func (ev *singles) strip(lo, hi, wide int) (*singleStrip, error) {
 	mr, d := ev.t.Single.MR, ev.x.D
 	tall := padded(hi-lo, mr)
@@ -266,7 +275,7 @@ func (s *singleStrip) tile(j0, cols int) {
 	}
 }
 
-// refine computes the squared distances of a row that have cancelled from differences.
+// refine computes the squared distances of a row that have canceled from differences.
 func (s *singleStrip) refine(row []float32, i, j0 int) {
 	xx := s.xx[i-s.lo]
 	for j := range min(len(row), s.y.N-j0) {

@@ -21,7 +21,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// singlesOf returns normal points in single precision, far from the origin, of which every fifth is nearly another one and every seventh is one.
+// singlesOf returns normal points in single precision, far from the origin, of which every fifth is
+// nearly another one and every seventh is one.
 func singlesOf(rng *rand.Rand, n, d int, shift float64) *points.Single {
 	p := &points.Single{N: n, D: d, Data: make([]float32, n*d)}
 	for i := range n {
@@ -38,7 +39,8 @@ func singlesOf(rng *rand.Rand, n, d int, shift float64) *points.Single {
 	return p
 }
 
-// squared returns the squared distances of the points as they are, in double precision, summed up from differences.
+// squared returns the squared distances of the points as they are, in double precision, summed up
+// from differences.
 func squared(x, y *points.Single) blas.Matrix {
 	out := blas.NewMatrix(x.N, y.N)
 	for i := range x.N {
@@ -54,8 +56,9 @@ func squared(x, y *points.Single) blas.Matrix {
 	return out
 }
 
-// The documented bounds hold against a reference in double precision, for all kernels, sizes and levels: of squared distances, seen through the
-// kernels by what an error there does to their values, and of inner products.
+// The documented bounds hold against a reference in double precision, for all kernels, sizes and
+// levels: of squared distances, seen through the kernels by what an error there does to their
+// values, and of inner products.
 func TestSingles(t *testing.T) {
 	for _, level := range asm.Supported() {
 		t.Run(level.String(), func(t *testing.T) {
@@ -122,7 +125,8 @@ func TestSingles(t *testing.T) {
 	}
 }
 
-// A matrix that is large enough to be written past the caches is the one that is not, and workers change no bit.
+// A matrix that is large enough to be written past the caches is the one that is not, and workers
+// change no bit.
 func TestSinglesAnyWorkers(t *testing.T) {
 	x := singlesOf(rand.New(rand.NewPCG(1, 1)), 1200, 20, 0)
 	k := enginetest.Kernel(t, "rbf:sigma=3")
@@ -187,7 +191,8 @@ func TestSinglesErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkGramSingle sets single precision beside double precision, both into memory that is used again.
+// BenchmarkGramSingle sets single precision beside double precision, both into memory that is used
+// again.
 func BenchmarkGramSingle(b *testing.B) {
 	eng := enginetest.New(b, 0)
 	for _, s := range []struct{ n, d int }{{2000, 16}, {4000, 64}, {8000, 100}} {
@@ -205,7 +210,8 @@ func BenchmarkGramSingle(b *testing.B) {
 	}
 }
 
-// The product is that of the kernel matrix, to the error of sums in single precision, for tiles of every shape.
+// The product is that of the kernel matrix, to the error of sums in single precision, for tiles of
+// every shape.
 func TestMultiplySingle(t *testing.T) {
 	for _, level := range asm.Supported() {
 		backend, err := backends.Open(backends.Options{SIMD: level.String()})

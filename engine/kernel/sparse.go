@@ -11,7 +11,7 @@ import (
 )
 
 // sparseBase is the inner product of sparse points with sparse or dense ones, either way
-// round, uncentred.
+// round, uncentered.
 type sparseBase struct {
 	t      *asm.Table
 	x, y   points.Points

@@ -46,7 +46,7 @@ func counts(s string, k int) map[string]float64 {
 	return c
 }
 
-// cosineOfCounts is the normalised spectrum kernel by its definition.
+// cosineOfCounts is the normalized spectrum kernel by its definition.
 func cosineOfCounts(a, b string, k int) float64 {
 	product := func(x, y map[string]float64) (s float64) {
 		for w, n := range x {

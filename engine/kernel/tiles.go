@@ -34,9 +34,9 @@ type Block struct {
 	Error float64
 }
 
-// distanceError is the bound for points of d features whose centred squared lengths are xx and
+// distanceError is the bound for points of d features whose centered squared lengths are xx and
 // yy: 4 d eps (xx + yy) for products, norms and the sum of the squared differences, and what
-// centring costs.
+// centering costs.
 func distanceError(d int, xx, yy []float64) float64 {
 	if d == 0 || len(xx) == 0 || len(yy) == 0 {
 		return 0
@@ -240,7 +240,7 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 }
 
 // repair computes elements of a row of a shift-invariant map again, with distances from
-// differences, where the expansion has cancelled.
+// differences, where the expansion has canceled.
 func (ev *evaluation) repair(st *stage, row, dot []float64, i, j0 int) {
 	const few = 32
 	xx, yy := ev.x[0][i], ev.y[0][j0:j0+len(row)]

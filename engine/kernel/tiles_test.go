@@ -79,9 +79,9 @@ func (c counting) exact(i, j int) float64 {
 	return c.base.exact(i, j)
 }
 
-// Far from the origin, centring keeps the expansion good for all but the nearest pairs: without
+// Far from the origin, centering keeps the expansion good for all but the nearest pairs: without
 // it the result would be right too, but every distance computed twice.
-func TestCentringSavesWork(t *testing.T) {
+func TestCenteringSavesWork(t *testing.T) {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {
 		t.Fatal(err)

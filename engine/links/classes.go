@@ -6,10 +6,10 @@ import (
 	"sort"
 )
 
-// classes groups the labelled rows by label, and numbers their pairs so that a pair can be
+// classes groups the labeled rows by label, and numbers their pairs so that a pair can be
 // drawn by drawing its number: n^2 pairs are never listed.
 type classes struct {
-	rows  []int // labelled rows, class by class, ascending inside a class
+	rows  []int // labeled rows, class by class, ascending inside a class
 	start []int // class k is rows[start[k]:start[k+1]]; classes in order of first row
 	// sameUpTo[k] and differentUpTo[k] count the pairs whose first class is below k.
 	sameUpTo, differentUpTo []uint64

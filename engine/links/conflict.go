@@ -111,7 +111,7 @@ func (s *Set) paths(bad []Link) []Conflict {
 	return out
 }
 
-// adjacency is the must-link graph in compressed rows: row i has the neighbours
+// adjacency is the must-link graph in compressed rows: row i has the neighbors
 // row[start[i]:start[i+1]], ascending, through the must-links link[...].
 type adjacency struct {
 	start, row, link []int
@@ -132,7 +132,7 @@ func (s *Set) adjacency() adjacency {
 			g.row[next[from]], g.link[next[from]] = to, k
 			next[from]++
 		}
-		// The links are sorted by (I, J): writing the lower neighbours of every row first
+		// The links are sorted by (I, J): writing the lower neighbors of every row first
 		// and the higher ones second leaves every list ascending.
 		for k, l := range s.must {
 			put(l.J, l.I, k)

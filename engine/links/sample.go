@@ -20,7 +20,7 @@ const (
 
 // SampleByCount draws must distinct unordered pairs of rows with the same label and cannot
 // distinct pairs with different labels, each set uniformly and without replacement.
-// Rows whose label is "" are unlabelled and never drawn. The same labels and seed give the
+// Rows whose label is "" are unlabeled and never drawn. The same labels and seed give the
 // same links.
 //
 // Asking for more pairs than exist, or for fewer than none, is a *fault.ParamError ("must"
@@ -69,7 +69,7 @@ func draw(k int, total uint64, pair func(uint64) (int, int), sign Sign, seed, st
 
 // SampleByComponents draws must-links uniformly and without replacement from all pairs of
 // rows with the same label until they leave round(fraction * n) connected components, n
-// being the number of labelled rows. Pairs that join nothing new stay in the sample.
+// being the number of labeled rows. Pairs that join nothing new stay in the sample.
 //
 // This is the rule of Xing, Ng, Jordan & Russell (NIPS 2002, section 3), which the papers
 // after it follow: "little" side information leaves about 90 % of n components (fraction
@@ -98,12 +98,12 @@ func sampleByComponents(labels []string, fraction float64, seed uint64, limit in
 	}
 	order := newShuffle(c.samePairs(), seed, streamComponents)
 	f := newForest(len(labels))
-	unlabelled := len(labels) - rows
+	unlabeled := len(labels) - rows
 	var out []Link
-	for f.trees-unlabelled > target {
+	for f.trees-unlabeled > target {
 		if len(out) == limit {
 			return nil, &fault.ParamError{Param: "fraction", Value: fraction,
-				Want: fmt.Sprintf("a larger one: %d random same-class pairs leave %d components, not %d", limit, f.trees-unlabelled, target)}
+				Want: fmt.Sprintf("a larger one: %d random same-class pairs leave %d components, not %d", limit, f.trees-unlabeled, target)}
 		}
 		i, j := c.same(order.next())
 		f.join(i, j)
@@ -169,8 +169,8 @@ func pickClass(rng *rand.Rand, left [][]int, size int) int {
 }
 
 // FromLabels returns the links that say what the labels say: the rows of each label are a chunklet,
-// and one cannot-link joins every two of them. Rows whose label is "" are in none. The closure of the
-// set holds all pairs. O(n + classes^2).
+// and one cannot-link joins every two of them. Rows whose label is "" are in none. The closure of
+// the set holds all pairs. O(n + classes^2).
 func FromLabels(labels []string) (*Set, error) {
 	c := newClasses(labels)
 	var chunklets [][]int

@@ -17,7 +17,7 @@ func drawLabels(t *rapid.T) []string {
 	return rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "a"}), 1, 14).Draw(t, "labels")
 }
 
-// pairCounts counts same-class and different-class pairs of labelled rows one by one.
+// pairCounts counts same-class and different-class pairs of labeled rows one by one.
 func pairCounts(labels []string) (same, different, rows, classes int) {
 	seen := make(map[string]bool)
 	for i, a := range labels {
@@ -321,7 +321,7 @@ func BenchmarkNew(b *testing.B) {
 	})
 }
 
-// The closure of what labels say is every pair of labelled rows, with the sign of its labels.
+// The closure of what labels say is every pair of labeled rows, with the sign of its labels.
 func TestFromLabels(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "d"}), 1, 14).Draw(t, "labels")

@@ -8,8 +8,9 @@ type Triplet struct {
 	Line    int // 1-based line of the file it came from, 0 if none
 }
 
-// CheckTriplets returns nil if all triplets are of three different rows below n, and otherwise a *fault.DataError for the
-// first that is not, with its Line (File is left to the reader of the file).
+// CheckTriplets returns nil if all triplets are of three different rows below n, and otherwise a
+// *fault.DataError for the first that is not, with its Line (File is left to the reader of the
+// file).
 func CheckTriplets(n int, list []Triplet) error {
 	for at, t := range list {
 		if column, err := t.check(n); err != nil {
@@ -35,8 +36,9 @@ func (t Triplet) check(n int) (column string, err error) {
 	return "", nil
 }
 
-// Quadruplet is a relative comparison: rows I and J are nearer to each other than rows K and L. Rows are 0-based; I differs
-// from J and K from L. The triplet (i, j, k) is the quadruplet (i, j, i, k).
+// Quadruplet is a relative comparison: rows I and J are nearer to each other than rows K and L.
+// Rows are 0-based; I differs from J and K from L. The triplet (i, j, k) is the quadruplet (i, j,
+// i, k).
 type Quadruplet struct {
 	I, J, K, L int
 	Line       int // 1-based line of the file it came from, 0 if none
@@ -47,8 +49,9 @@ func (t Triplet) Quadruplet() Quadruplet {
 	return Quadruplet{I: t.I, J: t.J, K: t.I, L: t.K, Line: t.Line}
 }
 
-// CheckQuadruplets returns nil if every quadruplet compares two different pairs of rows below n. Otherwise the error is a
-// *fault.DataError for the first that does not, with its Line (the reader of the file adds File).
+// CheckQuadruplets returns nil if every quadruplet compares two different pairs of rows below n.
+// Otherwise the error is a *fault.DataError for the first that does not, with its Line (the reader
+// of the file adds File).
 func CheckQuadruplets(n int, list []Quadruplet) error {
 	for at, q := range list {
 		if column, err := q.check(n); err != nil {

@@ -146,9 +146,10 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Float64s returns the values of the F64 tensor name, shared with f, or a widened copy of those of an F32 one in a file of
-// single precision. Its shape must be the given one, in which -1 stands for any size; without a shape it must be a vector.
-// A tensor that is missing, of another type or of another shape is a *fault.DataError.
+// Float64s returns the values of the F64 tensor name, shared with f, or a widened copy of those of
+// an F32 one in a file of single precision. Its shape must be the given one, in which -1 stands for
+// any size; without a shape it must be a vector. A tensor that is missing, of another type or of
+// another shape is a *fault.DataError.
 func (f *File) Float64s(name string, shape ...int) ([]float64, error) {
 	if f.Header.Precision == Single && f.Tensors[name].F32 != nil {
 		narrow, err := f.Float32s(name, shape...)
@@ -265,8 +266,9 @@ func elements(shape []int) (int, error) {
 // Single as the precision in a header says that real numbers are stored as F32.
 const Single = "single"
 
-// Narrowed returns the file with its F64 tensors rounded to F32, half the bytes, and a header that says so: values have relative
-// errors up to 2^-24. Tensors of other types are shared with f. A value beyond the range of float32 is a *fault.DataError.
+// Narrowed returns the file with its F64 tensors rounded to F32, half the bytes, and a header that
+// says so: values have relative errors up to 2^-24. Tensors of other types are shared with f. A
+// value beyond the range of float32 is a *fault.DataError.
 func (f *File) Narrowed() (*File, error) {
 	out := &File{Header: f.Header, Tensors: make(map[string]Tensor, len(f.Tensors))}
 	out.Header.Precision = Single

@@ -23,10 +23,9 @@ import (
 // opened is a *fault.DataError too.
 func ReadFile(path string) (*File, error) { return ReadFileWithin(path, 0) }
 
-// ReadFileWithin is [ReadFile] with a limit on the size of the file, which is about what its
-// values take in memory: one of more bytes is a *fault.DataError that wraps a *fault.MemoryError, before it is
-// read. 0 is no limit.
-// A file with holes can claim more than the disk has.
+// ReadFileWithin is [ReadFile] with a limit on the size of the file, which is about what its values
+// take in memory: one of more bytes is a *fault.DataError that wraps a *fault.MemoryError, before
+// it is read. 0 is no limit. A file with holes can claim more than the disk has.
 func ReadFileWithin(path string, limit int64) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -146,8 +145,8 @@ func readAt(r io.ReaderAt, buf []byte, at int64) error {
 	return err
 }
 
-// maxMembers is the most members that an object of the header may have: models have some ten tensors, and a file of millions of
-// names must not keep its reader busy.
+// maxMembers is the most members that an object of the header may have: models have some ten
+// tensors, and a file of millions of names must not keep its reader busy.
 const maxMembers = 1 << 14
 
 // object calls f for every member of the JSON object text, and fails on a name that comes

@@ -23,8 +23,8 @@
 //   - help is its meaning in one line, unit the unit of its value ("help in unit").
 //   - file says what a file holds that can be given as @FILE; whoever reads it sets the value.
 //
-// An embedded struct contributes its fields. Tags default and choices of its own replace those of its fields:
-// default:"name=value; name=value".
+// An embedded struct contributes its fields. Tags default and choices of its own replace those of
+// its fields: default:"name=value; name=value".
 //
 // Tags that cannot be read are mistakes of a program, and panic.
 package param

@@ -264,7 +264,8 @@ func TestBadTags(t *testing.T) {
 	}
 }
 
-// Whatever text is given: it is refused with a typed error that names it, or makes parameters that can be used.
+// Whatever text is given: it is refused with a typed error that names it, or makes parameters that
+// can be used.
 func FuzzSet(f *testing.F) {
 	for _, name := range []string{"rank", "dims", "loss", "graph", "heat", "tol", "free", "least", "mode", "name", "a", "b"} {
 		for _, text := range []string{"root", "-1", "0", "1e-3", "hinge", "eps:2", "@x", "NaN", "true", " 7 ", "9999999999"} {

@@ -10,16 +10,18 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Setter is implemented by (pointers to) structs of parameters whose text can mean more than the value of one field, such
-// as a graph with its radius.
+// Setter is implemented by (pointers to) structs of parameters whose text can mean more than the
+// value of one field, such as a graph with its radius.
 type Setter interface {
-	// SetText sets the parameter of that name. It returns false, and changes nothing, for text that means the value of the field.
+	// SetText sets the parameter of that name. It returns false, and changes nothing, for text that
+	// means the value of the field.
 	SetText(name, text string) (bool, error)
 }
 
-// Set reads text into the struct that params points to, in the order of names, so that of several mistakes the same one is
-// always reported. Spaces around a text do not count. One of a group of which exactly one is given takes the place of the
-// default. The error is a *fault.ParamError; method says whose parameters they are.
+// Set reads text into the struct that params points to, in the order of names, so that of several
+// mistakes the same one is always reported. Spaces around a text do not count. One of a group of
+// which exactly one is given takes the place of the default. The error is a *fault.ParamError;
+// method says whose parameters they are.
 func Set(params any, method string, given map[string]string) error {
 	list := all(params)
 	if err := startGroups(list, given); err != nil {

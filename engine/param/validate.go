@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Validate returns a *fault.ParamError for the first value that cannot be used, in the order of the fields. Then groups are
-// looked at of which exactly one number is to be given.
+// Validate returns a *fault.ParamError for the first value that cannot be used, in the order of the
+// fields. Then groups are looked at of which exactly one number is to be given.
 func Validate(params any) error {
 	list := all(params)
 	for _, f := range list {
@@ -41,7 +41,8 @@ func (f field) check() error {
 	return f.refuse(f.value.Interface())
 }
 
-// checkText returns the error of text that is no choice; of a program's, a value of the tag also is one.
+// checkText returns the error of text that is no choice; of a program's, a value of the tag also is
+// one.
 func (f field) checkText(text string, program bool) error {
 	list := choices(f.tag("choices"))
 	if len(list) == 0 || text == "" && f.tag("zero") != "" {

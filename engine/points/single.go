@@ -8,15 +8,15 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Single is N vectors of D features in single precision, row-major. It is not a [Points]: nothing computes in single precision unless it is
-// asked to.
+// Single is N vectors of D features in single precision, row-major. It is not a [Points]: nothing
+// computes in single precision unless it is asked to.
 type Single struct {
 	N, D int
 	Data []float32 // N*D
 }
 
-// NewSingle returns n vectors of d features over data (row-major, length n*d), which is kept, not copied. A wrong length is a *fault.ShapeError,
-// a NaN or Inf a *fault.DataError.
+// NewSingle returns n vectors of d features over data (row-major, length n*d), which is kept, not
+// copied. A wrong length is a *fault.ShapeError, a NaN or Inf a *fault.DataError.
 func NewSingle(n, d int, data []float32) (*Single, error) {
 	if err := checkLength("values of points in single precision", len(data), n, d); err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func NewSingle(n, d int, data []float32) (*Single, error) {
 	return &Single{N: n, D: d, Data: data}, nil
 }
 
-// Narrow returns dense points rounded to single precision, with relative errors up to 2^-24. A value beyond the range of float32 is a
-// *fault.DataError.
+// Narrow returns dense points rounded to single precision, with relative errors up to 2^-24. A
+// value beyond the range of float32 is a *fault.DataError.
 func Narrow(x *Dense) (*Single, error) {
 	out := &Single{N: x.N, D: x.D, Data: make([]float32, len(x.Data))}
 	for k, v := range x.Data {
@@ -55,7 +55,8 @@ func (p *Single) Widened() *Dense {
 	return out
 }
 
-// SquaredDistance returns the squared distance of vector i from vector j of y, summed up from differences in double precision. O(d).
+// SquaredDistance returns the squared distance of vector i from vector j of y, summed up from
+// differences in double precision. O(d).
 func (p *Single) SquaredDistance(i int, y *Single, j int) float64 {
 	sum, b := 0.0, y.Row(j)
 	for l, v := range p.Row(i) {

@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// TestNewSingle: points in single precision keep their memory, round once, widen exactly, and refuse what is no number or no matrix.
+// TestNewSingle: points in single precision keep their memory, round once, widen exactly, and
+// refuse what is no number or no matrix.
 func TestNewSingle(t *testing.T) {
 	data := []float32{1, 2, 3, 4, 5, math.MaxFloat32}
 	p, err := points.NewSingle(2, 3, data)

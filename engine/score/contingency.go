@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// contingency is the sparse table n_ab of two labellings: how many objects have class a
+// contingency is the sparse table n_ab of two labelings: how many objects have class a
 // and cluster b. Classes, clusters and cells are numbered by first appearance, so that
 // sums over them have one order whatever the labels are called.
 type contingency struct {
@@ -29,7 +29,7 @@ type counter[A, B comparable] struct {
 	place    map[[2]int32]int32 // of each pair among the cells
 }
 
-// ofTable scores two labellings by their contingency table.
+// ofTable scores two labelings by their contingency table.
 func ofTable[A, B comparable](truth []A, predicted []B, score func(*contingency) (float64, error)) (float64, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
 		return 0, err
@@ -106,7 +106,7 @@ func sameLength(truth, predicted int) error {
 	return nil
 }
 
-// pairs counts the n(n-1)/2 pairs of objects by what the two labellings say of them.
+// pairs counts the n(n-1)/2 pairs of objects by what the two labelings say of them.
 type pairs struct {
 	both      uint64 // same class, same cluster
 	classOnly uint64 // same class, different clusters

@@ -22,7 +22,7 @@ func grid(t *rapid.T) (x []float64, n, d int, labels []int) {
 	for range n * d {
 		x = append(x, float64(rapid.IntRange(-2, 2).Draw(t, "x")))
 	}
-	return x, n, d, labelling(t, "labels", n, 3)
+	return x, n, d, labeling(t, "labels", n, 3)
 }
 
 // distances returns all pairwise distances by definition.
@@ -92,7 +92,7 @@ func mean(x []float64) float64 {
 	return s / float64(len(x))
 }
 
-func TestRetrievalMatchesSortedNeighbours(t *testing.T) {
+func TestRetrievalMatchesSortedNeighbors(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		x, n, d, labels := grid(t)
 		r := distances(x, n, d)
@@ -209,7 +209,7 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The same scores one by one, without the unlabelled row.
+	// The same scores one by one, without the unlabeled row.
 	a, b, y := []string{"a", "a", "b", "b", "b"}, []string{"b", "b", "a", "a", "b"}, []float64{0, 1, 10, 11, 2}
 	recall, err := RecallAtK(y, 5, 1, a, 1)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestAll(t *testing.T) {
 	if got := r.Figures(); !slices.Equal(got, want) {
 		t.Errorf("figures %v, want %v", got, want)
 	}
-	if r.N != 5 || r.Unlabelled != 1 || r.Classes != 2 || r.Clusters != 2 || len(r.Notes) != 0 {
+	if r.N != 5 || r.Unlabeled != 1 || r.Classes != 2 || r.Clusters != 2 || len(r.Notes) != 0 {
 		t.Errorf("report %+v, want 5 rows, 1 unlabelled, 2 classes, 2 clusters, no notes", r)
 	}
 }

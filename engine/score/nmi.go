@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// NMI returns the mutual information of the two labellings divided by the arithmetic mean
+// NMI returns the mutual information of the two labelings divided by the arithmetic mean
 // of their entropies, 2 I(U,V) / (H(U) + H(V)), in [0, 1]. Symmetric.
 //
-// Two labellings that are both a single cluster give 1 (they are equal), a single cluster
+// Two labelings that are both a single cluster give 1 (they are equal), a single cluster
 // against anything else gives 0 (it tells nothing). Papers rarely say which mean they
 // divide by; this one is the default of scikit-learn since 0.22 and of Manning, Raghavan &
 // Schütze 2008, section 16.3. Lengths that differ or are 0 are a *fault.ShapeError.

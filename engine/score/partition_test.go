@@ -59,15 +59,15 @@ func hubertArabie(p pairs) float64 {
 	return (index - a*b/total) / ((a+b)/2 - a*b/total)
 }
 
-func labelling(t *rapid.T, name string, n, classes int) []int {
+func labeling(t *rapid.T, name string, n, classes int) []int {
 	return rapid.SliceOfN(rapid.IntRange(0, classes-1), n, n).Draw(t, name)
 }
 
 func TestPairScoresMatchEnumeration(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 24).Draw(t, "n")
-		a := labelling(t, "truth", n, rapid.IntRange(1, 5).Draw(t, "classes"))
-		b := labelling(t, "predicted", n, rapid.IntRange(1, 5).Draw(t, "clusters"))
+		a := labeling(t, "truth", n, rapid.IntRange(1, 5).Draw(t, "classes"))
+		b := labeling(t, "predicted", n, rapid.IntRange(1, 5).Draw(t, "clusters"))
 		var table *contingency
 		_, err := ofTable(a, b, func(t *contingency) (float64, error) { table = t; return 0, nil })
 		if err != nil {
@@ -104,7 +104,7 @@ func TestPairScoresMatchEnumeration(t *testing.T) {
 	})
 }
 
-// entropyOf is the textbook entropy of any labelling; I(U,V) = H(U) + H(V) - H(U,V) is a
+// entropyOf is the textbook entropy of any labeling; I(U,V) = H(U) + H(V) - H(U,V) is a
 // second formula for the mutual information.
 func entropyOf[T comparable](labels []T) float64 {
 	count := map[T]float64{}
@@ -122,8 +122,8 @@ func entropyOf[T comparable](labels []T) float64 {
 func TestNMIMatchesEntropies(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "n")
-		a := labelling(t, "truth", n, rapid.IntRange(1, 6).Draw(t, "classes"))
-		b := labelling(t, "predicted", n, rapid.IntRange(1, 6).Draw(t, "clusters"))
+		a := labeling(t, "truth", n, rapid.IntRange(1, 6).Draw(t, "classes"))
+		b := labeling(t, "predicted", n, rapid.IntRange(1, 6).Draw(t, "clusters"))
 		joint := make([][2]int, n)
 		for i := range a {
 			joint[i] = [2]int{a[i], b[i]}
@@ -138,7 +138,7 @@ func TestNMIMatchesEntropies(t *testing.T) {
 	})
 }
 
-// Independent labellings tell nothing of each other; rounding must not show as a score
+// Independent labelings tell nothing of each other; rounding must not show as a score
 // below zero.
 func TestNMIOfIndependentLabellings(t *testing.T) {
 	for rows := 2; rows <= 5; rows++ {
@@ -158,7 +158,7 @@ func TestNMIOfIndependentLabellings(t *testing.T) {
 func TestInvariances(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 30).Draw(t, "n")
-		a, b := labelling(t, "truth", n, 4), labelling(t, "predicted", n, 5)
+		a, b := labeling(t, "truth", n, 4), labeling(t, "predicted", n, 5)
 		names := rapid.Permutation([]string{"", "x", "y", "zz", "0"}).Draw(t, "names")
 		order := rapid.Permutation(indices(n)).Draw(t, "order")
 		renamed, moved, movedTruth := make([]string, n), make([]int, n), make([]int, n)
@@ -272,8 +272,8 @@ func TestPairCountsDoNotOverflow(t *testing.T) {
 func TestClusterAccuracyMatchesPermutations(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "n")
-		a := labelling(t, "truth", n, rapid.IntRange(1, 6).Draw(t, "classes"))
-		b := labelling(t, "predicted", n, rapid.IntRange(1, 6).Draw(t, "clusters"))
+		a := labeling(t, "truth", n, rapid.IntRange(1, 6).Draw(t, "classes"))
+		b := labeling(t, "predicted", n, rapid.IntRange(1, 6).Draw(t, "clusters"))
 		near(t, "ClusterAccuracy", must(ClusterAccuracy(a, b)), float64(bestMatching(a, b))/float64(n), 0)
 	})
 }

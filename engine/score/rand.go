@@ -3,7 +3,7 @@ package score
 import "math/bits"
 
 // Rand returns the Rand index: the fraction of the n(n-1)/2 pairs on which the two
-// labellings agree, same in both or different in both. In [0, 1]; symmetric.
+// labelings agree, same in both or different in both. In [0, 1]; symmetric.
 // (Rand 1971, JASA 66:846-850.) Lengths that differ or are below 2 are a *fault.ShapeError.
 func Rand[A, B comparable](truth []A, predicted []B) (float64, error) {
 	return byPairs(truth, predicted, pairs.rand)

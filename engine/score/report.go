@@ -25,10 +25,10 @@ type Input struct {
 
 // Report holds the scores that the input allows; the others are nil.
 type Report struct {
-	N          int `json:"n"`                  // rows scored
-	Unlabelled int `json:"unlabelled"`         // rows left out for want of a true label
-	Classes    int `json:"classes"`            // distinct true labels
-	Clusters   int `json:"clusters,omitempty"` // distinct predicted labels
+	N         int `json:"n"`                  // rows scored
+	Unlabeled int `json:"unlabelled"`         // rows left out for want of a true label
+	Classes   int `json:"classes"`            // distinct true labels
+	Clusters  int `json:"clusters,omitempty"` // distinct predicted labels
 
 	Rand         *float64 `json:"rand,omitempty"`
 	BalancedRand *float64 `json:"balanced_rand,omitempty"`
@@ -95,7 +95,7 @@ func (r *Report) String() string {
 }
 
 // All computes every score that the input allows. Wrong sizes, values that are not finite
-// and fewer than two labelled rows are errors as in the single functions; a score that
+// and fewer than two labeled rows are errors as in the single functions; a score that
 // the data leave undefined is left out with a note.
 func All(in Input) (*Report, error) {
 	if in.Predicted == nil && in.X == nil {
@@ -108,11 +108,11 @@ func All(in Input) (*Report, error) {
 		}
 	}
 	if len(keep) < 2 {
-		return nil, errUnlabelled(len(keep))
+		return nil, errUnlabeled(len(keep))
 	}
 	truth := pick(in.Truth, keep)
 	_, sizes := number(truth)
-	r := &Report{N: len(keep), Unlabelled: len(in.Truth) - len(keep), Classes: len(sizes)}
+	r := &Report{N: len(keep), Unlabeled: len(in.Truth) - len(keep), Classes: len(sizes)}
 	if in.Predicted != nil {
 		var t Table
 		if err := t.Add(in.Truth, in.Predicted); err != nil {

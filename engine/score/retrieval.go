@@ -41,7 +41,7 @@ func (e *embedding) checkK(k []int) error {
 	return nil
 }
 
-// NeighborAccuracy returns the leave-one-out accuracy of the nearest-neighbour
+// NeighborAccuracy returns the leave-one-out accuracy of the nearest-neighbor
 // classifier: the fraction of points whose nearest other point, ties to the lower row,
 // has their label. It differs from recall@1 in that points alone in their class count,
 // as errors. Input and errors as in [JRatio]. Cost O(n^2 d).
@@ -57,7 +57,7 @@ func NeighborAccuracy[T comparable](x []float64, n, d int, labels []T) (float64,
 
 var errNoClassmates = errors.New("recall is undefined: no two points share a class")
 
-// hitRanks returns, for every point that has classmates, which of its neighbours (1 = the
+// hitRanks returns, for every point that has classmates, which of its neighbors (1 = the
 // nearest) is the first of its class, ascending.
 func (e *embedding) hitRanks() ([]int, error) {
 	if e.samePairs() == 0 {

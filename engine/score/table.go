@@ -8,16 +8,17 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Table counts how often each true label meets each predicted one, for rows that come a block at a time. What it holds grows
-// with the numbers of different labels and of pairs of them, not with that of rows. The zero value is empty.
+// Table counts how often each true label meets each predicted one, for rows that come a block at a
+// time. What it holds grows with the numbers of different labels and of pairs of them, not with
+// that of rows. The zero value is empty.
 type Table struct {
-	labels     counter[string, string]
-	right      uint64 // rows whose two labels are equal
-	unlabelled int
+	labels    counter[string, string]
+	right     uint64 // rows whose two labels are equal
+	unlabeled int
 }
 
-// Add counts rows. Those whose true label is "" are left out of every score; a predicted "" is a label like any other.
-// Lengths that differ, and more rows than 2^32 - 1, are a *fault.ShapeError.
+// Add counts rows. Those whose true label is "" are left out of every score; a predicted "" is a
+// label like any other. Lengths that differ, and more rows than 2^32 - 1, are a *fault.ShapeError.
 func (t *Table) Add(truth, predicted []string) error {
 	if len(predicted) != len(truth) {
 		return &fault.ShapeError{What: "number of predicted labels", Got: len(predicted), Want: fmt.Sprintf("%d, as many as true labels", len(truth))}
@@ -31,7 +32,8 @@ func (t *Table) Add(truth, predicted []string) error {
 	return nil
 }
 
-// AddCount is Add for a number of rows that all have the same two labels. A negative number is a *fault.ParamError.
+// AddCount is Add for a number of rows that all have the same two labels. A negative number is a
+// *fault.ParamError.
 func (t *Table) AddCount(truth, predicted string, rows int) error {
 	if rows < 0 {
 		return &fault.ParamError{Param: "rows", Value: rows, Want: "a number >= 0"}
@@ -53,7 +55,7 @@ func (t *Table) checkRoom(rows int) error {
 
 func (t *Table) add(truth, predicted string, rows uint64) {
 	if truth == "" {
-		t.unlabelled += int(rows)
+		t.unlabeled += int(rows)
 		return
 	}
 	if truth == predicted {
@@ -70,24 +72,23 @@ func kept(n *numbering[string], label string) string {
 	return strings.Clone(label)
 }
 
-// Entries returns the number of different true labels, of different predicted ones, and of pairs that occur, together: what
-// the table holds.
+// Entries returns the number of different true labels, of different predicted ones, and of pairs
+// that occur, together: what the table holds.
 func (t *Table) Entries() int {
 	return len(t.labels.classes.size) + len(t.labels.clusters.size) + len(t.labels.table.cells)
 }
 
-// Report returns the scores of the rows so far, as [All] does for labels.
-// Fewer than two rows with a true label are a *fault.ShapeError. Cost: the number of entries, whatever the
-// number of rows.
+// Report returns the scores of the rows so far, as [All] does for labels. Fewer than two rows with
+// a true label are a *fault.ShapeError. Cost: the number of entries, whatever the number of rows.
 func (t *Table) Report() (*Report, error) {
-	r := &Report{N: int(t.labels.table.n), Unlabelled: t.unlabelled, Classes: len(t.labels.classes.size)}
+	r := &Report{N: int(t.labels.table.n), Unlabeled: t.unlabeled, Classes: len(t.labels.classes.size)}
 	if r.N < 2 {
-		return nil, errUnlabelled(r.N)
+		return nil, errUnlabeled(r.N)
 	}
 	return r, r.partitions(t)
 }
 
-func errUnlabelled(n int) error {
+func errUnlabeled(n int) error {
 	return &fault.ShapeError{What: "number of rows with a true label", Got: n, Want: "at least 2"}
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/mustlink/mustlink/internal/same"
 )
 
-// TestTableIsAll: rows that come in blocks of any sizes have the scores that they have together, to the bit.
+// TestTableIsAll: rows that come in blocks of any sizes have the scores that they have together, to
+// the bit.
 func TestTableIsAll(t *testing.T) {
 	scored := 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -39,7 +40,7 @@ func TestTableIsAll(t *testing.T) {
 		}
 		if err == nil {
 			scored++
-			direct, err := Accuracy(pick(truth, labelled(truth)), pick(predicted, labelled(truth)))
+			direct, err := Accuracy(pick(truth, labeled(truth)), pick(predicted, labeled(truth)))
 			if err != nil || got.Accuracy != nil && *got.Accuracy != direct {
 				rt.Fatalf("accuracy %v: want %v (%v)", *got.Accuracy, direct, err)
 			}
@@ -50,7 +51,7 @@ func TestTableIsAll(t *testing.T) {
 	}
 }
 
-func labelled(truth []string) []int {
+func labeled(truth []string) []int {
 	var rows []int
 	for i, label := range truth {
 		if label != "" {
@@ -103,8 +104,8 @@ func TestTableAddCount(t *testing.T) {
 	})
 }
 
-// Of two labellings with four cells of h rows, 4 h(h-1)/2 pairs of rows are in one cell, and h^2 in each pair of cells, of which 2 share
-// the class, 2 the cluster and 2 neither.
+// Of two labelings with four cells of h rows, 4 h(h-1)/2 pairs of rows are in one cell, and h^2 in
+// each pair of cells, of which 2 share the class, 2 the cluster and 2 neither.
 func TestTableOfMostRows(t *testing.T) {
 	const h = 1<<30 - 1
 	var table Table

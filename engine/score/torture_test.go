@@ -10,7 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Scores of places do not change with the unit, as long as no value leaves the range: J, areas and recalls.
+// Scores of places do not change with the unit, as long as no value leaves the range: J, areas and
+// recalls.
 func TestScoresAtAnyScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 4))
 	const n, d = 24, 3

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestThePromiseIsSmall: at most 12 packages and 250 names. That api/v1.txt holds them as they are is a step of make lint.
+// TestThePromiseIsSmall: at most 12 packages and 250 names. That api/v1.txt holds them as they are
+// is a step of make lint.
 func TestThePromiseIsSmall(t *testing.T) {
 	text, err := os.ReadFile("../../api/v1.txt")
 	if err != nil {
@@ -23,8 +24,8 @@ func TestThePromiseIsSmall(t *testing.T) {
 	}
 }
 
-// TestEngineRoom: every other package that programs can import says in the first sentence of its documentation that it may
-// change.
+// TestEngineRoom: every other package that programs can import says in the first sentence of its
+// documentation that it may change.
 func TestEngineRoom(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the go tool is not in PATH")

@@ -23,12 +23,13 @@ type Part int
 // The parts.
 const (
 	Whole Part = iota
-	// Parameters are type Params with the types of its fields and its method Validate, function DefaultParams, and the constants.
+	// Parameters are type Params with the types of its fields and its method Validate, function
+	// DefaultParams, and the constants.
 	Parameters
 )
 
-// Lines returns a line for every exported name of a part of pkg, for every exported field and method that can be
-// reached without another package's help, and for the value of every constant.
+// Lines returns a line for every exported name of a part of pkg, for every exported field and
+// method that can be reached without another package's help, and for the value of every constant.
 func Lines(pkg *types.Package, part Part) []string {
 	l := lister{pkg: pkg, part: part}
 	for _, name := range pkg.Scope().Names() {
@@ -51,7 +52,8 @@ func Lines(pkg *types.Package, part Part) []string {
 	return l.lines
 }
 
-// Names returns how many names of packages the lines declare: types, functions, variables and constants.
+// Names returns how many names of packages the lines declare: types, functions, variables and
+// constants.
 func Names(lines []string) int {
 	names := map[string]bool{}
 	for _, line := range lines {

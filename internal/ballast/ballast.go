@@ -1,8 +1,9 @@
 // Package ballast lets a program's garbage grow to a fixed size before it is collected.
 //
-// Go collects when there is as much garbage as there is memory in use (GOGC=100). A program that has little in use, and makes small things
-// by the thousand, then collects hundreds of times a second, and each time on all its processors. A block that is never touched counts as
-// memory in use, and takes none if it comes fresh from the system, at the beginning of a program.
+// Go collects when there is as much garbage as there is memory in use (GOGC=100). A program that
+// has little in use, and makes small things by the thousand, then collects hundreds of times a
+// second, and each time on all its processors. A block that is never touched counts as memory in
+// use, and takes none if it comes fresh from the system, at the beginning of a program.
 package ballast
 
 import "runtime"

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// What is never touched takes no memory. In a process of its own: the runtime clears what was used before.
+// What is never touched takes no memory. In a process of its own: the runtime clears what was used
+// before.
 func TestTakesNoMemory(t *testing.T) {
 	const own = "MUSTLINK_BALLAST_TEST"
 	if os.Getenv(own) == "" {

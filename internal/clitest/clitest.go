@@ -1,4 +1,5 @@
-// Package clitest runs the built programs of this project in tests, and looks at what they leave behind.
+// Package clitest runs the built programs of this project in tests, and looks at what they leave
+// behind.
 package clitest
 
 import (
@@ -127,8 +128,8 @@ func (p Program) RunWith(t testing.TB, dir, stdin, line string) Outcome {
 	return o
 }
 
-// WantInputError runs a line that must end with exit code 2, one line of message with all the words, and nothing else: no
-// stack trace, no output, no file.
+// WantInputError runs a line that must end with exit code 2, one line of message with all the
+// words, and nothing else: no stack trace, no output, no file.
 func (p Program) WantInputError(t testing.TB, dir, line string, words ...string) {
 	t.Helper()
 	p.WantInputErrorOf(t, p.Command(dir, strings.Fields(line)...), words...)

@@ -58,7 +58,8 @@ func folders(t *testing.T) []string {
 	return list
 }
 
-// TestFaults: a name without a comment, and links that lead nowhere in four ways, are found; what is right is not.
+// TestFaults: a name without a comment, and links that lead nowhere in four ways, are found; what
+// is right is not.
 func TestFaults(t *testing.T) {
 	write := func(importPath, source string) *Package {
 		folder := t.TempDir()

@@ -1,5 +1,5 @@
-// Package doclinks checks doc comments as go doc prints them: what is exported has one, and what they name in square
-// brackets is there.
+// Package doclinks checks doc comments as go doc prints them: what is exported has one, and what
+// they name in square brackets is there.
 package doclinks
 
 import (
@@ -63,7 +63,8 @@ func members(t *ast.TypeSpec) []*ast.Field {
 	return nil
 }
 
-// each calls f for every exported name and its comment; constants and variables have that of their group before their own.
+// each calls f for every exported name and its comment; constants and variables have that of their
+// group before their own.
 func (p *Package) each(f func(name, text string)) {
 	functions := func(list []*doc.Func, before string) {
 		for _, each := range list {
@@ -95,7 +96,8 @@ func (p *Package) each(f func(name, text string)) {
 // bare is a name in square brackets that is left as text, because it leads nowhere.
 var bare = regexp.MustCompile(`\[\*?(\w+\.)?[A-Z]\w*(\.[A-Z]\w*)?\]`)
 
-// Check returns what is wrong with the comments of a package among all, which are there by import path.
+// Check returns what is wrong with the comments of a package among all, which are there by import
+// path.
 func (p *Package) Check(all map[string]*Package) []string {
 	var faults []string
 	add := func(where, format string, args ...any) {

@@ -16,8 +16,8 @@
 // Other languages are not looked at. All blocks of a page run in one scratch folder, one after the
 // other, with the folder -bin in front of PATH.
 //
-// In what is shown, numbers with a point or an exponent may differ by 0.005 + 1 % and durations
-// and sizes (30.38s, 7ms, 1.2 GiB) by anything; all else is compared as it stands, but for the width of
+// In what is shown, numbers with a point or an exponent may differ by 0.005 + 1 % and durations and
+// sizes (30.38s, 7ms, 1.2 GiB) by anything; all else is compared as it stands, but for the width of
 // white space. "..." stands for any text within a line, and alone on a line for any lines.
 //
 // A comment above a block says what is special about it:

@@ -14,8 +14,8 @@ var (
 	heading = regexp.MustCompile(`^#+ +(.*)`)
 )
 
-// brokenLinks returns a message for every link of a page to a file, or to a heading of a page, that is not there. Links to
-// other sites are not followed.
+// brokenLinks returns a message for every link of a page to a file, or to a heading of a page, that
+// is not there. Links to other sites are not followed.
 func brokenLinks(page, content string) []string {
 	var faults []string
 	for i, line := range prose(content) {
@@ -54,7 +54,8 @@ func resolve(page, content, target string) error {
 	return nil
 }
 
-// headings returns the anchors of a page's headings, as code hosts make them: lower case, spaces as hyphens, no punctuation.
+// headings returns the anchors of a page's headings, as code hosts make them: lower case, spaces as
+// hyphens, no punctuation.
 func headings(content string) map[string]bool {
 	anchors := map[string]bool{}
 	for _, line := range prose(content) {

@@ -44,7 +44,8 @@ func absolute(path string) string {
 	return abs
 }
 
-// runPage runs the blocks of a page, prints a line about it and every difference, and reports whether there was none.
+// runPage runs the blocks of a page, prints a line about it and every difference, and reports
+// whether there was none.
 func runPage(ctx context.Context, out *os.File, page string, r runner) (bool, error) {
 	begin := time.Now()
 	content, err := os.ReadFile(page)

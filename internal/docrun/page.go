@@ -27,8 +27,9 @@ type dataFile struct{ name, as string }
 
 var comment = regexp.MustCompile(`^<!-- run: (\w+),? (.*\S) -->$`)
 
-// blocks returns the fenced blocks of a page. A mark that is not understood, a mark above nothing, a fence
-// that is not closed and an indented command line, which would not be run, are errors with their line.
+// blocks returns the fenced blocks of a page. A mark that is not understood, a mark above nothing,
+// a fence that is not closed and an indented command line, which would not be run, are errors with
+// their line.
 func blocks(page string) ([]block, error) {
 	var found []block
 	var marked *mark

@@ -206,7 +206,8 @@ func (r *runner) fetchFile(f dataFile) error {
 	return errors.Join(err, out.Close())
 }
 
-// splitLines returns the lines of a text, without white space at their ends and without blank ones at its end.
+// splitLines returns the lines of a text, without white space at their ends and without blank ones
+// at its end.
 func splitLines(text string) []string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -33,7 +33,8 @@ var floors = map[string]int{
 	"":           floorDoor, // the module's root: the package that users import
 	"cmd":        floorProgram,
 
-	// What programs share. Other packages below internal/ are tools of the project, which nothing imports.
+	// What programs share. Other packages below internal/ are tools of the project, which nothing
+	// imports.
 	"internal/view":          floorView,
 	"internal/view/viewtest": floorView,
 	"internal/usage":         floorView,
@@ -105,9 +106,10 @@ var (
 	testModules    = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 )
 
-// parquet is the one package of the library that stands on others': a leaf, which only programs import, so that nobody else
-// depends on them. It takes the description of the metadata and decompressors, which are plain Go with the tag noasm; the rest
-// of parquet-go, which is not, is for its tests.
+// parquet is the one package of the library that stands on others': a leaf, which only programs
+// import, so that nobody else depends on them. It takes the description of the metadata and
+// decompressors, which are plain Go with the tag noasm; the rest of parquet-go, which is not, is
+// for its tests.
 const parquet = "engine/dataset/parquet"
 
 var parquetPackages = []string{
@@ -224,8 +226,8 @@ func checkEngine(pkg, target string) string {
 // aboveCatalog are the packages of algorithms that work with all methods by name.
 var aboveCatalog = []string{"selection", "suspicion"}
 
-// checkAlgorithms judges an import between two packages of algorithms: everyone may
-// import the contract and what is internal, only the catalog the methods, and only those above it the catalog.
+// checkAlgorithms judges an import between two packages of algorithms: everyone may import the
+// contract and what is internal, only the catalog the methods, and only those above it the catalog.
 func checkAlgorithms(pkg, target string) string {
 	switch {
 	case pkg == "algorithms":

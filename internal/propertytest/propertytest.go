@@ -12,18 +12,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Draws is the variable that, set to "random", lets the tests draw other problems in every run; `make properties` sets it.
+// Draws is the variable that, set to "random", lets the tests draw other problems in every run;
+// `make properties` sets it.
 const Draws = "MUSTLINK_DRAWS"
 
-// Check is rapid.Check from seed 1, or from that of the flag -rapid.seed, on fewer problems under the race detector.
+// Check is rapid.Check from seed 1, or from that of the flag -rapid.seed, on fewer problems under
+// the race detector.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	flags()
 	rapid.Check(t, property)
 }
 
-// CheckSome is [Check] on so many problems instead of a hundred, for properties of fits that take long; of other problems in
-// every run it draws as many as Check.
+// CheckSome is [Check] on so many problems instead of a hundred, for properties of fits that take
+// long; of other problems in every run it draws as many as Check.
 func CheckSome(t *testing.T, count int, property func(*rapid.T)) {
 	t.Helper()
 	flags()

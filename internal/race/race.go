@@ -1,10 +1,11 @@
-// Package race makes tests smaller under the race detector, which makes work ten times slower and sees in few problems how
-// goroutines share memory as in many.
+// Package race makes tests smaller under the race detector, which makes work ten times slower and
+// sees in few problems how goroutines share memory as in many.
 package race
 
 import "testing"
 
-// Fewer returns count, the number of times that a test does something, or a fifth of it under the race detector.
+// Fewer returns count, the number of times that a test does something, or a fifth of it under the
+// race detector.
 func Fewer(count int) int {
 	if Enabled {
 		return count/5 + 1
@@ -32,8 +33,8 @@ func Part[T any](all []T) []T {
 	return part
 }
 
-// Skip skips a test of numbers under the race detector, because its work is that of other tests which run there: reason says
-// which.
+// Skip skips a test of numbers under the race detector, because its work is that of other tests
+// which run there: reason says which.
 func Skip(t testing.TB, reason string) {
 	t.Helper()
 	if Enabled {

@@ -6,7 +6,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Root completes the command that holds all others: streams, global flags, and the wording of mistakes.
+// Root completes the command that holds all others: streams, global flags, and the wording of
+// mistakes.
 func (s *Session) Root(root *cobra.Command) {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetIn(s.Stdin)

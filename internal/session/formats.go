@@ -5,8 +5,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset/parquet"
 )
 
-// Extensions returns the formats of data that are in packages of their own. What commands ask of dataset about formats goes
-// through this file.
+// Extensions returns the formats of data that are in packages of their own. What commands ask of
+// dataset about formats goes through this file.
 func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format()} }
 
 // Formats returns the names of the formats that data are read in.

@@ -1,5 +1,5 @@
-// Package session is what the commands of one program share: streams and environment, global flags, the engine
-// that these describe, progress on a terminal, output, and the checks of a command line.
+// Package session is what the commands of one program share: streams and environment, global flags,
+// the engine that these describe, progress on a terminal, output, and the checks of a command line.
 package session
 
 import (
@@ -24,7 +24,8 @@ type Session struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	NewBar         func(w io.Writer) Bar // begins a bar on a terminal; nil for a program without
-	// Garbage is how many bytes of it are left uncollected, besides as many as are in use, where memory has no limit.
+	// Garbage is how many bytes of it are left uncollected, besides as many as are in use, where
+	// memory has no limit.
 	Garbage int
 
 	// The global flags; see [Session.GlobalFlags].
@@ -74,7 +75,8 @@ func (s *Session) Engine() (*engine.Engine, error) {
 	return engine.New(engine.Options{Backend: backend, Workers: s.Workers, MemoryLimit: int64(s.MemoryLimit)})
 }
 
-// DropBallast has garbage collected as Go itself would, until restore is called; see package ballast.
+// DropBallast has garbage collected as Go itself would, until restore is called; see package
+// ballast.
 func (s *Session) DropBallast() (restore func()) {
 	if s.ballast == nil {
 		return func() {}

@@ -58,7 +58,8 @@ func TestProgress(t *testing.T) {
 	silent.Done()
 }
 
-// TestChecksKeepTheFirst: the first mistake is the one that is told, and nothing is noted or tried after it.
+// TestChecksKeepTheFirst: the first mistake is the one that is told, and nothing is noted or tried
+// after it.
 func TestChecksKeepTheFirst(t *testing.T) {
 	a := &Session{}
 	check := a.Check(nil)

@@ -2,9 +2,9 @@ package main
 
 import "strings"
 
-// Licence returns the SPDX name of a licence by what is characteristic of its text: of a permissive one, of
-// the Mozilla licence, which tests may link, or "" for any other text.
-func Licence(text string) string {
+// License returns the SPDX name of a license by what is characteristic of its text: of a permissive
+// one, of the Mozilla license, which tests may link, or "" for any other text.
+func License(text string) string {
 	flat := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	has := func(parts ...string) bool {
 		for _, p := range parts {

@@ -1,5 +1,5 @@
-// Supply prints the bill of materials of a Go program that is given by its file: the modules that it links and
-// the settings of its build. Its test looks at the licences of the modules.
+// Supply prints the bill of materials of a Go program that is given by its file: the modules that
+// it links and the settings of its build. Its test looks at the licenses of the modules.
 package main
 
 import (
@@ -55,7 +55,8 @@ type Component struct {
 	Properties []Property `json:"properties,omitempty"`
 }
 
-// Property is a fact that the format has no place for: the module's checksum, a setting of the build.
+// Property is a fact that the format has no place for: the module's checksum, a setting of the
+// build.
 type Property struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

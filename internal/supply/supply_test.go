@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestLicences: every module that a build links has a permissive licence; those that only tests link may have the
-// Mozilla licence too.
-func TestLicences(t *testing.T) {
+// TestLicenses: every module that a build links has a permissive license; those that only tests
+// link may have the Mozilla license too.
+func TestLicenses(t *testing.T) {
 	linked, tested := modules(t, ".", linkable), modules(t, ".", []string{"./..."}, "-test")
 	maps.Copy(linked, modules(t, "bench", []string{"./..."}))
 	maps.Copy(tested, modules(t, "bench", []string{"./..."}, "-test"))
@@ -21,18 +21,20 @@ func TestLicences(t *testing.T) {
 		t.Fatalf("go list names %d modules of builds and %d of tests: want more", len(linked), len(tested))
 	}
 	for name, dir := range tested {
-		licence := licenceIn(t, dir)
-		if _, built := linked[name]; licence == "" || built && licence == "MPL-2.0" {
+		license := licenseIn(t, dir)
+		if _, built := linked[name]; license == "" || built && license == "MPL-2.0" {
 			t.Errorf("%s: the licence in %s is not known to be permissive", name, dir)
 		}
-		t.Logf("%-14s %s", licence, name)
+		t.Logf("%-14s %s", license, name)
 	}
 }
 
-// linkable are the packages that programs are and link: all but those for the project's own tests and tools.
+// linkable are the packages that programs are and link: all but those for the project's own tests
+// and tools.
 var linkable = []string{".", "./asm/...", "./blas/...", "./engine/...", "./solvers/...", "./algorithms/...", "./cmd/..."}
 
-// modules returns the folders of the modules, by path and version, that the three builds link for packages of the module in a folder.
+// modules returns the folders of the modules, by path and version, that the three builds link for
+// packages of the module in a folder.
 func modules(t *testing.T, folder string, packages []string, flags ...string) map[string]string {
 	t.Helper()
 	tool, err := exec.LookPath("go")
@@ -61,8 +63,8 @@ func modules(t *testing.T, folder string, packages []string, flags ...string) ma
 	return found
 }
 
-// licenceIn looks at the files of a module that are named as licences are.
-func licenceIn(t *testing.T, dir string) string {
+// licenseIn looks at the files of a module that are named as licenses are.
+func licenseIn(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -77,14 +79,14 @@ func licenceIn(t *testing.T, dir string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if licence := Licence(string(text)); licence != "" {
-			return licence
+		if license := License(string(text)); license != "" {
+			return license
 		}
 	}
 	return ""
 }
 
-func TestLicence(t *testing.T) {
+func TestLicense(t *testing.T) {
 	for text, want := range map[string]string{
 		"Redistribution and use in\n source and binary forms ... Neither the name of":                      "BSD-3-Clause",
 		"Redistribution and use in source and binary forms":                                                "BSD-2-Clause",
@@ -97,13 +99,14 @@ func TestLicence(t *testing.T) {
 		"All rights reserved.": "",
 		"":                     "",
 	} {
-		if got := Licence(text); got != want {
+		if got := License(text); got != want {
 			t.Errorf("%q is %q: want %q", text, got, want)
 		}
 	}
 }
 
-// TestBill: modules in order, replaced ones as what stands for them, with checksums and the settings of the build.
+// TestBill: modules in order, replaced ones as what stands for them, with checksums and the
+// settings of the build.
 func TestBill(t *testing.T) {
 	info := &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Path: "example.com/main", Version: "(devel)"},
 		Deps:     []*debug.Module{{Path: "z.org/z", Version: "v1.0.0", Sum: "h1:abc="}, {Path: "a.org/a", Version: "v2.0.0", Replace: &debug.Module{Path: "b.org/b", Version: "v2.1.0"}}},

@@ -1,5 +1,5 @@
-// Package usage is what the command-line programs of this project share besides their work: the wording of
-// mistakes on a command line, exit codes, and how a program ends when it is interrupted.
+// Package usage is what the command-line programs of this project share besides their work: the
+// wording of mistakes on a command line, exit codes, and how a program ends when it is interrupted.
 package usage
 
 import (

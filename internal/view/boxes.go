@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Boxes is a box plot for each of some named lists of values: median, quartiles, whiskers to the last
-// value within 1.5 times the distance of the quartiles, and the values beyond.
+// Boxes is a box plot for each of some named lists of values: median, quartiles, whiskers to the
+// last value within 1.5 times the distance of the quartiles, and the values beyond.
 type Boxes struct {
 	Title, YLabel string
 	Names         []string
@@ -39,9 +39,9 @@ func (b Boxes) plot() (*plot.Plot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("box plot of %s: %w", b.Names[k], err)
 		}
-		colour := palette[k%len(palette)]
-		box.BoxStyle.Color, box.WhiskerStyle.Color, box.GlyphStyle.Color = colour, colour, colour
-		box.MedianStyle.Color, box.MedianStyle.Width = colour, 2
+		color := palette[k%len(palette)]
+		box.BoxStyle.Color, box.WhiskerStyle.Color, box.GlyphStyle.Color = color, color, color
+		box.MedianStyle.Color, box.MedianStyle.Width = color, 2
 		box.WhiskerStyle.Dashes = nil
 		box.GlyphStyle.Radius = 1.5
 		p.Add(box)

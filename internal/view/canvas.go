@@ -39,8 +39,8 @@ func newCanvas(format string, s Size) (canvas, error) {
 	return nil, fault.Unknown("format of the picture", format, Formats())
 }
 
-// pdf is a canvas for translucent colours and for any text. The plotting library writes the
-// parts of a colour as they are beside its opacity, so they must not be multiplied by that
+// pdf is a canvas for translucent colors and for any text. The plotting library writes the
+// parts of a color as they are beside its opacity, so they must not be multiplied by that
 // already, and hands on the bytes of a text, which must be in the code page of the typeface.
 type pdf struct{ *vgpdf.Canvas }
 
@@ -66,7 +66,7 @@ func recoverTypefaces(err *error) {
 	}
 }
 
-// straightColor is a colour whose parts are not multiplied by its opacity.
+// straightColor is a color whose parts are not multiplied by its opacity.
 type straightColor color.NRGBA
 
 func straight(c color.Color) color.Color {

@@ -11,8 +11,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// crowd is the number of points beyond which their density is drawn: cells of side cellSide, the fuller the darker, in the mean of
-// the colours of their points. The picture then does not grow with the points, and does not turn into one blot.
+// crowd is the number of points beyond which their density is drawn: cells of side cellSide, the
+// fuller the darker, in the mean of the colors of their points. The picture then does not grow with
+// the points, and does not turn into one blot.
 const (
 	crowd    = 20_000
 	cellSide = 2.0 // points of paper
@@ -21,14 +22,14 @@ const (
 // cell is a place of the density by its column and row.
 type cell struct{ x, y int }
 
-// filled is what a cell holds: how many points, and the sum of their colours.
+// filled is what a cell holds: how many points, and the sum of their colors.
 type filled struct {
 	count   int
 	r, g, b float64
 }
 
-// density counts points by cells; place and colour are those of point i.
-func density(n int, place func(i int) vg.Point, colour func(i int) color.NRGBA) (cells map[cell]*filled, most int) {
+// density counts points by cells; place and color are those of point i.
+func density(n int, place func(i int) vg.Point, color func(i int) color.NRGBA) (cells map[cell]*filled, most int) {
 	cells = map[cell]*filled{}
 	for i := range n {
 		at := place(i)
@@ -38,7 +39,7 @@ func density(n int, place func(i int) vg.Point, colour func(i int) color.NRGBA) 
 			f = &filled{}
 			cells[key] = f
 		}
-		c := colour(i)
+		c := color(i)
 		f.count++
 		f.r, f.g, f.b = f.r+float64(c.R), f.g+float64(c.G), f.b+float64(c.B)
 		most = max(most, f.count)
@@ -46,7 +47,7 @@ func density(n int, place func(i int) vg.Point, colour func(i int) color.NRGBA) 
 	return cells, most
 }
 
-// color is the mean colour, from faint for one point to full for most points.
+// color is the mean color, from faint for one point to full for most points.
 func (f *filled) color(most int) color.NRGBA {
 	n := float64(f.count)
 	const faint, full = 70, 255

@@ -10,12 +10,12 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// TestDensity: every point is counted once, in the cell that holds its place, and a cell has the mean of its points' colours,
-// the darker the fuller.
+// TestDensity: every point is counted once, in the cell that holds its place, and a cell has the
+// mean of its points' colors, the darker the fuller.
 func TestDensity(t *testing.T) {
 	places := []vg.Point{{X: 0.5, Y: 0.5}, {X: 1.9, Y: 0.1}, {X: 2, Y: 0}, {X: -0.1, Y: 0}, {X: 1, Y: 1}}
-	colours := []color.NRGBA{{R: 200, A: 255}, {R: 100, A: 255}, {G: 50, A: 255}, {B: 60, A: 255}, {R: 0, A: 255}}
-	cells, most := density(len(places), func(i int) vg.Point { return places[i] }, func(i int) color.NRGBA { return colours[i] })
+	colors := []color.NRGBA{{R: 200, A: 255}, {R: 100, A: 255}, {G: 50, A: 255}, {B: 60, A: 255}, {R: 0, A: 255}}
+	cells, most := density(len(places), func(i int) vg.Point { return places[i] }, func(i int) color.NRGBA { return colors[i] })
 	if most != 3 || len(cells) != 3 {
 		t.Fatalf("%d cells, the fullest with %d points: want 3 and 3", len(cells), most)
 	}
@@ -26,7 +26,8 @@ func TestDensity(t *testing.T) {
 	}
 }
 
-// TestCrowd: a picture of a hundred thousand points does not grow with them, and is the same each time.
+// TestCrowd: a picture of a hundred thousand points does not grow with them, and is the same each
+// time.
 func TestCrowd(t *testing.T) {
 	picture := func(n int) []byte {
 		r := rand.New(rand.NewPCG(1, 2))

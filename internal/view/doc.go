@@ -1,12 +1,13 @@
-// Package view shows data and learned metrics to people: pictures of points in the plane with their links, of
-// lines, boxes and ranks; and one page about data, links and metrics.
+// Package view shows data and learned metrics to people: pictures of points in the plane with their
+// links, of lines, boxes and ranks; and one page about data, links and metrics.
 //
-// A picture is one or more panels side by side, each a [Scatter], [Lines], [Boxes] or [Ranks], written by [Write]
-// as PNG, SVG or PDF. The bytes depend on the picture alone. Colors are those of Okabe and Ito, which people with
-// any color vision can tell apart, their yellow darkened to be seen on white; groups also differ in shape, lines
-// in dashes.
+// A picture is one or more panels side by side, each a [Scatter], [Lines], [Boxes] or [Ranks],
+// written by [Write] as PNG, SVG or PDF. The bytes depend on the picture alone. Colors are those of
+// Okabe and Ito, which people with any color vision can tell apart, their yellow darkened to be
+// seen on white; groups also differ in shape, lines in dashes.
 //
-// A page, a [Report] written by [WriteReport], is an HTML file that needs nothing else: no network, no font, no
-// other file. Every text in it stays text, whatever it holds. A script in the page shows, hides, colors and names
-// the points; without scripts the page still has all tables and pictures.
+// A page, a [Report] written by [WriteReport], is an HTML file that needs nothing else: no network,
+// no font, no other file. Every text in it stays text, whatever it holds. A script in the page
+// shows, hides, colors and names the points; without scripts the page still has all tables and
+// pictures.
 package view

@@ -81,11 +81,11 @@ type Panel interface {
 	settle(p *plot.Plot, c draw.Canvas)
 }
 
-// Write draws panels side by side, in rows if the size says so, each with its legend to the right unless that would take
-// more than half of the panel. Coordinates that are not finite are a *fault.DataError, an
-// unknown format and impossible sizes a *fault.ParamError; then nothing is written.
-// Letters that a PDF's typeface does not have (those outside Windows-1252) become "?" there. The first PDF of a process
-// needs some room in the folder for temporary files.
+// Write draws panels side by side, in rows if the size says so, each with its legend to the right
+// unless that would take more than half of the panel. Coordinates that are not finite are a
+// *fault.DataError, an unknown format and impossible sizes a *fault.ParamError; then nothing is
+// written. Letters that a PDF's typeface does not have (those outside Windows-1252) become "?"
+// there. The first PDF of a process needs some room in the folder for temporary files.
 func Write(w io.Writer, format string, size Size, panels ...Panel) (err error) {
 	size, err = size.fill(len(panels))
 	if err != nil {

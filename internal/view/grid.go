@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// grid is a faint line at every labelled tick, and a frame that closes the axes.
+// grid is a faint line at every labeled tick, and a frame that closes the axes.
 type grid struct{}
 
 // Plot draws the grid; it is called by the plotting library.

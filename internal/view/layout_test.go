@@ -165,7 +165,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// Up to 64 groups are told apart, and neighbours by both colour and shape.
+// Up to 64 groups are told apart, and neighbors by both color and shape.
 func TestMarkers(t *testing.T) {
 	seen := map[[2]any]bool{}
 	for g := range 64 {

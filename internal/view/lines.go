@@ -156,7 +156,7 @@ func (s Series) spread() bool { return s.Low != nil && s.High != nil && len(s.X)
 // dotted reports whether the points themselves are drawn: a line of one point has no length.
 func (s Series) dotted() bool { return s.Markers || s.Apart || len(s.X) == 1 }
 
-// lineStyle tells lines apart by colour and by dashes.
+// lineStyle tells lines apart by color and by dashes.
 func lineStyle(k int) draw.LineStyle {
 	dashes := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
 	return draw.LineStyle{Color: palette[k%len(palette)], Width: 1.4, Dashes: dashes[k%len(dashes)]}

@@ -10,7 +10,7 @@ import (
 
 var (
 	white = color.White
-	// The colours of Okabe and Ito (2008), the strong ones first.
+	// The colors of Okabe and Ito (2008), the strong ones first.
 	palette = []color.NRGBA{
 		{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 		{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255}, {160, 150, 40, 255},
@@ -51,8 +51,8 @@ func polygon(n int, degrees, radius float64) []vg.Point {
 	return corners
 }
 
-// markerOf returns the marker of group g. Eight colours and eight shapes are combined so that
-// neighbours differ in both and 64 groups are told apart.
+// markerOf returns the marker of group g. Eight colors and eight shapes are combined so that
+// neighbors differ in both and 64 groups are told apart.
 func markerOf(g int, radius vg.Length) marker {
 	return marker{shape: (g + g/len(palette)) % len(shapes), color: palette[g%len(palette)], radius: radius}
 }

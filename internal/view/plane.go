@@ -14,8 +14,9 @@ import (
 // they vary most (principal components), and the share of the total variance along each. Where
 // the rows vary in fewer directions, the other coordinates are 0. x is not changed.
 //
-// The signs of directions are arbitrary: each is chosen so that its largest component is
-// positive. Values that are not finite, or whose squares are not, are a *fault.DataError. Cost: n d min(n, d) flops and two eigenvectors of order min(n, d).
+// The signs of directions are arbitrary: each is chosen so that its largest component is positive.
+// Values that are not finite, or whose squares are not, are a *fault.DataError. Cost: n d min(n, d)
+// flops and two eigenvectors of order min(n, d).
 func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, second []float64, share [2]float64, err error) {
 	n, d := x.Rows, x.Cols
 	first, second = make([]float64, n), make([]float64, n)
@@ -27,11 +28,11 @@ func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, secon
 	if err := eng.Check(fmt.Sprintf("principal directions of %d x %d values", n, d), need, "fit a model and pass it, or raise the memory limit"); err != nil {
 		return nil, nil, share, err
 	}
-	centred := centre(eng, x)
-	defer eng.PutMatrix(centred)
+	centered := center(eng, x)
+	defer eng.PutMatrix(centered)
 	s := eng.NewMatrix(m, m)
 	// Of X'X and XX', which have the same positive eigenvalues, the smaller one.
-	eng.Backend().Syrk(d <= n, 1, centred, 0, s)
+	eng.Backend().Syrk(d <= n, 1, centered, 0, s)
 	total := 0.0
 	for i := range m {
 		total += s.At(i, i)
@@ -52,16 +53,16 @@ func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, secon
 		direction := v.Row(r)
 		if d > n { // an eigenvector u of XX' belongs to the direction X'u
 			direction = make([]float64, d)
-			eng.Backend().Gemv(true, 1, centred, v.Row(r), 0, direction)
+			eng.Backend().Gemv(true, 1, centered, v.Row(r), 0, direction)
 		}
 		orient(direction)
-		eng.Backend().Gemv(false, 1, centred, direction, 0, out)
+		eng.Backend().Gemv(false, 1, centered, direction, 0, out)
 	}
 	return first, second, share, nil
 }
 
-// centre returns x minus the mean of its rows.
-func centre(eng *engine.Engine, x blas.Matrix) blas.Matrix {
+// center returns x minus the mean of its rows.
+func center(eng *engine.Engine, x blas.Matrix) blas.Matrix {
 	mean := make([]float64, x.Cols)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {

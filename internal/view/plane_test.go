@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// The plane is that of the two largest singular values of the centred rows, from another
+// The plane is that of the two largest singular values of the centered rows, from another
 // library's decomposition, for tall and for wide data.
 func TestPlane(t *testing.T) {
 	eng, err := engine.New(engine.Options{Workers: 2})
@@ -46,8 +46,8 @@ func TestPlane(t *testing.T) {
 			var directions mat.Dense
 			pc.VectorsTo(&directions)
 			vars = pc.VarsTo(nil)
-			centred := centre(eng, x)
-			scores.Mul(mat.NewDense(n, d, centred.Data[:n*d]), &directions)
+			centered := center(eng, x)
+			scores.Mul(mat.NewDense(n, d, centered.Data[:n*d]), &directions)
 		}
 		total := 0.0
 		for _, v := range vars {

@@ -11,18 +11,18 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Ranks is the mean ranks of systems over data sets, best on top, each with a bar as long as the difference that counts:
-// systems whose bars do not overlap differ.
+// Ranks is the mean ranks of systems over data sets, best on top, each with a bar as long as the
+// difference that counts: systems whose bars do not overlap differ.
 type Ranks struct {
 	Title, XLabel string
 	Names         []string  // in the order of their ranks
 	Mean          []float64 // finite, one a name
 	Critical      float64   // >= 0
-	Emphasised    []bool    // systems that are drawn in colour; nil for all
+	Emphasized    []bool    // systems that are drawn in color; nil for all
 }
 
 func (r Ranks) plot() (*plot.Plot, error) {
-	if len(r.Mean) != len(r.Names) || r.Emphasised != nil && len(r.Emphasised) != len(r.Names) {
+	if len(r.Mean) != len(r.Names) || r.Emphasized != nil && len(r.Emphasized) != len(r.Names) {
 		return nil, &fault.ShapeError{What: "number of mean ranks", Got: len(r.Mean), Want: fmt.Sprintf("%d, as there are names", len(r.Names))}
 	}
 	if err := checkFinite("mean rank", r.Mean); err != nil {
@@ -51,13 +51,13 @@ func (r Ranks) plot() (*plot.Plot, error) {
 func (r Ranks) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for k, m := range r.Mean {
-		var colour color.Color = palette[0]
-		if r.Emphasised != nil && !r.Emphasised[k] {
-			colour = color.Gray{Y: 120}
+		var ink color.Color = palette[0]
+		if r.Emphasized != nil && !r.Emphasized[k] {
+			ink = color.Gray{Y: 120}
 		}
 		at := y(float64(len(r.Mean) - 1 - k))
-		c.StrokeLine2(draw.LineStyle{Color: colour, Width: 1.5}, x(m-r.Critical/2), at, x(m+r.Critical/2), at)
-		c.DrawGlyph(draw.GlyphStyle{Color: colour, Radius: 3, Shape: draw.CircleGlyph{}}, vg.Point{X: x(m), Y: at})
+		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1.5}, x(m-r.Critical/2), at, x(m+r.Critical/2), at)
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}}, vg.Point{X: x(m), Y: at})
 	}
 }
 

@@ -60,7 +60,7 @@ type Points struct {
 	Cannot   [][2]int
 }
 
-// Feature is a column of the data, to colour points by and to name them with.
+// Feature is a column of the data, to color points by and to name them with.
 type Feature struct {
 	Name   string
 	Values []float64 // one a point, finite
@@ -125,8 +125,8 @@ type drawing struct {
 	SVG   template.HTML
 }
 
-// WriteReport writes the page. Lengths that differ, values that are not finite and links to points that there are not are errors of
-// package fault, before anything is written.
+// WriteReport writes the page. Lengths that differ, values that are not finite and links to points
+// that there are not are errors of package fault, before anything is written.
 func WriteReport(w io.Writer, r *Report) error {
 	if err := r.Points.check(); err != nil {
 		return err
@@ -223,8 +223,8 @@ func finite(name string, values []float64) error {
 	return nil
 }
 
-// What the script reads. Numbers are little-endian arrays in base64: float32 for places, 16 bits between the smallest and the
-// largest value for features.
+// What the script reads. Numbers are little-endian arrays in base64: float32 for places, 16 bits
+// between the smallest and the largest value for features.
 type payload struct {
 	Count    int        `json:"count"`
 	IDs      []string   `json:"ids,omitempty"`
@@ -253,7 +253,8 @@ type viewData struct {
 	Clusters string `json:"clusters,omitempty"`
 }
 
-// payload returns the data of the script as JSON. The encoder writes <, > and & as escapes, so nothing in it ends the script.
+// payload returns the data of the script as JSON. The encoder writes <, > and & as escapes, so
+// nothing in it ends the script.
 func (r *Report) payload() (string, error) {
 	p := r.Points
 	out := payload{Count: p.Count, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Suspects: r.Suspects}
@@ -266,7 +267,7 @@ func (r *Report) payload() (string, error) {
 		out.Labels = encode(of)
 	}
 	for _, f := range p.Features {
-		out.Features = append(out.Features, quantised(f))
+		out.Features = append(out.Features, quantized(f))
 	}
 	for _, v := range p.Views {
 		d := viewData{Name: v.Name, XLabel: v.XLabel, YLabel: v.YLabel, X: encode(single(v.X)), Y: encode(single(v.Y))}
@@ -299,8 +300,8 @@ func numbered(labels []string) (names []string, of []uint32) {
 	return names, of
 }
 
-// quantised stores a feature in 16 bits a value.
-func quantised(f Feature) packed {
+// quantized stores a feature in 16 bits a value.
+func quantized(f Feature) packed {
 	out := packed{Name: f.Name}
 	if len(f.Values) == 0 {
 		return out

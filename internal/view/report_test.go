@@ -29,8 +29,8 @@ func payload(t *testing.T, page string) map[string]any {
 	return v
 }
 
-// TestWrite: one element ends one script, no hostile text is markup, nothing is fetched, and what the script reads is what was
-// given.
+// TestWrite: one element ends one script, no hostile text is markup, nothing is fetched, and what
+// the script reads is what was given.
 func TestWrite(t *testing.T) {
 	r := viewtest.Sample(40)
 	page := viewtest.Written(t, r)

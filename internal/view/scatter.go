@@ -15,10 +15,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Scatter is points in the plane, drawn with one scale on both axes, so that distances on the
-// paper are distances of the points. The more points, the smaller and the more translucent
-// they are; of more than 20,000 the density is drawn. The legend counts the points of each group and the links. From 65 groups on, markers
-// repeat.
+// Scatter is points in the plane, drawn with one scale on both axes, so that distances on the paper
+// are distances of the points. The more points, the smaller and the more translucent they are; of
+// more than 20,000 the density is drawn. The legend counts the points of each group and the links.
+// From 65 groups on, markers repeat.
 type Scatter struct {
 	Title, XLabel, YLabel string
 	X, Y                  []float64 // finite, up to 1e300 in size

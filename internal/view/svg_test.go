@@ -176,7 +176,7 @@ func TestAnyText(t *testing.T) {
 	})
 }
 
-// A PDF has its texts in the code page of its typeface, and translucent colours as their own
+// A PDF has its texts in the code page of its typeface, and translucent colors as their own
 // parts beside their opacity.
 func TestPDF(t *testing.T) {
 	s := cloud(4000, 1)

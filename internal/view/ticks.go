@@ -76,7 +76,7 @@ type decades struct{}
 func (decades) Ticks(lo, hi float64) []plot.Tick {
 	stride := math.Ceil((hi - lo) / 6)
 	var ticks []plot.Tick
-	labelled := 0
+	labeled := 0
 	for e := math.Floor(lo/stride) * stride; e <= hi; e += stride {
 		for m := 1.0; m < 10; m++ {
 			t := plot.Tick{Value: e + math.Log10(m)}
@@ -85,12 +85,12 @@ func (decades) Ticks(lo, hi float64) []plot.Tick {
 			}
 			if m == 1 || hi-lo <= 2 && (m == 2 || m == 5) {
 				t.Label = logLabel(m, int(e))
-				labelled++
+				labeled++
 			}
 			ticks = append(ticks, t)
 		}
 	}
-	if labelled >= 2 {
+	if labeled >= 2 {
 		return ticks
 	}
 	ticks = roundTicks{}.Ticks(math.Pow(10, lo), math.Pow(10, hi))

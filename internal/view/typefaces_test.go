@@ -13,7 +13,8 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// TestNoTemporaryFolder: a PDF whose typefaces cannot be prepared is an error, in a process that has not prepared any.
+// TestNoTemporaryFolder: a PDF whose typefaces cannot be prepared is an error, in a process that
+// has not prepared any.
 func TestNoTemporaryFolder(t *testing.T) {
 	const inside = "MUSTLINK_TEST_NO_TEMPORARY_FOLDER"
 	if os.Getenv(inside) == "" {

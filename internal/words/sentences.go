@@ -46,8 +46,8 @@ func count(content string) lengths {
 // abbreviations end in a full stop that ends no sentence.
 var abbreviations = []string{"e.g.", "i.e.", "al.", "vs.", "cf.", "Fig.", "eq.", "No."}
 
-// sentences splits a paragraph or a list item. Code in backquotes is one word, and so is what has no
-// letter or digit with the word before it.
+// sentences splits a paragraph or a list item. Code in backquotes is one word, and so is what has
+// no letter or digit with the word before it.
 func sentences(p passage) []passage {
 	var list []passage
 	var current []string

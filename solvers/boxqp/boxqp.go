@@ -3,9 +3,9 @@ package boxqp
 
 import "math"
 
-// Solver minimises a'P a / 2 - q'a over 0 <= a_j <= upper, by an active set: P is symmetric and positive
-// semidefinite, and may be singular if upper is finite. It holds the memory of one problem at a time;
-// the zero value is ready, and the solver is for one goroutine.
+// Solver minimizes a'P a / 2 - q'a over 0 <= a_j <= upper, by an active set: P is symmetric and
+// positive semidefinite, and may be singular if upper is finite. It holds the memory of one problem
+// at a time; the zero value is ready, and the solver is for one goroutine.
 type Solver struct {
 	free       []int     // variables between the bounds, with a positive definite part of P
 	state      []int8    // of each variable
@@ -20,10 +20,10 @@ const (
 	isFree
 )
 
-// Solve writes the minimiser to a; p is n x n, row-major, q and a have length n. What a holds before is
-// where it starts, moved into the box. It returns the number of changes of the active set, and false if
-// they were more than 100 + 20 n, which rounding can bring about; a is then in the box, and lower than
-// at the start.
+// Solve writes the minimizer to a; p is n x n, row-major, q and a have length n. What a holds
+// before is where it starts, moved into the box. It returns the number of changes of the active
+// set, and false if they were more than 100 + 20 n, which rounding can bring about; a is then in
+// the box, and lower than at the start.
 //
 // n^3/3 flops a change: n is meant to be a few dozen at most.
 func (s *Solver) Solve(p, q []float64, upper float64, a []float64) (changes int, ok bool) {
@@ -109,7 +109,7 @@ func (s *Solver) solve(x []float64) {
 	}
 }
 
-// newton goes to the minimiser of the free variables, and says whether a bound stopped it.
+// newton goes to the minimizer of the free variables, and says whether a bound stopped it.
 func (s *Solver) newton(p []float64, upper float64, a []float64) bool {
 	m := len(s.free)
 	if m == 0 {
@@ -177,7 +177,8 @@ func (s *Solver) violated(p, q, a []float64) int {
 	return worst
 }
 
-// terms returns the sum of the sizes of an element's terms in the gradient: what they round to does not count.
+// terms returns the sum of the sizes of an element's terms in the gradient: what they round to does
+// not count.
 func terms(p []float64, q float64, a []float64) float64 {
 	sum := math.Abs(q)
 	for k, v := range p {
@@ -186,8 +187,8 @@ func terms(p []float64, q float64, a []float64) float64 {
 	return sum
 }
 
-// release frees variable j. If P is singular along the line on which the free variables follow it, the
-// objective falls along that line, and a goes to its end.
+// release frees variable j. If P is singular along the line on which the free variables follow it,
+// the objective falls along that line, and a goes to its end.
 func (s *Solver) release(p []float64, upper float64, a []float64, j int) {
 	n, m := len(s.state), len(s.free)
 	x := s.work[:m]

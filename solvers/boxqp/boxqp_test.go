@@ -39,8 +39,9 @@ func objective(p, q, a []float64) float64 {
 	return sum
 }
 
-// The minimiser meets the optimality conditions of the convex problem, which are sufficient: in the
-// box, the gradient 0 inside, not negative at 0, not positive at the upper bound. P may be singular.
+// The minimizer meets the optimality conditions of the convex problem, which are sufficient: in the
+// box, the gradient 0 inside, not negative at 0, not positive at the upper bound. P may be
+// singular.
 func TestOptimal(t *testing.T) {
 	var s Solver
 	propertytest.Check(t, func(t *rapid.T) {

@@ -19,8 +19,8 @@ type Options struct {
 	// Tolerance is the largest residual |A v - w v| that passes, relative to |A|; 0 for 1e-10.
 	// Below n eps it is n eps.
 	Tolerance float64
-	// Products is the most products of A with a vector, 0 for 100,000 + 1000 k; with 0 orders up to 4096 whose search fails
-	// are decomposed.
+	// Products is the most products of A with a vector, 0 for 100,000 + 1000 k; with 0 orders up to
+	// 4096 whose search fails are decomposed.
 	Products int
 	// Seed chooses the random vectors to start with.
 	Seed uint64
@@ -63,8 +63,8 @@ const (
 	// decomposed.
 	wholeOrder = 256
 	wholeShare = 8
-	// Up to this order a search without a bound of its own that fails, or takes so many products a row, ends in a
-	// decomposition.
+	// Up to this order a search without a bound of its own that fails, or takes so many products a
+	// row, ends in a decomposition.
 	rescueOrder    = 4096
 	rescueProducts = 40
 	// An operator of lower cost is filtered: a product costs less than keeping vectors orthogonal.

@@ -276,10 +276,10 @@ func rings(sizes ...int) *sparse.Matrix {
 }
 
 // The smallest eigenvalues of Laplacians are known for circles: a null vector for every part, and
-// each other one twice, or four times for two circles of the same size.
-// A graph of points with few neighbours of which some are neighbours of hundreds: the far end of its Laplacian's spectrum
-// lies alone and far out, and must not be taken for where the unwanted part ends. The search has a bound of its own, so that
-// no decomposition comes to its help.
+// each other one twice, or four times for two circles of the same size. A graph of points with few
+// neighbors of which some are neighbors of hundreds: the far end of its Laplacian's spectrum lies
+// alone and far out, and must not be taken for where the unwanted part ends. The search has a bound
+// of its own, so that no decomposition comes to its help.
 func TestLaplacianWithHubs(t *testing.T) {
 	const n, r = 500, 22
 	for seed := range uint64(6) {
@@ -288,7 +288,7 @@ func TestLaplacianWithHubs(t *testing.T) {
 		for i := range n {
 			for range 10 {
 				j := rng.IntN(n)
-				if hub := rng.IntN(60); rng.Float64() < 0.6 { // the first hubs have the most neighbours
+				if hub := rng.IntN(60); rng.Float64() < 0.6 { // the first hubs have the most neighbors
 					j = rng.IntN(hub + 1)
 				}
 				if j != i {

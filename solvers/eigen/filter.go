@@ -17,7 +17,7 @@ type filter struct {
 	sign      float64
 	low, cut  float64
 	degree    int
-	centre, e float64 // of the unwanted part: its middle and half its length
+	center, e float64 // of the unwanted part: its middle and half its length
 }
 
 const (
@@ -32,7 +32,7 @@ const (
 // newFilter returns the filter that has about the value filterRange at top, the largest wanted
 // eigenvalue, or nullRange at null.
 func newFilter(a operator.Operator, sign, low, cut, top, null float64) *filter {
-	f := &filter{a: a, sign: sign, low: low, cut: cut, centre: (low + cut) / 2, e: (cut - low) / 2}
+	f := &filter{a: a, sign: sign, low: low, cut: cut, center: (low + cut) / 2, e: (cut - low) / 2}
 	degree := float64(maxDegree)
 	for _, end := range []struct{ at, most float64 }{{top, filterRange}, {null, nullRange}} {
 		if end.at > cut {
@@ -50,11 +50,11 @@ func (f *filter) apply(ctx context.Context, eng *engine.Engine, y, x, work blas.
 		even, odd = y, work
 	}
 	copy(even.Data, x.Data)
-	if err := operator.Recur(ctx, eng, f.a, f.sign/f.e, even, -f.centre/f.e, 0, odd); err != nil {
+	if err := operator.Recur(ctx, eng, f.a, f.sign/f.e, even, -f.center/f.e, 0, odd); err != nil {
 		return err
 	}
 	for d := 2; d <= f.degree; d++ {
-		if err := operator.Recur(ctx, eng, f.a, 2*f.sign/f.e, odd, -2*f.centre/f.e, -1, even); err != nil {
+		if err := operator.Recur(ctx, eng, f.a, 2*f.sign/f.e, odd, -2*f.center/f.e, -1, even); err != nil {
 			return err
 		}
 		even, odd = odd, even
@@ -64,7 +64,7 @@ func (f *filter) apply(ctx context.Context, eng *engine.Engine, y, x, work blas.
 
 // inverse returns the eigenvalue beyond the cut at which the filter is w, or the cut.
 func (f *filter) inverse(w float64) float64 {
-	return f.centre + f.e*math.Cosh(math.Acosh(max(1, w))/float64(f.degree))
+	return f.center + f.e*math.Cosh(math.Acosh(max(1, w))/float64(f.degree))
 }
 
 // pass returns the residual of p(A) at the value w that ensures one of tolerance for A. What is

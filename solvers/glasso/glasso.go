@@ -344,7 +344,7 @@ func (b *part) replace(j int, ujj, diagonal, pjj float64) {
 	b.w.Set(j, j, pjj)
 }
 
-// shrunk moves v towards 0 by at most lambda.
+// shrunk moves v toward 0 by at most lambda.
 func shrunk(v, lambda float64) float64 {
 	if math.Abs(v) <= lambda {
 		return 0

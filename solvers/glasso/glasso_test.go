@@ -129,7 +129,7 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// Two rows: W_12 is P_12 moved towards 0 by lambda, and there is a solution when W is positive
+// Two rows: W_12 is P_12 moved toward 0 by lambda, and there is a solution when W is positive
 // definite.
 func TestTwoRows(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {

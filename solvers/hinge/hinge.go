@@ -14,7 +14,8 @@ import (
 type Options struct {
 	Tolerance float64 // the gap
 	MaxIter   int
-	// Progress is called with the objective, its best so far, and the gap at the start and after every iteration.
+	// Progress is called with the objective, its best so far, and the gap at the start and after
+	// every iteration.
 	Progress func(iteration int, objective, gap float64)
 }
 
@@ -31,14 +32,16 @@ type Result struct {
 //
 //	f(w) = sum_t c_t max(0, 1 + d_t w) + beta sum_i w_i
 //
-// for the rows d_t of d, T x k, costs c_t > 0 and beta > 0. Its dual is to maximize sum u over 0 <= u <= c with
-// D'u + beta >= 0, and any such u bounds f from below by its sum. w and u are optimal where besides these
+// for the rows d_t of d, T x k, costs c_t > 0 and beta > 0. Its dual is to maximize sum u over 0 <=
+// u <= c with D'u + beta >= 0, and any such u bounds f from below by its sum. w and u are optimal
+// where besides these
 //
 //	w_i (beta + (D'u)_i) = 0,  u_t = c_t where 1 + d_t w > 0,  u_t = 0 where 1 + d_t w < 0.
 //
-// The method is the predictor and corrector of Mehrotra (SIAM Journal on Optimization 2, 1992) for linear programs. Of each
-// iterate weights are dropped that are small beside the slack of their dual constraint, u is scaled into the constraints, and
-// the gap is that of the two: exact, whatever rounding has done. 50 iterations are usual, of T k^2 + k^3/3 flops.
+// The method is the predictor and corrector of Mehrotra (SIAM Journal on Optimization 2, 1992) for
+// linear programs. Of each iterate weights are dropped that are small beside the slack of their
+// dual constraint, u is scaled into the constraints, and the gap is that of the two: exact,
+// whatever rounding has done. 50 iterations are usual, of T k^2 + k^3/3 flops.
 //
 // Errors: ctx.Err().
 func Minimize(ctx context.Context, eng *engine.Engine, d blas.Matrix, c []float64, beta float64, o Options) (*Result, error) {
@@ -66,8 +69,9 @@ func Minimize(ctx context.Context, eng *engine.Engine, d blas.Matrix, c []float6
 	}
 }
 
-// program is the linear program under way. The pairs x and y of values > 0, whose products are to vanish, are k weights w with
-// the slacks s of their dual constraints, T losses v with c - u, and T slacks v - 1 - d w with u.
+// program is the linear program under way. The pairs x and y of values > 0, whose products are to
+// vanish, are k weights w with the slacks s of their dual constraints, T losses v with c - u, and T
+// slacks v - 1 - d w with u.
 type program struct {
 	eng    *engine.Engine
 	d      blas.Matrix
@@ -129,7 +133,8 @@ func (p *program) objective(w []float64) float64 {
 	return f
 }
 
-// sparse returns the weights, without those that vanish: relative to all they are smaller than their slack relative to beta.
+// sparse returns the weights, without those that vanish: relative to all they are smaller than
+// their slack relative to beta.
 func (p *program) sparse() []float64 {
 	w, total := make([]float64, p.d.Cols), sum(p.x[:p.d.Cols])
 	for i := range w {
@@ -157,7 +162,8 @@ func (p *program) feasible() []float64 {
 	return u
 }
 
-// step goes a predicted and corrected step of Newton's method towards the optimum; without one it says so.
+// step goes a predicted and corrected step of Newton's method toward the optimum; without one it
+// says so.
 func (p *program) step(ctx context.Context) (bool, error) {
 	factor, theta, err := p.normal(ctx)
 	if err != nil {
@@ -189,8 +195,8 @@ func (p *program) step(ctx context.Context) (bool, error) {
 	return a > 0 && b > 0 && a-a == 0 && b-b == 0, ctx.Err()
 }
 
-// normal returns the Cholesky factor of D' diag(theta) D + diag(s/w), and theta = 1 / (slack/u + v/(c-u)); an empty one where
-// rounding is all that is left.
+// normal returns the Cholesky factor of D' diag(theta) D + diag(s/w), and theta = 1 / (slack/u +
+// v/(c-u)); an empty one where rounding is all that is left.
 func (p *program) normal(ctx context.Context) (factor blas.Matrix, theta []float64, err error) {
 	n, k := p.d.Rows, p.d.Cols
 	theta = make([]float64, n)

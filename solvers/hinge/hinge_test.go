@@ -16,7 +16,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/hinge"
 )
 
-// drawn returns n rows of k values with a mean of their own for each column, some equal or zero, and costs of sum 1.
+// drawn returns n rows of k values with a mean of their own for each column, some equal or zero,
+// and costs of sum 1.
 func drawn(n, k int, seed uint64) (blas.Matrix, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	d, c := blas.NewMatrix(n, k), make([]float64, n)
@@ -66,7 +67,8 @@ func minimize(t enginetest.Fataler, workers int, d blas.Matrix, c []float64, bet
 	return out
 }
 
-// The conditions of the optimum hold: w and u are feasible and their products with the slacks vanish, so that f(w) = sum u.
+// The conditions of the optimum hold: w and u are feasible and their products with the slacks
+// vanish, so that f(w) = sum u.
 func TestConditions(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n, k := rapid.IntRange(1, 60).Draw(rt, "rows"), rapid.IntRange(1, 40).Draw(rt, "weights")
@@ -112,7 +114,8 @@ func TestConditions(t *testing.T) {
 	})
 }
 
-// With two weights the minimum is at a corner: where two of the lines 1 + d w = 0, w_1 = 0 and w_2 = 0 meet.
+// With two weights the minimum is at a corner: where two of the lines 1 + d w = 0, w_1 = 0 and w_2
+// = 0 meet.
 func TestCorners(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		d, c := drawn(rapid.IntRange(1, 12).Draw(rt, "rows"), 2, rapid.Uint64().Draw(rt, "seed"))
@@ -166,7 +169,8 @@ func TestDearWeights(t *testing.T) {
 	}
 }
 
-// Any number of workers finds the same bits; the order of rows does not matter; none and zero rows are solved.
+// Any number of workers finds the same bits; the order of rows does not matter; none and zero rows
+// are solved.
 func TestSame(t *testing.T) {
 	d, c := drawn(600, 30, 4)
 	one, four := minimize(t, 1, d, c, 1e-3, 1e-10), minimize(t, 4, d, c, 1e-3, 1e-10)

@@ -9,14 +9,15 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Rising returns the non-decreasing x that minimises sum w_i (x_i - y_i)^2, by pooling adjacent violators
-// (Ayer, Brunk, Ewing, Reid & Silverman 1955): a sequence of weighted means of neighbours. Nil weights are 1.
+// Rising returns the non-decreasing x that minimizes sum w_i (x_i - y_i)^2, by pooling adjacent
+// violators (Ayer, Brunk, Ewing, Reid & Silverman 1955): a sequence of weighted means of neighbors.
+// Nil weights are 1.
 //
-// The same x minimises sum w_i (y_i / x_i + log x_i) for positive y, and every other Bregman divergence of which a
-// mean is the minimiser.
+// The same x minimizes sum w_i (y_i / x_i + log x_i) for positive y, and every other Bregman
+// divergence of which a mean is the minimizer.
 //
-// Errors: as many weights as values, values that are finite and weights that are positive and finite, else a
-// *fault.ShapeError or *fault.DataError. O(n).
+// Errors: as many weights as values, values that are finite and weights that are positive and
+// finite, else a *fault.ShapeError or *fault.DataError. O(n).
 func Rising(y, w []float64) ([]float64, error) { return fit(y, w, 1) }
 
 // Falling is [Rising] for a non-increasing x.
@@ -29,8 +30,8 @@ type block struct {
 	length        int
 }
 
-// pooled makes one block of two neighbours. Its value is between theirs, also where their difference or the sum of
-// weights overflows.
+// pooled makes one block of two neighbors. Its value is between theirs, also where their difference
+// or the sum of weights overflows.
 func pooled(a, b block) block {
 	weight := a.weight + b.weight
 	share := b.weight / weight

@@ -11,8 +11,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// The fit is that of another algorithm, projected gradients on the differences with their multipliers, and
-// meets the conditions of the optimum: sums of residuals from the left are not above 0, and 0 where x rises.
+// The fit is that of another algorithm, projected gradients on the differences with their
+// multipliers, and meets the conditions of the optimum: sums of residuals from the left are not
+// above 0, and 0 where x rises.
 func TestOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 12).Draw(t, "n")
@@ -63,7 +64,7 @@ func dykstra(y, w []float64) []float64 {
 	for range 20000 {
 		moved := 0.0
 		for i := range len(y) - 1 {
-			// x minimises with the multiplier pull[i] >= 0 of this constraint
+			// x minimizes with the multiplier pull[i] >= 0 of this constraint
 			both := 1/w[i] + 1/w[i+1]
 			next := max(0, pull[i]+(x[i]-x[i+1])/both)
 			d := next - pull[i]

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/isotonic"
 )
 
-// Values and weights of all sizes give a sequence that rises, is finite and stays within the values, and that is itself what it
-// gives.
+// Values and weights of all sizes give a sequence that rises, is finite and stays within the
+// values, and that is itself what it gives.
 func TestRisingOfAnySize(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")

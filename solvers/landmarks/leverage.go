@@ -53,10 +53,10 @@ func (c *choice) leverage(ctx context.Context) error {
 //
 //	(k_ii - k_iS (K_SS + r s/n I)^-1 k_Si) / r, at most 1,
 //
-// which are the scores themselves if S is all points. Scores add up to the number of directions
-// in which the points extend beyond the ridge. Cost: 2m columns of the kernel matrix, a Cholesky decomposition
-// of order 2m, 4 n m^2 flops.
-// Errors: 2m (2m + a block) values above the memory limit, those of the source, and ctx.Err().
+// which are the scores themselves if S is all points. Scores add up to the number of directions in
+// which the points extend beyond the ridge. Cost: 2m columns of the kernel matrix, a Cholesky
+// decomposition of order 2m, 4 n m^2 flops. Errors: 2m (2m + a block) values above the memory
+// limit, those of the source, and ctx.Err().
 func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uint64) ([]float64, error) {
 	n := src.Len()
 	s := min(n, 2*m)
@@ -143,8 +143,9 @@ func eachBlock(ctx context.Context, eng *engine.Engine, src Source, sample []int
 	return nil
 }
 
-// Scorer estimates the ridge leverage scores of points that are not all at hand, by [Scores]' formula: from a sample that was
-// drawn uniformly elsewhere. It is immutable and safe for concurrent use.
+// Scorer estimates the ridge leverage scores of points that are not all at hand, by [Scores]'
+// formula: from a sample that was drawn uniformly elsewhere. It is immutable and safe for
+// concurrent use.
 type Scorer struct {
 	k      kernel.Kernel
 	sample points.Points
@@ -152,11 +153,13 @@ type Scorer struct {
 	factor blas.Matrix // of the sample's kernel matrix and the ridge; empty when all scores are 0
 }
 
-// NewScorer returns the scorer for m landmarks among n points, of which sample is a uniform sample. [Scores] takes 2m points; trace
-// is the sum of k(x,x) over all n points, or n times its mean over the sample.
+// NewScorer returns the scorer for m landmarks among n points, of which sample is a uniform sample.
+// [Scores] takes 2m points; trace is the sum of k(x,x) over all n points, or n times its mean over
+// the sample.
 //
-// Errors: m or the sample without points, or more than n, a *fault.ParamError; a trace that is negative or not finite, a
-// *fault.ParamError; those of [kernel.Kernel.Gram]. Cost: the kernel matrix of the sample and its Cholesky decomposition.
+// Errors: m or the sample without points, or more than n, a *fault.ParamError; a trace that is
+// negative or not finite, a *fault.ParamError; those of [kernel.Kernel.Gram]. Cost: the kernel
+// matrix of the sample and its Cholesky decomposition.
 func NewScorer(ctx context.Context, eng *engine.Engine, k kernel.Kernel, sample points.Points, m, n int, trace float64) (*Scorer, error) {
 	s := sample.Len()
 	switch {
@@ -181,9 +184,9 @@ func NewScorer(ctx context.Context, eng *engine.Engine, k kernel.Kernel, sample 
 	return scorer, eng.Cholesky(ctx, scorer.factor)
 }
 
-// Scores returns the scores of the points of x, between 0 and 1; that of a point has the same bits whatever points are beside it (netlib: to rounding).
-// Cost for a sample of s points: s kernel values and s^2 flops a point.
-// Errors are those of the kernel on x, and ctx.Err().
+// Scores returns the scores of the points of x, between 0 and 1; that of a point has the same bits
+// whatever points are beside it (netlib: to rounding). Cost for a sample of s points: s kernel
+// values and s^2 flops a point. Errors are those of the kernel on x, and ctx.Err().
 func (s *Scorer) Scores(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	scores, err := s.k.Diagonal(ctx, eng, x)
 	if err != nil || s.factor.Rows == 0 {

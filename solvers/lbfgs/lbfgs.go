@@ -1,5 +1,5 @@
 // Package lbfgs (engine room: may change) finds descent directions from the latest steps of a
-// minimisation: the two-loop recursion of limited memory BFGS (Nocedal 1980).
+// minimization: the two-loop recursion of limited memory BFGS (Nocedal 1980).
 package lbfgs
 
 import (
@@ -31,8 +31,8 @@ func New(t *asm.Table, most int) *History { return &History{t: t, most: most} }
 // Reset forgets all steps.
 func (h *History) Reset() { h.pairs = h.pairs[:0] }
 
-// Add copies a step and the change of the gradient over it, and says whether it did: without positive
-// curvature along the step (a kink, or rounding) the pair would spoil the directions.
+// Add copies a step and the change of the gradient over it, and says whether it did: without
+// positive curvature along the step (a kink, or rounding) the pair would spoil the directions.
 func (h *History) Add(step, change []float64) bool {
 	c := h.t.Dot(step, change)
 	if !(c > least*math.Sqrt(h.t.Dot(step, step)*h.t.Dot(change, change))) {
@@ -72,22 +72,23 @@ func (h *History) Direction(dst, gradient []float64) {
 	}
 }
 
-// Objective returns the value at x and writes the gradient. A value that is not finite is one that is too large: a step
-// there is shortened.
-// x and gradient have the length of the start; an error ends the search and is returned.
+// Objective returns the value at x and writes the gradient. A value that is not finite is one that
+// is too large: a step there is shortened. x and gradient have the length of the start; an error
+// ends the search and is returned.
 type Objective func(x, gradient []float64) (float64, error)
 
-// Options says how to minimise.
+// Options says how to minimize.
 type Options struct {
 	// Memory is the number of steps that directions are made of, 0 for 10.
 	Memory int
 	// MaxIter is the most iterations.
 	MaxIter int
-	// Done is called with the start and after every iteration, and says whether to end there; nil never does.
+	// Done is called with the start and after every iteration, and says whether to end there; nil
+	// never does.
 	Done func(iteration int, value float64, x, gradient []float64) (bool, error)
 }
 
-// Outcome is how a minimisation ended.
+// Outcome is how a minimization ended.
 type Outcome struct {
 	Trace     []float64 // values at the start and after every iteration; they fall
 	Converged bool      // Done said so, or no step leads lower: rounding is all that is left
@@ -99,7 +100,7 @@ const (
 	curvature  = 0.9
 )
 
-// Minimize minimises f by limited memory BFGS from x on, which becomes the place that it ends in.
+// Minimize minimizes f by limited memory BFGS from x on, which becomes the place that it ends in.
 //
 // Errors: those of f and of Done; a start without a finite value, a *fault.DataError; ctx.Err().
 func Minimize(ctx context.Context, t *asm.Table, f Objective, x []float64, o Options) (*Outcome, error) {
@@ -146,7 +147,7 @@ func Minimize(ctx context.Context, t *asm.Table, f Objective, x []float64, o Opt
 	}
 }
 
-// search is a minimisation under way.
+// search is a minimization under way.
 type search struct {
 	t                      *asm.Table
 	f                      Objective
@@ -155,8 +156,8 @@ type search struct {
 	direction, next, ahead []float64
 }
 
-// step goes along the direction to a place that is lower, and leaves the step in direction and the change of the gradient
-// in ahead. Without one it says so.
+// step goes along the direction to a place that is lower, and leaves the step in direction and the
+// change of the gradient in ahead. Without one it says so.
 func (s *search) step(fresh bool) (bool, error) {
 	slope := s.t.Dot(s.direction, s.gradient)
 	if !(slope < 0) {

@@ -33,20 +33,21 @@ func descending(trace []float64) bool {
 	return true
 }
 
-// A convex quadratic function, whose minimum is known, is minimised whatever its condition and start; the values fall.
+// A convex quadratic function, whose minimum is known, is minimized whatever its condition and
+// start; the values fall.
 func TestMinimizeQuadratic(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		n := rapid.IntRange(1, 30).Draw(rt, "n")
 		spread := rapid.Float64Range(0, 3).Draw(rt, "spread")
-		weight, centre, x := make([]float64, n), vector(rng, n), vector(rng, n)
+		weight, center, x := make([]float64, n), vector(rng, n), vector(rng, n)
 		for i := range weight {
 			weight[i] = math.Pow(10, spread*rng.Float64())
 		}
 		f := func(x, gradient []float64) (float64, error) {
 			sum := 0.0
 			for i, v := range x {
-				d := v - centre[i]
+				d := v - center[i]
 				sum += weight[i] * d * d / 2
 				gradient[i] = weight[i] * d
 			}
@@ -57,14 +58,15 @@ func TestMinimizeQuadratic(t *testing.T) {
 			rt.Fatalf("%+v, %v", out, err)
 		}
 		for i, v := range x {
-			if math.Abs(v-centre[i]) > 1e-6 {
-				rt.Fatalf("x %d is %g, want %g", i, v, centre[i])
+			if math.Abs(v-center[i]) > 1e-6 {
+				rt.Fatalf("x %d is %g, want %g", i, v, center[i])
 			}
 		}
 	})
 }
 
-// The banana of Rosenbrock, and a function that is NaN beyond a wall, which steps have to stay before.
+// The banana of Rosenbrock, and a function that is NaN beyond a wall, which steps have to stay
+// before.
 func TestMinimizeCurvedAndWalled(t *testing.T) {
 	banana := func(x, gradient []float64) (float64, error) {
 		a, b := 1-x[0], x[1]-x[0]*x[0]

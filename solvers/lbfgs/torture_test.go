@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/lbfgs"
 )
 
-// Objectives of any size and condition, with cliffs beyond which there is no value, end within the bound, no higher than
-// they began, at a finite place; or the start is refused.
+// Objectives of any size and condition, with cliffs beyond which there is no value, end within the
+// bound, no higher than they began, at a finite place; or the start is refused.
 func TestMinimizeOddObjectives(t *testing.T) {
 	table := enginetest.New(t, 1).Backend().Kernels()
 	rng := rand.New(rand.NewPCG(8, 1))

@@ -6,8 +6,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// gradients solves for some columns at a time by conjugate gradients (Hestenes & Stiefel 1952), each
-// with steps of its own; a column that is solved rests.
+// gradients solves for some columns at a time by conjugate gradients (Hestenes & Stiefel 1952),
+// each with steps of its own; a column that is solved rests.
 func (s *solver) gradients(b blas.Matrix, c0 int) error {
 	n, cols := b.Rows, b.Cols
 	x := s.eng.NewMatrix(n, cols)

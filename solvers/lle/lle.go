@@ -1,5 +1,5 @@
 // Package lle (engine room: may change) computes the weights with which points are best
-// reconstructed from their neighbours, the first step of locally linear embedding (Roweis & Saul
+// reconstructed from their neighbors, the first step of locally linear embedding (Roweis & Saul
 // 2000).
 package lle
 
@@ -15,15 +15,15 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Gram writes the local Gram matrix of point i and its k neighbours: <x_i - x_a, x_i - x_b>, for
-// neighbours number a and b <= a, to g[(a*k+b)*stride]. It is called concurrently.
+// Gram writes the local Gram matrix of point i and its k neighbors: <x_i - x_a, x_i - x_b>, for
+// neighbors number a and b <= a, to g[(a*k+b)*stride]. It is called concurrently.
 type Gram func(i int, g []float64, stride int)
 
 // DefaultRegularization is what is added to the diagonals of local Gram matrices by default,
-// relative to their traces. They are singular when there are more neighbours than dimensions.
+// relative to their traces. They are singular when there are more neighbors than dimensions.
 const DefaultRegularization = 1e-3
 
-// Weights returns the n x k matrix of the weights w_i that minimise |x_i - sum_a w_ia x_a|^2 with
+// Weights returns the n x k matrix of the weights w_i that minimize |x_i - sum_a w_ia x_a|^2 with
 // sum_a w_ia = 1: the solution of (G_i + r tr(G_i) I) w = 1, divided by its sum, where r >= 0 is
 // the regularization. If tr(G_i) = 0, as for a point among copies of itself, the weights are
 // equal.

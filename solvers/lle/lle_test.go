@@ -21,7 +21,7 @@ func normal(seed uint64, n, d int) *points.Dense {
 	return enginetest.Normal(rand.New(rand.NewPCG(seed, seed)), n, d, 0)
 }
 
-func neighbours(t testing.TB, eng *engine.Engine, x points.Points, k int) []int32 {
+func neighbors(t testing.TB, eng *engine.Engine, x points.Points, k int) []int32 {
 	t.Helper()
 	n, err := graph.Nearest(t.Context(), eng, enginetest.Kernel(t, "linear"), x, k)
 	if err != nil {
@@ -30,14 +30,14 @@ func neighbours(t testing.TB, eng *engine.Engine, x points.Points, k int) []int3
 	return n.Index
 }
 
-// The weights add up to 1, and minimise |x - sum w x_a|^2 + r tr(G) |w|^2 among those that do:
+// The weights add up to 1, and minimize |x - sum w x_a|^2 + r tr(G) |w|^2 among those that do:
 // the gradient is the same in all of them.
 func TestWeights(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 12, 70} {
 		for _, d := range []int{1, 3, 80} {
 			x := normal(uint64(k), 131, d)
 			eng := enginetest.New(t, 2)
-			near := neighbours(t, eng, x, k)
+			near := neighbors(t, eng, x, k)
 			for _, r := range []float64{1e-3, 0.5} {
 				w, err := lle.Weights(t.Context(), eng, x.N, k, lle.OfVectors(eng, x, near, k), r)
 				if err != nil {
@@ -79,7 +79,7 @@ func TestWeightsOfKernel(t *testing.T) {
 	const k = 6
 	x := normal(3, 101, 10)
 	one, three := enginetest.New(t, 1), enginetest.New(t, 3)
-	near := neighbours(t, one, x, k)
+	near := neighbors(t, one, x, k)
 	value, err := enginetest.Kernel(t, "linear").Values(t.Context(), one, x)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestWeightsOfKernel(t *testing.T) {
 func TestCopies(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x := &points.Dense{N: 5, D: 2, Data: slices.Repeat([]float64{1, 2}, 5)}
-	w, err := lle.Weights(t.Context(), eng, 5, 4, lle.OfVectors(eng, x, neighbours(t, eng, x, 4), 4), 1e-3)
+	w, err := lle.Weights(t.Context(), eng, 5, 4, lle.OfVectors(eng, x, neighbors(t, eng, x, 4), 4), 1e-3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestRejects(t *testing.T) {
 func BenchmarkWeights(b *testing.B) {
 	eng := enginetest.New(b, 0)
 	x := normal(1, 10000, 64)
-	near := neighbours(b, eng, x, 10)
+	near := neighbors(b, eng, x, 10)
 	b.Run(fmt.Sprintf("n=%d/d=%d/k=10", x.N, x.D), func(b *testing.B) {
 		for b.Loop() {
 			if _, err := lle.Weights(b.Context(), eng, x.N, 10, lle.OfVectors(eng, x, near, 10), 1e-3); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-// Weights sum to 1 and do not change with the unit: for local Gram matrices of any size and rank, or an error that names the row.
+// Weights sum to 1 and do not change with the unit: for local Gram matrices of any size and rank,
+// or an error that names the row.
 func TestWeightsAtAnyScale(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(4, 4))
 	for draw := range 200 {
@@ -19,7 +20,7 @@ func TestWeightsAtAnyScale(t *testing.T) {
 		rows := make([]float64, k*rank)
 		for i := range rows {
 			if rows[i] = rng.NormFloat64(); draw%4 == 0 {
-				rows[i] = float64(rng.IntN(2)) // copies, and neighbours in the same place
+				rows[i] = float64(rng.IntN(2)) // copies, and neighbors in the same place
 			}
 		}
 		weights := func(power int, reg float64) ([]float64, error) {

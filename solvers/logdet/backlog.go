@@ -10,8 +10,8 @@ import (
 // delay is the number of changes that are made at once.
 const delay = 64
 
-// backlog holds rank-one changes beta q q' of a matrix, lower triangle, that are not made yet: some dozens at
-// once run at the speed of products of matrices.
+// backlog holds rank-one changes beta q q' of a matrix, lower triangle, that are not made yet: some
+// dozens at once run at the speed of products of matrices.
 type backlog struct {
 	b      blas.Backend
 	a      blas.Matrix
@@ -37,7 +37,8 @@ func (l *backlog) add(beta float64, q []float64) (made bool) {
 	return made
 }
 
-// correct adds to q what the changes make of the image of a vector, whose products with the q are in part.
+// correct adds to q what the changes make of the image of a vector, whose products with the q are
+// in part.
 func (l *backlog) correct(q []float64) {
 	count := len(l.beta)
 	if count == 0 {

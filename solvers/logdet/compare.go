@@ -36,14 +36,15 @@ type Compared struct {
 //
 //	F(A) = sum w max(0, d(i, j) - d(k, l))^2 + tr A - log det A - q
 //
-// over the comparisons, where d is the distance, not squared, of rows of z, n x q, in the metric A. Without violations the
-// solution is the identity, where the search starts.
+// over the comparisons, where d is the distance, not squared, of rows of z, n x q, in the metric A.
+// Without violations the solution is the identity, where the search starts.
 //
-// F is strictly convex: (sqrt(x) - sqrt(y))^2 = x + y - 2 sqrt(xy) is convex in the squared distances x and y, which are
-// linear in A, and so is the part of it where x > y. The search is that of limited memory BFGS over L, A = L'L. The logarithm
-// keeps L regular; there the gradient 2 L dF/dA vanishes with dF/dA only, so that each stationary point is the minimum. Since
-// -log det is self-concordant and the rest convex, F is at most -g - log(1 - g) above its minimum, with g the Frobenius norm
-// of L (dF/dA) L', if g < 1.
+// F is strictly convex: (sqrt(x) - sqrt(y))^2 = x + y - 2 sqrt(xy) is convex in the squared
+// distances x and y, which are linear in A, and so is the part of it where x > y. The search is
+// that of limited memory BFGS over L, A = L'L. The logarithm keeps L regular; there the gradient 2
+// L dF/dA vanishes with dF/dA only, so that each stationary point is the minimum. Since -log det is
+// self-concordant and the rest convex, F is at most -g - log(1 - g) above its minimum, with g the
+// Frobenius norm of L (dF/dA) L', if g < 1.
 //
 // An iteration takes 4 m q^2 + 8 q len(list) + 3 q^3 flops for m compared rows. Errors: ctx.Err().
 func Compare(ctx context.Context, eng *engine.Engine, z blas.Matrix, list []Comparison, o CompareOptions) (*Compared, error) {
@@ -103,7 +104,8 @@ func (p *comparing) square(v []float64) blas.Matrix {
 	return blas.Matrix{Rows: p.z.Cols, Cols: p.z.Cols, Stride: p.z.Cols, Data: v}
 }
 
-// at returns F and its gradient with respect to L, 2 L dF/dA; infinity where L is singular to rounding.
+// at returns F and its gradient with respect to L, 2 L dF/dA; infinity where L is singular to
+// rounding.
 func (p *comparing) at(ctx context.Context, at, gradient []float64) (float64, error) {
 	b, l, g, q := p.eng.Backend(), p.square(at), p.square(gradient), p.z.Cols
 	factor := blas.NewMatrix(q, q)
@@ -124,7 +126,8 @@ func (p *comparing) at(ctx context.Context, at, gradient []float64) (float64, er
 	return value + loss, err
 }
 
-// loss returns what the comparisons cost, and writes half the gradient with respect to the rows of Z L' to pull.
+// loss returns what the comparisons cost, and writes half the gradient with respect to the rows of
+// Z L' to pull.
 func (p *comparing) loss(ctx context.Context, l blas.Matrix) (sum float64, err error) {
 	p.eng.Backend().Gemm(false, true, 1, p.z, l, 0, p.y)
 	k := p.eng.Backend().Kernels()

@@ -76,8 +76,9 @@ func compare(t enginetest.Fataler, eng *engine.Engine, z blas.Matrix, list []log
 	return out
 }
 
-// The gradient of F vanishes: I - A^-1 + sum w (1 - v/u) uu' + w (1 - u/v) vv' = 0 for the lengths u and v of the violated pairs,
-// and so tr A + loss = q. No matrix near it has a lower F, and on the way F was as near to its minimum as the bound says.
+// The gradient of F vanishes: I - A^-1 + sum w (1 - v/u) uu' + w (1 - u/v) vv' = 0 for the lengths
+// u and v of the violated pairs, and so tr A + loss = q. No matrix near it has a lower F, and on
+// the way F was as near to its minimum as the bound says.
 func TestCompareIsOptimal(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		q := rapid.IntRange(1, 5).Draw(rt, "q")
@@ -160,8 +161,9 @@ func TestCompareOneCoordinate(t *testing.T) {
 	}
 }
 
-// Comparisons that hold cost nothing, not even a bit of the identity. A violated one between equal points and others draws these
-// together as far as F asks, by the closed form of one pair: A = I - w zz' / (1 + w |z|^2).
+// Comparisons that hold cost nothing, not even a bit of the identity. A violated one between equal
+// points and others draws these together as far as F asks, by the closed form of one pair: A = I -
+// w zz' / (1 + w |z|^2).
 func TestCompareHeldAndHopeless(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	z := blas.NewMatrix(4, 2)
@@ -179,7 +181,8 @@ func TestCompareHeldAndHopeless(t *testing.T) {
 	}
 }
 
-// Neither the order of comparisons nor that of a pair's rows matters; one of weight 2 is two; the bits are those of any workers.
+// Neither the order of comparisons nor that of a pair's rows matters; one of weight 2 is two; the
+// bits are those of any workers.
 func TestCompareIsTheSame(t *testing.T) {
 	z, list := compared(40, 4, 700, 5)
 	tight := logdet.CompareOptions{Tolerance: 1e-14}

@@ -34,13 +34,14 @@ type Constraint struct {
 type Options struct {
 	// Gamma is the weight of the slacks, > 0, which let bounds give way: +Inf for none.
 	Gamma float64
-	// Tolerance ends the sweeps: the largest change of a distance in one, relative to it, in units of what the
-	// constraint's multiplier is changed by; 0 for 1e-3.
+	// Tolerance ends the sweeps: the largest change of a distance in one, relative to it, in units
+	// of what the constraint's multiplier is changed by; 0 for 1e-3.
 	Tolerance float64
 	// MaxSweeps is the most sweeps over the constraints, 0 for 1000.
 	MaxSweeps int
-	// Start is a result to go on from, for the same points and as many constraints: the multiplier of one that it did not know is 0.
-	// Without A and Bounds, which follow from the multipliers, both are made anew: that takes about as long as a sweep.
+	// Start is a result to go on from, for the same points and as many constraints: the multiplier
+	// of one that it did not know is 0. Without A and Bounds, which follow from the multipliers,
+	// both are made anew: that takes about as long as a sweep.
 	Start *Result
 	// Progress, if set, is called after every sweep with the largest change in it.
 	Progress func(sweep int, change float64)
@@ -52,15 +53,15 @@ type Result struct {
 	A blas.Matrix
 	// Multipliers of the constraints, >= 0, and Bounds as the slacks have moved them.
 	Multipliers, Bounds []float64
-	// Skipped lists the constraints between points in the same place: AtMost holds there and AtLeast is
-	// hopeless.
+	// Skipped lists the constraints between points in the same place: AtMost holds there and AtLeast
+	// is hopeless.
 	Skipped   []int
 	Sweeps    int
 	Change    float64 // the largest in the last sweep
 	Converged bool
 }
 
-// KKT are the residuals of the conditions that characterise the optimum, all relative.
+// KKT are the residuals of the conditions that characterize the optimum, all relative.
 type KKT struct {
 	Stationarity    float64 // of A^-1 = A0^-1 + sum of the signed multipliers' matrices
 	Slack           float64 // of 1/bound = 1/bound0 - sign multiplier / (gamma weight)
@@ -86,8 +87,8 @@ type changed interface {
 	add(beta float64, q []float64)
 }
 
-// learned is the matrix A as one of the two forms has it. A constraint has the vector w of its points I and J, and for Nearer that of
-// I and K, the far one.
+// learned is the matrix A as one of the two forms has it. A constraint has the vector w of its
+// points I and J, and for Nearer that of I and K, the far one.
 type learned interface {
 	changed
 	// square returns w'A w and begins the image q = A w, which finish ends before another begins.
@@ -280,8 +281,9 @@ func (s *state) addPair(a, far, near, cross float64, v, u []float64) {
 	s.add(vu, u)
 }
 
-// single returns how far to go for a constraint on one distance, p at present: A^-1 loses sign a w w'. The new
-// distance p / (1 - sign a p) is the new bound, unless the multiplier would become negative.
+// single returns how far to go for a constraint on one distance, p at present: A^-1 loses sign a w
+// w'. The new distance p / (1 - sign a p) is the new bound, unless the multiplier would become
+// negative.
 func (s *state) single(k int, p float64) (a float64) {
 	sign := s.constraints[k].sign()
 	a = min(s.Multipliers[k], sign*(1/p-1/s.Bounds[k])/(1+s.inverse[k]))
@@ -296,10 +298,11 @@ func (s *state) move(k int, a float64) {
 	s.Bounds[k] = b / (1 + s.constraints[k].sign()*a*b*s.inverse[k])
 }
 
-// double returns how far to go for a constraint on the difference of two distances, far and near, whose
-// vectors have the product cross: A^-1 gains a (v v' - u u'), v the far one. With t = far - near,
-// D = far near - cross^2 and f(a) = 1 + a t - a^2 D, which is positive as long as A is definite, the new
-// difference is f'(a) / f(a). It falls with a, the bound rises, and where they meet
+// double returns how far to go for a constraint on the difference of two distances, far and near,
+// whose vectors have the product cross: A^-1 gains a (v v' - u u'), v the far one. With t = far -
+// near, D = far near - cross^2 and f(a) = 1 + a t - a^2 D, which is positive as long as A is
+// definite, the new difference is f'(a) / f(a). It falls with a, the bound rises, and where they
+// meet
 //
 //	(2/gamma + 1) D b a^2 - (t b (1/gamma + 1) + 2 D) a + t - b = 0
 func (s *state) double(k int, far, near, cross float64) (a float64) {
@@ -330,7 +333,8 @@ func weights(a, far, near, cross float64) (vv, vu, uu float64) {
 	return a * (a*near - 1) / f, -a * a * cross / f, a * (1 + a*far) / f
 }
 
-// takeStart begins with the multipliers and bounds of the start. Bounds that it does not hold are those that belong to the multipliers.
+// takeStart begins with the multipliers and bounds of the start. Bounds that it does not hold are
+// those that belong to the multipliers.
 func (s *state) takeStart() error {
 	start, count := s.o.Start, len(s.constraints)
 	if len(start.Multipliers) != count {
@@ -360,8 +364,8 @@ func unfit(k int, err error) error {
 	return &fault.DataError{Row: k, Err: fmt.Errorf("start: %w", err)}
 }
 
-// replay makes the matrix that the multipliers belong to: first what they add to its inverse, then what they take away, so that
-// all matrices on the way are definite if the last one is.
+// replay makes the matrix that the multipliers belong to: first what they add to its inverse, then
+// what they take away, so that all matrices on the way are definite if the last one is.
 func (s *state) replay(done func() error) error {
 	for _, sign := range []float64{1, -1} {
 		for k, c := range s.constraints {

@@ -58,7 +58,8 @@ func drawn(t *rapid.T, n, r int) (blas.Matrix, []Constraint) {
 	return g, list
 }
 
-// A constraint of weight 2 is the constraint twice: its slack is dear, and with a light one it is cheap.
+// A constraint of weight 2 is the constraint twice: its slack is dear, and with a light one it is
+// cheap.
 func TestWeightIsRepetition(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		g, list := drawn(t, rapid.IntRange(4, 12).Draw(t, "n"), rapid.IntRange(2, 9).Draw(t, "r"))
@@ -95,7 +96,8 @@ func TestWeightIsRepetition(t *testing.T) {
 	})
 }
 
-// The result has the conditions of the optimum, for all kinds of constraints, with slack and without.
+// The result has the conditions of the optimum, for all kinds of constraints, with slack and
+// without.
 func TestOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		g, list := drawn(t, rapid.IntRange(4, 12).Draw(t, "n"), rapid.IntRange(2, 9).Draw(t, "r"))
@@ -196,7 +198,8 @@ func TestOneConstraint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// With p = 4 A: minimise A - log A + gamma (x - log x), x = p / bound where the bound is not met.
+			// With p = 4 A: minimize A - log A + gamma (x - log x), x = p / bound where the bound is
+			// not met.
 			want := 1.0
 			if sign := c.sign(); sign*(4-c.Bound) > 0 {
 				if want = (1 + gamma) / (1 + 4*gamma/c.Bound); math.IsInf(gamma, 1) {

@@ -10,16 +10,18 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Rows returns the A nearest to the identity for which the distances d(i, j) = (g_i - g_j)' A (g_i - g_j) of the
-// rows of g, n x r, meet the constraints, by cyclic Bregman projections (Davis, Kulis, Jain, Sra & Dhillon,
-// ICML 2007, in the form that is exact for every gamma): each meets one constraint and its slack, with its
-// multiplier at least 0. For a metric or kernel M = G G' the learned one is G A G'.
+// Rows returns the A nearest to the identity for which the distances d(i, j) = (g_i - g_j)' A (g_i
+// - g_j) of the rows of g, n x r, meet the constraints, by cyclic Bregman projections (Davis,
+// Kulis, Jain, Sra & Dhillon, ICML 2007, in the form that is exact for every gamma): each meets one
+// constraint and its slack, with its multiplier at least 0. For a metric or kernel M = G G' the
+// learned one is G A G'.
 //
 // Cost: 4 r^2 flops for a constraint on a distance and sweep, twice that for Nearer; memory for the
 // constraints' vectors.
 //
-// Errors: a *fault.ParamError or *fault.DataError for options and constraints that cannot be used; a request
-// beyond the memory limit; ctx.Err(). That MaxSweeps are not enough is no error: Converged says so.
+// Errors: a *fault.ParamError or *fault.DataError for options and constraints that cannot be used;
+// a request beyond the memory limit; ctx.Err(). That MaxSweeps are not enough is no error:
+// Converged says so.
 func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []Constraint, o Options) (*Result, error) {
 	s, err := newState(g.Rows, constraints, o)
 	if err != nil {
@@ -42,7 +44,8 @@ type rows struct {
 	g         blas.Matrix // the points
 }
 
-// quadratic is a symmetric matrix A, and vectors w whose products with it are asked for, most often one after the other.
+// quadratic is a symmetric matrix A, and vectors w whose products with it are asked for, most often
+// one after the other.
 type quadratic interface {
 	changed
 	// squareOf is square of learned for vector number v.
@@ -52,8 +55,8 @@ type quadratic interface {
 	set(a blas.Matrix)   // from both triangles
 }
 
-// crossover is the order from which on a matrix is left to the backend: images of many vectors are a product of
-// matrices, and so are many changes.
+// crossover is the order from which on a matrix is left to the backend: images of many vectors are
+// a product of matrices, and so are many changes.
 const crossover = 192
 
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
@@ -158,8 +161,9 @@ func (m *whole) set(a blas.Matrix) {
 	}
 }
 
-// lower leaves a large matrix, in its lower triangle, to the backend. The products of the next few dozen vectors are
-// made at once, and corrected by the changes that come meanwhile, which are made at once too.
+// lower leaves a large matrix, in its lower triangle, to the backend. The products of the next few
+// dozen vectors are made at once, and corrected by the changes that come meanwhile, which are made
+// at once too.
 type lower struct {
 	backlog
 	w           blas.Matrix

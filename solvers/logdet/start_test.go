@@ -47,8 +47,8 @@ func forms(t testing.TB, g blas.Matrix) map[string]form {
 	}
 }
 
-// The multipliers of a result are all that it takes to have its matrix again; and those of some constraints lead to the
-// optimum of all.
+// The multipliers of a result are all that it takes to have its matrix again; and those of some
+// constraints lead to the optimum of all.
 func TestStartFromMultipliers(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(4, 12).Draw(rt, "n")

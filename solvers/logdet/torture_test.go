@@ -14,8 +14,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Points of any size and place, with bounds on their distances that contradict each other and may give way, give a symmetric positive semidefinite matrix, finite
-// multipliers >= 0 and finite bounds > 0 within the sweeps, or an error of the input.
+// Points of any size and place, with bounds on their distances that contradict each other and may
+// give way, give a symmetric positive semidefinite matrix, finite multipliers >= 0 and finite
+// bounds > 0 within the sweeps, or an error of the input.
 func TestProjectionsOfOddConstraints(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(9, 9))
 	for draw := range 400 {

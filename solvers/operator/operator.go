@@ -154,7 +154,7 @@ func Sparse(m *sparse.Matrix) (Operator, error) {
 
 func (s sparseMatrix) Order() int { return s.m.Rows }
 
-// Width is a line of the cache: neighbours lie anywhere, and a line comes whole.
+// Width is a line of the cache: neighbors lie anywhere, and a line comes whole.
 func (s sparseMatrix) Width() int { return 8 }
 
 func (s sparseMatrix) Cost() float64 { return float64(s.m.Count()) / float64(max(1, s.m.Rows)) }
@@ -167,10 +167,10 @@ func (s sparseMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x bla
 	})
 }
 
-// Recur overwrites y with alpha A x + beta x + gamma y: a step of a recurrence. The matrices are
-// n x b and compact, and do not overlap; with gamma = 0, y is not read.
-// Cost: one product with A and n b flops; scratch memory n b for operators that are not sparse. Errors are
-// those of the operator and ctx.Err(); y is then written in part.
+// Recur overwrites y with alpha A x + beta x + gamma y: a step of a recurrence. The matrices are n
+// x b and compact, and do not overlap; with gamma = 0, y is not read. Cost: one product with A and
+// n b flops; scratch memory n b for operators that are not sparse. Errors are those of the operator
+// and ctx.Err(); y is then written in part.
 func Recur(ctx context.Context, eng *engine.Engine, a Operator, alpha float64, x blas.Matrix, beta, gamma float64, y blas.Matrix) error {
 	t, b := eng.Backend().Kernels(), x.Cols
 	s, isSparse := a.(sparseMatrix)

@@ -178,7 +178,7 @@ func TestBadMatrices(t *testing.T) {
 	}
 }
 
-// A cancelled context ends a product with its error.
+// A canceled context ends a product with its error.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

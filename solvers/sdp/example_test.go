@@ -20,8 +20,8 @@ func (wish) Gap(z, d float64) float64 {
 	return f + d + d*d/16 - d*z // the conjugate at d is d + d^2 / 16
 }
 
-// The trace of Z against the wish that Z_12 be 1. At the optimum Z has rank one and z = Z_11 = Z_12 = Z_22, which
-// minimises 2 z + 4 (1 - z)^2.
+// The trace of Z against the wish that Z_12 be 1. At the optimum Z has rank one and z = Z_11 = Z_12
+// = Z_22, which minimizes 2 z + 4 (1 - z)^2.
 func Example() {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {
@@ -30,7 +30,7 @@ func Example() {
 	a := blas.NewMatrix(2, 2)
 	a.Set(0, 0, 1)
 	a.Set(1, 1, 1)
-	result, err := sdp.Minimise(context.Background(), eng, a, []sdp.Term{{I: 0, J: 1, Loss: wish{}}}, sdp.Options{})
+	result, err := sdp.Minimize(context.Background(), eng, a, []sdp.Term{{I: 0, J: 1, Loss: wish{}}}, sdp.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// polish goes on from the end of the path by Newton's method on a factor F, n x r, of the rank that Z has
-// but for what the barrier keeps from 0.
+// polish goes on from the end of the path by Newton's method on a factor F, n x r, of the rank that
+// Z has but for what the barrier keeps from 0.
 func (s *search) polish(res *Result, o Options) error {
 	f, err := s.reduced()
 	if err != nil || s.n*f.Cols > 4000 {
@@ -58,8 +58,8 @@ func (s *search) reduced() (blas.Matrix, error) {
 	return f, nil
 }
 
-// newton moves F by a Newton step for <A, F F'> + the terms: the gradient is 2 S F, the Hessian 2 S x I +
-// sum d2 g g', g the gradient of an entry. It has a null space, the rotations of F, so that
+// newton moves F by a Newton step for <A, F F'> + the terms: the gradient is 2 S F, the Hessian 2 S
+// x I + sum d2 g g', g the gradient of an entry. It has a null space, the rotations of F, so that
 // as much of the identity is added as makes it definite. It says false if that is too much.
 func (s *search) newton(f blas.Matrix) (bool, error) {
 	r, size := f.Cols, s.n*f.Cols

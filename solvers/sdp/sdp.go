@@ -1,4 +1,4 @@
-// Package sdp (engine room: may change) minimises convex functions of single entries of a positive
+// Package sdp (engine room: may change) minimizes convex functions of single entries of a positive
 // semidefinite matrix, exactly: a reference for small problems.
 package sdp
 
@@ -14,8 +14,8 @@ import (
 
 // Loss is a convex function of one number.
 type Loss interface {
-	// Smooth returns the value and two derivatives at z of the function, or of a smooth one above it that
-	// tends to it with mu -> 0; its second derivative is not negative.
+	// Smooth returns the value and two derivatives at z of the function, or of a smooth one above it
+	// that tends to it with mu -> 0; its second derivative is not negative.
 	Smooth(z, mu float64) (f, d1, d2 float64)
 	// Gap returns f(z) + f*(d) - d z, which is not negative, for the function itself and its conjugate
 	// f*: 0 if d is its derivative at z, +Inf where f* is.
@@ -38,7 +38,7 @@ type Options struct {
 	Progress func(step int, objective, gap float64)
 }
 
-// Result is a minimiser.
+// Result is a minimizer.
 type Result struct {
 	Factor    blas.Matrix // F, n x r: Z = F F'
 	Objective float64     // <A, Z> and the losses themselves
@@ -47,22 +47,23 @@ type Result struct {
 	Converged bool
 }
 
-// Minimise minimises <A, Z> + sum of terms over the positive semidefinite Z of order n, for a symmetric A,
-// both triangles, by a barrier method: Newton's method on <A, Z> + sum of smooth terms - mu log det Z for
-// ever smaller mu. Z is held as L L', and the steps are taken in the coordinates of L, which keeps its
-// small eigenvalues accurate.
+// Minimize minimizes <A, Z> + sum of terms over the positive semidefinite Z of order n, for a
+// symmetric A, both triangles, by a barrier method: Newton's method on <A, Z> + sum of smooth terms
+// - mu log det Z for ever smaller mu. Z is held as L L', and the steps are taken in the coordinates
+// of L, which keeps its small eigenvalues accurate.
 //
-// Rounding leaves the derivatives of the terms, and so the gap, no better than some 1e-7. Where the losses
-// are smooth themselves, Newton's method on the rows of a factor of the rank that has come out ends the
-// search.
+// Rounding leaves the derivatives of the terms, and so the gap, no better than some 1e-7. Where the
+// losses are smooth themselves, Newton's method on the rows of a factor of the rank that has come
+// out ends the search.
 //
-// A duality gap is measured, not inferred: with the derivatives d of the terms, S = A + sum d_e S_e is
-// feasible for the dual problem up to its smallest eigenvalue, and the gap is <S, Z> plus the gaps of the
-// terms.
+// A duality gap is measured, not inferred: with the derivatives d of the terms, S = A + sum d_e S_e
+// is feasible for the dual problem up to its smallest eigenvalue, and the gap is <S, Z> plus the
+// gaps of the terms.
 //
-// Errors: shapes, entries outside, a *fault.ShapeError or *fault.DataError; a problem without a minimum
-// shows as no convergence. Cost: about 10 n^3 + m^3/3 flops a step for m terms, mostly less than 100 steps.
-func Minimise(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term, o Options) (*Result, error) {
+// Errors: shapes, entries outside, a *fault.ShapeError or *fault.DataError; a problem without a
+// minimum shows as no convergence. Cost: about 10 n^3 + m^3/3 flops a step for m terms, mostly less
+// than 100 steps.
+func Minimize(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term, o Options) (*Result, error) {
 	n := a.Rows
 	if a.Cols != n {
 		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", n)}
@@ -85,7 +86,7 @@ func Minimise(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Te
 	return s.follow(o)
 }
 
-// search is a Minimise under way.
+// search is a Minimize under way.
 type search struct {
 	ctx   context.Context
 	eng   *engine.Engine
@@ -122,7 +123,7 @@ func newSearch(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []T
 // finest is the mu, relative to the first, at which rounding begins to show.
 const finest = 1e-8
 
-// follow follows the path of minimisers for mu -> 0.
+// follow follows the path of minimizers for mu -> 0.
 func (s *search) follow(o Options) (*Result, error) {
 	res, last := &Result{Factor: s.l}, finest*s.mu
 	best, worse := Result{Gap: math.Inf(1)}, 0
@@ -191,9 +192,9 @@ func (s *search) evaluate(f blas.Matrix) {
 	}
 }
 
-// coupled solves (I + r K r) x = r x0 for the terms, r the roots of their second derivatives, and writes y
-// = r x: what the step changes the derivatives of the terms by. x0 is what the step would change the
-// entries by if the terms were linear; K_ef = (Z_ia Z_jb + Z_ib Z_ja) / 2 mu.
+// coupled solves (I + r K r) x = r x0 for the terms, r the roots of their second derivatives, and
+// writes y = r x: what the step changes the derivatives of the terms by. x0 is what the step would
+// change the entries by if the terms were linear; K_ef = (Z_ia Z_jb + Z_ib Z_ja) / 2 mu.
 func (s *search) coupled(x0 []float64) error {
 	m := len(s.terms)
 	if m == 0 {
@@ -238,8 +239,8 @@ func (s *search) gathered(w []float64) {
 	s.eng.Backend().Gemm(true, false, 1, s.l, s.half, 0, s.m)
 }
 
-// step makes one Newton step, shortened to stay inside and to fall, and returns the decrement, about
-// twice what the barrier function is above its minimum, and whether there was such a step.
+// step makes one Newton step, shortened to stay inside and to fall, and returns the decrement,
+// about twice what the barrier function is above its minimum, and whether there was such a step.
 func (s *search) step() (decrement float64, moved bool, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, false, err
@@ -284,8 +285,8 @@ func (s *search) direction() {
 	}
 }
 
-// search takes the longest step 1, 1/2, ... along L M L' that stays inside and lets the barrier function
-// fall enough: with I + t M = R R', L becomes L R. It says whether there is one.
+// search takes the longest step 1, 1/2, ... along L M L' that stays inside and lets the barrier
+// function fall enough: with I + t M = R R', L becomes L R. It says whether there is one.
 func (s *search) search(decrement float64) (bool, error) {
 	before, _ := s.barrier(s.l)
 	r, next := s.eng.NewMatrix(s.n, s.n), s.eng.NewMatrix(s.n, s.n)
@@ -335,9 +336,9 @@ func (s *search) barrier(l blas.Matrix) (value, rounding float64) {
 	return value, 1e-15 * size
 }
 
-// gap returns the objective, of the losses themselves, and a bound on how far it is above the minimum: the
-// better one of those by the derivatives of the terms, and by what the latest step took for them, which is
-// more precise where derivatives change quickly.
+// gap returns the objective, of the losses themselves, and a bound on how far it is above the
+// minimum: the better one of those by the derivatives of the terms, and by what the latest step
+// took for them, which is more precise where derivatives change quickly.
 func (s *search) gap() (objective, gap float64, err error) {
 	s.evaluate(s.factor)
 	for _, u := range s.terms {

@@ -34,7 +34,7 @@ func TestOneEntry(t *testing.T) {
 		for i := range 3 {
 			a.Set(i, i, c.a)
 		}
-		res, err := Minimise(context.Background(), enginetest.New(t, 0), a, []Term{{2, 0, square(c.c)}}, Options{})
+		res, err := Minimize(context.Background(), enginetest.New(t, 0), a, []Term{{2, 0, square(c.c)}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestOneNumber(t *testing.T) {
 	for _, c := range []float64{0.1, 0.25, 1, 3} {
 		a := blas.NewMatrix(1, 1)
 		a.Set(0, 0, 0.5)
-		res, err := Minimise(context.Background(), enginetest.New(t, 0), a, []Term{{0, 0, square(c)}}, Options{})
+		res, err := Minimize(context.Background(), enginetest.New(t, 0), a, []Term{{0, 0, square(c)}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestGapIsABound(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(t, "terms") {
 			terms = append(terms, Term{rng.IntN(n), rng.IntN(n), square(0.3 + 3*rng.Float64())})
 		}
-		res, err := Minimise(context.Background(), enginetest.New(t, 0), a, terms, Options{})
+		res, err := Minimize(context.Background(), enginetest.New(t, 0), a, terms, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,18 +130,18 @@ func TestBadInput(t *testing.T) {
 	a := blas.NewMatrix(2, 2)
 	a.Set(0, 0, 1)
 	a.Set(1, 1, 1)
-	if _, err := Minimise(context.Background(), eng, blas.NewMatrix(2, 3), nil, Options{}); !fault.IsInput(err) {
+	if _, err := Minimize(context.Background(), eng, blas.NewMatrix(2, 3), nil, Options{}); !fault.IsInput(err) {
 		t.Errorf("not square: error %v", err)
 	}
-	if _, err := Minimise(context.Background(), eng, a, []Term{{0, 2, square(1)}}, Options{}); !fault.IsInput(err) {
+	if _, err := Minimize(context.Background(), eng, a, []Term{{0, 2, square(1)}}, Options{}); !fault.IsInput(err) {
 		t.Errorf("an entry outside: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Minimise(ctx, eng, a, nil, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Minimize(ctx, eng, a, nil, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
-	if res, err := Minimise(context.Background(), eng, a, []Term{{0, 1, square(1)}}, Options{Steps: 2}); err != nil || res.Converged {
+	if res, err := Minimize(context.Background(), eng, a, []Term{{0, 1, square(1)}}, Options{Steps: 2}); err != nil || res.Converged {
 		t.Errorf("two steps: %+v, error %v", res, err)
 	}
 }

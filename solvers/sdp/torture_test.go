@@ -12,8 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// Programs of any size, with A definite, semidefinite or indefinite (then without a minimum), end within the steps at a finite
-// factor, no higher than at Z = 0 where they say that they have converged, and with a gap that is a bound of what is above it.
+// Programs of any size, with A definite, semidefinite or indefinite (then without a minimum), end
+// within the steps at a finite factor, no higher than at Z = 0 where they say that they have
+// converged, and with a gap that is a bound of what is above it.
 func TestProgramsOfAnySize(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(2, 2))
 	for draw := range 120 {
@@ -31,7 +32,7 @@ func TestProgramsOfAnySize(t *testing.T) {
 		}
 		what := fmt.Sprintf("draw %d: order %d, A of about %g", draw, n, size)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		r, err := Minimise(ctx, eng, a, terms, Options{Steps: 200})
+		r, err := Minimize(ctx, eng, a, terms, Options{Steps: 200})
 		cancel()
 		if err != nil {
 			t.Errorf("%s: error %v", what, err)

@@ -40,8 +40,8 @@ func (s *search) nullSpace() (blas.Matrix, error) {
 	return v.View(0, null, 0, s.m).Clone(), nil
 }
 
-// unbounded returns the subspace of the null space of B on which A is largest, nil if the null space
-// is smaller than d, or A vanishes on it.
+// unbounded returns the subspace of the null space of B on which A is largest, nil if the null
+// space is smaller than d, or A vanishes on it.
 func (s *search) unbounded(null blas.Matrix) (*Result, error) {
 	if null.Rows < s.d {
 		return nil, nil

@@ -68,7 +68,8 @@ func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
 		err := s.eng.SymEigTop(s.ctx, x, w, all)
 		return w, all.View(0, s.d, 0, s.m), err
 	}
-	// Few eigenvalues at the upper end of a spectrum that reaches far down: no case for a Krylov space.
+	// Few eigenvalues at the upper end of a spectrum that reaches far down: no case for a Krylov
+	// space.
 	values := make([]float64, s.m)
 	if err := s.eng.SymEig(s.ctx, x, values, true); err != nil {
 		return nil, v, err
@@ -98,10 +99,10 @@ func (s *search) shift(sign, l, at float64) (blas.Matrix, error) {
 	return x, err
 }
 
-// inverted finds k eigenvalues, and the eigenvectors of all but the last, as the largest of
-// (c I - A + l B)^-1 with a c a little above them, beginning with those of the latest step: the
-// spectrum of A - l B reaches far down, so that products with it tell its upper end apart slowly. It
-// returns nil if that fails, for rounding.
+// inverted finds k eigenvalues, and the eigenvectors of all but the last, as the largest of (c I -
+// A + l B)^-1 with a c a little above them, beginning with those of the latest step: the spectrum
+// of A - l B reaches far down, so that products with it tell its upper end apart slowly. It returns
+// nil if that fails, for rounding.
 func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
 	none := blas.Matrix{}
 	if s.bounds == nil {
@@ -140,7 +141,8 @@ func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
 	return w, found.Vectors.View(0, k-1, 0, s.m), nil
 }
 
-// factor returns the Cholesky factor of c I - A + l B and c, which is above the largest eigenvalue of A
+// factor returns the Cholesky factor of c I - A + l B and c, which is above the largest eigenvalue
+// of A
 // - l B and, if the eigenvectors before tell how far that lies below the bound, not far above it. It
 // returns nothing if no c will do, for rounding.
 func (s *search) factor(l, bound float64) (x blas.Matrix, c float64, err error) {
@@ -239,8 +241,8 @@ const (
 	precisely = 1e-10
 )
 
-// newton rises from below. Every subspace gives a ratio that is a bound, so the eigenvectors of a step
-// need no more accuracy than the steps so far suggest.
+// newton rises from below. Every subspace gives a ratio that is a bound, so the eigenvectors of a
+// step need no more accuracy than the steps so far suggest.
 func (s *search) newton() (*Result, error) {
 	l := s.start()
 	s.ratios, s.tolerance = []float64{l}, precisely

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
 
-// Matrices of any size and rank give an orthonormal basis and a ratio that is not below that of all directions, by Newton's
-// method and by bisection alike, or an error of the input.
+// Matrices of any size and rank give an orthonormal basis and a ratio that is not below that of all
+// directions, by Newton's method and by bisection alike, or an error of the input.
 func TestRatiosOfAnySize(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(7, 2))
 	for draw := range 400 {

@@ -1,4 +1,4 @@
-// Package traceratio (engine room: may change) maximises the ratio of two traces over orthonormal
+// Package traceratio (engine room: may change) maximizes the ratio of two traces over orthonormal
 // bases.
 package traceratio
 
@@ -44,19 +44,19 @@ type Result struct {
 	Method        string // "newton", "bisection", "unbounded" or "all"
 }
 
-// Solve maximises tr(W A W') / tr(W B W') over the W of d orthonormal rows, where A and B, of order
+// Solve maximizes tr(W A W') / tr(W B W') over the W of d orthonormal rows, where A and B, of order
 // m, are symmetric and positive semidefinite, lower triangles; their upper triangles are filled in.
 //
 // With g(l) the sum of the d largest eigenvalues of A - l B, which falls and is convex, the largest
 // ratio is the root of g, and the eigenvectors there span the best subspace (Wang, Yan, Xu, Tang &
 // Huang, CVPR 2007; Xiang, Nie & Zhang, Pattern Recognition 41, 2008). Newton's method on g, which
 // takes the ratio of the latest subspace for l, rises to it, in the end quadratically; of each
-// eigenproblem only the d+1 largest pairs are computed, by a search from the latest ones if d is much
-// smaller than m. Newton's steps end when they gain nothing, for rounding or at the root; bisection
-// comes in if they do not end.
+// eigenproblem only the d+1 largest pairs are computed, by a search from the latest ones if d is
+// much smaller than m. Newton's steps end when they gain nothing, for rounding or at the root;
+// bisection comes in if they do not end.
 //
-// If B is singular, of rank r <= m - d, and A is not zero on its null space, the ratio has no bound,
-// and W spans the part of the null space on which A is largest.
+// If B is singular, of rank r <= m - d, and A is not zero on its null space, the ratio has no
+// bound, and W spans the part of the null space on which A is largest.
 //
 // Errors: d outside [1, m], shapes that differ, a *fault.ParamError or *fault.ShapeError; A or B of
 // trace 0, not finite, or negative on the diagonal, a *fault.DataError; ctx.Err().
@@ -91,8 +91,9 @@ func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o O
 	return s.atLeastStart(s.bisect())
 }
 
-// atLeastStart looks at the subspace on which A is largest if the one that was found is below the start. Where A is a multiple of
-// B, A - l B is zero to rounding, and its eigenvectors may lie where neither A nor B has anything.
+// atLeastStart looks at the subspace on which A is largest if the one that was found is below the
+// start. Where A is a multiple of B, A - l B is zero to rounding, and its eigenvectors may lie
+// where neither A nor B has anything.
 func (s *search) atLeastStart(res *Result, err error) (*Result, error) {
 	const rounding = 1e-9
 	if err != nil || !(res.Ratio < res.Trace[0]*(1-rounding)) {

@@ -168,7 +168,7 @@ func ascend(rng *rand.Rand, a, b blas.Matrix, d int) float64 {
 		for i := range d {
 			for o := d; o < m; o++ {
 				p, r := q.Row(i), q.Row(o)
-				// The best rotation of the plane for the current ratio: that maximises c = A - ratio B.
+				// The best rotation of the plane for the current ratio: that maximizes c = A - ratio B.
 				at := func(u, v []float64) float64 { return quadratic(a, u, v) - ratio*quadratic(b, u, v) }
 				angle := 0.5 * math.Atan2(2*at(p, r), at(p, p)-at(r, r))
 				cos, sin := math.Cos(angle), math.Sin(angle)

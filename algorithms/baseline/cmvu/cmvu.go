@@ -3,23 +3,26 @@
 // unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in its low-rank form (Weinberger,
 // Sha, Zhu & Saul, NIPS 19, 2006). A baseline of gml.
 //
-// With V the r smoothest eigenvectors of the graph's Laplacian that are not constant, the kernel matrix is K = V A V', A
-// positive semidefinite, and minimises
+// With V the r smoothest eigenvectors of the graph's Laplacian that are not constant, the kernel
+// matrix is K = V A V', A positive semidefinite, and minimizes
 //
 //	nu mean_e (d_e(K) - d_e)^2 - tr(K H L H) / sum(L)
 //
-// over the edges e of the graph, d squared distances in units of their mean. L is 1 for points of one must-link component
-// and for a point with itself, 0 else: the second term is the mean squared distance of a component's mean from that of all
-// points. Without links it is the variance, and the method maximum variance unfolding. Cannot-links are not used.
+// over the edges e of the graph, d squared distances in units of their mean. L is 1 for points of
+// one must-link component and for a point with itself, 0 else: the second term is the mean squared
+// distance of a component's mean from that of all points. Without links it is the variance, and the
+// method maximum variance unfolding. Cannot-links are not used.
 //
 // # Method
 //
-// sum_e (v_i - v_j)(v_i - v_j)' = diag(mu), so that in coordinates U = V diag(mu)^-1/2 the quadratic term has a Hessian
-// near the identity. Accelerated projected gradients (Beck & Teboulle 2009, with the restarts of O'Donoghue & Candes
+// sum_e (v_i - v_j)(v_i - v_j)' = diag(mu), so that in coordinates U = V diag(mu)^-1/2 the
+// quadratic term has a Hessian near the identity. Accelerated projected gradients (Beck & Teboulle
+// 2009, with the restarts of O'Donoghue & Candes
 // 2015) find A in a hundred steps or so; a step takes 4 r^2 flops an edge and an eigendecomposition of order r. The
 // residual of the conditions of the optimum, G positive semidefinite and tr(G A) = 0 for the gradient G, ends the search.
 //
-// A new point takes the place that its nearest training points give it, with the weights that reconstruct it from them.
+// A new point takes the place that its nearest training points give it, with the weights that
+// reconstruct it from them.
 package cmvu
 
 import (
@@ -62,9 +65,9 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	// Neighbourhood is the graph: "knn", "eps" or "given". Heat weighs edges by their lengths.
-	graphkernel.Neighbourhood `default:"neighbors=10"`
-	Rank                      int `json:"rank" param:"rank" zero:"a tenth of the points, at most 20" help:"eigenvectors of the graph"`
+	// Neighborhood is the graph: "knn", "eps" or "given". Heat weighs edges by their lengths.
+	graphkernel.Neighborhood `default:"neighbors=10"`
+	Rank                     int `json:"rank" param:"rank" zero:"a tenth of the points, at most 20" help:"eigenvectors of the graph"`
 	// Penalty is nu in units of what the second term gains at most at a mean distance of 1.
 	Penalty float64 `json:"penalty" param:"penalty" default:"10" range:"> 0" help:"weight of the distances of neighbors: they grow by about 1 / (2 penalty)"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, those of largest variance"`
@@ -77,12 +80,12 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighbourhood) }
+func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
-// Learner embeds the points with the must-links between them; cannot-links are not used, and no links
-// are fine. The result has the type *[Model]. Its Kernel says in which feature space distances are kept;
-// the zero Spec means DefaultKernel. As many eigenvectors as points, and neighbors all in one place, are
-// errors.
+// Learner embeds the points with the must-links between them; cannot-links are not used, and no
+// links are fine. The result has the type *[Model]. Its Kernel says in which feature space
+// distances are kept; the zero Spec means DefaultKernel. As many eigenvectors as points, and
+// neighbors all in one place, are errors.
 //
 // Cost: the nearest neighbors, r eigenvectors of their graph, and 4 r^2 flops an edge and step.
 type Learner = learner.Learner[Params]
@@ -106,7 +109,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	found, err := problem.minimise(ctx, p.Tol, p.MaxIter, f.Bounded("steps", p.MaxIter))
+	found, err := problem.minimize(ctx, p.Tol, p.MaxIter, f.Bounded("steps", p.MaxIter))
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +135,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return &Model{record.New(m, p, status), variances, result{found.objective, found.residual}}, nil
 }
 
-// coordinates returns the graph and, as columns, its smoothest eigenvectors that are not constant on its parts, over the
-// roots of their eigenvalues relative to the sum of the edges' weights.
+// coordinates returns the graph and, as columns, its smoothest eigenvectors that are not constant
+// on its parts, over the roots of their eigenvalues relative to the sum of the edges' weights.
 func (p Params) coordinates(ctx context.Context, f *learner.Fit, k kernel.Kernel) (a *sparse.Matrix, u blas.Matrix, err error) {
 	adjacency, _, err := p.Make(ctx, f.Eng, k, f.X, f.Similarities)
 	if err != nil {
@@ -158,8 +161,9 @@ func (p Params) coordinates(ctx context.Context, f *learner.Fit, k kernel.Kernel
 	return a, u, nil
 }
 
-// smoothest returns r eigenvectors of a graph of so many parts, as columns over the roots of their eigenvalues. An eigenvalue that is 0 to
-// rounding tells of parts that hang together by edges of next to no weight, and counts as those of the parts do: loose is their number.
+// smoothest returns r eigenvectors of a graph of so many parts, as columns over the roots of their
+// eigenvalues. An eigenvalue that is 0 to rounding tells of parts that hang together by edges of
+// next to no weight, and counts as those of the parts do: loose is their number.
 func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r int) (u blas.Matrix, loose int, err error) {
 	n, total, most := a.Rows, 0.0, 0.0
 	for _, d := range graph.Degrees(a) {
@@ -194,7 +198,8 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r i
 	}
 }
 
-// places returns the points' places in the directions of largest variance, of unit times K, and the variances.
+// places returns the points' places in the directions of largest variance, of unit times K, and the
+// variances.
 func (p *problem) places(ctx context.Context, u, a blas.Matrix, most int) (y blas.Matrix, variances []float64, err error) {
 	n, r := u.Rows, u.Cols
 	w, root := make([]float64, r), a.Clone()
@@ -208,7 +213,7 @@ func (p *problem) places(ctx context.Context, u, a blas.Matrix, most int) (y bla
 	p.eng.Backend().Gemm(false, true, 1, u, root, 0, whole)
 	turn := blas.NewMatrix(r, r)
 	p.eng.Backend().Gemm(true, false, 1/float64(n), whole, whole, 0, turn)
-	symmetrise(turn)
+	symmetrize(turn)
 	if err := p.eng.SymEig(ctx, turn, w, true); err != nil {
 		return y, nil, err
 	}
@@ -230,9 +235,10 @@ func (p *problem) places(ctx context.Context, u, a blas.Matrix, most int) (y bla
 	return y, variances, nil
 }
 
-// Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use. Embed,
-// Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
-// point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
+// Model is places of training points and their extension to new ones. It is immutable and safe for
+// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact for the
+// training points, whose places are stored; a new point takes its distances to all of them, O(k^3)
+// flops for the weights of its k neighbors, and 2 k Dim.
 type Model struct {
 	*record.Model[Params]
 	variances []float64
@@ -272,8 +278,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.EncodeWith(f, m.result)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
-// a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
+// cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error

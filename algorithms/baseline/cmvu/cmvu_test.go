@@ -73,8 +73,8 @@ func TestUnfolds(t *testing.T) {
 	}
 }
 
-// The objective is that of its definition, for K = Y Y', and none of the other matrices V A V' has a lower one: it is
-// convex, so small steps towards any of them tell.
+// The objective is that of its definition, for K = Y Y', and none of the other matrices V A V' has
+// a lower one: it is convex, so small steps toward any of them tell.
 func TestOptimum(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
@@ -274,7 +274,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Edges that weigh nothing against the others hold no parts together: between the parts no distance is kept, and all else is as without them.
+// Edges that weigh nothing against the others hold no parts together: between the parts no distance
+// is kept, and all else is as without them.
 func TestLooseParts(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	const n = 60

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// problem is nu sum_e s_e (w_e' A w_e - t_e)^2 - tr(A B) over positive semidefinite A, with weights s_e of sum 1 and
-// sum_e s_e w_e w_e' = I.
+// problem is nu sum_e s_e (w_e' A w_e - t_e)^2 - tr(A B) over positive semidefinite A, with weights
+// s_e of sum 1 and sum_e s_e w_e w_e' = I.
 type problem struct {
 	eng    *engine.Engine
 	w      blas.Matrix // edges x r
@@ -28,8 +28,8 @@ type problem struct {
 	scaled blas.Matrix
 }
 
-// newProblem makes the problem in the coordinates U, whose rows are those of the points, for the must-link components of
-// set.
+// newProblem makes the problem in the coordinates U, whose rows are those of the points, for the
+// must-link components of set.
 func newProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u blas.Matrix, k kernel.Kernel, x points.Points, set *links.Set, penalty float64) (*problem, error) {
 	var pairs [][2]int
 	p := &problem{eng: eng, b: side(eng, u, set)}
@@ -79,7 +79,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u bla
 // variance returns the mean squared distance of the rows from their mean.
 func variance(u blas.Matrix) float64 {
 	x, sum := u.Clone(), 0.0
-	linear.Centre(x)
+	linear.Center(x)
 	for i := range x.Rows {
 		for _, v := range x.Row(i) {
 			sum += v * v
@@ -133,11 +133,12 @@ func (p *problem) at(a, gradient blas.Matrix) float64 {
 		value -= v * a.Data[i]
 		gradient.Data[i] -= v
 	}
-	symmetrise(gradient)
+	symmetrize(gradient)
 	return value
 }
 
-// curvature returns the largest eigenvalue of the Hessian A -> 2 nu sum_e s_e (w_e' A w_e) w_e w_e', by its powers.
+// curvature returns the largest eigenvalue of the Hessian A -> 2 nu sum_e s_e (w_e' A w_e) w_e
+// w_e', by its powers.
 func (p *problem) curvature() float64 {
 	r := p.b.Rows
 	a, image := blas.NewMatrix(r, r), blas.NewMatrix(r, r)
@@ -168,7 +169,7 @@ func (p *problem) curvature() float64 {
 	return most
 }
 
-func symmetrise(m blas.Matrix) {
+func symmetrize(m blas.Matrix) {
 	for i := range m.Rows {
 		for j := range i {
 			v := (m.At(i, j) + m.At(j, i)) / 2

@@ -16,8 +16,8 @@ type outcome struct {
 	converged bool
 }
 
-// minimise searches from the multiple of the identity that keeps the mean distance.
-func (p *problem) minimise(ctx context.Context, tol float64, most int, report func(steps int, objective, residual float64)) (*outcome, error) {
+// minimize searches from the multiple of the identity that keeps the mean distance.
+func (p *problem) minimize(ctx context.Context, tol float64, most int, report func(steps int, objective, residual float64)) (*outcome, error) {
 	r := p.b.Rows
 	o := &outcome{a: blas.NewMatrix(r, r)}
 	for i := range r {
@@ -87,11 +87,12 @@ func (p *problem) project(ctx context.Context, a blas.Matrix) error {
 		p.eng.Backend().Kernels().Scale(math.Sqrt(max(0, x)), v.Row(i))
 	}
 	p.eng.Backend().Gemm(true, false, 1, v, v, 0, a)
-	symmetrise(a)
+	symmetrize(a)
 	return nil
 }
 
-// residual returns how far a is from the optimum with that gradient G: there G is positive semidefinite and tr(G A) = 0.
+// residual returns how far a is from the optimum with that gradient G: there G is positive
+// semidefinite and tr(G A) = 0.
 func (p *problem) residual(ctx context.Context, a, gradient blas.Matrix) (float64, error) {
 	w := make([]float64, a.Rows)
 	if err := p.eng.SymEig(ctx, gradient.Clone(), w, false); err != nil {

@@ -1,6 +1,6 @@
-// Package covariance (engine room: may change) is the Mahalanobis distance of the points: the linear
-// metric that makes all directions alike, without looking at links (Mahalanobis, "On the generalized
-// distance in statistics", 1936). A baseline of every linear method.
+// Package covariance (engine room: may change) is the Mahalanobis distance of the points: the
+// linear metric that makes all directions alike, without looking at links (Mahalanobis, "On the
+// generalized distance in statistics", 1936). A baseline of every linear method.
 //
 // With the principal directions u_r of the points and their variances v_r,
 //
@@ -51,7 +51,8 @@ func (p Params) Validate() error { return param.Validate(p) }
 // Model is a fitted metric, a linear map.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
 // Learner learns from n dense points of d features; links are not looked at. The result has the

@@ -34,8 +34,8 @@ func fit(t *testing.T, p covariance.Params, x points.Points) (algorithms.Model, 
 	return covariance.Learner{Params: p}.Fit(t.Context(), enginetest.New(t, 2), x, none)
 }
 
-// TestUnitCovariance: the coordinates of the training points have mean 0 and the unit matrix as their covariance, to
-// rounding; the constant feature gives none.
+// TestUnitCovariance: the coordinates of the training points have mean 0 and the unit matrix as
+// their covariance, to rounding; the constant feature gives none.
 func TestUnitCovariance(t *testing.T) {
 	x := cloud(60)
 	m, err := fit(t, covariance.DefaultParams(), x)

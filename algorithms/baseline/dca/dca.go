@@ -3,16 +3,18 @@
 // kernel (Hoi, Liu, Lyu & Ma, "Learning distance metrics with contextual constraints for image
 // retrieval", CVPR 2006).
 //
-// A chunklet is a must-link component; a linked point without must-links is one of its own. With the means m_j, and D_j the
-// chunklets that a cannot-link joins to chunklet j,
+// A chunklet is a must-link component; a linked point without must-links is one of its own. With
+// the means m_j, and D_j the chunklets that a cannot-link joins to chunklet j,
 //
 //	C_b = mean over j and i in D_j of (m_j - m_i)(m_j - m_i)'
 //	C_w = mean over j of the covariance of the points of j around m_j
 //
-// and the directions A maximise |A'C_b A| / |A'C_w A|: those of C_b that are not 0 are whitened by C_b, and then C_w is
-// made diagonal and whitened among them, eps added, the directions of least C_w first.
+// and the directions A maximize |A'C_b A| / |A'C_w A|: those of C_b that are not 0 are whitened by
+// C_b, and then C_w is made diagonal and whitened among them, eps added, the directions of least
+// C_w first.
 //
-// In kernel mode the coordinates are those of the principal directions of all points in the feature space.
+// In kernel mode the coordinates are those of the principal directions of all points in the feature
+// space.
 package dca
 
 import (
@@ -63,16 +65,18 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
-// [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values with the stored points,
-// all of the fit, and 2 Dim flops for each of these.
+// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
+// as [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values
+// with the stored points, all of the fit, and 2 Dim flops for each of these.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadEither) }
 
-// Learner learns from the links on the points, of both kinds: some cannot-links are between chunklets.
-// Its zero Kernel means the linear mode, which takes dense vectors. The result has the type *[Model].
+// Learner learns from the links on the points, of both kinds: some cannot-links are between
+// chunklets. Its zero Kernel means the linear mode, which takes dense vectors. The result has the
+// type *[Model].
 //
 // Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the
 // kernel matrix, n^3, and q^2 flops a linked point and a pair of chunklets that differ.
@@ -96,7 +100,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return record.New(turned(a), p, f.Direct()), nil
 }
 
-// coordinates returns those of the points in principal directions, and what makes a map of directions in them.
+// coordinates returns those of the points in principal directions, and what makes a map of
+// directions in them.
 func (p Params) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *maps.Map, error) {
 	if f.Kernel == (kernel.Spec{}) {
 		dense, err := input.Vectors(Method, f.X)

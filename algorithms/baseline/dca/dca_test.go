@@ -88,7 +88,8 @@ func form(m [][]float64, u, v []float64) float64 {
 	return sum
 }
 
-// The directions diagonalise both matrices, C_w + eps C_b to 1; the first has the largest ratio of all.
+// The directions diagonalize both matrices, C_w + eps C_b to 1; the first has the largest ratio of
+// all.
 func TestDirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 60, 4, 30, rapid.Uint64().Draw(rt, "seed"))

@@ -24,7 +24,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// randomLinks returns links between any points of three classes, rows modulo 3, a fifth of them wrong, some with a bound of their own.
+// randomLinks returns links between any points of three classes, rows modulo 3, a fifth of them
+// wrong, some with a bound of their own.
 func randomLinks(n, count int, seed uint64) []links.Link {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	out := enginetest.Mixed(n, 3, count, seed)
@@ -36,8 +37,9 @@ func randomLinks(n, count int, seed uint64) []links.Link {
 	return out
 }
 
-// Links that are added to a model, read from its file, in one go or two, bring it to the optimum that a fit of all links has: the
-// same conditions hold, at the same bounds, and the distances of all points are the same.
+// Links that are added to a model, read from its file, in one go or two, bring it to the optimum
+// that a fit of all links has: the same conditions hold, at the same bounds, and the distances of
+// all points are the same.
 func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
@@ -89,7 +91,8 @@ func addLinksProperty(t *rapid.T) {
 	}
 }
 
-// A few more links take fewer sweeps than all of them from the beginning, in both modes, and the same bits come from any number of workers.
+// A few more links take fewer sweeps than all of them from the beginning, in both modes, and the
+// same bits come from any number of workers.
 func TestAddLinksIsWarm(t *testing.T) {
 	x, labels, set := enginetest.Bands(t, 300, 6, 80, 1)
 	few, err := links.SampleByCount(labels, 3, 3, 2)
@@ -125,7 +128,8 @@ func TestAddLinksIsWarm(t *testing.T) {
 	}
 }
 
-// Directions that are turned are as good as directions that are found anew: beside the learned kernel by its formula, evaluated with all points.
+// Directions that are turned are as good as directions that are found anew: beside the learned
+// kernel by its formula, evaluated with all points.
 func TestTurnedDirections(t *testing.T) {
 	turned, drawn := 0, 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -172,7 +176,8 @@ func TestTurnedDirections(t *testing.T) {
 	}
 }
 
-// byFormula returns squared distances of the learned kernel k0 - k0 (K0 + P^-1)^-1 k0 = k0 - k0 (I + P K0)^-1 P k0 for the signed multipliers P.
+// byFormula returns squared distances of the learned kernel k0 - k0 (K0 + P^-1)^-1 k0 = k0 - k0 (I
+// + P K0)^-1 P k0 for the signed multipliers P.
 func byFormula(t enginetest.Fataler, k kernel.Kernel, x *points.Dense, taught *logdetmetric.Taught, pairs [][2]int) []float64 {
 	t.Helper()
 	g, err := k.Gram(context.Background(), enginetest.New(t, 1), x)

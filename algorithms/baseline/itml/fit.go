@@ -21,7 +21,8 @@ import (
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel is the kernel to start from, which may hold bandwidth rules; the zero Spec means linear mode.
+	// Kernel is the kernel to start from, which may hold bandwidth rules; the zero Spec means linear
+	// mode.
 	Kernel kernel.Spec
 	Params Params
 	// Triplets are learned from beside the links.
@@ -40,13 +41,14 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "itml".
 func (Learner) Method() string { return Method }
 
-// Fit learns from the links of l on the points x, and from the triplets of the learner. The result has the type *[Model].
+// Fit learns from the links of l on the points x, and from the triplets of the learner. The result
+// has the type *[Model].
 //
-// Cost: 4 q^2 flops a link and sweep in linear mode, q the directions in which the points vary; 2 m^2 in kernel
-// mode, m the linked points.
+// Cost: 4 q^2 flops a link and sweep in linear mode, q the directions in which the points vary; 2
+// m^2 in kernel mode, m the linked points.
 //
-// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that do
-// not exist, linear mode with other than dense vectors, and a bound that is a percentile of 0.
+// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that
+// do not exist, linear mode with other than dense vectors, and a bound that is a percentile of 0.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
@@ -195,12 +197,14 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	return m, check, nil
 }
 
-// AddLinks returns the model that a fit with the links of m and those of set gives, and with the triplets of m: the projections go on from
-// its multipliers. x are the points that m was fitted on. The bounds of distances are those of the fit, which depend on the points and
-// not on the links. In kernel mode a few new links turn the directions of m, which then are no more those of the largest spread first.
+// AddLinks returns the model that a fit with the links of m and those of set gives, and with the
+// triplets of m: the projections go on from its multipliers. x are the points that m was fitted on.
+// The bounds of distances are those of the fit, which depend on the points and not on the links. In
+// kernel mode a few new links turn the directions of m, which then are no more those of the largest
+// spread first.
 //
-// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model of a file that does not hold its
-// multipliers, as those of earlier versions, are a *fault.DataError.
+// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model of
+// a file that does not hold its multipliers, as those of earlier versions, are a *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	added, err := m.add(ctx, eng, x, set)
 	return record.Result(ctx, Method+": new links", added, err)

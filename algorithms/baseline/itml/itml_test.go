@@ -31,7 +31,8 @@ func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) 
 	return d
 }
 
-// The kernel mode with a linear kernel learns the metric of the linear mode: also between new points.
+// The kernel mode with a linear kernel learns the metric of the linear mode: also between new
+// points.
 func TestModesAgree(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1, 10} {
 		x, _, set := enginetest.Bands(t, 60, 4, 30, 1)
@@ -57,7 +58,8 @@ func TestModesAgree(t *testing.T) {
 	}
 }
 
-// A triplet that cannot be taken for granted holds after the fit, by the margin as the slack has moved it.
+// A triplet that cannot be taken for granted holds after the fit, by the margin as the slack has
+// moved it.
 func TestTriplet(t *testing.T) {
 	x, _, _ := enginetest.Bands(t, 60, 3, 5, 7)
 	none, err := links.New(60, nil)
@@ -222,7 +224,8 @@ func TestBadInput(t *testing.T) {
 	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "1 sweeps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "9") {
 		t.Errorf("status %+v", s)
 	}
-	// Points in one place do not disturb: the links between them are counted, and those named that cannot be met.
+	// Points in one place do not disturb: the links between them are counted, and those named that
+	// cannot be met.
 	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(50, 51, links.Must)})
 	if err != nil {
 		t.Fatal(err)

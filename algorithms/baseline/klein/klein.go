@@ -3,11 +3,12 @@
 // space-level constraints: making the most of prior knowledge in data clustering" (ICML 2002). A
 // baseline.
 //
-// Must-linked points are at distance 0, and all other distances become lengths of shortest paths, on which steps between
-// must-linked points cost nothing. Then points of two must-link components that a cannot-link joins are farther apart
-// than any others: the largest distance and the mean one together. The paper leaves the rest to complete-link clustering;
-// here the points get coordinates by classical scaling, the directions of largest variance, and new points the places that
-// their nearest training points give them.
+// Must-linked points are at distance 0, and all other distances become lengths of shortest paths,
+// on which steps between must-linked points cost nothing. Then points of two must-link components
+// that a cannot-link joins are farther apart than any others: the largest distance and the mean one
+// together. The paper leaves the rest to complete-link clustering; here the points get coordinates
+// by classical scaling, the directions of largest variance, and new points the places that their
+// nearest training points give them.
 package klein
 
 import (
@@ -61,11 +62,11 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Learner learns from the links on the points, which are not all in one place. The result has the type
-// *[Model]. Its zero Kernel means DefaultKernel, and spectrum:k=3 for sequences.
+// Learner learns from the links on the points, which are not all in one place. The result has the
+// type *[Model]. Its zero Kernel means DefaultKernel, and spectrum:k=3 for sequences.
 //
-// Cost for n points and c must-link components: n^2 distances, n^2 c additions for the paths, and some
-// eigenpairs of a matrix of order n.
+// Cost for n points and c must-link components: n^2 distances, n^2 c additions for the paths, and
+// some eigenpairs of a matrix of order n.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -105,8 +106,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return record.New(m, p, f.Direct()), nil
 }
 
-// shorten turns squared distances into the lengths of shortest paths on which steps within must-link components cost nothing,
-// and takes apart what cannot-links say.
+// shorten turns squared distances into the lengths of shortest paths on which steps within
+// must-link components cost nothing, and takes apart what cannot-links say.
 func shorten(ctx context.Context, eng *engine.Engine, d blas.Matrix, set *links.Set) error {
 	n := d.Rows
 	for i := range n {
@@ -220,10 +221,12 @@ func places(found *eigen.Result) (blas.Matrix, error) {
 	return linear.Coordinates(found.Vectors, found.Values[:dims]), nil
 }
 
-// Model is places of training points and their extension to new ones. It is immutable and safe for concurrent use. Embed,
-// Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
-// point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
+// Model is places of training points and their extension to new ones. It is immutable and safe for
+// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact for the
+// training points, whose places are stored; a new point takes its distances to all of them, O(k^3)
+// flops for the weights of its k neighbors, and 2 k Dim.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, barycentric.Read) }

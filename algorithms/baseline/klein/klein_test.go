@@ -19,8 +19,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// The lengths are those of Floyd & Warshall over all points with must-links of length 0; after that cannot-links, with what
-// must-links imply, are beyond all others.
+// The lengths are those of Floyd & Warshall over all points with must-links of length 0; after that
+// cannot-links, with what must-links imply, are beyond all others.
 func TestShortestPaths(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(8, 30).Draw(rt, "n")

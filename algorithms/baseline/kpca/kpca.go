@@ -3,11 +3,11 @@
 // Neural Computation 10, 1998). It learns nothing from links, and is what methods that do are
 // compared with.
 //
-// With K = U W U' the centred kernel matrix of the n training points, a point has the place
+// With K = U W U' the centered kernel matrix of the n training points, a point has the place
 //
 //	y(x) = W^-1/2 U' (k(l, x) - K 1 / n)
 //
-// up to the centring of U, so that training points have the mean 0 and the variances W / n.
+// up to the centering of U, so that training points have the mean 0 and the variances W / n.
 package kpca
 
 import (
@@ -54,8 +54,8 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Learner finds the directions of the points, which are not all in one place; links are not looked at.
-// The result has the type *[Model]. Its zero Kernel means DefaultKernel, and spectrum:k=3 for
+// Learner finds the directions of the points, which are not all in one place; links are not looked
+// at. The result has the type *[Model]. Its zero Kernel means DefaultKernel, and spectrum:k=3 for
 // sequences. Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
 type Learner = learner.Learner[Params]
 
@@ -79,8 +79,9 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return &Model{record.New(axes.Map(Method), p, f.Direct()), axes.Variances}, nil
 }
 
-// Model is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and Distances, as
-// [algorithms.Model] has them, take the kernel values of a point with the n training points and 2 n Dim flops.
+// Model is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, as [algorithms.Model] has them, take the kernel values of a point with the n training
+// points and 2 n Dim flops.
 type Model struct {
 	*record.Model[Params]
 	variances []float64
@@ -109,8 +110,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.Model.Encode(f)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
-// a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
+// cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m, err := record.Decode[Params](Method, f, maps.ReadExpansion)
 	if err != nil {

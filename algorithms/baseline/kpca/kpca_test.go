@@ -46,8 +46,9 @@ func embedded(t enginetest.Fataler, m *Model, x points.Points) blas.Matrix {
 	return y
 }
 
-// With all directions the products of places are the centred kernel, of training points with new ones too; places of
-// training points have the mean 0 and a diagonal covariance matrix, the variances.
+// With all directions the products of places are the centered kernel, of training points with new
+// ones too; places of training points have the mean 0 and a diagonal covariance matrix, the
+// variances.
 func TestPlaces(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(5, 40).Draw(rt, "n")
@@ -136,8 +137,9 @@ func TestFewDirections(t *testing.T) {
 	}
 }
 
-// TestWhiten: whitened coordinates of the training points have mean 0, variance 1 and no covariance, in units of n eps of the
-// spread of the variances, and are those without whitening, each direction scaled.
+// TestWhiten: whitened coordinates of the training points have mean 0, variance 1 and no
+// covariance, in units of n eps of the spread of the variances, and are those without whitening,
+// each direction scaled.
 func TestWhiten(t *testing.T) {
 	x := cloud(40, 3, 5)
 	plain := fitted(t, "rbf:sigma=2", 6, x)

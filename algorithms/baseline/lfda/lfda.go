@@ -84,9 +84,9 @@ type Model = record.Model[Params]
 // Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
-// Learner learns from n dense points of d features. Points joined by must-links are of one class, with
-// cannot-links between classes, not all points of which are equal. The result has the type *[Model].
-// More dimensions than directions are an error.
+// Learner learns from n dense points of d features. Points joined by must-links are of one class,
+// with cannot-links between classes, not all points of which are equal. The result has the type
+// *[Model]. More dimensions than directions are an error.
 //
 // Cost: n_c^2 q flops for each class, and eigenproblems of order q, the directions in which points
 // vary.
@@ -157,16 +157,16 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, within, betw
 	return columns, nil
 }
 
-// scatters returns Sw and Sb of the points z. Of a class X'Y, Y the differences, is the sum over its
-// pairs. Two that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l S_k + n_k S_l + n_k n_l
-// (m_k - m_l)(m_k - m_l)') / n to Sb.
+// scatters returns Sw and Sb of the points z. Of a class X'Y, Y the differences, is the sum over
+// its pairs. Two that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l S_k + n_k S_l +
+// n_k n_l (m_k - m_l)(m_k - m_l)') / n to Sb.
 func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
 	n, be := float64(z.Rows), eng.Backend()
 	within, between = eng.NewMatrix(z.Cols, z.Cols), eng.NewMatrix(z.Cols, z.Cols)
 	means, apart := eng.NewMatrix(len(c.Members), z.Cols), []links.Link(nil)
 	for k, members := range c.Members {
 		x, size, rivals := z.Select(members), float64(len(members)), 0.0
-		copy(means.Row(k), linear.Centre(x))
+		copy(means.Row(k), linear.Center(x))
 		for _, l := range c.Rivals(k) {
 			other := float64(len(c.Members[l]))
 			if rivals += other; k < l {

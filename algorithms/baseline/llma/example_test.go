@@ -13,7 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Four blobs, whose classes are the diagonals: a map that windows bend brings the blobs of a class together.
+// Four blobs, whose classes are the diagonals: a map that windows bend brings the blobs of a class
+// together.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

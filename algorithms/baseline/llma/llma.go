@@ -8,14 +8,15 @@
 //
 //	y(x) = B x + sum_a exp(-|x - a|^2 / (2 sigma^2)) b_a
 //
-// a linear map that Gaussian windows around linked points a, the anchors, bend. Of all such maps with uncorrelated directions
-// of variance 1 (and a ridge) it is the one in which must-linked points are nearest to each other, and points near the
-// places that their neighbours' weights give them:
+// a linear map that Gaussian windows around linked points a, the anchors, bend. Of all such maps
+// with uncorrelated directions of variance 1 (and a ridge) it is the one in which must-linked
+// points are nearest to each other, and points near the places that their neighbors' weights give
+// them:
 //
 //	mean over must-links of |y_i - y_j|^2 + lambda mean over points of |y_i - sum_j w_ij y_j|^2
 //
-// with the weights w that reconstruct x_i from its nearest neighbours. That is a generalised eigenproblem of as many unknowns
-// as there are directions and anchors. Cannot-links are not used.
+// with the weights w that reconstruct x_i from its nearest neighbors. That is a generalized
+// eigenproblem of as many unknowns as there are directions and anchors. Cannot-links are not used.
 package llma
 
 import (
@@ -69,7 +70,8 @@ type Params struct {
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
-// DefaultParams returns windows of half the mean distance around up to 50 points, and 20 directions.
+// DefaultParams returns windows of half the mean distance around up to 50 points, and 20
+// directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
@@ -85,8 +87,8 @@ func (p Params) Validate() error {
 
 func (p Params) kernel() (kernel.Spec, error) { return kernel.Parse("rbf:sigma=" + p.Sigma) }
 
-// Learner learns from the must-links on n dense points of d features. The result has the type *[Model].
-// As many neighbors as points and more directions than unknowns are errors.
+// Learner learns from the must-links on n dense points of d features. The result has the type
+// *[Model]. As many neighbors as points and more directions than unknowns are errors.
 //
 // Cost for q unknowns, directions and anchors: the nearest neighbors, n q^2 flops and q^3.
 type Learner = learner.Learner[Params]
@@ -161,8 +163,8 @@ func (p Params) anchors(set *links.Set, seed uint64) []int {
 	return rows
 }
 
-// unknowns returns what the map is linear in, n x q, columns centred: principal coordinates and windows; and the means that
-// the columns had.
+// unknowns returns what the map is linear in, n x q, columns centered: principal coordinates and
+// windows; and the means that the columns had.
 func unknowns(ctx context.Context, eng *engine.Engine, p *linear.Principal, k kernel.Kernel, x, anchors points.Points) (f blas.Matrix, means []float64, err error) {
 	n, d := x.Len(), p.Z.Cols
 	if err := eng.Check("windows of all points", 3*engine.MatrixBytes(n, d+anchors.Len()), "use fewer anchors"); err != nil {
@@ -177,10 +179,10 @@ func unknowns(ctx context.Context, eng *engine.Engine, p *linear.Principal, k ke
 		copy(f.Row(i)[:d], p.Z.Row(i))
 		copy(f.Row(i)[d:], windows.Row(i))
 	}
-	return f, linear.Centre(f), nil
+	return f, linear.Center(f), nil
 }
 
-// energy returns the matrix of what is minimised, q x q, lower triangle.
+// energy returns the matrix of what is minimized, q x q, lower triangle.
 func (p Params) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (blas.Matrix, error) {
 	eng, x, must, out := f.Eng, f.Dense, f.Links.Must(), blas.NewMatrix(all.Cols, all.Cols)
 	if err := scatter.Links(ctx, eng, all, must, out); err != nil {
@@ -198,7 +200,8 @@ func (p Params) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (bl
 	return out, scatter.Residuals(ctx, eng, all, near, w, p.Lambda/float64(x.N), out)
 }
 
-// directions returns A, q x dims: the eigenvectors of N a = w (F'F / n + ridge) a for the smallest w.
+// directions returns A, q x dims: the eigenvectors of N a = w (F'F / n + ridge) a for the smallest
+// w.
 func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matrix) (blas.Matrix, error) {
 	q, b := f.Cols, blas.NewMatrix(f.Cols, f.Cols)
 	eng.Backend().Syrk(true, 1/float64(f.Rows), f, 0, b)
@@ -229,8 +232,9 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Ma
 	return a, nil
 }
 
-// Model is a linear map that windows bend. It is immutable and safe for concurrent use. Embed, Gram and Distances, as [algorithms.Model]
-// has them, take as many Gaussian windows of a point as there are anchors, and 2 (d + anchors) Dim flops; Kernel is the window.
+// Model is a linear map that windows bend. It is immutable and safe for concurrent use. Embed, Gram
+// and Distances, as [algorithms.Model] has them, take as many Gaussian windows of a point as there
+// are anchors, and 2 (d + anchors) Dim flops; Kernel is the window.
 type Model struct{ *record.Model[Params] }
 
 // bent returns the map y = A' (f(x) - means), f the unknowns.
@@ -259,7 +263,8 @@ func (m *Model) Describe() []algorithms.Figure {
 	}
 }
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m, err := record.Decode[Params](Method, f, maps.ReadSum)
 	return &Model{m}, err

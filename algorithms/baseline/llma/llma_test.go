@@ -45,7 +45,8 @@ func corners(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []
 // fitted fits with the defaults after a change of them.
 var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
-// objective is that of the definition, of the places of the training points, with the mean square of each direction.
+// objective is that of the definition, of the places of the training points, with the mean square
+// of each direction.
 func objective(t enginetest.Fataler, p Params, x *points.Dense, set *links.Set, y blas.Matrix) (energy, square []float64) {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -76,8 +77,9 @@ func objective(t enginetest.Fataler, p Params, x *points.Dense, set *links.Set, 
 	return energy, square
 }
 
-// The training points have the mean 0; directions come by their energies, and no other map of the family has less energy for
-// its variance, ridge included: random ones, and those near the first direction.
+// The training points have the mean 0; directions come by their energies, and no other map of the
+// family has less energy for its variance, ridge included: random ones, and those near the first
+// direction.
 func TestDirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
@@ -144,8 +146,8 @@ func TestDirections(t *testing.T) {
 	})
 }
 
-// Opposite corners come together, which no linear map can do, for new points too; with a window around every linked point, so
-// that the first direction is no matter of rounding.
+// Opposite corners come together, which no linear map can do, for new points too; with a window
+// around every linked point, so that the first direction is no matter of rounding.
 func TestLearns(t *testing.T) {
 	x, labels, set := corners(t, 200, 80, 3)
 	other, classes, _ := corners(t, 100, 5, 4)
@@ -197,7 +199,8 @@ func TestModelFile(t *testing.T) {
 	}
 }
 
-// More directions than there are become as many as there are: the features, and a window around every linked point.
+// More directions than there are become as many as there are: the features, and a window around
+// every linked point.
 func TestManyDirections(t *testing.T) {
 	x, _, set := corners(t, 40, 10, 6)
 	linked := map[int]bool{}

@@ -13,7 +13,7 @@ import (
 // memory is the number of steps that the directions are made of.
 const memory = 10
 
-// descent is a minimisation under way.
+// descent is a minimization under way.
 type descent struct {
 	*problem
 	report    func(algorithms.Progress)
@@ -28,8 +28,8 @@ type descent struct {
 	p, d, next blas.Matrix // the direction, Z P', and where it leads
 }
 
-// minimise returns the matrix of the map, r x q.
-func (s *descent) minimise(ctx context.Context) (blas.Matrix, error) {
+// minimize returns the matrix of the map, r x q.
+func (s *descent) minimize(ctx context.Context) (blas.Matrix, error) {
 	if err := s.prepare(ctx); err != nil {
 		return blas.Matrix{}, err
 	}

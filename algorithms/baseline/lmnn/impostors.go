@@ -84,9 +84,9 @@ func (p *problem) search(ctx context.Context, y blas.Matrix) (*nearby, error) {
 	return &nearby{newGraph(lists), y.Clone(), radius}, nil
 }
 
-// covers says whether the lists still hold every impostor at the places y. A pair that is not listed
-// was farther apart than the radius R of its first point; with y = s y0 + e, s the best common factor,
-// it is now at least s R - |e_i| - |e_l| apart.
+// covers says whether the lists still hold every impostor at the places y. A pair that is not
+// listed was farther apart than the radius R of its first point; with y = s y0 + e, s the best
+// common factor, it is now at least s R - |e_i| - |e_l| apart.
 func (n *nearby) covers(ctx context.Context, p *problem, y blas.Matrix) (bool, error) {
 	t := p.eng.Backend().Kernels()
 	inner, square := 0.0, 0.0

@@ -76,7 +76,8 @@ func (l *line) at(ctx context.Context, t float64) (f, slope float64, err error) 
 	return f, slope, err
 }
 
-// gradient returns the objective at y, and writes half its gradient with respect to the places to g.
+// gradient returns the objective at y, and writes half its gradient with respect to the places to
+// g.
 func (p *problem) gradient(ctx context.Context, n *nearby, y, g blas.Matrix) (float64, error) {
 	blocks := (y.Rows + block - 1) / block
 	fs := make([]float64, blocks)

@@ -4,20 +4,20 @@
 //
 // Points of one must-link component are of one class; two classes are different where a cannot-link
 // joins them, so labels become links by links.FromLabels. Each point has target neighbors j, its
-// nearest of the same class in the input space, and impostors l, points of different classes that are
-// within one unit of squared distance beyond a target. With A the matrix of the map,
+// nearest of the same class in the input space, and impostors l, points of different classes that
+// are within one unit of squared distance beyond a target. With A the matrix of the map,
 //
 //	f(A) = (1 - mu) sum_ij |A(x_i - x_j)|^2 + mu sum_ijl max(0, 1 + |A(x_i - x_j)|^2 - |A(x_i - x_l)|^2)
 //
-// is minimised from a multiple of the identity (of the leading principal directions, for fewer
+// is minimized from a multiple of the identity (of the leading principal directions, for fewer
 // dimensions) by limited memory BFGS with a weak Wolfe search, which copes with the kinks (Lewis &
-// Overton 2013). f is convex in A'A. It falls in every iteration, and is exact in each: impostors are
-// looked up in lists that hold every pair near enough to matter, until the points have moved so far
-// that this is no longer sure (triangle inequality), and then all pairs are searched again.
+// Overton 2013). f is convex in A'A. It falls in every iteration, and is exact in each: impostors
+// are looked up in lists that hold every pair near enough to matter, until the points have moved so
+// far that this is no longer sure (triangle inequality), and then all pairs are searched again.
 //
-// The map is learned in the leading principal directions of the data, an eighth as many as there are
-// linked points: on Isolet (468 points of 617 features) the accuracy of three neighbors is .69 with
-// all directions, .755 without learning and .87 to .90 with 50 to 100 directions.
+// The map is learned in the leading principal directions of the data, an eighth as many as there
+// are linked points: on Isolet (468 points of 617 features) the accuracy of three neighbors is .69
+// with all directions, .755 without learning and .87 to .90 with 50 to 100 directions.
 //
 // Points that no link names take part in nothing but the principal directions.
 package lmnn
@@ -57,7 +57,8 @@ type Params struct {
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"3" range:">= 1" help:"target neighbors of a point"`
 	Mu        float64 `json:"mu" param:"mu" default:"0.5" range:"> 0, < 1" help:"weight of the impostors (that of the targets is 1 - mu)"`
 	Dims      int     `json:"dims" param:"dims" zero:"all directions of the data" help:"dimensions of the map"`
-	// Rank: with as many directions as points every class can be drawn together in one place, which tells nothing of other points.
+	// Rank: with as many directions as points every class can be drawn together in one place, which
+	// tells nothing of other points.
 	Rank    int     `json:"rank" param:"rank" default:"eighth" named:"eighth=-1: an eighth of the linked points, rounded up" zero:"all" help:"principal directions that are learned in"`
 	Tol     float64 `json:"tol" param:"tol" default:"0.0001" range:"> 0" help:"relative decrease of the objective over 5 iterations that ends the fit"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"300" range:">= 1" help:"most iterations"`
@@ -67,18 +68,20 @@ type Params struct {
 // RankEighth as Params.Rank is an eighth of the linked points, rounded up.
 const RankEighth = -1
 
-// DefaultParams returns 3 target neighbors, equal weights and as many dimensions as the points carry.
+// DefaultParams returns 3 target neighbors, equal weights and as many dimensions as the points
+// carry.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner learns from n dense points of d features: points joined by must-links are of one class,
-// classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions than
-// the data have directions are an error.
+// classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions
+// than the data have directions are an error.
 //
-// Cost for m linked points, q directions and r dimensions: an iteration takes 4 m q r flops, and O(r)
-// for each pair near enough to be an impostor; a search for these, every few iterations, 2 m^2 r.
+// Cost for m linked points, q directions and r dimensions: an iteration takes 4 m q r flops, and
+// O(r) for each pair near enough to be an impostor; a search for these, every few iterations, 2 m^2
+// r.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -106,7 +109,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, err
 	}
 	run := &descent{problem: problem, report: f.Report}
-	a, err := run.minimise(ctx)
+	a, err := run.minimize(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +120,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // Model is a fitted metric, the linear map y = W (x - mean). The objective falls.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }

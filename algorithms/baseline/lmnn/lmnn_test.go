@@ -34,9 +34,9 @@ func wholeSpace() Params {
 	return p
 }
 
-// labelled returns n points of d features in classes that differ in the first two features, and are
+// labeled returns n points of d features in classes that differ in the first two features, and are
 // drowned by noise in the others.
-func labelled(n, d, classes int, noise float64, seed uint64) (*points.Dense, []string) {
+func labeled(n, d, classes int, noise float64, seed uint64) (*points.Dense, []string) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
 	for i := range n {
@@ -68,8 +68,8 @@ func fit(t testing.TB, x *points.Dense, set *links.Set, p Params) *Model {
 	return fittest.Fit[*Model](t, Learner{Params: p}, x, set)
 }
 
-// bruteForce is the objective of the metric M = W'W, and its gradient with respect to M, by the sums
-// over all triples. Targets are the nearest of the same label in x.
+// bruteForce is the objective of the metric M = W'W, and its gradient with respect to M, by the
+// sums over all triples. Targets are the nearest of the same label in x.
 func bruteForce(x *points.Dense, labels []string, p Params, m [][]float64) (float64, [][]float64) {
 	d := x.D
 	outer := func(i, j int) (float64, []float64) {
@@ -155,7 +155,7 @@ func square(w blas.Matrix) [][]float64 {
 func TestObjectiveIsExactAndFalls(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, d, classes := rapid.IntRange(12, 60).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "d"), rapid.IntRange(2, 4).Draw(t, "classes")
-		x, labels := labelled(n, d, classes, rapid.Float64Range(0.1, 3).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
+		x, labels := labeled(n, d, classes, rapid.Float64Range(0.1, 3).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
 		for range rapid.IntRange(0, 5).Draw(t, "unlabelled") {
 			labels[rapid.IntRange(0, n-1).Draw(t, "row")] = ""
 		}
@@ -193,7 +193,7 @@ func TestObjectiveIsExactAndFalls(t *testing.T) {
 
 // At a place without kinks, the gradient is what differences of the objective give.
 func TestGradient(t *testing.T) {
-	x, labels := labelled(40, 4, 3, 1, 5)
+	x, labels := labeled(40, 4, 3, 1, 5)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	set := fromLabels(t, labels)
 	p := wholeSpace()
@@ -234,11 +234,11 @@ func TestGradient(t *testing.T) {
 }
 
 // The objective is convex in M = W'W: no step from the fitted M within the cone is better than the
-// tolerance says. The bound is f(M') >= f(M) + <G, M' - M>, minimised over M' by projected
+// tolerance says. The bound is f(M') >= f(M) + <G, M' - M>, minimized over M' by projected
 // subgradients from several places.
 func TestIsOptimal(t *testing.T) {
 	race.Skip(t, "thousands of steps by plain loops: TestWorkersAndUnits fits as well")
-	x, labels := labelled(50, 3, 3, 0.8, 11)
+	x, labels := labeled(50, 3, 3, 0.8, 11)
 	p := wholeSpace()
 	p.Tol, p.MaxIter = 1e-8, 2000
 	m := fit(t, x, fromLabels(t, labels), p)
@@ -297,8 +297,8 @@ func project(t *testing.T, eng *engine.Engine, m [][]float64) {
 }
 
 // Noise that drowns the classes is turned down, for points that were not learned from.
-func TestNeighboursGetBetter(t *testing.T) {
-	x, labels := labelled(600, 12, 3, 2, 7)
+func TestNeighborsGetBetter(t *testing.T) {
+	x, labels := labeled(600, 12, 3, 2, 7)
 	train, rest := make([]int, 300), make([]int, 300)
 	for i := range train {
 		train[i], rest[i] = i, 300+i
@@ -335,11 +335,11 @@ func TestNeighboursGetBetter(t *testing.T) {
 	}
 }
 
-// The same bits come from any number of workers, and units do not matter.
-// Where no point of another class is ever near, the pull of the targets alone is minimised: towards 0, without margins to
+// The same bits come from any number of workers, and units do not matter. Where no point of another
+// class is ever near, the pull of the targets alone is minimized: toward 0, without margins to
 // keep.
 func TestNoImpostors(t *testing.T) {
-	x, labels := labelled(60, 3, 2, 0.1, 5)
+	x, labels := labeled(60, 3, 2, 0.1, 5)
 	for i, label := range labels {
 		if label == "1" {
 			x.Row(i)[0] += 1e3
@@ -364,7 +364,7 @@ func TestNoImpostors(t *testing.T) {
 }
 
 func TestWorkersAndUnits(t *testing.T) {
-	x, labels := labelled(200, 9, 4, 1, 2)
+	x, labels := labeled(200, 9, 4, 1, 2)
 	set, p := fromLabels(t, labels), DefaultParams()
 	p.Tol = 1e-6
 	var files [][]byte
@@ -391,7 +391,7 @@ func TestWorkersAndUnits(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	x, labels := labelled(40, 4, 2, 1, 9)
+	x, labels := labeled(40, 4, 2, 1, 9)
 	m := fit(t, x, fromLabels(t, labels), DefaultParams())
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
@@ -425,7 +425,7 @@ func TestModelFile(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	x, labels := labelled(30, 3, 2, 1, 1)
+	x, labels := labeled(30, 3, 2, 1, 1)
 	good := fromLabels(t, labels)
 	only := func(sign links.Sign) *links.Set {
 		set, err := links.New(30, []links.Link{links.NewLink(0, 1, sign)})
@@ -478,7 +478,7 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("objective %v with points in one place", o)
 	}
 	// More features than points; by default few directions are learned in.
-	wide, names := labelled(20, 300, 2, 1, 4)
+	wide, names := labeled(20, 300, 2, 1, 4)
 	if d := fit(t, wide, fromLabels(t, names), wholeSpace()).Dim(); d != 19 {
 		t.Errorf("20 points of 300 features: %d dimensions, want 19", d)
 	}
@@ -488,7 +488,7 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	x, labels := labelled(200, 8, 3, 1, 1)
+	x, labels := labeled(200, 8, 3, 1, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	seen := 0
 	p := wholeSpace()

@@ -23,7 +23,7 @@ type problem struct {
 	z         blas.Matrix // m x q
 	deviation []float64   // length q
 	classes   *classes.Classes
-	targets   graph // from each point to its target neighbours
+	targets   graph // from each point to its target neighbors
 }
 
 // newProblem keeps the principal coordinates z and divides them by their deviations.
@@ -32,19 +32,19 @@ func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix
 	lists := make([][]int32, z.Rows)
 	t := eng.Backend().Kernels()
 	err := eng.For(ctx, z.Rows, block, func(lo, hi int) error {
-		type neighbour struct {
+		type neighbor struct {
 			squared float64
 			place   int32
 		}
-		var near []neighbour
+		var near []neighbor
 		for i := lo; i < hi; i++ {
 			near = near[:0]
 			for _, j := range c.Members[c.Of[i]] {
 				if j != i {
-					near = append(near, neighbour{t.SquaredDistance(z.Row(i), z.Row(j)), int32(j)})
+					near = append(near, neighbor{t.SquaredDistance(z.Row(i), z.Row(j)), int32(j)})
 				}
 			}
-			slices.SortFunc(near, func(a, b neighbour) int {
+			slices.SortFunc(near, func(a, b neighbor) int {
 				return cmp.Or(cmp.Compare(a.squared, b.squared), cmp.Compare(a.place, b.place))
 			})
 			for _, n := range near[:min(p.Neighbors, len(near))] {
@@ -61,8 +61,8 @@ func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix
 	return pr, nil
 }
 
-// start returns the matrix to start from, r x q: the multiple of the leading directions for which the
-// mean squared distance to a target is 1.
+// start returns the matrix to start from, r x q: the multiple of the leading directions for which
+// the mean squared distance to a target is 1.
 func (p *problem) start() blas.Matrix {
 	q := p.z.Cols
 	r := q

@@ -2,21 +2,24 @@
 // squared-residual metric learning (Liu, Guo, Sun, Wu & Zhang, "Metric learning from relative
 // comparisons by minimizing squared residual", ICDM 2012). A baseline.
 //
-// A comparison says that rows a and b are nearer to each other than rows c and d. With d_M the distance, not squared, of the
-// metric of the positive definite matrix M, it costs the square of what it is violated by. Minimized is
+// A comparison says that rows a and b are nearer to each other than rows c and d. With d_M the
+// distance, not squared, of the metric of the positive definite matrix M, it costs the square of
+// what it is violated by. Minimized is
 //
 //	F(M) = gamma mean_k w_k max(0, d_M(a_k, b_k) - d_M(c_k, d_k))^2 + tr(M M0^-1) - log det(M M0^-1) - q
 //
-// over all M of order q, the directions in which the points vary; the last terms are the LogDet divergence from a prior M0.
-// The prior is the identity over the mean variance of a direction, or the inverse covariance, so that the unit of the points
-// does not matter. With comparisons that all hold in the prior, M = M0.
+// over all M of order q, the directions in which the points vary; the last terms are the LogDet
+// divergence from a prior M0. The prior is the identity over the mean variance of a direction, or
+// the inverse covariance, so that the unit of the points does not matter. With comparisons that all
+// hold in the prior, M = M0.
 //
-// The problem is strictly convex. It is minimized by limited memory BFGS over the factor of M, in which F falls in every
-// iteration and each stationary point is the minimum; the fit ends where F is provably within the tolerance of its minimum:
-// logdet.Compare has the proofs.
+// The problem is strictly convex. It is minimized by limited memory BFGS over the factor of M, in
+// which F falls in every iteration and each stationary point is the minimum; the fit ends where F
+// is provably within the tolerance of its minimum: logdet.Compare has the proofs.
 //
-// Links without comparisons become comparisons: each must-link is to be shorter than each cannot-link, with the product of
-// their weights; of more than a number of such pairs of links, as many are drawn.
+// Links without comparisons become comparisons: each must-link is to be shorter than each
+// cannot-link, with the product of their weights; of more than a number of such pairs of links, as
+// many are drawn.
 package lsml
 
 import (
@@ -82,7 +85,8 @@ func (p Params) Validate() error { return param.Validate(p) }
 // Model is a fitted metric, a linear map. The objective is F.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
@@ -122,10 +126,11 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	return l
 }
 
-// Fit learns from n dense points of d features, the comparisons of the learner, and those that the links make. The result
-// has the type *[Model].
+// Fit learns from n dense points of d features, the comparisons of the learner, and those that the
+// links make. The result has the type *[Model].
 //
-// Cost of an iteration for m compared points, k comparisons and q directions: 4 m q^2 + 8 k q + 3 q^3 flops.
+// Cost of an iteration for m compared points, k comparisons and q directions: 4 m q^2 + 8 k q + 3
+// q^3 flops.
 //
 // Errors are those of [learner.Learner.Fit], and neither comparisons nor links of both kinds, and
 // comparisons of rows that do not exist.
@@ -163,7 +168,8 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	return record.NewTraced(pc.Map(f.Eng, Method, axes), l.Params, status, found.Trace), nil
 }
 
-// comparisons returns those of the learner and of the links, whose mean weight is gamma over their number.
+// comparisons returns those of the learner and of the links, whose mean weight is gamma over their
+// number.
 func (l Learner) comparisons(set *links.Set) ([]logdet.Comparison, error) {
 	given := slices.Clone(l.Quadruplets)
 	for _, t := range l.Triplets {

@@ -40,7 +40,8 @@ func metric(m *Model) blas.Matrix {
 	return out
 }
 
-// priorInverse returns that of M0 by its definition: the mean variance of a feature, or the covariance.
+// priorInverse returns that of M0 by its definition: the mean variance of a feature, or the
+// covariance.
 func priorInverse(x *points.Dense, p Prior) blas.Matrix {
 	mean, out, trace := make([]float64, x.D), blas.NewMatrix(x.D, x.D), 0.0
 	for i := range x.N {
@@ -78,8 +79,9 @@ func comparisonsOf(set *links.Set) (list []links.Quadruplet) {
 	return list
 }
 
-// The gradient of F over the features vanishes: M0^-1 - M^-1 + gamma mean (1 - v/u) dd' + (1 - u/v) ee' for the differences d and e of
-// the pairs and their lengths u and v, where u > v; and F is the objective.
+// The gradient of F over the features vanishes: M0^-1 - M^-1 + gamma mean (1 - v/u) dd' + (1 - u/v)
+// ee' for the differences d and e of the pairs and their lengths u and v, where u > v; and F is the
+// objective.
 func TestOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const n, d = 40, 3
@@ -143,7 +145,8 @@ func TestOptimum(t *testing.T) {
 	})
 }
 
-// Comparisons that hold in the prior leave it: distances are Euclidean ones over the mean variance, or those of Mahalanobis.
+// Comparisons that hold in the prior leave it: distances are Euclidean ones over the mean variance,
+// or those of Mahalanobis.
 func TestPriorIsLeft(t *testing.T) {
 	x, _, _ := enginetest.Bands(t, 30, 3, 1, 5)
 	for i := range x.N {
@@ -166,7 +169,8 @@ func TestPriorIsLeft(t *testing.T) {
 	}
 }
 
-// Links are the comparisons that they make, weights are numbers of them, triplets are quadruplets, and fewer are drawn by the seed.
+// Links are the comparisons that they make, weights are numbers of them, triplets are quadruplets,
+// and fewer are drawn by the seed.
 func TestComparisons(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 6, 7)
 	none := enginetest.Links(t, 40, nil)

@@ -5,11 +5,12 @@
 //
 //	ŷ_i = sum_{j != i} k_ij y_j / sum_{j != i} k_ij,  k_ij = exp(-|A(x_i - x_j)|^2)
 //
-// and A, the matrix of the map, minimizes the squared error sum_i (y_i - ŷ_i)^2. The objective of a model is the share of the
-// variance that the estimates explain, 1 - sum_i (y_i - ŷ_i)^2 / sum_i (y_i - mean)^2, which does not depend on units. It is
-// not concave. It rises by limited memory BFGS from each of some maps: the principal coordinates, the same whitened, and these
-// with the linear estimate of the targets added to the first, each in the scale that explains most. The best result counts.
-// Package algorithms/internal/softmax says what an evaluation costs.
+// and A, the matrix of the map, minimizes the squared error sum_i (y_i - ŷ_i)^2. The objective of a
+// model is the share of the variance that the estimates explain, 1 - sum_i (y_i - ŷ_i)^2 / sum_i
+// (y_i - mean)^2, which does not depend on units. It is not concave. It rises by limited memory
+// BFGS from each of some maps: the principal coordinates, the same whitened, and these with the
+// linear estimate of the targets added to the first, each in the scale that explains most. The best
+// result counts. Package algorithms/internal/softmax says what an evaluation costs.
 package mlkr
 
 import (
@@ -63,16 +64,18 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric. The objective, at most 1, is the share of the variance of the targets that leave-one-out kernel
-// regression explains; its trace is the best so far.
+// Model is a fitted metric. The objective, at most 1, is the share of the variance of the targets
+// that leave-one-out kernel regression explains; its trace is the best so far.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams], targets from [Learner.WithTargets].
+// Learner fits the method. The zero value does not work: Params come from [DefaultParams], targets
+// from [Learner.WithTargets].
 type Learner struct {
 	Params   Params
 	Progress algorithms.ProgressFunc
@@ -89,7 +92,8 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "mlkr".
 func (Learner) Method() string { return Method }
 
-// WithTargets returns the learner that learns from these, one finite number for each training row. It keeps the slice.
+// WithTargets returns the learner that learns from these, one finite number for each training row.
+// It keeps the slice.
 func (l Learner) WithTargets(values []float64) algorithms.Learner {
 	l.targets = values
 	return l
@@ -98,8 +102,8 @@ func (l Learner) WithTargets(values []float64) algorithms.Learner {
 // Fit learns from n dense points of d features and n targets. Links are ignored with a notice. The
 // result has the type *[Model].
 //
-// Errors are those of [learner.Learner.Fit], and no targets, targets that are not finite, all equal or
-// not one for each point, and more dimensions than directions.
+// Errors are those of [learner.Learner.Fit], and no targets, targets that are not finite, all equal
+// or not one for each point, and more dimensions than directions.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := learner.Begin(learner.Rules{About: About}, algorithms.Common{Progress: l.Progress}, eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
@@ -162,12 +166,13 @@ func standardized(t *asm.Table, targets []float64) []float64 {
 	for i, v := range targets {
 		y.Data[i] = math.Ldexp(v, -exponent)
 	}
-	linear.Centre(y)
+	linear.Center(y)
 	t.Scale(math.Sqrt(float64(y.Rows)/t.Dot(y.Data, y.Data)), y.Data)
 	return y.Data
 }
 
-// explained turns a row of weights with that sum into c_j = 2 p_ij (y_i - ŷ_i) (y_j - ŷ_i), and returns 1 - (y_i - ŷ_i)^2.
+// explained turns a row of weights with that sum into c_j = 2 p_ij (y_i - ŷ_i) (y_j - ŷ_i), and
+// returns 1 - (y_i - ŷ_i)^2.
 func (p *problem) explained(i int, row []float64, total float64, _ []float64) float64 {
 	estimate := p.t.Dot(row, p.y) / total
 	residual := p.y[i] - estimate
@@ -178,8 +183,8 @@ func (p *problem) explained(i int, row []float64, total float64, _ []float64) fl
 	return 1 - residual*residual
 }
 
-// starts returns the first so many maps to start from: the leading principal coordinates, the same whitened, and these with
-// the linear estimate of the targets added to the first.
+// starts returns the first so many maps to start from: the leading principal coordinates, the same
+// whitened, and these with the linear estimate of the targets added to the first.
 func (p *problem) starts(variances []float64, count int) ([][]float64, error) {
 	r, q := p.Rank, p.Z.Cols
 	plain, white, estimate := make([]float64, r*q), make([]float64, r*q), make([]float64, r*q)
@@ -202,8 +207,8 @@ func (p *problem) starts(variances []float64, count int) ([][]float64, error) {
 	return starts, nil
 }
 
-// scale multiplies a map so that it explains most, of scales in which points see all others to such in which they see their
-// nearest.
+// scale multiplies a map so that it explains most, of scales in which points see all others to such
+// in which they see their nearest.
 func (p *problem) scale(a []float64) error {
 	least, best, gradient := math.Inf(1), 0, make([]float64, len(a))
 	p.t.Scale(1/math.Sqrt(p.t.Dot(a, a)), a) // the mean squared distance of two points is of the order of 1

@@ -22,7 +22,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// waves returns points whose target is a wave of the first feature, with noise; the others say nothing, and vary more.
+// waves returns points whose target is a wave of the first feature, with noise; the others say
+// nothing, and vary more.
 func waves(n, d int, seed uint64) (*points.Dense, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	x, y := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]float64, n)
@@ -97,8 +98,9 @@ func problemOf(t *testing.T, x *points.Dense, y []float64, dims int) *problem {
 	return p
 }
 
-// The value is that of its definition and the gradient that of differences: with more points than a block, in maps under which
-// all points see each other, and in one under which they are so far apart that weights begin from the nearest.
+// The value is that of its definition and the gradient that of differences: with more points than a
+// block, in maps under which all points see each other, and in one under which they are so far
+// apart that weights begin from the nearest.
 func TestGradient(t *testing.T) {
 	for _, n := range []int{24, 420} {
 		x, y := waves(n, 3, 1)
@@ -178,8 +180,8 @@ func TestOptimality(t *testing.T) {
 	}
 }
 
-// The objective rises, is that of the definition under the map that is returned, and the feature that the targets depend on is
-// found; more starts explain no less.
+// The objective rises, is that of the definition under the map that is returned, and the feature
+// that the targets depend on is found; more starts explain no less.
 func TestLearns(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -206,8 +208,9 @@ func TestLearns(t *testing.T) {
 	})
 }
 
-// What the objective does not depend on does not matter: where points and targets lie, the unit of the targets, the order of
-// the rows. (Rounding takes the search along another path to the same maximum.)
+// What the objective does not depend on does not matter: where points and targets lie, the unit of
+// the targets, the order of the rows. (Rounding takes the search along another path to the same
+// maximum.)
 func TestInvariance(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	x, y := waves(80, 3, 4)
@@ -330,8 +333,9 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Odd points and targets disturb nothing: equal points with different targets, constant columns, two points, points so far
-// apart that all weights vanish, targets of any size, more features than points, a search cut short. Links are ignored.
+// Odd points and targets disturb nothing: equal points with different targets, constant columns,
+// two points, points so far apart that all weights vanish, targets of any size, more features than
+// points, a search cut short. Links are ignored.
 func TestOddInput(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	x, y := waves(40, 4, 6)

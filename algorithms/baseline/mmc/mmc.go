@@ -7,21 +7,23 @@
 //
 //	sum over cannot-links of sqrt(d'A d)    where    sum over must-links of d'A d = 1
 //
-// for the differences d of linked points. A part eps of the must-links' mean scatter is added in all directions, without
-// which those that no must-link varies in would cost nothing.
+// for the differences d of linked points. A part eps of the must-links' mean scatter is added in
+// all directions, without which those that no must-link varies in would cost nothing.
 //
 // # Method
 //
-// The first sum grows like the root of A, the second like A: with A = L L' the problem is to maximise
+// The first sum grows like the root of A, the second like A: with A = L L' the problem is to
+// maximize
 //
 //	h(L) = log sum sqrt(|L'd|^2) - log(tr L'W L) / 2,    W = sum dd' + eps I
 //
-// without constraints, in coordinates in which W is the identity; L is square. The problem in A is concave, so
-// for a square L no local maximum is another one (Burer & Monteiro 2005). Limited memory BFGS takes some dozens of
-// evaluations where alternating projections on a half-space and on the cone take thousands of eigendecompositions. The
-// gradient M of the first sum bounds how far the optimum is: at most lambda_max(M) - tr(M A) above (the largest element of
-// M's diagonal), which ends the search. A diagonal A is found by Newton steps among the weights that are not 0, which are
-// few.
+// without constraints, in coordinates in which W is the identity; L is square. The problem in A is
+// concave, so for a square L no local maximum is another one (Burer & Monteiro 2005). Limited
+// memory BFGS takes some dozens of evaluations where alternating projections on a half-space and on
+// the cone take thousands of eigendecompositions. The gradient M of the first sum bounds how far
+// the optimum is: at most lambda_max(M) - tr(M A) above (the largest element of M's diagonal),
+// which ends the search. A diagonal A is found by Newton steps among the weights that are not 0,
+// which are few.
 package mmc
 
 import (
@@ -61,7 +63,8 @@ var About = algorithms.About{
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
 	Diagonal bool `json:"diagonal" param:"diagonal" help:"true learns one weight a feature, not a matrix"`
-	// EpsRel: the default suits features of one scale; where some are much larger than others, 1e-3 does not leave them as loud.
+	// EpsRel: the default suits features of one scale; where some are much larger than others, 1e-3
+	// does not leave them as loud.
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.1" range:">= 0" help:"scatter added to that of the must-links, relative to its mean"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 	Tol     float64 `json:"tol" param:"tol" default:"0.0001" range:"> 0" help:"relative distance to the optimum, at most, that ends the search"`
@@ -74,19 +77,22 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric. The objective is the sum of the distances of cannot-linked points where that of the squared
-// ones of must-linked points, with eps, is 1; it rises.
+// Model is a fitted metric. The objective is the sum of the distances of cannot-linked points where
+// that of the squared ones of must-linked points, with eps, is 1; it rises.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
 
 // Learner learns from n dense points of d features and the links between them, of both kinds. The
-// result has the type *[Model]. Must-links between equal points only, with eps_rel = 0, are an error.
+// result has the type *[Model]. Must-links between equal points only, with eps_rel = 0, are an
+// error.
 //
-// Cost for m cannot-links and q directions: 4 m q^2 flops an iteration, 4 m q for a diagonal matrix.
+// Cost for m cannot-links and q directions: 4 m q^2 flops an iteration, 4 m q for a diagonal
+// matrix.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -143,8 +149,8 @@ func (p Params) ascend(ctx context.Context, f *learner.Fit, problem *problem) (t
 	return trace, out.Converged, nil
 }
 
-// frame returns the problem in coordinates in which the scatter of the must-links is the identity, and what makes a map of
-// its solution.
+// frame returns the problem in coordinates in which the scatter of the must-links is the identity,
+// and what makes a map of its solution.
 func (p Params) frame(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
 	if p.Diagonal {
 		return p.diagonal(eng, x, set)

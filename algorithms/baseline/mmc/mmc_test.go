@@ -56,8 +56,8 @@ func TestGradient(t *testing.T) {
 	})
 }
 
-// Of the problem of weights: the gradient is that of differences, the scale is the best one, and where no weight is 0 a
-// Newton direction solves the system of second differences.
+// Of the problem of weights: the gradient is that of differences, the scale is the best one, and
+// where no weight is 0 a Newton direction solves the system of second differences.
 func TestWeights(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 4
@@ -121,8 +121,8 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// objective returns the sum of cannot-linked distances over the root of that of squared must-linked ones, with eps in the
-// directions in which points vary, under the metric of the model.
+// objective returns the sum of cannot-linked distances over the root of that of squared must-linked
+// ones, with eps in the directions in which points vary, under the metric of the model.
 func objective(t enginetest.Fataler, m *Model, x *points.Dense, set *links.Set) float64 {
 	t.Helper()
 	var pairs [][2]int
@@ -144,9 +144,9 @@ func objective(t enginetest.Fataler, m *Model, x *points.Dense, set *links.Set) 
 	return far / math.Sqrt(near)
 }
 
-// A slower way finds the same optimum: gradients in A = L L', each step projected to the matrices (diagonals) of trace 1
-// that are positive semidefinite, in whitened coordinates. Without eps the objective is that of the linked points'
-// distances, and it rises.
+// A slower way finds the same optimum: gradients in A = L L', each step projected to the matrices
+// (diagonals) of trace 1 that are positive semidefinite, in whitened coordinates. Without eps the
+// objective is that of the linked points' distances, and it rises.
 func TestOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const q = 3
@@ -252,8 +252,8 @@ func simplex(v []float64) []float64 {
 	return out
 }
 
-// The loud directions get small weights, in both forms; the default regularisation, for features of one scale, would be too
-// much for them.
+// The loud directions get small weights, in both forms; the default regularization, for features of
+// one scale, would be too much for them.
 func TestLearns(t *testing.T) {
 	x, labels, set := enginetest.Bands(t, 90, 5, 60, 3)
 	for _, diagonal := range []bool{false, true} {
@@ -341,7 +341,8 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// A constant column, an identical pair and a bound on the steps disturb nothing; they are said or have no weight.
+	// A constant column, an identical pair and a bound on the steps disturb nothing; they are said
+	// or have no weight.
 	for i := range 60 {
 		pairs.Row(i)[2] = 7
 	}

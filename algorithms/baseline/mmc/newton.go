@@ -7,8 +7,9 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// weights is the problem of one weight a feature: maximise h(w) = sum over z of sqrt(z'w) - sum w over w >= 0. The first sum
-// grows like the root of w, so its maximum is the one where sum w = 1, up to the scale of w.
+// weights is the problem of one weight a feature: maximize h(w) = sum over z of sqrt(z'w) - sum w
+// over w >= 0. The first sum grows like the root of w, so its maximum is the one where sum w = 1,
+// up to the scale of w.
 type weights struct {
 	*problem
 	columns     blas.Matrix // z transposed, so that vectors are long
@@ -18,7 +19,8 @@ type weights struct {
 	trial, keep []float64
 }
 
-// warmUp is the number of cheap first steps, and small the weight, relative to the mean, above which none is held by a Newton step.
+// warmUp is the number of cheap first steps, and small the weight, relative to the mean, above
+// which none is held by a Newton step.
 const (
 	warmUp = 10
 	small  = 1e-2
@@ -37,9 +39,10 @@ func newWeights(p *problem) *weights {
 	return s
 }
 
-// newton maximises over the weights: some steps w <- w (g + 1)^2, which never fall (Jensen's inequality for the root), then
-// projected Newton steps (Bertsekas 1982, SIAM J. Control Optim. 20). It leaves the roots of the weights in p.start and calls
-// done after every step. Cost of a step: two products with z, and n f^2 flops for f weights that are not 0.
+// newton maximizes over the weights: some steps w <- w (g + 1)^2, which never fall (Jensen's
+// inequality for the root), then projected Newton steps (Bertsekas 1982, SIAM J. Control Optim.
+// 20). It leaves the roots of the weights in p.start and calls done after every step. Cost of a
+// step: two products with z, and n f^2 flops for f weights that are not 0.
 func (p *problem) newton(ctx context.Context, most int, done func(step int, objective, gap float64) bool) (trace []float64, converged bool, err error) {
 	s := newWeights(p)
 	s.settle()
@@ -108,7 +111,8 @@ func (s *weights) settle() {
 	}
 }
 
-// gap is how far the objective is below the optimum, at most, relative to it: the first sum is concave in w.
+// gap is how far the objective is below the optimum, at most, relative to it: the first sum is
+// concave in w.
 func (s *weights) gap() float64 {
 	most := math.Inf(-1)
 	for _, v := range s.g {
@@ -117,9 +121,10 @@ func (s *weights) gap() float64 {
 	return s.total*most/s.sum - 0.5
 }
 
-// step takes a Newton step among the weights that are not held, a step of each by itself among those that are, projected on
-// what is not negative, and says whether h rose. Where h is flat to rounding, the whole step must halve the gap instead: h is
-// quadratic near the optimum, and the gap, linear, still has digits.
+// step takes a Newton step among the weights that are not held, a step of each by itself among
+// those that are, projected on what is not negative, and says whether h rose. Where h is flat to
+// rounding, the whole step must halve the gap instead: h is quadratic near the optimum, and the
+// gap, linear, still has digits.
 func (s *weights) step(ctx context.Context) (bool, error) {
 	curvature := s.curvature()
 	alone := s.alone(curvature)
@@ -163,7 +168,8 @@ func (s *weights) step(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// curvature returns the roots of 1 / (4 |z|^3), so that the negative second derivative is H = sum (curvature z)(curvature z)'.
+// curvature returns the roots of 1 / (4 |z|^3), so that the negative second derivative is H = sum
+// (curvature z)(curvature z)'.
 func (s *weights) curvature() []float64 {
 	out := make([]float64, len(s.lengths))
 	for k := range out {
@@ -173,7 +179,8 @@ func (s *weights) curvature() []float64 {
 	return out
 }
 
-// alone returns the Newton step of every weight when the others stay, g/H_cc; of a feature without curvature, to 0.
+// alone returns the Newton step of every weight when the others stay, g/H_cc; of a feature without
+// curvature, to 0.
 func (s *weights) alone(curvature []float64) []float64 {
 	out := make([]float64, len(s.w))
 	for c, g := range s.g {
@@ -189,8 +196,9 @@ func (s *weights) alone(curvature []float64) []float64 {
 	return out
 }
 
-// within is the weight up to which one that falls is held: a part of the mean, and no more than what steps alone would move all
-// of them by. That is 0 at the optimum, so a weight that is small and positive there is let go in time.
+// within is the weight up to which one that falls is held: a part of the mean, and no more than
+// what steps alone would move all of them by. That is 0 at the optimum, so a weight that is small
+// and positive there is let go in time.
 func (s *weights) within(alone []float64) float64 {
 	moved := 0.0
 	for c, v := range s.w {

@@ -11,9 +11,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestNewtonSteps: where the cheap first steps do not suffice, Newton's end at the optimum of the weights: by definition, the
-// derivative of sum sqrt(z'w) - sum w is 0 in weights that are positive and not positive in those that are 0; and the objective
-// never falls.
+// TestNewtonSteps: where the cheap first steps do not suffice, Newton's end at the optimum of the
+// weights: by definition, the derivative of sum sqrt(z'w) - sum w is 0 in weights that are positive
+// and not positive in those that are 0; and the objective never falls.
 func TestNewtonSteps(t *testing.T) {
 	newton := 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -34,7 +34,8 @@ func TestNewtonSteps(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		// The bound is linear in the derivative, the objective quadratic: it stops to rise at the root of rounding.
+		// The bound is linear in the derivative, the objective quadratic: it stops to rise at the
+		// root of rounding.
 		if last := gaps[len(gaps)-1]; !converged && !(last < 1e-7) {
 			rt.Fatalf("%d steps end %g below the optimum", len(trace)-1, last)
 		}

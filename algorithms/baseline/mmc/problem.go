@@ -13,8 +13,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// problem is the minimisation of -log sum |L'z| + log |L| over the rows z of the differences, in coordinates in which the
-// must-links' scatter is the identity; [weights] solves it for a diagonal L.
+// problem is the minimization of -log sum |L'z| + log |L| over the rows z of the differences, in
+// coordinates in which the must-links' scatter is the identity; [weights] solves it for a diagonal
+// L.
 type problem struct {
 	eng      *engine.Engine
 	z        blas.Matrix // cannot-links x q
@@ -210,8 +211,9 @@ func (p *problem) at(at, gradient []float64) (float64, error) {
 	return -math.Log(sum) + math.Log(norm)/2, nil
 }
 
-// gap returns how far the sum is below the optimum where |L| = 1, at most, relative to it: the sum is concave in B = L L',
-// its gradient is M = sum zz' / (2 |L'z|), and the largest tr(M B) is the largest eigenvalue.
+// gap returns how far the sum is below the optimum where |L| = 1, at most, relative to it: the sum
+// is concave in B = L L', its gradient is M = sum zz' / (2 |L'z|), and the largest tr(M B) is the
+// largest eigenvalue.
 func (p *problem) gap(ctx context.Context, at []float64) (float64, error) {
 	sum := p.evaluate(at)
 	norm := math.Sqrt(p.eng.Backend().Kernels().Dot(at, at))
@@ -226,7 +228,8 @@ func (p *problem) gap(ctx context.Context, at []float64) (float64, error) {
 		return 0, err
 	}
 	best := w[len(w)-1]
-	// Lengths are those of L with its norm: with |L| = 1 they are sum / norm, and M is norm times as large.
+	// Lengths are those of L with its norm: with |L| = 1 they are sum / norm, and M is norm times as
+	// large.
 	p.last = (best*norm - sum/norm/2) / (sum / norm)
 	return p.last, nil
 }

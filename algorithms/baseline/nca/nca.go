@@ -1,19 +1,22 @@
 // Package nca (engine room: may change) learns a linear metric for nearest neighbors:
 // neighborhood components analysis (Goldberger, Roweis, Hinton & Salakhutdinov, NIPS 17, 2005).
 //
-// Points of one must-link component are of one class; two classes are different where a cannot-link joins them, so labels
-// become links by links.FromLabels. A point chooses another one, known to be of its class or of another, with probability
+// Points of one must-link component are of one class; two classes are different where a cannot-link
+// joins them, so labels become links by links.FromLabels. A point chooses another one, known to be
+// of its class or of another, with probability
 //
 //	p_ij = exp(-|A(x_i - x_j)|^2) / sum_k exp(-|A(x_i - x_k)|^2)
 //
-// and A, the matrix of the map, maximises the mean probability of choosing one of its own class: what leave-one-out
-// classification gets right, in expectation. The objective is not concave; it rises, by limited memory BFGS, from the map that
-// whitens the classes (the directions in which they vary least, for fewer dimensions), so small that all points still see
-// each other. From half of what it comes to it goes on once more: that leaves local maxima in which distances have grown so
-// large that each point sees only its nearest.
+// and A, the matrix of the map, maximizes the mean probability of choosing one of its own class:
+// what leave-one-out classification gets right, in expectation. The objective is not concave; it
+// rises, by limited memory BFGS, from the map that whitens the classes (the directions in which
+// they vary least, for fewer dimensions), so small that all points still see each other. From half
+// of what it comes to it goes on once more: that leaves local maxima in which distances have grown
+// so large that each point sees only its nearest.
 //
-// An evaluation takes 4 n^2 r flops and n^2 exponentials for n linked points in r dimensions, in products of blocks of
-// rows: memory for some hundred rows of probabilities, not for n^2 differences.
+// An evaluation takes 4 n^2 r flops and n^2 exponentials for n linked points in r dimensions, in
+// products of blocks of rows: memory for some hundred rows of probabilities, not for n^2
+// differences.
 package nca
 
 import (
@@ -65,17 +68,19 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of the same class; its trace is the best so far.
+// Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of
+// the same class; its trace is the best so far.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
 
 // Learner learns from n dense points of d features: points joined by must-links are of one class,
-// classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions than
-// directions are an error.
+// classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions
+// than directions are an error.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -132,7 +137,8 @@ func newProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, c
 	return p, p.begin(ctx)
 }
 
-// chance turns a row of weights with that sum into c_j = p_ij ([same class] - p_i), and returns p_i.
+// chance turns a row of weights with that sum into c_j = p_ij ([same class] - p_i), and returns
+// p_i.
 func (p *problem) chance(i int, row []float64, total float64, mates []float64) (chance float64) {
 	members := p.classes.Members[p.classes.Of[i]]
 	for k, j := range members {
@@ -146,10 +152,12 @@ func (p *problem) chance(i int, row []float64, total float64, mates []float64) (
 	return chance
 }
 
-// small is the mean distance to the nearest point of the same class at the start, where all points still see each other.
+// small is the mean distance to the nearest point of the same class at the start, where all points
+// still see each other.
 const small = 0.1
 
-// begin sets the start: the directions of least variance within classes relative to that of all points, whitened.
+// begin sets the start: the directions of least variance within classes relative to that of all
+// points, whitened.
 func (p *problem) begin(ctx context.Context) error {
 	q := p.Z.Cols
 	within := linear.Within(p.Z, p.classes.Members)
@@ -174,7 +182,8 @@ func (p *problem) begin(ctx context.Context) error {
 	return nil
 }
 
-// scale returns the factor for which the mean squared distance of places to the nearest of the same class is 1.
+// scale returns the factor for which the mean squared distance of places to the nearest of the same
+// class is 1.
 func (p *problem) scale(y blas.Matrix) float64 {
 	t, sum, count := p.eng.Backend().Kernels(), 0.0, 0
 	for _, members := range p.classes.Members {

@@ -37,8 +37,9 @@ func bands(t enginetest.Fataler, n, d int, seed uint64) (*points.Dense, []string
 // fitted fits with the defaults after a change of them.
 var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
-// The value is that of its definition, over points known to be of the same class or of others, and the gradient that of
-// differences; with more points than a block, and with classes of which some are not known to differ.
+// The value is that of its definition, over points known to be of the same class or of others, and
+// the gradient that of differences; with more points than a block, and with classes of which some
+// are not known to differ.
 func TestGradient(t *testing.T) {
 	for _, n := range []int{24, 420} {
 		x, labels, whole := bands(t, n, 3, 1)
@@ -118,7 +119,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// The objective rises, is the mean probability under the map that is returned, and new points find their class.
+// The objective rises, is the mean probability under the map that is returned, and new points find
+// their class.
 func TestLearns(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, set := bands(rt, 60, 4, rapid.Uint64().Draw(rt, "seed"))

@@ -20,7 +20,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "npk"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
 const DefaultKernel = graphkernel.DefaultKernel
 
 // most is the number of points up to which it is of use: the time grows like the third power.
@@ -49,11 +49,11 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighbourhood) }
+func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
-// Learner learns from the links on up to 500 points. The result has the type *[Model]. Its Kernel says
-// in which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: some hundred
-// times 10 n^3 flops.
+// Learner learns from the links on up to 500 points. The result has the type *[Model]. Its Kernel
+// says in which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: some
+// hundred times 10 n^3 flops.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -68,7 +68,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, graphkernel.TooMany(Method, most, n)
 	}
 	return graphkernel.Learn(ctx, f, p, rankTol, func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
-		res, err := sdp.Minimise(ctx, f.Eng, problem.Energy(), problem.Terms(), sdp.Options{Tolerance: p.Tol, Progress: f.Bounded("interior point", 0)})
+		res, err := sdp.Minimize(ctx, f.Eng, problem.Energy(), problem.Terms(), sdp.Options{Tolerance: p.Tol, Progress: f.Bounded("interior point", 0)})
 		if err != nil {
 			return graphkernel.Solution{}, err
 		}
@@ -86,6 +86,6 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // rankTol drops what the barrier keeps from 0.
 const rankTol = 1e-6
 
-// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that cannot be
-// used is a *fault.DataError.
+// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that
+// cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

@@ -8,12 +8,13 @@
 //
 //	y = W (x - mean),   W = T (C + eps I)^-1/2 P,   eps = eps_rel * tr(C)/q
 //
-// P projects on the q principal directions of S above rank_tol times the largest, so that
-// constant and collinear columns drop out instead of making C singular. Without a reduced
-// dimension T is the identity; and where no direction can drop out P is left out too and the root is the inverse of the
-// triangular factor of C + eps I, which gives the same distances and takes no eigenvalues. With one, the rows of T are the leading eigenvectors of the
-// total covariance of the whitened points, which are the directions of largest total to
-// within-chunklet variance: the constrained Fisher discriminant of the same paper, section
+// P projects on the q principal directions of S above rank_tol times the largest, so that constant
+// and collinear columns drop out instead of making C singular. Without a reduced dimension T is the
+// identity; and where no direction can drop out P is left out too and the root is the inverse of
+// the triangular factor of C + eps I, which gives the same distances and takes no eigenvalues. With
+// one, the rows of T are the leading eigenvectors of the total covariance of the whitened points,
+// which are the directions of largest total to within-chunklet variance: the constrained Fisher
+// discriminant of the same paper, section
 // 3. Directions in which no chunklet varies keep the finite weight 1/sqrt(eps).
 //
 // The kernel counterpart is package krca; with a linear kernel it learns the same
@@ -67,8 +68,8 @@ func DefaultParams() Params { return param.Default[Params]() }
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner fits linear RCA: it learns from n dense points of d features and the must-links between
-// them; cannot-links are ignored with a notice. The result has the type *[Model]. Cost: n d^2 + O(d^3)
-// flops.
+// them; cannot-links are ignored with a notice. The result has the type *[Model]. Cost: n d^2 +
+// O(d^3) flops.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -102,10 +103,12 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return record.New(pc.Map(eng, Method, white), p, f.Direct()), nil
 }
 
-// direct returns the map L^-1 of the features, C + eps I = L L', if it can tell without their total covariance matrix T that
-// no direction counts as constant: the points vary in no direction less than within chunklets, so that the smallest eigenvalue
-// of T is at least that of C times the share of the rows in chunklets, and the largest at most the trace; and that of C
-// + eps I is at least 1 / |L^-1|^2. d^3 / 3 flops for the factor and as many for its inverse, where eigenvalues take dozens of d^3.
+// direct returns the map L^-1 of the features, C + eps I = L L', if it can tell without their total
+// covariance matrix T that no direction counts as constant: the points vary in no direction less
+// than within chunklets, so that the smallest eigenvalue of T is at least that of C times the share
+// of the rows in chunklets, and the largest at most the trace; and that of C + eps I is at least 1
+// / |L^-1|^2. d^3 / 3 flops for the factor and as many for its inverse, where eigenvalues take
+// dozens of d^3.
 func (p Params) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m *maps.Map, ok bool, err error) {
 	rows := 0
 	for _, c := range chunklets {
@@ -154,8 +157,8 @@ func spread(t *asm.Table, x *points.Dense) (mean []float64, trace float64) {
 	return mean, trace / float64(x.N)
 }
 
-// principal returns the principal coordinates, of all points where directions are chosen by their spread and else of those
-// in chunklets, and the chunklets' rows in them.
+// principal returns the principal coordinates, of all points where directions are chosen by their
+// spread and else of those in chunklets, and the chunklets' rows in them.
 func (p Params) principal(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (*linear.Principal, [][]int, error) {
 	if p.Dims > 0 {
 		pc, err := linear.NewPrincipal(ctx, eng, x, p.RankTol)
@@ -221,5 +224,6 @@ func (p Params) discriminant(ctx context.Context, eng *engine.Engine, projected,
 // Model is a fitted metric, the linear map y = W (x - mean).
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }

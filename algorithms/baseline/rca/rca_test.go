@@ -185,7 +185,7 @@ func TestConstantAndCollinearColumnsDropOut(t *testing.T) {
 	}
 	wide := dense(t, x.N, d, data)
 	p := rca.DefaultParams()
-	p.EpsRel = 1e-12 // negligible: with a larger one the two regularise different bases
+	p.EpsRel = 1e-12 // negligible: with a larger one the two regularize different bases
 	narrow, widened := fit(t, x, set, p), fit(t, wide, set, p)
 	if widened.Dim() != 4 {
 		t.Fatalf("%d dimensions: want 4, the rank of the data", widened.Dim())

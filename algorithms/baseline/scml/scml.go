@@ -2,21 +2,25 @@
 // metrics: sparse compositional metric learning (Shi, Bellet & Sha, "Sparse compositional metric
 // learning", AAAI 2014), the global form. A baseline.
 //
-// A triplet says that row i is nearer to row j than to row k. Of bases b_1 ... b_B, unit vectors that are given before,
+// A triplet says that row i is nearer to row j than to row k. Of bases b_1 ... b_B, unit vectors
+// that are given before,
 //
 //	M = sum_b w_b b b',  w >= 0, minimizes  mean_t max(0, 1 + d_M(i, j) - d_M(i, k)) + beta sum_b w_b
 //
-// with the squared distances d_M, over the triplets. sum_b w_b is the trace of M. Points are divided by the root of the mean
-// variance of the directions in which they vary, so that their unit does not matter. The paper has stochastic dual averaging;
-// this is a linear program, which hinge.Minimize solves to a proven gap. Most w are 0, and all if no basis tells k from j.
+// with the squared distances d_M, over the triplets. sum_b w_b is the trace of M. Points are
+// divided by the root of the mean variance of the directions in which they vary, so that their unit
+// does not matter. The paper has stochastic dual averaging; this is a linear program, which
+// hinge.Minimize solves to a proven gap. Most w are 0, and all if no basis tells k from j.
 //
-// Bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, of the nearest 10, 20 or 50 rows of its
-// class against as many of the classes that cannot-links tell from it, with a ridge of a tenth of the mean variance within the
-// two; or the differences of the rows i and k of triplets (basis=triplet_diffs), and each of them times the inverse scatter of the
+// Bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, of the
+// nearest 10, 20 or 50 rows of its class against as many of the classes that cannot-links tell from
+// it, with a ridge of a tenth of the mean variance within the two; or the differences of the rows i
+// and k of triplets (basis=triplet_diffs), and each of them times the inverse scatter of the
 // differences of i and j, with a ridge likewise. Of more than a number, as many are drawn.
 //
-// Links make the triplets of the rows i and j of one must-link component and k of another, where a cannot-link joins the two;
-// of more than a number, as many are drawn. Weights of links do not count.
+// Links make the triplets of the rows i and j of one must-link component and k of another, where a
+// cannot-link joins the two; of more than a number, as many are drawn. Weights of links do not
+// count.
 package scml
 
 import (
@@ -83,10 +87,12 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first value that cannot be used.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. The objective is that above; its trace is the best so far.
+// Model is a fitted metric, a linear map. The objective is that above; its trace is the best so
+// far.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
@@ -113,13 +119,14 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	return l
 }
 
-// Fit learns from n dense points of d features, the triplets of the learner, and those that the links make. The result has
-// the type *[Model].
+// Fit learns from n dense points of d features, the triplets of the learner, and those that the
+// links make. The result has the type *[Model].
 //
-// Cost for T triplets, B bases and q directions: an iteration takes T B^2 flops, of which there are about 25; a basis q^3/3.
+// Cost for T triplets, B bases and q directions: an iteration takes T B^2 flops, of which there are
+// about 25; a basis q^3/3.
 //
-// Errors are those of [learner.Learner.Fit], and neither triplets nor links that make some, basis=lda
-// without such links, and triplets of rows that do not exist.
+// Errors are those of [learner.Learner.Fit], and neither triplets nor links that make some,
+// basis=lda without such links, and triplets of rows that do not exist.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	common := algorithms.Common{Seed: l.Seed, Progress: l.Progress}
 	f := learner.Begin(learner.Rules{About: About}, common, eng, x, set)
@@ -204,7 +211,8 @@ func (l Learner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix
 	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("weights", l.Params.MaxIter)})
 }
 
-// differences returns those of the far pairs of triplets as bases, and after them their discriminants.
+// differences returns those of the far pairs of triplets as bases, and after them their
+// discriminants.
 func (l Learner) differences(ctx context.Context, eng *engine.Engine, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
 	some, plain, near := draw.Some(2*len(triplets), l.Params.Bases, l.Seed), 0, make([]links.Link, len(triplets))
 	out, s := blas.NewMatrix(len(some), z.Cols), blas.NewMatrix(z.Cols, z.Cols)

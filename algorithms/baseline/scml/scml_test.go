@@ -50,8 +50,9 @@ func variance(x *points.Dense) (sum float64) {
 	return sum
 }
 
-// The objective is what the metric costs: the mean hinge of the triplets, and beta times the trace in the unit of the points. It is not
-// above that of M = 0, and no multiple of M is better: there the derivative with respect to the factor changes its sign.
+// The objective is what the metric costs: the mean hinge of the triplets, and beta times the trace
+// in the unit of the points. It is not above that of M = 0, and no multiple of M is better: there
+// the derivative with respect to the factor changes its sign.
 func TestObjective(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, _ := enginetest.Bands(rt, 12, 4, 1, rapid.Uint64().Draw(rt, "seed"))
@@ -94,7 +95,8 @@ func TestObjective(t *testing.T) {
 	})
 }
 
-// With two bases the optimum is that of a search over all corners of the linear program, by its definition.
+// With two bases the optimum is that of a search over all corners of the linear program, by its
+// definition.
 func TestTwoBases(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, labels, _ := enginetest.Bands(t, 12, 2, 1, 4)
@@ -145,8 +147,9 @@ func TestTwoBases(t *testing.T) {
 	}
 }
 
-// Neither the order of triplets, nor the unit or the place of the points, matters to learned distances; fewer bases and triplets
-// are drawn by the seed; a larger price leaves fewer bases, up to none.
+// Neither the order of triplets, nor the unit or the place of the points, matters to learned
+// distances; fewer bases and triplets are drawn by the seed; a larger price leaves fewer bases, up
+// to none.
 func TestSame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 8, 7)
 	made, err := classes.New(set).Triplets(1000, 1)

@@ -94,12 +94,12 @@ func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
 
-// Learner learns from n dense points of d features, at most 2048, and the links between them, of either
-// kind, some between points that differ. The result has the type *[Model]; its status tells the duality
-// gap and eta. Parameters without a solution are an error.
+// Learner learns from n dense points of d features, at most 2048, and the links between them, of
+// either kind, some between points that differ. The result has the type *[Model]; its status tells
+// the duality gap and eta. Parameters without a solution are an error.
 //
-// Cost: d^2 flops a link, and some ten sweeps of the graphical lasso of 4 d^3 flops, fewer for a sparse
-// M.
+// Cost: d^2 flops a link, and some ten sweeps of the graphical lasso of 4 d^3 flops, fewer for a
+// sparse M.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -160,7 +160,7 @@ type problem struct {
 func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set, params Params) (*problem, error) {
 	d, t := x.D, eng.Backend().Kernels()
 	z := blas.Matrix{Rows: x.N, Cols: d, Stride: d, Data: x.Data}.Clone()
-	p := &problem{mean: linear.Centre(z), matrix: eng.NewMatrix(d, d), unit: 1}
+	p := &problem{mean: linear.Center(z), matrix: eng.NewMatrix(d, d), unit: 1}
 	pull, apart := eng.NewMatrix(d, d), eng.NewMatrix(d, d)
 	if err := scatter.Links(ctx, eng, z, set.Must(), pull); err != nil {
 		return nil, err

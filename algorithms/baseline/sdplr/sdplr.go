@@ -3,17 +3,17 @@
 // programs via low-rank factorization", Mathematical Programming 95, 2003). It solves the problem
 // of package npkl, and is one of its baselines.
 //
-// With Z = V V' and a slack s for each link, the losses l(1 - s) subject to s = 1 - t Z_ij have multipliers a.
-// The minimum over s is known: a link with the residual u = 1 - t Z_ij counts with
+// With Z = V V' and a slack s for each link, the losses l(1 - s) subject to s = 1 - t Z_ij have
+// multipliers a. The minimum over s is known: a link with the residual u = 1 - t Z_ij counts with
 //
 //	max over b of  b u - conjugate(b) - (b - a)^2 / (2 rho)
 //
-// where b is free (sl, conjugate b^2/(4C)), b >= 0 (shl, the same) or 0 <= b <= 2 C (hl, 0). This is smooth in V,
-// and minimised by limited memory BFGS; then a becomes the best b, and rho grows if s is not near enough.
-// Unlike the sweeps of npkl this converges for the hinge, too.
+// where b is free (sl, conjugate b^2/(4C)), b >= 0 (shl, the same) or 0 <= b <= 2 C (hl, 0). This
+// is smooth in V, and minimized by limited memory BFGS; then a becomes the best b, and rho grows if
+// s is not near enough. Unlike the sweeps of npkl this converges for the hinge, too.
 //
-// If Delta - sum a t (E_ij + E_ji) / 2 has no negative eigenvalue then Z is the optimum among all matrices;
-// a negative one bounds the gap. New points get their places as in package npkl.
+// If Delta - sum a t (E_ij + E_ji) / 2 has no negative eigenvalue then Z is the optimum among all
+// matrices; a negative one bounds the gap. New points get their places as in package npkl.
 package sdplr
 
 import (
@@ -30,7 +30,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "sdplr"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
 const DefaultKernel = graphkernel.DefaultKernel
 
 // About says what the method is.
@@ -50,8 +50,8 @@ var About = algorithms.About{
 type Params struct {
 	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
 	Rank                 int `json:"rank" param:"rank" zero:"as many as the number of links asks for" help:"dimensions"`
-	// Tol is compared with the difference, rooted mean square, of slacks from residuals, and with the length of the gradient
-	// relative to 1 + |V|.
+	// Tol is compared with the difference, rooted mean square, of slacks from residuals, and with
+	// the length of the gradient relative to 1 + |V|.
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"difference of slacks and residuals, and relative gradient, that end the fit"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"10000" range:">= 1" help:"most steps"`
 }
@@ -60,11 +60,11 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighbourhood) }
+func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
 // Learner learns from the links on the points. The result has the type *[Model]. Its Kernel says in
-// which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: 2 r flops an edge of
-// the graph and step, some hundreds of steps.
+// which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: 2 r flops an
+// edge of the graph and step, some hundreds of steps.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -92,6 +92,6 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // rankTol drops eigenvalues that are as good as 0.
 const rankTol = 1e-10
 
-// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that cannot be
-// used is a *fault.DataError.
+// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that
+// cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

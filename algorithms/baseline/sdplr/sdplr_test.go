@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
-// The objective is that of the semidefinite program, which an interior-point method finds, for all losses;
-// and the gap that the model states is a bound.
+// The objective is that of the semidefinite program, which an interior-point method finds, for all
+// losses; and the gap that the model states is a bound.
 func TestIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 40, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
@@ -29,7 +29,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := sdp.Minimise(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
+		want, err := sdp.Minimize(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/lbfgs"
 )
 
-// search minimises the augmented Lagrangian.
+// search minimizes the augmented Lagrangian.
 type search struct {
 	*graphkernel.Problem
 	ctx    context.Context
@@ -45,7 +45,8 @@ func newSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, 
 	return s
 }
 
-// best returns the b that is best for a link of weight w, multiplier a and residual u, and its value.
+// best returns the b that is best for a link of weight w, multiplier a and residual u, and its
+// value.
 func (s *search) best(w, a, u float64) (b, value float64) {
 	b = a + s.rho*u
 	if s.Loss == graphkernel.Hinge {
@@ -83,7 +84,7 @@ func (s *search) evaluate(v, g blas.Matrix) (float64, error) {
 	return total, err
 }
 
-// row turns g, the sum of the neighbours of point i, to the gradient, and returns the point's part.
+// row turns g, the sum of the neighbors of point i, to the gradient, and returns the point's part.
 func (s *search) row(i int, v blas.Matrix, g []float64) float64 {
 	row := v.Row(i)
 	sum := s.Diag[i]*graphkernel.Dot(row, row) - graphkernel.Dot(row, g)
@@ -106,15 +107,15 @@ func (s *search) row(i int, v blas.Matrix, g []float64) float64 {
 	return sum
 }
 
-// rounds is the most changes of the multipliers: rho has grown beyond all use by then, and a round without a step would not
-// count against the steps.
+// rounds is the most changes of the multipliers: rho has grown beyond all use by then, and a round
+// without a step would not count against the steps.
 const rounds = 200
 
 // solve follows the multipliers until the slacks are the residuals.
 func (s *search) solve() (graphkernel.Result, error) {
 	before, tol := math.Inf(1), 0.1
 	for round := 0; round < rounds && !s.converged && s.steps < s.params.MaxIter; round++ {
-		if err := s.minimise(max(tol, s.params.Tol)); err != nil {
+		if err := s.minimize(max(tol, s.params.Tol)); err != nil {
 			return graphkernel.Result{}, err
 		}
 		apart := s.multiply()
@@ -134,7 +135,8 @@ func (s *search) solve() (graphkernel.Result, error) {
 	return graphkernel.Result{Objective: objective, Gap: gap}, err
 }
 
-// multiply makes the best multipliers the new ones, and returns how far slacks and residuals are apart.
+// multiply makes the best multipliers the new ones, and returns how far slacks and residuals are
+// apart.
 func (s *search) multiply() float64 {
 	sum := 0.0
 	for k, e := range s.pairs.Once {
@@ -153,8 +155,8 @@ const memory = 8
 // rounding is the part of the Lagrangian that a step gains at least.
 const rounding = 1e-15
 
-// minimise takes steps until the gradient is below tol, relative to 1 + |V|.
-func (s *search) minimise(tol float64) error {
+// minimize takes steps until the gradient is below tol, relative to 1 + |V|.
+func (s *search) minimize(tol float64) error {
 	t := s.eng.Backend().Kernels()
 	g, next, turned := s.eng.NewMatrix(s.v.Rows, s.v.Cols), s.v.Clone(), s.v.Clone()
 	direction := make([]float64, len(s.v.Data))
@@ -201,8 +203,9 @@ func (s *search) minimise(tol float64) error {
 	return err
 }
 
-// gap returns how far the objective may be above the optimum: with the multipliers as they are, the dual
-// objective, and the smallest eigenvalue of its matrix, which should not be negative, times tr Z.
+// gap returns how far the objective may be above the optimum: with the multipliers as they are, the
+// dual objective, and the smallest eigenvalue of its matrix, which should not be negative, times tr
+// Z.
 func (s *search) gap(objective float64) (float64, error) {
 	a, err := s.Combined(func(_, e int) float64 { return s.a[s.pairs.Number[e]] * s.Sign[e] / 2 })
 	if err != nil {

@@ -133,11 +133,12 @@ func (s *search) evaluate(a []float64) (point, error) {
 	return p, err
 }
 
-// memory is the number of steps of which the dual may fall below the highest: a step after Barzilai & Borwein
-// (1988) now and then goes too far, and is good for the next ones (Birgin, Martinez & Raydan 2000).
+// memory is the number of steps of which the dual may fall below the highest: a step after Barzilai
+// & Borwein (1988) now and then goes too far, and is good for the next ones (Birgin, Martinez &
+// Raydan 2000).
 const memory = 5
 
-// ascend maximises the dual of the squared hinge by projected gradients.
+// ascend maximizes the dual of the squared hinge by projected gradients.
 func (s *search) ascend() error {
 	at := make([]float64, s.pairs.Count)
 	scale := 0.0 // the objective of K = 0

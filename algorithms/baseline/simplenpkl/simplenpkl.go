@@ -2,23 +2,23 @@
 // eigendecompositions: SimpleNPKL (Zhuang, Tsang & Hoi, "A family of simple non-parametric kernel
 // learning algorithms", JMLR 12, 2011). It is a baseline of package npkl.
 //
-// Of all positive semidefinite K with a Frobenius norm of at most S it seeks the one that minimises
+// Of all positive semidefinite K with a Frobenius norm of at most S it seeks the one that minimizes
 //
 //	tr(Delta K) + C sum l(t_ij K_ij)
 //
-// over the links, each once, with Delta as in package npkl. Without the bound S the kernel of the linear
-// loss l(f) = -f would be infinite; with it, it is S A+ / |A+|, where A+ is the positive part of
-// A = C sum t_ij (E_ij + E_ji) / 2 - Delta: one eigendecomposition.
+// over the links, each once, with Delta as in package npkl. Without the bound S the kernel of the
+// linear loss l(f) = -f would be infinite; with it, it is S A+ / |A+|, where A+ is the positive
+// part of A = C sum t_ij (E_ij + E_ji) / 2 - Delta: one eigendecomposition.
 //
 // With the squared hinge (shl) the problem has the dual
 //
-//	maximise over a >= 0:  sum a - sum a^2 / (4 C) - S |A(a)+|,   A(a) = sum a_ij t_ij (E_ij + E_ji) / 2 - Delta
+//	maximize over a >= 0:  sum a - sum a^2 / (4 C) - S |A(a)+|,   A(a) = sum a_ij t_ij (E_ij + E_ji) / 2 - Delta
 //
 // whose gradient is 1 - a / (2 C) - t K, K = S A+ / |A+|: projected gradient ascent with an
 // eigendecomposition in every step, until primal and dual objective meet.
 //
-// The rank of a solution is at most that for which r(r+1)/2 links suffice, so no more eigenvectors are
-// sought. New points get their places as in package npkl.
+// The rank of a solution is at most that for which r(r+1)/2 links suffice, so no more eigenvectors
+// are sought. New points get their places as in package npkl.
 package simplenpkl
 
 import (
@@ -35,7 +35,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "simplenpkl"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
 const DefaultKernel = graphkernel.DefaultKernel
 
 // The losses.
@@ -70,7 +70,7 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighbourhood) }
+func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
 // Learner learns from the links on the points. The result has the type *[Model]. Its Kernel says in
 // which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: an
@@ -124,6 +124,6 @@ func (s *search) message() string {
 	return fmt.Sprintf("at most %.2g above the optimum", s.gap())
 }
 
-// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that cannot be
-// used is a *fault.DataError.
+// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that
+// cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

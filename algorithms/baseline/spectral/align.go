@@ -9,8 +9,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/boxqp"
 )
 
-// aligned returns the alpha >= 0 for which sum alpha_c v_c v_c' is nearest to the targets on the links and the
-// linked points: the first free ones in any order, the others falling. O(links r^2 + r^3).
+// aligned returns the alpha >= 0 for which sum alpha_c v_c v_c' is nearest to the targets on the
+// links and the linked points: the first free ones in any order, the others falling. O(links r^2 +
+// r^3).
 func aligned(eng *engine.Engine, v blas.Matrix, set *links.Set, free int) []float64 {
 	h, g := targets(eng, v, set)
 	r := v.Rows
@@ -36,8 +37,8 @@ func aligned(eng *engine.Engine, v blas.Matrix, set *links.Set, free int) []floa
 // block is the number of links whose terms are added at a time.
 const block = 1024
 
-// targets returns H = sum w f f' and g = sum w t f, with f_c = v_c(i) v_c(j), over the links twice and the linked
-// points once.
+// targets returns H = sum w f f' and g = sum w t f, with f_c = v_c(i) v_c(j), over the links twice
+// and the linked points once.
 func targets(eng *engine.Engine, v blas.Matrix, set *links.Set) (h, g []float64) {
 	r := v.Rows
 	whole := blas.NewMatrix(r, r)
@@ -77,7 +78,8 @@ func targets(eng *engine.Engine, v blas.Matrix, set *links.Set) (h, g []float64)
 	return whole.Data, g
 }
 
-// sums turns H and g to the coordinates beta: columns, and rows, become the sums of those from free up to them.
+// sums turns H and g to the coordinates beta: columns, and rows, become the sums of those from free
+// up to them.
 func sums(h, g []float64, free int) {
 	r := len(g)
 	for c := free + 1; c < r; c++ {

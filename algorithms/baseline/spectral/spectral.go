@@ -6,19 +6,20 @@
 // These are the baselines of package gml:
 //
 //   - diffusion: alpha_i = exp(-t mu_i) (Kondor & Lafferty, ICML 2002);
-//   - regularized: alpha_i = 1 / (1 + t mu_i), the regularised Laplacian (Smola & Kondor, COLT 2003);
+//   - regularized: alpha_i = 1 / (1 + t mu_i), the regularized Laplacian (Smola & Kondor, COLT 2003);
 //   - eigenmaps: alpha_i = 1 without the constant eigenvectors (Belkin & Niyogi, Neural Computation 15, 2003);
 //   - alignment: the alpha >= 0 whose kernel is best aligned with the links, maximal alignment restricted to
 //     this family (Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan, JMLR 5, 2004);
 //   - order: the same with alpha falling, but for constant eigenvectors (Zhu, Kandola, Ghahramani & Lafferty,
 //     NIPS 2004).
 //
-// The alignment of K with targets T on the linked points, 1 for must-links and themselves and -1 for cannot-links,
-// is the cosine of the angle between both. Over a cone, it is largest in the direction of the point of the cone
-// that is nearest to T: a quadratic program in alpha >= 0, with falling alpha in the sums of its steps.
+// The alignment of K with targets T on the linked points, 1 for must-links and themselves and -1
+// for cannot-links, is the cosine of the angle between both. Over a cone, it is largest in the
+// direction of the point of the cone that is nearest to T: a quadratic program in alpha >= 0, with
+// falling alpha in the sums of its steps.
 //
-// The first three do not learn from links. New points take the places that reconstruct them from their nearest
-// training points.
+// The first three do not learn from links. New points take the places that reconstruct them from
+// their nearest training points.
 package spectral
 
 import (
@@ -48,7 +49,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "spectral"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbours.
+// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
 const DefaultKernel = graphkernel.DefaultKernel
 
 // Kind says how the eigenvectors are weighted.
@@ -81,9 +82,9 @@ var About = algorithms.About{
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
 	Kind Kind `json:"kind" param:"kind" default:"diffusion" choices:"diffusion,regularized,eigenmaps,alignment (learns from links),order (learns from links)" help:"how eigenvectors are weighted"`
-	// Neighbourhood is the graph: "knn", "eps" or "given".
-	graphkernel.Neighbourhood `default:"neighbors=10"`
-	Basis                     basis.Kind `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"whose eigenvectors"`
+	// Neighborhood is the graph: "knn", "eps" or "given".
+	graphkernel.Neighborhood `default:"neighbors=10"`
+	Basis                    basis.Kind `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"whose eigenvectors"`
 	// Normalized takes I - D^-1/2 S D^-1/2, else D - S.
 	Normalized bool    `json:"normalized" param:"normalized" help:"true takes the normalized Laplacian"`
 	Time       float64 `json:"time" param:"time" default:"1" range:"> 0" help:"t of exp(-t mu) and of 1 / (1 + t mu)"`
@@ -94,17 +95,17 @@ type Params struct {
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first value that cannot be used.
-func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighbourhood) }
+func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel says in which feature space neighbours are near; the zero Spec means DefaultKernel.
+	// Kernel says in which feature space neighbors are near; the zero Spec means DefaultKernel.
 	Kernel kernel.Spec
 	Params Params
 	// Similarities, n x n, are those of the graph named "given".
 	Similarities blas.Matrix
-	// Basis holds orthonormal vectors, and values that rise with their roughness, to weigh in place of those that the
-	// Params name; nil for these.
+	// Basis holds orthonormal vectors, and values that rise with their roughness, to weigh in place
+	// of those that the Params name; nil for these.
 	Basis    *eigen.Result
 	Seed     uint64
 	Progress algorithms.ProgressFunc
@@ -118,8 +119,8 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "spectral".
 func (Learner) Method() string { return Method }
 
-// Fit makes the kernel of the points x, for alignment and order with the links of l. The result has the type
-// *[Model]. Cost: the nearest neighbours and r eigenvectors of their graph.
+// Fit makes the kernel of the points x, for alignment and order with the links of l. The result has
+// the type *[Model]. Cost: the nearest neighbors and r eigenvectors of their graph.
 //
 // Errors are those of [learner.Learner.Fit], and no links where they are learned from, and as many
 // eigenvectors as points.
@@ -166,12 +167,12 @@ func (l Learner) basis(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 		r = max(2, min(200, x.Len()/10))
 	}
 	return basis.Choice{
-		Kind: l.Params.Basis, Normalized: l.Params.Normalized, Neighbourhood: l.Params.Neighbourhood,
+		Kind: l.Params.Basis, Normalized: l.Params.Normalized, Neighborhood: l.Params.Neighborhood,
 		Rank: r, Similarities: l.Similarities, Seed: l.Seed,
 	}.Make(ctx, eng, k, x)
 }
 
-// near is the number of neighbours that new points are reconstructed from.
+// near is the number of neighbors that new points are reconstructed from.
 func (p Params) near() int {
 	if p.Graph == graphkernel.KNN {
 		return p.Neighbors
@@ -216,9 +217,10 @@ func placed(b *basis.Basis, alpha []float64) blas.Matrix {
 	return linear.Coordinates(b.Vectors.Select(kept), weights)
 }
 
-// Model is a kernel of a graph and its extension to new points. It is immutable and safe for concurrent use. Embed,
-// Gram and Distances, as [algorithms.Model] has them, are exact for the training points, whose places are stored; a new
-// point takes its distances to all of them, O(k^3) flops for the weights of its k neighbours, and 2 k Dim.
+// Model is a kernel of a graph and its extension to new points. It is immutable and safe for
+// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact for the
+// training points, whose places are stored; a new point takes its distances to all of them, O(k^3)
+// flops for the weights of its k neighbors, and 2 k Dim.
 type Model struct {
 	*record.Model[Params]
 	weights []float64
@@ -246,8 +248,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.Model.Encode(f)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that cannot be used is
-// a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
+// cannot be used is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m, err := record.Decode[Params](Method, f, barycentric.Read)
 	if err != nil {

@@ -28,8 +28,8 @@ func of(kind Kind) Learner {
 	return l
 }
 
-// With all eigenvectors the diffusion kernel is exp(-t L), by its power series, and the regularised Laplacian the
-// inverse of I + t L.
+// With all eigenvectors the diffusion kernel is exp(-t L), by its power series, and the regularized
+// Laplacian the inverse of I + t L.
 func TestFunctionsOfTheLaplacian(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 30, 2, 1)
 	l := of(Diffusion)

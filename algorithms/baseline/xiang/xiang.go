@@ -45,11 +45,12 @@ type Params struct {
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner learns from n dense points of d features and both kinds of links. Where there are so few
-// must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide among
-// these W. The result has the type *[Model]. As many dimensions as the data have are an error.
+// must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide
+// among these W. The result has the type *[Model]. As many dimensions as the data have are an
+// error.
 //
-// Cost: n d^2 flops for the directions in which the points vary, q of them; q^2 flops a link, and a few
-// eigenproblems of order q.
+// Cost: n d^2 flops for the directions in which the points vary, q of them; q^2 flops a link, and a
+// few eigenproblems of order q.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.
@@ -96,5 +97,6 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // Model is a fitted metric, the linear map y = W (x - mean) with orthonormal rows.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }

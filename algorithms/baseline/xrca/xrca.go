@@ -3,14 +3,15 @@
 // both positive and negative equivalence constraints", Pattern Recognition 39, 2006). A baseline,
 // linear.
 //
-// With C the covariance of must-linked points within their chunklets, eps added, and S the mean of (x_i - x_j)(x_i - x_j)'
-// / 2 over the cannot-links, points are whitened by C as in package rca, which makes directions alike in which points that
-// belong together vary, and then stretched by the root of S there, which lets those count in which points that do not belong
-// together differ:
+// With C the covariance of must-linked points within their chunklets, eps added, and S the mean of
+// (x_i - x_j)(x_i - x_j)' / 2 over the cannot-links, points are whitened by C as in package rca,
+// which makes directions alike in which points that belong together vary, and then stretched by the
+// root of S there, which lets those count in which points that do not belong together differ:
 //
 //	A = C^-1/2 (C^-1/2 S C^-1/2) C^-1/2
 //
-// is the matrix of the metric. It has the rank of S. Without the second step it is relevant component analysis.
+// is the matrix of the metric. It has the rank of S. Without the second step it is relevant
+// component analysis.
 package xrca
 
 import (
@@ -59,12 +60,13 @@ func (p Params) Validate() error { return param.Validate(p) }
 // Model is a fitted metric, a linear map.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
-// Learner learns from n dense points of d features and the links between them, of both kinds, not all
-// of one kind between equal points. The result has the type *[Model]. Cost: eigendecompositions of
-// order q, the directions in which points vary, and q^2 flops a link.
+// Learner learns from n dense points of d features and the links between them, of both kinds, not
+// all of one kind between equal points. The result has the type *[Model]. Cost: eigendecompositions
+// of order q, the directions in which points vary, and q^2 flops a link.
 type Learner = learner.Learner[Params]
 
 // Rules says what the method asks of its input.

@@ -1,5 +1,5 @@
-// Package barycentric gives points places among those of others that are near them: the combination that
-// reconstructs a point from its nearest neighbours takes its place from theirs.
+// Package barycentric gives points places among those of others that are near them: the combination
+// that reconstructs a point from its nearest neighbors takes its place from theirs.
 package barycentric
 
 import (
@@ -19,15 +19,15 @@ import (
 
 // Rule says how points are reconstructed.
 type Rule struct {
-	Kernel    kernel.Kernel          // in whose feature space neighbours are near
+	Kernel    kernel.Kernel          // in whose feature space neighbors are near
 	Neighbors int                    // nearest ones that a point is reconstructed from
 	Reg       float64                // added to local Gram matrices, relative to their traces
 	Apart     func(a, b int) float64 // squared distances of the support points
 }
 
-// Reconstruct writes W P to y, where row i of W, which sums to 1, reconstructs point i of x from its nearest points
-// of the support, whose places are the rows of P. A point that is no farther from one of these than same
-// says, nil for 0, has its place.
+// Reconstruct writes W P to y, where row i of W, which sums to 1, reconstructs point i of x from
+// its nearest points of the support, whose places are the rows of P. A point that is no farther
+// from one of these than same says, nil for 0, has its place.
 func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support points.Points, p blas.Matrix, same []float64, y blas.Matrix) error {
 	near, err := graph.NearestBetween(ctx, eng, r.Kernel, x, support, r.Neighbors)
 	if err != nil {
@@ -75,7 +75,8 @@ func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support po
 	})
 }
 
-// extension gives new points the combination of their neighbors' coordinates that reconstructs them from these.
+// extension gives new points the combination of their neighbors' coordinates that reconstructs them
+// from these.
 type extension struct {
 	maps.Table
 	neighbors int
@@ -85,8 +86,9 @@ type extension struct {
 // reg is added to local Gram matrices, relative to their traces.
 const reg = 1e-3
 
-// New returns the map of the named method: the rows of p are the coordinates of the points x; new points are reconstructed from so many of
-// them, in the feature space of k. Cost for rows of a Gram matrix: n^2 values, which it keeps; of embedding: n kernel values a point.
+// New returns the map of the named method: the rows of p are the coordinates of the points x; new
+// points are reconstructed from so many of them, in the feature space of k. Cost for rows of a Gram
+// matrix: n^2 values, which it keeps; of embedding: n kernel values a point.
 func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*maps.Map, error) {
 	e := &extension{Table: maps.NewTable(k, x, p), neighbors: neighbors}
 	if _, isGram := x.(*points.Gram); isGram {

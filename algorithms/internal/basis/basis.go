@@ -1,5 +1,5 @@
-// Package basis finds the orthonormal vectors that spectral kernels weigh: those of a graph's Laplacian, of locally
-// linear embedding and of Isomap.
+// Package basis finds the orthonormal vectors that spectral kernels weigh: those of a graph's
+// Laplacian, of locally linear embedding and of Isomap.
 package basis
 
 import (
@@ -25,7 +25,7 @@ type Kind string
 // The kinds.
 const (
 	Laplacian Kind = "laplacian" // eigenvectors of a graph's Laplacian, the smoothest first
-	LLE       Kind = "lle"       // of (I - W)'(I - W), W the weights of reconstruction from neighbours
+	LLE       Kind = "lle"       // of (I - W)'(I - W), W the weights of reconstruction from neighbors
 	Isomap    Kind = "isomap"    // of the inner products that shortest paths in a graph come to
 )
 
@@ -33,7 +33,7 @@ const (
 type Choice struct {
 	Kind
 	Normalized bool // the Laplacian I - D^-1/2 S D^-1/2 in place of D - S
-	graphkernel.Neighbourhood
+	graphkernel.Neighborhood
 	Rank         int // how many
 	Similarities blas.Matrix
 	Seed         uint64
@@ -42,11 +42,11 @@ type Choice struct {
 // Basis is orthonormal vectors and how rough they are.
 type Basis struct {
 	Vectors blas.Matrix // r x n, a unit vector a row
-	// Values rise: eigenvalues, and for Isomap the logarithms of the largest one over each, so that exp(-v) weighs
-	// the vectors as Isomap does.
+	// Values rise: eigenvalues, and for Isomap the logarithms of the largest one over each, so that
+	// exp(-v) weighs the vectors as Isomap does.
 	Values []float64
-	// Degrees are the sums of the weights of the points' edges, and Similarity says how edges are weighted; nil but for
-	// graphs of neighbours.
+	// Degrees are the sums of the weights of the points' edges, and Similarity says how edges are
+	// weighted; nil but for graphs of neighbors.
 	Degrees    []float64
 	Similarity graphkernel.Similarity
 	Notices    []string
@@ -57,8 +57,9 @@ const tolerance = 1e-8
 
 // Make finds the vectors for the points x, near each other in the feature space of k.
 //
-// Errors: a rank that is not below the number of points, a graph that the kind does not take or that falls into parts
-// where all must be joined; those of the graph and of the search for eigenvectors.
+// Errors: a rank that is not below the number of points, a graph that the kind does not take or
+// that falls into parts where all must be joined; those of the graph and of the search for
+// eigenvectors.
 func (c Choice) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
 	if c.Rank >= x.Len() {
 		return nil, &fault.ParamError{Param: "rank", Value: c.Rank, Want: fmt.Sprintf("a number below %d, the number of points", x.Len())}
@@ -76,7 +77,7 @@ func (c Choice) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x
 
 // laplacian returns the smoothest eigenvectors of the graph.
 func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
-	a, s, err := c.Neighbourhood.Make(ctx, eng, k, x, c.Similarities)
+	a, s, err := c.Neighborhood.Make(ctx, eng, k, x, c.Similarities)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +97,8 @@ func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kern
 	return b, nil
 }
 
-// neighbours checks that the graph is one of nearest neighbours and finds them.
-func (c Choice) neighbours(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*graph.Neighbors, error) {
+// neighbors checks that the graph is one of nearest neighbors and finds them.
+func (c Choice) neighbors(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*graph.Neighbors, error) {
 	if c.Graph != graphkernel.KNN {
 		return nil, &fault.ParamError{Param: "graph", Value: string(c.Graph), Want: "knn for basis=" + string(c.Kind)}
 	}
@@ -107,8 +108,8 @@ func (c Choice) neighbours(ctx context.Context, eng *engine.Engine, k kernel.Ker
 	return graph.Nearest(ctx, eng, k, x, c.Neighbors)
 }
 
-// Given checks vectors that are given for n points and returns the first r of them, 0 for all. Vectors that are not
-// orthonormal and values that fall or are not finite are a *fault.DataError.
+// Given checks vectors that are given for n points and returns the first r of them, 0 for all.
+// Vectors that are not orthonormal and values that fall or are not finite are a *fault.DataError.
 func Given(eng *engine.Engine, given *eigen.Result, n, r int) (*Basis, error) {
 	vectors, values := given.Vectors, given.Values
 	if r > vectors.Rows {
@@ -146,8 +147,8 @@ func Given(eng *engine.Engine, given *eigen.Result, n, r int) (*Basis, error) {
 	return &Basis{Vectors: vectors, Values: slices.Clone(values)}, nil
 }
 
-// Constant is the number of leading vectors of value 0, of a Laplacian one for each part of the graph: they are
-// constant on it.
+// Constant is the number of leading vectors of value 0, of a Laplacian one for each part of the
+// graph: they are constant on it.
 func (b *Basis) Constant() int {
 	count := 0
 	for count < len(b.Values) && b.Values[count] <= zero {

@@ -25,7 +25,7 @@ func cloud(n, d int, seed uint64) *points.Dense {
 }
 
 func choice(kind Kind, rank, neighbors int) Choice {
-	return Choice{Kind: kind, Rank: rank, Neighbourhood: graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: neighbors}}
+	return Choice{Kind: kind, Rank: rank, Neighborhood: graphkernel.Neighborhood{Graph: graphkernel.KNN, Neighbors: neighbors}}
 }
 
 func orthonormal(t enginetest.Fataler, v blas.Matrix) {
@@ -46,8 +46,8 @@ func orthonormal(t enginetest.Fataler, v blas.Matrix) {
 	}
 }
 
-// The vectors of locally linear embedding are eigenvectors of (I - W)'(I - W), formed from W as a full matrix, and of
-// all of them those of the smallest values.
+// The vectors of locally linear embedding are eigenvectors of (I - W)'(I - W), formed from W as a
+// full matrix, and of all of them those of the smallest values.
 func TestLLE(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -96,7 +96,8 @@ func TestLLE(t *testing.T) {
 	})
 }
 
-// On a line the shortest paths are its lengths: one direction, that of the points' places, and no second one.
+// On a line the shortest paths are its lengths: one direction, that of the points' places, and no
+// second one.
 func TestIsomapUnrollsALine(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	const n = 80
@@ -126,7 +127,7 @@ func TestIsomapUnrollsALine(t *testing.T) {
 		sign = -1
 	}
 	for i, v := range along {
-		// Two neighbours, so that a path may cut the corner, by no more than there.
+		// Two neighbors, so that a path may cut the corner, by no more than there.
 		if d := sign*b.Vectors.At(0, i) - (v-mean)/math.Sqrt(norm); math.Abs(d) > 1e-2 {
 			t.Errorf("point %d is off by %g", i, d)
 		}
@@ -136,8 +137,8 @@ func TestIsomapUnrollsALine(t *testing.T) {
 	}
 }
 
-// Isomap's values weigh the vectors as its inner products do: exp(-v) is an eigenvalue over the largest, of the matrix
-// that double centring of the brute-force paths gives.
+// Isomap's values weigh the vectors as its inner products do: exp(-v) is an eigenvalue over the
+// largest, of the matrix that double centering of the brute-force paths gives.
 func TestIsomapValues(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	x := cloud(50, 3, 4)

@@ -15,10 +15,10 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// isomap returns the top eigenvectors of -H D H / 2, D the squared lengths of shortest paths between neighbours
-// (Tenenbaum, de Silva & Langford 2000). n (n k) log n for the paths.
+// isomap returns the top eigenvectors of -H D H / 2, D the squared lengths of shortest paths
+// between neighbors (Tenenbaum, de Silva & Langford 2000). n (n k) log n for the paths.
 func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
-	near, err := c.neighbours(ctx, eng, k, x)
+	near, err := c.neighbors(ctx, eng, k, x)
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +44,11 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	return b, nil
 }
 
-// Scaled returns the leading eigenpairs, dims of them, of the inner products -H D^2 H / 2 that distances D come to, which are
-// overwritten: classical scaling (Torgerson 1952). Eigenvalues may be negative where the distances are not those of a Euclidean space.
+// Scaled returns the leading eigenpairs, dims of them, of the inner products -H D^2 H / 2 that
+// distances D come to, which are overwritten: classical scaling (Torgerson 1952). Eigenvalues may
+// be negative where the distances are not those of a Euclidean space.
 func Scaled(ctx context.Context, eng *engine.Engine, d blas.Matrix, dims int, o eigen.Options) (*eigen.Result, error) {
-	centre(d)
+	center(d)
 	gram, err := operator.Dense(d)
 	if err != nil {
 		return nil, err
@@ -55,8 +56,8 @@ func Scaled(ctx context.Context, eng *engine.Engine, d blas.Matrix, dims int, o 
 	return eigen.Top(ctx, eng, gram, dims, o)
 }
 
-// centre replaces distances by the inner products -H D^2 H / 2.
-func centre(d blas.Matrix) {
+// center replaces distances by the inner products -H D^2 H / 2.
+func center(d blas.Matrix) {
 	n := d.Rows
 	means, mean := make([]float64, n), 0.0
 	for i := range n {

@@ -15,14 +15,16 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// shift is added to the diagonal of (I - W)'(I - W), relative to its mean, whose smallest eigenvalues crowd at 0.
+// shift is added to the diagonal of (I - W)'(I - W), relative to its mean, whose smallest
+// eigenvalues crowd at 0.
 const shift = 1e-6
 
-// lle returns the bottom eigenvectors of E = (I - W)'(I - W), the constant one among them: the top ones of
-// (E + s I)^-1, whose eigenvalues lie far apart where those of E crowd (Roweis & Saul 2000). n^3 / 3 flops.
+// lle returns the bottom eigenvectors of E = (I - W)'(I - W), the constant one among them: the top
+// ones of (E + s I)^-1, whose eigenvalues lie far apart where those of E crowd (Roweis & Saul
+// 2000). n^3 / 3 flops.
 func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
 	n := x.Len()
-	near, err := c.neighbours(ctx, eng, k, x)
+	near, err := c.neighbors(ctx, eng, k, x)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +60,7 @@ func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x 
 	return b, nil
 }
 
-// weights returns those that reconstruct every point from its neighbours in the feature space of k.
+// weights returns those that reconstruct every point from its neighbors in the feature space of k.
 func (c Choice) weights(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, near *graph.Neighbors) (blas.Matrix, error) {
 	value, err := k.Values(ctx, eng, x)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package classes makes classes of links: the must-link components of linked rows, and which of them differ.
+// Package classes makes classes of links: the must-link components of linked rows, and which of
+// them differ.
 package classes
 
 import (
@@ -65,10 +66,12 @@ func (c *Classes) Apart(a, b int) bool {
 	return true
 }
 
-// Rivals returns the classes that a cannot-link joins to a class, ascending. They are shared: do not change them.
+// Rivals returns the classes that a cannot-link joins to a class, ascending. They are shared: do
+// not change them.
 func (c *Classes) Rivals(class int) []int { return c.rivals[class] }
 
-// NumTriplets returns how many triplets there are of rows i and j of one class and k of another that a cannot-link joins to it.
+// NumTriplets returns how many triplets there are of rows i and j of one class and k of another
+// that a cannot-link joins to it.
 func (c *Classes) NumTriplets() (count float64) {
 	for k, members := range c.Members {
 		count += float64(len(members)) * float64(len(members)-1) * float64(c.numRivals(k))
@@ -92,7 +95,8 @@ func (c *Classes) numRivals(class int) (count int) {
 	return count
 }
 
-// Triplets returns those triplets or, of more than limit, as many that are drawn. More than can be counted are a *fault.DataError.
+// Triplets returns those triplets or, of more than limit, as many that are drawn. More than can be
+// counted are a *fault.DataError.
 func (c *Classes) Triplets(limit int, seed uint64) ([]links.Triplet, error) {
 	if c.NumTriplets() > math.MaxInt/2 {
 		return nil, fault.Data("", "the links of %d rows make more triplets than can be counted: want fewer links", len(c.Rows))

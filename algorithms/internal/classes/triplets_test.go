@@ -7,7 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Triplets are all (i, j, k) with i and j joined by must-links and k in a component that a cannot-link joins to theirs.
+// Triplets are all (i, j, k) with i and j joined by must-links and k in a component that a
+// cannot-link joins to theirs.
 func TestTriplets(t *testing.T) {
 	const n = 12
 	var list []links.Link

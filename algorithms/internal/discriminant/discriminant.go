@@ -1,4 +1,5 @@
-// Package discriminant finds directions in which two groups of points differ: Fisher's linear discriminants.
+// Package discriminant finds directions in which two groups of points differ: Fisher's linear
+// discriminants.
 package discriminant
 
 import (
@@ -11,13 +12,13 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Local writes the discriminant, 1 x q, of the rows of z that are nearest to a row, of its own group and of others, up to size of each.
-// It has the length 1, or 0 where the means are equal.
+// Local writes the discriminant, 1 x q, of the rows of z that are nearest to a row, of its own
+// group and of others, up to size of each. It has the length 1, or 0 where the means are equal.
 func Local(eng *engine.Engine, z, out blas.Matrix, center int, own, others []int, size int) error {
 	own, others = nearest(eng, z, center, own, size), nearest(eng, z, center, others, size)
 	rows, s := z.Select(slices.Concat(own, others)), blas.NewMatrix(z.Cols, z.Cols)
-	copy(out.Row(0), linear.Centre(rows.View(0, len(own), 0, z.Cols)))
-	eng.Backend().Kernels().Axpy(-1, linear.Centre(rows.View(len(own), rows.Rows, 0, z.Cols)), out.Row(0))
+	copy(out.Row(0), linear.Center(rows.View(0, len(own), 0, z.Cols)))
+	eng.Backend().Kernels().Axpy(-1, linear.Center(rows.View(len(own), rows.Rows, 0, z.Cols)), out.Row(0))
 	eng.Backend().Syrk(true, 1/float64(rows.Rows), rows, 0, s)
 	return Of(eng, s, out)
 }
@@ -34,8 +35,9 @@ func nearest(eng *engine.Engine, z blas.Matrix, center int, list []int, size int
 	return sorted[:min(size, len(sorted))]
 }
 
-// Of multiplies differences, n x q, by the inverse of the scatter within, s, lower triangle, with a ridge of a tenth of its mean diagonal and of
-// 1e-6. s is overwritten. The rows have the length 1 then, those that are 0 stay so.
+// Of multiplies differences, n x q, by the inverse of the scatter within, s, lower triangle, with a
+// ridge of a tenth of its mean diagonal and of 1e-6. s is overwritten. The rows have the length 1
+// then, those that are 0 stay so.
 func Of(eng *engine.Engine, s, differences blas.Matrix) error {
 	trace := 0.0
 	for c := range s.Rows {

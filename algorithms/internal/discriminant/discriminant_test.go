@@ -10,7 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// The discriminant b of the nearest rows solves (S + ridge) b = c (m - n), for their means m and n and the scatter S around them.
+// The discriminant b of the nearest rows solves (S + ridge) b = c (m - n), for their means m and n
+// and the scatter S around them.
 func TestLocal(t *testing.T) {
 	const n, q, size = 30, 3, 6
 	rng, eng := rand.New(rand.NewPCG(2, 3)), enginetest.New(t, 1)

@@ -15,7 +15,8 @@ func Pair(rng *rand.Rand, n int) [2]int {
 	return [2]int{i, j}
 }
 
-// Some returns limit different numbers below total, ascending and drawn by the seed, or all if there are no more.
+// Some returns limit different numbers below total, ascending and drawn by the seed, or all if
+// there are no more.
 func Some(total, limit int, seed uint64) []int {
 	if total <= limit {
 		all := make([]int, max(0, total))

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Adjacency holds the weights of a graph's edges, symmetric and without loops: of some pairs of points, or
-// of all.
+// Adjacency holds the weights of a graph's edges, symmetric and without loops: of some pairs of
+// points, or of all.
 type Adjacency struct {
 	Sparse *sparse.Matrix // nil if the other one holds them
 	Full   blas.Matrix    // both triangles, a diagonal of zeros
@@ -46,7 +46,7 @@ func (a Adjacency) Pull(eng *engine.Engine, lo, hi int, v blas.Matrix, g []float
 	eng.Backend().Kernels().SparseRows(s.Start[lo:hi+1], s.Col, s.Val, v.Data, v.Stride, v.Cols, g, v.Cols)
 }
 
-// Each calls f for the neighbours of point i, in ascending order.
+// Each calls f for the neighbors of point i, in ascending order.
 func (a Adjacency) Each(i int, f func(j int, w float64)) {
 	if a.Sparse != nil {
 		col, val := a.Sparse.Row(i)
@@ -89,8 +89,8 @@ func sum(x []float64) float64 {
 	return s[0] + s[1] + (s[2] + s[3])
 }
 
-// normalise divides by the roots of the degrees on both sides.
-func (a Adjacency) normalise(ctx context.Context, eng *engine.Engine, degrees []float64) error {
+// normalize divides by the roots of the degrees on both sides.
+func (a Adjacency) normalize(ctx context.Context, eng *engine.Engine, degrees []float64) error {
 	scale := make([]float64, len(degrees))
 	for i, d := range degrees {
 		if d > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Lowest returns the k smallest eigenpairs of an operator, or the best that the search has come to when it
-// reaches its bound: their residuals say how good they are.
+// Lowest returns the k smallest eigenpairs of an operator, or the best that the search has come to
+// when it reaches its bound: their residuals say how good they are.
 func Lowest(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o eigen.Options) (*eigen.Result, error) {
 	found, err := eigen.Bottom(ctx, eng, a, k, o)
 	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {

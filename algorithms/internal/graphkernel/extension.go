@@ -16,8 +16,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// extension gives training points their coordinates, whose inner products are the kernel matrix, and new points those of least energy on
-// the graph which their neighbors join them to. Cost of embedding for n training points: n kernel values a point.
+// extension gives training points their coordinates, whose inner products are the kernel matrix,
+// and new points those of least energy on the graph which their neighbors join them to. Cost of
+// embedding for n training points: n kernel values a point.
 type extension struct {
 	maps.Table
 	settings Settings
@@ -87,7 +88,7 @@ func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 	return ctx.Err()
 }
 
-// near adds up the neighbours.
+// near adds up the neighbors.
 func (e *extension) near(near *graph.Neighbors, sums blas.Matrix) {
 	for i := range sums.Rows {
 		index, squared := near.Of(i)
@@ -148,7 +149,8 @@ func (e *extension) Encode(f *model.File, method string, table maps.About) any {
 	return about{e.weights, table}
 }
 
-// Read is the [maps.Reader] of maps that [Task.Map] returns, of methods whose parameters have the members of [Settings].
+// Read is the [maps.Reader] of maps that [Task.Map] returns, of methods whose parameters have the
+// members of [Settings].
 func Read(method string, f *model.File) (*maps.Map, error) {
 	var head about
 	e := &extension{}

@@ -51,8 +51,8 @@ func (m *Fitted[P]) Describe() []algorithms.Figure {
 // Encode stores the model in f.
 func (m *Fitted[P]) Encode(f *model.File) error { return m.EncodeWith(f, m.result) }
 
-// DecodeFitted rebuilds the model that [Fitted.Encode] stored. A tensor or a part of the header that cannot
-// be used is a *fault.DataError.
+// DecodeFitted rebuilds the model that [Fitted.Encode] stored. A tensor or a part of the header
+// that cannot be used is a *fault.DataError.
 func DecodeFitted[P Parameters](method string, f *model.File) (*Fitted[P], error) {
 	m := &Fitted[P]{}
 	var err error
@@ -77,7 +77,8 @@ func Spectra(m *maps.Map) []algorithms.Spectrum {
 	return []algorithms.Spectrum{{Name: "eigenvalues of the kernel matrix", Values: Eigenvalues(m)}}
 }
 
-// Describe returns the figures of a model, with those of its record and more of them after the objective.
+// Describe returns the figures of a model, with those of its record and more of them after the
+// objective.
 func Describe(m *maps.Map, known []algorithms.Figure, loss Loss, g Graph, r Result, more ...algorithms.Figure) []algorithms.Figure {
 	gap := any(r.Gap)
 	if r.Gap < 0 {
@@ -89,8 +90,8 @@ func Describe(m *maps.Map, known []algorithms.Figure, loss Loss, g Graph, r Resu
 		[]algorithms.Figure{{Name: "gap to the optimum, at most", Value: gap}, {Name: "eigenvalues of the kernel matrix", Value: Eigenvalues(m)}})
 }
 
-// Axes returns the eigenvalues w of Z = V V' that are more than tol times the largest, descending, and
-// their unit eigenvectors as rows, for V of n rows and few columns.
+// Axes returns the eigenvalues w of Z = V V' that are more than tol times the largest, descending,
+// and their unit eigenvectors as rows, for V of n rows and few columns.
 func Axes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (rows blas.Matrix, w []float64, err error) {
 	r := v.Cols
 	gram, values := blas.NewMatrix(r, r), make([]float64, r)
@@ -113,8 +114,8 @@ func Axes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (
 	return rows, w, ctx.Err()
 }
 
-// OnAxes turns places, n x r, to the axes of their kernel matrix that [Axes] keeps, the largest first; one
-// column of zeros if there are none.
+// OnAxes turns places, n x r, to the axes of their kernel matrix that [Axes] keeps, the largest
+// first; one column of zeros if there are none.
 func OnAxes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (blas.Matrix, error) {
 	rows, w, err := Axes(ctx, eng, v, tol)
 	if err != nil {

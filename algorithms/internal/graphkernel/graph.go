@@ -23,16 +23,17 @@ type Graph string
 
 // The graphs.
 const (
-	KNN    Graph = "knn"   // the nearest neighbours of each, either way
+	KNN    Graph = "knn"   // the nearest neighbors of each, either way
 	Dense  Graph = "dense" // all, by exp(-d^2 / (2 sigma^2))
 	Within Graph = "eps"   // those up to a distance
 	Given  Graph = "given" // similarities that are given
 )
 
-// Neighbourhood says how the graph of the points is made.
-type Neighbourhood struct {
+// Neighborhood says how the graph of the points is made.
+type Neighborhood struct {
 	Graph Graph `json:"graph" param:"graph" default:"knn" choices:"knn (nearest neighbors),dense (all pairs, Gaussian),eps:R (pairs up to distance R),@FILE (similarities, an .npy or .csv file of n rows and columns)" also:"eps,given" file:"similarities" help:"which points are similar"`
-	// Metric and the Kernel of a Learner say together in which space points are near. A model holds the kernel only.
+	// Metric and the Kernel of a Learner say together in which space points are near. A model holds
+	// the kernel only.
 	Metric    Metric  `json:"-" param:"metric" choices:"euclid,cosine,kernel (that of -k)" zero:"kernel with -k, else euclid" help:"in which neighbors are near"`
 	Neighbors int     `json:"neighbors" param:"neighbors" range:">= 1" zero:"for graph=eps:R and @FILE" help:"nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper)"`
 	Radius    float64 `json:"radius,omitempty" param:"-"` // the distance, for Within
@@ -40,7 +41,7 @@ type Neighbourhood struct {
 }
 
 // SetText reads a graph with its radius, eps:R.
-func (o *Neighbourhood) SetText(name, text string) (bool, error) {
+func (o *Neighborhood) SetText(name, text string) (bool, error) {
 	number, is := strings.CutPrefix(text, string(Within)+":")
 	if name != "graph" || !is {
 		return false, nil
@@ -54,10 +55,10 @@ func (o *Neighbourhood) SetText(name, text string) (bool, error) {
 }
 
 // TakeSimilarities makes the graph that of given similarities, which the Learner has.
-func (o *Neighbourhood) TakeSimilarities() { o.Graph = Given }
+func (o *Neighborhood) TakeSimilarities() { o.Graph = Given }
 
 // Check returns a *fault.ParamError for the first value that cannot be used with n points.
-func (o Neighbourhood) Check(n int) error {
+func (o Neighborhood) Check(n int) error {
 	if err := param.Validate(o); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (o Neighbourhood) Check(n int) error {
 }
 
 // Validate validates the parameters of a method, o being their graph for any number of points.
-func Validate(params any, o Neighbourhood) error {
+func Validate(params any, o Neighborhood) error {
 	if err := param.Validate(params); err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func Validate(params any, o Neighbourhood) error {
 }
 
 // ValidateSparse is [Validate] for a method that does not take a graph of all pairs.
-func ValidateSparse(params any, o Neighbourhood) error {
+func ValidateSparse(params any, o Neighborhood) error {
 	if err := param.Validate(params); err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (s Similarity) Weight(squared float64) float64 {
 
 // Similarities returns the graph of the points, in the feature space of k, and how its edges are
 // weighted.
-func (o Neighbourhood) Similarities(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
+func (o Neighborhood) Similarities(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
 	if o.Graph == Within {
 		return o.within(ctx, eng, k, x)
 	}
@@ -160,7 +161,7 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 }
 
 // within returns the graph of the pairs up to the radius.
-func (o Neighbourhood) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
+func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
 	a, err := graph.Within(ctx, eng, k, x, o.Radius)
 	if err != nil {
 		return Adjacency{}, Similarity{}, err
@@ -177,12 +178,13 @@ func (o Neighbourhood) within(ctx context.Context, eng *engine.Engine, k kernel.
 	return Adjacency{Sparse: a}, s, nil
 }
 
-// few is the share of pairs with an edge up to which a matrix of similarities is held as a sparse one.
+// few is the share of pairs with an edge up to which a matrix of similarities is held as a sparse
+// one.
 const few = 0.2
 
-// Take returns the graph of given similarities of n points, without their diagonal. A matrix of another shape
-// is a *fault.DataError, as is a value that is negative or not finite, or that differs from that of the pair
-// turned round by more than rounding.
+// Take returns the graph of given similarities of n points, without their diagonal. A matrix of
+// another shape is a *fault.DataError, as is a value that is negative or not finite, or that
+// differs from that of the pair turned round by more than rounding.
 func Take(s blas.Matrix, n int) (Adjacency, error) {
 	if s.Rows != n || s.Cols != n {
 		return Adjacency{}, fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)

@@ -19,16 +19,16 @@ import (
 
 // Settings are the parameters that the baselines on a graph share. Each has losses of its own.
 type Settings struct {
-	Loss          Loss    `json:"loss" param:"loss" choices:"sl,shl,hl" help:"of links that are not met"`
-	C             float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
-	Delta         float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian"`
-	Neighbourhood `default:"neighbors=5"`
+	Loss         Loss    `json:"loss" param:"loss" choices:"sl,shl,hl" help:"of links that are not met"`
+	C            float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
+	Delta        float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian"`
+	Neighborhood `default:"neighbors=5"`
 }
 
 // Common returns the settings themselves, for parameters that embed them.
 func (s Settings) Common() Settings { return s }
 
-// DefaultKernel is the kernel in whose feature space neighbours are looked for without another.
+// DefaultKernel is the kernel in whose feature space neighbors are looked for without another.
 const DefaultKernel = "linear"
 
 // TooMany says that a method is for fewer points.
@@ -52,7 +52,7 @@ const (
 )
 
 // CheckKernel refuses a kernel that contradicts Metric; the zero Spec is none.
-func (o Neighbourhood) CheckKernel(asked kernel.Spec) error {
+func (o Neighborhood) CheckKernel(asked kernel.Spec) error {
 	given := asked != (kernel.Spec{})
 	switch {
 	case o.Metric == FromKernel && !given:
@@ -63,9 +63,9 @@ func (o Neighbourhood) CheckKernel(asked kernel.Spec) error {
 	return nil
 }
 
-// In returns the kernel in whose feature space neighbors are near: the one that is asked for, or that of Metric, or else
-// fallback, by the kind of points as [input.Kernel] says.
-func (o Neighbourhood) In(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
+// In returns the kernel in whose feature space neighbors are near: the one that is asked for, or
+// that of Metric, or else fallback, by the kind of points as [input.Kernel] says.
+func (o Neighborhood) In(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
 	if err := o.CheckKernel(asked); err != nil {
 		return kernel.Kernel{}, err
 	}
@@ -82,7 +82,7 @@ func (o Neighbourhood) In(ctx context.Context, eng *engine.Engine, asked kernel.
 type Setup struct {
 	Method string
 	Settings
-	Kernel kernel.Spec // in whose feature space neighbours are near; zero for that of the settings
+	Kernel kernel.Spec // in whose feature space neighbors are near; zero for that of the settings
 	Given  blas.Matrix // similarities of the points, for the graph of that name
 }
 
@@ -117,9 +117,9 @@ func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return t, err
 }
 
-// Make returns the graph of the points, of the given similarities if it is that of these, and how its edges are
-// weighted.
-func (o Neighbourhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, given blas.Matrix) (Adjacency, Similarity, error) {
+// Make returns the graph of the points, of the given similarities if it is that of these, and how
+// its edges are weighted.
+func (o Neighborhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, given blas.Matrix) (Adjacency, Similarity, error) {
 	if o.Graph == Given {
 		a, err := Take(given, x.Len())
 		return a, Similarity{}, err
@@ -127,7 +127,8 @@ func (o Neighbourhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Ke
 	return o.Similarities(ctx, eng, k, x)
 }
 
-// Map makes the map of a solution Z = V V', n x r, without the eigenvalues of Z that are at most tol times the largest.
+// Map makes the map of a solution Z = V V', n x r, without the eigenvalues of Z that are at most
+// tol times the largest.
 func (t *Task) Map(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*maps.Map, error) {
 	places, err := OnAxes(ctx, eng, v, tol)
 	if err != nil {
@@ -151,8 +152,8 @@ func Rules(about algorithms.About) learner.Rules {
 	return learner.Rules{About: about, Needs: learner.AnyLinks, Pairs: true}
 }
 
-// Learn makes the problem of a baseline, has it solved, and returns the model of the solution without
-// the eigenvalues of Z that are at most tol times the largest.
+// Learn makes the problem of a baseline, has it solved, and returns the model of the solution
+// without the eigenvalues of Z that are at most tol times the largest.
 func Learn[P Parameters](ctx context.Context, f *learner.Fit, p P, tol float64, solve func(*Problem) (Solution, error)) (algorithms.Model, error) {
 	settings := p.Common()
 	if err := settings.Check(f.X.Len()); err != nil {

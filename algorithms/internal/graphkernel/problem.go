@@ -1,5 +1,6 @@
-// Package graphkernel holds what methods share that learn a kernel matrix on a graph: the graph, the
-// energy of a kernel matrix with the losses of its links, and the places of training and of new points.
+// Package graphkernel holds what methods share that learn a kernel matrix on a graph: the graph,
+// the energy of a kernel matrix with the losses of its links, and the places of training and of new
+// points.
 package graphkernel
 
 import (
@@ -16,7 +17,7 @@ type Problem struct {
 	Loss Loss
 	C    float64
 	Diag []float64 // 1 + delta, all of them, where N is that of the graph itself
-	N    Adjacency // normalised similarities
+	N    Adjacency // normalized similarities
 	// The links of point i are To[Start[i]:Start[i+1]], with their signs and the weights C w_ij: every
 	// link is there twice.
 	Start  []int
@@ -35,14 +36,14 @@ const (
 	Hinge        Loss = "hl"  // 2 max(0, 1-f)
 )
 
-// NewProblem normalises the similarities s, which it overwrites, by the degrees that they have.
+// NewProblem normalizes the similarities s, which it overwrites, by the degrees that they have.
 func NewProblem(ctx context.Context, eng *engine.Engine, s Adjacency, degrees []float64, set *links.Set, loss Loss, c, delta float64) (*Problem, error) {
 	pr := &Problem{Loss: loss, C: c, Diag: make([]float64, s.Len()), N: s}
 	for i := range pr.Diag {
 		pr.Diag[i] = 1 + delta
 	}
 	pr.join(s.Len(), set)
-	return pr, s.normalise(ctx, eng, degrees)
+	return pr, s.normalize(ctx, eng, degrees)
 }
 
 // Len returns the number of points.
@@ -161,7 +162,8 @@ func Dot(x, y []float64) float64 {
 	return sum
 }
 
-// RankBound returns the rank that suffices for some optimum: r(r+1)/2 is at most the number of links.
+// RankBound returns the rank that suffices for some optimum: r(r+1)/2 is at most the number of
+// links.
 func (p *Problem) RankBound() int {
 	count := len(p.To) / 2
 	linked := 0
@@ -173,8 +175,8 @@ func (p *Problem) RankBound() int {
 	return max(1, min(int((math.Sqrt(8*float64(count)+1)-1)/2), linked))
 }
 
-// Permute returns the problem of the points in another order: order[k] is the point that comes k-th. Its
-// graph is a sparse one.
+// Permute returns the problem of the points in another order: order[k] is the point that comes
+// k-th. Its graph is a sparse one.
 func (p *Problem) Permute(order []int32) *Problem {
 	n := p.Len()
 	place := make([]int32, n)

@@ -11,8 +11,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Reduced is a problem on the points with links alone, with the objectives of the whole one: the places of
-// all others, the interior, are those of least energy for given ones of these, the boundary.
+// Reduced is a problem on the points with links alone, with the objectives of the whole one: the
+// places of all others, the interior, are those of least energy for given ones of these, the
+// boundary.
 type Reduced struct {
 	*Problem
 	boundary, interior []int
@@ -42,8 +43,8 @@ func (p *Problem) Boundary() []int {
 //
 //	Delta_LL - Delta_LU Delta_UU^-1 Delta_UL
 //
-// takes the place of Delta. Cost for u of them: u^3/3 + u^2 l + u l^2 flops where all pairs have edges, l
-// solutions by conjugate gradients elsewhere; memory (u + l) l, and u^2 for all pairs.
+// takes the place of Delta. Cost for u of them: u^3/3 + u^2 l + u l^2 flops where all pairs have
+// edges, l solutions by conjugate gradients elsewhere; memory (u + l) l, and u^2 for all pairs.
 func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, error) {
 	r := &Reduced{boundary: p.Boundary()}
 	at := make([]int, p.Len()) // of each point among its own
@@ -148,8 +149,8 @@ func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []
 	return ctx.Err()
 }
 
-// precise is the residual of solutions, relative to their right-hand sides. Delta_UU has no condition
-// beyond (2 + delta) / delta.
+// precise is the residual of solutions, relative to their right-hand sides. Delta_UU has no
+// condition beyond (2 + delta) / delta.
 const precise = 1e-13
 
 // sparse adds N_LU X to the lower triangle of n for X = Delta_UU^-1 N_UL.

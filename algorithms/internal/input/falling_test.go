@@ -8,7 +8,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 )
 
-// Each value comes once, the largest first, with all its places in their order; the first error ends the walk.
+// Each value comes once, the largest first, with all its places in their order; the first error
+// ends the walk.
 func TestFalling(t *testing.T) {
 	var values []float64
 	var places [][]int

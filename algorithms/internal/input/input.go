@@ -1,5 +1,5 @@
 // Package input holds what methods share in looking at what they are given: checks, the kernel for
-// a kind of points, and what a cancelled context makes of an error.
+// a kind of points, and what a canceled context makes of an error.
 package input
 
 import (
@@ -50,8 +50,8 @@ func PricePairs(eng *engine.Engine, set *links.Set) error {
 }
 
 // Kernel returns the kernel that was asked for or, if that is the zero Spec, the one for the kind
-// of points: linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors. Its bandwidth
-// rules are resolved on x.
+// of points: linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors. Its
+// bandwidth rules are resolved on x.
 func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
 	spec, err := specFor(asked, x, fallback)
 	if err != nil {
@@ -102,9 +102,9 @@ func Pairs(n int, pairs [][2]int) error {
 	return nil
 }
 
-// Cancelled returns err or, if the context is done, that error of the context, as what the
-// method was doing when it was cancelled.
-func Cancelled(ctx context.Context, doing string, err error) error {
+// Canceled returns err or, if the context is done, that error of the context, as what the
+// method was doing when it was canceled.
+func Canceled(ctx context.Context, doing string, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%s cancelled: %w", doing, ctx.Err())
 	}
@@ -116,8 +116,9 @@ func NoLinks(method string) error {
 	return fault.Data("", "%s learns from links: want at least one, got none", method)
 }
 
-// Rows checks the points of algorithms.RowsLearner.FitRows: so many of them, all that the fit looks at, and a kernel, the zero Spec
-// for fallback, without bandwidth rules, which look at others. A Gram matrix, whose columns are all points, is refused.
+// Rows checks the points of algorithms.RowsLearner.FitRows: so many of them, all that the fit looks
+// at, and a kernel, the zero Spec for fallback, without bandwidth rules, which look at others. A
+// Gram matrix, whose columns are all points, is refused.
 func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error {
 	if _, ok := x.(*points.Gram); ok {
 		return fault.Data("", "some rows of a Gram matrix: want vectors or sequences")
@@ -159,9 +160,10 @@ func Targets(method string, targets []float64, n int) error {
 	return nil
 }
 
-// AddedLinks returns the links that a model of the named method has learned, old, with those of set, on the points x that it was fitted on.
-// Of a link that is in both, the old one counts. No new links, another number of points and a link that contradicts an old one are a
-// *fault.DataError; so is a model that does not hold its links, for which old is nil.
+// AddedLinks returns the links that a model of the named method has learned, old, with those of
+// set, on the points x that it was fitted on. Of a link that is in both, the old one counts. No new
+// links, another number of points and a link that contradicts an old one are a *fault.DataError; so
+// is a model that does not hold its links, for which old is nil.
 func AddedLinks(eng *engine.Engine, method string, x points.Points, old, set *links.Set) (*links.Set, error) {
 	if old == nil {
 		return nil, fault.Data("", "the model does not hold what a fit with more links starts from: want a fit with all links")
@@ -193,7 +195,8 @@ func FittedOn(x points.Points, n int) error {
 	return nil
 }
 
-// Falling calls use for each of the different values, the largest first, with its indices among all. The first error ends it.
+// Falling calls use for each of the different values, the largest first, with its indices among
+// all. The first error ends it.
 func Falling(values []float64, use func(v float64, places []int) error) error {
 	order := make([]int, len(values))
 	for at := range order {

@@ -14,14 +14,16 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Methods multiply squares of values by squares. Values up to Largest have fourth powers that do not overflow, however many
-// are summed, and differences from 1/Largest on fourth powers that do not vanish; inner products are squares already.
+// Methods multiply squares of values by squares. Values up to Largest have fourth powers that do
+// not overflow, however many are summed, and differences from 1/Largest on fourth powers that do
+// not vanish; inner products are squares already.
 const (
 	Largest        = 1e75
 	largestProduct = Largest * Largest
 )
 
-// Points validates points that a model is asked about: finite, and of a size that can be calculated with.
+// Points validates points that a model is asked about: finite, and of a size that can be calculated
+// with.
 func Points(x points.Points) error {
 	if p, ok := x.(*points.Dense); ok && p.D > 0 && len(p.Data)%p.D == 0 && len(p.Data)/p.D == p.N && within(p.Data, Largest) {
 		return nil // the usual case, in one pass
@@ -77,8 +79,8 @@ func tooLarge(row, column int, v, limit float64) error {
 	return &fault.DataError{Row: row, Column: strconv.Itoa(column), Err: fmt.Errorf("value is %g: want at most %g in size, since squares of squares overflow (standardize the data, or leave the row or column out)", v, limit)}
 }
 
-// distinguishable refuses points that differ, but by so little that squares of their differences vanish. It mostly ends at the second
-// point.
+// distinguishable refuses points that differ, but by so little that squares of their differences
+// vanish. It mostly ends at the second point.
 func distinguishable(x points.Points) error {
 	most, least := 0.0, 1/Largest
 	if _, ok := x.(*points.Gram); ok {
@@ -95,7 +97,8 @@ func distinguishable(x points.Points) error {
 	return nil
 }
 
-// sizes goes through what tells points apart: differences from the first of dense ones, the values of others.
+// sizes goes through what tells points apart: differences from the first of dense ones, the values
+// of others.
 func sizes(x points.Points) iter.Seq[float64] {
 	var values []float64
 	switch p := x.(type) {
@@ -124,8 +127,8 @@ func sizes(x points.Points) iter.Seq[float64] {
 	}
 }
 
-// moderate refuses a kernel whose values on x are too large or too small to calculate with. Only polynomials can have such
-// where the points are of a moderate size themselves.
+// moderate refuses a kernel whose values on x are too large or too small to calculate with. Only
+// polynomials can have such where the points are of a moderate size themselves.
 func moderate(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) error {
 	if !strings.HasPrefix(k.String(), "poly") {
 		return nil

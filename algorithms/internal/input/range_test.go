@@ -14,7 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Points that float64 cannot calculate with are refused with their row and column; those at the limits are not.
+// Points that float64 cannot calculate with are refused with their row and column; those at the
+// limits are not.
 func TestRange(t *testing.T) {
 	dense := func(values ...float64) points.Points { return &points.Dense{N: len(values) / 2, D: 2, Data: values} }
 	gram := func(values ...float64) points.Points {

@@ -1,5 +1,5 @@
-// Package kernelprincipal finds the principal directions of points in the feature space of a kernel, and the coordinates
-// along them.
+// Package kernelprincipal finds the principal directions of points in the feature space of a
+// kernel, and the coordinates along them.
 package kernelprincipal
 
 import (
@@ -16,33 +16,33 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Axes are principal directions of n points: the coordinates of x are V k(l, x) - Centre.
+// Axes are principal directions of n points: the coordinates of x are V k(l, x) - Center.
 type Axes struct {
 	kernel    kernel.Kernel
 	support   points.Points
 	V         blas.Matrix // q x n
-	Centre    []float64   // length q
+	Center    []float64   // length q
 	Variances []float64   // length q, descending
 	Z         blas.Matrix // n x q: the coordinates of the points, of mean 0
 }
 
-// New returns the leading directions, dims of them or all for 0, without those whose variance is at most tol times the
-// largest.
+// New returns the leading directions, dims of them or all for 0, without those whose variance is at
+// most tol times the largest.
 //
-// Errors: points all in one place in the feature space; those of the kernel matrix and its eigenpairs. Cost: n^2 kernel
-// values, and n^3 for all directions.
+// Errors: points all in one place in the feature space; those of the kernel matrix and its
+// eigenpairs. Cost: n^2 kernel values, and n^3 for all directions.
 func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, dims int, tol float64, seed uint64) (*Axes, error) {
 	gram, err := k.Gram(ctx, eng, x)
 	if err != nil {
 		return nil, err
 	}
-	means := kernel.Centre(gram)
+	means := kernel.Center(gram)
 	w, u, err := directions(ctx, eng, gram, dims, tol, seed)
 	if err != nil {
 		return nil, err
 	}
 	n, q := x.Len(), len(w)
-	a := &Axes{kernel: k, support: x, V: blas.NewMatrix(q, n), Centre: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
+	a := &Axes{kernel: k, support: x, V: blas.NewMatrix(q, n), Center: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
 	for r := range q { // W^-1/2 U' H, and it times K 1 / n
 		from, to, mean, root := u.Row(r), a.V.Row(r), 0.0, math.Sqrt(w[r])
 		for _, v := range from {
@@ -50,7 +50,7 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 		}
 		for i, v := range from {
 			to[i] = (v - mean) / root
-			a.Centre[r] += to[i] * means[i]
+			a.Center[r] += to[i] * means[i]
 			a.Z.Set(i, r, (v-mean)*root)
 		}
 		a.Variances[r] = w[r] / float64(n)
@@ -64,7 +64,7 @@ func (a *Axes) Whiten(eng *engine.Engine) {
 	for r, variance := range a.Variances {
 		by[r] = 1 / math.Sqrt(variance)
 		eng.Backend().Kernels().Scale(by[r], a.V.Row(r))
-		a.Centre[r] *= by[r]
+		a.Center[r] *= by[r]
 	}
 	for i := range a.Z.Rows {
 		for r := range a.Z.Row(i) {
@@ -75,18 +75,19 @@ func (a *Axes) Whiten(eng *engine.Engine) {
 
 // Map returns the map into the coordinates.
 func (a *Axes) Map(method string) *maps.Map {
-	return maps.NewExpansion(method, a.kernel, a.support, a.V, a.Centre)
+	return maps.NewExpansion(method, a.kernel, a.support, a.V, a.Center)
 }
 
 // Turned returns the map into t, Dim x q, times the coordinates.
 func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
 	v, c := blas.NewMatrix(t.Rows, a.V.Cols), make([]float64, t.Rows)
 	eng.Backend().Gemm(false, false, 1, t, a.V, 0, v)
-	eng.Backend().Gemv(false, 1, t, a.Centre, 0, c)
+	eng.Backend().Gemv(false, 1, t, a.Center, 0, c)
 	return maps.NewExpansion(method, a.kernel, a.support, v, c)
 }
 
-// directions returns the leading eigenvalues of the centred kernel matrix, and eigenvectors as rows.
+// directions returns the leading eigenvalues of the centered kernel matrix, and eigenvectors as
+// rows.
 func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol float64, seed uint64) (w []float64, u blas.Matrix, err error) {
 	n := k.Rows
 	if dims > 0 && dims < n/4 {

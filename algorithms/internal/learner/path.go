@@ -6,9 +6,9 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 )
 
-// Path fits the different values of a parameter, the largest first, and returns what of makes of the
-// model of each. The first value that check refuses is an error before any fit. Of a canceled context
-// the error says so.
+// Path fits the different values of a parameter, the largest first, and returns what of makes of
+// the model of each. The first value that check refuses is an error before any fit. Of a canceled
+// context the error says so.
 func Path[M, T any](ctx context.Context, method string, values []float64, check func(v float64) error, fit func(v float64) (M, error), of func(m M) (T, error)) ([]T, error) {
 	for _, v := range values {
 		if err := check(v); err != nil {
@@ -29,7 +29,7 @@ func Path[M, T any](ctx context.Context, method string, values []float64, check 
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, input.Cancelled(ctx, method+": path", err)
+		return nil, input.Canceled(ctx, method+": path", err)
 	}
 	return out, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Axes returns L with L'L = A, positive semidefinite, both triangles of which it overwrites: rows sqrt(w) u' for the
-// eigenpairs of A, the largest first, at most dims of them unless that is 0.
+// Axes returns L with L'L = A, positive semidefinite, both triangles of which it overwrites: rows
+// sqrt(w) u' for the eigenpairs of A, the largest first, at most dims of them unless that is 0.
 func Axes(ctx context.Context, eng *engine.Engine, a blas.Matrix, dims int) (blas.Matrix, error) {
 	n := a.Rows
 	w := make([]float64, n)
@@ -30,8 +30,8 @@ func Axes(ctx context.Context, eng *engine.Engine, a blas.Matrix, dims int) (bla
 	return out, nil
 }
 
-// Coordinates returns those whose inner products are U' diag(weights) U: column c, of n values, is row
-// c of U times the root of its weight. There is one column of zeros without weights.
+// Coordinates returns those whose inner products are U' diag(weights) U: column c, of n values, is
+// row c of U times the root of its weight. There is one column of zeros without weights.
 func Coordinates(u blas.Matrix, weights []float64) blas.Matrix {
 	out := blas.NewMatrix(u.Cols, max(1, len(weights)))
 	for c, w := range weights {
@@ -53,10 +53,10 @@ func DivideColumns(m blas.Matrix, units []float64) {
 	}
 }
 
-// Whiten returns W, rows of unit spread under the positive semidefinite matrix c, q x q, both triangles, which it
-// overwrites: W (C + eps I) W' = I for eps = relative times the mean eigenvalue. The rows are the eigenvectors over the
-// roots of their eigenvalues, those of small eigenvalues first. With eps = 0, eigenvectors up to tol of the largest
-// eigenvalue are left out.
+// Whiten returns W, rows of unit spread under the positive semidefinite matrix c, q x q, both
+// triangles, which it overwrites: W (C + eps I) W' = I for eps = relative times the mean
+// eigenvalue. The rows are the eigenvectors over the roots of their eigenvalues, those of small
+// eigenvalues first. With eps = 0, eigenvectors up to tol of the largest eigenvalue are left out.
 func Whiten(ctx context.Context, eng *engine.Engine, c blas.Matrix, relative, tol float64) (blas.Matrix, error) {
 	q := c.Rows
 	w, trace := make([]float64, q), 0.0
@@ -88,7 +88,8 @@ func NoDifference() error {
 	return fault.Data("", "all cannot-links join equal points: want some between points that differ")
 }
 
-// Within returns the rows of x in chunklets, one chunklet after the other, each minus the mean of its chunklet.
+// Within returns the rows of x in chunklets, one chunklet after the other, each minus the mean of
+// its chunklet.
 func Within(x blas.Matrix, chunklets [][]int) blas.Matrix {
 	n := 0
 	for _, c := range chunklets {
@@ -102,7 +103,7 @@ func Within(x blas.Matrix, chunklets [][]int) blas.Matrix {
 			copy(out.Row(next), x.Row(i))
 			next++
 		}
-		Centre(out.View(first, next, 0, x.Cols))
+		Center(out.View(first, next, 0, x.Cols))
 	}
 	return out
 }

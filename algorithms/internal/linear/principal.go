@@ -1,4 +1,5 @@
-// Package linear holds what linear methods share in learning: principal coordinates, whitening, and points within chunklets.
+// Package linear holds what linear methods share in learning: principal coordinates, whitening, and
+// points within chunklets.
 package linear
 
 import (
@@ -20,7 +21,7 @@ type Principal struct {
 	Mean       []float64   // length d
 	Directions blas.Matrix // q x d, orthonormal rows, by descending variance
 	Variances  []float64   // length q, descending
-	Z          blas.Matrix // n x q: the centred points in these directions
+	Z          blas.Matrix // n x q: the centered points in these directions
 }
 
 // NewPrincipal computes the principal coordinates of x, without the directions whose variance
@@ -35,21 +36,21 @@ func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol 
 	return NewPrincipalOf(ctx, eng, x, tol, nil)
 }
 
-// NewPrincipalOf is NewPrincipal with the coordinates of some rows only, in their order, in Z; nil for all. The directions are those of
-// all points.
+// NewPrincipalOf is NewPrincipal with the coordinates of some rows only, in their order, in Z; nil
+// for all. The directions are those of all points.
 func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
 	small := min(x.N, x.D)
 	need := 2*engine.MatrixBytes(x.N, x.D) + 2*engine.MatrixBytes(small, small)
 	if err := eng.Check(fmt.Sprintf("principal coordinates of %d points of %d features", x.N, x.D), need, "use fewer points or features"); err != nil {
 		return nil, err
 	}
-	centred := eng.GetMatrix(x.N, x.D)
-	defer eng.PutMatrix(centred)
+	centered := eng.GetMatrix(x.N, x.D)
+	defer eng.PutMatrix(centered)
 	for i := range x.N {
-		copy(centred.Row(i), x.Row(i))
+		copy(centered.Row(i), x.Row(i))
 	}
-	p := &Principal{Mean: Centre(centred)}
-	vectors, values, err := Eigen(ctx, eng, centred, x.D <= x.N, x.N)
+	p := &Principal{Mean: Center(centered)}
+	vectors, values, err := Eigen(ctx, eng, centered, x.D <= x.N, x.N)
 	if err != nil {
 		return nil, err
 	}
@@ -72,24 +73,26 @@ func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, to
 	if x.D <= x.N {
 		p.Directions = descending
 	} else { // the eigenvectors are those of the inner products
-		eng.Backend().Gemm(false, false, 1, descending, centred, 0, p.Directions)
+		eng.Backend().Gemm(false, false, 1, descending, centered, 0, p.Directions)
 		for r, v := range p.Variances {
 			eng.Backend().Kernels().Scale(1/math.Sqrt(v*float64(x.N)), p.Directions.Row(r))
 		}
 	}
-	from := centred
+	from := centered
 	if rows != nil {
-		from = centred.Select(rows)
+		from = centered.Select(rows)
 	}
 	p.Z = eng.NewMatrix(from.Rows, q)
 	eng.Backend().Gemm(false, true, 1, from, p.Directions, 0, p.Z)
 	return p, ctx.Err()
 }
 
-// Constant is the relative variance up to which directions are dropped by methods without a parameter for it.
+// Constant is the relative variance up to which directions are dropped by methods without a
+// parameter for it.
 const Constant = 1e-10
 
-// Units returns the root of the mean variance for each direction: divided by these, the unit of the points does not matter.
+// Units returns the root of the mean variance for each direction: divided by these, the unit of the
+// points does not matter.
 func (p *Principal) Units() []float64 {
 	mean, q := 0.0, len(p.Variances)
 	for _, v := range p.Variances {
@@ -123,8 +126,8 @@ func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *maps.
 	return maps.NewLinear(method, p.Mean, w)
 }
 
-// Mean returns that of the rows. It is taken relative to the first one, so that the mean of equal values is exactly this value:
-// a constant feature does not vary, wherever it lies.
+// Mean returns that of the rows. It is taken relative to the first one, so that the mean of equal
+// values is exactly this value: a constant feature does not vary, wherever it lies.
 func Mean(x blas.Matrix) []float64 {
 	mean := make([]float64, x.Cols)
 	if x.Rows == 0 {
@@ -142,8 +145,8 @@ func Mean(x blas.Matrix) []float64 {
 	return mean
 }
 
-// Centre subtracts the mean of its rows from each and returns it.
-func Centre(x blas.Matrix) []float64 {
+// Center subtracts the mean of its rows from each and returns it.
+func Center(x blas.Matrix) []float64 {
 	mean := Mean(x)
 	for i := range x.Rows {
 		row := x.Row(i)

@@ -1,5 +1,6 @@
-// Package logdetmetric holds what methods share that learn a metric or a kernel by LogDet projections: bounds of
-// distances, the constraints of links, and kernels for all points from that of the linked ones.
+// Package logdetmetric holds what methods share that learn a metric or a kernel by LogDet
+// projections: bounds of distances, the constraints of links, and kernels for all points from that
+// of the linked ones.
 package logdetmetric
 
 import (
@@ -18,8 +19,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Target says what squared distances of linked points are to be: "p5" is a percentile of those of all
-// pairs, "0.5" a value.
+// Target says what squared distances of linked points are to be: "p5" is a percentile of those of
+// all pairs, "0.5" a value.
 type Target struct {
 	Upper  string `json:"upper" param:"upper" default:"p5" help:"most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value"`
 	Lower  string `json:"lower" param:"lower" default:"p95" help:"least squared distance of cannot-links, likewise"`
@@ -65,8 +66,8 @@ const sampled = 200_000
 // rounding is the part of the largest squared distance up to which one is as good as 0.
 const rounding = 1e-12
 
-// Bounds finds the bounds, of distances in the feature space of k between the points x, and what is odd about
-// them; the margin only with triplets. A percentile of 0 is a *fault.DataError.
+// Bounds finds the bounds, of distances in the feature space of k between the points x, and what is
+// odd about them; the margin only with triplets. A percentile of 0 is a *fault.DataError.
 func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
 	var squared []float64 // ascending, once it is needed
 	for n, b := range t.all() {
@@ -121,7 +122,7 @@ func pairs(n int, seed uint64) [][2]int {
 	return out
 }
 
-// at returns the quantile q of ascending values, between neighbours linearly; 0 for none.
+// at returns the quantile q of ascending values, between neighbors linearly; 0 for none.
 func at(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return 0

@@ -24,8 +24,9 @@ func Places(rows []int) map[int]int {
 	return place
 }
 
-// Change returns B = P - P K P for the learned kernel matrix K of a result and the signed multipliers P of its
-// constraints: where the prior was k0, the learned kernel is k0(x, y) - k0(x, .) B k0(., y).
+// Change returns B = P - P K P for the learned kernel matrix K of a result and the signed
+// multipliers P of its constraints: where the prior was k0, the learned kernel is k0(x, y) - k0(x,
+// .) B k0(., y).
 func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constraint) blas.Matrix {
 	n := r.A.Rows
 	p := blas.NewMatrix(n, n)
@@ -133,8 +134,8 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 	return v, nil
 }
 
-// Axes returns the rows u' / sqrt(w) for the eigenpairs of a learned kernel matrix, the largest first, most of
-// them, 0 for all. The matrix is overwritten.
+// Axes returns the rows u' / sqrt(w) for the eigenpairs of a learned kernel matrix, the largest
+// first, most of them, 0 for all. The matrix is overwritten.
 func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, most int) (blas.Matrix, error) {
 	n := learned.Rows
 	w := make([]float64, n)

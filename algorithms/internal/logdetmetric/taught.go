@@ -15,12 +15,14 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Taught is what a model has learned from, with the multipliers that its matrix has: the projections of a fit with more links go on
-// from there. With the bounds of distances the matrix is determined.
+// Taught is what a model has learned from, with the multipliers that its matrix has: the
+// projections of a fit with more links go on from there. With the bounds of distances the matrix is
+// determined.
 type Taught struct {
 	Links    *links.Set
 	Triplets []links.Triplet
-	// Multipliers are those of must-links, cannot-links and triplets, in this order; 0 for what was left out.
+	// Multipliers are those of must-links, cannot-links and triplets, in this order; 0 for what was
+	// left out.
 	Multipliers []float64
 	Seed        uint64 // of the fit
 }
@@ -43,8 +45,8 @@ func (w Wishes) spread(values []float64) []float64 {
 	return out
 }
 
-// With returns the wishes of the model, nil for one that does not hold them, and of more links. Errors are those of
-// [input.AddedLinks].
+// With returns the wishes of the model, nil for one that does not hold them, and of more links.
+// Errors are those of [input.AddedLinks].
 func (t *Taught) With(eng *engine.Engine, method string, x points.Points, set *links.Set) (Wishes, error) {
 	if t == nil {
 		t = &Taught{}
@@ -53,7 +55,8 @@ func (t *Taught) With(eng *engine.Engine, method string, x points.Points, set *l
 	return Wishes{Links: all, Triplets: t.Triplets}, err
 }
 
-// Start returns what the projections of the wishes go on from, in the order of their constraints; nil without a model.
+// Start returns what the projections of the wishes go on from, in the order of their constraints;
+// nil without a model.
 func (t *Taught) Start(w Wishes) *logdet.Result {
 	if t == nil {
 		return nil
@@ -78,7 +81,8 @@ func (t *Taught) Start(w Wishes) *logdet.Result {
 	return &logdet.Result{Multipliers: out}
 }
 
-// Unfit says of an error of the projections that go on from t, not nil, that the model and the points are not of one fit, if that is what it is.
+// Unfit says of an error of the projections that go on from t, not nil, that the model and the
+// points are not of one fit, if that is what it is.
 func (t *Taught) Unfit(err error) error {
 	if _, is := errors.AsType[*fault.DataError](err); t == nil || !is {
 		return err
@@ -116,8 +120,8 @@ func (t *Taught) Encode(f *model.File, method string) any {
 	return aboutTaught{t.Links.N(), t.Seed}
 }
 
-// DecodeTaught returns what [Taught.Encode] stored, nil if it stored nothing, as versions before did. A tensor that cannot be used is a
-// *fault.DataError.
+// DecodeTaught returns what [Taught.Encode] stored, nil if it stored nothing, as versions before
+// did. A tensor that cannot be used is a *fault.DataError.
 func DecodeTaught(f *model.File, method string) (*Taught, error) {
 	if !stored.HasLinks(f, method+taughtName) {
 		return nil, nil

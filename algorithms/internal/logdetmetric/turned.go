@@ -12,23 +12,27 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// few is the part of the stored points up to which as many changed constraints are cheaper than new directions.
+// few is the part of the stored points up to which as many changed constraints are cheaper than new
+// directions.
 const few = 0.25
 
-// agreement is how near inner products of places are to the learned kernel matrix, relative to its largest element: the ridge of gml makes
-// some 1e-5 of it, after fits too.
+// agreement is how near inner products of places are to the learned kernel matrix, relative to its
+// largest element: the ridge of gml makes some 1e-5 of it, after fits too.
 const agreement = 1e-4
 
-// Turned returns the map m of the model, of all directions, after the projections of w have changed multipliers of constraints between linked
-// points, x[linked]: O(c d n) for c constraints, d directions and n stored points, where [Learned] decomposes a matrix of order n. The
-// directions turn no further than the change asks for, so the first ones are those of m, nearly, and no more those of the largest spread.
-// It returns nil where that is not possible, or not cheaper: there are few points, m does not store all linked points, links are left out, or
-// the places would not be precise.
+// Turned returns the map m of the model, of all directions, after the projections of w have changed
+// multipliers of constraints between linked points, x[linked]: O(c d n) for c constraints, d
+// directions and n stored points, where [Learned] decomposes a matrix of order n. The directions
+// turn no further than the change asks for, so the first ones are those of m, nearly, and no more
+// those of the largest spread. It returns nil where that is not possible, or not cheaper: there are
+// few points, m does not store all linked points, links are left out, or the places would not be
+// precise.
 //
-// The inverse of the learned kernel matrix gains l z z' for a multiplier that grows by l, z = e_i - e_j. In the coordinates y of m, of which
-// K is the matrix of inner products, that is l w w', w = y_i - y_j: the places x become X y, for X = I + W'N W with the w as rows of W. Each
-// constraint multiplies X by I + k u u', u = X w, 1 + k u'u = (1 + l u'u)^-1/2; those with l > 0 come first, so that everything
-// between is definite.
+// The inverse of the learned kernel matrix gains l z z' for a multiplier that grows by l, z = e_i -
+// e_j. In the coordinates y of m, of which K is the matrix of inner products, that is l w w', w =
+// y_i - y_j: the places x become X y, for X = I + W'N W with the w as rows of W. Each constraint
+// multiplies X by I + k u u', u = X w, 1 + k u'u = (1 + l u'u)^-1/2; those with l > 0 come first,
+// so that everything between is definite.
 func (t *Taught) Turned(ctx context.Context, eng *engine.Engine, m *maps.Map, x points.Points, w Wishes, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
 	if w.Dropped() > 0 || !t.carries(x.Len(), linked) {
 		return nil, nil
@@ -70,8 +74,9 @@ func times(eng *engine.Engine, w, n, v blas.Matrix, rows bool) blas.Matrix {
 	return out
 }
 
-// agree says whether the inner products of the places are those of the learned kernel matrix, but for what a ridge on the diagonal of the
-// prior, which is in the matrix alone, and directions that were left out as rounding make of them.
+// agree says whether the inner products of the places are those of the learned kernel matrix, but
+// for what a ridge on the diagonal of the prior, which is in the matrix alone, and directions that
+// were left out as rounding make of them.
 func agree(eng *engine.Engine, y, k blas.Matrix) bool {
 	rest, largest := k.Clone(), 0.0
 	eng.Backend().Gemm(false, true, -1, y, y, 1, rest)
@@ -88,7 +93,8 @@ func agree(eng *engine.Engine, y, k blas.Matrix) bool {
 	return true
 }
 
-// carries says whether all linked points are among those that carry the map of the model, of n points.
+// carries says whether all linked points are among those that carry the map of the model, of n
+// points.
 func (t *Taught) carries(n int, linked []int) bool {
 	rows := Carry(Wishes{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
 	return !slices.ContainsFunc(linked, func(i int) bool {
@@ -128,8 +134,8 @@ func changes(constraints []logdet.Constraint, from, to []float64) []step {
 	return append(adding, taking...)
 }
 
-// turn returns N, and whether everything stays definite to rounding. With G = W W', u = W'h for h = e + N G e, and X turns to
-// (I + k u u') X = X + k W'h (h + N'G h)'W.
+// turn returns N, and whether everything stays definite to rounding. With G = W W', u = W'h for h =
+// e + N G e, and X turns to (I + k u u') X = X + k W'h (h + N'G h)'W.
 func turn(eng *engine.Engine, w blas.Matrix, steps []step) (n blas.Matrix, definite bool) {
 	b, t, c := eng.Backend(), eng.Backend().Kernels(), len(steps)
 	g := blas.NewMatrix(c, c)

@@ -23,8 +23,8 @@ type Wishes struct {
 	hopeless map[int]bool // cannot-links, and after them triplets, by their number
 }
 
-// Check returns what is wrong with the wishes of a method for n points: none at all, or triplets of rows that there are
-// not.
+// Check returns what is wrong with the wishes of a method for n points: none at all, or triplets of
+// rows that there are not.
 func (w Wishes) Check(method string, n int) error {
 	if w.Links.Len() == 0 && len(w.Triplets) == 0 {
 		return input.NoLinks(method)
@@ -32,8 +32,9 @@ func (w Wishes) Check(method string, n int) error {
 	return links.CheckTriplets(n, w.Triplets)
 }
 
-// Drop leaves out what no metric can do: cannot-links between points in one place, and triplets whose far point is in the
-// place of the first, in the feature space of k. It returns a notice that names them, none if there are none.
+// Drop leaves out what no metric can do: cannot-links between points in one place, and triplets
+// whose far point is in the place of the first, in the feature space of k. It returns a notice that
+// names them, none if there are none.
 func (w *Wishes) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) ([]string, error) {
 	var pairs [][2]int
 	for _, l := range w.Links.Cannot() {
@@ -87,8 +88,8 @@ func (w Wishes) Linked() []int {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Constraints are those of the links, at the bounds unless a link has its own, with their weights, and of the triplets; place gives rows
-// their numbers, nil leaves them.
+// Constraints are those of the links, at the bounds unless a link has its own, with their weights,
+// and of the triplets; place gives rows their numbers, nil leaves them.
 func (b Bounds) Constraints(w Wishes, place map[int]int) []logdet.Constraint {
 	var out []logdet.Constraint
 	add := func(l links.Link, kind logdet.Kind, otherwise float64) {

@@ -22,8 +22,9 @@ type expansion struct {
 	center []float64   // c, nil for 0
 }
 
-// NewExpansion returns the map y = V k(l, x) - c of the named method over the given points l; v, Dim x m, and the center, Dim values or nil
-// for 0, are kept. Cost of embedding: m kernel values and 2 m Dim flops a point.
+// NewExpansion returns the map y = V k(l, x) - c of the named method over the given points l; v,
+// Dim x m, and the center, Dim values or nil for 0, are kept. Cost of embedding: m kernel values
+// and 2 m Dim flops a point.
 func NewExpansion(method string, k kernel.Kernel, support points.Points, v blas.Matrix, center []float64) *Map {
 	return &Map{expand(basis{k, stored.Strip(support)}, v, center), method}
 }
@@ -75,8 +76,9 @@ func (e *expansion) single(ctx context.Context, eng *engine.Engine, method strin
 // beyondSingle says what finite found in single precision.
 const beyondSingle = "beyond single precision: want smaller values (standardize the data), or double precision"
 
-// Single returns y = V k(l, x) - c in single precision for n points, n x dims; turned is V', m x dims, and center is c, nil for 0.
-// Stored points of another kind than dense vectors are a *fault.ParamError. Cost: 2 n m (d + dims) flops, and rounding m (d + dims) numbers.
+// Single returns y = V k(l, x) - c in single precision for n points, n x dims; turned is V', m x
+// dims, and center is c, nil for 0. Stored points of another kind than dense vectors are a
+// *fault.ParamError. Cost: 2 n m (d + dims) flops, and rounding m (d + dims) numbers.
 func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, support points.Points, turned blas.Matrix, center []float64, x *points.Single) (blas.Matrix32, error) {
 	dense, ok := support.(*points.Dense)
 	if !ok {
@@ -98,7 +100,7 @@ func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Ker
 	}
 	y := blas.NewMatrix32(x.N, v.Cols)
 	if err := k.MultiplySingle(ctx, eng, y, x, narrow, v); err != nil {
-		return blas.Matrix32{}, input.Cancelled(ctx, method+":", err)
+		return blas.Matrix32{}, input.Canceled(ctx, method+":", err)
 	}
 	for i := range y.Rows {
 		row := y.Row(i)

@@ -21,8 +21,8 @@ type linear struct {
 	kernel kernel.Kernel // that of a method with kernels, which has members in the header
 }
 
-// NewLinear returns the map y = W (x - mean) of the named method, exact for any points; it keeps mean (length d) and w (Dim x d). Cost of
-// embedding: 2 n d Dim flops.
+// NewLinear returns the map y = W (x - mean) of the named method, exact for any points; it keeps
+// mean (length d) and w (Dim x d). Cost of embedding: 2 n d Dim flops.
 func NewLinear(method string, mean []float64, w blas.Matrix) *Map {
 	return &Map{&linear{mean: mean, w: w}, method}
 }
@@ -34,7 +34,8 @@ func WithKernel(m *Map) *Map {
 	return &Map{&l, m.method}
 }
 
-// Transform returns W (Dim x d) and the mean (length d) of a linear map, nothing of another one. They are shared: do not change them.
+// Transform returns W (Dim x d) and the mean (length d) of a linear map, nothing of another one.
+// They are shared: do not change them.
 func (m *Map) Transform() (w blas.Matrix, mean []float64) {
 	if l, is := m.form.(*linear); is {
 		return l.w, l.mean
@@ -96,7 +97,7 @@ func (l *linear) single(ctx context.Context, eng *engine.Engine, method string, 
 	}
 	y := blas.NewMatrix32(x.N, l.w.Rows)
 	if err := kernel.Linear().CrossSingle(ctx, eng, y, centered, w); err != nil {
-		return blas.Matrix32{}, input.Cancelled(ctx, method+":", err)
+		return blas.Matrix32{}, input.Canceled(ctx, method+":", err)
 	}
 	return y, finite(0, y.Rows, y.Row, beyondSingle)
 }

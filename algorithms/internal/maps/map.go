@@ -1,5 +1,6 @@
-// Package maps holds the maps that learned metrics are, with everything that a model does with one. There are three kinds: linear,
-// y = W (x - mean); an expansion over stored points, y = V k(l, x) - c; and a table of training rows with an extension to new ones.
+// Package maps holds the maps that learned metrics are, with everything that a model does with one.
+// There are three kinds: linear, y = W (x - mean); an expansion over stored points, y = V k(l, x) -
+// c; and a table of training rows with an extension to new ones.
 package maps
 
 import (
@@ -17,7 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Map takes points to coordinates, in which squared Euclidean distance is the learned one. It is immutable and safe for concurrent use.
+// Map takes points to coordinates, in which squared Euclidean distance is the learned one. It is
+// immutable and safe for concurrent use.
 type Map struct {
 	form
 	method string
@@ -31,8 +33,8 @@ type form interface {
 	InputDim() int
 	// Alphabet returns the letters of the sequences that it takes, "" for other points.
 	Alphabet() string
-	// Kernel returns the kernel, without bandwidth rules: linear for a linear map of a method with kernels, the zero Kernel for one
-	// of a method without.
+	// Kernel returns the kernel, without bandwidth rules: linear for a linear map of a method with
+	// kernels, the zero Kernel for one of a method without.
 	Kernel() kernel.Kernel
 	check(method string, x points.Points) error
 	// embed writes the coordinates of points that were checked.
@@ -42,7 +44,8 @@ type form interface {
 	encode(f *model.File, method string) any
 }
 
-// A Reader reads the map of a method from a file. A tensor or a member of the header that cannot be used is a *fault.DataError.
+// A Reader reads the map of a method from a file. A tensor or a member of the header that cannot be
+// used is a *fault.DataError.
 type Reader func(method string, f *model.File) (*Map, error)
 
 // Method returns the name of the method that made it.
@@ -64,13 +67,13 @@ func (m *Map) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (b
 		})
 	}
 	if err != nil {
-		return blas.Matrix{}, input.Cancelled(ctx, m.method+":", err)
+		return blas.Matrix{}, input.Canceled(ctx, m.method+":", err)
 	}
 	return y, nil
 }
 
-// EmbedSingle is [Map.Embed] in single precision, as algorithms.SingleEmbedder says, for linear maps and expansions; another one is a
-// *fault.ParamError.
+// EmbedSingle is [Map.Embed] in single precision, as algorithms.SingleEmbedder says, for linear
+// maps and expansions; another one is a *fault.ParamError.
 func (m *Map) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
 	return m.single(ctx, eng, m.method, x)
 }
@@ -80,7 +83,8 @@ func checkMemory(eng *engine.Engine, n, dim, part int) error {
 	return eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim), engine.MatrixBytes(n, dim)/int64(part), "embed fewer points at a time")
 }
 
-// finite returns a *fault.DataError for the first row from lo to hi - 1 with a value that is not finite.
+// finite returns a *fault.DataError for the first row from lo to hi - 1 with a value that is not
+// finite.
 func finite[F float32 | float64](lo, hi int, row func(i int) []F, what string) error {
 	for i := lo; i < hi; i++ {
 		for _, v := range row(i) {
@@ -92,8 +96,8 @@ func finite[F float32 | float64](lo, hi int, row func(i int) []F, what string) e
 	return nil
 }
 
-// Gram evaluates the learned kernel, the inner products of embedded points, |x| x |y|. A nil y means x, and then the result is symmetric
-// to the bit.
+// Gram evaluates the learned kernel, the inner products of embedded points, |x| x |y|. A nil y
+// means x, and then the result is symmetric to the bit.
 func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	if err := m.check(m.method, x); err != nil {
 		return blas.Matrix{}, err
@@ -121,8 +125,8 @@ func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) 
 	return kernel.Linear().Cross(ctx, eng, left, &points.Dense{N: cols, D: b.Cols, Data: b.Data})
 }
 
-// Distances returns the squared learned distance of each pair of rows of x. Only the rows that occur are embedded. A row out of range is
-// a *fault.DataError whose Row is the number of the pair.
+// Distances returns the squared learned distance of each pair of rows of x. Only the rows that
+// occur are embedded. A row out of range is a *fault.DataError whose Row is the number of the pair.
 func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.DistancesBy(eng, x, pairs, func(x points.Points) (blas.Matrix, error) { return m.Embed(ctx, eng, x) })
 }
@@ -158,7 +162,8 @@ func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, e
 	return out, nil
 }
 
-// Encode stores the map in f, in tensors named after the method, and returns the members of the header that it takes, nil for none.
+// Encode stores the map in f, in tensors named after the method, and returns the members of the
+// header that it takes, nil for none.
 func (m *Map) Encode(f *model.File) any { return m.encode(f, m.method) }
 
 // basis is the points that a map evaluates its kernel with.

@@ -16,7 +16,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// doubled gives a point its first feature twice; refuses one whose first feature is negative, and gives NaN to 0.
+// doubled gives a point its first feature twice; refuses one whose first feature is negative, and
+// gives NaN to 0.
 type doubled struct{}
 
 func (doubled) Begin(context.Context, *engine.Engine) (Block, error) {
@@ -34,7 +35,8 @@ func (doubled) Begin(context.Context, *engine.Engine) (Block, error) {
 
 func (doubled) Encode(_ *model.File, _ string, about About) any { return about }
 
-// A table embeds block by block; an error of a block, and a coordinate that is not finite, name the row of the whole.
+// A table embeds block by block; an error of a block, and a coordinate that is not finite, name the
+// row of the whole.
 func TestTableByBlocks(t *testing.T) {
 	n := rows + 100
 	x := &points.Dense{N: n, D: 1, Data: make([]float64, n)}
@@ -61,8 +63,8 @@ func TestTableByBlocks(t *testing.T) {
 	}
 }
 
-// Other kinds of maps have no transformation, no coordinates of training rows and no extension, and a linear map has a kernel only as
-// one of a method with kernels.
+// Other kinds of maps have no transformation, no coordinates of training rows and no extension, and
+// a linear map has a kernel only as one of a method with kernels.
 func TestKinds(t *testing.T) {
 	one := blas.Matrix{Rows: 1, Cols: 1, Stride: 1, Data: []float64{2}}
 	x := &points.Dense{N: 1, D: 1, Data: []float64{3}}

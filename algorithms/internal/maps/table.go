@@ -20,17 +20,19 @@ type Table struct {
 	Dim     int
 }
 
-// NewTable returns the table of rows near each other in the feature space of k, and of their coordinates, one a row.
+// NewTable returns the table of rows near each other in the feature space of k, and of their
+// coordinates, one a row.
 func NewTable(k kernel.Kernel, x points.Points, places blas.Matrix) Table {
 	return Table{k, stored.Strip(x), places, places.Cols}
 }
 
 // Extension gives coordinates to points, those of its table and new ones.
 type Extension interface {
-	// Begin prepares an embedding and returns what writes the coordinates of a block of points. The row of a *fault.DataError is that in
-	// the block.
+	// Begin prepares an embedding and returns what writes the coordinates of a block of points. The
+	// row of a *fault.DataError is that in the block.
 	Begin(ctx context.Context, eng *engine.Engine) (Block, error)
-	// Encode stores in f what it takes besides the table, about being the members of the header for that, and returns the members for both.
+	// Encode stores in f what it takes besides the table, about being the members of the header for
+	// that, and returns the members for both.
 	Encode(f *model.File, method string, about About) any
 }
 
@@ -50,7 +52,8 @@ func Extended(method string, t Table, e Extension) *Map {
 	return &Map{&table{basis{t.Kernel, t.Support}, t.Places, t.Dim, e}, method}
 }
 
-// Places returns the coordinates of the training rows of a table, n x Dim, no data for another map. They are shared: do not change them.
+// Places returns the coordinates of the training rows of a table, n x Dim, no data for another map.
+// They are shared: do not change them.
 func (m *Map) Places() blas.Matrix {
 	if t, is := m.form.(*table); is {
 		return t.places
@@ -98,7 +101,8 @@ func (t *table) encode(f *model.File, method string) any {
 	return t.ext.Encode(f, method, t.basis.encode(f))
 }
 
-// ReadTable reads a table of rows that the header has these members for. A tensor or a kernel that cannot be used is a *fault.DataError.
+// ReadTable reads a table of rows that the header has these members for. A tensor or a kernel that
+// cannot be used is a *fault.DataError.
 func ReadTable(method string, f *model.File, about About) (Table, error) {
 	k, support, err := ReadSupport(f, about)
 	if err != nil {

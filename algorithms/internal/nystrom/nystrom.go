@@ -1,5 +1,5 @@
-// Package nystrom gives new points the places that the eigenvectors of a graph's Laplacian take at them when they are
-// joined to their nearest training points.
+// Package nystrom gives new points the places that the eigenvectors of a graph's Laplacian take at
+// them when they are joined to their nearest training points.
 package nystrom
 
 import (
@@ -29,14 +29,16 @@ type Rule struct {
 	Normalized bool
 }
 
-// Extension is the places of training points, and those of new points by the formula of Nystrom (Bengio et al. 2004): an
-// eigenvector of D - S takes at a new point of edges s to its nearest training points and degree d the value
+// Extension is the places of training points, and those of new points by the formula of Nystrom
+// (Bengio et al. 2004): an eigenvector of D - S takes at a new point of edges s to its nearest
+// training points and degree d the value
 //
 //	v(x) = sum_j s_j v_j / (d - mu)
 //
-// and one of I - D^-1/2 S D^-1/2 the value sum_j s_j v_j / sqrt(d d_j) / (1 - mu). Where the divisor is less than a tenth
-// of d (of 1), which makes more of noise than of the eigenvector, it is a tenth. It is immutable and safe for
-// concurrent use. Cost of embedding for n training points: n kernel values a point.
+// and one of I - D^-1/2 S D^-1/2 the value sum_j s_j v_j / sqrt(d d_j) / (1 - mu). Where the
+// divisor is less than a tenth of d (of 1), which makes more of noise than of the eigenvector, it
+// is a tenth. It is immutable and safe for concurrent use. Cost of embedding for n training points:
+// n kernel values a point.
 type Extension struct {
 	maps.Table
 	Rule
@@ -45,7 +47,8 @@ type Extension struct {
 // least is the divisor, relative to the degree, below which none goes.
 const least = 0.1
 
-// New returns the map of the named method for the points x, near each other in the feature space of k.
+// New returns the map of the named method for the points x, near each other in the feature space of
+// k.
 func New(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, r Rule) *maps.Map {
 	p := eng.NewMatrix(r.Vectors.Cols, r.Turn.Cols)
 	eng.Backend().Gemm(true, false, 1, r.Vectors, r.Turn, 0, p)
@@ -82,7 +85,7 @@ func (e *Extension) place(ctx context.Context, eng *engine.Engine, x points.Poin
 	})
 }
 
-// at writes what the eigenvectors are at a point of these neighbours.
+// at writes what the eigenvectors are at a point of these neighbors.
 func (e *Extension) at(values []float64, index []int32, squared []float64) {
 	clear(values)
 	degree := 0.0
@@ -117,7 +120,8 @@ type about struct {
 	maps.About
 }
 
-// header has them in an entry of their own, and those of the table on both levels, as readers of earlier versions look for them.
+// header has them in an entry of their own, and those of the table on both levels, as readers of
+// earlier versions look for them.
 type header struct {
 	maps.About
 	Nystrom *about `json:"nystrom,omitempty"`

@@ -18,8 +18,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
-// A point with the edges of a training point gets what the eigenvectors are there, wherever the divisor is not bounded:
-// then the formula is the eigenvalue equation.
+// A point with the edges of a training point gets what the eigenvectors are there, wherever the
+// divisor is not bounded: then the formula is the eigenvalue equation.
 func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	checked := 0
@@ -30,7 +30,7 @@ func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] = rng.NormFloat64()
 		}
-		around := graphkernel.Neighbourhood{Graph: graphkernel.KNN, Neighbors: 8, Heat: rapid.Bool().Draw(rt, "heat")}
+		around := graphkernel.Neighborhood{Graph: graphkernel.KNN, Neighbors: 8, Heat: rapid.Bool().Draw(rt, "heat")}
 		normalized := rapid.Bool().Draw(rt, "normalized")
 		a, s, err := around.Make(ctx, eng, kernel.Linear(), x, blas.Matrix{})
 		if err != nil {

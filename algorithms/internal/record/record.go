@@ -1,5 +1,5 @@
-// Package record holds what every fitted model is: a map, the parameters that it was learned with, and how the fit ended. Models of methods
-// that have more embed it.
+// Package record holds what every fitted model is: a map, the parameters that it was learned with,
+// and how the fit ended. Models of methods that have more embed it.
 package record
 
 import (
@@ -17,8 +17,8 @@ import (
 // Parameters are those of a method.
 type Parameters interface{ Validate() error }
 
-// Model is a fitted metric. It is immutable and safe for concurrent use. With a linear map Embed, Gram
-// and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric. It is immutable and safe for concurrent use. With a linear map Embed,
+// Gram and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
 type Model[P Parameters] struct {
 	*maps.Map
 	params P
@@ -60,13 +60,14 @@ func (m *Model[P]) Describe() []algorithms.Figure {
 // Encode stores the model in f.
 func (m *Model[P]) Encode(f *model.File) error { return m.EncodeWith(f) }
 
-// EncodeWith stores the model in f, with more members of the method's entry in the header, which are structs.
+// EncodeWith stores the model in f, with more members of the method's entry in the header, which
+// are structs.
 func (m *Model[P]) EncodeWith(f *model.File, extra ...any) error {
 	return stored.SetHeader(f, m.Method(), m.params, m.status, append([]any{m.Map.Encode(f)}, extra...)...)
 }
 
-// Decode returns the model that [Model.Encode] stored; extra points to what [Model.EncodeWith] got. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode returns the model that [Model.Encode] stored; extra points to what [Model.EncodeWith] got.
+// A tensor or a part of the header that cannot be used is a *fault.DataError.
 func Decode[P Parameters](method string, f *model.File, read maps.Reader, extra ...any) (*Model[P], error) {
 	m, err := DecodeHeader[P](method, f, extra...)
 	if err != nil {
@@ -91,7 +92,7 @@ func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Mo
 // Result returns the model of a fit or, of an error, what a canceled context makes of it.
 func Result[M algorithms.Model](ctx context.Context, doing string, m M, err error) (algorithms.Model, error) {
 	if err != nil {
-		return nil, input.Cancelled(ctx, doing, err)
+		return nil, input.Canceled(ctx, doing, err)
 	}
 	return m, nil
 }
@@ -114,7 +115,8 @@ const trace = ".trace"
 // EncodeTo stores the objectives in f.
 func (d Descent) EncodeTo(f *model.File, method string) { f.SetFloat64s(method+trace, d.trace) }
 
-// DecodeDescent returns what [Descent.EncodeTo] stored. A tensor that cannot be used is a *fault.DataError.
+// DecodeDescent returns what [Descent.EncodeTo] stored. A tensor that cannot be used is a
+// *fault.DataError.
 func DecodeDescent(method string, f *model.File) (Descent, error) {
 	values, err := stored.Finite(f, method+trace, -1)
 	if err == nil && len(values) == 0 {
@@ -148,8 +150,9 @@ func (m *Traced[P]) EncodeWith(f *model.File, extra ...any) error {
 	return m.Model.EncodeWith(f, extra...)
 }
 
-// DecodeTraced returns the model that [Traced.Encode] stored; extra points to what [Traced.EncodeWith] got. A tensor or a part of the
-// header that cannot be used is a *fault.DataError.
+// DecodeTraced returns the model that [Traced.Encode] stored; extra points to what
+// [Traced.EncodeWith] got. A tensor or a part of the header that cannot be used is a
+// *fault.DataError.
 func DecodeTraced[P Parameters](method string, f *model.File, read maps.Reader, extra ...any) (*Traced[P], error) {
 	m, err := Decode[P](method, f, read, extra...)
 	if err != nil {
@@ -159,7 +162,8 @@ func DecodeTraced[P Parameters](method string, f *model.File, read maps.Reader, 
 	return &Traced[P]{m, d}, err
 }
 
-// Bounded returns the status of a fit that knows how far its objective is above the minimum at most.
+// Bounded returns the status of a fit that knows how far its objective is above the minimum at
+// most.
 func Bounded(trace []float64, converged bool, gap float64) algorithms.Status {
 	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1}
 	if !converged {

@@ -1,5 +1,5 @@
 // Package scatter adds up the matrices whose traces linear and kernel metrics compare: of the
-// differences of linked points, and of what neighbours leave of a point.
+// differences of linked points, and of what neighbors leave of a point.
 package scatter
 
 import (
@@ -31,7 +31,7 @@ func Links(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.
 }
 
 // Residuals adds alpha sum r_i r_i' to the lower triangle of out, where r_i = c_i - sum_a w_ia c_a
-// over the neighbours a of point i: alpha C'(I - S)'(I - S)C for the sparse matrix S of the weights,
+// over the neighbors a of point i: alpha C'(I - S)'(I - S)C for the sparse matrix S of the weights,
 // n x k. n m (m + 2k) flops.
 func Residuals(ctx context.Context, eng *engine.Engine, c blas.Matrix, near *graph.Neighbors, w blas.Matrix, alpha float64, out blas.Matrix) error {
 	t := eng.Backend().Kernels()

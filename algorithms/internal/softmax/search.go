@@ -27,8 +27,9 @@ type Search struct {
 	Status algorithms.Status
 }
 
-// Climb ascends from each start, and from the halves of what it comes to: that leaves local maxima in which distances have
-// grown so large that each point sees only its nearest. It uses up the starts.
+// Climb ascends from each start, and from the halves of what it comes to: that leaves local maxima
+// in which distances have grown so large that each point sees only its nearest. It uses up the
+// starts.
 func (p *Problem) Climb(ctx context.Context, o Options, starts ...[]float64) (*Search, error) {
 	s, t := &Search{}, p.eng.Backend().Kernels()
 	for k := 0; k < len(starts)*(1+o.Contractions) && !s.perfect(); k++ {

@@ -1,12 +1,13 @@
-// Package softmax is what methods share that choose neighbors by softmax: they learn a linear map A under which a point i
-// takes another one j with probability
+// Package softmax is what methods share that choose neighbors by softmax: they learn a linear map A
+// under which a point i takes another one j with probability
 //
 //	p_ij = exp(-|A(x_i - x_j)|^2) / sum_k exp(-|A(x_i - x_k)|^2)
 //
-// and maximize the mean of a gain of the points, which is a function of these probabilities and at most 1.
+// and maximize the mean of a gain of the points, which is a function of these probabilities and at
+// most 1.
 //
-// An evaluation takes 4 n^2 r flops and n^2 exponentials for n points in r dimensions, in products of blocks of rows: memory
-// for some hundred rows of probabilities, not for n^2 differences.
+// An evaluation takes 4 n^2 r flops and n^2 exponentials for n points in r dimensions, in products
+// of blocks of rows: memory for some hundred rows of probabilities, not for n^2 differences.
 package softmax
 
 import (
@@ -30,15 +31,16 @@ type Rule struct {
 	Counts func(i, j int) bool
 	// Skips says that a point has no gain; nil: every point has one.
 	Skips func(i int) bool
-	// Gain returns that of point i and turns a row of weights, whose sum is total > 0, into the derivatives of the gain by
-	// minus the squared distances; their sum is 0. scratch is another row.
+	// Gain returns that of point i and turns a row of weights, whose sum is total > 0, into the
+	// derivatives of the gain by minus the squared distances; their sum is 0. scratch is another
+	// row.
 	Gain func(i int, weights []float64, total float64, scratch []float64) float64
 	// Points is the number that the sum of the gains is divided by.
 	Points int
 }
 
-// Problem is the minimization of minus the mean gain over matrices A, r x q, of the points z in principal coordinates, each
-// divided by its standard deviation.
+// Problem is the minimization of minus the mean gain over matrices A, r x q, of the points z in
+// principal coordinates, each divided by its standard deviation.
 type Problem struct {
 	Z    blas.Matrix // n x q
 	Rank int         // r
@@ -65,8 +67,9 @@ type part struct {
 // partCount is the number of parts.
 const partCount = 8
 
-// New returns the problem of these rows, all for nil, in at most dims dimensions, 0 for as many as there are directions. Its
-// Rule is to be set. fewer is what a person may use less of against a memory limit.
+// New returns the problem of these rows, all for nil, in at most dims dimensions, 0 for as many as
+// there are directions. Its Rule is to be set. fewer is what a person may use less of against a
+// memory limit.
 func New(ctx context.Context, eng *engine.Engine, pc *linear.Principal, rows []int, dims int, fewer string) (*Problem, error) {
 	z := pc.Z.Clone()
 	if rows != nil {
@@ -118,8 +121,8 @@ func (p *Problem) At(a, gradient []float64) (float64, error) {
 	for _, other := range p.parts[1:] {
 		t.Axpy(1, other.across.Data, sum.Data)
 	}
-	// f = sum_i gain_i, its derivatives c by the squared distances' negatives, rows of C with the sum 0:
-	// df/dy_i = -2 (column_i y_i - (C Y + C'Y)_i).
+	// f = sum_i gain_i, its derivatives c by the squared distances' negatives, rows of C with the
+	// sum 0: df/dy_i = -2 (column_i y_i - (C Y + C'Y)_i).
 	total, scale := 0.0, 2/float64(p.Rule.Points)
 	for i := range n {
 		total += gains[i]
@@ -149,8 +152,8 @@ func (p *Problem) add(which int, gains []float64) {
 	}
 }
 
-// least is the exponent that smaller ones count as: that of a weight without effect, which is still a normal number, as are
-// its products; processors are slow with others.
+// least is the exponent that smaller ones count as: that of a weight without effect, which is still
+// a normal number, as are its products; processors are slow with others.
 const least = -300
 
 // weigh turns a row of 2 y_i'y_j into the derivatives of the gain, which it returns.
@@ -188,7 +191,8 @@ func (p *Problem) exclude(i int, row []float64) {
 	}
 }
 
-// weighFar writes the weights of a point whose neighbors are all far away: distances count from that of the nearest.
+// weighFar writes the weights of a point whose neighbors are all far away: distances count from
+// that of the nearest.
 func (p *Problem) weighFar(i int, row []float64) {
 	t, y, nearest := p.eng.Backend().Kernels(), p.y.Row(i)[:p.Rank], math.Inf(1)
 	for j := range row {

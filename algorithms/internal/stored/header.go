@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// SetHeader fills in the method, its parameters and its status, and what else the method has to say in an entry of its own name: the
-// members of all of extra, of which nil has none.
+// SetHeader fills in the method, its parameters and its status, and what else the method has to say
+// in an entry of its own name: the members of all of extra, of which nil has none.
 func SetHeader(f *model.File, method string, params, status any, extra ...any) (err error) {
 	f.Header.Method = method
 	if f.Header.Params, err = object(method, params); err != nil {
@@ -50,7 +50,8 @@ func object(method string, parts ...any) (json.RawMessage, error) {
 	return out, nil
 }
 
-// Header reads what [SetHeader] stored. Text that does not parse, or of another method, is a *fault.DataError.
+// Header reads what [SetHeader] stored. Text that does not parse, or of another method, is a
+// *fault.DataError.
 func Header(f *model.File, method string, params, status any, extra ...any) error {
 	if f.Header.Method != method {
 		return fault.Data("", "model of method %q: want %q", f.Header.Method, method)

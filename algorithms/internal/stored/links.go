@@ -38,7 +38,8 @@ func SetLinks(f *model.File, name string, set *links.Set) {
 // HasLinks says whether links are stored under a name.
 func HasLinks(f *model.File, name string) bool { return f.Has(name + tensorLinks) }
 
-// Links returns the links between n points that [SetLinks] stored. Tensors that cannot be used are a *fault.DataError.
+// Links returns the links between n points that [SetLinks] stored. Tensors that cannot be used are
+// a *fault.DataError.
 func Links(f *model.File, name string, n int) (*links.Set, error) {
 	rows, err := f.Int64s(name+tensorLinks, -1, 2)
 	if err != nil {

@@ -190,8 +190,8 @@ func testSymEigScaled(t *testing.T, s *suite) {
 	}
 }
 
-// testSymEigGraded: of vv', whose elements fall to nothing where v does, |v|^2 is the only eigenvalue that is not 0, also
-// where two such matrices stand side by side.
+// testSymEigGraded: of vv', whose elements fall to nothing where v does, |v|^2 is the only
+// eigenvalue that is not 0, also where two such matrices stand side by side.
 func testSymEigGraded(t *testing.T, s *suite) {
 	for _, n := range []int{13, 21, 24, 40, 80} {
 		for _, step := range []int{-10, -52, -104} {

@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// guardBits is a signalling NaN: arithmetic makes it a quiet one, so that even adding to a
+// guardBits is a signaling NaN: arithmetic makes it a quiet one, so that even adding to a
 // guard changes its bits, which adding to a quiet NaN would not.
 const guardBits = 0x7ff4_dead_0000_beef
 

@@ -33,8 +33,8 @@ func terms(transA, transB bool, alpha float64, a, b blas.Matrix, beta float64, c
 	return value, size
 }
 
-// within fails the test unless |got - want| <= bound; a NaN fails. What is compared is put into words then only, since most of
-// what a test compares is right.
+// within fails the test unless |got - want| <= bound; a NaN fails. What is compared is put into
+// words then only, since most of what a test compares is right.
 func within(t *testing.T, got, want, bound float64, what string, args ...any) {
 	if !(math.Abs(got-want) <= bound) {
 		t.Helper()

@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// columns returns matrices that are awkward to orthogonalise, as functions of (i, j).
+// columns returns matrices that are awkward to orthogonalize, as functions of (i, j).
 func (s *suite) columns(m int) map[string]func(i, j int) float64 {
 	shared := s.vector(m)
 	return map[string]func(i, j int) float64{

@@ -1,5 +1,5 @@
 // Package form holds the passes over matrices that every backend needs around its
-// products and factorisations: scaling by beta, finiteness, transposition.
+// products and factorizations: scaling by beta, finiteness, transposition.
 package form
 
 import (
@@ -216,7 +216,7 @@ func TopRows(all []float64, vectors blas.Matrix, w []float64, v blas.Matrix) {
 }
 
 // FailedPivot returns the index of the first diagonal element that is not positive, or
-// -1. After a Cholesky factorisation that stopped, it is the failing pivot: all before it
+// -1. After a Cholesky factorization that stopped, it is the failing pivot: all before it
 // are square roots of positive numbers, and the pivot itself is stored unrooted.
 func FailedPivot(a blas.Matrix) int {
 	for i := range a.Rows {

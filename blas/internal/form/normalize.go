@@ -28,9 +28,10 @@ func Normalize(a blas.Matrix) (exponent int) {
 	return exponent
 }
 
-// Split clears the elements of the subdiagonal e of a normalized tridiagonal matrix that are nothing beside the largest, of its
-// diagonal d or of e. A block that is tiny as a whole then falls into its elements: gonum's Dsteqr, which would scale it, gives
-// it eigenvalues that are hundreds of orders of magnitude too large (v0.17.0).
+// Split clears the elements of the subdiagonal e of a normalized tridiagonal matrix that are
+// nothing beside the largest, of its diagonal d or of e. A block that is tiny as a whole then falls
+// into its elements: gonum's Dsteqr, which would scale it, gives it eigenvalues that are hundreds
+// of orders of magnitude too large (v0.17.0).
 func Split(d, e []float64) {
 	largest := 0.0
 	for _, v := range d {

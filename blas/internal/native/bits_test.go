@@ -117,7 +117,7 @@ func TestWorkers(t *testing.T) {
 	})
 }
 
-// Columns of C are as independent of their neighbours as rows are, and so is everything of
+// Columns of C are as independent of their neighbors as rows are, and so is everything of
 // the offset in memory.
 func TestGemmColumns(t *testing.T) {
 	eachVariant(t, func(t *testing.T, table *asm.Table) {

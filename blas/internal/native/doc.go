@@ -1,7 +1,7 @@
 // Package native is the default backend: Go, on the kernels of an asm.Table.
 //
 // Products run in the loop nest of package tile. Triangular solves and products, the
-// inverse of a triangle and the Cholesky factorisation halve their matrix until small triangles
+// inverse of a triangle and the Cholesky factorization halve their matrix until small triangles
 // are left, so that nearly all flops are in products; QR gathers reflections into
 // blocks for the same reason. A symmetric matrix is reduced to tridiagonal form in panels and
 // decomposed by divide and conquer; few eigenpairs of a large one SymEigTop finds by a Krylov

@@ -192,7 +192,7 @@ func (f *leaf) task(i int) {
 	f.nest.Return(scratch)
 }
 
-// apply applies M to a panel. A block's neighbours must be done before it in a solution, and
+// apply applies M to a panel. A block's neighbors must be done before it in a solution, and
 // after it in a product.
 func (f *leaf) apply(p, spare []float64) {
 	mr, nr := f.t.MR, f.t.NR

@@ -57,8 +57,8 @@ func (b *backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, 
 	if alpha == 0 {
 		return
 	}
-	// Each row of the triangle is read once and used twice, as a row and as a column: four at a time, and then
-	// their part of the diagonal.
+	// Each row of the triangle is read once and used twice, as a row and as a column: four at a
+	// time, and then their part of the diagonal.
 	const rows = 4
 	i := 0
 	memory := b.nest.Borrow(2 * rows)

@@ -1,6 +1,6 @@
 // Package netlib is the backend on OpenBLAS and LAPACKE, in builds with the tag netlib.
 //
-// BLAS goes through gonum/netlib. Factorisations and eigenvalues call LAPACKE's work
+// BLAS goes through gonum/netlib. Factorizations and eigenvalues call LAPACKE's work
 // routines directly, because gonum/netlib's binding folds LAPACK's info into a bool and
 // transposes every row-major matrix: here a row-major lower triangle is handed over as the
 // column-major upper triangle that it is, and eigenvectors come back as rows.

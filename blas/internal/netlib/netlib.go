@@ -72,8 +72,9 @@ func (g backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta
 	dense.Dgemm(form.Trans(transA), form.Trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
-// slim says whether a large matrix meets one of few columns, which takes the time of reading the large one:
-// OpenBLAS copies it first, and takes two to four times as long (4000 x 4000, up to 24 columns).
+// slim says whether a large matrix meets one of few columns, which takes the time of reading the
+// large one: OpenBLAS copies it first, and takes two to four times as long (4000 x 4000, up to 24
+// columns).
 func slim(m, n, k int) bool { return n <= 24 && m >= 512 && k >= 256 && m*k >= 1<<20 }
 
 func (g backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c blas.Matrix) {

@@ -52,16 +52,17 @@ func readBadInputs(t *testing.T) []badInput {
 	return list
 }
 
-// TestBadInputs: every entry of the table ends with exit code 2, its message in one line, and no file.
-// The table has at least 150 entries, all different, and a bad value of every parameter of every method.
+// TestBadInputs: every entry of the table ends with exit code 2, its message in one line, and no
+// file. The table has at least 150 entries, all different, and a bad value of every parameter of
+// every method.
 func TestBadInputs(t *testing.T) {
 	dir := harness.WithModel(t)
 	data := clitest.Lines(clitest.Blobs(20, 3, false))
 	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
 	clitest.Write(t, dir, "wide.csv", clitest.Blobs(20, 4, false))
-	var unlabelled, gram strings.Builder
+	var unlabeled, gram strings.Builder
 	for i, row := range data {
-		unlabelled.WriteString(row[:strings.LastIndex(row, ",")] + "\n")
+		unlabeled.WriteString(row[:strings.LastIndex(row, ",")] + "\n")
 		if i == 0 {
 			gram.WriteString(strings.Join(strings.Split("abcdefghijklmnopqrst", ""), ",") + "\n")
 			continue
@@ -70,7 +71,7 @@ func TestBadInputs(t *testing.T) {
 		unit[i-1] = "1"
 		gram.WriteString(strings.Join(unit, ",") + "\n")
 	}
-	clitest.Write(t, dir, "nolabel.csv", unlabelled.String())
+	clitest.Write(t, dir, "nolabel.csv", unlabeled.String())
 	clitest.Write(t, dir, "gram.csv", gram.String())
 	harness.RunOK(t, dir, "fit -q -m rca -i data.csv -c links.csv -o rca.mlk")
 

@@ -41,7 +41,8 @@ func numberOfFaults(t *testing.T) int {
 type victim struct {
 	name, line string
 	target     string
-	// fresh, if not "", is a file in out that the command goes on with; it goes when the command got to its end.
+	// fresh, if not "", is a file in out that the command goes on with; it goes when the command got
+	// to its end.
 	fresh    string
 	old, new string // what out/target holds before, and what a whole run makes of it
 	// took is the time of a whole run, writing the part of it in which the temporary file had content.
@@ -79,8 +80,9 @@ func (k killed) String() string {
 		k.before, k.during, k.after, k.ended, k.cleaned)
 }
 
-// TestKill kills commands at random moments while they replace a good file. Whenever that is, the file is the old one or the
-// new one, whole; a temporary file that is left goes with the next command that writes there.
+// TestKill kills commands at random moments while they replace a good file. Whenever that is, the
+// file is the old one or the new one, whole; a temporary file that is left goes with the next
+// command that writes there.
 func TestKill(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "wide.csv", clitest.Blobs(400, 300, false))
@@ -147,7 +149,8 @@ func (v *victim) prepare(t *testing.T, dir string) {
 	v.old = "what was there before, and is whole\n"
 }
 
-// content returns that of the target; of a model, which must load, without the time that the fit took.
+// content returns that of the target; of a model, which must load, without the time that the fit
+// took.
 func (v *victim) content(t *testing.T, dir string) string {
 	t.Helper()
 	content := clitest.Read(t, dir, v.path())
@@ -173,7 +176,8 @@ const pollEvery = 100 * time.Microsecond
 
 func (v *victim) path() string { return filepath.Join("out", v.target) }
 
-// temporary returns the name of a temporary file of at least so many bytes beside the target, "" for none.
+// temporary returns the name of a temporary file of at least so many bytes beside the target, ""
+// for none.
 func (v *victim) temporary(dir string, bytes int64) string {
 	found, _ := filepath.Glob(filepath.Join(dir, "out", "."+v.target+".tmp-*"))
 	for _, name := range found {
@@ -184,8 +188,8 @@ func (v *victim) temporary(dir string, bytes int64) string {
 	return ""
 }
 
-// waitForContent returns when there is a temporary file with content, other than the one left by an earlier command, or
-// the command has ended.
+// waitForContent returns when there is a temporary file with content, other than the one left by an
+// earlier command, or the command has ended.
 func (v *victim) waitForContent(dir, left string, ended chan error) {
 	for now := ""; now == "" || now == left; now = v.temporary(dir, 1) {
 		select {
@@ -207,8 +211,8 @@ func (v *victim) restart(t *testing.T, dir string) {
 	}
 }
 
-// kill puts the old file in its place, starts the command, kills it at a part of its time, or of its writing, and
-// looks at what is left.
+// kill puts the old file in its place, starts the command, kills it at a part of its time, or of
+// its writing, and looks at what is left.
 func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k killed) {
 	t.Helper()
 	left := v.temporary(dir, 0)
@@ -264,7 +268,8 @@ func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k
 	return k
 }
 
-// wantOneTemporary demands that a killed process has removed what another one left before it left its own.
+// wantOneTemporary demands that a killed process has removed what another one left before it left
+// its own.
 func (v *victim) wantOneTemporary(t *testing.T, dir string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "out", ".*"))

@@ -17,7 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// writers are all commands that write a file, "%" in the folder of a test; what follows is the file's name.
+// writers are all commands that write a file, "%" in the folder of a test; what follows is the
+// file's name.
 var writers = [][2]string{
 	{"fit -m krca -i data.csv -c links.csv -o %", "m.mlk"},
 	{"update model.mlk -i data.csv -c links.csv -o %", "m.mlk"},
@@ -43,7 +44,8 @@ var writers = [][2]string{
 	{"links close -c links.csv -n 20 -o %", "l.csv"},
 }
 
-// appenders are the commands that go on with a file of finished work, and how a line of that begins and ends.
+// appenders are the commands that go on with a file of finished work, and how a line of that begins
+// and ends.
 var appenders = []struct{ line, begin, end string }{
 	{"select -i data.csv -c many.csv --methods rca,dca --folds 2 -o /dev/null --state %", `{"run":"another`, `","candidate":"rca","fold":0,"score":0}`},
 }
@@ -59,8 +61,8 @@ func crowded(t *testing.T) string {
 	return dir
 }
 
-// wantFailure demands an exit code, a message with all the words and without a temporary name, and in the folder the old file
-// of that name, or nothing if it is "".
+// wantFailure demands an exit code, a message with all the words and without a temporary name, and
+// in the folder the old file of that name, or nothing if it is "".
 func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old string, words ...string) {
 	t.Helper()
 	if o.Code != code {
@@ -97,8 +99,8 @@ const filler = "filler"
 // oldFile is what a file holds before a command that fails to replace it.
 const oldFile = "what was there\n"
 
-// TestNoRoom: a command that may not write a byte (a limit on the size of files stands for a disk that is full, and
-// needs no privilege) fails with code 1 and leaves the old file.
+// TestNoRoom: a command that may not write a byte (a limit on the size of files stands for a disk
+// that is full, and needs no privilege) fails with code 1 and leaves the old file.
 func TestNoRoom(t *testing.T) {
 	dir, count := crowded(t), 0
 	for _, w := range writers {
@@ -124,7 +126,8 @@ func withoutRoom(dir, line string) *exec.Cmd {
 	return cmd
 }
 
-// emptied makes the folder out anew, with an old file of that name, and returns the file's path in dir.
+// emptied makes the folder out anew, with an old file of that name, and returns the file's path in
+// dir.
 func emptied(t *testing.T, dir, name, old string) string {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(dir, "out")); err != nil {
@@ -146,8 +149,8 @@ func put(t *testing.T, path, content string) {
 	}
 }
 
-// TestFullDisk: on a file system that is full a command fails with code 1 and leaves nothing; a file of finished work that
-// it goes on with keeps what it has.
+// TestFullDisk: on a file system that is full a command fails with code 1 and leaves nothing; a
+// file of finished work that it goes on with keeps what it has.
 func TestFullDisk(t *testing.T) {
 	dir := crowded(t)
 	disk := smallDisk(t, dir)

@@ -36,11 +36,12 @@ func wantRefused(t *testing.T, dir, line string, stdin io.Reader, words ...strin
 	}
 }
 
-// filled is a model file with a header of 16 MiB, the largest there may be: first is followed by copies of
-// part, as many as harness.Fit, with their number in place of #, and by last.
+// filled is a model file with a header of 16 MiB, the largest there may be: first is followed by
+// copies of part, as many as harness.Fit, with their number in place of #, and by last.
 type filled struct{ first, part, last string }
 
-// write makes the file bit by bit: what this process once held counts in the peak of those that it starts.
+// write makes the file bit by bit: what this process once held counts in the peak of those that it
+// starts.
 func (f filled) write(t *testing.T, path string) {
 	t.Helper()
 	const size = 16 << 20
@@ -66,8 +67,8 @@ func (f filled) write(t *testing.T, path string) {
 	}
 }
 
-// TestHostileModels: headers of the largest size with as much in them as they hold, and sizes that are
-// not there.
+// TestHostileModels: headers of the largest size with as much in them as they hold, and sizes that
+// are not there.
 func TestHostileModels(t *testing.T) {
 	const none = `"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}` // of no data
 	const metadata = `{"__metadata__":{"mustlink":"{\"format_version\":1,\"method\":\"`
@@ -106,8 +107,9 @@ func TestHostileModels(t *testing.T) {
 	}
 }
 
-// bomb makes a file of gzip data that decompress to head and then to copies of part, 4 GiB in all. A
-// gzip file may be a sequence of gzip files, so that one of 1 MiB is compressed, and written again and again.
+// bomb makes a file of gzip data that decompress to head and then to copies of part, 4 GiB in all.
+// A gzip file may be a sequence of gzip files, so that one of 1 MiB is compressed, and written
+// again and again.
 func bomb(t *testing.T, path, head, part string) {
 	t.Helper()
 	pack := func(text string) []byte {
@@ -152,8 +154,8 @@ const (
 	idxStart = "\x00\x00\x08\x01\x7f\xff\xff\xff"
 )
 
-// TestEndlessInput: files that decompress to 4 GiB, and streams without an end, stop at the memory limit, at
-// the limit of a line, or where they are longer than what they belong to.
+// TestEndlessInput: files that decompress to 4 GiB, and streams without an end, stop at the memory
+// limit, at the limit of a line, or where they are longer than what they belong to.
 func TestEndlessInput(t *testing.T) {
 	const limit = "limit 16.0 MiB"
 	fitOn := func(data string) string { return "fit -m krca -i " + data + " -c links.csv -o out.mlk" }

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestMemoryLimitOfCommands: every command that asks for memory refuses what is beyond --memory-limit with code 2, a message that
-// has the number and a way out, and nothing written.
+// TestMemoryLimitOfCommands: every command that asks for memory refuses what is beyond
+// --memory-limit with code 2, a message that has the number and a way out, and nothing written.
 func TestMemoryLimitOfCommands(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, false))

@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestReportPage: one page for data, links and models, without markup from hostile labels, from the same words every time.
+// TestReportPage: one page for data, links and models, without markup from hostile labels, from the
+// same words every time.
 func TestReportPage(t *testing.T) {
 	dir := t.TempDir()
 	harness.WriteRings(t, dir)

@@ -38,7 +38,8 @@ func matrixIn(t *testing.T, dir, name string) ([]float64, []string) {
 	return d.Points.(*points.Dense).Data, d.IDs
 }
 
-// TestParquet: every command does with a .parquet file what it does with the .csv file of the same points, to the bit.
+// TestParquet: every command does with a .parquet file what it does with the .csv file of the same
+// points, to the bit.
 func TestParquet(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, true))

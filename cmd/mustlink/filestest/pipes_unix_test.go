@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestClosedPipe: a command whose reader has gone ends as the system's own tools do, by SIGPIPE or with all that it
-// had to say written, and says nothing of it.
+// TestClosedPipe: a command whose reader has gone ends as the system's own tools do, by SIGPIPE or
+// with all that it had to say written, and says nothing of it.
 func TestClosedPipe(t *testing.T) {
 	dir := crowded(t)
 	clitest.Write(t, dir, "long.csv", clitest.Blobs(20000, 3, false))
@@ -75,7 +75,8 @@ func wantBrokenPipe(t *testing.T, dir, line string, w *os.File, read func()) {
 	}
 }
 
-// streams are the files of crowded as standard input: what is read, the command, and whether every beginning of it is wrong.
+// streams are the files of crowded as standard input: what is read, the command, and whether every
+// beginning of it is wrong.
 var streams = []struct {
 	file, line string
 	strict     bool
@@ -130,8 +131,8 @@ func (s *trickle) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestTruncatedInput: input that ends too early, wherever that is, is an error of the input that names the stream and
-// leaves nothing; or, for lines of text, another input that is good.
+// TestTruncatedInput: input that ends too early, wherever that is, is an error of the input that
+// names the stream and leaves nothing; or, for lines of text, another input that is good.
 func TestTruncatedInput(t *testing.T) {
 	dir, cuts, good := withStreams(t), 0, 0
 	before := clitest.Names(t, dir)

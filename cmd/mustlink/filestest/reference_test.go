@@ -12,7 +12,8 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// TestManual: every command and topic has a page, in which nothing is taken for a macro that is none.
+// TestManual: every command and topic has a page, in which nothing is taken for a macro that is
+// none.
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
 	harness.RunOK(t, dir, "reference --man .")

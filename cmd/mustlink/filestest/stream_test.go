@@ -15,7 +15,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestWithinTheMemoryLimit: files three times the limit pass every command that streams, and the heap is below it.
+// TestWithinTheMemoryLimit: files three times the limit pass every command that streams, and the
+// heap is below it.
 func TestWithinTheMemoryLimit(t *testing.T) {
 	const limit, n, d = 16 << 20, 800000, 8
 	dir := t.TempDir()
@@ -51,7 +52,8 @@ func TestWithinTheMemoryLimit(t *testing.T) {
 	}
 }
 
-// peakHeap returns the largest heap in MiB that the collector's trace shows at its end, before anything is given back, and the number of collections.
+// peakHeap returns the largest heap in MiB that the collector's trace shows at its end, before
+// anything is given back, and the number of collections.
 func peakHeap(t *testing.T, trace string) (peak, collections int) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`(?m)^gc \d+ @.* (\d+)->(\d+)->(\d+) MB,`).FindAllStringSubmatch(trace, -1) {
@@ -87,7 +89,8 @@ func linesOf(t *testing.T, dir, name, header string, n int, line func(i int) str
 	}
 }
 
-// TestStreamsName: what is wrong in the middle of a file is named by file, row and column, and nothing is left behind.
+// TestStreamsName: what is wrong in the middle of a file is named by file, row and column, and
+// nothing is left behind.
 func TestStreamsName(t *testing.T) {
 	dir := harness.WithModel(t)
 	good := strings.Repeat("1,2,3\n", 3000)

@@ -26,8 +26,8 @@ func askWith(t *testing.T, dir, stdin, line string) clitest.Outcome {
 	return clitest.Finish(t, cmd)
 }
 
-// TestSuggestCommand: pairs of a batch are open questions of different rows, the same from any number of workers, and by ids
-// where links are; with a model the distances are its.
+// TestSuggestCommand: pairs of a batch are open questions of different rows, the same from any
+// number of workers, and by ids where links are; with a model the distances are its.
 func TestSuggestCommand(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
@@ -54,8 +54,9 @@ func TestSuggestCommand(t *testing.T) {
 	harness.RunOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
 }
 
-// TestSuggestInteractive: answers from the truth place all rows; every answer is a line of the file, which a session that goes
-// on does not ask again, and the command's other words do what they say.
+// TestSuggestInteractive: answers from the truth place all rows; every answer is a line of the
+// file, which a session that goes on does not ask again, and the command's other words do what they
+// say.
 func TestSuggestInteractive(t *testing.T) {
 	dir := harness.Workspace(t)
 	const line = "-i data.csv -c new.csv --classes 2"
@@ -82,8 +83,8 @@ func TestSuggestInteractive(t *testing.T) {
 	}
 }
 
-// answerAll answers as the classes of blobs are, by the parity of rows, one process to the end; after every answer it finds
-// the file complete before the next question is there.
+// answerAll answers as the classes of blobs are, by the parity of rows, one process to the end;
+// after every answer it finds the file complete before the next question is there.
 func answerAll(t *testing.T, dir, line string) (answers int) {
 	t.Helper()
 	cmd := harness.Command(dir, strings.Fields("suggest --interactive "+line)...)
@@ -132,7 +133,8 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 	return answers
 }
 
-// TestSuggestContradiction: an answer that links exclude is refused with their lines, asked again, and not kept.
+// TestSuggestContradiction: an answer that links exclude is refused with their lines, asked again,
+// and not kept.
 func TestSuggestContradiction(t *testing.T) {
 	dir := harness.Workspace(t)
 	clitest.Write(t, dir, "some.csv", "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot") // no end of line
@@ -157,7 +159,8 @@ func TestSuggestContradiction(t *testing.T) {
 	}
 }
 
-// TestSuggestInterrupted: an interrupt while a person thinks ends the session at once; the answers so far are kept.
+// TestSuggestInterrupted: an interrupt while a person thinks ends the session at once; the answers
+// so far are kept.
 func TestSuggestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts between processes")

@@ -30,7 +30,8 @@ func peakMemory(s *os.ProcessState) (int64, bool) {
 	return usage.Maxrss << 10, true
 }
 
-// forgetPeak makes what this process once held no part of the peaks of those that it starts, which begin in its memory.
+// forgetPeak makes what this process once held no part of the peaks of those that it starts, which
+// begin in its memory.
 func forgetPeak() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // where there is no such file, no peak is measured
@@ -151,8 +152,9 @@ func TestInterruptReading(t *testing.T) {
 	}
 }
 
-// TestInterruptStreams interrupts commands that wait for more of what passes through them, and one that goes over a file
-// again and again. What is written to them is more than a pipe holds, so that they are at work.
+// TestInterruptStreams interrupts commands that wait for more of what passes through them, and one
+// that goes over a file again and again. What is written to them is more than a pipe holds, so that
+// they are at work.
 func TestInterruptStreams(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")

@@ -8,7 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// chunks reads the values of a column, one row group after the other: numbers as their bits, or texts.
+// chunks reads the values of a column, one row group after the other: numbers as their bits, or
+// texts.
 type chunks[T any] struct {
 	f     *file
 	c     *column
@@ -27,7 +28,8 @@ type chunks[T any] struct {
 	row, place int // of the next value: in the file, and in the list
 }
 
-// read fills dst with the values of some rows, the next ones. missing is told of every null, for which dst gets the zero value.
+// read fills dst with the values of some rows, the next ones. missing is told of every null, for
+// which dst gets the zero value.
 func (r *chunks[T]) read(dst []T, missing func(row, place int) error) error {
 	for len(dst) > 0 {
 		if err := r.ready(); err != nil {
@@ -63,7 +65,8 @@ func (r *chunks[T]) read(dst []T, missing func(row, place int) error) error {
 	return nil
 }
 
-// skip passes over n rows: row groups as a whole where it can, other values by reading them into the scratch memory.
+// skip passes over n rows: row groups as a whole where it can, other values by reading them into
+// the scratch memory.
 func (r *chunks[T]) skip(n int, scratch []T) error {
 	ignore := func(int, int) error { return nil }
 	for left := int64(n) * int64(r.c.width); left > 0; {
@@ -96,7 +99,8 @@ func (r *chunks[T]) pass(n int) {
 	r.row, r.place = r.row+at/r.c.width, at%r.c.width
 }
 
-// present goes through the levels of at most n values: those that are there, and, if there are fewer than n of these, the one behind them.
+// present goes through the levels of at most n values: those that are there, and, if there are
+// fewer than n of these, the one behind them.
 func (r *chunks[T]) present(n int) (k int, err error) {
 	if r.page.repetition == nil {
 		if r.page.definition == nil {

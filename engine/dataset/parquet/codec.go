@@ -17,7 +17,8 @@ var expansion = map[format.CompressionCodec]int64{format.Snappy: 64, format.Gzip
 // decompressor decompresses pages.
 type decompressor struct{ zstd *zstd.Decoder }
 
-// decompress fills dst with what src becomes. Nothing is set aside for what src says of its own length.
+// decompress fills dst with what src becomes. Nothing is set aside for what src says of its own
+// length.
 func (d *decompressor) decompress(codec format.CompressionCodec, dst, src []byte) error {
 	if len(dst) == 0 {
 		return nil

@@ -35,8 +35,9 @@ const (
 // mostDepth is the limit on structures in one another. Metadata need 7.
 const mostDepth = 32
 
-// walker goes through a structure of Thrift's compact protocol without keeping anything, so that its decoder, which believes
-// every length and goes as deep as it is told, gets only what it can hold.
+// walker goes through a structure of Thrift's compact protocol without keeping anything, so that
+// its decoder, which believes every length and goes as deep as it is told, gets only what it can
+// hold.
 //
 // https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 type walker struct {
@@ -148,8 +149,8 @@ func (w *walker) skip(n uint64) error {
 	return nil
 }
 
-// decodeThrift decodes the structure at the beginning of b into v and returns its length. The error is errShort when b may be too
-// short, and errDamaged when it is not what it should be.
+// decodeThrift decodes the structure at the beginning of b into v and returns its length. The error
+// is errShort when b may be too short, and errDamaged when it is not what it should be.
 func decodeThrift(b []byte, v any) (int, error) {
 	w := walker{b: b}
 	if err := w.structure(0); err != nil {
@@ -162,7 +163,8 @@ func decodeThrift(b []byte, v any) (int, error) {
 	return w.at, nil
 }
 
-// guarded calls f of another library and makes an error of a panic, since its input may be anything.
+// guarded calls f of another library and makes an error of a panic, since its input may be
+// anything.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -175,7 +177,8 @@ func guarded(f func() error) (err error) {
 // budget is the memory that is held beside the values.
 type budget struct{ used, limit int64 }
 
-// defaultBudget is the limit where the caller has none: a file of some bytes may say that it has a page of gigabytes.
+// defaultBudget is the limit where the caller has none: a file of some bytes may say that it has a
+// page of gigabytes.
 const defaultBudget = 4 << 30
 
 // take sets n bytes aside.

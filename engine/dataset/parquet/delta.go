@@ -2,7 +2,8 @@ package parquet
 
 import "encoding/binary"
 
-// delta reads whole numbers coded by their differences, in blocks of a least difference and packed rests.
+// delta reads whole numbers coded by their differences, in blocks of a least difference and packed
+// rests.
 //
 // https://github.com/apache/parquet-format/blob/master/Encodings.md (DELTA_BINARY_PACKED)
 type delta struct {

@@ -43,7 +43,8 @@ func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) 
 	if err := w.structure(0); err != nil {
 		return nil, fault.Data("", "its footer is damaged: %w", err)
 	}
-	// A member of a list is a kilobyte at most, such as what there is to say of a column of a row group.
+	// A member of a list is a kilobyte at most, such as what there is to say of a column of a row
+	// group.
 	const member = 1 << 10
 	if err := f.held.take(int64(len(footer)) + member*w.items); err != nil {
 		return nil, err
@@ -106,7 +107,8 @@ type diskError struct{ err error }
 func (e *diskError) Error() string { return e.err.Error() }
 func (e *diskError) Unwrap() error { return e.err }
 
-// check compares the row groups with the schema, which has so many leaves, and with the size of the file. It returns the number of rows.
+// check compares the row groups with the schema, which has so many leaves, and with the size of the
+// file. It returns the number of rows.
 func (f *file) check(leaves int) (rows int, err error) {
 	for i := range f.meta.RowGroups {
 		g := &f.meta.RowGroups[i]
@@ -144,7 +146,8 @@ func (f *file) checkChunk(c *format.ColumnChunk) error {
 	return nil
 }
 
-// chunkStart returns where a column of a row group begins: with its dictionary, if that has a place of its own.
+// chunkStart returns where a column of a row group begins: with its dictionary, if that has a place
+// of its own.
 func chunkStart(m *format.ColumnMetaData) int64 {
 	if at := m.DictionaryPageOffset; at > 0 && at < m.DataPageOffset {
 		return at

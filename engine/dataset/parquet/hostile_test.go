@@ -105,7 +105,8 @@ func bombs(t *testing.T) map[string][]byte {
 	}
 }
 
-// A file that claims more than it has is an error of the input, costs no memory to speak of, and panics nowhere.
+// A file that claims more than it has is an error of the input, costs no memory to speak of, and
+// panics nowhere.
 func TestBombs(t *testing.T) {
 	const limit = 64 << 20
 	for name, b := range bombs(t) {
@@ -120,7 +121,8 @@ func TestBombs(t *testing.T) {
 				if !fault.IsInput(err) {
 					t.Fatalf("error %v", err)
 				}
-				// Without a limit, what really is in the pages and the footer counts: they expand by some hundred.
+				// Without a limit, what really is in the pages and the footer counts: they expand by
+				// some hundred.
 				if got, most := int64(after.TotalAlloc-before.TotalAlloc), 4*int64(len(b))+limit; memory > 0 && got > most {
 					t.Errorf("%d bytes were set aside for %d of the file: %v", got, len(b), err)
 				}
@@ -132,7 +134,8 @@ func TestBombs(t *testing.T) {
 
 func errOf(_ *dataset.Data, err error) error { return err }
 
-// A small file of a billion equal rows is read as a stream, whose blocks are small, and as a whole only where a limit allows it.
+// A small file of a billion equal rows is read as a stream, whose blocks are small, and as a whole
+// only where a limit allows it.
 func TestRowsThatTakeNoBytes(t *testing.T) {
 	const rows = 1 << 30
 	b := crafted(format.Uncompressed, rows, paged(format.DictionaryPage, 1, format.Plain, 8, 8, make([]byte, 8)), paged(format.DataPage, rows, format.RLEDictionary, 1, 1, make([]byte, 1)))
@@ -202,7 +205,8 @@ func samples(t fatal) [][]byte {
 	return files
 }
 
-// A file that is cut off anywhere is an error of the input, and one in which bytes were changed is one, or is read.
+// A file that is cut off anywhere is an error of the input, and one in which bytes were changed is
+// one, or is read.
 func TestDamage(t *testing.T) {
 	files, refused, read := samples(t), 0, 0
 	look := func(t fatal, b []byte) error {

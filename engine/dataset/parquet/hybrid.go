@@ -2,7 +2,8 @@ package parquet
 
 import "encoding/binary"
 
-// hybrid reads small whole numbers, levels or places in a dictionary, that are coded as runs of one value and as groups of packed bits.
+// hybrid reads small whole numbers, levels or places in a dictionary, that are coded as runs of one
+// value and as groups of packed bits.
 //
 // https://parquet.apache.org/docs/file-format/data-pages/encodings/
 type hybrid struct {
@@ -104,7 +105,8 @@ func (h *hybrid) read(dst []uint32) error {
 	return nil
 }
 
-// equal reads up to n values: those that are want, and, if there are fewer than n of these, the one behind them.
+// equal reads up to n values: those that are want, and, if there are fewer than n of these, the one
+// behind them.
 func (h *hybrid) equal(want uint32, n int) (k int, err error) {
 	for k < n {
 		if err := h.ready(); err != nil {

@@ -29,7 +29,8 @@ func square(t *testing.T) (path string, content []byte) {
 	return path, content
 }
 
-// The options of all formats go for this one: labels from another file, Gram matrices, gzip, format by name, pipes.
+// The options of all formats go for this one: labels from another file, Gram matrices, gzip, format
+// by name, pipes.
 func TestOptions(t *testing.T) {
 	path, content := square(t)
 	want, err := dataset.Read(path, reading())

@@ -19,7 +19,8 @@ type page[T any] struct {
 	held       int64
 }
 
-// oldDictionary is what old writers call the encoding of a dictionary, and that of the places in it.
+// oldDictionary is what old writers call the encoding of a dictionary, and that of the places in
+// it.
 const oldDictionary format.Encoding = 2
 
 // pageHeader reads the header of the page at a place before end, and returns its length.
@@ -70,8 +71,8 @@ func dataHeaderOf(h *format.PageHeader) (d dataHeader, err error) {
 	return d, nil
 }
 
-// body reads the bytes of a page behind its header. The first plain of them are not compressed, and none without a codec. The bytes are taken
-// from the budget, and are for the caller to give back.
+// body reads the bytes of a page behind its header. The first plain of them are not compressed, and
+// none without a codec. The bytes are taken from the budget, and are for the caller to give back.
 func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCodec, plain int) ([]byte, error) {
 	packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 	if codec == format.Uncompressed {
@@ -119,7 +120,8 @@ func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.Compr
 	return f.codec.decompress(codec, b[plain:], packed[plain:])
 }
 
-// cut takes the levels, up to most, from the front of a page: n bytes of them, or with n < 0 as many as the four bytes in front say.
+// cut takes the levels, up to most, from the front of a page: n bytes of them, or with n < 0 as
+// many as the four bytes in front say.
 func cut(b []byte, most, n int) (levels *hybrid, rest []byte, err error) {
 	if n < 0 {
 		if len(b) < 4 {

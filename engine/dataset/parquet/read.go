@@ -184,8 +184,8 @@ func (r *reader) Skip(n int) error {
 	return nil
 }
 
-// checkMemory compares n rows with the limit. Without one a small file, which can say in some bytes that it has a billion equal rows, still
-// does not get all that it asks for.
+// checkMemory compares n rows with the limit. Without one a small file, which can say in some bytes
+// that it has a billion equal rows, still does not get all that it asks for.
 func (r *reader) checkMemory(n int) error {
 	const value, most = 8, 10_000 // bytes, and bytes for each of the file
 	cols := len(r.names)
@@ -248,7 +248,8 @@ func (r *reader) bad(row, feature int, what, mend string) error {
 	return r.f.problem(e, mend)
 }
 
-// Format returns the format for [dataset.ReadOptions] and [dataset.WriteOptions]: files that end in .parquet, and the name parquet.
+// Format returns the format for [dataset.ReadOptions] and [dataset.WriteOptions]: files that end in
+// .parquet, and the name parquet.
 func Format() dataset.Extension {
 	return dataset.Extension{Name: "parquet", Endings: []string{".parquet"}, Open: open, Write: write}
 }

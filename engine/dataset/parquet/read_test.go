@@ -67,8 +67,8 @@ func kinds() []kind {
 	}
 }
 
-// Whatever types, encodings, codecs, versions and sizes of pages and row groups another library writes, the values come back to the bit, at once and in
-// blocks of any size.
+// Whatever types, encodings, codecs, versions and sizes of pages and row groups another library
+// writes, the values come back to the bit, at once and in blocks of any size.
 func TestReadsWhatOthersWrite(t *testing.T) {
 	dir, all := t.TempDir(), kinds()
 	seen := map[string]int{}
@@ -217,7 +217,8 @@ func TestNumbersAsNames(t *testing.T) {
 	}
 }
 
-// Differences of whole numbers of any size, as labels, which need not be exact in float64; and the pages of old writers, which name an encoding of levels that are not there.
+// Differences of whole numbers of any size, as labels, which need not be exact in float64; and the
+// pages of old writers, which name an encoding of levels that are not there.
 func TestWideDifferences(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		m := made{names: []string{"label", "x"}, nodes: []pq.Node{pq.Encoded(pq.Leaf(pq.Int64Type), &pq.DeltaBinaryPacked), pq.Leaf(pq.DoubleType)}}

@@ -53,7 +53,8 @@ func readSchema(elements []format.SchemaElement) ([]*column, error) {
 	return r.columns, nil
 }
 
-// read reads an element below others, whose names are path and of which it inherits levels and whether it is in a list.
+// read reads an element below others, whose names are path and of which it inherits levels and
+// whether it is in a list.
 func (r *schemaReader) read(path []string, parent *column) error {
 	if len(r.rest) == 0 || len(path) > mostDepth {
 		return fault.Data("", "its schema is damaged: a column has fewer parts than it says")

@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// drawTable writes a file of ids and two features in row groups of some rows. The first feature is the row's number, the second one is
-// missing where wrong says so.
+// drawTable writes a file of ids and two features in row groups of some rows. The first feature is
+// the row's number, the second one is missing where wrong says so.
 func drawTable(t *rapid.T, path string, wrong func(row int) bool) (rows int) {
 	m := made{names: []string{"a", "b", "id"}, nodes: []pq.Node{pq.Leaf(pq.DoubleType), pq.Optional(pq.Leaf(pq.DoubleType)), pq.String()}}
 	m.group = rapid.IntRange(1, 12).Draw(t, "group")

@@ -24,7 +24,8 @@ func fill[T any](dst []T, next func() (T, error)) (err error) {
 	return nil
 }
 
-// numbers begins to read a page of at most n numbers, as their bits, little-endian, in the lower bytes.
+// numbers begins to read a page of at most n numbers, as their bits, little-endian, in the lower
+// bytes.
 func (c *column) numbers(encoding format.Encoding, b []byte, n int) (values[uint64], error) {
 	switch {
 	case encoding == format.Plain && c.kind == format.Boolean:

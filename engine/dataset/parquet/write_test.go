@@ -129,8 +129,8 @@ func rowsOf(x *points.Dense, ids []string, limit int) func() (dataset.Rows, erro
 	}
 }
 
-// Rows that come in blocks fill more than one row group and page, and are read in blocks of any size within
-// a limit that the whole does not keep.
+// Rows that come in blocks fill more than one row group and page, and are read in blocks of any
+// size within a limit that the whole does not keep.
 func TestManyGroups(t *testing.T) {
 	const d = 5
 	n := 5 * groupBytes / 8 / d / 2

@@ -19,7 +19,8 @@ import (
 // a system call disappears beside copying.
 const bufferSize = 1 << 18
 
-// Write calls f with a buffered writer, which is an io.WriterAt too, and makes what f wrote the content of path.
+// Write calls f with a buffered writer, which is an io.WriterAt too, and makes what f wrote the
+// content of path.
 //
 // The bytes go to a temporary file in the same folder, which is flushed to disk and then
 // renamed, so that a reader sees the old file or the new one and never a part. When f
@@ -166,7 +167,8 @@ func fill(path string, out *os.File, f func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// buffered is what f writes to. It is an io.WriterAt too, for formats that have the number of what follows in front.
+// buffered is what f writes to. It is an io.WriterAt too, for formats that have the number of what
+// follows in front.
 type buffered struct {
 	*bufio.Writer
 	sink *sink

@@ -32,7 +32,8 @@ func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Arra
 	})
 }
 
-// finite is Validate of dense points, on all workers: other kinds were looked at when they were read.
+// finite is Validate of dense points, on all workers: other kinds were looked at when they were
+// read.
 func finite(e *engine.Engine, x points.Points) error {
 	if _, ok := x.(*points.Dense); !ok {
 		return nil

@@ -88,7 +88,8 @@ func (a *Array) inPlace() bool {
 	return a.Type == Float64 && (a.ColStride == 1 || a.Cols <= 1) && (a.RowStride == a.Cols || a.Rows <= 1)
 }
 
-// values returns the elements row by row: the caller's own memory where it is laid out so, unless the values are to be kept.
+// values returns the elements row by row: the caller's own memory where it is laid out so, unless
+// the values are to be kept.
 func (a *Array) values(keep bool) []float64 {
 	n := int(a.Rows * a.Cols)
 	if n == 0 {
@@ -110,8 +111,8 @@ func (a *Array) values(keep bool) []float64 {
 	return out
 }
 
-// copied is about how many values one worker copies at a time: to memory that is written for the first time, where the system
-// provides a page at every step, copying takes as long as computing.
+// copied is about how many values one worker copies at a time: to memory that is written for the
+// first time, where the system provides a page at every step, copying takes as long as computing.
 const copied = 1 << 16
 
 // write stores the rows of m, the first of them as row lo.
@@ -132,7 +133,8 @@ func (a *Array) write(ctx context.Context, e *engine.Engine, lo int, m blas.Matr
 	})
 }
 
-// side is the edge of the squares in which matrices are turned, so that both sides of the copy stay in the cache.
+// side is the edge of the squares in which matrices are turned, so that both sides of the copy stay
+// in the cache.
 const side = 32
 
 // gather copies a matrix with strides to rows without gaps.

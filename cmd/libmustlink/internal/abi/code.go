@@ -26,7 +26,7 @@ const (
 	BadArgument
 	BadHandle
 	NoMemory
-	Cancelled
+	Canceled
 	BadFile
 	TooSmall
 	BadVersion
@@ -60,7 +60,7 @@ func CodeOf(err error) Code {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return Cancelled
+		return Canceled
 	case isFile(err):
 		return BadFile
 	case fault.IsInput(err):
@@ -80,8 +80,8 @@ func isFile(err error) bool {
 // calls is the number of those of the interface that are under way in the process.
 var calls atomic.Int32
 
-// Guard runs f; a panic, of f or of a worker of an engine, becomes an error. Behind the last call under way, a BLAS library has its
-// threads back: it may be NumPy's too.
+// Guard runs f; a panic, of f or of a worker of an engine, becomes an error. Behind the last call
+// under way, a BLAS library has its threads back: it may be NumPy's too.
 func Guard(f func() error) (err error) {
 	calls.Add(1)
 	defer func() {

@@ -231,7 +231,7 @@ func TestControl(t *testing.T) {
 	if err := (&Control{Cancel: &flag}).run(forever); !errors.Is(err, context.Canceled) {
 		t.Errorf("the flag gave %v", err)
 	}
-	if err := (&Control{Cancel: &flag}).run(func(context.Context, algorithms.ProgressFunc) error { t.Error("work began"); return nil }); CodeOf(err) != Cancelled {
+	if err := (&Control{Cancel: &flag}).run(func(context.Context, algorithms.ProgressFunc) error { t.Error("work began"); return nil }); CodeOf(err) != Canceled {
 		t.Errorf("a flag that was up gave %v", err)
 	}
 	reports := 0
@@ -298,7 +298,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// BenchmarkEmbed embeds the points of the folder MUSTLINK_FIGURES with the model there, as `make lib-figures` does in Python.
+// BenchmarkEmbed embeds the points of the folder MUSTLINK_FIGURES with the model there, as `make
+// lib-figures` does in Python.
 func BenchmarkEmbed(b *testing.B) {
 	folder := os.Getenv("MUSTLINK_FIGURES")
 	if folder == "" {

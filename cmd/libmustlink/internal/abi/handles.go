@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Handles are the objects that the calling program knows by number. A number is never given twice, so
-// that one which was freed stays invalid. The zero value is empty.
+// Handles are the objects that the calling program knows by number. A number is never given twice,
+// so that one which was freed stays invalid. The zero value is empty.
 type Handles struct {
 	mu      sync.RWMutex
 	objects map[uintptr]any

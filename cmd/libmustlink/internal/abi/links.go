@@ -62,11 +62,11 @@ func (l *Links) set(n int, method catalog.Method) (*links.Set, error) {
 		}
 	}
 	if l.Label != nil {
-		labelled, err := ofLabels(list[int64](l.Label, l.Rows), method)
+		labeled, err := ofLabels(list[int64](l.Label, l.Rows), method)
 		if err != nil {
 			return nil, err
 		}
-		return united(set, labelled)
+		return united(set, labeled)
 	}
 	return set, nil
 }
@@ -136,7 +136,8 @@ func texts(label []int64) []string {
 	return out
 }
 
-// ofLabels returns all that labels say: every pair for a method that learns from pairs, classes for others.
+// ofLabels returns all that labels say: every pair for a method that learns from pairs, classes for
+// others.
 func ofLabels(label []int64, method catalog.Method) (*links.Set, error) {
 	set, err := links.FromLabels(texts(label))
 	if err != nil || !method.Pairwise {

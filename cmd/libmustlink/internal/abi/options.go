@@ -39,7 +39,8 @@ type updateOptions struct {
 	DropLast int  `json:"drop_last"`
 }
 
-// value is a parameter as a person would write it; JSON may have it as a text, a number or a truth value.
+// value is a parameter as a person would write it; JSON may have it as a text, a number or a truth
+// value.
 type value string
 
 // UnmarshalJSON takes the digits of a number as they stand.
@@ -93,7 +94,8 @@ func (o *fitOptions) seed() uint64 {
 	return *o.Seed
 }
 
-// parse reads an object of JSON into o, which keeps its values where the text, or all of it, is missing.
+// parse reads an object of JSON into o, which keeps its values where the text, or all of it, is
+// missing.
 func parse(text string, o any) error {
 	if text == "" {
 		return nil

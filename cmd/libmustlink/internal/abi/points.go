@@ -28,7 +28,8 @@ type Points struct {
 	Diagonal unsafe.Pointer // of float64
 }
 
-// table returns the points as a table whose features have names, or nil. With keep it shares no memory with the caller.
+// table returns the points as a table whose features have names, or nil. With keep it shares no
+// memory with the caller.
 func (p *Points) table(keep bool, features []string) (*mustlink.Table, error) {
 	x, err := p.unseen(keep)
 	if dense, ok := x.(*points.Dense); ok && err == nil {
@@ -40,7 +41,8 @@ func (p *Points) table(keep bool, features []string) (*mustlink.Table, error) {
 	return mustlink.FromData(&dataset.Data{Points: x, Features: features}), nil
 }
 
-// unseen returns the points without a look at the values of dense ones, which may be NaN or infinite.
+// unseen returns the points without a look at the values of dense ones, which may be NaN or
+// infinite.
 func (p *Points) unseen(keep bool) (points.Points, error) {
 	if p == nil {
 		return nil, argument("the points are NULL")
@@ -65,7 +67,8 @@ func (p *Points) unseen(keep bool) (points.Points, error) {
 	return points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, p.reference())
 }
 
-// reference says which rows of a Gram matrix are training points: all of a square one without a diagonal of its own.
+// reference says which rows of a Gram matrix are training points: all of a square one without a
+// diagonal of its own.
 func (p *Points) reference() []int {
 	if p.Diagonal == nil {
 		return nil

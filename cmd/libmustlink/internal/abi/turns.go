@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// Turns has as many fits work at a time as Go has processors; others wait for their turn. With more of them the matrices of each
-// would be gone from the caches whenever it comes to work.
+// Turns has as many fits work at a time as Go has processors; others wait for their turn. With more
+// of them the matrices of each would be gone from the caches whenever it comes to work.
 type Turns struct{ taken chan struct{} }
 
 // NewTurns returns the turns of a process.

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTurns: there are never more at work than processors, all come to their turn, also behind one that panics, and who waits can
-// be cancelled.
+// TestTurns: there are never more at work than processors, all come to their turn, also behind one
+// that panics, and who waits can be canceled.
 func TestTurns(t *testing.T) {
 	turns, most := NewTurns(), int64(runtime.GOMAXPROCS(0))
 	var at, done atomic.Int64

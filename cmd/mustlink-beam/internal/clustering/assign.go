@@ -17,10 +17,12 @@ func init() {
 	register.DoFn2x2[context.Context, shard.Element, job.Tally, error](&assignFn{})
 }
 
-// AssignColumns are those of what [Assign] writes: the number of the nearest centre, and its squared distance.
+// AssignColumns are those of what [Assign] writes: the number of the nearest center, and its
+// squared distance.
 var AssignColumns = []string{"cluster", "squared_distance"}
 
-// Assign gives the rows of all elements to the nearest of the centres in a file, and writes a file for each element.
+// Assign gives the rows of all elements to the nearest of the centers in a file, and writes a file
+// for each element.
 func Assign(s beam.Scope, c job.Config, elements []shard.Element, centers string, out shard.Output) {
 	c.Over(s.Scope("assign"), &assignFn{Config: c, Centers: centers, Output: out}, elements)
 }

@@ -32,7 +32,7 @@ func matrix(x *points.Dense) blas.Matrix {
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }
 
-// kmeans runs k-means on Prism and returns the centres and what was told of them.
+// kmeans runs k-means on Prism and returns the centers and what was told of them.
 func kmeans(t *testing.T, set *shard.Set, workers int, o clustering.Options, given *clustering.State) (blas.Matrix, clustering.Found) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "centers.npy")
@@ -57,7 +57,8 @@ func blocks(x *points.Dense) iter.Seq2[blas.Matrix, error] {
 	return func(yield func(blas.Matrix, error) bool) { yield(matrix(x), nil) }
 }
 
-// From the same centres the result is that of the library, whose sums are added up in another order.
+// From the same centers the result is that of the library, whose sums are added up in another
+// order.
 func TestLloydIsTheLibrarys(t *testing.T) {
 	x := trial.Blobs(1, 9000, 5, 12, 1.5)
 	for i := range x.Data {
@@ -86,7 +87,8 @@ func TestLloydIsTheLibrarys(t *testing.T) {
 	}
 }
 
-// The bits do not depend on workers or on the order of elements; and from k-means|| the inertia is within 1 % of the library's best of 5.
+// The bits do not depend on workers or on the order of elements; and from k-means|| the inertia is
+// within 1 % of the library's best of 5.
 func TestStart(t *testing.T) {
 	x := trial.Blobs(4, 8000, 4, 10, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 500)
@@ -169,7 +171,8 @@ func assign(t *testing.T, set *shard.Set, workers int, centers string, elements 
 	return out, all
 }
 
-// Rows go where the library's Assigner gives them; elements that are worked on twice, in any order, write the same bytes.
+// Rows go where the library's Assigner gives them; elements that are worked on twice, in any order,
+// write the same bytes.
 func TestAssign(t *testing.T) {
 	x := trial.Blobs(6, 4000, 3, 6, 1)
 	dir := t.TempDir()

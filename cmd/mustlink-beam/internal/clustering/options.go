@@ -24,8 +24,8 @@ const (
 	DefaultTol        = 1e-4
 )
 
-// leastDraw is the least number of rows that a round draws by default: with few clusters a sample of some hundred rows costs nothing and
-// shows better where they are.
+// leastDraw is the least number of rows that a round draws by default: with few clusters a sample
+// of some hundred rows costs nothing and shows better where they are.
 const leastDraw = 256
 
 func (o Options) draws() int {

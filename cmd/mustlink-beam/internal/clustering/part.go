@@ -11,10 +11,12 @@ import (
 type Part struct {
 	Index int64 // the first of the elements
 	Rows  int64
-	Cost  float64 // sum of the squared distances of rows to their centres
-	// Sums is K x (Width+1): the sums of the rows of each centre, less the shift, and their number. In the start Width is 0.
+	Cost  float64 // sum of the squared distances of rows to their centers
+	// Sums is K x (Width+1): the sums of the rows of each center, less the shift, and their number.
+	// In the start Width is 0.
 	Sums []float64
-	// Far is the row farthest from its centre, FarSquared its squared distance and FarRow its number; nil in the start.
+	// Far is the row farthest from its center, FarSquared its squared distance and FarRow its
+	// number; nil in the start.
 	Far        []float64
 	FarSquared float64
 	FarRow     int64
@@ -38,7 +40,8 @@ func (p *Part) merge(b Part, limit float64) {
 	p.prune(limit)
 }
 
-// mergeAll merges the parts, which come in any order and some perhaps twice, in the order of their elements.
+// mergeAll merges the parts, which come in any order and some perhaps twice, in the order of their
+// elements.
 func mergeAll(parts []Part, limit float64) Part {
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.Index, b.Index) })
 	parts = slices.CompactFunc(parts, func(a, b Part) bool { return a.Index == b.Index })
@@ -52,7 +55,8 @@ func mergeAll(parts []Part, limit float64) Part {
 	return out
 }
 
-// prune leaves out the rows that are not drawn any more, by the cost known now. Without a cost, as in the first pass, one row is drawn.
+// prune leaves out the rows that are not drawn any more, by the cost known now. Without a cost, as
+// in the first pass, one row is drawn.
 func (p *Part) prune(limit float64) {
 	if limit == 0 {
 		p.Drawn.Least(1, nil)

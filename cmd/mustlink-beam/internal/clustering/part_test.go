@@ -38,7 +38,8 @@ func partsOf(t *testing.T, p pass, x *points.Dense, rows int, s State) []Part {
 	return parts
 }
 
-// A round draws the rows x with u(x) phi <= l d(x)^2, phi the sum over all rows: from parts that each know their own sum only.
+// A round draws the rows x with u(x) phi <= l d(x)^2, phi the sum over all rows: from parts that
+// each know their own sum only.
 func TestRoundDrawsByTheWholeCost(t *testing.T) {
 	x := trial.Blobs(3, 5000, 3, 7, 0.8)
 	s := From(matrix(points.Slice(x, 0, 4).(*points.Dense)))
@@ -96,7 +97,8 @@ func TestFirstRow(t *testing.T) {
 	}
 }
 
-// Parts that come in any order, and some twice, give the same bits; and sums of all rows are those of a loop.
+// Parts that come in any order, and some twice, give the same bits; and sums of all rows are those
+// of a loop.
 func TestMergedBits(t *testing.T) {
 	x := trial.Blobs(2, 3000, 4, 5, 1)
 	s := From(matrix(points.Slice(x, 10, 16).(*points.Dense)))
@@ -130,7 +132,8 @@ func TestMergedBits(t *testing.T) {
 	}
 }
 
-// A centre without rows takes the farthest row, and the state has not converged while there is one to take.
+// A center without rows takes the farthest row, and the state has not converged while there is one
+// to take.
 func TestEmptyClusterTakesTheFarthestRow(t *testing.T) {
 	x := &points.Dense{N: 5, D: 1, Data: []float64{0, 1, 2, 50, 3}}
 	s := From(blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, 1000}})

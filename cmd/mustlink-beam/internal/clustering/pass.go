@@ -15,8 +15,8 @@ const (
 	first   = "first"   // draw one row
 	round   = "round"   // draw rows far from those drawn so far
 	weigh   = "weigh"   // count the rows nearest to each row drawn
-	move    = "move"    // sum the rows of each centre
-	measure = "measure" // the same, and leave the centres where they are
+	move    = "move"    // sum the rows of each center
+	measure = "measure" // the same, and leave the centers where they are
 )
 
 // pass says what a pass looks for.
@@ -25,7 +25,8 @@ type pass struct {
 	Seed  uint64
 	Round uint64
 	Limit float64 // rows to draw, in the mean; 0 for one
-	// Chance is that of every row to be in the sample, which the rows drawn are weighed beside; Limit is then all.
+	// Chance is that of every row to be in the sample, which the rows drawn are weighed beside;
+	// Limit is then all.
 	Chance float64
 	Tol    float64 // of Options, for a move
 
@@ -95,7 +96,7 @@ func (p *Part) any(x blas.Matrix, numbers []int64, seed uint64) {
 	}
 }
 
-// sum adds up the rows of each centre.
+// sum adds up the rows of each center.
 func (p *Part) sum(x blas.Matrix, labels []int, s State) {
 	shift, width := s.shift(), x.Cols
 	p.Sums = make([]float64, s.Matrix().Rows*(width+1))
@@ -108,7 +109,7 @@ func (p *Part) sum(x blas.Matrix, labels []int, s State) {
 	}
 }
 
-// farthest notes the row that is farthest from its centre, the first of equally far ones.
+// farthest notes the row that is farthest from its center, the first of equally far ones.
 func (p *Part) farthest(x blas.Matrix, numbers []int64, squared []float64) {
 	at := -1
 	for i, v := range squared {

@@ -54,8 +54,9 @@ func (r Source) next(s beam.Scope, p pass, state beam.PCollection) beam.PCollect
 	return beam.ParDo(s, &stepFn{Config: r.config, Pass: p}, state, beam.SideInput{Input: beam.DropKey(s, parts)})
 }
 
-// passFn makes the part of an element. Its key is the number of the group that is merged first. Its side input is the one state; a job that
-// has failed runs it without one, and an error here could be told in place of the first.
+// passFn makes the part of an element. Its key is the number of the group that is merged first. Its
+// side input is the one state; a job that has failed runs it without one, and an error here could
+// be told in place of the first.
 type passFn struct {
 	Config job.Config
 	Pass   pass
@@ -111,7 +112,7 @@ func (f *stepFn) ProcessElement(ctx context.Context, s State, parts func(*Part) 
 	return f.Pass.step(s, found), nil
 }
 
-// reclusterFn turns the rows drawn into the centres to begin with.
+// reclusterFn turns the rows drawn into the centers to begin with.
 type reclusterFn struct {
 	Config job.Config
 	K      int
@@ -129,7 +130,8 @@ func (f *reclusterFn) ProcessElement(ctx context.Context, s State) (State, error
 	return s, job.Tell(err)
 }
 
-// Candidates draws rows by k-means|| and weighs them by the number of rows nearest to them: a collection of one [State].
+// Candidates draws rows by k-means|| and weighs them by the number of rows nearest to them: a
+// collection of one [State].
 func (r Source) Candidates(s beam.Scope, o Options) beam.PCollection { return r.candidates(s, o, 0) }
 
 // candidates is Candidates, with a sample in which every row is with the given chance.
@@ -142,7 +144,8 @@ func (r Source) candidates(s beam.Scope, o Options, chance float64) beam.PCollec
 	return r.next(s, pass{Kind: weigh, Seed: o.Seed, Chance: chance, Limit: all}, state)
 }
 
-// Centers finds the centres of k-means of rows of o.Width values: a collection of one [State]. It begins with those given, or else with those of k-means||.
+// Centers finds the centers of k-means of rows of o.Width values: a collection of one [State]. It
+// begins with those given, or else with those of k-means||.
 func (r Source) Centers(s beam.Scope, o Options, given *State) beam.PCollection {
 	s = s.Scope("k-means")
 	var state beam.PCollection

@@ -11,25 +11,26 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// State is what is known of the centres between two passes.
+// State is what is known of the centers between two passes.
 type State struct {
 	Width   int64     // values of a row; 0 before the first pass
 	Centers []float64 // one after another; in the start the rows drawn so far
-	// Numbers are those of the rows drawn so far, in the start, and Weights the numbers of rows nearest to them.
+	// Numbers are those of the rows drawn so far, in the start, and Weights the numbers of rows
+	// nearest to them.
 	Numbers []int64
 	Weights []float64
 	Sample  []float64 // rows of a uniform sample, one after another
 	// Of Lloyd's iterations:
-	Sizes      []int64 // rows of each centre
+	Sizes      []int64 // rows of each center
 	Rows       int64
 	Inertia    float64
 	Iterations int64
-	Measured   bool // Inertia and Sizes are those of some centres
+	Measured   bool // Inertia and Sizes are those of some centers
 	Converged  bool
 	Lost       bool // a pass has failed, and with it the job: what comes after it does nothing, so that its error is the one that is told
 }
 
-// Matrix returns the centres, K x Width, sharing memory.
+// Matrix returns the centers, K x Width, sharing memory.
 func (s State) Matrix() blas.Matrix {
 	if s.Width == 0 {
 		return blas.Matrix{}
@@ -37,13 +38,14 @@ func (s State) Matrix() blas.Matrix {
 	return blas.Matrix{Rows: len(s.Centers) / int(s.Width), Cols: int(s.Width), Stride: int(s.Width), Data: s.Centers}
 }
 
-// From returns the state in which Lloyd's iterations begin with the given centres.
+// From returns the state in which Lloyd's iterations begin with the given centers.
 func From(centers blas.Matrix) State {
 	c := centers.Clone()
 	return State{Width: int64(c.Cols), Centers: c.Data[:c.Rows*c.Cols]}
 }
 
-// shift is what is subtracted from rows before they are summed: the mean of the centres, which rows are near to.
+// shift is what is subtracted from rows before they are summed: the mean of the centers, which rows
+// are near to.
 func (s State) shift() []float64 {
 	m := s.Matrix()
 	mean := make([]float64, m.Cols)
@@ -67,7 +69,8 @@ func (s State) draw(p Part) State {
 	return s
 }
 
-// weigh gives the rows drawn their weights. Rows to which none is nearest, as an equal one comes before them, are left out.
+// weigh gives the rows drawn their weights. Rows to which none is nearest, as an equal one comes
+// before them, are left out.
 func (s State) weigh(p Part) State {
 	m := s.Matrix()
 	out := State{Width: s.Width, Rows: p.Rows}
@@ -83,12 +86,13 @@ func (s State) weigh(p Part) State {
 	return out
 }
 
-// starts is the number of ways in which the rows drawn are clustered, and plain the number of starts of k-means++ on the sample.
+// starts is the number of ways in which the rows drawn are clustered, and plain the number of
+// starts of k-means++ on the sample.
 const starts, plain = 10, 10
 
-// recluster returns k centres of the rows drawn, by their weights. They are clustered from several starts, and each outcome goes through
-// Lloyd's iterations on the sample, which tell the best: what iterations on all rows would take many passes for. k-means++ on the
-// sample itself may do better.
+// recluster returns k centers of the rows drawn, by their weights. They are clustered from several
+// starts, and each outcome goes through Lloyd's iterations on the sample, which tell the best: what
+// iterations on all rows would take many passes for. k-means++ on the sample itself may do better.
 func (s State) recluster(ctx context.Context, eng *engine.Engine, k int, seed uint64) (State, error) {
 	if drawn := len(s.Weights); drawn < k {
 		return State{}, &fault.ParamError{Param: "number of clusters", Value: k,
@@ -134,8 +138,9 @@ func (s State) measure(p Part) State {
 	return s
 }
 
-// move is one of Lloyd's iterations, after its pass: it has converged when the inertia has not fallen by more than the share tol,
-// otherwise centres move to the means of their rows, and the first one without rows to the farthest row.
+// move is one of Lloyd's iterations, after its pass: it has converged when the inertia has not
+// fallen by more than the share tol, otherwise centers move to the means of their rows, and the
+// first one without rows to the farthest row.
 func (s State) move(p Part, tol float64) State {
 	before, measured, shift := s.Inertia, s.Measured, s.shift()
 	s = s.measure(p)

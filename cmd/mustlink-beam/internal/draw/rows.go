@@ -29,7 +29,8 @@ func (r *Rows) Offer(key float64, number int64, row []float64) {
 // Take adds a row whose number is its key.
 func (r *Rows) Take(number int64, row []float64) { r.Offer(float64(number), number, row) }
 
-// Join returns the rows of all parts that an iterator of Beam gives, ascending by their keys and each once.
+// Join returns the rows of all parts that an iterator of Beam gives, ascending by their keys and
+// each once.
 func Join(next func(*Rows) bool) Rows {
 	var all Rows
 	for part := (Rows{}); next(&part); part = (Rows{}) {
@@ -58,7 +59,8 @@ func (r *Rows) Width() int {
 	return len(r.Values) / len(r.Keys)
 }
 
-// Least keeps the rows of the m smallest keys that are drawn, ascending by their keys and each once. A nil function draws all.
+// Least keeps the rows of the m smallest keys that are drawn, ascending by their keys and each
+// once. A nil function draws all.
 func (r *Rows) Least(m int, drawn func(key float64) bool) {
 	order := make([]int, 0, len(r.Keys))
 	for i, key := range r.Keys {

@@ -1,5 +1,5 @@
-// Package findings carries what a pipeline has found to the program that started it: in a file beside the output, since a worker may be on
-// another machine.
+// Package findings carries what a pipeline has found to the program that started it: in a file
+// beside the output, since a worker may be on another machine.
 package findings
 
 import (

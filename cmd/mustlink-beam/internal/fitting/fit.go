@@ -123,7 +123,8 @@ func ReadRows(path string) ([]int, error) {
 	return rows, nil
 }
 
-// wanted returns the rows to gather, ascending: those that the fit looks at, and those of a bandwidth rule.
+// wanted returns the rows to gather, ascending: those that the fit looks at, and those of a
+// bandwidth rule.
 func (p *problem) wanted(n int) []int64 {
 	all := slices.Clone(p.rows)
 	if p.spec.NeedsData() {
@@ -138,7 +139,8 @@ func (p *problem) wanted(n int) []int64 {
 	return out
 }
 
-// Fit gathers the rows that a task looks at, fits the model and writes it. What is wrong with the task is found before the pipeline runs.
+// Fit gathers the rows that a task looks at, fits the model and writes it. What is wrong with the
+// task is found before the pipeline runs.
 func Fit(s beam.Scope, c job.Config, elements []shard.Element, t Task) error {
 	p, err := t.read()
 	if err != nil {

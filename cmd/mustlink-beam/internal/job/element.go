@@ -38,7 +38,8 @@ func (c Config) Reading() shard.Options {
 	return shard.Options{IgnoreLabels: c.IgnoreLabels, MemoryLimit: c.MemoryLimit}
 }
 
-// Slot calls f with the worker of this process when it has a processor to spare, and sends its error on its way.
+// Slot calls f with the worker of this process when it has a processor to spare, and sends its
+// error on its way.
 func (c Config) Slot(ctx context.Context, f func(w *Worker) error) error {
 	w, err := c.Worker()
 	if err != nil {
@@ -53,7 +54,8 @@ func (c Config) Slot(ctx context.Context, f func(w *Worker) error) error {
 	return Tell(f(w))
 }
 
-// Do is Slot for the rows of an element, which it counts. ctx must be the one that a DoFn was given.
+// Do is Slot for the rows of an element, which it counts. ctx must be the one that a DoFn was
+// given.
 func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (Tally, error)) (t Tally, err error) {
 	err = c.Slot(ctx, func(w *Worker) error {
 		begin := time.Now()
@@ -70,8 +72,8 @@ func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (
 	return t, err
 }
 
-// Each is Do for the rows of an element: f gets a reader of them, returns how many rows it has written, and may return the reader's io.EOF as
-// its error. Each sees to the rows that are wrong.
+// Each is Do for the rows of an element: f gets a reader of them, returns how many rows it has
+// written, and may return the reader's io.EOF as its error. Each sees to the rows that are wrong.
 func (c Config) Each(ctx context.Context, e shard.Element, f func(ctx context.Context, w *Worker, r *shard.Reader) (written int64, err error)) (Tally, error) {
 	return c.Do(ctx, func(ctx context.Context, w *Worker) (Tally, error) {
 		t := Tally{Index: e.Index}
@@ -93,7 +95,8 @@ func (c Config) Each(ctx context.Context, e shard.Element, f func(ctx context.Co
 	})
 }
 
-// settle writes the rows that are wrong, and ends the job when those of this element are too many by themselves.
+// settle writes the rows that are wrong, and ends the job when those of this element are too many
+// by themselves.
 func (c Config) settle(e shard.Element, bad []shard.Bad) error {
 	if c.BadOutput != "" {
 		if err := (shard.Output{Path: c.BadOutput}).WriteBad(e, bad); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Errors travel from workers as text, with other text around them. These are the marks of what a user is to be told.
+// Errors travel from workers as text, with other text around them. These are the marks of what a
+// user is to be told.
 const (
 	markInput  = "mustlink-input:"
 	markFailed = "mustlink-failed:"
@@ -16,7 +17,8 @@ const (
 
 var marked = regexp.MustCompile(`(` + markInput + `|` + markFailed + `)([A-Za-z0-9+/=]+);`)
 
-// Tell returns an error whose words reach the one who started the job, as [Run]'s error. DoFns return no other errors.
+// Tell returns an error whose words reach the one who started the job, as [Run]'s error. DoFns
+// return no other errors.
 func Tell(err error) error {
 	if err == nil {
 		return nil

@@ -42,7 +42,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// What is told goes through other texts unchanged, the first one if there are several, and stays a fault of the input if it was one.
+// What is told goes through other texts unchanged, the first one if there are several, and stays a
+// fault of the input if it was one.
 func TestTell(t *testing.T) {
 	input := fault.Data("a.csv", "two\nlines; \"quotes\" [and] brackets")
 	for _, err := range []error{input, errors.New("the disk is full"), fmt.Errorf("more: %w", input)} {
@@ -93,7 +94,8 @@ func TestWorkerIsMadeOnce(t *testing.T) {
 	}
 }
 
-// As many elements are worked on at a time as there are workers, and who waits heeds the end of the job.
+// As many elements are worked on at a time as there are workers, and who waits heeds the end of the
+// job.
 func TestDoWaits(t *testing.T) {
 	c := Config{Workers: 2}
 	var now, most atomic.Int32

@@ -8,7 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Limit is how many rows may be wrong: a number of them, or a share of all rows. The zero value allows none. It is a flag's value.
+// Limit is how many rows may be wrong: a number of them, or a share of all rows. The zero value
+// allows none. It is a flag's value.
 type Limit struct {
 	Count   int64
 	Percent float64 // used when Count is 0

@@ -26,7 +26,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Runners are the names of the runners: Prism, which is in this program, and those that a cluster has.
+// Runners are the names of the runners: Prism, which is in this program, and those that a cluster
+// has.
 var Runners = []string{"prism", "universal", "flink", "spark", "dataflow"}
 
 // Report is what a job tells when it is done.
@@ -46,8 +47,9 @@ type Distribution struct {
 	Mean  float64 `json:"mean"`
 }
 
-// Init readies Beam, once in a process. A process that a cluster has started as a worker works here, and does not return. Prism looks after a
-// failed job in a loop that leaves a single thread to nobody else, so that the failure would never be told: there are two at least.
+// Init readies Beam, once in a process. A process that a cluster has started as a worker works
+// here, and does not return. Prism looks after a failed job in a loop that leaves a single thread
+// to nobody else, so that the failure would never be told: there are two at least.
 var Init = sync.OnceFunc(func() {
 	if runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2)
@@ -55,15 +57,16 @@ var Init = sync.OnceFunc(func() {
 	beam.Init()
 })
 
-// Silence keeps what the runner says of itself from standard error: failures are told once, as errors. Beam sets the loggers up when it is readied.
+// Silence keeps what the runner says of itself from standard error: failures are told once, as
+// errors. Beam sets the loggers up when it is readied.
 func Silence() {
 	Init()
 	log.SetOutput(io.Discard)
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 }
 
-// Run builds a pipeline and waits until a runner is done with it. What was wrong with the input comes back as such, whichever worker
-// found it. The error of build ends the job before it begins.
+// Run builds a pipeline and waits until a runner is done with it. What was wrong with the input
+// comes back as such, whichever worker found it. The error of build ends the job before it begins.
 func Run(ctx context.Context, runner string, build func(s beam.Scope) error) (*Report, error) {
 	if !slices.Contains(Runners, runner) {
 		return nil, fault.Unknown("runner", runner, Runners)

@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 )
 
-// Temporary gives this process, and those that it starts, a folder of their own for temporary files, and returns what removes it: Beam
-// leaves an empty file behind for each job on Prism. Programs call it once, before anything else.
+// Temporary gives this process, and those that it starts, a folder of their own for temporary
+// files, and returns what removes it: Beam leaves an empty file behind for each job on Prism.
+// Programs call it once, before anything else.
 func Temporary() (remove func(), err error) {
 	folder, err := os.MkdirTemp("", "mustlink-beam-")
 	if err != nil {

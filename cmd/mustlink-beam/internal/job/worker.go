@@ -30,13 +30,15 @@ type Worker struct {
 	kept   sync.Map // of what Keep has made
 }
 
-// Keep returns what f makes, which is called once in this process for each key, for files that all elements need.
+// Keep returns what f makes, which is called once in this process for each key, for files that all
+// elements need.
 func Keep[T any](w *Worker, key string, f func() (T, error)) (T, error) {
 	made, _ := w.kept.LoadOrStore(key, sync.OnceValues(f))
 	return made.(func() (T, error))()
 }
 
-// processWorkers holds the workers of this process: runners make DoFns anew for every bundle of elements, which must not each load a model.
+// processWorkers holds the workers of this process: runners make DoFns anew for every bundle of
+// elements, which must not each load a model.
 var processWorkers struct {
 	sync.Mutex
 	known map[workerKey]func() (*Worker, error)

@@ -24,7 +24,8 @@ import (
 
 func TestMain(m *testing.M) { trial.Main(m) }
 
-// choose runs a rule on Prism and returns the numbers of the landmarks, after it has seen that their coordinates are those of the rows.
+// choose runs a rule on Prism and returns the numbers of the landmarks, after it has seen that
+// their coordinates are those of the rows.
 func choose(t *testing.T, set *shard.Set, workers int, o landmarking.Options, x *points.Dense) []int {
 	t.Helper()
 	dir := t.TempDir()
@@ -138,7 +139,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// k-means|| puts a landmark into each of as many blobs, however unequal, and leverage scores into each of the few rows that lie apart.
+// k-means|| puts a landmark into each of as many blobs, however unequal, and leverage scores into
+// each of the few rows that lie apart.
 func TestSpread(t *testing.T) {
 	const n, apart = 4000, 5
 	x := trial.Blobs(3, n, apart, 1, 0.05)

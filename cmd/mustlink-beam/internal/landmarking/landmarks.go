@@ -59,7 +59,8 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Choose chooses landmarks and writes them: their coordinates to one file and the numbers of their rows to another, unless that is "".
+// Choose chooses landmarks and writes them: their coordinates to one file and the numbers of their
+// rows to another, unless that is "".
 func Choose(s beam.Scope, c job.Config, elements []shard.Element, o Options, path, rows string) {
 	s = s.Scope("landmarks")
 	var chosen beam.PCollection

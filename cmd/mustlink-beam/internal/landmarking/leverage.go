@@ -22,8 +22,9 @@ func init() {
 	register.DoFn4x1[context.Context, shard.Element, func(*draw.Rows) bool, func(draw.Rows), error](&leverageFn{})
 }
 
-// leverageFn draws rows of an element with their leverage scores as weights. Its side input is the sample that these are estimated from;
-// a job that has failed runs it without one, and an error here could be told in place of the first.
+// leverageFn draws rows of an element with their leverage scores as weights. Its side input is the
+// sample that these are estimated from; a job that has failed runs it without one, and an error
+// here could be told in place of the first.
 type leverageFn struct {
 	Config job.Config
 	Kernel string // bandwidth rules are resolved on the sample
@@ -61,7 +62,8 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 	return err
 }
 
-// prepare makes the scorer. The trace of the kernel matrix of all rows is estimated from the sample.
+// prepare makes the scorer. The trace of the kernel matrix of all rows is estimated from the
+// sample.
 func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample draw.Rows) (*landmarks.Scorer, error) {
 	sample.Ascending()
 	x := coordinates.Vectors(sample.Matrix())

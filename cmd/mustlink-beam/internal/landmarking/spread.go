@@ -22,7 +22,8 @@ func init() {
 	register.DoFn2x2[context.Context, clustering.State, draw.Rows, error](&medoidsFn{})
 }
 
-// medoidsFn takes, of the rows that k-means|| has drawn and weighed, those nearest to their k-means centres.
+// medoidsFn takes, of the rows that k-means|| has drawn and weighed, those nearest to their k-means
+// centers.
 type medoidsFn struct {
 	Config job.Config
 	M      int
@@ -47,7 +48,8 @@ func (f *medoidsFn) ProcessElement(ctx context.Context, s clustering.State) (dra
 // errLost is of a job that has failed before, with an error that is told.
 var errLost = errors.New("the job has failed")
 
-// choose returns the positions of M different rows among those drawn, or of all when they are not more.
+// choose returns the positions of M different rows among those drawn, or of all when they are not
+// more.
 func (f *medoidsFn) choose(ctx context.Context, eng *engine.Engine, s clustering.State) ([]int, error) {
 	x := s.Matrix()
 	if x.Rows <= f.M {
@@ -70,7 +72,7 @@ func (f *medoidsFn) choose(ctx context.Context, eng *engine.Engine, s clustering
 	return chosen, nil
 }
 
-// nearest returns the row of x nearest to a centre, of those that are not taken.
+// nearest returns the row of x nearest to a center, of those that are not taken.
 func nearest(x blas.Matrix, center []float64, taken []bool) int {
 	best, at := math.Inf(1), -1
 	for i := range x.Rows {

@@ -21,7 +21,7 @@ func init() {
 	register.Iter1[Piece]()
 }
 
-// bucketFn finds the neighbours of the rows that are at home in a bucket among all rows in it.
+// bucketFn finds the neighbors of the rows that are at home in a bucket among all rows in it.
 type bucketFn struct {
 	Config  job.Config
 	Routing Routing
@@ -73,8 +73,8 @@ func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, piec
 	return shard.WriteMatrix(f.Output.Name(bucket, f.Buckets), 2*f.K+1, values, Columns(f.K), nil)
 }
 
-// each reads the first rows of every piece, so many of each as rows says, and calls g with at most about most of them at a time,
-// by ascending numbers.
+// each reads the first rows of every piece, so many of each as rows says, and calls g with at most
+// about most of them at a time, by ascending numbers.
 func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func(block draw.Rows) error) error {
 	var block draw.Rows
 	flush := func() error {

@@ -29,7 +29,7 @@ func ExactOf(s beam.Scope, c job.Config, elements, set []shard.Element, k int, o
 	c.Over(s, &exactFn{Config: c, K: k, Output: out}, elements, beam.SideInput{Input: beam.CreateList(s, set)})
 }
 
-// exactFn finds the neighbours of the rows of an element among those of all.
+// exactFn finds the neighbors of the rows of an element among those of all.
 type exactFn struct {
 	Config job.Config
 	K      int

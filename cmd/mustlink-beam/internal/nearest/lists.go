@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
-// lists are the k nearest rows found so far for some rows, the nearest first, of equally near ones that of the lower number. There may be
-// fewer.
+// lists are the k nearest rows found so far for some rows, the nearest first, of equally near ones
+// that of the lower number. There may be fewer.
 type lists struct {
 	k     int
 	of    draw.Rows
@@ -35,8 +35,8 @@ func newLists(k int, of draw.Rows) *lists {
 	return &lists{k: k, of: of, found: make([][]neighbor, len(of.Numbers))}
 }
 
-// search looks for neighbors among more rows, whose numbers ascend: of equally near rows the first ones are found. None of them
-// was offered before.
+// search looks for neighbors among more rows, whose numbers ascend: of equally near rows the first
+// ones are found. None of them was offered before.
 func (l *lists) search(ctx context.Context, eng *engine.Engine, more blas.Matrix, numbers []int64) error {
 	if len(l.found) == 0 || more.Rows == 0 {
 		return nil

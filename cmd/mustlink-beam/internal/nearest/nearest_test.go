@@ -82,7 +82,8 @@ func checkExact(t *testing.T, x *points.Dense, pattern string, k int) {
 	}
 }
 
-// All pairs give the graph of the library on all rows, ties too, with elements smaller than the number of neighbours.
+// All pairs give the graph of the library on all rows, ties too, with elements smaller than the
+// number of neighbors.
 func TestExact(t *testing.T) {
 	x := rowsOf(1500)
 	for _, c := range []struct{ rows, k, workers int }{{200, 7, 2}, {1500, 3, 1}, {90, 95, 3}} {
@@ -97,7 +98,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// routed runs neighbours along landmarks.
+// routed runs neighbors along landmarks.
 func routed(t *testing.T, set *shard.Set, x *points.Dense, k, buckets, routes int, chance float64) (shard.Output, nearest.Recall) {
 	t.Helper()
 	dir := t.TempDir()

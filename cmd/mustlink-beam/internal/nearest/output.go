@@ -6,8 +6,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Columns are those of what is written for each row: its number, those of its k nearest rows, and their squared distances.
-// Where a bucket has too few rows, both are -1.
+// Columns are those of what is written for each row: its number, those of its k nearest rows, and
+// their squared distances. Where a bucket has too few rows, both are -1.
 func Columns(k int) []string {
 	columns := []string{"row"}
 	for _, name := range []string{"neighbor", "squared"} {

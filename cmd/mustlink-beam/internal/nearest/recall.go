@@ -22,7 +22,8 @@ func init() {
 	register.Iter1[Found]()
 }
 
-// Sampling says which rows are in the sample: each with the same chance, by the numbers of the rows alone.
+// Sampling says which rows are in the sample: each with the same chance, by the numbers of the rows
+// alone.
 type Sampling struct {
 	Seed   uint64
 	Chance float64
@@ -41,7 +42,8 @@ type Found struct {
 	Squared []float64
 }
 
-// Exactly is the squared distances of the nearest of some rows, for the rows of the sample by their numbers: K each, ascending.
+// Exactly is the squared distances of the nearest of some rows, for the rows of the sample by their
+// numbers: K each, ascending.
 type Exactly struct {
 	Rows    []int64
 	Squared []float64
@@ -84,7 +86,7 @@ func (*nearerFn) MergeAccumulators(a, b Exactly) Exactly {
 type Recall struct {
 	Rows   int     `json:"rows"` // of the sample
 	K      int     `json:"neighbors"`
-	Recall float64 `json:"recall"` // share of the exact neighbours that were found, or of others that are as near
+	Recall float64 `json:"recall"` // share of the exact neighbors that were found, or of others that are as near
 }
 
 // recallFn compares what was found with what is right.

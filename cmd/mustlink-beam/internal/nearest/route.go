@@ -24,7 +24,8 @@ func init() {
 	register.Emitter2[int64, Piece]()
 }
 
-// Piece is what an element has put into one bucket: rows of its file of pieces, those first whose nearest landmark it is.
+// Piece is what an element has put into one bucket: rows of its file of pieces, those first whose
+// nearest landmark it is.
 type Piece struct {
 	Element, Count int64 // that name the file
 	First          int64 // row of the file
@@ -96,7 +97,8 @@ type stay struct {
 	row    int
 }
 
-// order returns where rows stay: bucket after bucket, and in each those at home first, by their numbers.
+// order returns where rows stay: bucket after bucket, and in each those at home first, by their
+// numbers.
 func order(near *graph.Neighbors) []stay {
 	stays := make([]stay, 0, near.N*near.K)
 	for i := range near.N {

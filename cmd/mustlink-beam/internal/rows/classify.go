@@ -27,7 +27,8 @@ type Training struct {
 	Neighbors int
 }
 
-// Classify gives every row the label that most of its nearest training rows have, and writes a file of labels for each element.
+// Classify gives every row the label that most of its nearest training rows have, and writes a file
+// of labels for each element.
 func Classify(s beam.Scope, c job.Config, t Training, elements []shard.Element, out shard.Output) {
 	c.Over(s.Scope("classify"), &classifyFn{Config: c, Training: t, Output: out}, elements)
 }
@@ -51,7 +52,7 @@ func (f *classifyFn) ProcessElement(ctx context.Context, e shard.Element) (job.T
 
 // classify writes labels to a file, block by block.
 func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, known *Known, path string) (int64, error) {
-	labelled, stop := ahead(ctx, r, catalog.BlockRows(known.Dim, 0), func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
+	labeled, stop := ahead(ctx, r, catalog.BlockRows(known.Dim, 0), func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
 		x, err := coordinates.Of(ctx, w, block)
 		if err != nil {
 			return dataset.LabelRows{}, err
@@ -62,7 +63,7 @@ func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reade
 	defer stop()
 	written := int64(0)
 	err := dataset.WriteLabelRows(path, func() (dataset.LabelRows, error) {
-		rows, err := labelled()
+		rows, err := labeled()
 		written += int64(len(rows.Labels))
 		return rows, err
 	}, dataset.WriteOptions{})

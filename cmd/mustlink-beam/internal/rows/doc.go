@@ -1,2 +1,3 @@
-// Package rows holds the pipelines that make something of every row by itself, embed and classify, and those that only count: score.
+// Package rows holds the pipelines that make something of every row by itself, embed and classify,
+// and those that only count: score.
 package rows

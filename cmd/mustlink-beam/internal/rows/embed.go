@@ -18,7 +18,8 @@ func init() {
 	register.DoFn2x2[context.Context, shard.Element, job.Tally, error](&embedFn{})
 }
 
-// Embed maps the rows of all elements to the coordinates of the model, and writes a file for each element.
+// Embed maps the rows of all elements to the coordinates of the model, and writes a file for each
+// element.
 func Embed(s beam.Scope, c job.Config, elements []shard.Element, out shard.Output) {
 	c.Over(s.Scope("embed"), &embedFn{Config: c, Output: out}, elements)
 }
@@ -53,7 +54,8 @@ func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, pat
 	return written, err
 }
 
-// ahead returns what f makes of each block of a reader's rows: while one is used, the next is computed and another one read.
+// ahead returns what f makes of each block of a reader's rows: while one is used, the next is
+// computed and another one read.
 func ahead[T any](ctx context.Context, r *shard.Reader, rows int, f func(context.Context, shard.Block) (T, error)) (next func() (T, error), stop func()) {
 	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(rows) })
 	next, stopComputing := dataset.Ahead(ctx, func(ctx context.Context) (T, error) {
@@ -69,7 +71,8 @@ func ahead[T any](ctx context.Context, r *shard.Reader, rows int, f func(context
 	}
 }
 
-// write writes rows whose number is not known. What has their number in front and cannot go back there is held.
+// write writes rows whose number is not known. What has their number in front and cannot go back
+// there is held.
 func write(path string, cols int, next func() (dataset.Rows, error), o dataset.WriteOptions) error {
 	if !dataset.CountsFirst(path, o) {
 		return dataset.WriteRows(path, -1, cols, next, o)

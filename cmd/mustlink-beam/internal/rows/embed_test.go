@@ -46,7 +46,8 @@ func local(t *testing.T, model string, x *points.Dense) blas.Matrix {
 	return y.Clone()
 }
 
-// same demands the same bits, or, of OpenBLAS, whose sums depend on what else is in the call, as many as an inner product of n terms keeps.
+// same demands the same bits, or, of OpenBLAS, whose sums depend on what else is in the call, as
+// many as an inner product of n terms keeps.
 func same(t *testing.T, eng *engine.Engine, got *points.Dense, want blas.Matrix, n int) {
 	t.Helper()
 	if got.N != want.Rows || got.D != want.Cols {
@@ -75,8 +76,8 @@ func embed(t *testing.T, c job.Config, set *shard.Set, out shard.Output) *job.Re
 	})
 }
 
-// Coordinates are the library's, to the bit, whatever the division into elements and the number of workers; shards are skewed, and
-// some are empty.
+// Coordinates are the library's, to the bit, whatever the division into elements and the number of
+// workers; shards are skewed, and some are empty.
 func TestEmbedIsLocal(t *testing.T) {
 	const n = 3000
 	x := trial.Blobs(2, n, 6, 5, 1)
@@ -195,7 +196,8 @@ func TestElementTwice(t *testing.T) {
 	}
 }
 
-// badFiles writes 400 rows of three shards of text, of which those in wrong are not numbers, and returns the rest.
+// badFiles writes 400 rows of three shards of text, of which those in wrong are not numbers, and
+// returns the rest.
 func badFiles(t *testing.T, wrong map[int]bool) (pattern string, x, right *points.Dense) {
 	t.Helper()
 	x = trial.Blobs(5, 400, 3, 3, 1)
@@ -220,7 +222,8 @@ func badFiles(t *testing.T, wrong map[int]bool) (pattern string, x, right *point
 	return filepath.Join(dir, "part-*.csv"), x, right
 }
 
-// Rows that are wrong are left out and listed, with the place of their text, up to the limit; beyond it the job fails as one whose input is wrong.
+// Rows that are wrong are left out and listed, with the place of their text, up to the limit;
+// beyond it the job fails as one whose input is wrong.
 func TestBadRows(t *testing.T) {
 	wrong := map[int]bool{3: true, 150: true, 200: true, 399: true} // 150 is all of its shard
 	pattern, x, right := badFiles(t, wrong)
@@ -261,7 +264,8 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// checkBad compares the lists of bad rows with those that are expected, in their order, and looks up their text.
+// checkBad compares the lists of bad rows with those that are expected, in their order, and looks
+// up their text.
 func checkBad(t *testing.T, pattern string, rows []int) {
 	t.Helper()
 	files, err := shard.Files(pattern)

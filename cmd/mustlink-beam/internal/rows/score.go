@@ -30,7 +30,8 @@ func init() {
 	register.Iter1[Sampled]()
 }
 
-// Scoring says what is scored. Pairs are runs of rows of the true labels and of what is compared with them.
+// Scoring says what is scored. Pairs are runs of rows of the true labels and of what is compared
+// with them.
 type Scoring struct {
 	Predicted []shard.Pair // with predicted labels, nil for none
 	Embedding []shard.Pair // with coordinates, nil for none
@@ -40,7 +41,8 @@ type Scoring struct {
 	Output    string // the file of scores, as JSON
 }
 
-// Score counts which labels meet, and draws rows of an embedding; the scores of both are written to a file.
+// Score counts which labels meet, and draws rows of an embedding; the scores of both are written to
+// a file.
 func Score(s beam.Scope, c job.Config, what Scoring) {
 	s = s.Scope("score")
 	counts := beam.CreateList(s, []Counts{{}})
@@ -57,7 +59,8 @@ func Score(s beam.Scope, c job.Config, what Scoring) {
 	beam.ParDo0(s, &scoreFn{Output: what.Output}, beam.Impulse(s), beam.SideInput{Input: counts}, beam.SideInput{Input: sample})
 }
 
-// Counts are how many rows have a true label and a predicted one, for each pair of labels that occurs.
+// Counts are how many rows have a true label and a predicted one, for each pair of labels that
+// occurs.
 type Counts struct {
 	Truth, Predicted []string
 	Rows             []int64
@@ -126,7 +129,8 @@ type Sampled struct {
 	Place  []float64
 }
 
-// sampleFn draws rows. Each is drawn by a number that belongs to it alone, whoever looks at it and however often.
+// sampleFn draws rows. Each is drawn by a number that belongs to it alone, whoever looks at it and
+// however often.
 type sampleFn struct {
 	Config job.Config
 	Share  float64

@@ -84,7 +84,8 @@ func drawn(rng *rand.Rand, n int, kinds ...string) []string {
 	return labels
 }
 
-// Scores of labels are the library's, to the bit, though truth and prediction are divided differently.
+// Scores of labels are the library's, to the bit, though truth and prediction are divided
+// differently.
 func TestScoreOfLabels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	truth, predicted := drawn(rng, 1000, "a", "b", "c"), drawn(rng, 1000, "a", "b", "1", "2", "3")
@@ -107,7 +108,8 @@ func TestScoreOfLabels(t *testing.T) {
 	}
 }
 
-// J of a sample is the library's of the rows that their numbers draw, and of all rows when all are asked for.
+// J of a sample is the library's of the rows that their numbers draw, and of all rows when all are
+// asked for.
 func TestScoreOfEmbedding(t *testing.T) {
 	const n = 900
 	x := trial.Blobs(7, n, 3, 4, 1)
@@ -160,7 +162,8 @@ func TestScoreRefuses(t *testing.T) {
 	}
 }
 
-// Labels are those of the library's search among the training rows, in their own space and in that of a model.
+// Labels are those of the library's search among the training rows, in their own space and in that
+// of a model.
 func TestClassifyIsLocal(t *testing.T) {
 	const n, known = 1500, 200
 	x := trial.Blobs(8, n, 4, 6, 2)

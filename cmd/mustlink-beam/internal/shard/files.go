@@ -14,8 +14,9 @@ import (
 // Extensions are the formats of files beside those of package dataset.
 func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format()} }
 
-// Files returns the files that a pattern of [filepath.Match] names, sorted; several patterns may stand with commas between them. Hidden
-// files, which unfinished ones are, count only where the pattern begins with a dot.
+// Files returns the files that a pattern of [filepath.Match] names, sorted; several patterns may
+// stand with commas between them. Hidden files, which unfinished ones are, count only where the
+// pattern begins with a dot.
 func Files(pattern string) ([]string, error) {
 	var files []string
 	for one := range strings.SplitSeq(pattern, ",") {

@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Labels returns the labels of all rows of an element. Of text no other column is looked at. A label that is missing is an error.
+// Labels returns the labels of all rows of an element. Of text no other column is looked at. A
+// label that is missing is an error.
 func (e Element) Labels(o Options) ([]string, error) {
 	if dataset.FormatOf(e.File) != "csv" {
 		return e.dataLabels(o)
@@ -76,7 +77,8 @@ func (e Element) dataLabels(o Options) ([]string, error) {
 	return block.Labels, nil
 }
 
-// Labeled reads all rows of an element at once. A row that is wrong is an error, and so are rows without labels.
+// Labeled reads all rows of an element at once. A row that is wrong is an error, and so are rows
+// without labels.
 func (e Element) Labeled(o Options) (Block, error) {
 	block, bad, err := e.Whole(o)
 	switch {
@@ -93,7 +95,8 @@ func (e Element) Labeled(o Options) (Block, error) {
 // Pair is the same run of rows in two sets.
 type Pair struct{ A, B Element }
 
-// Align divides two sets of as many rows so that each element of one has its counterpart in the other.
+// Align divides two sets of as many rows so that each element of one has its counterpart in the
+// other.
 func Align(a, b *Set) ([]Pair, error) {
 	if a.Rows != b.Rows {
 		return nil, fault.Data(b.Files[0], "it and the files that go with it have %d rows: want %d, as %s and those that go with it", b.Rows, a.Rows, a.Files[0])

@@ -14,7 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// DefaultRows is the number of rows of an element: enough that what an element costs by itself is nothing beside its rows.
+// DefaultRows is the number of rows of an element: enough that what an element costs by itself is
+// nothing beside its rows.
 const DefaultRows = 1 << 16
 
 // Options say how a set is divided and read.
@@ -33,9 +34,10 @@ func (o Options) reading() dataset.ReadOptions {
 	return dataset.ReadOptions{IgnoreLabels: o.IgnoreLabels, MemoryLimit: o.MemoryLimit, Extensions: Extensions()}
 }
 
-// Plan divides the files of a pattern into elements. It reads the beginning of every file, and of text all of it, to find the
-// rows: files are looked at side by side. Files without rows have no elements; all others must have the same features. A file that is compressed
-// is one element, since its rows are found only from its beginning on.
+// Plan divides the files of a pattern into elements. It reads the beginning of every file, and of
+// text all of it, to find the rows: files are looked at side by side. Files without rows have no
+// elements; all others must have the same features. A file that is compressed is one element, since
+// its rows are found only from its beginning on.
 func Plan(ctx context.Context, pattern string, o Options) (*Set, error) {
 	if o.Rows < 0 {
 		return nil, &fault.ParamError{Param: "rows of an element", Value: o.Rows, Want: "a number >= 0 (0 for the default)"}
@@ -54,7 +56,8 @@ func Plan(ctx context.Context, pattern string, o Options) (*Set, error) {
 	return join(files, found)
 }
 
-// each calls f for all files, some at a time, and returns the outcomes in order, or the error of the first file that has one.
+// each calls f for all files, some at a time, and returns the outcomes in order, or the error of
+// the first file that has one.
 func each(ctx context.Context, files []string, f func(ctx context.Context, file string) (surveyed, error)) ([]surveyed, error) {
 	out, errs := make([]surveyed, len(files)), make([]error, len(files))
 	var group sync.WaitGroup

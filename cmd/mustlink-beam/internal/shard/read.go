@@ -31,7 +31,8 @@ func (b Block) Place(err error) error {
 // Len returns the number of rows.
 func (b Block) Len() int { return len(b.Numbers) }
 
-// Reader reads the rows of an element, a block at a time. Rows that are wrong are left out and noted. It is not safe for concurrent use.
+// Reader reads the rows of an element, a block at a time. Rows that are wrong are left out and
+// noted. It is not safe for concurrent use.
 type Reader struct {
 	e      Element
 	stream *dataset.Stream
@@ -67,7 +68,8 @@ func (e Element) Open(o Options) (*Reader, error) {
 	return r, nil
 }
 
-// Whole reads all rows of an element at once. There may be none that is right: then the block has no data.
+// Whole reads all rows of an element at once. There may be none that is right: then the block has
+// no data.
 func (e Element) Whole(o Options) (Block, []Bad, error) {
 	r, err := e.Open(o)
 	if err != nil {
@@ -85,7 +87,8 @@ func (e Element) Whole(o Options) (Block, []Bad, error) {
 	return block, bad, err
 }
 
-// Next returns the next rows, 1 to limit of them, in memory of their own; after the last one the error is io.EOF.
+// Next returns the next rows, 1 to limit of them, in memory of their own; after the last one the
+// error is io.EOF.
 func (r *Reader) Next(limit int) (Block, error) {
 	left := r.e.First + r.e.Rows - r.next
 	if left == 0 && !r.e.closed() {
@@ -127,7 +130,8 @@ func (r *Reader) number(d *dataset.Data) (Block, error) {
 	case n == 0:
 		return Block{}, io.EOF
 	}
-	// All rows at the element's end were wrong, so that the stream went on to those of the next element.
+	// All rows at the element's end were wrong, so that the stream went on to those of the next
+	// element.
 	d.Points = points.Slice(d.Points, 0, n)
 	if d.IDs != nil {
 		d.IDs = d.IDs[:n]
@@ -155,7 +159,8 @@ func (r *Reader) passOver(e *fault.DataError) {
 	}
 }
 
-// moved returns the error with the row and line of the file instead of those of the text that was read.
+// moved returns the error with the row and line of the file instead of those of the text that was
+// read.
 func (e Element) moved(wrong *fault.DataError) *fault.DataError {
 	moved := *wrong
 	if e.Bytes > 0 {

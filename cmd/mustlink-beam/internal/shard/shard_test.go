@@ -39,7 +39,8 @@ func writeRows(t interface{ Fatal(...any) }, path string, n, d int, rng *rand.Ra
 	return x.Data
 }
 
-// readAll reads the elements of a set, each in blocks of some rows, in any order, and returns the values in the order of the rows' numbers.
+// readAll reads the elements of a set, each in blocks of some rows, in any order, and returns the
+// values in the order of the rows' numbers.
 func readAll(t *rapid.T, set *shard.Set, o shard.Options) []float64 {
 	t.Helper()
 	out := make([]float64, set.Rows*int64(set.Dim))
@@ -85,7 +86,8 @@ func readAll(t *rapid.T, set *shard.Set, o shard.Options) []float64 {
 	return out
 }
 
-// The elements of a set have every row of its files once, whatever the formats, the sizes of the files and of the elements.
+// The elements of a set have every row of its files once, whatever the formats, the sizes of the
+// files and of the elements.
 func TestElementsHoldEveryRow(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -126,7 +128,8 @@ func TestElementsHoldEveryRow(t *testing.T) {
 	})
 }
 
-// Text is divided where records end: the records of an element are those that the library reads, also wrong ones.
+// Text is divided where records end: the records of an element are those that the library reads,
+// also wrong ones.
 func TestTextIsDividedAsItIsRead(t *testing.T) {
 	dir := t.TempDir()
 	pieces := []string{"p,1,2\n", "p,1,2\r\n", "\"p\nq\",1,2\n", "\"p\"\"\n,\",1,2\n", "p,1\n", "p,x,2\n", "\n", "\r\n\n", "p\"q,1,2\n",
@@ -183,7 +186,7 @@ func TestTextIsDividedAsItIsRead(t *testing.T) {
 	})
 }
 
-// A wrong row is told with its file, number, place and column, and its neighbours are there.
+// A wrong row is told with its file, number, place and column, and its neighbors are there.
 func TestBadRows(t *testing.T) {
 	dir := t.TempDir()
 	csv := filepath.Join(dir, "a.csv")
@@ -299,7 +302,8 @@ func TestFileThatChanges(t *testing.T) {
 	}
 }
 
-// What an earlier job with another number of elements has left goes; what the same job has left stays.
+// What an earlier job with another number of elements has left goes; what the same job has left
+// stays.
 func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
 	out := shard.Output{Path: filepath.Join(dir, "part.csv.gz")}

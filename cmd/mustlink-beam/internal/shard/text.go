@@ -16,7 +16,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// textElements divides a file of CSV text by passing over it. A compressed one is a single element, which is read from its beginning on.
+// textElements divides a file of CSV text by passing over it. A compressed one is a single element,
+// which is read from its beginning on.
 func textElements(ctx context.Context, file string, most int) ([]Element, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -65,8 +66,9 @@ func (r *records) divide(ctx context.Context, file string, most int) ([]Element,
 	}
 }
 
-// records passes over the records of CSV text: lines, or several where a quoted field has line ends in it. It counts as the
-// readers of package dataset do, but does not look at what is in the fields.
+// records passes over the records of CSV text: lines, or several where a quoted field has line ends
+// in it. It counts as the readers of package dataset do, but does not look at what is in the
+// fields.
 type records struct {
 	r      *bufio.Reader
 	long   []byte // a line that is longer than the buffer
@@ -78,8 +80,9 @@ func newRecords(r io.Reader) *records { return &records{r: bufio.NewReaderSize(r
 
 var errLongLine = errors.New("a line is longer than the limit")
 
-// next passes over one record with the blank lines in front of it, which together are a row by themselves, a wrong one. It returns
-// the number of rows, 1 or 2. At the end the error is io.EOF; blank lines there are no row.
+// next passes over one record with the blank lines in front of it, which together are a row by
+// themselves, a wrong one. It returns the number of rows, 1 or 2. At the end the error is io.EOF;
+// blank lines there are no row.
 func (r *records) next() (rows int, err error) {
 	text, err := r.readLine()
 	for rows = 1; err == nil && len(text) == 0; text, err = r.readLine() {
@@ -99,7 +102,8 @@ func (r *records) next() (rows int, err error) {
 	return rows, nil
 }
 
-// readLine returns the next line without its end and without byte order marks in front, valid until the next call.
+// readLine returns the next line without its end and without byte order marks in front, valid until
+// the next call.
 func (r *records) readLine() ([]byte, error) {
 	text, err := r.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -119,8 +123,9 @@ func (r *records) readLine() ([]byte, error) {
 	return bytes.TrimLeft(bytes.TrimRight(text, "\r\n"), "\ufeff"), nil
 }
 
-// opensQuote says whether a record goes on after the line: a quoted field is open at its end. inside says that one is at its beginning.
-// A record that is wrong ends with the line where that shows.
+// opensQuote says whether a record goes on after the line: a quoted field is open at its end.
+// inside says that one is at its beginning. A record that is wrong ends with the line where that
+// shows.
 func opensQuote(text []byte, inside bool) bool {
 	if !inside && bytes.IndexByte(text, '"') < 0 || !utf8.Valid(text) {
 		return false

@@ -17,8 +17,9 @@ import (
 
 // Output is what a job writes: a file for each element, named after one path.
 //
-// A file is written beside its place and renamed, so that it is there as a whole or not at all, whether its element is worked on once or
-// several times at once; what a killed process has left is removed by the next one that writes the same file.
+// A file is written beside its place and renamed, so that it is there as a whole or not at all,
+// whether its element is worked on once or several times at once; what a killed process has left is
+// removed by the next one that writes the same file.
 type Output struct {
 	Path string // "embedded.npy" stands for embedded-00003-of-00016.npy and the others
 }
@@ -45,8 +46,9 @@ func (o Output) split() (stem, ending string) {
 	return strings.TrimSuffix(stem, e), e + ending
 }
 
-// Prepare looks whether files can be written, and removes those that an earlier job with another number of elements has left, which a
-// reader of the pattern would take for more rows. It must not run beside a job that writes them.
+// Prepare looks whether files can be written, and removes those that an earlier job with another
+// number of elements has left, which a reader of the pattern would take for more rows. It must not
+// run beside a job that writes them.
 func (o Output) Prepare(count int64) error {
 	if err := Trial(o.Name(0, count)); err != nil {
 		return err
@@ -102,7 +104,8 @@ func (o Output) Matrix(columns []string) (dataset.WriteOptions, error) {
 	return w, o.Check(dataset.OutputFormats(w.Extensions...))
 }
 
-// WriteMatrix writes rows of values to one file, the rows with ids unless these are nil. A nil list of columns numbers them.
+// WriteMatrix writes rows of values to one file, the rows with ids unless these are nil. A nil list
+// of columns numbers them.
 func WriteMatrix(path string, cols int, values []float64, columns, ids []string) error {
 	w, err := Output{Path: path}.Matrix(columns)
 	if err != nil {
@@ -111,7 +114,8 @@ func WriteMatrix(path string, cols int, values []float64, columns, ids []string)
 	return dataset.WriteMatrix(path, len(values)/cols, cols, values, cols, ids, w)
 }
 
-// WriteBad writes the rows that were left out of an element. Without any, what an earlier job has left is removed.
+// WriteBad writes the rows that were left out of an element. Without any, what an earlier job has
+// left is removed.
 func (o Output) WriteBad(e Element, bad []Bad) error {
 	name := o.Name(e.Index, e.Count)
 	if len(bad) == 0 {

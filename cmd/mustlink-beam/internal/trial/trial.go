@@ -39,7 +39,7 @@ func Engine(t *testing.T) *engine.Engine {
 	return eng
 }
 
-// Blobs returns n rows around k centres that are far apart for a small spread.
+// Blobs returns n rows around k centers that are far apart for a small spread.
 func Blobs(seed uint64, n, d, k int, spread float64) *points.Dense {
 	rng := rand.New(rand.NewPCG(seed, 17))
 	centers := make([]float64, k*d)
@@ -59,7 +59,8 @@ func Blobs(seed uint64, n, d, k int, spread float64) *points.Dense {
 // Sizes divides n rows among files, very unevenly, with empty ones between.
 func Sizes(n int) []int { return []int{0, n / 100, n - n/100 - n/7 - 1, 0, 1, n / 7, 0} }
 
-// Files writes the rows to .npy files of the given sizes, those of size 0 without a byte, and returns their pattern.
+// Files writes the rows to .npy files of the given sizes, those of size 0 without a byte, and
+// returns their pattern.
 func Files(t *testing.T, x *points.Dense, sizes []int) string {
 	t.Helper()
 	dir, from := t.TempDir(), 0

@@ -187,7 +187,7 @@ func (r *clusterReport) text(w io.Writer) {
 // way says how the inertia was reached.
 func (r *clusterReport) way() string {
 	switch {
-	case r.Iterations == 0 && r.Passes == 0: // given centres
+	case r.Iterations == 0 && r.Passes == 0: // given centers
 		return ""
 	case r.Algorithm == algMiniBatch:
 		return fmt.Sprintf(" after %s (%s)", session.Plural(r.Iterations, "batch"), session.Plural(r.Passes, "pass"))

@@ -28,11 +28,12 @@ func (c *clusterCommand) mayStream() bool {
 // errTooManyRows says that k-means should go over the file instead of holding its rows.
 var errTooManyRows = errors.New("too many rows")
 
-// heldTimes is how often k-means holds rows, about: what was read, a copy, and what the collector has not seen.
+// heldTimes is how often k-means holds rows, about: what was read, a copy, and what the collector
+// has not seen.
 const heldTimes = 3
 
-// tooManyRows says so of rows that were read, with an error or without. It must not depend on the number of workers, on which
-// results do not depend either.
+// tooManyRows says so of rows that were read, with an error or without. It must not depend on the
+// number of workers, on which results do not depend either.
 func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 	if err != nil {
 		_, beyond := errors.AsType[*fault.MemoryError](err)
@@ -66,7 +67,7 @@ func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, e
 	return r, c.saveCenters(ctx, assigner.Centers())
 }
 
-// findCenters reads the centres, or learns them.
+// findCenters reads the centers, or learns them.
 func (c *clusterCommand) findCenters(ctx context.Context, rows *metric.Rows, r *clusterReport) (*cluster.Assigner, error) {
 	if c.centers != "" {
 		assigner, err := c.readCenters(ctx)

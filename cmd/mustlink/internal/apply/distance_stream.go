@@ -195,7 +195,8 @@ func (g *gathered) take(part *dataset.Data) error {
 	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, x.D), "ask for fewer pairs at a time")
 }
 
-// data returns the rows that came; without any, the first of all, so that its features are compared with the model's.
+// data returns the rows that came; without any, the first of all, so that its features are compared
+// with the model's.
 func (g *gathered) data() *dataset.Data {
 	out := *g.first
 	if g.rows > 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// TestDistancesAreThoseHeld: distances of points that pass in blocks have the bits of those of points that are held, for rows named
-// in any way and blocks of any size.
+// TestDistancesAreThoseHeld: distances of points that pass in blocks have the bits of those of
+// points that are held, for rows named in any way and blocks of any size.
 func TestDistancesAreThoseHeld(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, true))

@@ -95,7 +95,8 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 	return e.Summarize(e.out, r, r.text)
 }
 
-// mostOff is the error of single precision, relative to the largest coordinate, that a warning tells of.
+// mostOff is the error of single precision, relative to the largest coordinate, that a warning
+// tells of.
 const mostOff = 1e-3
 
 // embedReport is what `mustlink embed` prints.
@@ -112,11 +113,12 @@ func (r embedReport) text(w io.Writer) {
 	}
 }
 
-// singleEmbedding embeds with a model in single precision, and sees how near to double precision that is.
+// singleEmbedding embeds with a model in single precision, and sees how near to double precision
+// that is.
 type singleEmbedding struct {
 	*metric.Metric
-	// off is the largest difference from double precision among the first rows, relative to the largest coordinate; below 0 before
-	// there were any.
+	// off is the largest difference from double precision among the first rows, relative to the
+	// largest coordinate; below 0 before there were any.
 	off float64
 }
 

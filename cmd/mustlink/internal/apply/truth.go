@@ -44,7 +44,8 @@ func (t *truth) add(labels, predicted []string) error {
 	return nil
 }
 
-// report returns the scores; nil for none. Labels that cannot be scored, such as a single one, are no reason to fail.
+// report returns the scores; nil for none. Labels that cannot be scored, such as a single one, are
+// no reason to fail.
 func (t *truth) report() *score.Report {
 	if t.none {
 		return nil

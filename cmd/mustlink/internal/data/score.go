@@ -196,8 +196,8 @@ func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
 
 func scoreText(w io.Writer, r *score.Report) {
 	fmt.Fprintf(w, "rows\t%d\n", r.N)
-	if r.Unlabelled > 0 {
-		fmt.Fprintf(w, "rows without label, left out\t%d\n", r.Unlabelled)
+	if r.Unlabeled > 0 {
+		fmt.Fprintf(w, "rows without label, left out\t%d\n", r.Unlabeled)
 	}
 	fmt.Fprintf(w, "classes\t%d\n", r.Classes)
 	if r.Clusters > 0 {

@@ -199,7 +199,8 @@ func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set
 	return linksOfAll(d, c.method)
 }
 
-// linksOfAll returns what all labels say: every pair for a method that learns from pairs, classes for others.
+// linksOfAll returns what all labels say: every pair for a method that learns from pairs, classes
+// for others.
 func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
 	set, err := links.FromLabels(d.Labels)
 	if err != nil || !method.Pairwise {

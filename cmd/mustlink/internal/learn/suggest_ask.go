@@ -202,7 +202,8 @@ func (q *asker) path(c *suggestion.ContradictionError) string {
 	return strings.Join(parts, ", ")
 }
 
-// linkAppender adds links to a file. Each call is one write of whole lines, and on disk before it returns.
+// linkAppender adds links to a file. Each call is one write of whole lines, and on disk before it
+// returns.
 type linkAppender struct {
 	file    *os.File
 	columns []string

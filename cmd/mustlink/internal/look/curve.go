@@ -30,7 +30,8 @@ const (
 
 func curveNames() []string { return []string{curveTrace, curveROC, curveRecall} }
 
-// curvePairs is how many random pairs of rows a ROC curve is drawn from, curvePlaces how many places it has.
+// curvePairs is how many random pairs of rows a ROC curve is drawn from, curvePlaces how many
+// places it has.
 const (
 	curvePairs  = 20_000
 	curvePlaces = 200
@@ -98,7 +99,8 @@ func (p *plotCommand) traces(ctx context.Context, paths []string) (view.Lines, e
 	return l, nil
 }
 
-// retrieval returns the ROC curves of distances as a test of "same class", or recall at k, without and with each model.
+// retrieval returns the ROC curves of distances as a test of "same class", or recall at k, without
+// and with each model.
 func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines, error) {
 	scene, err := p.Read(ctx, p.Session, paths)
 	if err != nil {

@@ -29,8 +29,9 @@ type Rows struct {
 	Stage string                                                             // names the work on the bar
 }
 
-// begin returns a function that gives every row in blocks, from the first one on, and then io.EOF. One block is read, and the
-// coordinates of one are computed, while the caller works with a third. The caller must call stop.
+// begin returns a function that gives every row in blocks, from the first one on, and then io.EOF.
+// One block is read, and the coordinates of one are computed, while the caller works with a third.
+// The caller must call stop.
 func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func(), err error) {
 	src, err := l.Open(ctx)
 	if err != nil {

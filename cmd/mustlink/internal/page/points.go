@@ -107,7 +107,8 @@ func (m *maker) doubts() error {
 	return nil
 }
 
-// times says how many times too long a must-link is, or too short a cannot-link; a million stands for more.
+// times says how many times too long a must-link is, or too short a cannot-link; a million stands
+// for more.
 func times(w suspicious.Violation) float64 {
 	const most = 1e6
 	v := w.Distance / w.Bound

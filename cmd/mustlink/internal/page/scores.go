@@ -99,7 +99,8 @@ func restartsFor(rows int) int {
 	return 10
 }
 
-// neighborScore is the accuracy of the nearest other points, of a part of the rows where there are many.
+// neighborScore is the accuracy of the nearest other points, of a part of the rows where there are
+// many.
 func (m *maker) neighborScore(v drawing.Space) ([]view.Score, error) {
 	y, labels := v.Y, m.Data.Labels
 	if y.Rows > mostNeighbors {
