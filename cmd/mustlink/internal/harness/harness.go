@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -70,9 +71,19 @@ func Workspace(t *testing.T) string {
 func WithModel(t *testing.T) string {
 	t.Helper()
 	dir := Workspace(t)
-	RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
+	fitOnce.Do(func() {
+		RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
+		fitted = clitest.Read(t, dir, "model.mlk")
+	})
+	clitest.Write(t, dir, "model.mlk", fitted)
 	return dir
 }
+
+// The model of every [WithModel]: the data are the same, so one fit serves all tests.
+var (
+	fitOnce sync.Once
+	fitted  string
+)
 
 // Lesson returns the flags of what a method learns from: a file of links, or for one that learns
 // from targets a file of 0 and 1 in turn, which it writes for so many rows.
