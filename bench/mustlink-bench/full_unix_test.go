@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,39 +69,16 @@ func TestFullDevice(t *testing.T) {
 // keeps what it has, and one that it writes is not left.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	disk := smallDisk(t, dir)
+	disk := clitest.SmallDisk(t, dir)
 	const page, begin, end = 4096, `{"run":"another`, `","trial":0,"seconds":1,"values":[[1]]}`
 	// The last page of the file has no room either.
 	old := begin + strings.Repeat("x", page-len(begin)-len(end)-1) + end + "\n"
 	clitest.Write(t, disk, "state", old)
-	if err := os.WriteFile(filepath.Join(disk, "filler"), make([]byte, 1<<20), 0o644); err == nil {
-		t.Fatal("a disk of 256 KiB took a mebibyte")
-	}
+	clitest.Fill(t, disk)
 	wantFailure(t, bench.Run(t, dir, "paper tsang-1 --repetitions 2 --state disk/state"), "state file", syscall.ENOSPC.Error())
 	wantFailure(t, bench.Run(t, dir, "paper tsang-1 --repetitions 1 -o disk/t.json"), filepath.Join("disk", "t.json"), syscall.ENOSPC.Error())
 	wantFailure(t, bench.Run(t, dir, "paper tsang-fig2 -o disk/f.svg"), filepath.Join("disk", "f.svg"), syscall.ENOSPC.Error())
 	if left := clitest.Names(t, disk); len(left) != 2 || clitest.Read(t, disk, "state") != old {
 		t.Errorf("on the disk are %v: want the state as it was, and the filler", left)
 	}
-}
-
-// smallDisk mounts a file system of 256 KiB at dir/disk.
-func smallDisk(t *testing.T, dir string) string {
-	t.Helper()
-	if runtime.GOOS != "linux" || os.Getuid() != 0 {
-		t.Skip("only the superuser of a Linux system mounts a tmpfs; TestNoRoom needs no privilege")
-	}
-	disk := filepath.Join(dir, "disk")
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
-		t.Skipf("a tmpfs cannot be mounted here: %v, %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
-			t.Errorf("unmounting: %v, %s", err, out)
-		}
-	})
-	return disk
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/internal/clitest"
-	"github.com/mustlink/mustlink/internal/usage"
 )
 
 const tinySizes = " --sizes 30,45,60 --features 2,3,4 --links 10,20,30 --rounds 1 -q"
@@ -101,9 +100,6 @@ func TestMethodsBuilds(t *testing.T) {
 // TestMethodsInterrupted: an interrupt ends fits here and in other builds, leaves no processes
 // waiting, and what is finished is kept.
 func TestMethodsInterrupted(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no interrupts between processes")
-	}
 	for _, builds := range []string{"", "--builds=" + bench.Path + "," + bench.Path} {
 		dir := t.TempDir()
 		cmd := bench.Command(dir, "methods", "--methods", "rca,klein", "--sizes", "2000,4000,6000", "--rounds", "100", "--state", "s.json")
@@ -112,16 +108,8 @@ func TestMethodsInterrupted(t *testing.T) {
 		}
 		var stderr clitest.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
-		begin := time.Now()
-		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted || time.Since(begin) > 20*time.Second {
-			t.Errorf("%s: exit code %d after %v: want %d soon", builds, cmd.ProcessState.ExitCode(), time.Since(begin), usage.ExitInterrupted)
+		if took := clitest.Interrupt(t, cmd, time.Second); took > 20*time.Second {
+			t.Errorf("%s: ended after %v: want soon", builds, took)
 		}
 		if text := stderr.String(); text != "mustlink-bench: interrupted\n" {
 			t.Errorf("%s: message %q", builds, text)

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mustlink/mustlink/internal/clitest"
-	"github.com/mustlink/mustlink/internal/usage"
 )
 
 // TestSoak: a short soak finds nothing, and a growth that no program keeps below is a failure.
@@ -28,22 +25,10 @@ func TestSoak(t *testing.T) {
 
 // TestSoakInterrupted: an interrupt prints the report so far.
 func TestSoakInterrupted(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no interrupts between processes")
-	}
 	cmd := bench.Command(t.TempDir(), "soak", "--for", "1h", "--json")
 	var stdout clitest.Buffer
 	cmd.Stdout = &stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(time.Second)
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != usage.ExitInterrupted {
-		t.Errorf("exit code %d: want %d", cmd.ProcessState.ExitCode(), usage.ExitInterrupted)
-	}
+	clitest.Interrupt(t, cmd, time.Second)
 	if r := clitest.Parse(t, stdout.String()); r["seconds"].(float64) > 600 || r["jobs"].(float64) < 1 {
 		t.Errorf("report %v: want what was done in a second", r)
 	}

@@ -28,7 +28,7 @@ type Session struct {
 	// memory has no limit.
 	Garbage int
 
-	// The global flags; see [Session.GlobalFlags].
+	// The global flags, which [Session.Root] adds to a command line.
 	Quiet       bool
 	JSON        bool
 	Workers     int

@@ -23,7 +23,7 @@ const (
 )
 
 // Run runs a program's command line to its end and returns the exit code. An interrupt stops it
-// after the step under way, a second one at once. What goes wrong is one line on standard error,
+// after the step under way, a second one at once. A failure is one line on standard error,
 // behind the name of the program.
 func Run(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

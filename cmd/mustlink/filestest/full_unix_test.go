@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -87,14 +86,11 @@ func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old st
 			t.Errorf("the old file has changed: %d bytes, had %d", len(got), len(old))
 		}
 	}
-	got := slices.DeleteFunc(clitest.Names(t, folder), func(name string) bool { return name == filler })
+	got := slices.DeleteFunc(clitest.Names(t, folder), func(name string) bool { return name == clitest.Filler })
 	if !slices.Equal(got, want) {
 		t.Errorf("in the folder are %v: want %v", got, want)
 	}
 }
-
-// filler is what takes the room of a small disk.
-const filler = "filler"
 
 // oldFile is what a file holds before a command that fails to replace it.
 const oldFile = "what was there\n"
@@ -153,12 +149,12 @@ func put(t *testing.T, path, content string) {
 // file of finished work that it goes on with keeps what it has.
 func TestFullDisk(t *testing.T) {
 	dir := crowded(t)
-	disk := smallDisk(t, dir)
+	disk := clitest.SmallDisk(t, dir)
 	const page = 4096
 	for _, w := range writers {
 		t.Run(w[0], func(t *testing.T) {
 			clean(t, disk)
-			fill(t, disk)
+			clitest.Fill(t, disk)
 			path := filepath.Join("disk", w[1])
 			o := harness.Run(t, dir, strings.ReplaceAll(w[0], "%", path))
 			wantFailure(t, o, usage.ExitFailed, disk, w[1], "", path, syscall.ENOSPC.Error())
@@ -170,7 +166,7 @@ func TestFullDisk(t *testing.T) {
 			// The last page of the file has no room either.
 			old := w.begin + strings.Repeat("x", page-len(w.begin)-len(w.end)-1) + w.end + "\n"
 			put(t, filepath.Join(disk, "state"), old)
-			fill(t, disk)
+			clitest.Fill(t, disk)
 			o := harness.Run(t, dir, strings.ReplaceAll(w.line, "%", filepath.Join("disk", "state")))
 			wantFailure(t, o, usage.ExitFailed, disk, "state", old, "state file", syscall.ENOSPC.Error())
 		})
@@ -185,36 +181,6 @@ func clean(t *testing.T, folder string) {
 		if err := os.Remove(filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// smallDisk mounts a file system of 256 KiB at dir/disk.
-func smallDisk(t *testing.T, dir string) string {
-	t.Helper()
-	if runtime.GOOS != "linux" || os.Getuid() != 0 {
-		t.Skip("only the superuser of a Linux system mounts a tmpfs; TestNoRoom needs no privilege")
-	}
-	disk := filepath.Join(dir, "disk")
-	if err := os.Mkdir(disk, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
-		t.Skipf("a tmpfs cannot be mounted here: %v, %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
-			t.Errorf("unmounting: %v, %s", err, out)
-		}
-	})
-	return disk
-}
-
-// fill writes to the disk until nothing more fits.
-func fill(t *testing.T, disk string) {
-	t.Helper()
-	err := os.WriteFile(filepath.Join(disk, filler), make([]byte, 1<<20), 0o644)
-	if err == nil {
-		t.Fatal("a disk of 256 KiB took a mebibyte")
 	}
 }
 
