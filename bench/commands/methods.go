@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/bench/methods"
+	"github.com/mustlink/mustlink/bench/fittimes"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 	"github.com/mustlink/mustlink/internal/view"
@@ -31,7 +31,7 @@ const (
 
 func newMethods(a *app) *cobra.Command {
 	var m methodsFlags
-	d := methods.DefaultSizes()
+	d := fittimes.DefaultSizes()
 	cmd := &cobra.Command{
 		Use:   "methods",
 		Short: "time every method, and show how that grows, or compare builds of mustlink",
@@ -64,12 +64,12 @@ With --state finished figures are kept in a file, and an interrupted run goes on
 	f.StringVar(&m.state, "state", "", "`FILE` that keeps finished figures, to go on after an interrupt")
 	f.StringVarP(&m.out, "output", "o", session.Stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
 	pageFlag(f, &m.page)
-	usage.CompleteWith(cmd, "methods", methods.Methods()...)
+	usage.CompleteWith(cmd, "methods", fittimes.Methods()...)
 	return cmd
 }
 
 // plan checks the flags and returns the cases.
-func (m *methodsFlags) plan(a *app, cmd *cobra.Command) (plan []methods.Case, err error) {
+func (m *methodsFlags) plan(a *app, cmd *cobra.Command) (plan []fittimes.Case, err error) {
 	check := a.Check(cmd)
 	check.Least("--rounds", m.rounds, 1)
 	check.Refuse(m.threads < 0, "--threads is %d: want a number >= 0 (0 for all processors)", m.threads)
@@ -97,7 +97,7 @@ func (m *methodsFlags) part() string {
 }
 
 // cases returns the plan, with the defaults for what was not given.
-func (m *methodsFlags) cases(cmd *cobra.Command) ([]methods.Case, error) {
+func (m *methodsFlags) cases(cmd *cobra.Command) ([]fittimes.Case, error) {
 	if len(m.builds) > 0 {
 		for _, name := range []string{"features", "links"} {
 			if cmd.Flags().Changed(name) {
@@ -105,24 +105,24 @@ func (m *methodsFlags) cases(cmd *cobra.Command) ([]methods.Case, error) {
 			}
 		}
 		if m.methods == nil {
-			m.methods = methods.Compared()
+			m.methods = fittimes.Compared()
 		}
 		if m.sizes == nil {
 			m.sizes = []int{500, 2000}
 		}
-		return methods.Contest(m.methods, m.sizes)
+		return fittimes.Contest(m.methods, m.sizes)
 	}
 	if m.methods == nil {
-		m.methods = methods.Methods()
+		m.methods = fittimes.Methods()
 	}
 	if m.sizes == nil {
-		m.sizes = methods.DefaultSizes().Points
+		m.sizes = fittimes.DefaultSizes().Points
 	}
-	return methods.Plan(m.methods, m.of())
+	return fittimes.Plan(m.methods, m.of())
 }
 
-func (m *methodsFlags) of() methods.Sizes {
-	return methods.Sizes{Points: m.sizes, Features: m.features, Links: m.links}
+func (m *methodsFlags) of() fittimes.Sizes {
+	return fittimes.Sizes{Points: m.sizes, Features: m.features, Links: m.links}
 }
 
 func (a *app) runMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
@@ -130,7 +130,7 @@ func (a *app) runMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	setup := methods.Setup{Machine: machine(), Threads: m.threads, Rounds: m.rounds}
+	setup := fittimes.Setup{Machine: machine(), Threads: m.threads, Rounds: m.rounds}
 	fitters, names, stop, err := a.fitters(cmd.Context(), m, &setup)
 	if err != nil {
 		return err
@@ -141,24 +141,24 @@ func (a *app) runMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
 		return err
 	}
 	if len(m.builds) > 0 {
-		report.Ratios = methods.Ratios(report.Figures)
-	} else if report.Growth, err = methods.Rows(m.methods, m.of(), report.Figures); err != nil {
+		report.Ratios = fittimes.Ratios(report.Figures)
+	} else if report.Growth, err = fittimes.Rows(m.methods, m.of(), report.Figures); err != nil {
 		return err
 	}
 	return a.writeMethods(m, report)
 }
 
 // fitters starts what fits: this program, or the builds. stop ends them.
-func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *methods.Setup) (fitters []methods.Fitter, names []string, stop func() error, err error) {
+func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *fittimes.Setup) (fitters []fittimes.Fitter, names []string, stop func() error, err error) {
 	if len(m.builds) == 0 {
 		eng, err := a.EngineOf(m.threads, m.threads)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		setup.Builds = []methods.Build{buildOf(eng)}
-		return []methods.Fitter{&methods.Local{Engine: eng}}, []string{setup.Builds[0].Name}, func() error { return nil }, nil
+		setup.Builds = []fittimes.Build{buildOf(eng)}
+		return []fittimes.Fitter{&fittimes.Local{Engine: eng}}, []string{setup.Builds[0].Name}, func() error { return nil }, nil
 	}
-	var processes []*methods.Process
+	var processes []*fittimes.Process
 	stop = func() error {
 		for _, p := range processes {
 			if e := p.Close(); ctx.Err() == nil { // else it was killed
@@ -168,7 +168,7 @@ func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *methods.Setup
 		return err
 	}
 	for _, path := range m.builds {
-		p, err := methods.Start(ctx, path, m.threads)
+		p, err := fittimes.Start(ctx, path, m.threads)
 		if err != nil {
 			return nil, nil, nil, errors.Join(usage.RenameParams(err, "builds", "--builds"), stop())
 		}
@@ -182,33 +182,33 @@ func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *methods.Setup
 }
 
 // measureMethods measures what an earlier run has not, and keeps every figure.
-func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup methods.Setup, plan []methods.Case, names []string, fitters []methods.Fitter) (methods.Report, error) {
-	r := methods.Report{Setup: setup}
+func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup fittimes.Setup, plan []fittimes.Case, names []string, fitters []fittimes.Fitter) (fittimes.Report, error) {
+	r := fittimes.Report{Setup: setup}
 	bar := a.Progress()
 	defer bar.Done()
-	o := methods.Options{Rounds: m.rounds, Progress: func(done, total int, c methods.Case) { bar.Step(done, total, c.Method+" "+c.Size()) }}
+	o := fittimes.Options{Rounds: m.rounds, Progress: func(done, total int, c fittimes.Case) { bar.Step(done, total, c.Method+" "+c.Size()) }}
 	if m.state != "" {
 		var err error
-		if o.Earlier, err = methods.Resume(m.state, setup); err != nil {
+		if o.Earlier, err = fittimes.Resume(m.state, setup); err != nil {
 			return r, err
 		}
-		kept := methods.Report{Setup: setup, Figures: slices.Clone(o.Earlier)}
-		o.Finished = func(f methods.Figure) error {
+		kept := fittimes.Report{Setup: setup, Figures: slices.Clone(o.Earlier)}
+		o.Finished = func(f fittimes.Figure) error {
 			kept.Figures = append(kept.Figures, f)
 			return kept.Save(m.state)
 		}
 	}
 	var err error
-	r.Figures, err = methods.Run(ctx, plan, names, fitters, o)
+	r.Figures, err = fittimes.Run(ctx, plan, names, fitters, o)
 	return r, err
 }
 
 // writeMethods writes the report to where it belongs.
-func (a *app) writeMethods(m *methodsFlags, r methods.Report) error {
-	p := product{numbers: r, text: r.Setup.Markdown() + methods.GrowthTable(r.Growth), across: 3}
-	p.panels = func() ([]view.Panel, error) { return methods.Panels(m.methods, m.of(), r.Figures) }
+func (a *app) writeMethods(m *methodsFlags, r fittimes.Report) error {
+	p := product{numbers: r, text: r.Setup.Markdown() + fittimes.GrowthTable(r.Growth), across: 3}
+	p.panels = func() ([]view.Panel, error) { return fittimes.Panels(m.methods, m.of(), r.Figures) }
 	if len(m.builds) > 0 {
-		p = product{numbers: r, text: r.Setup.Markdown() + methods.RatioTable(r.Figures), panels: drawn(methods.RatioPanels(r.Figures)), across: len(m.builds) - 1}
+		p = product{numbers: r, text: r.Setup.Markdown() + fittimes.RatioTable(r.Figures), panels: drawn(fittimes.RatioPanels(r.Figures)), across: len(m.builds) - 1}
 	}
 	return p.writeWith(a, m.page, m.part(), m.out)
 }

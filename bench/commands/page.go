@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mustlink/mustlink/bench/page"
+	"github.com/mustlink/mustlink/bench/docpage"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/session"
 )
@@ -29,7 +29,7 @@ func fillPage(path, part, text string, write func(path, text string) error) erro
 	if err != nil {
 		return fault.Data(path, "reading the page: %w", err)
 	}
-	filled, err := page.Fill(path, string(old), part, text)
+	filled, err := docpage.Fill(path, string(old), part, text)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/bench/methods"
+	"github.com/mustlink/mustlink/bench/fittimes"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -28,16 +28,16 @@ func newServe(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return methods.Serve(cmd.Context(), buildOf(eng), &methods.Local{Engine: eng}, a.Stdin, a.Stdout)
+			return fittimes.Serve(cmd.Context(), buildOf(eng), &fittimes.Local{Engine: eng}, a.Stdin, a.Stdout)
 		},
 	}
 }
 
 // buildOf says what this program is made of.
-func buildOf(eng *engine.Engine) methods.Build {
-	b := methods.Build{Name: methods.Default, Version: catalog.Version(), Go: runtime.Version(), Backend: eng.Backend().Describe()}
+func buildOf(eng *engine.Engine) fittimes.Build {
+	b := fittimes.Build{Name: fittimes.Default, Version: catalog.Version(), Go: runtime.Version(), Backend: eng.Backend().Describe()}
 	tags, _ := session.BuildTags()
-	for _, name := range []string{methods.Netlib, methods.PureGo} {
+	for _, name := range []string{fittimes.Netlib, fittimes.PureGo} {
 		if slices.Contains(tags, name) {
 			b.Name = name
 		}

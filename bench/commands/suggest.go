@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/bench/asking"
+	"github.com/mustlink/mustlink/bench/queries"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/session"
@@ -13,7 +13,7 @@ import (
 )
 
 func newSuggest(a *app) *cobra.Command {
-	var o asking.Options
+	var o queries.Options
 	var p paperFlags
 	cmd := &cobra.Command{
 		Use:   "suggest",
@@ -25,7 +25,7 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.Sets) == 0 {
-				o.Sets = asking.Sets()
+				o.Sets = queries.Sets()
 			}
 			if o.Repetitions < 1 {
 				return &fault.ParamError{Param: "--repetitions", Value: o.Repetitions, Want: "a number >= 1"}
@@ -43,7 +43,7 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.Sets, "sets", asking.Sets(), "data `SETS`, the names of .csv files in DIR")
+	f.StringSliceVar(&o.Sets, "sets", queries.Sets(), "data `SETS`, the names of .csv files in DIR")
 	f.StringVarP(&o.System, "method", "m", "npkl", "the `METHOD` that learns, with parameters that differ from its defaults: \"npkl C=10\"")
 	f.BoolVar(&o.Classes, "classes", false, "the number of classes is known, as it is to k-means")
 	f.IntVar(&o.Repetitions, "repetitions", 5, "number of repetitions")
@@ -52,10 +52,10 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 	return cmd
 }
 
-func (a *app) runSuggest(cmd *cobra.Command, o asking.Options) error {
-	r, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*asking.Result, error) {
+func (a *app) runSuggest(cmd *cobra.Command, o queries.Options) error {
+	r, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*queries.Result, error) {
 		o.Progress = bar.Report
-		return asking.Run(cmd.Context(), eng, o)
+		return queries.Run(cmd.Context(), eng, o)
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mustlink/mustlink/bench/methods"
+	"github.com/mustlink/mustlink/bench/fittimes"
 	"github.com/mustlink/mustlink/bench/throughput"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -21,7 +21,7 @@ import (
 
 // throughputReport is what `mustlink-bench throughput` prints.
 type throughputReport struct {
-	Setup methods.Setup `json:"setup"`
+	Setup fittimes.Setup `json:"setup"`
 	*throughput.Report
 }
 
@@ -108,7 +108,7 @@ func (a *app) runThroughput(cmd *cobra.Command, t *throughputFlags) error {
 		return err
 	}
 	t.CSVBytes = int(t.csv)
-	var build methods.Build
+	var build fittimes.Build
 	found, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*throughput.Report, error) {
 		build = buildOf(eng)
 		t.Drop = a.DropBallast
@@ -119,7 +119,7 @@ func (a *app) runThroughput(cmd *cobra.Command, t *throughputFlags) error {
 	if err != nil {
 		return usage.RenameParams(err, "case", "--case", "goroutines", "--goroutines", "program", "--mustlink")
 	}
-	r := throughputReport{methods.Setup{Machine: machine(), Builds: []methods.Build{build}, Threads: found.Threads, Rounds: found.Rounds}, found}
+	r := throughputReport{fittimes.Setup{Machine: machine(), Builds: []fittimes.Build{build}, Threads: found.Threads, Rounds: found.Rounds}, found}
 	var panels []view.Panel
 	if len(found.Fits) > 0 {
 		panels = found.Panels()

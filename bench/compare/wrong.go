@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mustlink/mustlink/algorithms/suspicion"
+	"github.com/mustlink/mustlink/algorithms/labelnoise"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
@@ -100,7 +100,7 @@ func wrongTable(s Set, systems []string, failed *failures) paper.Table {
 }
 
 func wrongSetup() string {
-	return fmt.Sprintf("%g %% of either kind of links, rounded, have the other sign; they are judged by %s (defaults, but for twice the neighbours of npkl), each link by fits without it (ten folds, divided twice; three rounds, the later ones without what was most suspicious). The most suspicious are as many as are wrong; precision is how many of them are.", 100*wrongShare, strings.Join(suspicion.Judges(), ", "))
+	return fmt.Sprintf("%g %% of either kind of links, rounded, have the other sign; they are judged by %s (defaults, but for twice the neighbours of npkl), each link by fits without it (ten folds, divided twice; three rounds, the later ones without what was most suspicious). The most suspicious are as many as are wrong; precision is how many of them are.", 100*wrongShare, strings.Join(labelnoise.Judges(), ", "))
 }
 
 // wrongTrial is a repetition: the same halves and pairs for all sets of links and systems.
@@ -140,15 +140,15 @@ func sortOut(ctx context.Context, eng *engine.Engine, seen half, t paper.Trial) 
 			return nil, nil, err
 		}
 	}
-	o, err := suspicion.DefaultOptions(t.Seed(3))
+	o, err := labelnoise.DefaultOptions(t.Seed(3))
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := suspicion.Rank(ctx, eng, seen.x, sets[wrongLinks], o)
+	r, err := labelnoise.Rank(ctx, eng, seen.x, sets[wrongLinks], o)
 	if err != nil {
 		return nil, nil, err
 	}
-	against := func(list []suspicion.Suspect) (count int) {
+	against := func(list []labelnoise.Suspect) (count int) {
 		for _, s := range list {
 			if (seen.labels[s.Link.I] == seen.labels[s.Link.J]) != (s.Link.Sign == links.Must) {
 				count++

@@ -15,8 +15,8 @@ import (
 	"strconv"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/bench/fittimes"
 	"github.com/mustlink/mustlink/bench/measure"
-	"github.com/mustlink/mustlink/bench/methods"
 	"github.com/mustlink/mustlink/bench/system"
 	"github.com/mustlink/mustlink/engine/dataset"
 )
@@ -94,7 +94,7 @@ func (o *Options) files(ctx context.Context, name, folder string, params map[str
 
 // model fits kbeta to 2000 points and writes it.
 func (o *Options) model(ctx context.Context, path string, features int, params map[string]string) error {
-	c := methods.Case{Points: 2000, Features: features, Links: 500}
+	c := fittimes.Case{Points: 2000, Features: features, Links: 500}
 	x, set, err := c.Problem()
 	if err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms/batch"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/krca"
+	"github.com/mustlink/mustlink/bench/fittimes"
 	"github.com/mustlink/mustlink/bench/measure"
-	"github.com/mustlink/mustlink/bench/methods"
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
@@ -90,7 +90,7 @@ func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, 
 // krca is krca.FitMetric, from links to factor: 150 points of 4 features, 50 must-links and 50
 // cannot-links, which it does not use.
 func (o *Options) krca(goroutines, kept int) (string, many, error) {
-	c := methods.Case{Points: 150, Features: 4, Links: 100}
+	c := fittimes.Case{Points: 150, Features: 4, Links: 100}
 	what := "krca.FitMetric, 150 x 4, 50 must-links and 50 cannot-links, bandwidth given"
 	if kept > 0 {
 		what += fmt.Sprintf(", the latest %d models kept", kept)
@@ -142,7 +142,7 @@ func share(goroutines, calls int, f func(i int) error) error {
 
 // kbeta is the basic form, all points landmarks, with its defaults, through algorithms/batch.
 func (o *Options) kbeta(goroutines int) (string, many, error) {
-	c := methods.Case{Points: 500, Features: 16, Links: 250}
+	c := fittimes.Case{Points: 500, Features: 16, Links: 250}
 	what := "kbeta, basic form, 500 x 16, 250 links, through algorithms/batch"
 	x, set, err := c.Problem()
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/kmeans"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -42,5 +42,5 @@ func (a *app) runAssign(cmd *cobra.Command, args []string, g *assignFlags) error
 	if _, err := t.checkPoints(g.centers, "centres"); err != nil {
 		return err
 	}
-	return t.perElement(nil, func(s beam.Scope, out shard.Output) { clustering.Assign(s, t.config, t.set.Elements, g.centers, out) })
+	return t.perElement(nil, func(s beam.Scope, out shard.Output) { kmeans.Assign(s, t.config, t.set.Elements, g.centers, out) })
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/kmeans"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -34,8 +34,8 @@ five starts. Printed are both inertias and their ratio. 2 million rows of 20 fea
 	b.addRows(cmd, 2_000_000, 20)
 	f := cmd.Flags()
 	f.IntVar(&clusters, "clusters", 20, "number of clusters")
-	f.IntVar(&iterations, "iterations", clustering.DefaultIterations, "--iterations of kmeans")
-	f.Float64Var(&tol, "tol", clustering.DefaultTol, "--tol of kmeans")
+	f.IntVar(&iterations, "iterations", kmeans.DefaultIterations, "--iterations of kmeans")
+	f.Float64Var(&tol, "tol", kmeans.DefaultTol, "--tol of kmeans")
 	b.addSeed(cmd, "the rows and the starts")
 	return cmd
 }

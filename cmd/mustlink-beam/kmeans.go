@@ -8,15 +8,15 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/clustering"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/kmeans"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type kmeansFlags struct {
 	jobFlags
-	o       clustering.Options
+	o       kmeans.Options
 	centers string // to begin with
 }
 
@@ -39,10 +39,10 @@ Lloyd's iterations takes a pass. The result has the same bits on every runner, w
 	k.addInput(cmd)
 	f.IntVarP(&k.o.K, "clusters", "n", 0, "number of clusters `K`")
 	f.StringVar(&k.centers, "centers", "", "the `FILE` of the centres to begin with, in place of k-means||")
-	f.IntVar(&k.o.Rounds, "rounds", clustering.DefaultRounds, "rounds of k-means||")
+	f.IntVar(&k.o.Rounds, "rounds", kmeans.DefaultRounds, "rounds of k-means||")
 	f.IntVar(&k.o.Draw, "draw", 0, "rows that a round draws, about; 0: twice the clusters, at least 256")
-	f.IntVar(&k.o.Iterations, "iterations", clustering.DefaultIterations, "most of Lloyd's iterations")
-	f.Float64Var(&k.o.Tol, "tol", clustering.DefaultTol, "stop when an iteration lowers the inertia by no more than this share of it")
+	f.IntVar(&k.o.Iterations, "iterations", kmeans.DefaultIterations, "most of Lloyd's iterations")
+	f.Float64Var(&k.o.Tol, "tol", kmeans.DefaultTol, "stop when an iteration lowers the inertia by no more than this share of it")
 	usage.SeedFlag(f, &k.o.Seed)
 	k.addOutput(cmd, "the file of `CENTERS` to write: .npy, .csv or .parquet")
 	return cmd
@@ -65,10 +65,10 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 	if k.o.Width, err = t.width(); err != nil {
 		return err
 	}
-	var found clustering.Found
+	var found kmeans.Found
 	r, err := t.reporting(&found, sure(func(s beam.Scope) {
-		source := clustering.Over(s, t.config, t.set.Elements)
-		clustering.Write(s, k.out, source.Centers(s, k.o, given))
+		source := kmeans.Over(s, t.config, t.set.Elements)
+		kmeans.Write(s, k.out, source.Centers(s, k.o, given))
 	}))
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 }
 
 // given checks the options, and returns the centers to begin with, nil for those of k-means||.
-func (k *kmeansFlags) given(check *session.Checks) (given *clustering.State) {
+func (k *kmeansFlags) given(check *session.Checks) (given *kmeans.State) {
 	if k.centers == "" {
 		check.Required("clusters")
 	} else {
@@ -96,7 +96,7 @@ func (k *kmeansFlags) given(check *session.Checks) (given *clustering.State) {
 			if check.Cmd.Flags().Changed("clusters") && k.o.K != m.Rows {
 				return usage.Errorf("-n, --clusters is %d: want %d, as %s has centres, or none", k.o.K, m.Rows, k.centers)
 			}
-			state := clustering.From(m)
+			state := kmeans.From(m)
 			k.o.K, given = m.Rows, &state
 			return nil
 		})

@@ -8,13 +8,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/landmarking"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/sampling"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
 type landmarksFlags struct {
 	jobFlags
-	o        landmarking.Options
+	o        sampling.Options
 	saveRows string
 }
 
@@ -36,7 +36,7 @@ FILE has the rows themselves, for 'neighbors --landmarks' and 'kmeans --centers'
 	f := cmd.Flags()
 	l.addInput(cmd)
 	f.IntVarP(&l.o.M, "landmarks", "m", 0, "number `M` of landmarks")
-	f.StringVar(&l.o.Rule, "rule", landmarking.Reservoir, "`RULE`: "+strings.Join(landmarking.Rules(), ", "))
+	f.StringVar(&l.o.Rule, "rule", sampling.Reservoir, "`RULE`: "+strings.Join(sampling.Rules(), ", "))
 	f.StringVar(&l.o.Weight, "weight", "", "with --rule reservoir: the `COLUMN` of the rows' weights, which is left out of the rows")
 	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median", "with --rule leverage: `KERNEL`; bandwidth rules look at a sample of 2 M rows")
 	usage.SeedFlag(f, &l.o.Seed)
@@ -61,8 +61,8 @@ func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags)
 	if err := t.outputFile(); err != nil {
 		return err
 	}
-	var found landmarking.Found
-	r, err := t.reporting(&found, sure(func(s beam.Scope) { landmarking.Choose(s, t.config, t.set.Elements, l.o, l.out, l.saveRows) }))
+	var found sampling.Found
+	r, err := t.reporting(&found, sure(func(s beam.Scope) { sampling.Choose(s, t.config, t.set.Elements, l.o, l.out, l.saveRows) }))
 	if err != nil {
 		return err
 	}

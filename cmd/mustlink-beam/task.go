@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/results"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -135,14 +135,14 @@ func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out s
 
 // reporting runs a job whose workers report what they have found, in a file next to the output.
 func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, error) {
-	if err := findings.Clear(t.out); err != nil {
+	if err := results.Clear(t.out); err != nil {
 		return nil, err
 	}
 	r, err := t.run(build)
 	if err != nil {
 		return nil, err
 	}
-	if err := findings.Take(t.out, found); err != nil {
+	if err := results.Take(t.out, found); err != nil {
 		return nil, err
 	}
 	r.Output, r.Figures = t.out, found

@@ -10,10 +10,10 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/apply"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/data"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/learn"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/look"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/moved"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/train"
 	"github.com/mustlink/mustlink/internal/progress"
 	"github.com/mustlink/mustlink/internal/reference"
 	"github.com/mustlink/mustlink/internal/session"
@@ -64,7 +64,7 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 	}
 	root.SetVersionTemplate("mustlink {{.Version}}\n")
 	s.Root(root)
-	addGroup(root, "learn", "Learn:", learn.Commands(s))
+	addGroup(root, "learn", "Learn:", train.Commands(s))
 	addGroup(root, "apply", "Apply:", apply.Commands(s))
 	addGroup(root, "files", "Files and figures:", append(data.Commands(s), look.Commands(s)...))
 	root.AddCommand(s.InfoCommand(), reference.Command(s, referenceIntro, "links"), moved.Bench())

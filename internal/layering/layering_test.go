@@ -34,10 +34,10 @@ func TestLaboratory(t *testing.T) {
 		t.Error(f)
 	}
 	tree := fstest.MapFS{
-		"up.go":   &fstest.MapFile{Data: []byte("package x\n\nimport _ \"" + Module + "/cmd/mustlink/internal/learn\"\n")},
+		"up.go":   &fstest.MapFile{Data: []byte("package x\n\nimport _ \"" + Module + "/cmd/mustlink/internal/train\"\n")},
 		"fine.go": &fstest.MapFile{Data: []byte("package x\n\nimport _ \"" + Module + "/internal/view\"\n")},
 	}
-	if faults, files, err = ScanLaboratory(tree); err != nil || files != 2 || len(faults) != 1 || !strings.Contains(faults[0], "up.go: imports cmd/mustlink/internal/learn") {
+	if faults, files, err = ScanLaboratory(tree); err != nil || files != 2 || len(faults) != 1 || !strings.Contains(faults[0], "up.go: imports cmd/mustlink/internal/train") {
 		t.Errorf("%d files, faults %q, error %v: want that of up.go", files, faults, err)
 	}
 }
@@ -129,15 +129,15 @@ func TestCheck(t *testing.T) {
 		{"blas", m + "blas/internal/native", false, "root of a floor"},
 		{"blas/internal/native", m + "blas", false, ""},
 		// Within the command.
-		{"cmd/mustlink", m + "cmd/mustlink/internal/learn", false, ""},
-		{"cmd/mustlink/internal/learn", m + "cmd/mustlink/internal/source", false, ""},
-		{"cmd/mustlink/internal/learn", m + "cmd/mustlink/internal/page", false, ""},
-		{"cmd/mustlink/internal/page", m + "cmd/mustlink/internal/drawing", false, ""},
-		{"cmd/mustlink/internal/learn", m + "cmd/mustlink/internal/look", false, "no room imports another"},
+		{"cmd/mustlink", m + "cmd/mustlink/internal/train", false, ""},
+		{"cmd/mustlink/internal/train", m + "cmd/mustlink/internal/source", false, ""},
+		{"cmd/mustlink/internal/train", m + "cmd/mustlink/internal/page", false, ""},
+		{"cmd/mustlink/internal/page", m + "cmd/mustlink/internal/pictures", false, ""},
+		{"cmd/mustlink/internal/train", m + "cmd/mustlink/internal/look", false, "no room imports another"},
 		{"cmd/mustlink/internal/source", m + "cmd/mustlink/internal/metric", false, "upward"},
 		{"cmd/mustlink/internal/source", m + "cmd/mustlink/internal/apply", false, "upward"},
-		{"cmd/mustlink/internal/learn", m + "cmd/mustlink/internal/newcomer", false, "no rank"},
-		{"cmd/mustlink/internal/learn", m + "internal/session", false, ""},
+		{"cmd/mustlink/internal/train", m + "cmd/mustlink/internal/newcomer", false, "no rank"},
+		{"cmd/mustlink/internal/train", m + "internal/session", false, ""},
 		{"internal/session", m + "cmd/mustlink/internal/source", false, "upward"},
 		// Tests: floors only.
 		{"algorithms/krca", m + "algorithms/cluster", true, ""},

@@ -90,10 +90,10 @@ var commandRank = map[string]int{
 	command + "/internal/methods":    rankShared,
 	command + "/internal/source":     rankShared,
 	command + "/internal/metric":     rankMetric,
-	command + "/internal/suspicious": rankFinding,
-	command + "/internal/drawing":    rankFinding,
+	command + "/internal/mislabeled": rankFinding,
+	command + "/internal/pictures":   rankFinding,
 	command + "/internal/page":       rankPage,
-	command + "/internal/learn":      rankRoom,
+	command + "/internal/train":      rankRoom,
 	command + "/internal/apply":      rankRoom,
 	command + "/internal/data":       rankRoom,
 	command + "/internal/look":       rankRoom,
@@ -224,7 +224,7 @@ func checkEngine(pkg, target string) string {
 }
 
 // aboveCatalog are the packages of algorithms that work with all methods by name.
-var aboveCatalog = []string{"selection", "suspicion"}
+var aboveCatalog = []string{"selection", "labelnoise"}
 
 // checkAlgorithms judges an import between two packages of algorithms: everyone may import the
 // contract and what is internal, only the catalog the methods, and only those above it the catalog.

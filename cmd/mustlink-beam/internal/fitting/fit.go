@@ -15,9 +15,9 @@ import (
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/results"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
@@ -28,7 +28,7 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(*draw.Rows) bool, error](&fitFn{})
+	register.DoFn3x1[context.Context, []byte, func(*rowrandom.Rows) bool, error](&fitFn{})
 }
 
 // kernels are the default kernels of the methods that can be fitted.
@@ -171,9 +171,9 @@ type fitFn struct {
 	Task   Task
 }
 
-func (f *fitFn) ProcessElement(ctx context.Context, _ []byte, rows func(*draw.Rows) bool) error {
+func (f *fitFn) ProcessElement(ctx context.Context, _ []byte, rows func(*rowrandom.Rows) bool) error {
 	return f.Config.Slot(ctx, func(w *job.Worker) error {
-		all := draw.Join(rows)
+		all := rowrandom.Join(rows)
 		return f.Task.fit(ctx, w.Engine, gathered{all.Numbers, coordinates.Vectors(all.Matrix())})
 	})
 }
@@ -205,7 +205,7 @@ func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {
 	}
 	must, cannot := p.set.Count()
 	status := m.Status()
-	return findings.Save(t.Model, Found{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, Cannot: cannot, Gathered: len(g.numbers),
+	return results.Save(t.Model, Found{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, Cannot: cannot, Gathered: len(g.numbers),
 		Looked: len(p.rows), Dim: m.Dim(), Seconds: status.Elapsed.Seconds(), Warnings: append(p.set.Warnings(), status.Notices...)})
 }
 

@@ -15,10 +15,10 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/fitting"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/landmarking"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/results"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/sampling"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -90,7 +90,7 @@ func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitt
 		t.Fatal(err)
 	}
 	var found fitting.Found
-	if err := findings.Take(task.Model, &found); err != nil {
+	if err := results.Take(task.Model, &found); err != nil {
 		t.Fatal(err)
 	}
 	return m, found
@@ -102,7 +102,7 @@ func TestFitIsTheLibrarys(t *testing.T) {
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 700)
 	links := linksFile(t, x.N, 40)
 	rows := filepath.Join(t.TempDir(), "rows.csv")
-	if err := landmarking.WriteRows(rows, []int64{17, 5999, 2500, 1, 4000}); err != nil {
+	if err := sampling.WriteRows(rows, []int64{17, 5999, 2500, 1, 4000}); err != nil {
 		t.Fatal(err)
 	}
 	for name, task := range map[string]fitting.Task{

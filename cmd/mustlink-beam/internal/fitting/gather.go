@@ -10,15 +10,15 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, shard.Element, Wanted, func(draw.Rows), func(job.Tally), error](&gatherFn{})
+	register.DoFn5x1[context.Context, shard.Element, Wanted, func(rowrandom.Rows), func(job.Tally), error](&gatherFn{})
 }
 
 // Wanted are the numbers of the rows to gather, ascending.
@@ -27,14 +27,14 @@ type Wanted struct{ Rows []int64 }
 // gatherFn passes on the rows of an element that are wanted, and reads none when none is.
 type gatherFn struct{ Config job.Config }
 
-func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted Wanted, emit func(draw.Rows), tell func(job.Tally)) error {
+func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted Wanted, emit func(rowrandom.Rows), tell func(job.Tally)) error {
 	lo, _ := slices.BinarySearch(wanted.Rows, e.Start)
 	hi, _ := slices.BinarySearch(wanted.Rows, e.Start+e.Rows)
 	if lo == hi {
 		return nil
 	}
 	these := wanted.Rows[lo:hi]
-	var out draw.Rows
+	var out rowrandom.Rows
 	tally, err := coordinates.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
 		for i, number := range block.Numbers {
 			if _, is := slices.BinarySearch(these, number); is {
@@ -51,7 +51,7 @@ func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted W
 	return nil
 }
 
-// gather returns a collection of [draw.Rows].
+// gather returns a collection of [rowrandom.Rows].
 func gather(s beam.Scope, c job.Config, elements []shard.Element, wanted []int64) beam.PCollection {
 	s = s.Scope("gather")
 	rows, tallies := beam.ParDo2(s, &gatherFn{Config: c}, job.Elements(s, elements), beam.SideInput{Input: beam.Create(s, Wanted{wanted})})

@@ -9,8 +9,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -46,9 +46,9 @@ const (
 // search answers some rows of the bucket at a time, and writes the bucket's file.
 func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, pieces []Piece, tell func(Found)) error {
 	var values []float64
-	err := f.each(pieces, func(p Piece) int64 { return p.Home }, askedRows, func(asked draw.Rows) error {
+	err := f.each(pieces, func(p Piece) int64 { return p.Home }, askedRows, func(asked rowrandom.Rows) error {
 		found := newLists(f.K, asked)
-		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, amongRows, func(among draw.Rows) error {
+		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, amongRows, func(among rowrandom.Rows) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -75,10 +75,10 @@ func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, piec
 
 // each reads the first rows of every piece, so many of each as rows says, and calls g with at most
 // about most of them at a time, by ascending numbers.
-func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func(block draw.Rows) error) error {
-	var block draw.Rows
+func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func(block rowrandom.Rows) error) error {
+	var block rowrandom.Rows
 	flush := func() error {
-		defer func() { block = draw.Rows{} }()
+		defer func() { block = rowrandom.Rows{} }()
 		block.Ascending()
 		return g(block)
 	}

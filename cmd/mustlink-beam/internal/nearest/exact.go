@@ -8,8 +8,8 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
@@ -70,7 +70,7 @@ func (f *exactFn) among(ctx context.Context, w *job.Worker, e shard.Element, fou
 }
 
 // whole returns all rows of a reader.
-func whole(ctx context.Context, w *job.Worker, r *shard.Reader) (all draw.Rows, err error) {
+func whole(ctx context.Context, w *job.Worker, r *shard.Reader) (all rowrandom.Rows, err error) {
 	_, err = coordinates.Each(ctx, w, r, func(block shard.Block, x blas.Matrix) error {
 		for i, number := range block.Numbers {
 			all.Take(number, x.Row(i))

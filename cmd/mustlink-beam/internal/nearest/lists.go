@@ -8,7 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -18,7 +18,7 @@ import (
 // that of the lower number. There may be fewer.
 type lists struct {
 	k     int
-	of    draw.Rows
+	of    rowrandom.Rows
 	found [][]neighbor
 }
 
@@ -31,7 +31,7 @@ type neighbor struct {
 // none stands for a neighbor that a small bucket does not have.
 var none = neighbor{-1, math.MaxFloat64}
 
-func newLists(k int, of draw.Rows) *lists {
+func newLists(k int, of rowrandom.Rows) *lists {
 	return &lists{k: k, of: of, found: make([][]neighbor, len(of.Numbers))}
 }
 

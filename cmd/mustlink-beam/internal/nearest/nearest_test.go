@@ -9,9 +9,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/nearest"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/results"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -118,7 +118,7 @@ func routed(t *testing.T, set *shard.Set, x *points.Dense, k, buckets, routes in
 		return nil
 	})
 	var recall nearest.Recall
-	if err := findings.Take(out.Path, &recall); err != nil {
+	if err := results.Take(out.Path, &recall); err != nil {
 		t.Fatal(err)
 	}
 	return out, recall

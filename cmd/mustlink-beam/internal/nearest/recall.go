@@ -9,14 +9,14 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/findings"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/results"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
 func init() {
-	register.DoFn3x2[context.Context, shard.Element, func(*draw.Rows) bool, Exactly, error](&exactlyFn{})
+	register.DoFn3x2[context.Context, shard.Element, func(*rowrandom.Rows) bool, Exactly, error](&exactlyFn{})
 	register.Combiner1[Exactly](&nearerFn{})
 	register.DoFn2x1[Exactly, func(*Found) bool, error](&recallFn{})
 	register.Iter1[Found]()
@@ -33,7 +33,7 @@ type Sampling struct {
 const sampling = 0x726563616c6c // "recall"
 
 func (s Sampling) draws(number int64) bool {
-	return draw.Uniform(s.Seed, sampling, number) < s.Chance
+	return rowrandom.Uniform(s.Seed, sampling, number) < s.Chance
 }
 
 // Found is what the bucket of a row of the sample has found: the squared distances, ascending.
@@ -55,8 +55,8 @@ type exactlyFn struct {
 	K      int
 }
 
-func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*draw.Rows) bool) (Exactly, error) {
-	found := newLists(f.K, draw.Join(samples))
+func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*rowrandom.Rows) bool) (Exactly, error) {
+	found := newLists(f.K, rowrandom.Join(samples))
 	_, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, more blas.Matrix) error {
 		return found.search(ctx, w.Engine, more, block.Numbers)
 	})
@@ -113,7 +113,7 @@ func (f *recallFn) ProcessElement(exact Exactly, found func(*Found) bool) error 
 	if r.Rows > 0 {
 		r.Recall = float64(hits) / float64(r.Rows*f.K)
 	}
-	return job.Tell(findings.Save(f.Output, r))
+	return job.Tell(results.Save(f.Output, r))
 }
 
 // measure compares the routed graph with the exact one of the sample.

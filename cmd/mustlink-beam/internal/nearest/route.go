@@ -10,8 +10,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -20,7 +20,7 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, shard.Element, func(int64, Piece), func(draw.Rows), func(job.Tally), error](&routeFn{})
+	register.DoFn5x1[context.Context, shard.Element, func(int64, Piece), func(rowrandom.Rows), func(job.Tally), error](&routeFn{})
 	register.Emitter2[int64, Piece]()
 }
 
@@ -48,7 +48,7 @@ type routeFn struct {
 	Routing Routing
 }
 
-func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece), sample func(draw.Rows), tell func(job.Tally)) error {
+func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece), sample func(rowrandom.Rows), tell func(job.Tally)) error {
 	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		rows, err := whole(ctx, w, r)
 		if err != nil || len(rows.Numbers) == 0 {
@@ -74,7 +74,7 @@ func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(
 		for _, s := range piece.split(stays) {
 			put(s.bucket, s.piece)
 		}
-		var drawn draw.Rows
+		var drawn rowrandom.Rows
 		for i, number := range rows.Numbers {
 			if f.Routing.Sampling.draws(number) {
 				drawn.Take(number, x.Row(i))
@@ -137,7 +137,7 @@ func (p Piece) split(stays []stay) []bucketed {
 }
 
 // writePieces writes the rows in the order in which they stay, each behind its number.
-func writePieces(path string, rows draw.Rows, stays []stay) error {
+func writePieces(path string, rows rowrandom.Rows, stays []stay) error {
 	x := rows.Matrix()
 	const most = 4096
 	var block []float64

@@ -13,8 +13,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/score"
@@ -156,7 +156,7 @@ func (f *sampleFn) ProcessElement(ctx context.Context, p shard.Pair, emit func(S
 			}
 			for i, number := range block.Numbers {
 				label := labels[number-p.B.Start]
-				if label != "" && draw.Uniform(f.Seed, sampleStream, number) < f.Share {
+				if label != "" && rowrandom.Uniform(f.Seed, sampleStream, number) < f.Share {
 					emit(Sampled{Number: number, Label: label, Place: slices.Clone(x.Row(i))})
 				}
 			}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/draw"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/trial"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -119,7 +119,7 @@ func TestScoreOfEmbedding(t *testing.T) {
 		var kept []float64
 		var labels []string
 		for i := range n {
-			if draw.Uniform(5, sampleStream, int64(i)) < share {
+			if rowrandom.Uniform(5, sampleStream, int64(i)) < share {
 				kept, labels = append(kept, x.Data[3*i:3*i+3]...), append(labels, truth[i])
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/suspicious"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
@@ -84,7 +84,7 @@ func (p *plotCommand) traces(ctx context.Context, paths []string) (view.Lines, e
 		if err != nil {
 			return l, err
 		}
-		s, ok := drawing.Trace(fitted.Model)
+		s, ok := pictures.Trace(fitted.Model)
 		if !ok {
 			return l, fault.Data(path, "a model of %s keeps no trace of its objective", fitted.Model.Method())
 		}
@@ -125,7 +125,7 @@ func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines
 }
 
 // rocCurve is that of random pairs of rows.
-func rocCurve(v drawing.Space, labels []string, seed uint64) (view.Series, error) {
+func rocCurve(v pictures.Space, labels []string, seed uint64) (view.Series, error) {
 	n := v.Y.Rows
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	type pair struct {
@@ -137,7 +137,7 @@ func rocCurve(v drawing.Space, labels []string, seed uint64) (view.Series, error
 	var same []bool
 	count := map[bool]float64{} // of pairs of one label, and of others
 	for range curvePairs {
-		rows := suspicious.RandomPair(r, n)
+		rows := mislabeled.RandomPair(r, n)
 		i, j := rows[0], rows[1]
 		q := pair{points.SquaredDistance(v.Y.Row(i), v.Y.Row(j)), labels[i] == labels[j]}
 		pairs, lengths, same = append(pairs, q), append(lengths, -q.length), append(same, q.same)
@@ -164,7 +164,7 @@ func rocCurve(v drawing.Space, labels []string, seed uint64) (view.Series, error
 }
 
 // recallCurve is recall at 1, 2, 5, 10 and so on.
-func recallCurve(v drawing.Space, labels []string, _ uint64) (view.Series, error) {
+func recallCurve(v pictures.Space, labels []string, _ uint64) (view.Series, error) {
 	s := view.Series{Name: v.Name, Markers: true}
 	var at []int
 	for _, k := range []int{1, 2, 5, 10, 20, 50, 100} {
@@ -191,7 +191,7 @@ func (p *plotCommand) plotSpectrum(path string) error {
 	if !ok {
 		return fault.Data(path, "a model of %s has no spectrum to draw: want one of kbeta", p.m.Name())
 	}
-	l, curves := drawing.Spectrum(spectral)
+	l, curves := pictures.Spectrum(spectral)
 	l.Title = fmt.Sprintf("spectrum of the %s model", p.m.Name())
 	return p.writeCurves(l, curvesReport{Curves: curves}, session.Plural(len(curves), "curve"))
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/algorithms/suspicion"
+	"github.com/mustlink/mustlink/algorithms/labelnoise"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/suspicious"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
@@ -51,7 +51,7 @@ between rows that must-links join is listed with their path.
 
 A model meets most of the links that it was fitted on, the wrong ones too. --suspicious N
 finds those by fits without them: every link is judged by metrics of several methods
-(` + strings.Join(suspicion.Judges(), ", ") + `) that are learned from other links, on the points as the model takes
+(` + strings.Join(labelnoise.Judges(), ", ") + `) that are learned from other links, on the points as the model takes
 them. It lists the N links that are most likely wrong; a score is the logarithm of the odds.`,
 		Example: `  mustlink inspect model.mlk
   mustlink inspect model.mlk -i data.csv -c links.csv
@@ -84,7 +84,7 @@ type inspectReport struct {
 	Fingerprint    string              `json:"fingerprint,omitempty"`
 	Figures        []algorithms.Figure `json:"figures"`
 	Tensors        []tensorReport      `json:"tensors"`
-	Links          *suspicious.Fit     `json:"links,omitempty"`
+	Links          *mislabeled.Fit     `json:"links,omitempty"`
 	Warnings       []string            `json:"warnings"`
 	max            int
 }
@@ -172,7 +172,7 @@ func tensors(file *model.File) []tensorReport {
 }
 
 // measure measures the links in the learned metric.
-func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*suspicious.Fit, error) {
+func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*mislabeled.Fit, error) {
 	m, err := metric.Open(ctx, i.Session)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 	if set.Len() == 0 {
 		return nil, fault.Data(i.links.Path, "it has no links: want at least one")
 	}
-	fit, err := suspicious.Measure(ctx, m.Eng, fitted.Model, x, set)
+	fit, err := mislabeled.Measure(ctx, m.Eng, fitted.Model, x, set)
 	if err != nil {
 		return nil, err
 	}
@@ -200,11 +200,11 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 	if i.suspicious == 0 {
 		return fit, nil
 	}
-	ranked, err := suspicious.Rank(ctx, m, d, x, set, i.links.Path, i.seed)
+	ranked, err := mislabeled.Rank(ctx, m, d, x, set, i.links.Path, i.seed)
 	if err != nil {
 		return nil, err
 	}
-	fit.Suspicious = suspicious.Most(ranked, d, i.suspicious)
+	fit.Suspicious = mislabeled.Most(ranked, d, i.suspicious)
 	return fit, nil
 }
 

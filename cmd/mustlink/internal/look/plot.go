@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/moved"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -25,7 +25,7 @@ import (
 // plotCommand are the flags of `mustlink plot`.
 type plotCommand struct {
 	*session.Session
-	drawing.Input
+	pictures.Input
 	m         *metric.Metric
 	dims      []int
 	maxLinks  int
@@ -231,7 +231,7 @@ func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scat
 	if err != nil {
 		return s, err
 	}
-	return s, drawing.Place(ctx, p.m.Eng, &s, y, p.dims, drawing.CoordinateName)
+	return s, pictures.Place(ctx, p.m.Eng, &s, y, p.dims, pictures.CoordinateName)
 }
 
 // scatterBefore places the points as the model takes them, with the links of the learned picture.
@@ -255,7 +255,7 @@ func (p *plotCommand) placeRaw(ctx context.Context, d *dataset.Data, s *view.Sca
 	if err != nil {
 		return err
 	}
-	return drawing.Place(ctx, p.m.Eng, s, x, p.dims, func(j int) string { return drawing.FeatureName(d, j) })
+	return pictures.Place(ctx, p.m.Eng, s, x, p.dims, func(j int) string { return pictures.FeatureName(d, j) })
 }
 
 // drawLinks adds the links to draw, with a warning when these are not all.

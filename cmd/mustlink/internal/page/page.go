@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -22,7 +22,7 @@ import (
 
 // Options say what the page is about.
 type Options struct {
-	drawing.Input
+	pictures.Input
 	Clusters   int    // 0 for as many as there are labels
 	Seeds      int    // runs of k-means that scores are averaged over
 	Features   int    // of the points, at most, that the page carries
@@ -49,7 +49,7 @@ func (r *Report) Text(w io.Writer) {
 
 // maker makes a page.
 type maker struct {
-	*drawing.Scene
+	*pictures.Scene
 	*Options
 	ctx context.Context
 	k   int // clusters, 0 for none

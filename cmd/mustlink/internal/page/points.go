@@ -7,10 +7,10 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/suspicious"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -22,14 +22,14 @@ import (
 func (m *maker) points() error {
 	p := &m.out.Points
 	p.Count, p.IDs, p.Labels = m.Data.Points.Len(), m.Data.IDs, m.Data.Labels
-	feature := func(j int) string { return drawing.FeatureName(m.Data, j) }
+	feature := func(j int) string { return pictures.FeatureName(m.Data, j) }
 	for _, v := range m.Spaces {
 		var s view.Scatter
-		name := drawing.CoordinateName
+		name := pictures.CoordinateName
 		if v.Fitted == nil {
 			name = feature
 		}
-		if err := drawing.Place(m.ctx, m.Eng, &s, v.Y, nil, name); err != nil {
+		if err := pictures.Place(m.ctx, m.Eng, &s, v.Y, nil, name); err != nil {
 			return err
 		}
 		shown := view.Layout{Name: v.Name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
@@ -73,7 +73,7 @@ func (m *maker) suspects() error {
 		if v.Fitted == nil {
 			continue
 		}
-		fit, err := suspicious.Measure(m.ctx, m.Eng, v.Fitted.Model, v.X, m.Set)
+		fit, err := mislabeled.Measure(m.ctx, m.Eng, v.Fitted.Model, v.X, m.Set)
 		if err != nil {
 			return err
 		}
@@ -97,11 +97,11 @@ func (m *maker) doubts() error {
 	if len(m.Spaces) > 0 {
 		x = m.Spaces[0].X
 	}
-	ranked, err := suspicious.Rank(m.ctx, m.Metric, m.Data, x, m.Set, m.Links.Path, m.Seed)
+	ranked, err := mislabeled.Rank(m.ctx, m.Metric, m.Data, x, m.Set, m.Links.Path, m.Seed)
 	if err != nil {
 		return err
 	}
-	for _, l := range suspicious.Most(ranked, m.Data, m.Suspicious) {
+	for _, l := range mislabeled.Most(ranked, m.Data, m.Suspicious) {
 		m.out.Doubts = append(m.out.Doubts, view.Doubt{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
 	}
 	return nil
@@ -109,7 +109,7 @@ func (m *maker) doubts() error {
 
 // times says how many times too long a must-link is, or too short a cannot-link; a million stands
 // for more.
-func times(w suspicious.Violation) float64 {
+func times(w mislabeled.Violation) float64 {
 	const most = 1e6
 	v := w.Distance / w.Bound
 	if w.Link == links.Cannot.String() {
@@ -164,7 +164,7 @@ func (m *maker) models() error {
 }
 
 // pictures draws the trace and the spectra of a model.
-func (m *maker) pictures(v drawing.Space) error {
+func (m *maker) pictures(v pictures.Space) error {
 	add := func(title string, l view.Lines) error {
 		var b bytes.Buffer
 		if err := view.Write(&b, "svg", view.Size{Width: 7, Height: 3.5}, l); err != nil {
@@ -173,14 +173,14 @@ func (m *maker) pictures(v drawing.Space) error {
 		m.out.Pictures = append(m.out.Pictures, view.Picture{Title: title, SVG: b.Bytes()})
 		return nil
 	}
-	if s, ok := drawing.Trace(v.Fitted.Model); ok {
+	if s, ok := pictures.Trace(v.Fitted.Model); ok {
 		s.Name = "objective"
 		if err := add(v.Name+": objective", view.Lines{XLabel: "iteration", YLabel: "objective", Series: []view.Series{s}, NoLegend: true}); err != nil {
 			return err
 		}
 	}
 	if s, ok := v.Fitted.Model.(algorithms.Spectral); ok {
-		lines, _ := drawing.Spectrum(s)
+		lines, _ := pictures.Spectrum(s)
 		if len(lines.Series) > 0 && len(lines.Series[0].X) > 1 {
 			return add(v.Name+": spectrum", lines)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/drawing"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
@@ -23,7 +23,7 @@ const mostNeighbors = 10_000
 // measure scores every metric.
 func (m *maker) measure() error {
 	s := &m.out.Scores
-	var measures []func(drawing.Space) ([]view.Score, error)
+	var measures []func(pictures.Space) ([]view.Score, error)
 	if m.Data.Labels != nil && m.k >= 2 {
 		s.Columns = append(s.Columns, "balanced Rand", "adjusted Rand", "NMI", "5-NN accuracy")
 		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", m.k, session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
@@ -61,7 +61,7 @@ func (m *maker) bothKinds() bool {
 }
 
 // clusterScores are balanced and adjusted Rand index and mutual information over several starts.
-func (m *maker) clusterScores(v drawing.Space) ([]view.Score, error) {
+func (m *maker) clusterScores(v pictures.Space) ([]view.Score, error) {
 	measures := []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]}
 	values := make([][]float64, len(measures))
 	for start := range m.Seeds {
@@ -101,7 +101,7 @@ func restartsFor(rows int) int {
 
 // neighborScore is the accuracy of the nearest other points, of a part of the rows where there are
 // many.
-func (m *maker) neighborScore(v drawing.Space) ([]view.Score, error) {
+func (m *maker) neighborScore(v pictures.Space) ([]view.Score, error) {
 	y, labels := v.Y, m.Data.Labels
 	if y.Rows > mostNeighbors {
 		rows := make([]int, mostNeighbors)
@@ -122,7 +122,7 @@ func (m *maker) neighborScore(v drawing.Space) ([]view.Score, error) {
 }
 
 // linkScore is the probability that a must-link is shorter than a cannot-link.
-func (m *maker) linkScore(v drawing.Space) ([]view.Score, error) {
+func (m *maker) linkScore(v pictures.Space) ([]view.Score, error) {
 	var lengths []float64
 	var must []bool
 	for _, list := range [][]links.Link{m.Set.Must(), m.Set.Cannot()} {

@@ -1,0 +1,74 @@
+package fittimes
+
+import (
+	"strings"
+
+	"github.com/mustlink/mustlink/bench/measure"
+)
+
+// The names of the builds.
+const (
+	Default = "default"
+	Netlib  = "netlib"
+	PureGo  = "purego"
+)
+
+// Ratio is how many times longer another build takes for a case than the first one.
+type Ratio struct {
+	Case    Case           `json:"case"`
+	Build   string         `json:"build"`
+	Seconds float64        `json:"seconds"` // of the first build
+	Ratio   measure.Spread `json:"ratio"`
+	// Want is the least ratio that is aimed at, 0 for none.
+	Want float64 `json:"want,omitempty"`
+}
+
+// Met says whether the median is as it should be.
+func (r Ratio) Met() bool { return r.Ratio.Median >= r.Want }
+
+// Ratios returns those of all builds but the first.
+func Ratios(figures []Figure) []Ratio {
+	var out []Ratio
+	for _, f := range figures {
+		for _, e := range f.Entries[1:] {
+			r := Ratio{Case: f.Case, Build: e.Name, Seconds: f.Entries[0].Seconds.Median, Ratio: e.Ratio}
+			if f.Entries[0].Name == Default {
+				r.Want = want(f.Case, e.Name)
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Compared returns the systems whose builds are compared: all methods, and npkl on the graph of all
+// pairs.
+func Compared() []string { return append(Methods(), "npkl graph=dense") }
+
+// bound says which methods spend most of a fit in decompositions of symmetric matrices.
+func bound(method string) bool {
+	switch method {
+	case "krca", "kbeta", "kpca", "spectral", "cmvu", "simplenpkl", "npk":
+		return true
+	}
+	return false
+}
+
+// want is the least ratio that the default build aims at: to be at most 1.2 times slower than
+// OpenBLAS, 1.3 times in decompositions, and at least 5 times as fast as pure Go where products
+// dominate large problems.
+func want(c Case, build string) float64 {
+	name, _, _ := strings.Cut(c.Method, " ")
+	switch {
+	case build == Netlib && bound(name):
+		return 1 / 1.3
+	case build == Netlib:
+		return 1 / 1.2
+	case build == PureGo && c.Points >= 2000:
+		switch c.Method {
+		case "krca", "kbeta", "npkl graph=dense", "gml":
+			return 5
+		}
+	}
+	return 0
+}

@@ -1,0 +1,116 @@
+package fittimes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/bench/measure"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Fitter fits cases: this program, or another build of it.
+type Fitter interface {
+	// Time fits a case so many times and returns how long the fits took, without the drawing of
+	// points and links.
+	Time(ctx context.Context, c Case, calls int) (time.Duration, error)
+}
+
+// Local fits on an engine of this program.
+type Local struct {
+	Engine *engine.Engine
+	// The case of the last call, and what was drawn for it.
+	last Case
+	x    *points.Dense
+	set  *links.Set
+}
+
+// Time is that of a [Fitter].
+func (l *Local) Time(ctx context.Context, c Case, calls int) (time.Duration, error) {
+	learner, err := c.learner()
+	if err != nil {
+		return 0, err
+	}
+	if l.x == nil || l.last != c {
+		x, set, err := c.Problem()
+		if err != nil {
+			return 0, err
+		}
+		l.last, l.x, l.set = c, x, set
+	}
+	begin := time.Now()
+	for range calls {
+		if _, err := learner.Fit(ctx, l.Engine, l.x, l.set); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(begin), nil
+}
+
+// Figure is what was measured of a case, one entry a build; ratios are to the first one.
+type Figure struct {
+	Case    Case            `json:"case"`
+	Entries []measure.Entry `json:"entries"`
+}
+
+// Options say how to measure. The zero value is right for most.
+type Options struct {
+	Rounds int // 0: 3
+	// Earlier are figures of the same builds that need not be measured again.
+	Earlier []Figure
+	// Progress hears of every case before it is measured, and Finished of its figure; an error of it
+	// ends the run.
+	Progress func(done, total int, c Case)
+	Finished func(Figure) error
+}
+
+// A fit that takes longer than patience needs no calls to warm up; a round of shorter ones lasts at
+// least minTime.
+const (
+	patience = 300 * time.Millisecond
+	minTime  = 60 * time.Millisecond
+)
+
+// Run measures the plan with each of the named builds in turn, and returns a figure a case in the
+// order of the plan.
+func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o Options) ([]Figure, error) {
+	if o.Rounds == 0 {
+		o.Rounds = 3
+	}
+	settings := measure.Options{Rounds: o.Rounds, MinTime: minTime, WarmUpTo: patience}
+	if len(fitters) == 1 {
+		settings.Pause = -1 // nobody else's threads are awake
+	}
+	var figures []Figure
+	for i, c := range plan {
+		if k := slices.IndexFunc(o.Earlier, func(f Figure) bool { return f.Case == c }); k >= 0 {
+			figures = append(figures, o.Earlier[k])
+			continue
+		}
+		if o.Progress != nil {
+			o.Progress(i, len(plan), c)
+		}
+		w := measure.Work{Name: c.Method, Size: c.Size()}
+		for k, f := range fitters {
+			w.Contenders = append(w.Contenders, measure.Contender{Name: names[k], Time: func(calls int) (time.Duration, error) { return f.Time(ctx, c, calls) }})
+		}
+		measured, err := measure.Run(ctx, []measure.Work{w}, settings)
+		if err != nil {
+			if ctx.Err() != nil { // another build may have been killed before it could say so
+				return figures, fmt.Errorf("%s, %s: %w", c.Method, c.Size(), ctx.Err())
+			}
+			return figures, err
+		}
+		f := Figure{c, measured[0].Entries}
+		if o.Finished != nil {
+			if err := o.Finished(f); err != nil {
+				return figures, err
+			}
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}

@@ -1,0 +1,64 @@
+package kmeans
+
+import (
+	"fmt"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Options are the parameters of k-means.
+type Options struct {
+	K          int
+	Width      int // coordinates of a row
+	Seed       uint64
+	Rounds     int // of k-means||, each of one pass
+	Draw       int // rows that a round draws, in the mean; 0 for 2 K, at least leastDraw
+	Iterations int // of Lloyd, at most, each of one pass
+	Tol        float64
+}
+
+// Defaults of the options.
+const (
+	DefaultRounds     = 5
+	DefaultIterations = 20
+	DefaultTol        = 1e-4
+)
+
+// leastDraw is the least number of rows that a round draws by default: with few clusters a sample
+// of some hundred rows costs nothing and shows better where they are.
+const leastDraw = 256
+
+func (o Options) draws() int {
+	if o.Draw > 0 {
+		return o.Draw
+	}
+	return max(2*o.K, leastDraw)
+}
+
+// The sample that starts are compared on has so many rows, and fewer where they take more bytes.
+const (
+	sampleRows  = 1 << 16
+	sampleBytes = 8 << 20
+)
+
+// chance returns the chance of each of n rows of d values to be in the sample.
+func chance(n int64, d int) float64 {
+	return min(1, float64(min(sampleRows, sampleBytes/8/max(1, d)))/float64(max(1, n)))
+}
+
+// Validate returns a *fault.ParamError for the first option that cannot be used.
+func (o Options) Validate() error {
+	for _, c := range []struct {
+		name  string
+		value int
+		least int
+	}{{"-n, --clusters", o.K, 1}, {"--rounds", o.Rounds, 1}, {"--draw", o.Draw, 0}, {"--iterations", o.Iterations, 0}} {
+		if c.value < c.least {
+			return &fault.ParamError{Param: c.name, Value: c.value, Want: fmt.Sprintf("a number >= %d", c.least)}
+		}
+	}
+	if !(o.Tol >= 0 && o.Tol < 1) {
+		return &fault.ParamError{Param: "--tol", Value: o.Tol, Want: "a number in [0, 1)"}
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package kmeans
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/coordinates"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+func init() {
+	register.DoFn5x1[context.Context, shard.Element, func(*State) bool, func(int64, Part), func(job.Tally), error](&passFn{})
+	register.DoFn2x2[int64, func(*Part) bool, int64, Part](&mergeFn{})
+	register.DoFn3x2[context.Context, State, func(*Part) bool, State, error](&stepFn{})
+	register.DoFn2x2[context.Context, State, State, error](&reclusterFn{})
+	register.Emitter2[int64, Part]()
+	register.Iter1[Part]()
+	register.Iter1[State]()
+}
+
+// Source is what a pipeline reads, in all its passes.
+type Source struct {
+	config   job.Config
+	elements beam.PCollection // of shard.Element
+	count    int
+}
+
+// Over returns the rows of the elements as a source.
+func Over(s beam.Scope, c job.Config, elements []shard.Element) Source {
+	return Source{c, job.Elements(s, elements), len(elements)}
+}
+
+// fan is the number of parts that are merged at a time.
+const fan = 64
+
+// next is one pass and its step: a composite transform from a State to the next.
+func (r Source) next(s beam.Scope, p pass, state beam.PCollection) beam.PCollection {
+	s = s.Scope(p.Kind)
+	parts, tallies := beam.ParDo2(s, &passFn{Config: r.config, Pass: p}, r.elements, beam.SideInput{Input: state})
+	if p.judges {
+		r.config.Judge(s, tallies)
+	}
+	for last := r.count - 1; ; last /= fan { // the last group of each floor of the tree, in the end group 0
+		parts = beam.ParDo(s, &mergeFn{Limit: p.Limit}, beam.GroupByKey(s, parts))
+		if last < fan {
+			break
+		}
+	}
+	return beam.ParDo(s, &stepFn{Config: r.config, Pass: p}, state, beam.SideInput{Input: beam.DropKey(s, parts)})
+}
+
+// passFn makes the part of an element. Its key is the number of the group that is merged first. Its
+// side input is the one state; a job that has failed runs it without one, and an error here could
+// be told in place of the first.
+type passFn struct {
+	Config job.Config
+	Pass   pass
+}
+
+func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states func(*State) bool, emit func(int64, Part), tell func(job.Tally)) error {
+	var s State
+	if !states(&s) || s.Converged || s.Lost {
+		return nil
+	}
+	found := Part{Index: e.Index}
+	tally, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, x blas.Matrix) error {
+		part, err := f.Pass.part(ctx, w.Engine, x, block.Numbers, s)
+		if err == nil {
+			found.merge(part, f.Pass.Limit)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	emit(e.Index/fan, found)
+	tell(tally)
+	return nil
+}
+
+// mergeFn merges the parts of a group. The key of what it returns is that of the group of groups.
+type mergeFn struct{ Limit float64 }
+
+func (f *mergeFn) ProcessElement(group int64, parts func(*Part) bool) (int64, Part) {
+	return group / fan, mergeAll(job.Collect(parts), f.Limit)
+}
+
+// stepFn makes the next state. After convergence there is no part, and the state stays.
+type stepFn struct {
+	Config job.Config
+	Pass   pass
+}
+
+func (f *stepFn) ProcessElement(ctx context.Context, s State, parts func(*Part) bool) (State, error) {
+	if s.Converged || s.Lost {
+		return s, nil
+	}
+	list := job.Collect(parts)
+	if len(list) == 0 { // even an element without rows has a part
+		s.Lost = true
+		return s, nil
+	}
+	found := mergeAll(list, f.Pass.Limit)
+	if found.Rows == 0 {
+		return s, job.Tell(fault.Data("", "no row is right: want at least one"))
+	}
+	return f.Pass.step(s, found), nil
+}
+
+// reclusterFn turns the rows drawn into the centers to begin with.
+type reclusterFn struct {
+	Config job.Config
+	K      int
+	Seed   uint64
+}
+
+func (f *reclusterFn) ProcessElement(ctx context.Context, s State) (State, error) {
+	if s.Lost {
+		return s, nil
+	}
+	w, err := f.Config.Worker()
+	if err == nil {
+		s, err = s.recluster(ctx, w.Engine, f.K, f.Seed)
+	}
+	return s, job.Tell(err)
+}
+
+// Candidates draws rows by k-means|| and weighs them by the number of rows nearest to them: a
+// collection of one [State].
+func (r Source) Candidates(s beam.Scope, o Options) beam.PCollection { return r.candidates(s, o, 0) }
+
+// candidates is Candidates, with a sample in which every row is with the given chance.
+func (r Source) candidates(s beam.Scope, o Options, chance float64) beam.PCollection {
+	s = s.Scope("k-means||")
+	state := r.next(s, pass{Kind: first, Seed: o.Seed, judges: true}, beam.Create(s, State{}))
+	for i := range o.Rounds {
+		state = r.next(s, pass{Kind: round, Seed: o.Seed, Round: uint64(i + 1), Limit: float64(o.draws())}, state)
+	}
+	return r.next(s, pass{Kind: weigh, Seed: o.Seed, Chance: chance, Limit: all}, state)
+}
+
+// Centers finds the centers of k-means of rows of o.Width values: a collection of one [State]. It
+// begins with those given, or else with those of k-means||.
+func (r Source) Centers(s beam.Scope, o Options, given *State) beam.PCollection {
+	s = s.Scope("k-means")
+	var state beam.PCollection
+	if given != nil {
+		state = beam.Create(s, *given)
+	} else {
+		state = beam.ParDo(s, &reclusterFn{Config: r.config, K: o.K, Seed: o.Seed}, r.candidates(s, o, chance(r.config.Rows, o.Width)))
+	}
+	for i := range o.Iterations {
+		state = r.next(s, pass{Kind: move, Tol: o.Tol, judges: given != nil && i == 0}, state)
+	}
+	return r.next(s, pass{Kind: measure, judges: given != nil && o.Iterations == 0}, state)
+}

@@ -1,0 +1,44 @@
+package kmeans
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/results"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+)
+
+func init() {
+	register.DoFn1x1[State, error](&writeFn{})
+}
+
+// Found is what is told of the centers of a job, beside the file of these.
+type Found struct {
+	Rows       int64   `json:"rows"`
+	Clusters   int     `json:"clusters"`
+	Sizes      []int64 `json:"sizes"`
+	Inertia    float64 `json:"inertia"`
+	Iterations int64   `json:"iterations"`
+	Converged  bool    `json:"converged"`
+}
+
+// Write writes the centers to a file, and what there is to tell of them beside it.
+func Write(s beam.Scope, path string, state beam.PCollection) {
+	beam.ParDo0(s.Scope("write"), &writeFn{Path: path}, state)
+}
+
+type writeFn struct{ Path string }
+
+func (f *writeFn) ProcessElement(s State) error { return job.Tell(f.write(s)) }
+
+func (f *writeFn) write(s State) error {
+	if s.Lost {
+		return nil
+	}
+	m := s.Matrix()
+	if err := shard.WriteMatrix(f.Path, m.Cols, m.Data, nil, nil); err != nil {
+		return err
+	}
+	return results.Save(f.Path, Found{Rows: s.Rows, Clusters: m.Rows, Sizes: s.Sizes, Inertia: s.Inertia, Iterations: s.Iterations, Converged: s.Converged})
+}

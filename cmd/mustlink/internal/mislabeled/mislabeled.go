@@ -1,0 +1,207 @@
+// Package mislabeled finds links that look wrong: those that a metric violates, and those that
+// other links speak against.
+package mislabeled
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/labelnoise"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+)
+
+// Link is a link that the other links and the points speak against.
+type Link struct {
+	I        int      `json:"i"`
+	J        int      `json:"j"`
+	IDs      []string `json:"ids,omitempty"` // of the two rows
+	Link     string   `json:"link"`
+	Line     int      `json:"line,omitempty"`
+	Score    float64  `json:"score"`                     // logarithm of the odds that it is wrong
+	Distance float64  `json:"relative_squared_distance"` // judged without it, 1 for random pairs
+	Path     string   `json:"contradiction,omitempty"`
+	Reason   string   `json:"reason"`
+}
+
+// Rank ranks links by suspicion; x are the points as a learner takes them, d their file.
+func Rank(ctx context.Context, m *metric.Metric, d *dataset.Data, x points.Points, set *links.Set, path string, seed uint64) (*labelnoise.Result, error) {
+	o, err := labelnoise.DefaultOptions(seed)
+	if err != nil {
+		return nil, err
+	}
+	bar := m.Progress()
+	defer bar.Done()
+	o.Progress = bar.Report
+	r, err := labelnoise.Rank(ctx, m.Eng, x, set, o)
+	if err != nil {
+		return nil, fault.InFile(err, session.NameOr(path, d.Name))
+	}
+	bar.Done()
+	m.WarnOf("", r.Notices)
+	return r, nil
+}
+
+// Most returns the first links of a ranking, at most count.
+func Most(r *labelnoise.Result, d *dataset.Data, count int) []Link {
+	out := []Link{}
+	for _, s := range r.Suspects[:min(count, len(r.Suspects))] {
+		l := Link{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line, Score: s.Score, Distance: s.Distance, Reason: s.Reason()}
+		if d.IDs != nil {
+			l.IDs = []string{d.IDs[l.I], d.IDs[l.J]}
+		}
+		if s.Conflict != nil {
+			l.Path = s.Conflict.String()
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// Rows names the rows of the link, by id where there are some.
+func (l Link) Rows() string {
+	text := fmt.Sprintf("%d-%d", l.I, l.J)
+	if l.IDs != nil {
+		text = l.IDs[0] + " - " + l.IDs[1]
+	}
+	if l.Line > 0 {
+		text += fmt.Sprintf(" (line %d)", l.Line)
+	}
+	return text
+}
+
+func listText(w io.Writer, list []Link) {
+	fmt.Fprintf(w, "most suspicious links\t%d, judged by metrics learned without them; a score above 0 is wrong more likely than not\n", len(list))
+	for _, l := range list {
+		fmt.Fprintf(w, "\t%s-link %s: score %.2f; %s\n", l.Link, l.Rows(), l.Score, l.Reason)
+	}
+}
+
+// Fit says how links look in the learned metric.
+type Fit struct {
+	TrainingData bool           `json:"training_data"` // the data are those of the fit
+	Must         int            `json:"must_links"`
+	Cannot       int            `json:"cannot_links"`
+	MedianMust   session.Number `json:"median_must"` // squared distances
+	MedianCannot session.Number `json:"median_cannot"`
+	MedianRandom session.Number `json:"median_random"`
+	Violated     []Violation    `json:"violated"`
+	Conflicts    []string       `json:"conflicts"`
+	// Suspicious are the links that others speak against, where they are asked for.
+	Suspicious []Link `json:"suspicious,omitempty"`
+}
+
+// Violation is a link that the metric does not respect.
+type Violation struct {
+	I        int     `json:"i"`
+	J        int     `json:"j"`
+	Link     string  `json:"link"`
+	Line     int     `json:"line,omitempty"`
+	Distance float64 `json:"squared_distance"`
+	Bound    float64 `json:"expected"` // at most this for a must-link, at least for a cannot-link
+	excess   float64
+}
+
+// Measure returns the distances of links under a metric, and the links that they speak against.
+func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, set *links.Set) (*Fit, error) {
+	must, err := m.Distances(ctx, eng, x, source.Pairs(set.Must()))
+	if err != nil {
+		return nil, err
+	}
+	cannot, err := m.Distances(ctx, eng, x, source.Pairs(set.Cannot()))
+	if err != nil {
+		return nil, err
+	}
+	random, err := m.Distances(ctx, eng, x, randomPairs(x.Len()))
+	if err != nil {
+		return nil, err
+	}
+	near, typical := session.Quantile(must, 0.5), session.Quantile(random, 0.5)
+	f := &Fit{
+		Must: len(must), Cannot: len(cannot),
+		MedianMust: session.Number(near), MedianCannot: session.Number(session.Quantile(cannot, 0.5)), MedianRandom: session.Number(typical),
+		Violated: []Violation{}, Conflicts: []string{},
+	}
+	for _, c := range set.Conflicts() {
+		f.Conflicts = append(f.Conflicts, c.String())
+	}
+	if len(must) == 0 {
+		near = session.Quantile(random, 0.05)
+	}
+	for k, l := range set.Must() {
+		f.judge(l, must[k], typical, must[k]-typical)
+	}
+	for k, l := range set.Cannot() {
+		f.judge(l, cannot[k], near, near-cannot[k])
+	}
+	slices.SortStableFunc(f.Violated, func(a, b Violation) int { return cmp.Compare(b.excess, a.excess) })
+	return f, nil
+}
+
+func (f *Fit) judge(l links.Link, distance, bound, excess float64) {
+	if excess > 0 {
+		f.Violated = append(f.Violated, Violation{l.I, l.J, l.Sign.String(), l.Line, distance, bound, excess})
+	}
+}
+
+// randomPairs draws pairs of different rows, the same for the same n.
+func randomPairs(n int) [][2]int {
+	rng := rand.New(rand.NewPCG(uint64(n), 0))
+	pairs := make([][2]int, 2000)
+	for k := range pairs {
+		pairs[k] = RandomPair(rng, n)
+	}
+	return pairs
+}
+
+// RandomPair draws two different rows of n.
+func RandomPair(rng *rand.Rand, n int) [2]int {
+	i, j := rng.IntN(n), rng.IntN(n-1)
+	if j >= i {
+		j++
+	}
+	return [2]int{i, j}
+}
+
+// Text writes the links that look wrong, at most so many.
+func (f *Fit) Text(w io.Writer, most int) {
+	which := "other data than those of the fit"
+	if f.TrainingData {
+		which = "the data of the fit"
+	}
+	fmt.Fprintf(w, "links\t%d must, %d cannot, on %s\n", f.Must, f.Cannot, which)
+	fmt.Fprintf(w, "median squared distance\tmust %.4g, cannot %.4g, random pairs %.4g\n", float64(f.MedianMust), float64(f.MedianCannot), float64(f.MedianRandom))
+	for _, c := range f.Conflicts {
+		fmt.Fprintf(w, "contradiction\t%s\n", c)
+	}
+	fmt.Fprintf(w, "links that look wrong\t%d\n", len(f.Violated))
+	for k, v := range f.Violated {
+		if k == most {
+			fmt.Fprintf(w, "\tand %d more\n", len(f.Violated)-most)
+			break
+		}
+		side := "at most"
+		if v.Link == links.Cannot.String() {
+			side = "at least"
+		}
+		line := ""
+		if v.Line > 0 {
+			line = fmt.Sprintf(" (line %d)", v.Line)
+		}
+		fmt.Fprintf(w, "\t%s-link %d-%d%s: squared distance %.4g, expected %s %.4g\n", v.Link, v.I, v.J, line, v.Distance, side, v.Bound)
+	}
+	if f.Suspicious != nil {
+		listText(w, f.Suspicious)
+	}
+}

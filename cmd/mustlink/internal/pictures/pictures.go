@@ -1,0 +1,209 @@
+// Package pictures makes what pictures and the report page show of points and models: points under
+// several metrics, their places in the plane, traces and spectra.
+package pictures
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
+)
+
+// Space holds the points under one metric.
+type Space struct {
+	Name   string
+	Fitted *catalog.Fitted // nil for the points as they are
+	X      points.Points   // as the model takes them
+	Y      blas.Matrix
+}
+
+// Input is what to read: points, the links between them, if any, and how the points are scaled
+// without a model.
+type Input struct {
+	Data    source.Data
+	Links   source.Links
+	Scaling source.Scaling
+}
+
+// Flags defines the flags of the input.
+func (in *Input) Flags(cmd *cobra.Command) {
+	in.Data.Flags(cmd)
+	in.Data.LabelFlags(cmd)
+	in.Links.Flags(cmd)
+	in.Scaling.Flags(cmd.Flags(), "without MODEL: ", "to mean 0 and deviation 1")
+}
+
+// Scene holds points as they are and under the metrics of models.
+type Scene struct {
+	*metric.Metric // of the points as they are
+	Data           *dataset.Data
+	Set            *links.Set // nil without links
+	Spaces         []Space    // the points as they are first, where these have coordinates
+}
+
+// Read reads points and links, and embeds the points with every model.
+func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (*Scene, error) {
+	raw, err := metric.Open(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	models, first := []*metric.Metric{}, raw
+	for _, path := range paths {
+		_, fitted, err := metric.Load(ctx, s, path)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, &metric.Metric{Session: s, Eng: raw.Eng, Fitted: fitted})
+		first = models[0]
+	}
+	scene := &Scene{Metric: raw}
+	if scene.Data, err = first.Flags(&in.Data).ReadTwo(ctx, s); err != nil {
+		return nil, err
+	}
+	if in.Links.Path != "" {
+		if scene.Set, err = in.Links.ReadWarning(ctx, s, scene.Data); err != nil {
+			return nil, err
+		}
+	}
+	for k, m := range models {
+		space := Space{Name: nameOf(models, paths, k), Fitted: m.Fitted}
+		if space.X, err = m.Points(scene.Data); err == nil {
+			space.Y, err = m.Fitted.Model.Embed(ctx, m.Eng, space.X)
+		}
+		if err != nil {
+			return nil, fault.InFile(err, scene.Data.Name)
+		}
+		scene.Spaces = append(scene.Spaces, space)
+	}
+	return scene, scene.addRaw(&in.Scaling)
+}
+
+// nameOf is the method of a model, with its file where another model has the same.
+func nameOf(models []*metric.Metric, paths []string, k int) string {
+	name := models[k].Name()
+	for i, other := range models {
+		if i != k && other.Name() == name {
+			return name + " (" + filepath.Base(paths[k]) + ")"
+		}
+	}
+	return name
+}
+
+// addRaw puts the points as they are first, scaled as the first model does; objects without
+// coordinates are left out.
+func (s *Scene) addRaw(scaling *source.Scaling) error {
+	var x points.Points
+	if len(s.Spaces) > 0 {
+		x = s.Spaces[0].X
+	} else {
+		table, err := scaling.Apply(s.Session, s.Data)
+		if err != nil {
+			return err
+		}
+		x = table.Data().Points
+	}
+	switch x.(type) {
+	case *points.Dense, *points.CSR:
+	default:
+		return nil
+	}
+	y, err := metric.Raw(s.Eng, s.Data.Name, x)
+	if err != nil {
+		return err
+	}
+	s.Spaces = append([]Space{{"raw points", nil, x, y}}, s.Spaces...)
+	return nil
+}
+
+// CoordinateName names a coordinate of an embedding.
+func CoordinateName(j int) string { return fmt.Sprintf("coordinate %d", j) }
+
+// FeatureName names a column of data.
+func FeatureName(d *dataset.Data, j int) string {
+	if j < len(d.Features) {
+		return d.Features[j]
+	}
+	return fmt.Sprintf("feature %d", j)
+}
+
+// Place takes two columns of m, or the plane in which its rows vary most where there are more
+// and none was asked for. Where there is one column, points lie on a line.
+func Place(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
+	if dims == nil && m.Cols > 2 {
+		var share [2]float64
+		s.X, s.Y, share, err = view.Plane(ctx, eng, m)
+		s.XLabel = fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*share[0])
+		s.YLabel = fmt.Sprintf("second principal component (%.0f %%)", 100*share[1])
+		return err
+	}
+	for _, j := range dims {
+		if j >= m.Cols {
+			return usage.Errorf("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
+		}
+	}
+	if dims == nil {
+		dims = []int{0, 1}
+	}
+	s.X, s.XLabel = coordinate(m, dims[0], name)
+	s.Y, s.YLabel = coordinate(m, dims[1], name)
+	return nil
+}
+
+// coordinate returns a column of m and its name, or zeros without a name for one that m lacks.
+func coordinate(m blas.Matrix, j int, name func(j int) string) ([]float64, string) {
+	values := make([]float64, m.Rows)
+	if j >= m.Cols {
+		return values, ""
+	}
+	for i := range values {
+		values[i] = m.At(i, j)
+	}
+	return values, name(j)
+}
+
+// Spectrum draws the curves of a model over its directions, each relative to its largest value
+// so that they share an axis. Zeros, which a logarithmic axis does not have, are left out.
+func Spectrum(m algorithms.Spectral) (l view.Lines, curves []string) {
+	l = view.Lines{XLabel: "direction", YLabel: "relative to the largest", LogY: true}
+	for _, c := range m.Spectra() {
+		s, most := view.Series{Name: c.Name, Markers: len(c.Values) <= 60}, slices.Max(c.Values)
+		for i, v := range c.Values {
+			if y := v / most; y >= 1e-300 {
+				s.X, s.Y = append(s.X, float64(i+1)), append(s.Y, y)
+			}
+		}
+		if len(s.X) > 0 {
+			l.Series, curves = append(l.Series, s), append(curves, c.Name)
+		}
+	}
+	return l, curves
+}
+
+// Trace returns the objective of a model over its iterations, if it has kept two values or more.
+func Trace(m algorithms.Model) (s view.Series, ok bool) {
+	t, ok := m.(algorithms.Trace)
+	if !ok || len(t.Trace()) < 2 {
+		return s, false
+	}
+	s.Name = m.Method()
+	for k, v := range t.Trace() {
+		s.X, s.Y = append(s.X, float64(k)), append(s.Y, v)
+	}
+	return s, true
+}

@@ -1,0 +1,373 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/page"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/score"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// rcaName is the linear method that the demo shows beside the five.
+const rcaName = rca.Method
+
+// demoSet is one generated set of the demo.
+type demoSet struct {
+	name      string
+	generator string
+	// kernel replaces a method's default where the parts of a class are much smaller than
+	// the whole set: the default width, about the spread of the data, would blur them.
+	kernel string
+	width  string // likewise, of a method that learns a width from one to begin with
+	about  string
+}
+
+func demoSets() []demoSet {
+	return []demoSet{
+		{"xor", "xor", "", "", "four blobs; the classes are the two diagonals"},
+		{"spiral", "double-spiral", "rbf:sigma=0.3msq", "0.25", "two arms of a spiral"},
+		{"chessboard", "chessboard", "rbf:sigma=0.3msq", "0.25", "4 x 4 squares; the classes are their colours"},
+		{"rings", "rings", "", "", "two circles, one around the other"},
+	}
+}
+
+type demoCommand struct {
+	*session.Session
+	baselines                  bool
+	points, links, repetitions int
+	seed                       uint64
+	out                        string
+	sets                       []demoSet
+}
+
+func newDemo(s *session.Session) *cobra.Command {
+	d := &demoCommand{Session: s}
+	var names []string
+	for _, set := range demoSets() {
+		names = append(names, cobra.CompletionWithDesc(set.name, set.about))
+	}
+	cmd := &cobra.Command{
+		Use:   "demo [xor|spiral|chessboard|rings]...",
+		Short: "see metrics learned from pairs make clustering better, on generated data",
+		Long: `Generate data, learn metrics from pairs with the five methods and a linear one (with
+--baselines with all), and compare k-means without and with each learned metric: on the rows
+that the links are about, and on rows that the methods have never seen. Without an argument
+on all four sets.
+
+Nothing is written, unless -o names a folder: it then receives the data, links and models
+of the first repetition, to try the other commands on, and a page about them to look at.`,
+		Example: `  mustlink demo
+  mustlink demo xor rings --links 50
+  mustlink demo xor -o demo-output`,
+		ValidArgs: names,
+		Args:      cobra.ArbitraryArgs,
+		RunE:      s.Checked(d.check, d.run),
+	}
+	f := cmd.Flags()
+	f.IntVar(&d.points, "points", 800, "number of points; half of them are unseen")
+	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links where a method uses them")
+	f.BoolVar(&d.baselines, "baselines", false, "all baselines too, not only "+rcaName)
+	f.IntVar(&d.repetitions, "repetitions", 5, "data sets drawn, over which the figures are averaged")
+	usage.SeedFlag(f, &d.seed)
+	f.StringVarP(&d.out, "output", "o", "", "a `FOLDER` to write data, links and models to")
+	return cmd
+}
+
+// demoReport is what `mustlink demo` prints.
+type demoReport struct {
+	Points      int       `json:"points"`
+	Links       int       `json:"links"`
+	Repetitions int       `json:"repetitions"`
+	Seed        uint64    `json:"seed"`
+	Seconds     float64   `json:"seconds"`
+	Rows        []demoRow `json:"rows"`
+}
+
+// demoRow is one metric on one set.
+type demoRow struct {
+	Set    string     `json:"set"`
+	Metric string     `json:"metric"` // a method, or "none"
+	Kernel string     `json:"kernel,omitempty"`
+	Seen   demoScores `json:"seen"`
+	Unseen demoScores `json:"unseen"`
+}
+
+// demoScores are means over the repetitions.
+type demoScores struct {
+	Rand         float64 `json:"rand"`
+	BalancedRand float64 `json:"balanced_rand"`
+	AdjustedRand float64 `json:"adjusted_rand"`
+}
+
+func (d *demoCommand) run(ctx context.Context, _ []string) error {
+	begin := time.Now()
+	raw, err := metric.Open(ctx, d.Session)
+	if err != nil {
+		return err
+	}
+	if err := session.MakeFolder(d.out); err != nil {
+		return err
+	}
+	r := &demoReport{Points: d.points, Links: d.links, Repetitions: d.repetitions, Seed: d.seed}
+	bar := d.Progress()
+	defer bar.Done()
+	for k, set := range d.sets {
+		for rep := range d.repetitions {
+			bar.Report(algorithms.Progress{Stage: set.name, Done: k*d.repetitions + rep, Total: len(d.sets) * d.repetitions, Elapsed: time.Since(begin)})
+			if err := d.repetition(ctx, raw, set, rep, r); err != nil {
+				return err
+			}
+		}
+	}
+	bar.Done()
+	r.Seconds = time.Since(begin).Seconds()
+	if d.out != "" {
+		for _, set := range d.sets {
+			if err := d.writePage(ctx, set); err != nil {
+				return err
+			}
+		}
+	}
+	if err := d.Print(r, func(w io.Writer) { r.text(w, d.sets) }); err != nil {
+		return err
+	}
+	if d.out != "" && !d.JSON {
+		d.nextSteps(d.Stdout, d.sets[0])
+	}
+	return nil
+}
+
+// check takes the sets that are asked for, all where none is.
+func (d *demoCommand) check(check *session.Checks, args []string) {
+	check.Least("--points", d.points, 40)
+	check.Least("--links", d.links, 1)
+	check.Least("--repetitions", d.repetitions, 1)
+	var names []string
+	for _, set := range demoSets() {
+		names = append(names, set.name)
+		if len(args) == 0 {
+			d.sets = append(d.sets, set)
+		}
+	}
+	for _, arg := range args {
+		if check.OneOf("set", arg, names); check.Err == nil {
+			d.sets = append(d.sets, demoSets()[slices.Index(names, arg)])
+		}
+	}
+}
+
+// repetition draws one set, learns with every method and adds the scores to r.
+func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set demoSet, rep int, r *demoReport) error {
+	seed := d.seed + uint64(rep)
+	seen, unseen, err := d.draw(set, seed)
+	if err != nil {
+		return err
+	}
+	add := func(m *metric.Metric, name, kernel string) error {
+		row := demoRow{Set: set.name, Metric: name, Kernel: kernel}
+		if row.Seen, err = clusterScores(ctx, m, seen, seed); err == nil {
+			row.Unseen, err = clusterScores(ctx, m, unseen, seed)
+		}
+		r.add(row, d.repetitions)
+		return err
+	}
+	if err := add(raw, "none", ""); err != nil {
+		return err
+	}
+	for _, method := range catalog.Methods() {
+		if method.Small || method.UsesTargets || method.Baseline && !d.baselines && method.Name != rcaName {
+			continue
+		}
+		m, l, err := d.learn(ctx, raw.Eng, set, method, seen, seed)
+		if err != nil {
+			return err
+		}
+		if err := add(&metric.Metric{Session: d.Session, Eng: raw.Eng, Fitted: m.Record()}, method.Name, kernelName(set, method)); err != nil {
+			return err
+		}
+		if rep == 0 && d.out != "" {
+			if err := d.write(set, method, seen, unseen, l, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// draw draws a set, and divides it into the half that links are about and the other one.
+func (d *demoCommand) draw(set demoSet, seed uint64) (seen, unseen *mustlink.Table, err error) {
+	data, err := dataset.Generate(set.generator, dataset.GenerateOptions{N: d.points, Seed: seed})
+	if err != nil {
+		return nil, nil, err
+	}
+	first, second, err := dataset.Split(d.points, 0.5, data.Labels, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	table := mustlink.FromData(data)
+	if seen, err = table.Select(first); err == nil {
+		unseen, err = table.Select(second)
+	}
+	return seen, unseen, err
+}
+
+// learn fits a method with its defaults (and the kernel of the set) to random links.
+func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet, method catalog.Method, seen *mustlink.Table, seed uint64) (*mustlink.Model, *links.Set, error) {
+	cannot := 0
+	if method.UsesCannotLinks {
+		cannot = d.links
+	}
+	l, err := seen.SampleLinks(d.links, cannot, seed)
+	if err != nil {
+		return nil, nil, usage.RenameParams(err, "must", "--links", "cannot", "--links")
+	}
+	options := []mustlink.Option{mustlink.Method(method.Name), mustlink.Kernel(set.kernelOf(method)), mustlink.Seed(seed), mustlink.Engine(eng)}
+	for name, value := range set.paramsOf(method) {
+		options = append(options, mustlink.Param(name, value))
+	}
+	m, err := mustlink.Fit(ctx, seen, l, options...)
+	return m, l, err
+}
+
+// kernelOf returns the set's own kernel for methods whose default is of its kind, "" for others.
+func (s demoSet) kernelOf(method catalog.Method) string {
+	kind, _, _ := strings.Cut(s.kernel, ":")
+	if s.kernel == "" || !strings.HasPrefix(method.DefaultKernel, kind+":") {
+		return ""
+	}
+	return s.kernel
+}
+
+// paramsOf returns the set's own width for methods that begin with one.
+func (s demoSet) paramsOf(method catalog.Method) map[string]string {
+	const width = "width"
+	if s.width == "" || !slices.ContainsFunc(method.Parameters, func(p param.Field) bool { return p.Name == width }) {
+		return nil
+	}
+	return map[string]string{width: s.width}
+}
+
+func kernelName(set demoSet, method catalog.Method) string {
+	name := session.NameOr(set.kernelOf(method), method.DefaultKernel)
+	for param, value := range set.paramsOf(method) {
+		name += ", " + param + "=" + value
+	}
+	return name
+}
+
+// clusterScores scores the clusters of k-means, as many as there are labels.
+func clusterScores(ctx context.Context, m *metric.Metric, t *mustlink.Table, seed uint64) (s demoScores, err error) {
+	x, err := m.Coordinates(ctx, t.Data())
+	if err != nil {
+		return s, err
+	}
+	c, err := cluster.KMeans(ctx, m.Eng, x, cluster.Params{K: source.Classes(t.Labels()), Seed: seed})
+	if err != nil {
+		return s, err
+	}
+	if s.Rand, err = score.Rand(t.Labels(), c.Labels); err != nil {
+		return s, err
+	}
+	if s.BalancedRand, err = score.BalancedRand(t.Labels(), c.Labels); err != nil {
+		return s, err
+	}
+	s.AdjustedRand, err = score.AdjustedRand(t.Labels(), c.Labels)
+	return s, err
+}
+
+// add adds a repetition's share of the mean to its row.
+func (r *demoReport) add(row demoRow, repetitions int) {
+	i := slices.IndexFunc(r.Rows, func(o demoRow) bool { return o.Set == row.Set && o.Metric == row.Metric })
+	if i < 0 {
+		i = len(r.Rows)
+		r.Rows = append(r.Rows, demoRow{Set: row.Set, Metric: row.Metric, Kernel: row.Kernel})
+	}
+	r.Rows[i].Seen.add(row.Seen, float64(repetitions))
+	r.Rows[i].Unseen.add(row.Unseen, float64(repetitions))
+}
+
+func (s *demoScores) add(o demoScores, repetitions float64) {
+	s.Rand += o.Rand / repetitions
+	s.BalancedRand += o.BalancedRand / repetitions
+	s.AdjustedRand += o.AdjustedRand / repetitions
+}
+
+func (r *demoReport) text(w io.Writer, sets []demoSet) {
+	for _, s := range sets {
+		fmt.Fprintf(w, "%s: %s\n", s.name, s.about)
+	}
+	fmt.Fprintf(w, "\n%d points, half of them unseen; %s within the seen half; mean of %s of k-means\n\n",
+		r.Points, session.Plural(r.Links, "must-link"), session.Plural(r.Repetitions, "repetition"))
+	fmt.Fprintf(w, "set\tlearned metric\tkernel\tseen: Rand\tbalanced\tARI\tunseen: Rand\tbalanced\tARI\n")
+	for _, row := range r.Rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", row.Set, row.Metric, session.NameOr(row.Kernel, "-"),
+			row.Seen.Rand, row.Seen.BalancedRand, row.Seen.AdjustedRand,
+			row.Unseen.Rand, row.Unseen.BalancedRand, row.Unseen.AdjustedRand)
+	}
+	fmt.Fprintf(w, "\n%s\n", session.ShortTime(r.Seconds))
+}
+
+// write leaves one repetition as files.
+func (d *demoCommand) write(set demoSet, method catalog.Method, seen, unseen *mustlink.Table, l *links.Set, m *mustlink.Model) error {
+	if err := dataset.WriteData(d.at(set, "seen.csv"), seen.Data(), dataset.WriteOptions{}); err != nil {
+		return err
+	}
+	if err := dataset.WriteData(d.at(set, "unseen.csv"), unseen.Data(), dataset.WriteOptions{}); err != nil {
+		return err
+	}
+	if err := dataset.WriteLinks(d.at(set, method.Name+"-links.csv"), l, nil, dataset.WriteOptions{}); err != nil {
+		return err
+	}
+	return m.Save(d.at(set, method.Name+".mlk"))
+}
+
+// at returns the path of a file about a set.
+func (d *demoCommand) at(set demoSet, name string) string {
+	return filepath.Join(d.out, set.name+"-"+name)
+}
+
+// writePage writes the report about the five methods on the seen rows of a set, with the links of
+// one that uses both kinds.
+func (d *demoCommand) writePage(ctx context.Context, set demoSet) error {
+	o := &page.Options{Seeds: 5, Features: 2, Seed: d.seed, Title: set.name + ": " + set.about, Output: d.at(set, "report.html")}
+	o.Data.Path, o.Links.By = d.at(set, "seen.csv"), dataset.ByRow
+	var models []string
+	for _, m := range catalog.Methods() {
+		if !m.Baseline {
+			models = append(models, d.at(set, m.Name+".mlk"))
+			if m.UsesCannotLinks {
+				o.Links.Path = d.at(set, m.Name+"-links.csv")
+			}
+		}
+	}
+	_, err := page.Write(ctx, d.Session, o, models)
+	return err
+}
+
+// nextSteps shows commands for the files just written.
+func (d *demoCommand) nextSteps(w io.Writer, set demoSet) {
+	method := catalog.Methods()[0].Name
+	fmt.Fprintf(w, "\nWritten to %s. Open %s in a browser, and try:\n", d.out, d.at(set, "report.html"))
+	fmt.Fprintf(w, "  mustlink inspect %s -i %s -c %s\n", d.at(set, method+".mlk"), d.at(set, "seen.csv"), d.at(set, method+"-links.csv"))
+	fmt.Fprintf(w, "  mustlink cluster %s -i %s -n 2 -o clusters.csv\n", d.at(set, method+".mlk"), d.at(set, "unseen.csv"))
+}

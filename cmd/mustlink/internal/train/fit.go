@@ -1,0 +1,237 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/selection"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type fitCommand struct {
+	training
+	lesson lessonFlags
+	name   string // of the method
+	kernel string
+	params []string
+	drop   float64 // share of links, the most suspicious
+
+	method catalog.Method      // of that name
+	chosen selection.Candidate // the method with its kernel and parameters
+}
+
+func newFit(s *session.Session) *cobra.Command {
+	c := &fitCommand{training: training{Session: s}}
+	cmd := &cobra.Command{
+		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | --quadruplets FILE | --targets FILE) -o MODEL",
+		Short: "learn a metric from points and links, and write the model",
+		Long: `Learn a metric from points and the links between them, and write the model.
+
+LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot), or one
+with the columns i, chunklet (rows that belong together). --links-from-labels draws N
+must-links (and N cannot-links, where the method uses them) from the labels of DATA; "all"
+takes every pair that they imply. Some methods learn from comparisons too (--triplets,
+--quadruplets), beside links or alone. ` + strings.Join(targetMethods(), ", ") + ` learns from a number for each row (--targets) and ignores links.
+
+A warning does not stop the fit; with --strict it does. Links that may be wrong are left out with
+--drop-suspicious, 0.1 for a tenth of them.
+
+` + methods.List() + `
+Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
+poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER composes. A bandwidth may be a rule,
+with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.`,
+		Example: `  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
+  mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
+  mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
+		Args: usage.Positional(0, 0, ""),
+		RunE: s.Checked(c.check, c.run),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&c.name, "method", "m", "", "`METHOD`: "+strings.Join(methods.Names(), ", "))
+	c.data.Flags(cmd)
+	c.data.LabelFlags(cmd)
+	c.links.Flags(cmd)
+	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, in place of -c")
+	c.lesson.flags(cmd)
+	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
+	f.StringArrayVarP(&c.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
+	c.scaling.Flags(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
+	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, those most likely wrong as 'inspect --suspicious' finds them: 0.1")
+	c.endFlags(cmd)
+	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
+	c.outputFlag(cmd)
+	methods.Complete(cmd)
+	return cmd
+}
+
+func (c *fitCommand) run(ctx context.Context, _ []string) error {
+	raw, err := metric.Open(ctx, c.Session)
+	if err != nil {
+		return err
+	}
+	d, set, lesson, err := c.read(ctx)
+	if err != nil {
+		return err
+	}
+	table, err := c.table(d)
+	if err != nil {
+		return err
+	}
+	var dropped []mislabeled.Link
+	if c.drop > 0 {
+		if set, dropped, err = c.dropSuspicious(ctx, raw, table.Data(), set); err != nil {
+			return err
+		}
+	}
+	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson)
+	if err != nil {
+		return err
+	}
+	r.Dropped = dropped
+	return c.Summarize(c.out, r, r.text)
+}
+
+// check finds every mistake that shows before data are read.
+func (c *fitCommand) check(check *session.Checks, _ []string) {
+	check.Required("method", "input", "output")
+	check.Do(c.choose)
+	check.Do(func() error { return c.lesson.checkTargets(c.method) })
+	c.checkLinks(check, c.lesson.given())
+	check.Do(func() error { return c.lesson.triplets.check(c.method) })
+	check.Do(func() error { return c.lesson.quadruplets.check(c.method) })
+	check.Do(c.precision.Check)
+	c.scaling.Check(check, false, c.data.Gram)
+	check.Refuse(!(c.drop >= 0 && c.drop < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
+	c.data.Check(check)
+	c.links.Check(check)
+	c.lesson.inputs(check)
+	check.Model(c.out)
+}
+
+// choose takes the method with its parameters, and sees that they go together.
+func (c *fitCommand) choose() (err error) {
+	if c.method, err = catalog.Lookup(c.name); err != nil {
+		return usage.RenameParams(err, "method", "-m, --method")
+	}
+	c.chosen = selection.Candidate{Method: c.name, Kernel: c.kernel}
+	if c.chosen.Params, err = parseParams(c.params); err != nil {
+		return err
+	}
+	_, err = c.chosen.Learner(c.seed, nil)
+	return methodError(err, c.chosen.Params)
+}
+
+// parseParams splits name=value at the first equals sign; values may hold anything.
+func parseParams(list []string) (map[string]string, error) {
+	params := make(map[string]string, len(list))
+	for _, p := range list {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, &fault.ParamError{Param: "-p, --param", Value: p, Want: "name=value"}
+		}
+		if _, twice := params[name]; twice {
+			return nil, usage.Errorf("-p %s is given twice: want it once", name)
+		}
+		params[name] = value
+	}
+	return params, nil
+}
+
+// methodError names the flag behind a parameter or a kernel that is refused.
+func methodError(err error, params map[string]string) error {
+	pe, ok := errors.AsType[*fault.ParamError](err)
+	if !ok {
+		return err
+	}
+	if _, given := params[pe.Param]; given {
+		return usage.RenameParams(err, pe.Param, "-p "+pe.Param)
+	}
+	return usage.RenameParams(err, "kernel", "-k, --kernel")
+}
+
+// read reads data, links and what else to learn from, and warns about what is odd in them.
+func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set, lesson catalog.Lesson, err error) {
+	if d, err = c.data.ReadTwo(ctx, c.Session); err != nil {
+		return nil, nil, lesson, err
+	}
+	if set, err = c.readLinks(ctx, d); err != nil {
+		return nil, nil, lesson, err
+	}
+	if lesson, err = c.lesson.read(ctx, c.Session, &c.links, d); err != nil {
+		return nil, nil, lesson, err
+	}
+	c.WarnOf(c.links.Path, set.Warnings())
+	return d, set, lesson, nil
+}
+
+// readLinks reads the links, or draws them from the labels of d.
+func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set, error) {
+	if c.links.Path != "" {
+		set, err := c.links.Read(ctx, c.Session, d)
+		if err != nil {
+			return nil, err
+		}
+		return set, needLinks(c.links.Path, set, c.method)
+	}
+	if c.fromLabels == "" {
+		return links.New(d.Points.Len(), nil) // comparisons or targets alone
+	}
+	if c.fromLabels != allLabels {
+		return c.drawLinks(d, c.method.UsesCannotLinks)
+	}
+	if err := source.NeedLabels(d); err != nil {
+		return nil, err
+	}
+	return linksOfAll(d, c.method)
+}
+
+// linksOfAll returns what all labels say: every pair for a method that learns from pairs, classes
+// for others.
+func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
+	set, err := links.FromLabels(d.Labels)
+	if err != nil || !method.Pairwise {
+		return set, err
+	}
+	set, err = set.Closure()
+	if _, tooMany := errors.AsType[*fault.MemoryError](err); tooMany {
+		return nil, usage.Errorf("--links-from-labels all: the pairs of %d rows are too many for %s, which learns from every one: want a number of links", d.Points.Len(), method.Name)
+	}
+	return set, err
+}
+
+// needLinks reports a file without a link that the method can learn from.
+func needLinks(path string, set *links.Set, method catalog.Method) error {
+	must, cannot := set.Count()
+	switch {
+	case must+cannot == 0:
+		return fault.Data(path, "it has no pair of rows that belong together or apart: want at least one")
+	case must == 0 && !method.UsesCannotLinks && !method.UsesTargets:
+		return fault.Data(path, "it has no must-link, only %s: want one, as %s learns from must-links", session.Plural(cannot, "cannot-link"), method.Name)
+	}
+	return nil
+}
+
+// dropSuspicious leaves the most suspicious links out.
+func (c *fitCommand) dropSuspicious(ctx context.Context, raw *metric.Metric, d *dataset.Data, set *links.Set) (*links.Set, []mislabeled.Link, error) {
+	r, err := mislabeled.Rank(ctx, raw, d, d.Points, set, c.links.Path, c.seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	count := int(math.Round(c.drop * float64(set.Len())))
+	kept, err := r.Without(min(count, set.Len()-1))
+	return kept, mislabeled.Most(r, d, count), err
+}

@@ -1,0 +1,307 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/selection"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type selectCommand struct {
+	training
+	methods   []string
+	kernels   []string
+	grid      []string
+	trials    int
+	criterion string
+	folds     int
+	clusters  int
+	halving   bool
+	incumbent string
+	margin    float64
+	state     string
+	report    string
+
+	options selection.Options // that the flags make
+}
+
+func newSelect(s *session.Session) *cobra.Command {
+	c := &selectCommand{training: training{Session: s}}
+	cmd := &cobra.Command{
+		Use:   "select -i DATA (-c LINKS | --links-from-labels N) -o MODEL",
+		Short: "choose method, kernel and parameters by links that are held out",
+		Long: `Fit candidates on a part of the links, judge them by the links that were held out, and write the model of
+the best one, fitted on all links.
+
+Candidates are the methods of --methods with all combinations of --grid and -k that they have, or without
+those with values around their defaults. The linked points are divided into --folds parts, points that
+must-links join together where there is room; a fold holds out every link of its points, so nothing that
+the others imply can give it away. Criteria: ranking (held-out must-links are shorter than held-out
+cannot-links: the area under the ROC curve), agreement (k-means with -n clusters meets held-out links),
+combined (the mean of these two), labels (nearest labelled neighbours of points whose links are held out),
+stability (k-means finds the same clusters from halves of the links).
+
+With --halving all candidates are judged on one fold, the better third on two more, and so on. With --incumbent
+a candidate, by default a method with its defaults, is chosen unless another is ahead of it by --margin standard
+errors on the same folds: the best of many on few links owes some of that to luck.`,
+		Example: `  mustlink select -i data.csv -c links.csv --standardize -o model.mlk
+  mustlink select -i data.csv -c links.csv --methods krca,itml --grid eps_rel=1e-4:1e-1:4 --grid gamma=0.3,1,3 -o model.mlk
+  mustlink select -i data.csv -c links.csv --criterion agreement -n 3 --halving --state fits.jsonl --report trials.json -o model.mlk`,
+		Args: usage.Positional(0, 0, ""),
+		RunE: s.Checked(c.check, c.run),
+	}
+	f := cmd.Flags()
+	c.data.Flags(cmd)
+	c.data.LabelFlags(cmd)
+	c.links.Flags(cmd)
+	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, in place of -c")
+	f.StringSliceVar(&c.methods, "methods", nil, "`METHODS` to choose from (default krca,kbeta,npkl,lleratio,gml,itml)")
+	f.StringArrayVarP(&c.kernels, "kernel", "k", nil, "a `KERNEL` to try, of methods that have one; repeatable")
+	f.StringArrayVar(&c.grid, "grid", nil, "values of a parameter as `name=a,b,c` or name=from:to:count, evenly in logarithms; repeatable")
+	f.IntVar(&c.trials, "trials", 0, "try so many of the candidates, drawn at random (default all)")
+	f.StringVar(&c.criterion, "criterion", string(selection.Ranking), "what makes a model good: "+strings.Join(selection.Criteria(), ", "))
+	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds, "parts of the links, each held out once")
+	f.IntVarP(&c.clusters, "clusters", "n", 0, "number of clusters, for the criteria agreement, combined and stability")
+	f.BoolVar(&c.halving, "halving", false, "judge fewer and fewer candidates on more and more folds")
+	f.StringVar(&c.incumbent, "incumbent", "", "the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, name=value …")
+	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin, "standard errors that another has to be ahead of the --incumbent")
+	f.StringVar(&c.state, "state", "", "`FILE` that keeps finished fits, to go on after an interrupt")
+	f.StringVar(&c.report, "report", "", "a `FILE` for all trials, .json")
+	c.scaling.Flags(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
+	c.endFlags(cmd)
+	c.outputFlag(cmd)
+	usage.CompleteWith(cmd, "methods", methods.That(func(m catalog.Method) bool { return !m.UsesTargets })...)
+	usage.CompleteWith(cmd, "criterion", selection.Criteria()...)
+	return cmd
+}
+
+// selectReport is what `mustlink select` prints.
+type selectReport struct {
+	*selection.Result
+	Criterion string     `json:"criterion"`
+	Folds     int        `json:"folds"`
+	Incumbent string     `json:"incumbent,omitempty"`
+	Margin    float64    `json:"margin,omitempty"`
+	Model     *fitReport `json:"model"`
+}
+
+func (c *selectCommand) run(ctx context.Context, _ []string) error {
+	o := &c.options
+	eng, err := c.Engine()
+	if err != nil {
+		return err
+	}
+	d, set, err := c.read(ctx)
+	if err != nil {
+		return err
+	}
+	table, err := c.table(d)
+	if err != nil {
+		return err
+	}
+	if o.Criterion == selection.Labels {
+		if err := source.NeedLabels(d); err != nil {
+			return err
+		}
+		o.Labels = d.Labels
+	}
+	bar := c.Progress()
+	defer bar.Done()
+	o.Progress = bar.Report
+	chosen, err := selection.Select(ctx, eng, table.Data().Points, set, *o)
+	if err != nil {
+		return fault.InFile(usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"), d.Name)
+	}
+	bar.Done()
+	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
+	if o.Incumbent != nil {
+		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
+	}
+	if r.Model, err = c.learn(ctx, eng, chosen.Best, table, set, catalog.Lesson{}); err != nil {
+		return err
+	}
+	if c.report != "" {
+		if err := c.WriteJSON(c.report, r); err != nil {
+			return err
+		}
+	}
+	return c.Summarize(c.out, r, r.text)
+}
+
+// check finds every mistake that shows before data are read.
+func (c *selectCommand) check(check *session.Checks, _ []string) {
+	o := &c.options
+	*o = selection.DefaultOptions()
+	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(c.criterion), c.folds, c.clusters, c.halving, c.seed, c.state
+	check.Required("input", "output")
+	check.Refuse(c.trials < 0 || check.Cmd.Flags().Changed("trials") && c.trials == 0, "--trials is %d: want a number >= 1", c.trials)
+	check.Refuse(c.fromLabels == allLabels, "--links-from-labels is %q: want a number, as all links of a class leave nothing to hold out", c.fromLabels)
+	check.Do(func() (err error) {
+		o.Candidates, err = c.candidates()
+		return usage.RenameParams(err, "method", "--methods", "grid", "--grid")
+	})
+	if c.trials > 0 {
+		o.Candidates = selection.Sample(o.Candidates, c.trials, c.seed)
+	}
+	check.Do(func() error { return c.keep(check.Cmd) })
+	c.checkLinks(check, false)
+	c.scaling.Check(check, false, c.data.Gram)
+	c.data.Check(check)
+	c.links.Check(check)
+	check.State(c.state)
+	if c.report != "" && !session.HasEnding(c.report, "json") {
+		check.Do(func() error {
+			return &fault.ParamError{Param: "--report", Value: c.report, Want: "a name that ends in .json"}
+		})
+	}
+	check.Output("--report", c.report)
+	check.Model(c.out)
+}
+
+// candidates are those of the grid that is given, or of the methods' own.
+func (c *selectCommand) candidates() ([]selection.Candidate, error) {
+	if len(c.grid) == 0 && len(c.kernels) == 0 {
+		return selection.Defaults(c.methods)
+	}
+	var axes []selection.Axis
+	if len(c.kernels) > 0 {
+		axes = append(axes, selection.Axis{Name: "kernel", Values: c.kernels})
+	}
+	for _, text := range c.grid {
+		axis, err := parseAxis(text)
+		if err != nil {
+			return nil, err
+		}
+		axes = append(axes, axis)
+	}
+	methods := c.methods
+	if len(methods) == 0 {
+		methods = selection.Methods()
+	}
+	return selection.Grid(methods, axes)
+}
+
+// keep takes the incumbent, which is a candidate whether others name it or not.
+func (c *selectCommand) keep(cmd *cobra.Command) error {
+	o := &c.options
+	o.Margin = c.margin
+	if c.incumbent == "" {
+		if cmd.Flags().Changed("margin") {
+			return usage.Errorf("--margin is that of the --incumbent: want both, or neither")
+		}
+		return nil
+	}
+	kept, err := selection.Parse(c.incumbent)
+	if err != nil {
+		return usage.RenameParams(err, "candidate", "--incumbent", "method", "--incumbent")
+	}
+	o.Incumbent = &kept
+	for _, other := range o.Candidates {
+		if other.String() == kept.String() {
+			return nil
+		}
+	}
+	o.Candidates = append([]selection.Candidate{kept}, o.Candidates...)
+	return nil
+}
+
+// parseAxis reads name=a,b,c and name=from:to:count.
+func parseAxis(text string) (selection.Axis, error) {
+	bad := func(want string) error { return &fault.ParamError{Param: "--grid", Value: text, Want: want} }
+	name, values, ok := strings.Cut(text, "=")
+	if !ok || name == "" || values == "" {
+		return selection.Axis{}, bad("name=a,b,c or name=from:to:count")
+	}
+	parts := strings.Split(values, ":")
+	if len(parts) == 1 {
+		return selection.Axis{Name: name, Values: strings.Split(values, ",")}, nil
+	}
+	const range3 = "from:to:count with 0 < from < to and a count of 2 to 1000"
+	if len(parts) != 3 {
+		return selection.Axis{}, bad(range3)
+	}
+	from, err1 := strconv.ParseFloat(parts[0], 64)
+	to, err2 := strconv.ParseFloat(parts[1], 64)
+	count, err3 := strconv.Atoi(parts[2])
+	const most = 1000
+	if errors.Join(err1, err2, err3) != nil || !(from > 0 && from < to && to <= math.MaxFloat64) || count < 2 || count > most {
+		return selection.Axis{}, bad(range3)
+	}
+	axis := selection.Axis{Name: name}
+	for k := range count {
+		part := float64(k) / float64(count-1)
+		v := math.Pow(from, 1-part) * math.Pow(to, part) // to/from could overflow
+		axis.Values = append(axis.Values, strconv.FormatFloat(v, 'g', 4, 64))
+	}
+	return axis, nil
+}
+
+// read reads data and links and warns about what is odd in them.
+func (c *selectCommand) read(ctx context.Context) (*dataset.Data, *links.Set, error) {
+	d, err := c.data.ReadTwo(ctx, c.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	var set *links.Set
+	if c.links.Path != "" {
+		set, err = c.links.Read(ctx, c.Session, d)
+	} else {
+		set, err = c.drawLinks(d, true)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	c.WarnOf("", set.Warnings())
+	return d, set, nil
+}
+
+// text writes the candidates, best first, and the model.
+func (r *selectReport) text(w io.Writer) {
+	fmt.Fprintf(w, "candidate\t%s\tfolds\ttime\n", r.Criterion)
+	const most = 20
+	for k, t := range r.Trials {
+		if k == most && len(r.Trials) > most+1 {
+			fmt.Fprintf(w, "... and %d more\n", len(r.Trials)-most)
+			break
+		}
+		if t.Error != "" {
+			fmt.Fprintf(w, "%s\tfailed: %s\t\t\n", t.Candidate, t.Error)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%.4f ± %.4f\t%d\t%s\n", t.Candidate, t.Mean, t.SD, len(t.Scores), session.ShortTime(t.Seconds))
+	}
+	fmt.Fprintf(w, "%s in %s\n", session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
+	if r.Incumbent != "" {
+		r.verdict(w)
+	}
+	fmt.Fprintln(w)
+	r.Model.text(w)
+}
+
+// verdict says why the incumbent stays, or what takes its place.
+func (r *selectReport) verdict(w io.Writer) {
+	if r.Best.String() == r.Incumbent {
+		fmt.Fprintf(w, "%s stays: no candidate is ahead by more than %g standard errors\n", r.Best, r.Margin)
+		return
+	}
+	for _, t := range r.Trials {
+		if t.Candidate.String() == r.Best.String() && t.Ahead != nil {
+			fmt.Fprintf(w, "%s is ahead of %s by %.2f standard errors\n", r.Best, r.Incumbent, *t.Ahead)
+		}
+	}
+}

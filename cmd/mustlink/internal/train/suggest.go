@@ -1,0 +1,189 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/activelearning"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type suggestCommand struct {
+	*session.Session
+	data        source.Data
+	links       source.Links
+	count       int
+	classes     int
+	interactive bool
+	seed        uint64
+	scaling     source.Scaling
+	out         string
+}
+
+// suggestedPairs is how many are written where -n does not say.
+const suggestedPairs = 10
+
+func newSuggest(s *session.Session) *cobra.Command {
+	c := &suggestCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "suggest [MODEL] -i DATA [-c LINKS] (-o PAIRS | --interactive)",
+		Short: "choose the pairs that are worth asking about next",
+		Long: `Choose pairs of rows that a person should look at next, given the links so far, and write them to PAIRS, or
+ask with --interactive.
+
+A row is asked against the classes that were met, those that are apart, the nearest first: a question or two
+place it, and its links with all rows that are placed follow. What follows from LINKS is never asked. Rows
+far from all classes come first, then those of which it is least certain where they belong. Distances are
+those of MODEL, or without it those of the points. With --classes a row that is of no other class is of the
+last one, without a question. What follows from the answers is written by 'mustlink links close'; methods that
+learn from single pairs (npkl, itml, gml) do better with it.
+
+--interactive shows two rows side by side and reads from standard input: y (they belong together), n, s (skip),
+q (quit), or two rows and y or n, such as "3 12 y", for a pair of one's own. Every answer is appended to LINKS, and
+on disk, before the next question: an interrupt loses nothing. An answer that the links so far exclude is
+refused with the links that say so, and the question comes again.`,
+		Example: `  mustlink suggest -i data.csv --standardize -n 20 -o pairs.csv
+  mustlink suggest model.mlk -i data.csv -c links.csv -n 20 -o pairs.csv
+  mustlink suggest -i data.csv --standardize -c links.csv --interactive --classes 3`,
+		Args: usage.Positional(0, 1, "at most one MODEL"),
+		RunE: s.Checked(c.check, c.run),
+	}
+	f := cmd.Flags()
+	c.data.Flags(cmd)
+	c.data.LabelFlags(cmd)
+	c.links.Flags(cmd)
+	f.IntVarP(&c.count, "count", "n", suggestedPairs, "number of pairs; with --interactive the most answers, all where it is not given")
+	f.IntVar(&c.classes, "classes", 0, "number of classes, where it is known")
+	f.BoolVar(&c.interactive, "interactive", false, "ask, and append answers to LINKS, a .csv that need not exist yet")
+	c.scaling.Flags(f, "without MODEL: ", "to mean 0 and deviation 1")
+	usage.SeedFlag(f, &c.seed)
+	f.StringVarP(&c.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
+	return cmd
+}
+
+// suggestReport is what `mustlink suggest` prints.
+type suggestReport struct {
+	Pairs    int      `json:"pairs"`
+	Classes  int      `json:"classes"` // that are apart, so far
+	Output   string   `json:"output"`
+	Warnings []string `json:"warnings"`
+}
+
+func (r *suggestReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s to ask\n", r.Output, session.Plural(r.Pairs, "pair"))
+}
+
+func (c *suggestCommand) run(ctx context.Context, args []string) error {
+	m, err := metric.Open(ctx, c.Session, args...)
+	if err != nil {
+		return err
+	}
+	data, err := m.Read(ctx, &c.data)
+	if err != nil {
+		return err
+	}
+	table, err := c.scaling.Apply(c.Session, data)
+	if err != nil {
+		return err
+	}
+	places, err := m.Coordinates(ctx, table.Data())
+	if err != nil {
+		return err
+	}
+	set, err := c.readLinksSoFar(ctx, data)
+	if err != nil {
+		return err
+	}
+	questions, err := activelearning.New(places, set, activelearning.Options{Seed: c.seed, Classes: c.classes})
+	if err != nil {
+		return fault.InFile(err, data.Name)
+	}
+	if c.classes > 0 && questions.Classes() > c.classes {
+		c.Warnf("%s: %d classes are apart, but --classes is %d: it is not heeded", c.links.Path, questions.Classes(), c.classes)
+	}
+	if c.interactive {
+		return c.ask(ctx, data, questions)
+	}
+	var pairs [][2]int
+	for _, p := range questions.Batch(c.count) {
+		pairs = append(pairs, [2]int{p.I, p.J})
+	}
+	if len(pairs) < c.count {
+		c.Warnf("only %s can be asked at once: other questions depend on the answers, or these are known", session.Plural(len(pairs), "pair"))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := dataset.WritePairs(c.out, pairs, c.links.Names(data), c.WritingText()); err != nil {
+		return err
+	}
+	r := &suggestReport{Pairs: len(pairs), Classes: questions.Classes(), Output: c.out, Warnings: c.Warnings()}
+	return c.Summarize(c.out, r, r.text)
+}
+
+// check finds every mistake that shows before anything is read.
+func (c *suggestCommand) check(check *session.Checks, args []string) {
+	check.Required("input")
+	check.Least("-n, --count", c.count, 1)
+	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
+	c.scaling.Check(check, len(args) > 0, c.data.Gram)
+	check.Models(args)
+	c.data.Check(check)
+	if c.interactive {
+		c.checkAsking(check)
+		return
+	}
+	check.Required("output")
+	c.links.Check(check)
+	check.Output("-o, --output", c.out)
+}
+
+// checkAsking checks what only matters to --interactive.
+func (c *suggestCommand) checkAsking(check *session.Checks) {
+	check.Exclusive("interactive", "output")
+	check.Required("links")
+	check.Refuse(c.links.Path == session.Stream, "-c, --links is \"-\": answers are appended to it, want a file")
+	check.Refuse(session.HasEnding(c.links.Path, "gz"), "-c, --links is %q: answers are appended to it, want a file that is not compressed", c.links.Path)
+	c.links.CheckBy(check)
+	check.Output("-c, --links", c.links.Path)
+	check.Input("--interactive", session.Stream)
+	if !check.Cmd.Flags().Changed("count") {
+		c.count = 0
+	}
+}
+
+// readLinksSoFar reads the links; there are none without -c, nor in a file that is yet to be made.
+func (c *suggestCommand) readLinksSoFar(ctx context.Context, d *dataset.Data) (*links.Set, error) {
+	none := c.links.Path == ""
+	if c.interactive {
+		_, err := os.Stat(c.links.Path)
+		none = errors.Is(err, fs.ErrNotExist)
+	}
+	if none {
+		if err := c.links.NeedIDs(d); err != nil {
+			return nil, err
+		}
+		return links.New(d.Points.Len(), nil)
+	}
+	set, err := c.links.Read(ctx, c.Session, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.Consistent(); err != nil {
+		return nil, fault.InFile(err, c.links.Path)
+	}
+	c.WarnOf(c.links.Path, set.Warnings())
+	return set, nil
+}

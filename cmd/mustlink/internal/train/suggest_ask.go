@@ -1,0 +1,287 @@
+package train
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/algorithms/activelearning"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+)
+
+// asker is an interactive session.
+type asker struct {
+	questions *activelearning.Session
+	file      *linkAppender
+	in        *bufio.Scanner
+	out       io.Writer
+	shown     *sideBySide
+	name      func(row int) string
+	row       func(name string) (int, bool)
+	most      int // answers, 0 for all
+
+	answered, skipped int
+}
+
+// askReport is what `mustlink suggest --interactive` prints at its end.
+type askReport struct {
+	Answered int      `json:"answered"`
+	Skipped  int      `json:"skipped"`
+	Links    int      `json:"links"`
+	Classes  int      `json:"classes"`
+	Output   string   `json:"output"`
+	Warnings []string `json:"warnings"`
+}
+
+func (r *askReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %d skipped; it holds %s; classes met: %d\n", r.Output, session.Plural(r.Answered, "answer"), r.Skipped, session.Plural(r.Links, "link"), r.Classes)
+}
+
+// ask asks until there is nothing to ask, nobody to answer, or enough.
+func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data, questions *activelearning.Session) (err error) {
+	q := &asker{questions: questions, in: bufio.NewScanner(c.Stdin), out: c.Stdout, shown: newSideBySide(d), most: c.count}
+	if c.JSON || c.Quiet {
+		q.out = c.Stderr
+	}
+	q.nameRows(c.links.Names(d), d.Points.Len())
+	if q.file, err = openAppender(c.links.Path, q.name); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, q.file.close()) }()
+	if err := q.run(ctx); err != nil {
+		return err
+	}
+	r := &askReport{q.answered, q.skipped, len(questions.Links()), questions.Classes(), c.links.Path, c.Warnings()}
+	return c.Summarize(c.links.Path, r, r.text)
+}
+
+// nameRows takes the names of rows: ids, or numbers where these are nil.
+func (q *asker) nameRows(ids []string, n int) {
+	if ids == nil {
+		q.name = strconv.Itoa
+		q.row = func(name string) (int, bool) {
+			i, err := strconv.Atoi(name)
+			return i, err == nil && i >= 0 && i < n
+		}
+		return
+	}
+	q.name = func(i int) string { return ids[i] }
+	q.row = func(name string) (int, bool) {
+		i := slices.Index(ids, name)
+		return i, i >= 0
+	}
+}
+
+func (q *asker) run(ctx context.Context) error {
+	for q.most == 0 || q.answered < q.most {
+		pair, ok := q.questions.Next()
+		if !ok {
+			fmt.Fprintln(q.out, "Nothing is left to ask.")
+			return nil
+		}
+		q.shown.write(q.out, pair.I, pair.J, q.name)
+		if more, err := q.settle(ctx, pair); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+const howToAnswer = "y, n, s (skip) or q (quit), or two rows and y or n"
+
+// settle asks until an answer can be used; false is the end of the session.
+func (q *asker) settle(ctx context.Context, pair activelearning.Pair) (more bool, err error) {
+	for {
+		fmt.Fprintf(q.out, "Do %s and %s belong together? [y/n/s/q] ", q.name(pair.I), q.name(pair.J))
+		text, ok, err := q.read(ctx)
+		if err != nil || !ok {
+			fmt.Fprintln(q.out)
+			return false, err
+		}
+		words := strings.Fields(text)
+		if len(words) == 1 {
+			switch strings.ToLower(words[0]) {
+			case "q", "quit":
+				return false, nil
+			case "s", "skip":
+				q.questions.Skip(pair.I, pair.J)
+				q.skipped++
+				return true, nil
+			}
+			words = []string{q.name(pair.I), q.name(pair.J), words[0]}
+		}
+		link, problem := q.link(words)
+		if problem == "" {
+			if problem, err = q.answer(link); err != nil || problem == "" {
+				return err == nil, err
+			}
+		}
+		fmt.Fprintln(q.out, problem)
+	}
+}
+
+// read returns the next line, and false at the end of the input.
+func (q *asker) read(ctx context.Context) (line string, ok bool, err error) {
+	ok, err = session.Await(ctx, func() (bool, error) { return q.in.Scan(), nil })
+	if err != nil || ok {
+		return q.in.Text(), ok, err
+	}
+	if err := q.in.Err(); err != nil {
+		return "", false, fault.Data("standard input", "%w", err)
+	}
+	return "", false, nil
+}
+
+// link reads two rows and an answer; problem says what is wrong with them.
+func (q *asker) link(words []string) (l links.Link, problem string) {
+	if len(words) != 3 {
+		return l, "Want " + howToAnswer + "."
+	}
+	i, okI := q.row(words[0])
+	j, okJ := q.row(words[1])
+	if !okI || !okJ || i == j {
+		return l, fmt.Sprintf("%s and %s are not two rows: want %s.", words[0], words[1], howToAnswer)
+	}
+	switch strings.ToLower(words[2]) {
+	case "y", "yes":
+		return links.NewLink(i, j, links.Must), ""
+	case "n", "no":
+		return links.NewLink(i, j, links.Cannot), ""
+	}
+	return l, fmt.Sprintf("%q is no answer: want %s.", words[2], howToAnswer)
+}
+
+// answer keeps a link with what the session concludes from it; problem says which links exclude it.
+func (q *asker) answer(l links.Link) (problem string, err error) {
+	if sign, known := q.questions.Known(l.I, l.J); known && sign == l.Sign {
+		return "That is known already.", nil
+	}
+	before := len(q.questions.Links())
+	l.Line = q.file.lines + 1
+	err = q.questions.Answer(l)
+	if c, ok := errors.AsType[*activelearning.ContradictionError](err); ok {
+		return "This contradicts what is known: " + q.path(c) + ".", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := q.file.add(q.questions.Links()[before:]); err != nil {
+		return "", err
+	}
+	q.answered++
+	return "", nil
+}
+
+// path writes the links that exclude another one, in walking order.
+func (q *asker) path(c *activelearning.ContradictionError) string {
+	parts := make([]string, len(c.Path))
+	at := c.Link.I
+	for k, l := range c.Path {
+		next := l.I + l.J - at
+		word := "belong together"
+		if l.Sign == links.Cannot {
+			word = "do not belong together"
+		}
+		parts[k] = fmt.Sprintf("%s and %s %s", q.name(at), q.name(next), word)
+		if l.Line > 0 {
+			parts[k] += fmt.Sprintf(" (line %d)", l.Line)
+		}
+		at = next
+	}
+	return strings.Join(parts, ", ")
+}
+
+// linkAppender adds links to a file. Each call is one write of whole lines, and on disk before it
+// returns.
+type linkAppender struct {
+	file    *os.File
+	columns []string
+	lines   int // of the file so far
+	name    func(row int) string
+}
+
+// openAppender opens a file of links, or makes one with a header.
+func openAppender(path string, name func(int) string) (*linkAppender, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fault.Data(path, "it cannot be appended to: %w", err)
+	}
+	l := &linkAppender{file: f, columns: []string{"i", "j", "link"}, name: name}
+	if err := l.begin(path); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// begin reads the header of the file, or writes it, and ends its last line.
+func (l *linkAppender) begin(path string) error {
+	text, err := io.ReadAll(l.file)
+	if err != nil {
+		return fault.Data(path, "%w", err)
+	}
+	if len(text) == 0 {
+		return l.write([][]string{l.columns})
+	}
+	if l.columns, err = csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).Read(); err != nil {
+		return fault.Data(path, "its header cannot be read: want a .csv that is not compressed, with the columns i, j, link: %w", err)
+	}
+	for _, c := range []string{"i", "j", "link"} {
+		if !slices.Contains(l.columns, c) {
+			return fault.Data(path, "answers are links: want the columns i, j, link, and a file that is not compressed")
+		}
+	}
+	l.lines = bytes.Count(text, []byte("\n"))
+	if text[len(text)-1] == '\n' {
+		return nil
+	}
+	l.lines++
+	if _, err := l.file.Write([]byte("\n")); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+// add appends links.
+func (l *linkAppender) add(list []links.Link) error {
+	rows := make([][]string, len(list))
+	for k, link := range list {
+		rows[k] = make([]string, len(l.columns))
+		for at, column := range l.columns {
+			switch column {
+			case "i":
+				rows[k][at] = l.name(link.I)
+			case "j":
+				rows[k][at] = l.name(link.J)
+			case "link":
+				rows[k][at] = link.Sign.String()
+			}
+		}
+	}
+	return l.write(rows)
+}
+
+func (l *linkAppender) write(rows [][]string) error {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
+		return err
+	}
+	if _, err := l.file.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("the answer is not kept: %w", err)
+	}
+	l.lines += len(rows)
+	return l.file.Sync()
+}
+
+func (l *linkAppender) close() error { return l.file.Close() }

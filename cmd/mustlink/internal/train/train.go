@@ -1,0 +1,13 @@
+// Package train holds the commands that learn metrics.
+package train
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/internal/session"
+)
+
+// Commands returns fit, select, suggest, update and demo.
+func Commands(s *session.Session) []*cobra.Command {
+	return []*cobra.Command{newFit(s), newSelect(s), newSuggest(s), newUpdate(s), newDemo(s)}
+}

@@ -1,0 +1,204 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/selection"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// training is what fit and select share: points and links to learn from, and the model to write.
+type training struct {
+	*session.Session
+	data       source.Data
+	links      source.Links
+	fromLabels string // how many links to draw
+	scaling    source.Scaling
+	strict     bool
+	seed       uint64
+	precision  source.Precision
+	out        string
+}
+
+// endFlags defines the flags that come last.
+func (t *training) endFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	usage.SeedFlag(f, &t.seed)
+	f.BoolVar(&t.strict, "strict", false, "take warnings about data and links as errors")
+}
+
+// outputFlag defines -o.
+func (t *training) outputFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&t.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
+}
+
+// allLabels as --links-from-labels takes all pairs.
+const allLabels = "all"
+
+// checkLinks reports links that are missing, unless there is something else to learn from.
+func (t *training) checkLinks(check *session.Checks, others bool) {
+	check.Exclusive("links", "links-from-labels")
+	drawn := check.Cmd.Flags().Changed("links-from-labels")
+	check.Refuse(t.links.Path == "" && !drawn && !others, "the links are missing: want -c LINKS or --links-from-labels N %s", usage.HelpHint(check.Cmd))
+	check.Refuse(drawn && t.fromLabels != allLabels && t.drawn() < 1, "--links-from-labels is %q: want a number >= 1, or all", t.fromLabels)
+}
+
+// drawn returns the number of links to draw, 0 for what is none.
+func (t *training) drawn() int {
+	n, err := strconv.Atoi(t.fromLabels)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// drawLinks draws links from the labels.
+func (t *training) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
+	if err := source.NeedLabels(d); err != nil {
+		return nil, err
+	}
+	must, cannot := t.drawn(), 0
+	if both {
+		cannot = must
+	}
+	set, err := links.SampleByCount(d.Labels, must, cannot, t.seed)
+	return set, usage.RenameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
+}
+
+// table changes features as the flags ask.
+func (t *training) table(d *dataset.Data) (*mustlink.Table, error) {
+	table, err := t.scaling.Apply(t.Session, d)
+	if err != nil {
+		return nil, err
+	}
+	return table, t.stopIfStrict()
+}
+
+// stopIfStrict makes an error of the warnings so far.
+func (t *training) stopIfStrict() error {
+	if !t.strict || len(t.Warnings()) == 0 {
+		return nil
+	}
+	return usage.Errorf("%s with --strict: want none", session.Plural(len(t.Warnings()), "warning"))
+}
+
+// learn learns with what is chosen, writes the model and reports.
+func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selection.Candidate,
+	table *mustlink.Table, set *links.Set, lesson catalog.Lesson) (*fitReport, error) {
+	begin := time.Now()
+	bar := t.Progress()
+	defer bar.Done()
+	options := []mustlink.Option{
+		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(lesson.Triplets), mustlink.Quadruplets(lesson.Quadruplets),
+		mustlink.Targets(lesson.Targets), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report), mustlink.Engine(eng),
+	}
+	for name, value := range chosen.Params {
+		options = append(options, mustlink.Param(name, value))
+	}
+	if t.precision == source.Single {
+		options = append(options, mustlink.SinglePrecision())
+	}
+	m, err := mustlink.Fit(ctx, table, set, options...)
+	if err != nil {
+		return nil, err
+	}
+	bar.Done()
+	r := reportOf(m, table.Data().Points, set, lesson, time.Since(begin))
+	r.Model = t.out
+	t.WarnOf("", m.Describe().Notices)
+	if !r.Converged {
+		t.Warnf("%s did not converge: %s", r.Method, r.Message)
+	}
+	if err := t.stopIfStrict(); err != nil {
+		return nil, err
+	}
+	r.Warnings = t.Warnings()
+	return r, metric.Save(ctx, t.Session, t.out, m)
+}
+
+// fitReport is what `mustlink fit` prints.
+type fitReport struct {
+	Method      string `json:"method"`
+	Kernel      string `json:"kernel,omitempty"`
+	N           int    `json:"n"`
+	D           int    `json:"d"`
+	MustLinks   int    `json:"must_links"`
+	Cannot      int    `json:"cannot_links"`
+	Triplets    int    `json:"triplets,omitempty"`
+	Quadruplets int    `json:"quadruplets,omitempty"`
+	Targets     int    `json:"targets,omitempty"`
+	Chunklets   int    `json:"chunklets"`
+	// Dropped are the links that were left out as suspicious.
+	Dropped    []mislabeled.Link `json:"dropped,omitempty"`
+	Dim        int               `json:"dim"`
+	Converged  bool              `json:"converged"`
+	Iterations int               `json:"iterations"`
+	Message    string            `json:"message,omitempty"`
+	Seconds    float64           `json:"seconds"`
+	Model      string            `json:"model"`
+	Warnings   []string          `json:"warnings"`
+	shape      string
+}
+
+// reportOf says what a fit learned, and from what.
+func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson catalog.Lesson, took time.Duration) *fitReport {
+	about := m.Describe()
+	r := &fitReport{
+		Method:      about.Method,
+		Kernel:      about.Kernel,
+		N:           x.Len(),
+		D:           x.Dim(),
+		Triplets:    len(lesson.Triplets),
+		Quadruplets: len(lesson.Quadruplets),
+		Targets:     len(lesson.Targets),
+		Chunklets:   len(set.Chunklets()),
+		Dim:         about.Dim,
+		Converged:   about.Converged,
+		Iterations:  about.Iterations,
+		Message:     about.Message,
+		Seconds:     took.Seconds(),
+		shape:       source.Shape(x),
+	}
+	r.MustLinks, r.Cannot = set.Count()
+	return r
+}
+
+func (r *fitReport) text(w io.Writer) {
+	fmt.Fprintf(w, "method\t%s\n", r.Method)
+	if r.Kernel != "" {
+		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
+	}
+	fmt.Fprintf(w, "points\t%s\n", r.shape)
+	fmt.Fprintf(w, "links\t%d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
+	if len(r.Dropped) > 0 {
+		fmt.Fprintf(w, "left out\t%s, the first: %s-link %s\n", session.Plural(len(r.Dropped), "suspicious link"), r.Dropped[0].Link, r.Dropped[0].Rows())
+	}
+	for _, other := range []struct {
+		name  string
+		count int
+	}{{"triplets", r.Triplets}, {"quadruplets", r.Quadruplets}, {"targets", r.Targets}} {
+		if other.count > 0 {
+			fmt.Fprintf(w, "%s\t%d\n", other.name, other.count)
+		}
+	}
+	fmt.Fprintf(w, "embedding\t%s\n", session.Plural(r.Dim, "dimension"))
+	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Converged, r.Iterations, r.Message))
+	fmt.Fprintf(w, "time\t%s\n", session.ShortTime(r.Seconds))
+	fmt.Fprintf(w, "model\t%s\n", r.Model)
+}

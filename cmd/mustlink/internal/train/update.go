@@ -1,0 +1,258 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type updateCommand struct {
+	*session.Session
+	data   source.Data
+	links  source.Links
+	extend bool
+	drop   int
+	kernel string
+	out    string
+}
+
+func newUpdate(s *session.Session) *cobra.Command {
+	u := &updateCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "update MODEL (-i DATA -c LINKS [--extend] | --drop-last N) -o MODEL",
+		Short: "teach a model more chunklets or links, or take the latest back, without a new fit",
+		Long: `Teach a model more, and write the new model.
+
+Models of npkl, kbeta, gml and itml learn more links between the points that they were fitted
+on: DATA are these, and LINKS the new ones alone. The computation starts from what the model
+knows and ends where a fit of all links does; bounds of distances stay those of the fit, and
+so do the landmarks of kbeta, between which its links must be, and the prior that gml has
+learned. Points that are new need no update: embed and the other commands place them.
+
+A model of krca, in its Cholesky form, learns more chunklets without being fitted again.
+The learned kernel is the one that a fit of all chunklets gives with the model's n eps held
+fixed (fixed_s). Row numbers in LINKS refer to the DATA of this command, and each row named
+there is a new point. LINKS is a CSV with the columns i, chunklet, or one of links (i, j,
+link). Its chunklets are new ones; with --extend, a number names an existing chunklet of the model,
+counted from 0 in order of creation (those of the fit by their smallest rows), and any
+other name a new one. Chunklets that share a row are merged.
+
+--drop-last N takes the latest N updates back.`,
+		Example: `  mustlink update model.mlk -i new.csv -c chunklets.csv -o larger.mlk
+  mustlink update larger.mlk --drop-last 1 -o smaller.mlk
+  mustlink update gml.mlk -i data.csv -c more-links.csv -o better.mlk`,
+		Args: usage.Positional(1, 1, "MODEL"),
+		RunE: s.Checked(u.check, u.run),
+	}
+	f := cmd.Flags()
+	u.data.Flags(cmd)
+	u.links.Flags(cmd)
+	f.BoolVar(&u.extend, "extend", false, "chunklets named 0, 1, … are those of the model")
+	f.IntVar(&u.drop, "drop-last", 0, "take the latest `N` updates back")
+	f.StringVarP(&u.kernel, "kernel", "k", "", "refuse a model whose `KERNEL` is another one")
+	f.StringVarP(&u.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
+	return cmd
+}
+
+// updateReport is what `mustlink update` prints.
+type updateReport struct {
+	Method   string              `json:"method"`
+	Added    int                 `json:"points_added"`
+	Links    int                 `json:"links_added"`
+	Dropped  int                 `json:"updates_dropped"`
+	Figures  []algorithms.Figure `json:"figures"`
+	Seconds  float64             `json:"seconds"`
+	Model    string              `json:"model"`
+	Warnings []string            `json:"warnings"`
+}
+
+func (u *updateCommand) run(ctx context.Context, args []string) error {
+	m, err := metric.Open(ctx, u.Session, args[0])
+	if err != nil {
+		return err
+	}
+	if err := m.Fitted.CheckUpdate(); err != nil {
+		return fault.InFile(err, args[0])
+	}
+	if err := u.checkKernel(args[0], m.Model()); err != nil {
+		return err
+	}
+	begin := time.Now()
+	r := &updateReport{Method: m.Name(), Dropped: u.drop, Model: u.out}
+	learned, err := u.learn(ctx, m, args[0], r)
+	if err != nil {
+		return err
+	}
+	r.Seconds = time.Since(begin).Seconds()
+	about := learned.Describe()
+	u.WarnOf("", about.Notices)
+	if err := metric.Save(ctx, u.Session, u.out, learned); err != nil {
+		return err
+	}
+	r.Figures, r.Warnings = append([]algorithms.Figure{}, about.Statistics...), u.Warnings()
+	return u.Summarize(u.out, r, r.text)
+}
+
+// check finds every mistake that shows before anything is read.
+func (u *updateCommand) check(check *session.Checks, args []string) {
+	check.Required("output")
+	check.Models(args)
+	if check.Cmd.Flags().Changed("drop-last") {
+		for _, other := range []string{"input", "links", "extend"} {
+			check.Exclusive("drop-last", other)
+		}
+		check.Least("--drop-last", u.drop, 1)
+	} else {
+		check.Required("input", "links")
+		u.data.Check(check)
+		u.links.Check(check)
+	}
+	check.Model(u.out)
+}
+
+// checkKernel compares the model's kernel with the one asked for.
+func (u *updateCommand) checkKernel(path string, m *mustlink.Model) error {
+	if u.kernel == "" {
+		return nil
+	}
+	spec, err := kernel.Parse(u.kernel)
+	if err != nil {
+		return usage.RenameParams(err, "kernel", "-k, --kernel")
+	}
+	if has := m.Describe().Kernel; spec.String() != has {
+		return &fault.ParamError{Param: "-k, --kernel", Value: u.kernel, Want: fmt.Sprintf("%s, the kernel of %s: an update cannot change it", has, path)}
+	}
+	return nil
+}
+
+// learn returns the new model, and notes in the report what it learned.
+func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string, r *updateReport) (*mustlink.Model, error) {
+	_, linker := m.Fitted.Model.(algorithms.Linker)
+	_, updater := m.Fitted.Model.(algorithms.Updater)
+	switch {
+	case !linker && !updater:
+		return nil, fault.Data(path, "a model of method %s cannot be updated: want one of %s", m.Name(), catalog.Updatable)
+	case linker && u.drop > 0:
+		return nil, fault.Data(path, "a model of method %s does not take links back: want no --drop-last", m.Name())
+	case linker && u.extend:
+		return nil, fault.Data(path, "a model of method %s has no chunklets: want no --extend", m.Name())
+	case linker:
+		return u.addLinks(ctx, m, path, r)
+	case u.drop > 0:
+		learned, err := m.Model().DropLast(ctx, u.drop)
+		return learned, fault.InFile(usage.RenameParams(err, "number of updates to drop", "--drop-last"), path)
+	}
+	data, err := u.readFor(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	chunklets, err := u.chunklets(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	rows := map[int]bool{}
+	for _, c := range chunklets {
+		for _, i := range c.Rows {
+			rows[i] = true
+		}
+	}
+	r.Added = len(rows)
+	learned, err := m.Model().Extend(ctx, mustlink.FromData(data), chunklets)
+	if _, ok := errors.AsType[*fault.ParamError](err); ok {
+		return nil, fault.InFile(err, path) // what is wrong is the model
+	}
+	return learned, fault.InFile(err, u.links.Path)
+}
+
+// readFor reads the points of an update, and sees that the model takes them.
+func (u *updateCommand) readFor(ctx context.Context, m *metric.Metric) (*dataset.Data, error) {
+	data, err := m.Read(ctx, &u.data)
+	if err == nil {
+		_, err = m.Points(data)
+	}
+	return data, err
+}
+
+// addLinks teaches a model more links between the points that it was fitted on.
+func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path string, r *updateReport) (*mustlink.Model, error) {
+	data, err := u.readFor(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	set, err := u.links.ReadWarning(ctx, u.Session, data)
+	if err != nil {
+		return nil, err
+	}
+	r.Links = set.Len()
+	learned, err := m.Model().Update(ctx, mustlink.FromData(data), set)
+	if m.Fitted.Fingerprint == dataset.Fingerprint(data.Points) {
+		return learned, fault.InFile(err, u.links.Path)
+	}
+	if err != nil { // more likely than not for that
+		return nil, fault.InFile(err, data.Name)
+	}
+	m.Warnf("%s: not the points that %s was fitted on", data.Name, path)
+	return learned, nil
+}
+
+// chunklets reads the chunklets of an update.
+func (u *updateCommand) chunklets(ctx context.Context, d *dataset.Data) ([]mustlink.Chunklet, error) {
+	var out []mustlink.Chunklet
+	if u.extend {
+		named, err := source.ReadRows(ctx, u.Session, &u.links, u.links.Path, d, dataset.DecodeChunklets, dataset.ReadChunklets)
+		for _, c := range named {
+			out = append(out, mustlink.Chunklet{ID: chunkletID(c.Name), Rows: c.Rows})
+		}
+		return out, err
+	}
+	set, err := u.links.ReadWarning(ctx, u.Session, d)
+	if err != nil {
+		return nil, err
+	}
+	if _, cannot := set.Count(); cannot > 0 {
+		u.Warnf("%s: %s not used: an update takes must-links", u.links.Path, session.Plural(cannot, "cannot-link"))
+	}
+	for _, rows := range set.Chunklets() {
+		out = append(out, mustlink.Chunklet{ID: mustlink.NewChunklet, Rows: rows})
+	}
+	return out, nil
+}
+
+// chunkletID returns the number that a name is, or NewChunklet for a name that is none.
+func chunkletID(name string) int {
+	if id, err := strconv.Atoi(name); err == nil && id >= 0 {
+		return id
+	}
+	return mustlink.NewChunklet
+}
+
+func (r *updateReport) text(w io.Writer) {
+	if r.Dropped > 0 {
+		fmt.Fprintf(w, "dropped\t%s\n", session.Plural(r.Dropped, "update"))
+	} else if r.Links > 0 {
+		fmt.Fprintf(w, "added\t%s\n", session.Plural(r.Links, "link"))
+	} else {
+		fmt.Fprintf(w, "added\t%s\n", session.Plural(r.Added, "point"))
+	}
+	for _, f := range r.Figures {
+		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
+	}
+	fmt.Fprintf(w, "time\t%s\n", session.ShortTime(r.Seconds))
+	fmt.Fprintf(w, "model\t%s\n", r.Model)
+}
