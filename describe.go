@@ -33,7 +33,7 @@ type Description struct {
 }
 
 // Statistic is a named value of a model.
-type Statistic = algorithms.Figure
+type Statistic = algorithms.Statistic
 
 // Describe returns what there is to know of the model, nothing of one that nobody made.
 func (m *Model) Describe() Description {

@@ -179,7 +179,7 @@ type (
 	// Trace is implemented by models that keep the objective of every iteration.
 	Trace interface{ Trace() []float64 }
 	// Describer is implemented by models that have figures of their own to show, in order.
-	Describer interface{ Describe() []Figure }
+	Describer interface{ Describe() []Statistic }
 	// Inputs is implemented by models that know the number of features (or of reference
 	// objects) of the points that they take.
 	Inputs interface{ InputDim() int }
@@ -232,8 +232,8 @@ type Chunklet struct {
 	Rows []int
 }
 
-// Figure is one named value for people to read, as `mustlink inspect` shows it.
-type Figure struct {
+// Statistic is one named value for people to read, as `mustlink inspect` shows it.
+type Statistic struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"`
 }

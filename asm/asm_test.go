@@ -314,7 +314,7 @@ func alone(t *testing.T, table *asm.Table, k, i, j int, a, b, c []float64) {
 	}
 	table.Tile(k, a2, b2, c2)
 	if math.Float64bits(c2[i*nr+j]) != math.Float64bits(c[i*nr+j]) {
-		t.Fatalf("k=%d: c[%d,%d] is %v among other neighbours, was %v: want the same bits", k, i, j, c2[i*nr+j], c[i*nr+j])
+		t.Fatalf("k=%d: c[%d,%d] is %v among other neighbors, was %v: want the same bits", k, i, j, c2[i*nr+j], c[i*nr+j])
 	}
 	if k > 0 && mr > 1 && !math.IsNaN(c2[(i+1)%mr*nr+j]) {
 		t.Fatalf("k=%d: NaN in row %d did not reach the tile", k, (i+1)%mr)

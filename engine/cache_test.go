@@ -110,7 +110,7 @@ func TestCachedForgetsFailures(t *testing.T) {
 		return 0, ctx.Err()
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	if err := <-waits; err != nil {
 		t.Errorf("who waited: %v", err)

@@ -243,7 +243,7 @@ func TestForCancel(t *testing.T) {
 		if n := ran.Load(); n > 10+int32(workers) {
 			t.Errorf("workers=%d: %d blocks ran after the cancel at 10", workers, n-10)
 		}
-		if err := e.For(ctx, 1, 1, func(int, int) error { t.Error("ran although cancelled"); return nil }); !errors.Is(err, context.Canceled) {
+		if err := e.For(ctx, 1, 1, func(int, int) error { t.Error("ran although canceled"); return nil }); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	}

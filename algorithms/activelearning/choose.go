@@ -157,7 +157,7 @@ func ratio(first, other float64) float64 {
 func (b *batch) take(q question) Pair {
 	best, at, fresh := math.Inf(1), -1, false
 	for _, j := range b.rows[b.classes[q.class]] {
-		d := points.SquaredDistance(b.places.Row(q.row), b.places.Row(j))
+		d := points.SquaredDistance(b.coordinates.Row(q.row), b.coordinates.Row(j))
 		if unused := !b.used[j]; at < 0 || unused && !fresh || unused == fresh && d < best {
 			best, at, fresh = d, j, unused
 		}
@@ -165,7 +165,7 @@ func (b *batch) take(q question) Pair {
 	b.used[q.row], b.used[at], b.taken[q.group] = true, true, true
 	near := b.near[q.class]
 	for i := range near {
-		near[i] = min(near[i], points.SquaredDistance(b.places.Row(i), b.places.Row(q.row)))
+		near[i] = min(near[i], points.SquaredDistance(b.coordinates.Row(i), b.coordinates.Row(q.row)))
 	}
 	return Pair{q.row, at}
 }

@@ -10,9 +10,9 @@ import (
 
 // Five points of a line, in two groups: four answers place all of them.
 func Example() {
-	places := blas.Matrix{Rows: 5, Cols: 1, Stride: 1, Data: []float64{0, 1, 9, 10, 11}}
+	coordinates := blas.Matrix{Rows: 5, Cols: 1, Stride: 1, Data: []float64{0, 1, 9, 10, 11}}
 	none, _ := links.New(5, nil)
-	s, err := activelearning.New(places, none, activelearning.Options{Classes: 2})
+	s, err := activelearning.New(coordinates, none, activelearning.Options{Classes: 2})
 	if err != nil {
 		fmt.Println(err)
 		return

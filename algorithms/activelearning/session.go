@@ -35,10 +35,10 @@ type Options struct {
 // Session knows what the links so far imply, and which question is worth most next. It is not safe
 // for concurrent use.
 type Session struct {
-	places blas.Matrix
-	seed   uint64
-	most   int // classes, 0 when not known
-	given  []links.Link
+	coordinates blas.Matrix
+	seed        uint64
+	most        int // classes, 0 when not known
+	given       []links.Link
 
 	group  []int          // of every row: rows that must-links join
 	rows   [][]int        // of every group, ascending; nil for one that is part of another
@@ -60,8 +60,8 @@ type Session struct {
 // Errors: *fault.ShapeError for links of other rows, *fault.DataError for places that are not
 // finite, *[links.ConflictError] for links that contradict one another. Cost O(links + n d rows
 // that are linked).
-func New(places blas.Matrix, set *links.Set, o Options) (*Session, error) {
-	n := places.Rows
+func New(coordinates blas.Matrix, set *links.Set, o Options) (*Session, error) {
+	n := coordinates.Rows
 	if set.N() != n {
 		return nil, &fault.ShapeError{What: "rows of links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", n)}
 	}
@@ -71,11 +71,11 @@ func New(places blas.Matrix, set *links.Set, o Options) (*Session, error) {
 	if err := set.Consistent(); err != nil {
 		return nil, err
 	}
-	if err := checkPlaces(places); err != nil {
+	if err := checkCoordinates(coordinates); err != nil {
 		return nil, err
 	}
 	s := &Session{
-		places: places, seed: o.Seed, most: o.Classes, last: -1,
+		coordinates: coordinates, seed: o.Seed, most: o.Classes, last: -1,
 		group: make([]int, n), rows: make([][]int, n), class: slices.Repeat([]int{-1}, n),
 		apart: make([]map[int]bool, n), passed: make([]map[int]bool, n),
 	}
@@ -95,11 +95,11 @@ func New(places blas.Matrix, set *links.Set, o Options) (*Session, error) {
 	return s, nil
 }
 
-// checkPlaces refuses places whose distances are not finite.
-func checkPlaces(places blas.Matrix) error {
-	origin := make([]float64, places.Cols)
-	for i := range places.Rows {
-		if !(points.SquaredDistance(places.Row(i), origin) < math.MaxFloat64/8) {
+// checkCoordinates refuses places whose distances are not finite.
+func checkCoordinates(coordinates blas.Matrix) error {
+	origin := make([]float64, coordinates.Cols)
+	for i := range coordinates.Rows {
+		if !(points.SquaredDistance(coordinates.Row(i), origin) < math.MaxFloat64/8) {
 			return &fault.DataError{Row: i, Err: errors.New("its coordinates are not finite or their squares overflow: want smaller ones")}
 		}
 	}
@@ -186,9 +186,9 @@ func (s *Session) asked(g, h int) {
 func (s *Session) approach(class int, rows []int) {
 	near := s.near[class]
 	for i := range near {
-		x := s.places.Row(i)
+		x := s.coordinates.Row(i)
 		for _, r := range rows {
-			near[i] = min(near[i], points.SquaredDistance(x, s.places.Row(r)))
+			near[i] = min(near[i], points.SquaredDistance(x, s.coordinates.Row(r)))
 		}
 	}
 }

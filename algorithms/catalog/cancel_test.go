@@ -116,19 +116,19 @@ func TestCancelAtEveryReport(t *testing.T) {
 				})
 				cancel()
 				if !errors.Is(err, context.Canceled) {
-					t.Errorf("cancelled at report %d of %d: error %v", k, n, err)
+					t.Errorf("canceled at report %d of %d: error %v", k, n, err)
 				}
 				if reports > k+1 {
-					t.Errorf("cancelled at report %d: %d more came", k, reports-k)
+					t.Errorf("canceled at report %d: %d more came", k, reports-k)
 				}
 				canceled++
 			}
 			if at := p.learn(t, eng).difference(want); at != "" {
-				t.Errorf("%s differs in a fit after the cancelled ones", at)
+				t.Errorf("%s differs in a fit after the canceled ones", at)
 			}
 		})
 	}
-	t.Logf("fits cancelled at a report of progress: %d of %d settings of %d methods", canceled, len(list), len(catalog.Methods()))
+	t.Logf("fits canceled at a report of progress: %d of %d settings of %d methods", canceled, len(list), len(catalog.Methods()))
 }
 
 // TestCancelAtEveryLook: wherever a fit, or a use of a model, looks at its context, it ends there
@@ -148,11 +148,11 @@ func TestCancelAtEveryLook(t *testing.T) {
 				uses += stopEverywhere(t, name, use)
 			}
 			if at := p.learn(t, eng).difference(want); at != "" {
-				t.Errorf("%s differs after what was cancelled", at)
+				t.Errorf("%s differs after what was canceled", at)
 			}
 		})
 	}
-	t.Logf("cancelled where the context is looked at: %d fits, %d uses of models", fits, uses)
+	t.Logf("canceled where the context is looked at: %d fits, %d uses of models", fits, uses)
 }
 
 // uses are what a model can be asked for, each by itself.
@@ -201,7 +201,7 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 		}
 		stopped++
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, cancelled at look %d of %d: error %v", what, k, whole.Looks(), err)
+			t.Errorf("%s, canceled at look %d of %d: error %v", what, k, whole.Looks(), err)
 		}
 	}
 	return stopped

@@ -172,27 +172,27 @@ func Teach(l algorithms.Learner, lesson Lesson) (algorithms.Learner, error) {
 	if n := len(lesson.Triplets); n > 0 {
 		with, ok := l.(algorithms.Triplets)
 		if !ok {
-			return nil, notTaught(l, "number of triplets", n)
+			return nil, notLearned(l, "number of triplets", n)
 		}
 		l = with.WithTriplets(lesson.Triplets)
 	}
 	if n := len(lesson.Quadruplets); n > 0 {
 		with, ok := l.(algorithms.Quadruplets)
 		if !ok {
-			return nil, notTaught(l, "number of quadruplets", n)
+			return nil, notLearned(l, "number of quadruplets", n)
 		}
 		l = with.WithQuadruplets(lesson.Quadruplets)
 	}
 	if n := len(lesson.Targets); n > 0 {
 		with, ok := l.(algorithms.Targets)
 		if !ok {
-			return nil, notTaught(l, "number of targets", n)
+			return nil, notLearned(l, "number of targets", n)
 		}
 		l = with.WithTargets(lesson.Targets)
 	}
 	return l, nil
 }
 
-func notTaught(l algorithms.Learner, what string, n int) error {
+func notLearned(l algorithms.Learner, what string, n int) error {
 	return &fault.ParamError{Param: what, Value: n, Want: fmt.Sprintf("none: %s does not learn from them", l.Method())}
 }

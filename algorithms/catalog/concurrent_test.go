@@ -35,7 +35,7 @@ func TestManyGoroutines(t *testing.T) {
 			<-start
 			fits, shared, stopped := g%len(list), (g+7)%len(list), (g+13)%len(list)
 			if err := list[stopped].abandon(ctx, eng); err != nil {
-				t.Errorf("%s, cancelled beside others: error %v", list[stopped].method.Name, err)
+				t.Errorf("%s, canceled beside others: error %v", list[stopped].method.Name, err)
 			}
 			got, err := list[fits].solve(ctx, eng)
 			if at := got.difference(alone[fits]); err != nil || at != "" {

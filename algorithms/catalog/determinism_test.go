@@ -99,7 +99,7 @@ func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			places, err := m.Embed(ctx, eng, p.fresh)
+			coordinates, err := m.Embed(ctx, eng, p.fresh)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			scale, kernel := norm(places), norm(gram)
+			scale, kernel := norm(coordinates), norm(gram)
 			for _, size := range []int{1, 7, 64, 97} {
 				for lo := 0; lo < p.fresh.N; lo += size {
 					hi := min(lo+size, p.fresh.N)
@@ -129,7 +129,7 @@ func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 						t.Fatal(err)
 					}
 					at := fmt.Sprintf("rows %d to %d in blocks of %d", lo, hi-1, size)
-					sameRows(t, "embedding, "+at, y.Data, places.View(lo, hi, 0, places.Cols).Clone().Data, scale)
+					sameRows(t, "embedding, "+at, y.Data, coordinates.View(lo, hi, 0, coordinates.Cols).Clone().Data, scale)
 					sameRows(t, "Gram matrix, "+at, k.Data, gram.View(lo, hi, 0, gram.Cols).Clone().Data, kernel)
 					sameRows(t, "distances, "+at, d, distances[2*lo:2*hi], kernel)
 				}

@@ -88,7 +88,7 @@ func victims(t *testing.T) []victim {
 	fit("gml", "", d.Points, nil, "prior=spectral")
 	fit("gml", "", d.Points, nil, "prior=spectral", "extension=nystrom")
 	fit("gml", "", d.Points, nil, "prior=datadep")
-	updated := taught(t, fitted(t))
+	updated := updated(t, fitted(t))
 	x, err := updated.Prepare(d)
 	if err != nil {
 		t.Fatal(err)

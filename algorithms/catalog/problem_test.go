@@ -142,11 +142,11 @@ func (p problem) ask(ctx context.Context, eng *engine.Engine, o *outcome, prefix
 	if with, ok := m.(algorithms.Trace); ok {
 		o.values(prefix+"objective", with.Trace())
 	}
-	places, err := m.Embed(ctx, eng, p.fresh)
+	coordinates, err := m.Embed(ctx, eng, p.fresh)
 	if err != nil {
 		return err
 	}
-	o.matrix(prefix+"embedding", places)
+	o.matrix(prefix+"embedding", coordinates)
 	gram, err := m.Gram(ctx, eng, p.fresh, nil)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func TestSparseFromEndToEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			learn := func(x, fresh points.Points) (distances, places []float64) {
+			learn := func(x, fresh points.Points) (distances, coordinates []float64) {
 				l, err := method.New(catalog.Config{Kernel: kernel, Seed: 1})
 				if err != nil {
 					t.Fatal(err)
@@ -96,9 +96,9 @@ func TestSparseFromEndToEnd(t *testing.T) {
 					for _, v := range y.Row(i) {
 						sum += v * v
 					}
-					places = append(places, sum)
+					coordinates = append(coordinates, sum)
 				}
-				return d, places
+				return d, coordinates
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

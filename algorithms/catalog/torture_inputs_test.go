@@ -73,7 +73,7 @@ func named(t testing.TB) []ordeal {
 	out := scales(t)
 	out = append(out, shapes(t)...)
 	out = append(out, small(t)...)
-	out = append(out, wishes(t)...)
+	out = append(out, targets(t)...)
 	return append(out, kinds(t)...)
 }
 
@@ -196,8 +196,8 @@ func small(t testing.TB) (out []ordeal) {
 	return append(out, ordeal{name: "no points", x: &points.Dense{D: 3}, set: linked(t, 0, nil, nil)})
 }
 
-// wishes returns odd links between ordinary points.
-func wishes(t testing.TB) []ordeal {
+// targets returns odd links between ordinary points.
+func targets(t testing.TB) []ordeal {
 	x, labels := blobs(20, 4, 7)
 	all, err := links.FromLabels(labels)
 	if err != nil {

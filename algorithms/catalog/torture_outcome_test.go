@@ -52,7 +52,7 @@ func try(eng *engine.Engine, method catalog.Method, config catalog.Config, p ord
 	m, err := learner.Fit(ctx, eng, p.x, p.set)
 	if err != nil {
 		o.refused = err
-		o.judge("fit", err)
+		o.check("fit", err)
 		return o
 	}
 	o.model = m
@@ -71,8 +71,8 @@ func try(eng *engine.Engine, method catalog.Method, config catalog.Config, p ord
 // advice are words of which a message holds one that says what to do.
 var advice = []string{"want", "use ", "raise", "give "}
 
-// judge takes an error of the input that says what to change, and nothing else.
-func (o *verdict) judge(stage string, err error) {
+// check takes an error of the input that says what to change, and nothing else.
+func (o *verdict) check(stage string, err error) {
 	switch {
 	case !fault.IsInput(err):
 		o.blame("%s: error %v is none of the input", stage, err)
@@ -118,7 +118,7 @@ func (o *verdict) status(m algorithms.Model) {
 	}
 }
 
-func figures(m algorithms.Model) []algorithms.Figure {
+func figures(m algorithms.Model) []algorithms.Statistic {
 	if d, ok := m.(algorithms.Describer); ok {
 		return d.Describe()
 	}
@@ -143,7 +143,7 @@ func (u *inUse) embedding() {
 	n := u.x.Len()
 	y, err := u.model.Embed(u.ctx, u.eng, u.x)
 	if err != nil {
-		u.judge("embedding of the training points", err)
+		u.check("embedding of the training points", err)
 		return
 	}
 	u.y = y
@@ -202,7 +202,7 @@ func equals(x points.Points) (out [][2]int) {
 func (u *inUse) kernel() {
 	g, err := u.model.Gram(u.ctx, u.eng, u.x, nil)
 	if err != nil {
-		u.judge("kernel of the training points", err)
+		u.check("kernel of the training points", err)
 		return
 	}
 	u.g = g
@@ -254,7 +254,7 @@ func (u *inUse) distances() {
 	}
 	d, err := u.model.Distances(u.ctx, u.eng, u.x, pairs)
 	if err != nil {
-		u.judge("distances of the training points", err)
+		u.check("distances of the training points", err)
 		return
 	}
 	whole := u.model.Method() != "krca" && u.model.Method() != "kbeta"
@@ -286,7 +286,7 @@ func (u *inUse) strangers() {
 		other.Row(1)[dense.D-1] = v
 		y, err := u.model.Embed(u.ctx, u.eng, other)
 		if err != nil {
-			u.judge(fmt.Sprintf("embedding of a point at %g", v), err)
+			u.check(fmt.Sprintf("embedding of a point at %g", v), err)
 			continue
 		}
 		for _, place := range y.Data {
@@ -297,7 +297,7 @@ func (u *inUse) strangers() {
 		}
 		g, err := u.model.Gram(u.ctx, u.eng, other, nil)
 		if err != nil {
-			u.judge(fmt.Sprintf("kernel value of a point at %g", v), err)
+			u.check(fmt.Sprintf("kernel value of a point at %g", v), err)
 			continue
 		}
 		for _, value := range g.Data {
@@ -308,7 +308,7 @@ func (u *inUse) strangers() {
 		}
 		d, err := u.model.Distances(u.ctx, u.eng, other, [][2]int{{0, 1}})
 		if err != nil {
-			u.judge(fmt.Sprintf("distance of a point at %g", v), err)
+			u.check(fmt.Sprintf("distance of a point at %g", v), err)
 		} else if d[0]-d[0] != 0 || d[0] < 0 {
 			u.blame("squared distance of a point at %g is %v", v, d[0])
 		}
@@ -329,7 +329,7 @@ func (u *inUse) file() {
 	}
 	y, err := back.Model.Embed(u.ctx, u.eng, u.x)
 	if err != nil {
-		u.judge("embedding by the stored model", err)
+		u.check("embedding by the stored model", err)
 	} else if u.y.Rows > 0 && !slices.Equal(y.Data, u.y.Data) {
 		u.blame("the stored model has other places")
 	}

@@ -16,8 +16,8 @@ import (
 
 const goldenUpdated = "testdata/krca-v1-updated.safetensors"
 
-// taught returns f after one update with the golden data's first points as new ones.
-func taught(t *testing.T, f *catalog.Fitted) *catalog.Fitted {
+// warm returns f after one update with the golden data's first points as new ones.
+func updated(t *testing.T, f *catalog.Fitted) *catalog.Fitted {
 	t.Helper()
 	d, _ := training(t)
 	x, err := f.Prepare(d)
@@ -38,7 +38,7 @@ func taught(t *testing.T, f *catalog.Fitted) *catalog.Fitted {
 // learns more; a golden model with an update loads, and forgets it.
 func TestGoldenUpdated(t *testing.T) {
 	if *update {
-		if err := catalog.Save(goldenUpdated, taught(t, fitted(t))); err != nil {
+		if err := catalog.Save(goldenUpdated, updated(t, fitted(t))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,8 +50,8 @@ func TestGoldenUpdated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := distances(t, taught(t, fitted(t)))
-	wantClose(t, "old file, updated", distances(t, taught(t, old)), want)
+	want := distances(t, updated(t, fitted(t)))
+	wantClose(t, "old file, updated", distances(t, updated(t, old)), want)
 	wantClose(t, "updated file", distances(t, then), want)
 	if then.Model, err = then.Model.(algorithms.Updater).DropLast(context.Background(), enginetest.New(t, 0), 1); err != nil {
 		t.Fatal(err)

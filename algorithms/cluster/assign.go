@@ -143,7 +143,7 @@ type Assigner struct {
 // is not finite is a *fault.DataError, no center a *fault.ShapeError.
 func NewAssigner(centers blas.Matrix) (*Assigner, error) {
 	if centers.Rows < 1 || centers.Cols < 1 {
-		return nil, &fault.ShapeError{What: "number of centres", Got: centers.Rows, Want: "at least 1, of at least one value"}
+		return nil, &fault.ShapeError{What: "number of centers", Got: centers.Rows, Want: "at least 1, of at least one value"}
 	}
 	if err := checkFinite(centers); err != nil {
 		return nil, err
@@ -223,5 +223,5 @@ func checkDistances(x blas.Matrix, distances []float64, first int) error {
 }
 
 func columnsError(got, want int) error {
-	return &fault.ShapeError{What: "number of columns of a block of rows", Got: got, Want: fmt.Sprintf("%d, as the centres have", want)}
+	return &fault.ShapeError{What: "number of columns of a block of rows", Got: got, Want: fmt.Sprintf("%d, as the centers have", want)}
 }

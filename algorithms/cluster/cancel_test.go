@@ -48,7 +48,7 @@ func TestStoppedAnywhere(t *testing.T) {
 		"mini-batch k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
 			return streamed(MiniBatch(ctx, eng, inBlocks(m, []int{50, 13}, nil), StreamParams{Params: Params{K: 3, Restarts: 4, Progress: f}, Sample: 9, Batch: 20, Passes: 2}))
 		},
-		"penalised k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
+		"penalized k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
 			r, err := Penalized(ctx, eng, m, set, PenalizedParams{Params: Params{K: 3, Restarts: 4, Progress: f}})
 			if err != nil {
 				return 0, err
@@ -65,7 +65,7 @@ func TestStoppedAnywhere(t *testing.T) {
 			for at := 1; at <= min(whole.Looks(), 100); at++ {
 				ctx := enginetest.StopAt(at)
 				if _, err := run(ctx, nil); ctx.Stopped() && !errors.Is(err, context.Canceled) {
-					t.Errorf("cancelled at look %d: error %v", at, err)
+					t.Errorf("canceled at look %d: error %v", at, err)
 				}
 				stops++
 			}
@@ -79,7 +79,7 @@ func TestStoppedAnywhere(t *testing.T) {
 				})
 				cancel()
 				if err != nil && !errors.Is(err, context.Canceled) || err == nil && seen < reports {
-					t.Errorf("cancelled at report %d: %d came, error %v", at, seen, err)
+					t.Errorf("canceled at report %d: %d came, error %v", at, seen, err)
 				}
 				stops++
 			}

@@ -199,7 +199,7 @@ func TestMustLinksMoveAsBlocks(t *testing.T) {
 		means := plainMeans(x, r.Labels, k)
 		for i := range means.Data {
 			if !(math.Abs(means.Data[i]-r.Centers.Data[i]) <= 1e-12) {
-				t.Fatalf("centres %v, means %v", r.Centers.Data, means.Data)
+				t.Fatalf("centers %v, means %v", r.Centers.Data, means.Data)
 			}
 		}
 		if got := plainInertia(x, r.Labels, k); !(math.Abs(got-r.Inertia) <= 1e-12*(1+got)) {
@@ -401,19 +401,19 @@ func TestSearchGivesUp(t *testing.T) {
 	// The same search object recovers, and six colors do.
 	g6 := newConflictGraph(n, 6, edges)
 	if fail, err := g6.solve(context.Background()); fail != nil || err != nil {
-		t.Errorf("six colours: %+v, %v", fail, err)
+		t.Errorf("six colors: %+v, %v", fail, err)
 	}
 	for v, near := range g6.adj {
 		for _, u := range near {
 			if g6.base[v] >= 0 && g6.base[v] == g6.base[u] {
-				t.Fatalf("base colouring: %d and %d share a colour", u, v)
+				t.Fatalf("base coloring: %d and %d share a color", u, v)
 			}
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := s.run(ctx, all, 1<<20, nothing); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled search: %v", err)
+		t.Errorf("canceled search: %v", err)
 	}
 	e := &InfeasibleError{K: 5, Rows: make([]int, 30), Links: make([]links.Link, 40)}
 	if m := e.Error(); !strings.Contains(m, "though one may exist") || !strings.Contains(m, "and 18 more") || !strings.Contains(m, "and 28 more") {
@@ -446,7 +446,7 @@ func TestRescueFallsBackToTheBase(t *testing.T) {
 			for v, near := range g.adj {
 				for _, u := range near {
 					if c.color[v] == c.color[u] || c.color[v] < 0 {
-						t.Fatalf("%s: neighbours %d and %d have colours %d and %d", how, v, u, c.color[v], c.color[u])
+						t.Fatalf("%s: neighbors %d and %d have colors %d and %d", how, v, u, c.color[v], c.color[u])
 					}
 				}
 			}
@@ -466,7 +466,7 @@ func TestRescueFallsBackToTheBase(t *testing.T) {
 		}
 		for i := len(g.peeled) - 1; i >= 0; i-- {
 			if !c.cheapest(g.peeled[i]) {
-				t.Fatal("a peeled vertex has no free colour")
+				t.Fatal("a peeled vertex has no free color")
 			}
 		}
 		proper(c, "base")
@@ -490,7 +490,7 @@ func TestRescueFallsBackToTheBase(t *testing.T) {
 				best += min(own, other)
 			})
 			if c.total() > best+1e-9 {
-				t.Fatalf("two colours: cost %g, optimum %g", c.total(), best)
+				t.Fatalf("two colors: cost %g, optimum %g", c.total(), best)
 			}
 		}
 	})
@@ -573,7 +573,7 @@ func TestTabuSearch(t *testing.T) {
 			for _, v := range core {
 				for _, u := range g.adj[v] {
 					if base[u] == base[v] {
-						t.Fatalf("%+v: neighbours %d and %d share colour %d", tt, v, u, base[v])
+						t.Fatalf("%+v: neighbors %d and %d share color %d", tt, v, u, base[v])
 					}
 				}
 			}
@@ -582,7 +582,7 @@ func TestTabuSearch(t *testing.T) {
 	// A clique of four has no three-coloring.
 	g := newConflictGraph(4, 3, [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}})
 	if ok, err := tabuSearch(context.Background(), g, g.cores[0], 500, make([]int, 4)); ok || err != nil {
-		t.Errorf("three colours for a clique of four: %v, %v", ok, err)
+		t.Errorf("three colors for a clique of four: %v, %v", ok, err)
 	}
 }
 
@@ -597,7 +597,7 @@ func TestFreshPassEscapes(t *testing.T) {
 	r := &start{ctx: context.Background(), conflict: g, rng: rand.New(rand.NewPCG(1, 1))}
 	got, err := r.color(cost, []int{0, 1, 2}, false)
 	if err != nil || !equalInts(got.color, []int{1, 2, 0}) {
-		t.Errorf("colours %v (%v), want 1 2 0", got.color, err)
+		t.Errorf("colors %v (%v), want 1 2 0", got.color, err)
 	}
 }
 
@@ -616,7 +616,7 @@ func TestBaseTakesTheCheaperImage(t *testing.T) {
 		c := newColoring(g, cost)
 		c.useBase(g.cores[0])
 		if !equalInts(c.color, want) {
-			t.Errorf("colours %v, want %v", c.color, want)
+			t.Errorf("colors %v, want %v", c.color, want)
 		}
 	}
 }

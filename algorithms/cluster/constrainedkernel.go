@@ -73,19 +73,19 @@ func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l
 // of the blocks.
 func (b *blocks) averages(ctx context.Context, eng *engine.Engine, k blas.Matrix) (means blas.Matrix, size []float64, err error) {
 	members := make([][]int, b.len())
-	places := make([]int, len(b.component))
+	positions := make([]int, len(b.component))
 	size = make([]float64, b.len())
 	for i, c := range b.component {
-		places[i] = b.place[c]
-		members[places[i]] = append(members[places[i]], i)
-		size[places[i]]++
+		positions[i] = b.place[c]
+		members[positions[i]] = append(members[positions[i]], i)
+		size[positions[i]]++
 	}
 	means = eng.NewMatrix(b.len(), b.len())
 	err = eng.Each(ctx, b.len(), kernelBlock, func(v int) {
 		row := means.Row(v)
 		for _, i := range members[v] {
 			for j, x := range k.Row(i) {
-				row[places[j]] += x
+				row[positions[j]] += x
 			}
 		}
 		for w := range row {

@@ -213,6 +213,6 @@ func TestConstrainedKernelBadInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := ConstrainedKernel(ctx, eng, gram(blobs(1, 6, 2, 2, 1)), mustSet(t, 6, chain), Params{K: 2}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }

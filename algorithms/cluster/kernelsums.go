@@ -73,16 +73,16 @@ func addScaled(y, x []float64, w float64) {
 
 // sumOver adds the values of row at the given places, times their weights unless weight is
 // nil, in a fixed order.
-func sumOver(row, weight []float64, places []int) float64 {
+func sumOver(row, weight []float64, positions []int) float64 {
 	var s [4]float64
 	if weight == nil {
-		for quad := range slices.Chunk(places, 4) {
+		for quad := range slices.Chunk(positions, 4) {
 			for j, place := range quad {
 				s[j] += row[place]
 			}
 		}
 	} else {
-		for quad := range slices.Chunk(places, 4) {
+		for quad := range slices.Chunk(positions, 4) {
 			for j, place := range quad {
 				s[j] += float64(weight[place] * row[place])
 			}

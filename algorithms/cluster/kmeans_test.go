@@ -80,7 +80,7 @@ func TestLloydEqualsTheTextbook(t *testing.T) {
 			}
 			for i := range centers.Data {
 				if !(math.Abs(centers.Data[i]-r.centers.Data[i]) <= 1e-12) {
-					t.Fatalf("n=%d k=%d: centre value %d is %g, the textbook's %g", tt.n, tt.k, i, r.centers.Data[i], centers.Data[i])
+					t.Fatalf("n=%d k=%d: center value %d is %g, the textbook's %g", tt.n, tt.k, i, r.centers.Data[i], centers.Data[i])
 				}
 			}
 		}
@@ -107,7 +107,7 @@ func checkFixedPoint(t failer, x blas.Matrix, k int, r *Result) {
 		}
 		for j, v := range means.Row(own) {
 			if !(math.Abs(v-r.Centers.At(own, j)) <= 1e-13*math.Sqrt(scale)*float64(x.Rows)) {
-				t.Fatalf("centre %d is %v, the mean %v", own, r.Centers.Row(own), means.Row(own))
+				t.Fatalf("center %d is %v, the mean %v", own, r.Centers.Row(own), means.Row(own))
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func TestKMeansProperties(t *testing.T) {
 		}
 		for _, v := range r.Centers.Data {
 			if math.IsNaN(v) {
-				t.Fatal("a centre is NaN")
+				t.Fatal("a center is NaN")
 			}
 		}
 		used := map[int]bool{}
@@ -182,7 +182,7 @@ func TestKMeansProperties(t *testing.T) {
 		for i, own := range one.labels {
 			for c := range k {
 				if d := math.Sqrt(points.SquaredDistance(s.x.Row(i), one.centers.Row(c))); c != own && !(one.lower[i] <= d) {
-					t.Fatalf("row %d: bound %g above the distance %g of centre %d", i, one.lower[i], d, c)
+					t.Fatalf("row %d: bound %g above the distance %g of center %d", i, one.lower[i], d, c)
 				}
 			}
 		}
@@ -390,7 +390,7 @@ func TestAssignDecidesTies(t *testing.T) {
 				// The bound must hold for every other center.
 				for c := range k {
 					if v := points.SquaredDistance(s.x.Row(i), r.centers.Row(c)); c != arg && !(r.lower[i] <= math.Sqrt(v)) {
-						t.Fatalf("row %d: bound %g above the distance %g of centre %d", i, r.lower[i], math.Sqrt(v), c)
+						t.Fatalf("row %d: bound %g above the distance %g of center %d", i, r.lower[i], math.Sqrt(v), c)
 					}
 				}
 			}
@@ -446,7 +446,7 @@ func TestSeedingSpreads(t *testing.T) {
 			near[int(math.Round((r.centers.At(c, 0)+s.shift[0])/1e9))] = true
 		}
 		if len(near) != 3 {
-			t.Fatalf("seed %d: centres %v", seed, r.centers.Data)
+			t.Fatalf("seed %d: centers %v", seed, r.centers.Data)
 		}
 	}
 }
@@ -571,7 +571,7 @@ func TestCancel(t *testing.T) {
 		cancel()
 	}})
 	if !errors.Is(err, context.Canceled) || calls != 1 {
-		t.Errorf("cancelled after the first start: %d starts, error %v", calls, err)
+		t.Errorf("canceled after the first start: %d starts, error %v", calls, err)
 	}
 }
 

@@ -97,7 +97,7 @@ func (p Params) resolve(n int) (Params, error) {
 	case p.Init != InitPlusPlus && p.Init != InitRandom:
 		return p, fault.Unknown("init", p.Init, []string{InitPlusPlus, InitRandom})
 	case p.Start.Rows > 0:
-		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centres", p.Start.Rows), Want: "none, for all but k-means"}
+		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centers", p.Start.Rows), Want: "none, for all but k-means"}
 	case p.Weights != nil:
 		return p, &fault.ParamError{Param: "weights", Value: fmt.Sprintf("%d values", len(p.Weights)), Want: "none, for all but k-means of rows that are held"}
 	}
@@ -112,12 +112,12 @@ func (p Params) resolveStart(n, d int) (Params, error) {
 	start := p.Start
 	switch {
 	case p.K != 0 && p.K != start.Rows:
-		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: fmt.Sprintf("%d, as there are centres to start from", start.Rows)}
+		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: fmt.Sprintf("%d, as there are centers to start from", start.Rows)}
 	case start.Cols != d:
-		return p, &fault.ShapeError{What: "number of columns of the starting centres", Got: start.Cols, Want: fmt.Sprintf("%d, as the rows have", d)}
+		return p, &fault.ShapeError{What: "number of columns of the starting centers", Got: start.Cols, Want: fmt.Sprintf("%d, as the rows have", d)}
 	}
 	if err := checkFinite(start); err != nil {
-		return p, fmt.Errorf("starting centres: %w", err)
+		return p, fmt.Errorf("starting centers: %w", err)
 	}
 	p.K, p.Restarts, p.Start = start.Rows, 1, blas.Matrix{}
 	p, err := p.resolve(n)

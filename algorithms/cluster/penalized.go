@@ -15,14 +15,14 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Metric says what metric [Penalized] learns with the clusters.
-type Metric string
+// MetricKind says what metric [Penalized] learns with the clusters.
+type MetricKind string
 
 // The metrics: none is that of the points, as PCK-means has it; with the others it is MPCK-means.
 const (
-	MetricNone     Metric = "none"
-	MetricDiagonal Metric = "diagonal" // one weight a feature
-	MetricFull     Metric = "full"
+	MetricNone     MetricKind = "none"
+	MetricDiagonal MetricKind = "diagonal" // one weight a feature
+	MetricFull     MetricKind = "full"
 )
 
 // Metrics returns all metrics.
@@ -32,8 +32,8 @@ func Metrics() []string {
 
 // PenalizedParams are those of [Penalized]. Only K must be set.
 type PenalizedParams struct {
-	Params        // Init is not looked at, Tol neither
-	Metric Metric // "" means MetricNone
+	Params            // Init is not looked at, Tol neither
+	Metric MetricKind // "" means MetricNone
 	// Each learns a metric for every cluster, not one for all.
 	Each bool
 	// Weight is that of a link of weight 1, > 0; 0 means 1. Without metric it counts in units of the
@@ -92,7 +92,7 @@ func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.
 		metrics = p.K
 	}
 	need := engine.MatrixBytes(x.Rows, p.K) + int64(metrics+1)*engine.MatrixBytes(x.Rows, x.Cols) + int64(metrics)*engine.MatrixBytes(x.Cols, x.Cols) + 2*l.Bytes()
-	if err := eng.Check(fmt.Sprintf("penalised k-means of %d x %d values", x.Rows, x.Cols), need, "cluster a sample of the rows, or learn one metric for all clusters"); err != nil {
+	if err := eng.Check(fmt.Sprintf("penalized k-means of %d x %d values", x.Rows, x.Cols), need, "cluster a sample of the rows, or learn one metric for all clusters"); err != nil {
 		return nil, err
 	}
 	s := newPenalties(x, l, p)
@@ -107,12 +107,12 @@ func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.
 	for restart := range p.Restarts {
 		r := &penalized{penalties: s, ctx: ctx, eng: eng, rng: rand.New(rand.NewPCG(p.Seed, uint64(restart))), restart: restart}
 		if err := r.run(); err != nil {
-			return nil, fmt.Errorf("cluster: penalised k-means: %w", err)
+			return nil, fmt.Errorf("cluster: penalized k-means: %w", err)
 		}
 		if best == nil || r.last() < best.last() {
 			best = r
 		}
-		p.Progress.Report(algorithms.Progress{Stage: "penalised k-means", Done: restart + 1, Total: p.Restarts, Objective: best.last(), Elapsed: time.Since(began)})
+		p.Progress.Report(algorithms.Progress{Stage: "penalized k-means", Done: restart + 1, Total: p.Restarts, Objective: best.last(), Elapsed: time.Since(began)})
 	}
 	return best.result(), nil
 }
@@ -262,13 +262,13 @@ func (r *penalized) run() error {
 
 // measure computes the distances of all points to all centers.
 func (r *penalized) measure() error {
-	t, places := r.eng.Backend().Kernels(), make([]blas.Matrix, r.p.K)
-	for c := range places {
-		places[c] = r.metric(c).turn(r.eng, r.centers.View(c, c+1, 0, r.centers.Cols))
+	t, coordinates := r.eng.Backend().Kernels(), make([]blas.Matrix, r.p.K)
+	for c := range coordinates {
+		coordinates[c] = r.metric(c).turn(r.eng, r.centers.View(c, c+1, 0, r.centers.Cols))
 	}
 	return r.eng.Each(r.ctx, r.x.Rows, 128, func(i int) {
 		for c := range r.p.K {
-			r.distance.Set(i, c, t.SquaredDistance(r.metric(c).y.Row(i), places[c].Row(0)))
+			r.distance.Set(i, c, t.SquaredDistance(r.metric(c).y.Row(i), coordinates[c].Row(0)))
 		}
 	})
 }

@@ -144,7 +144,7 @@ func TestPenalizedIsALocalMinimum(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p := PenalizedParams{Metric: rapid.SampledFrom([]Metric{MetricNone, MetricDiagonal, MetricFull}).Draw(rt, "metric"), Each: rapid.Bool().Draw(rt, "each")}
+		p := PenalizedParams{Metric: rapid.SampledFrom([]MetricKind{MetricNone, MetricDiagonal, MetricFull}).Draw(rt, "metric"), Each: rapid.Bool().Draw(rt, "each")}
 		p.K = 3
 		r := started(rt, x, l, p)
 		out := r.result()
@@ -190,7 +190,7 @@ func TestPenalizedIsALocalMinimum(t *testing.T) {
 			}
 			for k, v := range mean {
 				if math.Abs(v/count-out.Centers.At(c, k)) > 1e-12*(1+math.Abs(v)) {
-					rt.Fatalf("centre %d is not the mean", c)
+					rt.Fatalf("center %d is not the mean", c)
 				}
 			}
 		}
@@ -207,7 +207,7 @@ func TestPenalizedMetricIsTheBest(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p := PenalizedParams{Metric: rapid.SampledFrom([]Metric{MetricDiagonal, MetricFull}).Draw(rt, "metric"), Each: rapid.Bool().Draw(rt, "each"), EpsRel: 1e-12}
+		p := PenalizedParams{Metric: rapid.SampledFrom([]MetricKind{MetricDiagonal, MetricFull}).Draw(rt, "metric"), Each: rapid.Bool().Draw(rt, "each"), EpsRel: 1e-12}
 		p.K = 3
 		r := started(rt, x, l, p)
 		out, metrics := r.result(), matrices(rt, r)
@@ -284,7 +284,7 @@ func TestPenalizedLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func(m Metric) float64 {
+	of := func(m MetricKind) float64 {
 		p := PenalizedParams{Metric: m, Params: Params{K: 3, Seed: 1}}
 		r, err := Penalized(ctx, eng, x, l, p)
 		if err != nil {
@@ -374,7 +374,7 @@ func TestPenalizedBadInput(t *testing.T) {
 		same.Set(i, 0, float64(i%2))
 		same.Set(i, 1, 4)
 	}
-	for _, m := range []Metric{MetricNone, MetricDiagonal, MetricFull} {
+	for _, m := range []MetricKind{MetricNone, MetricDiagonal, MetricFull} {
 		for _, each := range []bool{false, true} {
 			r, err := Penalized(ctx, eng, same, l, PenalizedParams{Params: Params{K: 4}, Metric: m, Each: each})
 			if err != nil || r.Objective-r.Objective != 0 {
@@ -385,6 +385,6 @@ func TestPenalizedBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := Penalized(done, eng, x, l, PenalizedParams{Params: Params{K: 3}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

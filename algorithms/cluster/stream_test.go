@@ -50,7 +50,7 @@ func sameStream(t failer, eng *engine.Engine, x blas.Matrix, want *Result, got *
 		t.Fatalf("inertia %v after %d iterations (converged: %v): want %v after %d (%v)", got.Inertia, got.Iterations, got.Converged, want.Inertia, want.Iterations, want.Converged)
 	}
 	if !slices.EqualFunc(want.Centers.Data, got.Centers().Data, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
-		t.Fatalf("centres %v: want %v", got.Centers().Data, want.Centers.Data)
+		t.Fatalf("centers %v: want %v", got.Centers().Data, want.Centers.Data)
 	}
 	labels, distances, sizes, sum := make([]int, x.Rows), make([]float64, x.Rows), make([]int, len(got.Sizes)), 0.0
 	if err := got.Assign(context.Background(), eng, x, labels, distances); err != nil {
@@ -254,11 +254,11 @@ func TestMiniBatch(t *testing.T) {
 	mean := plainMeans(x, make([]int, x.Rows), 1)
 	for j, v := range r.Centers().Data {
 		if !(math.Abs(v-mean.Data[j]) <= 1e-12) {
-			t.Errorf("the centre is %v, the mean %v", r.Centers().Data, mean.Data)
+			t.Errorf("the center is %v, the mean %v", r.Centers().Data, mean.Data)
 		}
 	}
 	if r.Sizes[0] != 5000 || r.Rows != 5000 {
-		t.Errorf("%d rows, of which the centre had %v", r.Rows, r.Sizes)
+		t.Errorf("%d rows, of which the center had %v", r.Rows, r.Sizes)
 	}
 }
 
@@ -356,11 +356,11 @@ func TestStreamRefuses(t *testing.T) {
 	}
 	start := Params{Start: blas.NewMatrix(2, 2)}
 	if _, err := MiniBatch(context.Background(), eng, inBlocks(x, []int{8}, nil), StreamParams{Params: Params{K: 2, Start: start.Start}}); !fault.IsInput(err) {
-		t.Errorf("mini-batches from given centres: error %v", err)
+		t.Errorf("mini-batches from given centers: error %v", err)
 	}
 	start.Start = blas.NewMatrix(2, 3)
 	if _, err := KMeans(context.Background(), eng, x, start); !fault.IsInput(err) {
-		t.Errorf("centres of other columns: error %v", err)
+		t.Errorf("centers of other columns: error %v", err)
 	}
 	a, err := NewAssigner(x.View(0, 4, 0, 2))
 	if err != nil {
@@ -377,7 +377,7 @@ func TestStreamRefuses(t *testing.T) {
 		t.Errorf("too few labels: error %v", err)
 	}
 	if _, err := NewAssigner(blas.Matrix{}); !fault.IsInput(err) {
-		t.Errorf("no centres: error %v", err)
+		t.Errorf("no centers: error %v", err)
 	}
 }
 

@@ -78,11 +78,11 @@ func TestClustersOfOddPoints(t *testing.T) {
 			}
 			for _, metric := range Metrics() {
 				for _, each := range []bool{false, true} {
-					runs[fmt.Sprintf("penalised k-means, metric %s, each %v", metric, each)] = penalizedRun(eng, y, set, PenalizedParams{Params: p, Metric: Metric(metric), Each: each})
+					runs[fmt.Sprintf("penalized k-means, metric %s, each %v", metric, each)] = penalizedRun(eng, y, set, PenalizedParams{Params: p, Metric: MetricKind(metric), Each: each})
 				}
 			}
 			for what, streamed := range map[string]StreamParams{
-				"streaming k-means from given centres": {Params: Params{Start: y.View(0, k, 0, y.Cols).Clone()}},
+				"streaming k-means from given centers": {Params: Params{Start: y.View(0, k, 0, y.Cols).Clone()}},
 				"streaming k-means of a sample":        {Params: p, Sample: k + 1},
 				"mini-batch k-means":                   {Params: p, Sample: k + 1, Batch: 4, Passes: 2},
 			} {
@@ -159,7 +159,7 @@ func streamedRun(eng *engine.Engine, x blas.Matrix, p StreamParams) func(context
 		}
 		out := &Result{Labels: make([]int, x.Rows), Centers: r.Centers(), Inertia: r.Inertia}
 		if err := checkFinite(out.Centers); err != nil {
-			return nil, fmt.Errorf("centres: %v", err)
+			return nil, fmt.Errorf("centers: %v", err)
 		}
 		return out, r.Assign(ctx, eng, x, out.Labels, make([]float64, x.Rows))
 	}

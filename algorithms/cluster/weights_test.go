@@ -40,7 +40,7 @@ func TestWeightsAreCopies(t *testing.T) {
 		}
 		for i := range want.Centers.Data {
 			if !(math.Abs(got.Centers.Data[i]-want.Centers.Data[i]) <= 1e-12*float64(copies.Rows)) {
-				t.Fatalf("seed %d: value %d of the centres is %g, of copies %g", seed, i, got.Centers.Data[i], want.Centers.Data[i])
+				t.Fatalf("seed %d: value %d of the centers is %g, of copies %g", seed, i, got.Centers.Data[i], want.Centers.Data[i])
 			}
 		}
 		if !(math.Abs(got.Inertia-want.Inertia) <= 1e-12*want.Inertia) || !got.Converged {
@@ -75,7 +75,7 @@ func TestWeightsInTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := 1e6 / (1e6 + 1); !(math.Abs(r.Centers.At(0, 0)-want) <= 1e-15) {
-		t.Errorf("the centre is %v, want %v", r.Centers.At(0, 0), want)
+		t.Errorf("the center is %v, want %v", r.Centers.At(0, 0), want)
 	}
 }
 

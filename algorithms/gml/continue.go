@@ -35,7 +35,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 		return nil, err
 	}
 	added, err := f.model(ctx)
-	return record.Result(ctx, Method+": new links", added, m.taught.Unfit(named(err)))
+	return record.Result(ctx, Method+": new links", added, m.warm.Unfit(named(err)))
 }
 
 // more returns the fit of more links.
@@ -43,11 +43,11 @@ func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit,
 	f := Learner{Params: m.Params()}.begin(eng, x, set)
 	f.before, f.bounds = m, m.about.Bounds
 	var err error
-	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
+	if f.targets, err = m.warm.With(eng, Method, x, set); err != nil {
 		return nil, err
 	}
 	f.Params.Metric = "" // the kernel is that of the metric
-	f.Seed = m.taught.Seed
+	f.Seed = m.warm.Seed
 	f.Kernel, err = m.base()
 	return f, err
 }
@@ -77,19 +77,19 @@ func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Con
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
 	}
-	return f.before.taught.Turned(ctx, f.Eng, f.before.Map, f.X, f.wishes, linked, constraints, r)
+	return f.before.warm.Rotated(ctx, f.Eng, f.before.Map, f.X, f.targets, linked, constraints, r)
 }
 
 // moved learns with the spectral prior of the model that more links are added to, whose places are
 // the rows of G L.
 func (f *fit) moved(ctx context.Context) (*learned, error) {
 	old, b := f.before, f.Eng.Backend()
-	g := old.Places().Clone()
+	g := old.Coordinates().Clone()
 	b.Trsm(false, false, old.factor, g)
 	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: g.Rows, D: g.Cols, Data: g.Data}); err != nil {
 		return nil, err
 	}
-	constraints := f.bounds.Constraints(f.wishes, nil)
+	constraints := f.bounds.Constraints(f.targets, nil)
 	res, err := logdet.Rows(ctx, f.Eng, g, constraints, f.options())
 	if err != nil {
 		return nil, err

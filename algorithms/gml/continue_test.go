@@ -50,11 +50,11 @@ func wantSame(t enginetest.Fataler, what string, got, want *Model, x *points.Den
 // without returns the model without its multipliers, and asks for as many new directions as there
 // are: those that it has belong to them.
 func without(m *Model) *Model {
-	cold, taught := *m, *m.taught
-	taught.Multipliers = make([]float64, len(taught.Multipliers))
+	cold, warm := *m, *m.warm
+	warm.Multipliers = make([]float64, len(warm.Multipliers))
 	all := m.Params()
 	all.Dims = 1000
-	cold.taught, cold.Traced = &taught, record.NewTraced(m.Map, all, m.Status(), m.Trace())
+	cold.warm, cold.Traced = &warm, record.NewTraced(m.Map, all, m.Status(), m.Trace())
 	return &cold
 }
 
@@ -172,10 +172,10 @@ func TestAddLinksRejects(t *testing.T) {
 	for name, l := range variants() {
 		m := fittest.Fit[*Model](t, l, x, set)
 		old, other := *m, *m
-		old.taught = nil
-		taught := *m.taught
-		taught.Multipliers = slices.Repeat([]float64{1e12}, len(taught.Multipliers))
-		other.taught = &taught
+		old.warm = nil
+		warm := *m.warm
+		warm.Multipliers = slices.Repeat([]float64{1e12}, len(warm.Multipliers))
+		other.warm = &warm
 		for what, c := range map[string]struct {
 			m    *Model
 			x    points.Points
@@ -197,7 +197,7 @@ func TestAddLinksRejects(t *testing.T) {
 		done, cancel := context.WithCancel(ctx)
 		cancel()
 		if _, err := m.AddLinks(done, eng, x, set); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, cancelled: error %v", name, err)
+			t.Errorf("%s, canceled: error %v", name, err)
 		}
 	}
 }

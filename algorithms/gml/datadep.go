@@ -46,7 +46,7 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 	if err := f.Eng.Check(fmt.Sprintf("deformed kernel matrix of %d points", n), 4*engine.MatrixBytes(n, n), "use fewer points, or prior=rbf"); err != nil {
 		return nil, err
 	}
-	d := &deformed{fit: f, theta: make([]float64, r), linked: f.wishes.Linked()}
+	d := &deformed{fit: f, theta: make([]float64, r), linked: f.targets.Linked()}
 	if f.before != nil {
 		if len(f.before.weights) != r {
 			return nil, fault.Data("", "a basis of %d vectors for these points: want the %d of the model, and the points that it was fitted on", r, len(f.before.weights))
@@ -79,7 +79,7 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 
 // alternate learns K on the linked points and theta in turn.
 func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, error) {
-	constraints := d.bounds.Constraints(d.wishes, logdetmetric.Places(d.linked))
+	constraints := d.bounds.Constraints(d.targets, logdetmetric.Positions(d.linked))
 	var best struct {
 		result  *logdet.Result
 		theta   []float64

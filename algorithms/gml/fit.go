@@ -63,7 +63,7 @@ func (Learner) Method() string { return Method }
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
-		if err := f.wishes.Check(Method, x.Len()); err != nil {
+		if err := f.targets.Check(Method, x.Len()); err != nil {
 			return nil, err
 		}
 		m, err := f.model(ctx)
@@ -89,7 +89,7 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
 	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
 	f := learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
-	return &fit{Fit: f, Params: l.Params, given: l.Basis, wishes: logdetmetric.Wishes{Links: set, Triplets: l.Triplets}}
+	return &fit{Fit: f, Params: l.Params, given: l.Basis, targets: logdetmetric.Targets{Links: set, Triplets: l.Triplets}}
 }
 
 // model learns the metric.
@@ -107,7 +107,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	}
 	m := &Model{kept: learned.kept}
 	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.given == nil { // which a model does not hold
-		m.taught = f.wishes.Taught(f.last, f.Seed)
+		m.warm = f.targets.WarmStart(f.last, f.Seed)
 	}
 	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message})
 	m.Traced = record.NewTraced(learned.Map, f.Params, status, f.trace)
@@ -125,7 +125,7 @@ type fit struct {
 	*learner.Fit
 	Params    Params
 	given     *eigen.Result // vectors to weigh, nil for those that the Params name
-	wishes    logdetmetric.Wishes
+	targets   logdetmetric.Targets
 	before    *Model // that more links are added to, whose bounds and prior stay, or nil
 	warm      *warm  // what fits of other gamma have found, or nil
 	bounds    logdetmetric.Bounds
@@ -140,7 +140,7 @@ type fit struct {
 func (f *fit) options() logdet.Options {
 	o := logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter}
 	if f.before != nil {
-		o.Start = f.before.taught.Start(f.wishes)
+		o.Start = f.before.warm.Start(f.targets)
 	} else {
 		o.Start = f.warm.start(len(f.trace))
 	}
@@ -164,14 +164,14 @@ func (f *fit) project(run func(o logdet.Options) (*logdet.Result, error)) (*logd
 
 // find finds the bounds, in the feature space of the first prior, and leaves hopeless wishes out.
 func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error {
-	hopeless, err := f.wishes.Drop(ctx, f.Eng, k, x)
+	impossible, err := f.targets.Drop(ctx, f.Eng, k, x)
 	if err != nil {
 		return err
 	}
 	if f.before == nil {
-		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.wishes.Triplets) > 0, f.Seed)
+		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.targets.Triplets) > 0, f.Seed)
 	}
-	f.Notices = append(append(f.Notices, f.bounds.Notices()...), hopeless...)
+	f.Notices = append(append(f.Notices, f.bounds.Notices()...), impossible...)
 	return err
 }
 
@@ -179,7 +179,7 @@ func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error 
 // from the optimum.
 func (f *fit) about(r *logdet.Result, check logdet.KKT) about {
 	f.last = r
-	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.wishes.Dropped() + len(r.Skipped)}
+	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.targets.Dropped() + len(r.Skipped)}
 }
 
 // round ends a round with the objective that the projections have come to, and says whether it was

@@ -85,7 +85,7 @@ func TestObjective(t *testing.T) {
 	l := of(Spectral)
 	l.Params.Rank, l.Params.Outer, l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = 6, 3, 2, 1e-9, 10000
 	m := fittest.Fit[*Model](t, l, x, set)
-	y := m.Places()
+	y := m.Coordinates()
 	alpha := m.Weights()
 	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L: M's part is found from the
 	// eigenvectors again.
@@ -437,7 +437,7 @@ func TestBadInput(t *testing.T) {
 	cancel()
 	for name, l := range variants() {
 		if _, err := l.Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, cancelled: error %v", name, err)
+			t.Errorf("%s, canceled: error %v", name, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 type Model struct {
 	*record.Traced[Params] // of rounds: the objective falls
 	kept
-	taught *logdetmetric.Taught // nil if it, or the file that it is from, does not hold what more links go on from
+	warm *logdetmetric.WarmStart // nil if it, or the file that it is from, does not hold what more links go on from
 }
 
 // kept is what a model knows besides its map.
@@ -65,8 +65,8 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
-	figures := []algorithms.Figure{
+func (m *Model) Describe() []algorithms.Statistic {
+	figures := []algorithms.Statistic{
 		{Name: "prior", Value: string(m.Params().Prior)},
 		{Name: "kernel", Value: m.Kernel().String()},
 		{Name: "dim", Value: m.Dim()},
@@ -77,7 +77,7 @@ func (m *Model) Describe() []algorithms.Figure {
 		{Name: "links between points in one place", Value: m.about.Skipped},
 	}
 	if m.weights != nil {
-		figures = append(figures, algorithms.Figure{Name: "weights of the eigenvectors", Value: m.weights})
+		figures = append(figures, algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 	}
 	return figures
 }
@@ -90,7 +90,7 @@ func (m *Model) Encode(f *model.File) error {
 	if m.weights != nil {
 		f.SetFloat64s(tensorWeights, m.weights)
 	}
-	return m.EncodeWith(f, m.about, m.taught.Encode(f, Method))
+	return m.EncodeWith(f, m.about, m.warm.Encode(f, Method))
 }
 
 // Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
@@ -106,7 +106,7 @@ func Decode(f *model.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	if m.taught, err = logdetmetric.DecodeTaught(f, Method); err != nil {
+	if m.warm, err = logdetmetric.DecodeWarmStart(f, Method); err != nil {
 		return nil, err
 	}
 	return m, m.decodeFactor(f)
@@ -134,7 +134,7 @@ func (m *Model) decodeFactor(f *model.File) (err error) {
 		return nil
 	}
 	if !f.Has(tensorFactor) {
-		m.taught = nil
+		m.warm = nil
 		return nil
 	}
 	if m.factor, err = stored.Matrix(f, tensorFactor, m.Dim(), m.Dim()); err != nil {

@@ -36,7 +36,7 @@ func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points,
 	f := l.begin(eng, x, set)
 	err := f.Check(l.Params)
 	if err == nil {
-		err = f.wishes.Check(Method, x.Len())
+		err = f.targets.Check(Method, x.Len())
 	}
 	if err != nil {
 		return nil, err

@@ -151,7 +151,7 @@ func TestPathErrors(t *testing.T) {
 	stopped, stop := context.WithCancel(ctx)
 	stop()
 	if _, err := path.Distances(stopped, eng, x, nil, []float64{1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	l.Params.Tol = 0
 	if _, err := l.FitPath(ctx, eng, x, set); !errors.As(err, &param) {

@@ -25,12 +25,12 @@ func (f *fit) rbf(ctx context.Context) (*learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	hopeless, err := f.wishes.Drop(ctx, f.Eng, base, f.X)
+	impossible, err := f.targets.Drop(ctx, f.Eng, base, f.X)
 	if err != nil {
 		return nil, err
 	}
-	f.Notices = append(f.Notices, hopeless...)
-	linked := f.wishes.Linked()
+	f.Notices = append(f.Notices, impossible...)
+	linked := f.targets.Linked()
 	m := len(linked)
 	if err := f.Eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links"); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (w *width) begin(ctx context.Context) (a *attempt, err error) {
 		return nil, err
 	}
 	a.notices = a.bounds.Notices()
-	a.constraints = a.bounds.Constraints(w.wishes, logdetmetric.Places(w.linked))
+	a.constraints = a.bounds.Constraints(w.targets, logdetmetric.Positions(w.linked))
 	return a, nil
 }
 
@@ -120,7 +120,7 @@ func (w *width) first(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	a.bounds, _, err = w.Params.Bounds(ctx, w.Eng, k, w.X, len(w.wishes.Triplets) > 0, w.Seed)
+	a.bounds, _, err = w.Params.Bounds(ctx, w.Eng, k, w.X, len(w.targets.Triplets) > 0, w.Seed)
 	return err
 }
 

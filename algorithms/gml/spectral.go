@@ -82,7 +82,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: n, D: r, Data: g.Data}); err != nil {
 		return nil, err
 	}
-	constraints := f.bounds.Constraints(f.wishes, nil)
+	constraints := f.bounds.Constraints(f.targets, nil)
 	var best struct {
 		result *logdet.Result
 		alpha  []float64
@@ -103,7 +103,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		}
 		if last {
 			check := best.result.CheckRows(f.Eng, best.g, constraints, f.Params.Gamma)
-			return f.placed(ctx, k, b, best.g, best.result, check, best.alpha)
+			return f.coordinates(ctx, k, b, best.g, best.result, check, best.alpha)
 		}
 		for i := range alpha {
 			alpha[i] *= res.A.At(i, i)
@@ -142,8 +142,8 @@ func (f *fit) factor(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 	return l, nil
 }
 
-// placed returns the model whose places are the rows of G L, A = L L'.
-func (f *fit) placed(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*learned, error) {
+// coordinates returns the model whose places are the rows of G L, A = L L'.
+func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*learned, error) {
 	l, err := f.factor(ctx, res.A)
 	if err != nil {
 		return nil, err

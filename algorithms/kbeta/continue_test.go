@@ -63,7 +63,7 @@ func wantSameModel(t enginetest.Fataler, eng *engine.Engine, got, want *kbeta.Mo
 	t.Helper()
 	mu, beta, d := got.Spectrum()
 	wantMu, wantBeta, wantD := want.Spectrum()
-	if !slices.Equal(mu, wantMu) || !slices.Equal(beta, wantBeta) || !slices.Equal(d, wantD) || !slices.Equal(got.Far(), want.Far()) {
+	if !slices.Equal(mu, wantMu) || !slices.Equal(beta, wantBeta) || !slices.Equal(d, wantD) || !slices.Equal(got.DistantMustLinks(), want.DistantMustLinks()) {
 		t.Fatal("other weights than those of a fit", beta, wantBeta)
 	}
 	a, errA := got.Embed(context.Background(), eng, x)
@@ -160,7 +160,7 @@ func TestAddLinksRejects(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := all.AddLinks(done, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 	for name, spoil := range map[string]func(f *model.File){
 		"rows":      func(f *model.File) { f.SetInt64s("kbeta.rows", []int64{1, 2}) },

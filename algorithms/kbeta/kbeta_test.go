@@ -279,7 +279,7 @@ func brute(t *testing.T, eng *engine.Engine, m *kbeta.Model, support, x *points.
 }
 
 // New points get the places of the formulas, for one and several iterations; landmarks their own.
-func TestPlaces(t *testing.T) {
+func TestCoordinates(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	ctx := context.Background()
 	x, set := blobs(t, 120, 20)
@@ -479,7 +479,7 @@ func TestEncode(t *testing.T) {
 			if !slices.Equal(a.Data, b.Data) || a.Cols != before.Dim() {
 				t.Errorf("%s, %s: other places after reading", name, extension)
 			}
-			if len(after.Far()) == 0 || after.InputDim() != p.Dim() || len(after.Describe()) == 0 {
+			if len(after.DistantMustLinks()) == 0 || after.InputDim() != p.Dim() || len(after.Describe()) == 0 {
 				t.Errorf("%s: %+v", name, after.Describe())
 			}
 		}
@@ -545,8 +545,8 @@ func TestErrors(t *testing.T) {
 		"rows of links":       try(x.Select([]int{0, 1, 2}), set, nil),
 		"NaN":                 try(&nan, set, nil),
 		"one place":           try(same, set, nil),
-		"neighbours":          try(x, set, func(p *kbeta.Params) { p.Neighbors = 50 }),
-		"no neighbours":       try(x, set, func(p *kbeta.Params) { p.Neighbors = 0 }),
+		"neighbors":           try(x, set, func(p *kbeta.Params) { p.Neighbors = 50 }),
+		"no neighbors":        try(x, set, func(p *kbeta.Params) { p.Neighbors = 0 }),
 		"landmarks":           try(x, set, func(p *kbeta.Params) { p.Landmarks = 51 }),
 		"landmark row":        try(x, set, func(p *kbeta.Params) { p.LandmarkRows = []int{3, 50} }),
 		"rule":                try(x, set, func(p *kbeta.Params) { p.Rule = "unform" }),
@@ -565,7 +565,7 @@ func TestErrors(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := (kbeta.Learner{Params: kbeta.DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }
 

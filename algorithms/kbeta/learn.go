@@ -202,11 +202,11 @@ func (m *metric) wanted(set *links.Set, place map[int]int) []float64 {
 	return e
 }
 
-// farPairs is the number of must-links that the model remembers as far.
-const farPairs = 5
+// distantMustLinks is the number of must-links that the model remembers as far.
+const distantMustLinks = 5
 
-// FarPair is a must-link whose points stay far from each other.
-type FarPair struct {
+// DistantMustLink is a must-link whose points stay far from each other.
+type DistantMustLink struct {
 	I int `json:"i"` // rows of the training points
 	J int `json:"j"`
 	// Ratio is the squared learned distance relative to the mean of all pairs of landmarks.
@@ -214,21 +214,21 @@ type FarPair struct {
 }
 
 // farthest returns the must-links that stay farthest.
-func (m *metric) farthest(list []links.Link, place map[int]int) []FarPair {
+func (m *metric) farthest(list []links.Link, place map[int]int) []DistantMustLink {
 	// The mean over pairs of different landmarks: eigenvectors are centered and of unit length.
 	all := 0.0
 	for _, b := range m.beta {
 		all += 2 * b * b / float64(len(m.rows)-1)
 	}
-	far := make([]FarPair, len(list))
+	far := make([]DistantMustLink, len(list))
 	for p, link := range list {
 		d, i, j := 0.0, place[link.I], place[link.J]
 		for r, b := range m.beta {
 			x := b * (m.v.At(r, i) - m.v.At(r, j))
 			d += x * x
 		}
-		far[p] = FarPair{link.I, link.J, d / all}
+		far[p] = DistantMustLink{link.I, link.J, d / all}
 	}
-	slices.SortStableFunc(far, func(a, b FarPair) int { return cmp.Compare(b.Ratio, a.Ratio) })
-	return slices.Clone(far[:min(len(far), farPairs)])
+	slices.SortStableFunc(far, func(a, b DistantMustLink) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	return slices.Clone(far[:min(len(far), distantMustLinks)])
 }

@@ -28,7 +28,7 @@ type metric struct {
 	d, beta []float64     // D_rr and the weights
 	means   []float64     // of the rows of the kernel matrix
 	between blas.Matrix   // squared distances of landmarks that are rows of a Gram matrix
-	far     []FarPair
+	far     []DistantMustLink
 	rows    []int      // of the landmarks among the training points, ascending
 	links   *links.Set // that it has learned; nil, as rows are, from a file that does not hold them
 

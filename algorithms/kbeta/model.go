@@ -41,8 +41,8 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 	return []algorithms.Spectrum{{Name: "eigenvalue mu", Values: mu}, {Name: "weight beta", Values: beta}, {Name: "must-link spread D", Values: d}}
 }
 
-// Far returns the must-links that stay farthest, the farthest first.
-func (m *Model) Far() []FarPair { return slices.Clone(m.far) }
+// DistantMustLinks returns the must-links that stay farthest, the farthest first.
+func (m *Model) DistantMustLinks() []DistantMustLink { return slices.Clone(m.far) }
 
 // Objective returns the mean squared learned distance of the must-links.
 func (m *Model) Objective() float64 {
@@ -54,12 +54,12 @@ func (m *Model) Objective() float64 {
 }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
+func (m *Model) Describe() []algorithms.Statistic {
 	far := make([]string, len(m.far))
 	for i, f := range m.far {
 		far[i] = fmt.Sprintf("%d-%d (%.2g)", f.I, f.J, f.Ratio)
 	}
-	return []algorithms.Figure{
+	return []algorithms.Statistic{
 		{Name: "kernel", Value: m.Kernel().String()},
 		{Name: "landmarks", Value: m.support.Len()},
 		{Name: "rank", Value: len(m.mu)},
@@ -117,8 +117,8 @@ const (
 // extra is what the header holds besides parameters and kernel.
 type extra struct {
 	maps.About
-	Far    []FarPair `json:"far,omitempty"`
-	Points int       `json:"points,omitempty"` // that it was fitted on
+	DistantMustLinks []DistantMustLink `json:"far,omitempty"`
+	Points           int               `json:"points,omitempty"` // that it was fitted on
 }
 
 // Encode stores the metric, the same for all directions.
@@ -148,7 +148,7 @@ func Decode(f *model.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &metric{params: r.Params(), far: head.Far}
+	m := &metric{params: r.Params(), far: head.DistantMustLinks}
 	if m.kernel, m.support, err = maps.ReadSupport(f, head.About); err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (m *metric) decodeSpectrum(f *model.File) (err error) {
 	}
 	count, q := m.support.Len(), len(m.mu)
 	if m.params.Neighbors >= count && m.params.Extension == Reconstruction || q == 0 {
-		return fault.Data("", "a model of %d landmarks and %d directions: want more landmarks than the %d neighbours, and a direction", count, q, m.params.Neighbors)
+		return fault.Data("", "a model of %d landmarks and %d directions: want more landmarks than the %d neighbors, and a direction", count, q, m.params.Neighbors)
 	}
 	if m.v, err = stored.Matrix(f, tensorVectors, q, count); err != nil {
 		return err

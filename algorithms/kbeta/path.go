@@ -53,7 +53,7 @@ func (p *Path) Model(regD float64) (*Model, error) {
 }
 
 // Distances returns, for each value of reg_d, what Model.Distances does after a fit, to rounding.
-// Places are found once for all values, but where iterations look for neighbors in the learned
+// Coordinates are found once for all values, but where iterations look for neighbors in the learned
 // space, which differs. Values that [Params.Validate] refuses are a *fault.ParamError; other errors
 // are those of [Model.Distances].
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, regD []float64) ([][]float64, error) {
@@ -76,21 +76,21 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 
 // unweighted is the places of some points with all weights 1, once they were asked for.
 type unweighted struct {
-	metric *metric
-	places blas.Matrix
+	metric      *metric
+	coordinates blas.Matrix
 }
 
 // times returns the places of the points with other weights. The points are always the same ones.
 func (u *unweighted) times(ctx context.Context, eng *engine.Engine, x points.Points, beta []float64) (blas.Matrix, error) {
-	if u.places.Data == nil {
+	if u.coordinates.Data == nil {
 		u.metric.beta = slices.Repeat([]float64{1}, len(beta))
 		u.metric.prepare()
 		var err error
-		if u.places, err = u.metric.everywhere().Embed(ctx, eng, x); err != nil {
+		if u.coordinates, err = u.metric.everywhere().Embed(ctx, eng, x); err != nil {
 			return blas.Matrix{}, err
 		}
 	}
-	out := u.places.Clone()
+	out := u.coordinates.Clone()
 	for i := range out.Rows {
 		for r, v := range out.Row(i) {
 			out.Set(i, r, beta[r]*v)

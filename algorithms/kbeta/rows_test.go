@@ -83,7 +83,7 @@ func TestFitRowsErrors(t *testing.T) {
 		"too many points":      {func(*kbeta.Learner) {}, x, set},
 		"no links":             {func(*kbeta.Learner) {}, given, none},
 		"a parameter":          {func(l *kbeta.Learner) { l.Params.Neighbors = 0 }, given, set},
-		"too many neighbours":  {func(l *kbeta.Learner) { l.Params.Neighbors = 60 }, given, set},
+		"too many neighbors":   {func(l *kbeta.Learner) { l.Params.Neighbors = 60 }, given, set},
 	} {
 		l := good
 		c.change(&l)

@@ -15,7 +15,7 @@ func (u *Incremental) border(ctx context.Context, eng *engine.Engine, r int) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	f := helmert{start: u.f.start, columns: u.f.columns, count: len(u.places)}
+	f := helmert{start: u.f.start, columns: u.f.columns, count: len(u.positions)}
 	b := len(f.columns) - r
 	if b == 0 {
 		return nil // chunklets of one point: only n grows

@@ -216,13 +216,13 @@ func subtractMean(u []float64) {
 // P' kt_R(x) = (P' k_R(x) - V' k_anchors(x)) / eps.
 func (m *metric) choleskyEmbedding(eng *engine.Engine, x points.Points, rows, refs []int, c, p blas.Matrix, offset []float64) *embedding {
 	union := merge(rows, refs)
-	e := &embedding{support: x.Select(union), chunklet: places(union, rows), offset: offset}
+	e := &embedding{support: x.Select(union), chunklet: positions(union, rows), offset: offset}
 	v := blas.NewMatrix(c.Cols, p.Cols)
 	eng.Backend().Gemm(true, false, 1, c, p, 0, v)
 	eng.Backend().Trsm(true, true, m.factor, v)
 	v = m.f.expand(v)
 	e.weights = blas.NewMatrix(len(union), p.Cols)
-	e.landmarks = places(union, refs)
+	e.landmarks = positions(union, refs)
 	for i, at := range e.landmarks {
 		addScaled(e.weights.Row(at), 1/m.eps, p.Row(i))
 	}
@@ -236,7 +236,7 @@ func (m *metric) choleskyEmbedding(eng *engine.Engine, x points.Points, rows, re
 // there are no residuals; c are the coordinates of all reference points.
 func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, refs []int, c, p blas.Matrix, offset []float64) *embedding {
 	union := merge(rows, refs)
-	e := &embedding{support: x.Select(union), chunklet: places(union, rows), offset: offset}
+	e := &embedding{support: x.Select(union), chunklet: positions(union, rows), offset: offset}
 	e.directions = blas.NewMatrix(c.Cols, p.Cols)
 	eng.Backend().Gemm(true, false, 1, c, p, 0, e.directions)
 	for r, w := range m.weights() {
@@ -248,7 +248,7 @@ func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, re
 	if refs == nil {
 		return e
 	}
-	e.reference, e.referenceC = places(union, refs), c
+	e.reference, e.referenceC = positions(union, refs), c
 	e.weights = blas.NewMatrix(p.Rows, p.Cols)
 	for i := range p.Rows {
 		addScaled(e.weights.Row(i), 1/m.eps, p.Row(i))
@@ -363,7 +363,7 @@ func merge(a, b []int) []int {
 }
 
 // places returns where each of rows is in union, which is ascending and holds them all.
-func places(union, rows []int) []int {
+func positions(union, rows []int) []int {
 	at := make([]int, len(rows))
 	for i, row := range rows {
 		at[i], _ = slices.BinarySearch(union, row)

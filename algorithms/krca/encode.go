@@ -138,7 +138,7 @@ func (m *metric) decodeHeader(about extra) error {
 // decodeChunklets reads the sizes of the chunklets and the places of their points. In a model
 // that grew these are the chunklets of the fit, and the points of the updates follow.
 func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error {
-	places, err := stored.Indices(f, tensorChunklet, e.support.Len())
+	positions, err := stored.Indices(f, tensorChunklet, e.support.Len())
 	if err != nil {
 		return err
 	}
@@ -148,17 +148,17 @@ func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error 
 	}
 	sizes, total := make([]int, len(raw)), 0
 	for c, q := range raw {
-		if q < 1 || q > int64(len(places)-total) {
-			return fault.Data("", "tensor %s: chunklet %d has %d points: want at least 1, and %d in all", tensorSizes, c, q, len(places))
+		if q < 1 || q > int64(len(positions)-total) {
+			return fault.Data("", "tensor %s: chunklet %d has %d points: want at least 1, and %d in all", tensorSizes, c, q, len(positions))
 		}
 		sizes[c] = int(q)
 		total += int(q)
 	}
-	if total != len(places) && !grown || total == len(sizes) {
-		return fault.Data("", "tensor %s: %d chunklets of %d points: want %d points, and one chunklet of 2 or more", tensorSizes, len(sizes), total, len(places))
+	if total != len(positions) && !grown || total == len(sizes) {
+		return fault.Data("", "tensor %s: %d chunklets of %d points: want %d points, and one chunklet of 2 or more", tensorSizes, len(sizes), total, len(positions))
 	}
 	m.f = newHelmert(sizes)
-	e.chunklet = places
+	e.chunklet = positions
 	return nil
 }
 

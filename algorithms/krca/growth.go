@@ -85,7 +85,7 @@ func (m *Model) decodeGrowth(f *model.File, about extra) error {
 		return err
 	}
 	m.growth = g
-	return m.checkPlaces()
+	return m.checkCoordinates()
 }
 
 // decodeHistory reads the marks, which must ascend up to the given totals.
@@ -145,9 +145,9 @@ func (f *helmert) grow(pairs []int64, g growth, n int) error {
 	return nil
 }
 
-// checkPlaces demands that points lie in the order of their arrival, so that taking an
+// checkCoordinates demands that points lie in the order of their arrival, so that taking an
 // update back is cutting off the end of the stored points.
-func (m *Model) checkPlaces() error {
+func (m *Model) checkCoordinates() error {
 	n, stored := len(m.embed.chunklet), m.embed.support.Len()
 	fitted := m.growth.history[0].points
 	for i, at := range m.embed.chunklet {

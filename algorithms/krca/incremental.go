@@ -34,18 +34,18 @@ import (
 // unlike Fit, an update does not look for cancellation. An Incremental shares no memory with
 // the model that it came from and is not safe for concurrent use.
 type Incremental struct {
-	params  Params
-	kernel  kernel.Kernel
-	eps     float64
-	store   points.Points // all stored points: the model's support, then new ones
-	places  []int         // of each point in a chunklet (an anchor), its place in store
-	refs    []int         // places of the reference points of the embedding, ascending
-	anchors points.Points // the points in chunklets: store at places
-	f       helmert
-	factor  blas.Matrix // L in its leading rows and columns; the rest is room to grow
-	groups  groups
-	growth  growth
-	notices []string
+	params    Params
+	kernel    kernel.Kernel
+	eps       float64
+	store     points.Points // all stored points: the model's support, then new ones
+	positions []int         // of each point in a chunklet (an anchor), its place in store
+	refs      []int         // places of the reference points of the embedding, ascending
+	anchors   points.Points // the points in chunklets: store at places
+	f         helmert
+	factor    blas.Matrix // L in its leading rows and columns; the rest is room to grow
+	groups    groups
+	growth    growth
+	notices   []string
 }
 
 // unquoted is a value that a message shows as it is.
@@ -69,16 +69,16 @@ func (m *Model) Incremental() (*Incremental, error) {
 	}
 	k, n := m.metric, m.metric.f.points()
 	u := &Incremental{
-		params:  m.Params(),
-		kernel:  k.kernel,
-		eps:     k.eps,
-		store:   m.embed.support.Select(upTo(m.embed.support.Len())),
-		places:  slices.Clone(m.embed.chunklet),
-		refs:    slices.Clone(m.embed.landmarks),
-		anchors: k.anchors.Select(upTo(n)),
-		f:       helmert{start: k.f.start, columns: slices.Clone(k.f.columns), count: n},
-		factor:  k.factor.Clone(),
-		growth:  growth{slices.Clone(m.growth.history), slices.Clone(m.growth.created), m.growth.s},
+		params:    m.Params(),
+		kernel:    k.kernel,
+		eps:       k.eps,
+		store:     m.embed.support.Select(upTo(m.embed.support.Len())),
+		positions: slices.Clone(m.embed.chunklet),
+		refs:      slices.Clone(m.embed.landmarks),
+		anchors:   k.anchors.Select(upTo(n)),
+		f:         helmert{start: k.f.start, columns: slices.Clone(k.f.columns), count: n},
+		factor:    k.factor.Clone(),
+		growth:    growth{slices.Clone(m.growth.history), slices.Clone(m.growth.created), m.growth.s},
 	}
 	if u.growth.s == 0 {
 		u.growth.s = float64(n) * k.eps
@@ -101,7 +101,7 @@ func (u *Incremental) created() []int {
 func (u *Incremental) Chunklets() int { return len(u.groups.created) }
 
 // Points returns n, the number of points in chunklets.
-func (u *Incremental) Points() int { return len(u.places) }
+func (u *Incremental) Points() int { return len(u.positions) }
 
 // Updates returns how many updates DropLast can take back.
 func (u *Incremental) Updates() int { return len(u.growth.history) }
@@ -193,21 +193,21 @@ func (u *Incremental) change(ctx context.Context, eng *engine.Engine, plan func(
 		u.notices = u.notices[:said]
 		return input.Canceled(ctx, Method+":", err)
 	}
-	u.f.count = len(u.places)
+	u.f.count = len(u.positions)
 	u.eps = u.growth.s / float64(u.f.count)
 	u.growth.history = append(u.growth.history, now)
 	return nil
 }
 
 func (u *Incremental) mark() mark {
-	return mark{len(u.places), len(u.f.columns), len(u.growth.created), len(u.refs), u.eps}
+	return mark{len(u.positions), len(u.f.columns), len(u.growth.created), len(u.refs), u.eps}
 }
 
 // restore goes back to a mark. What the factor holds beyond its columns is not read.
 func (u *Incremental) restore(m mark) {
-	left := u.store.Len() - (len(u.places) - m.points)
+	left := u.store.Len() - (len(u.positions) - m.points)
 	u.store, u.anchors = firstPoints(u.store, left), firstPoints(u.anchors, m.points)
-	u.places, u.refs = u.places[:m.points], u.refs[:m.references]
+	u.positions, u.refs = u.positions[:m.points], u.refs[:m.references]
 	u.f.columns, u.f.count = u.f.columns[:m.columns], m.points
 	u.growth.created = u.growth.created[:m.created]
 	u.eps = m.eps

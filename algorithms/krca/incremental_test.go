@@ -637,7 +637,7 @@ func TestUpdateErrors(t *testing.T) {
 		}
 	}
 	if err := u.Add(canceledCtx, eng, x, []int{7, 8}, []int{8, 9}); !errors.Is(err, context.Canceled) || len(u.Notices()) != 0 {
-		t.Errorf("cancelled: %v, notices %q", err, u.Notices())
+		t.Errorf("canceled: %v, notices %q", err, u.Notices())
 	}
 	same(t, learned(t, eng, u, x), before)
 	if u.Updates() != 1 || u.Points() != 7 || u.Chunklets() != 3 {

@@ -84,9 +84,9 @@ func precisions(b *testing.B, x points.Points, labels []string, seed uint64) map
 		return d
 	})}
 	out["unlearned"] = precision(of, queries, seen, func(q int) []float64 {
-		d, places := make([]float64, seen), x.(*points.Dense)
+		d, positions := make([]float64, seen), x.(*points.Dense)
 		for j := range d {
-			d[j] = points.SquaredDistance(places.Row(q), places.Row(j))
+			d[j] = points.SquaredDistance(positions.Row(q), positions.Row(j))
 		}
 		return d
 	})

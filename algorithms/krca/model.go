@@ -55,9 +55,9 @@ func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Mode
 func (m *Model) Eps() float64 { return m.metric.eps }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
+func (m *Model) Describe() []algorithms.Statistic {
 	k := m.metric
-	figures := []algorithms.Figure{
+	figures := []algorithms.Statistic{
 		{Name: "kernel", Value: k.kernel.String()},
 		{Name: "eps", Value: k.eps},
 		{Name: "form", Value: string(k.form())},
@@ -144,7 +144,7 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 		copy(factor.Row(i)[:i+1], metric.factor.Row(i))
 	}
 	metric.factor, metric.f.columns = factor, slices.Clone(metric.f.columns)
-	e, err := fitEmbedding(ctx, eng, metric, u.store, u.places, u.refs, u.params.Dims, func(string) {})
+	e, err := fitEmbedding(ctx, eng, metric, u.store, u.positions, u.refs, u.params.Dims, func(string) {})
 	if err != nil {
 		return nil, input.Canceled(ctx, Method+":", err)
 	}

@@ -377,13 +377,13 @@ func TestCancel(t *testing.T) {
 			cancel()
 			if at >= seen {
 				if err != nil || last.Done != last.Total {
-					t.Fatalf("uncancelled fit: error %v, last report %+v", err, last)
+					t.Fatalf("uncanceled fit: error %v, last report %+v", err, last)
 				}
 				reports = seen
 				break
 			}
 			if !errors.Is(err, context.Canceled) || m != nil {
-				t.Fatalf("cancelled at report %d: model %v, error %v", at, m, err)
+				t.Fatalf("canceled at report %d: model %v, error %v", at, m, err)
 			}
 		}
 		if reports < 5 {

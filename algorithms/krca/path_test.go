@@ -115,6 +115,6 @@ func TestPathMistakes(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := l.FitPath(ended, eng, x, set); err == nil {
-		t.Error("cancelled: no error")
+		t.Error("canceled: no error")
 	}
 }

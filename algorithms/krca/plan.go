@@ -109,7 +109,7 @@ func (u *Incremental) append(x points.Points, rows []int) {
 	at := u.store.Len()
 	u.store, u.anchors = appendPoints(u.store, x, rows), appendPoints(u.anchors, x, rows)
 	for i := range rows {
-		u.places = append(u.places, at+i)
+		u.positions = append(u.positions, at+i)
 		if len(u.refs) < limit {
 			u.refs = append(u.refs, at+i)
 		}

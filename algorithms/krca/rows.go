@@ -56,7 +56,7 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 		return nil, err
 	}
 	stage := l.stages(begin)
-	m, err := l.fitAt(ctx, eng, x, places(union, rows), places(union, refs), f, unitOf(set.N()), stage)
+	m, err := l.fitAt(ctx, eng, x, positions(union, rows), positions(union, refs), f, unitOf(set.N()), stage)
 	if err != nil {
 		return nil, err
 	}

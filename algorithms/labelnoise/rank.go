@@ -21,7 +21,7 @@ import (
 
 // Options says how links are judged. Make them with [DefaultOptions].
 type Options struct {
-	Judges      []algorithms.Learner // at least one
+	Metrics     []algorithms.Learner // at least one
 	Folds       int                  // parts of the links, each judged by models of the others, >= 2
 	Repetitions int                  // divisions into folds that are averaged over, >= 1
 	Rounds      int                  // >= 1; from the second on, models are fitted without what is most suspicious so far
@@ -33,24 +33,24 @@ type Options struct {
 // by it.
 func metrics() []string { return []string{"itml", "lleratio", "krca"} }
 
-// neighborsOnPlaces is the number of neighbors of npkl on the places of a metric, twice its
+// neighborsOnEmbedding is the number of neighbors of npkl on the places of a metric, twice its
 // default: rows that links have drawn together have more neighbors of their kind.
-const neighborsOnPlaces = "10"
+const neighborsOnEmbedding = "10"
 
-// defaultJudge returns the learner of a metric with its defaults, and of npkl besides.
-func defaultJudge(metric string, seed uint64) (algorithms.Learner, error) {
+// defaultMetric returns the learner of a metric with its defaults, and of npkl besides.
+func defaultMetric(metric string, seed uint64) (algorithms.Learner, error) {
 	first, err := catalog.New(metric, catalog.Config{Seed: seed})
 	if err != nil {
 		return nil, err
 	}
-	second, err := catalog.New("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnPlaces}})
+	second, err := catalog.New("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnEmbedding}})
 	return besides{first, second}, err
 }
 
-// Judges names who speaks under [DefaultOptions]: three metrics with their defaults, and npkl on
+// Metrics names who speaks under [DefaultOptions]: three metrics with their defaults, and npkl on
 // the places that each of them gives the points, where neighbors are near in directions that
 // matter.
-func Judges() []string {
+func Metrics() []string {
 	var names []string
 	for _, metric := range metrics() {
 		names = append(names, metric, on("npkl", metric))
@@ -58,16 +58,16 @@ func Judges() []string {
 	return names
 }
 
-// DefaultOptions returns ten folds, divided twice, three rounds, and the methods of [Judges], of
+// DefaultOptions returns ten folds, divided twice, three rounds, and the methods of [Metrics], of
 // which those that cannot learn from the points and links at hand are left out.
 func DefaultOptions(seed uint64) (Options, error) {
 	o := Options{Folds: 10, Repetitions: 2, Rounds: 3, Seed: seed}
 	for _, metric := range metrics() {
-		l, err := defaultJudge(metric, seed)
+		l, err := defaultMetric(metric, seed)
 		if err != nil {
 			return o, err
 		}
-		o.Judges = append(o.Judges, l)
+		o.Metrics = append(o.Metrics, l)
 	}
 	return o, nil
 }
@@ -91,8 +91,8 @@ type Result struct {
 	Suspects []Suspect
 	// Share is the share of links that are wrong, as estimated with their scores.
 	Share   float64
-	Judges  []string // methods that had a say
-	Notices []string // judges that were left out, and why
+	Metrics []string // methods that had a say
+	Notices []string // metrics that were left out, and why
 	Fits    int      // that were made
 
 	set *links.Set
@@ -116,7 +116,7 @@ func (r *Result) Likely() int {
 // Errors: a set on another number of rows, a *fault.ShapeError; options that make no sense, a
 // *fault.ParamError; no links, or a single one of a kind, which nothing of its kind can judge, a
 // *fault.DataError; chunklets with more pairs than memory has room for; ctx.Err(), wrapped. Cost:
-// Judges x Folds x Repetitions x Rounds fits, of the judges of [DefaultOptions] twice as many.
+// Metrics x Folds x Repetitions x Rounds fits, of the judges of [DefaultOptions] twice as many.
 func Rank(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	if err := o.check(x, set); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (o *Options) check(x points.Points, set *links.Set) error {
 	switch {
 	case set.N() != x.Len():
 		return &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
-	case len(o.Judges) == 0:
+	case len(o.Metrics) == 0:
 		return &fault.ParamError{Param: "judges", Value: 0, Want: "at least one method"}
 	case o.Folds < 2:
 		return &fault.ParamError{Param: "folds", Value: o.Folds, Want: "a number >= 2"}
@@ -195,15 +195,15 @@ type trial struct {
 	scores  []float64
 	share   float64 // of links that are wrong
 
-	told    []testimony // of the judges that could learn
-	notices []string
-	first   error // of a judge that could not
+	reported []testimony // of the judges that could learn
+	notices  []string
+	first    error // of a judge that could not
 }
 
 // turn judges all links once, and finds those that the next turn leaves out: as many as are wrong,
 // as far as can be told.
 func (t *trial) turn(ctx context.Context, eng *engine.Engine, set *links.Set) (err error) {
-	t.folds, t.told, t.notices, t.first = nil, nil, nil, nil
+	t.folds, t.reported, t.notices, t.first = nil, nil, nil, nil
 	if err := t.divide(set); err != nil {
 		return err
 	}
@@ -240,10 +240,10 @@ type testimony struct {
 
 // hear fits all judges on all folds.
 func (t *trial) hear(ctx context.Context, eng *engine.Engine) error {
-	stories := make([][]testimony, len(t.o.Judges))
-	for j, judge := range t.o.Judges {
-		for _, name := range voices(judge) {
-			stories[j] = append(stories[j], testimony{method: name, links: make([]float64, len(t.list)), other: make([]float64, len(t.others))})
+	votesOf := make([][]testimony, len(t.o.Metrics))
+	for j, metric := range t.o.Metrics {
+		for _, name := range voices(metric) {
+			votesOf[j] = append(votesOf[j], testimony{method: name, links: make([]float64, len(t.list)), other: make([]float64, len(t.others))})
 		}
 	}
 	results, err := batch.Fit(ctx, eng, t.jobs, batch.Options{})
@@ -252,25 +252,25 @@ func (t *trial) hear(ctx context.Context, eng *engine.Engine) error {
 	}
 	for r := range results {
 		j, f := r.Index/len(t.folds), r.Index%len(t.folds)
-		t.listen(ctx, eng, r, t.folds[f], stories[j])
-		t.fits += len(stories[j])
+		t.listen(ctx, eng, r, t.folds[f], votesOf[j])
+		t.fits += len(votesOf[j])
 		t.o.Progress.Report(algorithms.Progress{Stage: "judging links", Done: t.fits, Total: t.total(), Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(t.begin)})
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("judging links stopped after %d of %d fits: %w", t.fits, t.total(), ctx.Err())
 	}
-	for _, story := range slices.Concat(stories...) {
+	for _, votes := range slices.Concat(votesOf...) {
 		switch {
-		case story.failed == nil:
-			t.told = append(t.told, story)
+		case votes.failed == nil:
+			t.reported = append(t.reported, votes)
 		case t.first == nil:
-			t.first = story.failed
+			t.first = votes.failed
 			fallthrough
 		default:
-			t.notices = append(t.notices, fmt.Sprintf("%s cannot judge these links: %v", story.method, story.failed))
+			t.notices = append(t.notices, fmt.Sprintf("%s cannot judge these links: %v", votes.method, votes.failed))
 		}
 	}
-	if len(t.told) == 0 {
+	if len(t.reported) == 0 {
 		return t.first
 	}
 	return nil
@@ -279,17 +279,17 @@ func (t *trial) hear(ctx context.Context, eng *engine.Engine) error {
 // total is the number of fits of all rounds.
 func (t *trial) total() int {
 	voiced := 0
-	for _, judge := range t.o.Judges {
-		voiced += len(voices(judge))
+	for _, metric := range t.o.Metrics {
+		voiced += len(voices(metric))
 	}
 	return t.o.Rounds * voiced * len(t.folds)
 }
 
 // jobs yields the fits of a round, those of the first judge first.
 func (t *trial) jobs(yield func(batch.Job) bool) {
-	for _, judge := range t.o.Judges {
+	for _, metric := range t.o.Metrics {
 		for _, f := range t.folds {
-			if !yield(batch.Job{Learner: judge, Points: t.x, Links: f.fit}) {
+			if !yield(batch.Job{Learner: metric, Points: t.x, Links: f.fit}) {
 				return
 			}
 		}
@@ -301,24 +301,24 @@ const least = 0.01
 
 // listen adds what the voices of a judge say of the links of a fold that it was not fitted on. One
 // that failed is not heard again.
-func (t *trial) listen(ctx context.Context, eng *engine.Engine, r batch.Result, f fold, stories []testimony) {
-	says := make([]voice, len(stories))
+func (t *trial) listen(ctx context.Context, eng *engine.Engine, r batch.Result, f fold, votesOf []testimony) {
+	says := make([]voice, len(votesOf))
 	if r.Err == nil {
 		says = heard(r.Model)
 	}
-	for k := range stories {
-		story := &stories[k]
-		if story.failed == nil {
-			story.failed = cmp.Or(r.Err, says[k].failed)
+	for k := range votesOf {
+		votes := &votesOf[k]
+		if votes.failed == nil {
+			votes.failed = cmp.Or(r.Err, says[k].failed)
 		}
-		if story.failed == nil {
-			story.failed = t.note(ctx, eng, says[k].measure, f, story)
+		if votes.failed == nil {
+			votes.failed = t.note(ctx, eng, says[k].measure, f, votes)
 		}
 	}
 }
 
 // note adds the distances of the links of a fold to what a voice has said.
-func (t *trial) note(ctx context.Context, eng *engine.Engine, distances measure, f fold, story *testimony) error {
+func (t *trial) note(ctx context.Context, eng *engine.Engine, distances measure, f fold, votes *testimony) error {
 	pairs := slices.Clone(t.others)
 	for _, k := range f.held {
 		pairs = append(pairs, [2]int{t.list[k].I, t.list[k].J})
@@ -340,9 +340,9 @@ func (t *trial) note(ctx context.Context, eng *engine.Engine, distances measure,
 			return fmt.Errorf("a pair is %g apart under its metric: want a finite number", v)
 		}
 		if k < len(t.others) {
-			story.other[k] += closeness / float64(len(t.folds))
+			votes.other[k] += closeness / float64(len(t.folds))
 		} else {
-			story.links[f.held[k-len(t.others)]] += closeness / float64(t.o.Repetitions)
+			votes.links[f.held[k-len(t.others)]] += closeness / float64(t.o.Repetitions)
 		}
 	}
 	return nil
@@ -354,13 +354,13 @@ func (t *trial) verdict(set *links.Set) *Result {
 	conflict := conflicts(set)
 	for k, l := range t.list {
 		mean := 0.0
-		for _, story := range t.told {
-			mean += story.links[k] / float64(len(t.told))
+		for _, votes := range t.reported {
+			mean += votes.links[k] / float64(len(t.reported))
 		}
 		r.Suspects[k] = Suspect{Link: l, Score: t.scores[k], Distance: max(0, math.Exp(mean)-least), Conflict: conflict[[2]int{l.I, l.J}]}
 	}
-	for _, story := range t.told {
-		r.Judges = append(r.Judges, story.method)
+	for _, votes := range t.reported {
+		r.Metrics = append(r.Metrics, votes.method)
 	}
 	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Score, a.Score) })
 	return r
@@ -411,7 +411,7 @@ func (r *Result) Without(count int) (*links.Set, error) {
 const leastWeight = 1e-3
 
 // Reweighted returns the links with their weights times the probability of their signs by what the
-// judges say alone, without the trust in links that most are right: 1/2 for a pair of which they
+// metrics say alone, without the trust in links that most are right: 1/2 for a pair of which they
 // cannot tell, at least 0.001. It helps methods that weigh links (npkl, itml, gml, kbeta, spectral,
 // and clustering with penalties); the others do not see it.
 func (r *Result) Reweighted() (*links.Set, error) {

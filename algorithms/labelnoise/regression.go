@@ -76,11 +76,11 @@ func (t *trial) table(random bool) [][]float64 {
 	}
 	rows := make([][]float64, count)
 	for k := range rows {
-		for _, story := range t.told {
+		for _, votes := range t.reported {
 			if k < len(t.list) {
-				rows[k] = append(rows[k], story.links[k])
+				rows[k] = append(rows[k], votes.links[k])
 			} else {
-				rows[k] = append(rows[k], story.other[k-len(t.list)])
+				rows[k] = append(rows[k], votes.other[k-len(t.list)])
 			}
 		}
 	}
@@ -91,11 +91,11 @@ func (t *trial) table(random bool) [][]float64 {
 // pair in twenty.
 func (t *trial) nearest() []float64 {
 	out := make([]float64, len(t.list))
-	for _, story := range t.told {
-		sorted := slices.Sorted(slices.Values(story.other))
+	for _, votes := range t.reported {
+		sorted := slices.Sorted(slices.Values(votes.other))
 		near := sorted[len(sorted)/20]
-		for k, v := range story.links {
-			out[k] += (near - v) / float64(len(t.told))
+		for k, v := range votes.links {
+			out[k] += (near - v) / float64(len(t.reported))
 		}
 	}
 	return out

@@ -76,7 +76,7 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	}
 	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
 	if math.IsInf(res.Ratio, 1) {
-		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions must-links and neighbourhoods can be met exactly; of these the ones that move cannot-links farthest apart are kept (fewer dimensions or a larger alpha avoid it)", d)
+		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions must-links and neighborhoods can be met exactly; of these the ones that move cannot-links farthest apart are kept (fewer dimensions or a larger alpha avoid it)", d)
 	}
 	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}
 	return &Model{record.New(f.metric(res.W), f.Params, status), record.NewDescent(res.Trace), head}, nil
@@ -133,7 +133,7 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 	if err != nil {
 		return a, b, err
 	}
-	f.stage("neighbours")
+	f.stage("neighbors")
 	near, w, err := f.reconstruction(ctx)
 	if err != nil {
 		return a, b, err

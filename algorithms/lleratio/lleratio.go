@@ -172,20 +172,20 @@ type about struct {
 func (m *Model) Gap() float64 { return float64(m.about.Gap) }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
-	figures := []algorithms.Figure{{Name: "mode", Value: string(m.Params().Mode)}}
+func (m *Model) Describe() []algorithms.Statistic {
+	figures := []algorithms.Statistic{{Name: "mode", Value: string(m.Params().Mode)}}
 	if count := m.Support(); count > 0 {
 		figures = append(figures,
-			algorithms.Figure{Name: "kernel", Value: m.Kernel().String()},
-			algorithms.Figure{Name: "points of the expansion", Value: count},
-			algorithms.Figure{Name: "orthogonality", Value: string(m.Params().Orthogonality)})
+			algorithms.Statistic{Name: "kernel", Value: m.Kernel().String()},
+			algorithms.Statistic{Name: "points of the expansion", Value: count},
+			algorithms.Statistic{Name: "orthogonality", Value: string(m.Params().Orthogonality)})
 	}
 	return append(figures,
-		algorithms.Figure{Name: "dim", Value: m.Dim()},
-		algorithms.Figure{Name: "alpha", Value: m.about.Alpha},
-		algorithms.Figure{Name: "trace ratio", Value: shown(m.about.Ratio)},
-		algorithms.Figure{Name: "gap to the next direction", Value: shown(m.about.Gap)},
-		algorithms.Figure{Name: "eigenproblems", Value: m.about.Eigenproblems})
+		algorithms.Statistic{Name: "dim", Value: m.Dim()},
+		algorithms.Statistic{Name: "alpha", Value: m.about.Alpha},
+		algorithms.Statistic{Name: "trace ratio", Value: shown(m.about.Ratio)},
+		algorithms.Statistic{Name: "gap to the next direction", Value: shown(m.about.Gap)},
+		algorithms.Statistic{Name: "eigenproblems", Value: m.about.Eigenproblems})
 }
 
 // shown is a number as JSON can hold it.

@@ -458,8 +458,8 @@ func TestBadInput(t *testing.T) {
 		"nothing holds":          {with(func(p *lleratio.Params) { p.Mode, p.Alpha = lleratio.Linear, 0 }), x, only(links.Cannot), "alpha"},
 		"too many dims":          {with(func(p *lleratio.Params) { p.Dims = 12 }), x, set, "nothing is learned"},
 		"too many dims, linear":  {with(func(p *lleratio.Params) { p.Mode, p.Dims = lleratio.Linear, 4 }), x, set, "nothing is learned"},
-		"too many neighbours":    {with(func(p *lleratio.Params) { p.Neighbors = 30 }), x, set, "neighbors"},
-		"no neighbours":          {with(func(p *lleratio.Params) { p.Neighbors = 0 }), x, set, "neighbors"},
+		"too many neighbors":     {with(func(p *lleratio.Params) { p.Neighbors = 30 }), x, set, "neighbors"},
+		"no neighbors":           {with(func(p *lleratio.Params) { p.Neighbors = 0 }), x, set, "neighbors"},
 		"alpha below 0":          {with(func(p *lleratio.Params) { p.Alpha = -0.5 }), x, set, "alpha"},
 		"alpha NaN":              {with(func(p *lleratio.Params) { p.Alpha = math.NaN() }), x, set, "alpha"},
 		"mode":                   {with(func(p *lleratio.Params) { p.Mode = "kernal" }), x, set, "kernel"},
@@ -503,7 +503,7 @@ func TestCancel(t *testing.T) {
 			}
 		}}
 		if _, err := l.Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled at report %d: error %v", stop, err)
+			t.Errorf("canceled at report %d: error %v", stop, err)
 		}
 	}
 }

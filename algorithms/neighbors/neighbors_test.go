@@ -173,7 +173,7 @@ func TestDuplicatesGoToTheLowerRow(t *testing.T) {
 			want = []int32{0, 2}
 		}
 		if !slices.Equal(index[2*i:2*i+2], want) {
-			t.Fatalf("row %d has neighbours %v, want %v", i, index[2*i:2*i+2], want)
+			t.Fatalf("row %d has neighbors %v, want %v", i, index[2*i:2*i+2], want)
 		}
 	}
 }
@@ -290,7 +290,7 @@ func TestBadInput(t *testing.T) {
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, _, err := Search(canceled, eng, y, x, 1, false); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	small, err := engine.New(engine.Options{Backend: eng.Backend(), Workers: 1, MemoryLimit: 1000})
 	if err != nil {

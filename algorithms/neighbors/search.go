@@ -32,7 +32,7 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 	}
 	q, n, d := query.Rows, train.Rows, train.Cols
 	bytes := engine.MatrixBytes(n, d+1) + engine.MatrixBytes(q, k)*3/2 + int64(eng.Workers())*engine.MatrixBytes(64, 1024+d)
-	if err := eng.Check(fmt.Sprintf("search for %d neighbours of %d rows", k, q), bytes, "search with fewer rows at a time"); err != nil {
+	if err := eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes, "search with fewer rows at a time"); err != nil {
 		return nil, nil, err
 	}
 	if err := checkRange(train); err != nil {

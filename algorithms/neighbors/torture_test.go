@@ -50,7 +50,7 @@ func TestNeighborsAtAnyScale(t *testing.T) {
 				continue
 			}
 			if !slices.Equal(i2, index) && where != "small column" {
-				t.Errorf("%s: other neighbours", what)
+				t.Errorf("%s: other neighbors", what)
 			}
 			for k, v := range d2 {
 				if want := math.Ldexp(dist2[k], 2*power); !(math.Abs(v-want) <= 1e-9*want+0x1p-1060) {

@@ -69,7 +69,7 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	}
 	defer g.release(f.Eng)
 	if f.before != nil {
-		f.start = f.before.Places()
+		f.start = f.before.Coordinates()
 	}
 	return f.model(ctx, g)
 }

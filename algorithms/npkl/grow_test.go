@@ -35,12 +35,12 @@ func TestRankGrows(t *testing.T) {
 	if m.Dim() != n-1 || !m.Status().Converged || m.Status().Message != "certified global optimum" {
 		t.Fatalf("%d dimensions, status %+v: want %d and a certificate", m.Dim(), m.Status(), n-1)
 	}
-	places := m.Places()
+	coordinates := m.Coordinates()
 	for i := range n {
 		for j := range i {
 			squared := 0.0
-			for c := range places.Cols {
-				d := places.At(i, c) - places.At(j, c)
+			for c := range coordinates.Cols {
+				d := coordinates.At(i, c) - coordinates.At(j, c)
 				squared += d * d
 			}
 			if math.Abs(squared-2*n) > 0.01*2*n {

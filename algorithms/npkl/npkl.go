@@ -164,9 +164,9 @@ func (m *Model) Certified() bool { return m.about.Certified }
 func (m *Model) Spectra() []algorithms.Spectrum { return graphkernel.Spectra(m.Map) }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
+func (m *Model) Describe() []algorithms.Statistic {
 	result := graphkernel.Result{Objective: m.Objective(), Gap: m.about.Gap}
-	return graphkernel.Describe(m.Map, m.Model.Describe(), m.Params().Loss, m.Params().Graph, result, algorithms.Figure{Name: "certified optimum", Value: m.about.Certified})
+	return graphkernel.Describe(m.Map, m.Model.Describe(), m.Params().Loss, m.Params().Graph, result, algorithms.Statistic{Name: "certified optimum", Value: m.about.Certified})
 }
 
 // Encode stores the model in f.
@@ -183,6 +183,6 @@ func Decode(f *model.File) (*Model, error) {
 	if m.Traced, err = record.DecodeTraced[Params](Method, f, graphkernel.Read, &m.about); err != nil {
 		return nil, err
 	}
-	m.links, err = stored.Links(f, Method, m.Places().Rows)
+	m.links, err = stored.Links(f, Method, m.Coordinates().Rows)
 	return m, err
 }

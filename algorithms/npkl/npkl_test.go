@@ -124,7 +124,7 @@ func TestCertifiedOptimum(t *testing.T) {
 			t.Fatalf("not certified: %s", m.Status().Message)
 		}
 		e := delta(x, l.Params.Neighbors, l.Params.Delta)
-		z := gramOf(m.Places())
+		z := gramOf(m.Coordinates())
 		want := definition(e, z, set, l.Params)
 		if !(math.Abs(m.Objective()-want) <= 1e-9*want) {
 			t.Fatalf("objective %.15g, by definition %.15g", m.Objective(), want)
@@ -146,7 +146,7 @@ func TestCertifiedOptimum(t *testing.T) {
 			for c := range m.Dim() {
 				sum := 0.0
 				for j := range n {
-					sum += g.At(i, j) * m.Places().At(j, c)
+					sum += g.At(i, j) * m.Coordinates().At(j, c)
 				}
 				if math.Abs(sum) > 1e-7 {
 					t.Fatalf("G V is %g at (%d, %d)", sum, i, c)
@@ -287,8 +287,8 @@ func TestNewPoints(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range x.N {
-			if !slices.Equal(y.Row(i), m.Places().Row(i)) {
-				t.Fatalf("%s: training point %d is at %v, its place is %v", g, i, y.Row(i), m.Places().Row(i))
+			if !slices.Equal(y.Row(i), m.Coordinates().Row(i)) {
+				t.Fatalf("%s: training point %d is at %v, its place is %v", g, i, y.Row(i), m.Coordinates().Row(i))
 			}
 		}
 		// (1 + delta) |v|^2 - 2 sum_j s_j v'v_j / sqrt(d_x d_j) is least at the place of a new point.
@@ -336,7 +336,7 @@ func TestNewPoints(t *testing.T) {
 		for c := range m.Dim() {
 			want := 0.0
 			for _, e := range edges {
-				want += weights.Weight(e.squared) / math.Sqrt(degree*degrees[e.j]) * m.Places().At(e.j, c)
+				want += weights.Weight(e.squared) / math.Sqrt(degree*degrees[e.j]) * m.Coordinates().At(e.j, c)
 			}
 			want /= 1 + l.Params.Delta
 			if got := at.At(0, c); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
@@ -355,7 +355,7 @@ func TestGivenSimilarities(t *testing.T) {
 	m := fittest.Fit[*Model](t, l, x, set)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	y, err := m.Embed(ctx, eng, x.Select([]int{7, 3}))
-	if err != nil || !slices.Equal(y.Row(0), m.Places().Row(7)) || !slices.Equal(y.Row(1), m.Places().Row(3)) {
+	if err != nil || !slices.Equal(y.Row(0), m.Coordinates().Row(7)) || !slices.Equal(y.Row(1), m.Coordinates().Row(3)) {
 		t.Errorf("places %v and error %v of two training points", y, err)
 	}
 	strange := x.Select([]int{7, 3, 8}).(*points.Dense)
@@ -510,6 +510,6 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	if _, err := l.Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

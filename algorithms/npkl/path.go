@@ -81,7 +81,7 @@ func (p *Path) fits(ctx context.Context, eng *engine.Engine, silent bool) func(c
 		f := p.at(c).begin(eng, nil, nil)
 		f.vanishes, f.enough, f.silent = last.collapsed, last.enough, silent
 		if start != nil {
-			f.start = start.Places()
+			f.start = start.Coordinates()
 		}
 		m, err := f.model(ctx, p.ground.with(c))
 		start, last = m, f

@@ -148,10 +148,10 @@ func TestPathMistakes(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := l.FitPath(ended, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 	if _, err := path.Distances(ended, eng, x, [][2]int{{0, 1}}, []float64{1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 	for _, change := range []func(l *Learner){func(l *Learner) { l.Params.Loss = Hinge }, func(l *Learner) { l.Params.Rank = 2 }} {
 		other := l

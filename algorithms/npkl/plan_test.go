@@ -60,7 +60,7 @@ func TestPlansAgree(t *testing.T) {
 			t.Fatalf("objectives %.15g and %.15g", a, b)
 		}
 		// Z itself is free between parts of the graph without a link between them.
-		a, b := gramOf(whole.Places()), gramOf(boundary.Places())
+		a, b := gramOf(whole.Coordinates()), gramOf(boundary.Coordinates())
 		for _, link := range slices.Concat(set.Must(), set.Cannot()) {
 			f, g := l.Params.Loss.Slope(float64(link.Sign)*a[link.I][link.J]), l.Params.Loss.Slope(float64(link.Sign)*b[link.I][link.J])
 			if math.Abs(f-g) > 1e-4 {
@@ -158,11 +158,11 @@ func TestWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			places := m.(*Model).Places().Data
+			coordinates := m.(*Model).Coordinates().Data
 			if first == nil {
-				first = places
+				first = coordinates
 			}
-			if !slices.Equal(first, places) {
+			if !slices.Equal(first, coordinates) {
 				t.Errorf("%s: %d workers give other bits than one", g, workers)
 			}
 		}
@@ -194,7 +194,7 @@ func TestColors(t *testing.T) {
 		for j := range i {
 			joined := energy.At(i, j) != 0 || slices.Contains(p.To[lo:hi], int32(j))
 			if joined && class[i] == class[j] {
-				t.Fatalf("points %d and %d are neighbours of class %d", i, j, class[i]-1)
+				t.Fatalf("points %d and %d are neighbors of class %d", i, j, class[i]-1)
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func TestMemoryIsReused(t *testing.T) {
 	for _, plan := range []Plan{Whole, Boundary} {
 		l.Params.Plan = plan
 		eng := enginetest.New(t, 2)
-		want := fittest.On[*Model](t, eng, l, x, set).Places().Data
+		want := fittest.On[*Model](t, eng, l, x, set).Coordinates().Data
 		var used []blas.Matrix
 		for n := 100; n <= 300; n += 25 {
 			m := eng.GetMatrix(n, n)
@@ -288,7 +288,7 @@ func TestMemoryIsReused(t *testing.T) {
 			eng.PutMatrix(m)
 		}
 		for range 2 {
-			if !slices.Equal(fittest.On[*Model](t, eng, l, x, set).Places().Data, want) {
+			if !slices.Equal(fittest.On[*Model](t, eng, l, x, set).Coordinates().Data, want) {
 				t.Errorf("%s: other places from memory that was used before", plan)
 			}
 		}

@@ -107,7 +107,7 @@ func rivals(b *testing.B, x points.Points, set *links.Set, folds int) {
 
 // apart is Select without anything that candidates share.
 func apart(b *testing.B, x points.Points, set *links.Set, o Options) *Result {
-	j, err := newJudge(x, set, &o)
+	j, err := newEvaluator(x, set, &o)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func apart(b *testing.B, x points.Points, set *links.Set, o Options) *Result {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &search{judge: j, store: store, start: time.Now(), trials: make([]Trial, len(o.Candidates)), apart: true}
+	s := &search{evaluator: j, store: store, start: time.Now(), trials: make([]Trial, len(o.Candidates)), apart: true}
 	for i, c := range o.Candidates {
 		s.trials[i].Candidate = c
 	}

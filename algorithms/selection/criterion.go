@@ -48,17 +48,17 @@ const (
 	votes    = 5  // of the nearest neighbors
 )
 
-// judge is what the candidates are judged by.
-type judge struct {
+// evaluator is what the candidates are judged by.
+type evaluator struct {
 	x      points.Points
 	o      *Options
 	folds  []fold
 	halves [][2]*links.Set // of stability
 }
 
-// newJudge divides the links.
-func newJudge(x points.Points, set *links.Set, o *Options) (*judge, error) {
-	j := &judge{x: x, o: o}
+// newEvaluator divides the links.
+func newEvaluator(x points.Points, set *links.Set, o *Options) (*evaluator, error) {
+	j := &evaluator{x: x, o: o}
 	var err error
 	if o.Criterion != Stability {
 		j.folds, err = deal(set, o.Folds, o.Seed)
@@ -75,7 +75,7 @@ func newJudge(x points.Points, set *links.Set, o *Options) (*judge, error) {
 }
 
 // score fits a candidate on fold f and judges it.
-func (j *judge) score(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
+func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
 	if j.o.Criterion == Stability {
 		return j.stability(ctx, eng, c, f)
 	}
@@ -94,7 +94,7 @@ func (j *judge) score(ctx context.Context, eng *engine.Engine, c Candidate, f in
 	return j.ranking(ctx, eng, m, f)
 }
 
-func (j *judge) fit(ctx context.Context, eng *engine.Engine, c Candidate, set *links.Set) (algorithms.Model, error) {
+func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, set *links.Set) (algorithms.Model, error) {
 	l, err := c.Learner(j.o.Seed, nil)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (j *judge) fit(ctx context.Context, eng *engine.Engine, c Candidate, set *l
 }
 
 // ranking is the AUC of the held-out links by their distances.
-func (j *judge) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	d, err := m.Distances(ctx, eng, j.x, j.folds[f].pairs)
 	if err != nil {
 		return 0, err
@@ -121,7 +121,7 @@ func (held fold) auc(d []float64) (float64, error) {
 }
 
 // clusters are those of all points.
-func (j *judge) clusters(ctx context.Context, eng *engine.Engine, m algorithms.Model) ([]int, error) {
+func (j *evaluator) clusters(ctx context.Context, eng *engine.Engine, m algorithms.Model) ([]int, error) {
 	y, err := m.Embed(ctx, eng, j.x)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (j *judge) clusters(ctx context.Context, eng *engine.Engine, m algorithms.M
 
 // agreement is the mean of the shares of must-links within clusters and of cannot-links between
 // them.
-func (j *judge) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+func (j *evaluator) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	of, err := j.clusters(ctx, eng, m)
 	if err != nil {
 		return 0, err
@@ -154,7 +154,7 @@ func (j *judge) agreement(ctx context.Context, eng *engine.Engine, m algorithms.
 }
 
 // combined is the mean of ranking and agreement.
-func (j *judge) combined(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+func (j *evaluator) combined(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	ranking, err := j.ranking(ctx, eng, m, f)
 	if err != nil {
 		return 0, err
@@ -165,7 +165,7 @@ func (j *judge) combined(ctx context.Context, eng *engine.Engine, m algorithms.M
 
 // labels is the accuracy of the neighbors of the fold's labeled points among the other labeled
 // points.
-func (j *judge) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	held := map[int]bool{}
 	for _, i := range j.folds[f].points {
 		held[i] = true
@@ -182,7 +182,7 @@ func (j *judge) labels(ctx context.Context, eng *engine.Engine, m algorithms.Mod
 		}
 	}
 	if len(asked) == 0 || len(known) == 0 {
-		return 0, fault.Data("", "fold %d has %d labelled points and leaves %d: want at least one of each; give more labels, or fewer folds", f+1, len(asked), len(known))
+		return 0, fault.Data("", "fold %d has %d labeled points and leaves %d: want at least one of each; give more labels, or fewer folds", f+1, len(asked), len(known))
 	}
 	y, err := m.Embed(ctx, eng, j.x)
 	if err != nil {
@@ -196,7 +196,7 @@ func (j *judge) labels(ctx context.Context, eng *engine.Engine, m algorithms.Mod
 }
 
 // stability compares the clusters of models of two halves.
-func (j *judge) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
+func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
 	var of [2][]int
 	for k, set := range j.halves[f] {
 		m, err := j.fit(ctx, eng, c, set)

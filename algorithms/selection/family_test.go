@@ -27,11 +27,11 @@ func TestFamiliesAreTheFits(t *testing.T) {
 	}
 	o := DefaultOptions()
 	o.Candidates = list
-	j, err := newJudge(x, set, &o)
+	j, err := newEvaluator(x, set, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &search{judge: j, trials: make([]Trial, len(list))}
+	s := &search{evaluator: j, trials: make([]Trial, len(list))}
 	all := make([]int, len(list))
 	for i := range list {
 		s.trials[i].Candidate, all[i] = list[i], i
@@ -78,11 +78,11 @@ func TestPathFamilies(t *testing.T) {
 	}
 	o := DefaultOptions()
 	o.Candidates = list
-	j, err := newJudge(x, set, &o)
+	j, err := newEvaluator(x, set, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &search{judge: j, trials: make([]Trial, len(list))}
+	s := &search{evaluator: j, trials: make([]Trial, len(list))}
 	all := make([]int, len(list))
 	for i := range list {
 		s.trials[i].Candidate, all[i] = list[i], i

@@ -31,7 +31,7 @@ func TestAhead(t *testing.T) {
 // trialsOf returns a search over methods whose folds have these scores.
 func trialsOf(incumbent string, margin float64, scores map[string][]float64) (*search, *Result) {
 	o := Options{Margin: margin}
-	s := &search{judge: &judge{o: &o}}
+	s := &search{evaluator: &evaluator{o: &o}}
 	for _, name := range []string{"krca", "kbeta", "npkl"} {
 		c := Candidate{Method: name}
 		o.Candidates = append(o.Candidates, c)

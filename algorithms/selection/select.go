@@ -89,7 +89,7 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "give links, fewer of them, in place of chunklets"); err != nil {
 		return nil, err
 	}
-	j, err := newJudge(x, set, &o)
+	j, err := newEvaluator(x, set, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err != nil {
 		return nil, err
 	}
-	s := &search{judge: j, store: store, start: start, trials: make([]Trial, len(o.Candidates))}
+	s := &search{evaluator: j, store: store, start: start, trials: make([]Trial, len(o.Candidates))}
 	for i, c := range o.Candidates {
 		s.trials[i].Candidate = c
 	}
@@ -140,7 +140,7 @@ func (o *Options) validate(x points.Points, set *links.Set) error {
 
 // search is a run of Select.
 type search struct {
-	*judge
+	*evaluator
 	store  *store
 	start  time.Time
 	trials []Trial

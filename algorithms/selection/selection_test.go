@@ -364,7 +364,7 @@ func TestMistakes(t *testing.T) {
 	o.Candidates = candidates("rca", "krca")
 	o.Progress = func(algorithms.Progress) { stop() }
 	if _, err := Select(stopped, eng, x, set, o); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestStoppedAnywhere(t *testing.T) {
 			}
 		}
 		if _, err := Select(ctx, eng, x, set, o); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled at report %d of %d: error %v", at, reports, err)
+			t.Errorf("canceled at report %d of %d: error %v", at, reports, err)
 		}
 		cancel()
 		seen = 0
@@ -69,7 +69,7 @@ func TestStoppedAnywhere(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("selections cancelled: %d, panics of a listener that reached the caller: %d", reports, reports)
+	t.Logf("selections canceled: %d, panics of a listener that reached the caller: %d", reports, reports)
 }
 
 // timesOpen returns how many times this process has the file open, 0 where the system does not say.

@@ -167,8 +167,8 @@ func TestPage(t *testing.T) {
 	b.settled(t, chromedp.KeyEvent("0"))
 
 	b.settled(t, enter("view", "change", "1"))
-	if options := value[int](t, b, `document.getElementById("colour").options.length`); options != 5 { // label, cluster, one color, two features
-		t.Errorf("%d colourings of the second view: want 5", options)
+	if options := value[int](t, b, `document.getElementById("color").options.length`); options != 5 { // label, cluster, one color, two features
+		t.Errorf("%d colorings of the second view: want 5", options)
 	}
 	if legend := value[string](t, b, `document.getElementById("legend").textContent`); !strings.Contains(legend, "שלום") {
 		t.Errorf("the legend is %.200q", legend)

@@ -53,7 +53,7 @@ const compareOutput = `With -o the page is written to a file that ends in .md, a
 picture to .png, .svg or .pdf. With --state finished repetitions are kept in a file, and an interrupted run
 goes on from there; several runs may share it, so that page, figures and picture are computed once.`
 
-const judgeOutput = `With -o the page is written to a file that ends in .md, all figures to one that ends in .json. With --state
+const wrongOutput = `With -o the page is written to a file that ends in .md, all figures to one that ends in .json. With --state
 finished repetitions are kept in a file, and an interrupted run goes on from there.`
 
 func newCross(a *app) *cobra.Command {
@@ -61,7 +61,7 @@ func newCross(a *app) *cobra.Command {
 		Use:   "cross",
 		Short: "set all methods before all data sets, with the same links",
 		Long: `Fit every method with its defaults on half of every data set, with the same links, and compare k-means and
-nearest neighbours on that half and on the half that no method has seen: means, intervals, ranks and tests.
+nearest neighbors on that half and on the half that no method has seen: means, intervals, ranks and tests.
 
 ` + compareOutput,
 		Example: `  mustlink-bench cross --data DIR --quick
@@ -84,27 +84,27 @@ func newCurves(a *app) *cobra.Command {
 }
 
 func newHindsight(a *app) *cobra.Command {
-	return a.judgeCommand(&cobra.Command{
+	return a.wrongCommand(&cobra.Command{
 		Use:   "hindsight",
 		Short: "how near choices by held-out links are to the best one",
 		Long: `Let rules choose among candidates by held-out links, as 'mustlink select' does, and compare k-means of what
 they have chosen with that of every candidate, on the half of every data set that neither has seen.
 
-` + judgeOutput,
+` + wrongOutput,
 		Example: `  mustlink-bench hindsight --data DIR --sets wine,iris --quick
   mustlink-bench hindsight --data DIR --methods "select criterion=agreement incumbent=krca,krca" -o hindsight.md`,
 	}, "`METHODS` to judge: select with criterion=, methods=a+b and incumbent=, or a method with its parameters", withText(compare.RunHindsight))
 }
 
 func newWrong(a *app) *cobra.Command {
-	return a.judgeCommand(&cobra.Command{
+	return a.wrongCommand(&cobra.Command{
 		Use:   "wrong",
 		Short: "find links with the wrong sign, and learn without them",
 		Long: `Give a tenth of the links the other sign, rank all links by suspicion as 'inspect --suspicious' does, and
 compare k-means after learning from links that are all right, from those with wrong ones, and without
 the most suspicious ones: on the half of every data set that links were drawn from, and on the other one.
 
-` + judgeOutput,
+` + wrongOutput,
 		Example: `  mustlink-bench wrong --data DIR --sets wine,iris --quick
   mustlink-bench wrong --data DIR --methods npkl,itml --state wrong.jsonl -o wrong.md`,
 	}, "`METHODS` to learn with, each with parameters that differ from its defaults (default npkl,itml,gml)", withText(compare.RunWrong))
@@ -168,8 +168,8 @@ func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRu
 	return cmd
 }
 
-// judgeCommand is compareCommand for a result without a picture, with its own words for some flags.
-func (a *app) judgeCommand(cmd *cobra.Command, methods string, run compareRun) *cobra.Command {
+// wrongCommand is compareCommand for a result without a picture, with its own words for some flags.
+func (a *app) wrongCommand(cmd *cobra.Command, methods string, run compareRun) *cobra.Command {
 	a.compareCommand(cmd, textEndings(), run)
 	cmd.Flags().Lookup("methods").Usage = methods
 	cmd.Flags().Lookup("repetitions").Usage = "number of repetitions (default 3)"

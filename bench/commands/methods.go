@@ -141,8 +141,8 @@ func (a *app) runMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
 		return err
 	}
 	if len(m.builds) > 0 {
-		report.Ratios = fittimes.Ratios(report.Figures)
-	} else if report.Growth, err = fittimes.Rows(m.methods, m.of(), report.Figures); err != nil {
+		report.Ratios = fittimes.Ratios(report.Measurements)
+	} else if report.Growth, err = fittimes.Rows(m.methods, m.of(), report.Measurements); err != nil {
 		return err
 	}
 	return a.writeMethods(m, report)
@@ -192,23 +192,23 @@ func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup fittime
 		if o.Earlier, err = fittimes.Resume(m.state, setup); err != nil {
 			return r, err
 		}
-		kept := fittimes.Report{Setup: setup, Figures: slices.Clone(o.Earlier)}
-		o.Finished = func(f fittimes.Figure) error {
-			kept.Figures = append(kept.Figures, f)
+		kept := fittimes.Report{Setup: setup, Measurements: slices.Clone(o.Earlier)}
+		o.Finished = func(f fittimes.Measurement) error {
+			kept.Measurements = append(kept.Measurements, f)
 			return kept.Save(m.state)
 		}
 	}
 	var err error
-	r.Figures, err = fittimes.Run(ctx, plan, names, fitters, o)
+	r.Measurements, err = fittimes.Run(ctx, plan, names, fitters, o)
 	return r, err
 }
 
 // writeMethods writes the report to where it belongs.
 func (a *app) writeMethods(m *methodsFlags, r fittimes.Report) error {
 	p := product{numbers: r, text: r.Setup.Markdown() + fittimes.GrowthTable(r.Growth), across: 3}
-	p.panels = func() ([]view.Panel, error) { return fittimes.Panels(m.methods, m.of(), r.Figures) }
+	p.panels = func() ([]view.Panel, error) { return fittimes.Panels(m.methods, m.of(), r.Measurements) }
 	if len(m.builds) > 0 {
-		p = product{numbers: r, text: r.Setup.Markdown() + fittimes.RatioTable(r.Figures), panels: drawn(fittimes.RatioPanels(r.Figures)), across: len(m.builds) - 1}
+		p = product{numbers: r, text: r.Setup.Markdown() + fittimes.RatioTable(r.Measurements), panels: drawn(fittimes.RatioPanels(r.Measurements)), across: len(m.builds) - 1}
 	}
 	return p.writeWith(a, m.page, m.part(), m.out)
 }

@@ -51,17 +51,17 @@ func (s *speedFlags) check() error {
 
 // speedReport is what the commands that measure speed print.
 type speedReport struct {
-	Version string           `json:"version"`
-	Go      string           `json:"go"`
-	Machine string           `json:"machine"`
-	Backend []string         `json:"backends"`
-	Peers   string           `json:"peers,omitempty"`
-	SIMD    string           `json:"simd"`
-	Rounds  int              `json:"rounds"`
-	Peak    float64          `json:"peak_gflops,omitempty"`  // of one core, measured in this run
-	Write   map[int]float64  `json:"write_gbytes,omitempty"` // GB/s by number of threads, likewise
-	Figures []measure.Figure `json:"figures"`
-	Scores  []peers.Score    `json:"objectives,omitempty"` // of methods that both sides fit
+	Version string                `json:"version"`
+	Go      string                `json:"go"`
+	Machine string                `json:"machine"`
+	Backend []string              `json:"backends"`
+	Peers   string                `json:"peers,omitempty"`
+	SIMD    string                `json:"simd"`
+	Rounds  int                   `json:"rounds"`
+	Peak    float64               `json:"peak_gflops,omitempty"`  // of one core, measured in this run
+	Write   map[int]float64       `json:"write_gbytes,omitempty"` // GB/s by number of threads, likewise
+	Figures []measure.Measurement `json:"figures"`
+	Scores  []peers.Score         `json:"objectives,omitempty"` // of methods that both sides fit
 }
 
 func (a *app) speedReport(rounds int) (speedReport, error) {
@@ -85,7 +85,7 @@ func newMicro(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "micro",
 		Short: "time single operations against another backend",
-		Long: `Time single operations (products, solves, factorisations, exponentials) of the native
+		Long: `Time single operations (products, solves, factorizations, exponentials) of the native
 backend against other backends of this build, in turn, and print the median time, the rate,
 its share of the limit (the peak of multiply-adds on registers, and for kernel matrices the time to
 write them besides, both measured in the run), and how many times faster native is (other time /
@@ -317,7 +317,7 @@ func (r speedReport) objectives(w io.Writer) {
 // limit returns the time that the work would take at the peak rate of multiply-adds, and, for
 // what goes to memory, at the rate at which that was written: both as measured in this run. It
 // is 0 where that is not known.
-func (r speedReport) limit(f measure.Figure) float64 {
+func (r speedReport) limit(f measure.Measurement) float64 {
 	seconds := f.Flops / (1e9 * r.Peak * float64(f.Threads))
 	if f.Bytes > 0 {
 		seconds += f.Bytes / (1e9 * r.Write[f.Threads])
@@ -329,7 +329,7 @@ func (r speedReport) limit(f measure.Figure) float64 {
 }
 
 // rate returns GF/s, or GB/s for work without flops.
-func rate(f measure.Figure, e measure.Entry) string {
+func rate(f measure.Measurement, e measure.Entry) string {
 	if f.Flops == 0 && f.Bytes > 0 {
 		return unlessZero(f.Bytes/e.Seconds.Median/1e9, 1) + " GB/s"
 	}

@@ -214,9 +214,9 @@ func crossTable(s Set, systems []string, failed *failures) paper.Table {
 func setup(systems []string) []string {
 	lines := []string{
 		fmt.Sprintf("Rows: at most %d of a set, drawn anew in every repetition, every class by its share; half of them are learned from (seen), the others are only embedded (unseen).", mostRows),
-		fmt.Sprintf("Features: standardised by the seen half where there are fewer than %d; words weighed by inverse document frequencies, rows of unit length; more features, and protein sequences (cosine of counts of words of three letters, superfamilies of %d and more), are replaced by the %d leading principal coordinates of the seen half, for all systems alike.", fewFeatures, familyRows, fewFeatures),
+		fmt.Sprintf("Features: standardized by the seen half where there are fewer than %d; words weighed by inverse document frequencies, rows of unit length; more features, and protein sequences (cosine of counts of words of three letters, superfamilies of %d and more), are replaced by the %d leading principal coordinates of the seen half, for all systems alike.", fewFeatures, familyRows, fewFeatures),
 		fmt.Sprintf("Links: %g of the number of seen rows, half must-links and half cannot-links, drawn among all pairs of seen rows; the same for all systems.", linksPerRow),
-		fmt.Sprintf("k-means on either half apart, as many clusters as classes, the best of %d k-means++ starts, the same seed for all systems; %d nearest neighbours among the seen rows, a seen row not being its own.", restarts, votes),
+		fmt.Sprintf("k-means on either half apart, as many clusters as classes, the best of %d k-means++ starts, the same seed for all systems; %d nearest neighbors among the seen rows, a seen row not being its own.", restarts, votes),
 		"Every method has its defaults, on one thread:",
 	}
 	for _, name := range systems {

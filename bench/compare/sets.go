@@ -142,11 +142,11 @@ func (r *rows) halves(ctx context.Context, eng *engine.Engine, most int, seed ui
 		return seen, unseen, err
 	}
 	first, second := r.take(one), r.take(two)
-	places, err := prepared(ctx, eng, r.kind, first.x, second.x)
+	positions, err := prepared(ctx, eng, r.kind, first.x, second.x)
 	if err != nil {
 		return seen, unseen, err
 	}
-	return half{places[0], first.labels}, half{places[1], second.labels}, nil
+	return half{positions[0], first.labels}, half{positions[1], second.labels}, nil
 }
 
 // prepared scales the points and takes those with many features to principal coordinates; the first

@@ -96,15 +96,15 @@ func (p *problem) figures(ctx context.Context, eng *engine.Engine, system string
 	for k := range out {
 		out[k] = math.NaN()
 	}
-	places, err := p.places(ctx, eng, system, out)
+	coordinates, err := p.coordinates(ctx, eng, system, out)
 	if err != nil {
 		return out, err
 	}
 	for k, h := range []half{p.seen, p.unseen} {
-		if err := p.clustered(ctx, eng, places[k], h.labels, out[seenRand+k:]); err != nil {
+		if err := p.clustered(ctx, eng, coordinates[k], h.labels, out[seenRand+k:]); err != nil {
 			return out, err
 		}
-		if out[seenNeighbors+k], err = shareOfNeighbors(ctx, eng, places[0], p.seen.labels, places[k], h.labels, k == 0); err != nil {
+		if out[seenNeighbors+k], err = shareOfNeighbors(ctx, eng, coordinates[0], p.seen.labels, coordinates[k], h.labels, k == 0); err != nil {
 			return out, err
 		}
 	}
@@ -112,32 +112,32 @@ func (p *problem) figures(ctx context.Context, eng *engine.Engine, system string
 }
 
 // places returns where a system puts the points of both halves, and notes what it takes.
-func (p *problem) places(ctx context.Context, eng *engine.Engine, system string, out []float64) ([2]blas.Matrix, error) {
-	var places [2]blas.Matrix
+func (p *problem) coordinates(ctx context.Context, eng *engine.Engine, system string, out []float64) ([2]blas.Matrix, error) {
+	var coordinates [2]blas.Matrix
 	if system == Raw {
 		for k, h := range []half{p.seen, p.unseen} {
-			places[k] = blas.Matrix{Rows: h.x.N, Cols: h.x.D, Stride: h.x.D, Data: h.x.Data}
+			coordinates[k] = blas.Matrix{Rows: h.x.N, Cols: h.x.D, Stride: h.x.D, Data: h.x.Data}
 		}
 		out[fitSeconds], out[embedSeconds] = 0, 0
-		return places, nil
+		return coordinates, nil
 	}
 	learner, err := learner(system, p.seed, classes(p.seen.labels))
 	if err != nil {
-		return places, err
+		return coordinates, err
 	}
 	start := time.Now()
 	m, err := learner.Fit(ctx, eng, p.seen.x, p.links)
 	if err != nil {
-		return places, err
+		return coordinates, err
 	}
 	fitted := time.Now()
 	for k, h := range []half{p.seen, p.unseen} {
-		if places[k], err = m.Embed(ctx, eng, h.x); err != nil {
-			return places, err
+		if coordinates[k], err = m.Embed(ctx, eng, h.x); err != nil {
+			return coordinates, err
 		}
 	}
 	out[fitSeconds], out[embedSeconds] = fitted.Sub(start).Seconds(), time.Since(fitted).Seconds()
-	return places, nil
+	return coordinates, nil
 }
 
 // learner returns the method that the first word of a system names, with its defaults but for the
@@ -189,7 +189,7 @@ func shareOfNeighbors(ctx context.Context, eng *engine.Engine, train blas.Matrix
 	}
 	found, err := classify(ctx, eng, train, labels, query, min(votes, train.Rows-1))
 	if err != nil {
-		return 0, fmt.Errorf("nearest neighbours: %w", err)
+		return 0, fmt.Errorf("nearest neighbors: %w", err)
 	}
 	return score.Accuracy(truth, found)
 }

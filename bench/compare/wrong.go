@@ -100,7 +100,7 @@ func wrongTable(s Set, systems []string, failed *failures) paper.Table {
 }
 
 func wrongSetup() string {
-	return fmt.Sprintf("%g %% of either kind of links, rounded, have the other sign; they are judged by %s (defaults, but for twice the neighbours of npkl), each link by fits without it (ten folds, divided twice; three rounds, the later ones without what was most suspicious). The most suspicious are as many as are wrong; precision is how many of them are.", 100*wrongShare, strings.Join(labelnoise.Judges(), ", "))
+	return fmt.Sprintf("%g %% of either kind of links, rounded, have the other sign; they are judged by %s (defaults, but for twice the neighbors of npkl), each link by fits without it (ten folds, divided twice; three rounds, the later ones without what was most suspicious). The most suspicious are as many as are wrong; precision is how many of them are.", 100*wrongShare, strings.Join(labelnoise.Metrics(), ", "))
 }
 
 // wrongTrial is a repetition: the same halves and pairs for all sets of links and systems.

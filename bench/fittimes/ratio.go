@@ -27,7 +27,7 @@ type Ratio struct {
 func (r Ratio) Met() bool { return r.Ratio.Median >= r.Want }
 
 // Ratios returns those of all builds but the first.
-func Ratios(figures []Figure) []Ratio {
+func Ratios(figures []Measurement) []Ratio {
 	var out []Ratio
 	for _, f := range figures {
 		for _, e := range f.Entries[1:] {

@@ -24,15 +24,15 @@ type Setup struct {
 
 // Report is what a run came to; it is also the state of a run that has not ended.
 type Report struct {
-	Setup   Setup    `json:"setup"`
-	Growth  []Row    `json:"growth,omitempty"`
-	Ratios  []Ratio  `json:"ratios,omitempty"`
-	Figures []Figure `json:"figures"`
+	Setup        Setup         `json:"setup"`
+	Growth       []Row         `json:"growth,omitempty"`
+	Ratios       []Ratio       `json:"ratios,omitempty"`
+	Measurements []Measurement `json:"figures"`
 }
 
 // Resume returns the figures that an earlier run with the same set-up left at path, none if there
 // is no such file. A file of another set-up, or none of this command, is a *fault.DataError.
-func Resume(path string, s Setup) ([]Figure, error) {
+func Resume(path string, s Setup) ([]Measurement, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -47,7 +47,7 @@ func Resume(path string, s Setup) ([]Figure, error) {
 	if !reflect.DeepEqual(r.Setup, s) {
 		return nil, fault.Data(path, "its figures are of another machine, version or build, or of other --threads or --rounds: want a new file")
 	}
-	return r.Figures, nil
+	return r.Measurements, nil
 }
 
 // Save writes the report to path as JSON, as a whole or not at all.
@@ -69,7 +69,7 @@ type Row struct {
 }
 
 // Rows returns the growth of the methods from figures of their plan, by the first build.
-func Rows(methods []string, s Sizes, figures []Figure) ([]Row, error) {
+func Rows(methods []string, s Sizes, figures []Measurement) ([]Row, error) {
 	seconds := map[Case]float64{}
 	for _, f := range figures {
 		seconds[f.Case] = f.Entries[0].Seconds.Median

@@ -50,8 +50,8 @@ func (l *Local) Time(ctx context.Context, c Case, calls int) (time.Duration, err
 	return time.Since(begin), nil
 }
 
-// Figure is what was measured of a case, one entry a build; ratios are to the first one.
-type Figure struct {
+// Measurement is what was measured of a case, one entry a build; ratios are to the first one.
+type Measurement struct {
 	Case    Case            `json:"case"`
 	Entries []measure.Entry `json:"entries"`
 }
@@ -60,11 +60,11 @@ type Figure struct {
 type Options struct {
 	Rounds int // 0: 3
 	// Earlier are figures of the same builds that need not be measured again.
-	Earlier []Figure
+	Earlier []Measurement
 	// Progress hears of every case before it is measured, and Finished of its figure; an error of it
 	// ends the run.
 	Progress func(done, total int, c Case)
-	Finished func(Figure) error
+	Finished func(Measurement) error
 }
 
 // A fit that takes longer than patience needs no calls to warm up; a round of shorter ones lasts at
@@ -76,7 +76,7 @@ const (
 
 // Run measures the plan with each of the named builds in turn, and returns a figure a case in the
 // order of the plan.
-func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o Options) ([]Figure, error) {
+func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o Options) ([]Measurement, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 3
 	}
@@ -84,9 +84,9 @@ func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o O
 	if len(fitters) == 1 {
 		settings.Pause = -1 // nobody else's threads are awake
 	}
-	var figures []Figure
+	var figures []Measurement
 	for i, c := range plan {
-		if k := slices.IndexFunc(o.Earlier, func(f Figure) bool { return f.Case == c }); k >= 0 {
+		if k := slices.IndexFunc(o.Earlier, func(f Measurement) bool { return f.Case == c }); k >= 0 {
 			figures = append(figures, o.Earlier[k])
 			continue
 		}
@@ -104,7 +104,7 @@ func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o O
 			}
 			return figures, err
 		}
-		f := Figure{c, measured[0].Entries}
+		f := Measurement{c, measured[0].Entries}
 		if o.Finished != nil {
 			if err := o.Finished(f); err != nil {
 				return figures, err

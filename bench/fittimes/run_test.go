@@ -140,9 +140,9 @@ func TestResume(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	kept := Report{Setup: setup}
 	first := &law{seconds: power}
-	begun, err := Run(ctx, plan, []string{Default}, []Fitter{first}, Options{Rounds: 1, Finished: func(f Figure) error {
-		kept.Figures = append(kept.Figures, f)
-		if len(kept.Figures) == 3 {
+	begun, err := Run(ctx, plan, []string{Default}, []Fitter{first}, Options{Rounds: 1, Finished: func(f Measurement) error {
+		kept.Measurements = append(kept.Measurements, f)
+		if len(kept.Measurements) == 3 {
 			cancel()
 		}
 		return kept.Save(path)
@@ -159,7 +159,7 @@ func TestResume(t *testing.T) {
 	if err != nil || len(figures) != len(plan) || !slices.Equal(second.fitted, plan[3:]) {
 		t.Errorf("%d figures, fitted %v, error %v: want the rest of %v", len(figures), second.fitted, err, plan)
 	}
-	if !slices.EqualFunc(figures[:3], earlier, func(a, b Figure) bool { return a.Case == b.Case && a.Entries[0] == b.Entries[0] }) {
+	if !slices.EqualFunc(figures[:3], earlier, func(a, b Measurement) bool { return a.Case == b.Case && a.Entries[0] == b.Entries[0] }) {
 		t.Errorf("figures %+v: want the earlier ones first", figures[:3])
 	}
 	other := setup

@@ -38,7 +38,7 @@ func GrowthTable(rows []Row) string {
 
 // RatioTable writes the ratios as Markdown, with a pair of columns a build; figures that miss what
 // is aimed at are marked.
-func RatioTable(figures []Figure) string {
+func RatioTable(figures []Measurement) string {
 	if len(figures) == 0 {
 		return ""
 	}
@@ -51,7 +51,7 @@ func RatioTable(figures []Figure) string {
 	b.WriteString("\n| --- | ---: | ---: |" + strings.Repeat(" ---: | ---: |", len(builds)-1) + "\n")
 	for _, f := range figures {
 		fmt.Fprintf(&b, "| %s | %d | %s |", f.Case.Method, f.Case.Points, Seconds(f.Entries[0].Seconds.Median))
-		for _, r := range Ratios([]Figure{f}) {
+		for _, r := range Ratios([]Measurement{f}) {
 			fmt.Fprintf(&b, " %.2f (%.2f to %.2f) | %s |", r.Ratio.Median, r.Ratio.Min, r.Ratio.Max, r.aim())
 		}
 		b.WriteByte('\n')
@@ -72,8 +72,8 @@ func (r Ratio) aim() string {
 
 // Panels draws the times against points, features and links: of the methods, of the baselines, and
 // of those that take few points.
-func Panels(methods []string, s Sizes, figures []Figure) ([]view.Panel, error) {
-	found := map[Case]Figure{}
+func Panels(methods []string, s Sizes, figures []Measurement) ([]view.Panel, error) {
+	found := map[Case]Measurement{}
 	for _, f := range figures {
 		found[f.Case] = f
 	}
@@ -114,7 +114,7 @@ func group(name string) int {
 }
 
 // series is the line of one method, with bars from the shortest to the longest round.
-func series(name string, k int, sweep []Case, found map[Case]Figure) view.Series {
+func series(name string, k int, sweep []Case, found map[Case]Measurement) view.Series {
 	const least = 1e-9 // of a logarithmic axis
 	s := view.Series{Name: name, Markers: true, Bars: true}
 	for _, c := range sweep {
@@ -131,7 +131,7 @@ func series(name string, k int, sweep []Case, found map[Case]Figure) view.Series
 
 // RatioPanels draws the ratios to each other build against the time of the first one, a series a
 // number of points.
-func RatioPanels(figures []Figure) []view.Panel {
+func RatioPanels(figures []Measurement) []view.Panel {
 	ratios := Ratios(figures)
 	slices.SortStableFunc(ratios, func(a, b Ratio) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	var panels []view.Panel

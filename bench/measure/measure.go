@@ -69,8 +69,8 @@ type Options struct {
 	Progress func(done, total int, w Work)
 }
 
-// Figure is what was measured for one work.
-type Figure struct {
+// Measurement is what was measured for one work.
+type Measurement struct {
 	Name    string  `json:"name"`
 	Size    string  `json:"size"`
 	Threads int     `json:"threads"`
@@ -97,9 +97,9 @@ type Spread struct {
 
 // Run measures all works one after the other. It stops between two calls when ctx ends, and
 // at the first contender that fails.
-func Run(ctx context.Context, works []Work, o Options) ([]Figure, error) {
+func Run(ctx context.Context, works []Work, o Options) ([]Measurement, error) {
 	o.fill()
-	var figures []Figure
+	var figures []Measurement
 	for i, w := range works {
 		if o.Progress != nil {
 			o.Progress(i, len(works), w)
@@ -126,12 +126,12 @@ func (o *Options) fill() {
 }
 
 // measure runs the rounds of one work.
-func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
+func (w Work) measure(ctx context.Context, o Options) (Measurement, error) {
 	calls, warm := make([]int, len(w.Contenders)), make([]bool, len(w.Contenders))
 	for i, c := range w.Contenders {
 		perCall, err := c.calibrate(ctx, o.MinTime)
 		if err != nil {
-			return Figure{}, err
+			return Measurement{}, err
 		}
 		calls[i] = max(1, int((o.MinTime+perCall-1)/perCall))
 		warm[i] = o.WarmUpTo == 0 || perCall < o.WarmUpTo
@@ -144,11 +144,11 @@ func (w Work) measure(ctx context.Context, o Options) (Figure, error) {
 				k = len(w.Contenders) - 1 - k
 			}
 			if err := sleep(ctx, o.Pause); err != nil {
-				return Figure{}, err
+				return Measurement{}, err
 			}
 			d, err := w.Contenders[k].turn(calls[k], warm[k])
 			if err != nil {
-				return Figure{}, fmt.Errorf("%s: %w", w.Contenders[k].Name, err)
+				return Measurement{}, fmt.Errorf("%s: %w", w.Contenders[k].Name, err)
 			}
 			seconds[k] = append(seconds[k], d.Seconds()/float64(calls[k]))
 		}
@@ -198,8 +198,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // figure summarizes seconds[contender][round].
-func (w Work) figure(seconds [][]float64) Figure {
-	f := Figure{Name: w.Name, Size: w.Size, Threads: w.Threads, Flops: w.Flops, Bytes: w.Bytes}
+func (w Work) figure(seconds [][]float64) Measurement {
+	f := Measurement{Name: w.Name, Size: w.Size, Threads: w.Threads, Flops: w.Flops, Bytes: w.Bytes}
 	for i, c := range w.Contenders {
 		ratios := make([]float64, len(seconds[i]))
 		for r, s := range seconds[i] {
@@ -214,7 +214,7 @@ func (w Work) figure(seconds [][]float64) Figure {
 
 // Compare returns the figure of seconds that were measured elsewhere, of every contender one a
 // round.
-func Compare(name, size string, threads int, contenders []string, seconds [][]float64) Figure {
+func Compare(name, size string, threads int, contenders []string, seconds [][]float64) Measurement {
 	w := Work{Name: name, Size: size, Threads: threads}
 	for _, c := range contenders {
 		w.Contenders = append(w.Contenders, Contender{Name: c})

@@ -72,7 +72,7 @@ func TestCompare(t *testing.T) {
 		"plot c.json -o - --format gif":           {"--format", "gif", "svg"},
 		"plot c.json -o x.png --dpi 5":            {"--dpi", "5"},
 		"plot":                                    {"RESULTS"},
-		"nosuch":                                  {"command of mustlink-bench", "nosuch"},
+		"nosuch":                                  {`unknown command "nosuch"`},
 		"paper nosuch":                            {"nosuch", "tsang-1"},
 		"micro extra":                             {"extra", "flags only"},
 		"plot missing.json -o x.svg":              {"missing.json"},

@@ -81,8 +81,8 @@ func huBaselines() []huSystem {
 	}
 }
 
-// huPlaces returns the places of the points x that a learner gives them.
-func huPlaces(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set) (blas.Matrix, error) {
+// huEmbedding returns the places of the points x that a learner gives them.
+func huEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set) (blas.Matrix, error) {
 	m, err := l.Fit(ctx, eng, x, set)
 	if err != nil {
 		return blas.Matrix{}, err
@@ -133,7 +133,7 @@ func hu3() Table {
 		Setup: []string{
 			fmt.Sprintf("Data: UCI's sets as they are, not scaled; %d points each of the chessboard and of the double spiral.", huPoints),
 			"Side information, drawn afresh in every repetition: 0.4 n pairs (little) or 1.2 n pairs (much), half of one class and half of different ones.",
-			"Graph: 5 nearest neighbours, either way, all edges alike; delta = C/2; rank as the certificate wants it.",
+			"Graph: 5 nearest neighbors, either way, all edges alike; delta = C/2; rank as the certificate wants it.",
 			fmt.Sprintf("k-means with as many clusters as classes on the places of the kernel matrix, the best of %d starts from random points, the same for all systems.", huRestarts),
 			"Best C: the best of .1 .2 .4 .6 .8 1 2 4 6 8 10, which the paper tunes for every set. It is chosen by the labels, in every repetition, so it is a bound on what a choice of C can bring and not a fair figure.",
 			"NPK: the semidefinite program with the hinge, by an interior-point method; SDPLR: the same by a low-rank augmented Lagrangian; SimpleNPKL: a Frobenius norm of at most 0.1 n. All with C = 1. ITML: linear, gamma = 1, bounds at the 5th and the 95th percentile.",
@@ -186,7 +186,7 @@ func loadHu(t Trial) ([]*labeled, error) {
 		}
 		x, ok := d.Points.(*points.Dense)
 		if !ok || d.Labels == nil {
-			return nil, fault.Data(set, "want labelled vectors of numbers")
+			return nil, fault.Data(set, "want labeled vectors of numbers")
 		}
 		out = append(out, &labeled{x: x, labels: d.Labels, classes: len(classRows(d.Labels))})
 	}
@@ -234,7 +234,7 @@ func huColumn(ctx context.Context, eng *engine.Engine, d *labeled, set *links.Se
 	values := []float64{raw}
 	around := npkl.DefaultParams().Neighborhood
 	accuracy := func(s huSystem, c float64) (float64, error) {
-		y, err := huPlaces(ctx, eng, s.learner(around, kernel.Spec{}, c, seed), d.x, set)
+		y, err := huEmbedding(ctx, eng, s.learner(around, kernel.Spec{}, c, seed), d.x, set)
 		if err != nil {
 			return 0, fmt.Errorf("%s, C = %g: %w", s.name, c, err)
 		}

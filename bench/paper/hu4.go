@@ -59,13 +59,13 @@ func hu4() Table {
 		Setup: []string{
 			"Data: two pairs of newsgroups, counts of words weighed by inverse document frequencies, rows of unit length; handwritten digits; spoken letters.",
 			"Side information, drawn afresh in every repetition: 0.4 n pairs (little) or 1.2 n pairs (much), half of one class and half of different ones.",
-			"Graph: 10 nearest neighbours (Isolet 100), either way, all edges alike; those of texts by the cosine; C = 1, delta = 1/2; rank as the certificate wants it.",
+			"Graph: 10 nearest neighbors (Isolet 100), either way, all edges alike; those of texts by the cosine; C = 1, delta = 1/2; rank as the certificate wants it.",
 			fmt.Sprintf("k-means with as many clusters as classes on the places of the kernel matrix, the best of %d starts from random points, the same for all systems.", huRestarts),
 			"SimpleNPKL: a Frobenius norm of at most 0.1 n, linear loss.",
 			"Measure: mutual information over the arithmetic mean of the entropies.",
 		},
 		Deviations: []string{
-			"The printed figures are not at hand, nor the paper's rows of USPS and its normaliser of the measure: odd-even and ten digits have 4000 rows, drawn once; one-two has 2198, the paper 2200.",
+			"The printed figures are not at hand, nor the paper's rows of USPS and its normalizer of the measure: odd-even and ten digits have 4000 rows, drawn once; one-two has 2198, the paper 2200.",
 			"Isolet has 1560 of 7797 rows: those of 30 of the 150 speakers.",
 		},
 		Revision: 1,
@@ -107,7 +107,7 @@ func loadHuLarge(t Trial, sets []huLarge) ([]*huLoaded, error) {
 			return nil, err
 		}
 		if d.Labels == nil {
-			return nil, fault.Data(set.file, "want labelled rows")
+			return nil, fault.Data(set.file, "want labeled rows")
 		}
 		l := &huLoaded{huLarge: set, x: d.Points, labels: d.Labels}
 		l.choose(t, k)
@@ -194,7 +194,7 @@ func huLargeTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64
 			values[0] = append(values[0], raw)
 			around := npkl.Neighborhood{Graph: npkl.KNN, Neighbors: d.neighbors}
 			for r, s := range systems {
-				y, err := huPlaces(ctx, eng, s.learner(around, d.kernel, 1, t.Seed(stream+1)), d.x, set)
+				y, err := huEmbedding(ctx, eng, s.learner(around, d.kernel, 1, t.Seed(stream+1)), d.x, set)
 				if err != nil {
 					return nil, fmt.Errorf("%s, %s: %w", d.name, s.name, err)
 				}

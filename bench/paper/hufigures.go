@@ -35,7 +35,7 @@ func huFigure1() Figure {
 		Caption: "how the objective falls to the optimum, sweep by sweep",
 		Data:    []string{"iris.csv", "soybean-small.csv"},
 		Setup: []string{
-			"Iris with C = 10 and soybean-small with C = 5, delta = C/2, 1.2 n pairs, half of one class and half of different ones; 5 nearest neighbours; rank as the bound on it allows, all of it from the first sweep.",
+			"Iris with C = 10 and soybean-small with C = 5, delta = C/2, 1.2 n pairs, half of one class and half of different ones; 5 nearest neighbors; rank as the bound on it allows, all of it from the first sweep.",
 			"The optimum of a loss is the lowest objective of a fit to a tolerance of 1e-12, for the square and the squared hinge certified. Plain sweeps, without extrapolation: those of the paper.",
 		},
 		Deviations: []string{"The paper's draw of the pairs is not known. Shown are the square loss and the squared hinge, whose sweeps converge."},
@@ -53,7 +53,7 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 			return nil, err
 		}
 		if data.Labels == nil {
-			return nil, fault.Data(curve.file, "want labelled rows")
+			return nil, fault.Data(curve.file, "want labeled rows")
 		}
 		set, err := huLinks(data.Labels, 1.2, sketch.Seed)
 		if err != nil {

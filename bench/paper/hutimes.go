@@ -39,7 +39,7 @@ func huTable5() Figure {
 		Data:    []string{huAdult},
 		Setup: []string{
 			"The first 1605 to 16100 rows of Adult, 1.2 n pairs, half of one class and half of different ones; square loss, C = 1, delta = 1/2.",
-			"Sparse: 50 nearest neighbours, all edges alike. Full: exp(-d^2 / (2 sigma^2)) for all pairs, sigma half the mean distance to 10 nearest neighbours.",
+			"Sparse: 50 nearest neighbors, all edges alike. Full: exp(-d^2 / (2 sigma^2)) for all pairs, sigma half the mean distance to 10 nearest neighbors.",
 			fmt.Sprintf("Pair accuracy: the plain Rand index of k-means with two clusters on the places, the best of %d starts. Seconds: the whole fit, graph and certificate included, one run.", huRestarts),
 			"SimpleNPKL: with the squared hinge on the full graph, its gap to the dual brought to 1e-3 of the objective of K = 0.",
 		},
@@ -69,7 +69,7 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 		return nil, err
 	}
 	if most := h.sizes[len(h.sizes)-1]; len(data.Labels) < most {
-		return nil, fault.Data(huAdult, "want at least %d labelled rows, got %d", most, len(data.Labels))
+		return nil, fault.Data(huAdult, "want at least %d labeled rows, got %d", most, len(data.Labels))
 	}
 	d := &Drawing{Columns: []string{"points", "sparse, s", "sparse, without graph, s", "sparse, accuracy", "full, s", "full, accuracy"}}
 	begin := time.Now()
@@ -140,7 +140,7 @@ func (j huJob) run(ctx context.Context, eng *engine.Engine, s huSystem, g npkl.N
 		}
 		l = n
 	}
-	y, err := huPlaces(ctx, eng, l, j.x, j.set)
+	y, err := huEmbedding(ctx, eng, l, j.x, j.set)
 	if err != nil {
 		return huRun{}, err
 	}
@@ -165,7 +165,7 @@ func huFigureGrowth() Figure {
 		Name: "hu-growth", Paper: huPaper, Label: "Beyond Table 5",
 		Caption: "up to 100,000 points: time of npkl on a sparse graph",
 		Setup: []string{
-			fmt.Sprintf("%d overlapping clouds in %d dimensions, as many pairs as points, half of one class and half of different ones; square loss, C = 1, delta = 1/2, 20 nearest neighbours.", h.classes, h.dim),
+			fmt.Sprintf("%d overlapping clouds in %d dimensions, as many pairs as points, half of one class and half of different ones; square loss, C = 1, delta = 1/2, 20 nearest neighbors.", h.classes, h.dim),
 			"Seconds: the whole fit, graph and certificate included, one run. Pair accuracy as in hu-5.",
 		},
 		Deviations: []string{"The paper goes up to 16,100 points."},

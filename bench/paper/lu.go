@@ -39,9 +39,9 @@ func luFigure2() Table {
 		Name: "lu-fig2", Paper: luPaper, Label: "Figure 2", Caption: "error of 4 nearest neighbors among 20 labeled points, in percent",
 		Repetitions: 30, Steps: len(sets), Decimals: 1,
 		Setup: []string{
-			"Data: every feature scaled to mean 0 and standard deviation 1; 20 points drawn afresh in every repetition are labelled and learned from, alone; the others are classified by a vote of the 4 nearest.",
-			"Links: all pairs of the labelled points. gamma = 1, bounds at the 5th and the 95th percentile of the squared distances of the labelled points under the first kernel.",
-			"ITML: linear, and with a Gaussian kernel; its width is the one of 1/8 1/4 1/2 1 2 4 times the mean distance with the fewest errors of the labelled points when each is classified by the others.",
+			"Data: every feature scaled to mean 0 and standard deviation 1; 20 points drawn afresh in every repetition are labeled and learned from, alone; the others are classified by a vote of the 4 nearest.",
+			"Links: all pairs of the labeled points. gamma = 1, bounds at the 5th and the 95th percentile of the squared distances of the labeled points under the first kernel.",
+			"ITML: linear, and with a Gaussian kernel; its width is the one of 1/8 1/4 1/2 1 2 4 times the mean distance with the fewest errors of the labeled points when each is classified by the others.",
 			"gml: Gaussian prior, begun with the mean distance as its width, which is learned with the kernel in 5 rounds.",
 		},
 		Deviations: []string{"The paper's curves are not at hand in numbers, nor how it scales its data."},
@@ -180,7 +180,7 @@ func (c *luCase) width(ctx context.Context, eng *engine.Engine) (kernel.Spec, er
 		if err != nil {
 			return best, err
 		}
-		y, err := learnedPlaces(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: spec, Seed: c.seed}, c.train, c.set)
+		y, err := learnedEmbedding(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: spec, Seed: c.seed}, c.train, c.set)
 		if err != nil {
 			return best, err
 		}

@@ -43,7 +43,7 @@ func luFigure5() Figure {
 		Caption: "two subjects' faces, aligned by ten pairs under the same light, round by round",
 		Data:    []string{luFaces},
 		Setup: []string{
-			fmt.Sprintf("Data: 64 images of each of two subjects, 32 x 32 pixels, in the same order of lights; %s. One graph of all, %d nearest neighbours, either way, all edges alike.", luPixelsRef, luNear),
+			fmt.Sprintf("Data: 64 images of each of two subjects, 32 x 32 pixels, in the same order of lights; %s. One graph of all, %d nearest neighbors, either way, all edges alike.", luPixelsRef, luNear),
 			fmt.Sprintf("Links: %d must-links between images of the two subjects under the same light, drawn at random. gml: spectral prior, %d eigenvectors, gamma = 1, bound at the 5th percentile. Round 0 is the first prior.", luPairs, luRank),
 			"Places: the three directions of largest variance; drawn are the first two, with the links. Recall at k: how often the image under the same light is among the k nearest of the other subject, the mean over " + fmt.Sprint(luDraws) + " draws of the links and all images.",
 		},
@@ -144,7 +144,7 @@ func newAlignment(ctx context.Context, eng *engine.Engine, path string, objects 
 func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects []string, seed uint64) (*alignment, error) {
 	x, ok := d.Points.(*points.Dense)
 	if !ok || d.Labels == nil {
-		return nil, fault.Data(d.Name, "want labelled rows of numbers")
+		return nil, fault.Data(d.Name, "want labeled rows of numbers")
 	}
 	a := &alignment{objects: len(objects)}
 	var rows []int
@@ -198,7 +198,7 @@ func (a *alignment) fitted(ctx context.Context, eng *engine.Engine, set *links.S
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return m.(*gml.Model).Places(), nil
+	return m.(*gml.Model).Coordinates(), nil
 }
 
 // recall returns, for every cutoff k, how many of the matching images of other objects are among
@@ -263,8 +263,8 @@ func luFigure6() Table {
 		Setup: []string{
 			fmt.Sprintf("Data: 72 images of each of three objects, 32 x 32 pixels, in the same order of poses; %s. The objects are the three toy cars, or three of the twenty drawn afresh in every repetition.", luPixelsRef),
 			fmt.Sprintf("Links: %d must-links between images of the same pose of two of the objects, drawn at random.", luPairs),
-			fmt.Sprintf("gml: spectral prior on one graph of all three, %d nearest neighbours, %d eigenvectors, gamma = 1, bound at the 5th percentile; diffusion is its first prior. ITML: linear, the same bound. gml, firm: gamma = 10, bound at the 1st percentile, %d rounds; no rule of ours, but what the links can do.", luNear, luRank, luRounds),
-			"Recall at k: of the two images of the same pose of the other objects, how many are among the k nearest images of these objects (of all images, the object's own neighbours among them); the mean over all images.",
+			fmt.Sprintf("gml: spectral prior on one graph of all three, %d nearest neighbors, %d eigenvectors, gamma = 1, bound at the 5th percentile; diffusion is its first prior. ITML: linear, the same bound. gml, firm: gamma = 10, bound at the 1st percentile, %d rounds; no rule of ours, but what the links can do.", luNear, luRank, luRounds),
+			"Recall at k: of the two images of the same pose of the other objects, how many are among the k nearest images of these objects (of all images, the object's own neighbors among them); the mean over all images.",
 		},
 		Deviations: []string{"The paper prints a recall of 0.47 for gml, 0.24 for ITML and 0.23 for diffusion, on three of the objects; which, among which images and at which cutoff, we do not know."},
 		Revision:   2,
@@ -322,14 +322,14 @@ func luPoseTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64,
 		if err != nil {
 			return nil, err
 		}
-		places, err := a.poses(ctx, eng, r, t.Seed(2))
+		coordinates, err := a.poses(ctx, eng, r, t.Seed(2))
 		if err != nil {
 			return nil, err
 		}
 		if values == nil {
-			values = make([][]float64, len(places))
+			values = make([][]float64, len(coordinates))
 		}
-		for row, y := range places {
+		for row, y := range coordinates {
 			values[row] = append(values[row], a.recall(y, false)...)
 			if k == 0 {
 				values[row] = append(values[row], a.recall(y, true)...)
@@ -349,7 +349,7 @@ func (a *alignment) poses(ctx context.Context, eng *engine.Engine, r *rand.Rand,
 	if err != nil {
 		return nil, err
 	}
-	y, err := learnedPlaces(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: linear, Seed: seed}, a.x, set)
+	y, err := learnedEmbedding(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: linear, Seed: seed}, a.x, set)
 	if err != nil {
 		return nil, err
 	}

@@ -57,9 +57,9 @@ func luFigure3() Table {
 		Name: "lu-fig3", Paper: luPaper, Label: "Figure 3", Caption: "error on the unlabeled points, in percent, round by round",
 		Repetitions: 30, Steps: 2 * len(sets), Decimals: 1,
 		Setup: []string{
-			"Data: handwritten digits, 4000 rows drawn once; two pairs of newsgroups, counts of words weighed by inverse document frequencies, rows of unit length. Labelled points are drawn afresh in every repetition, at least one of every class; the error is that on all others.",
-			"Graph: 10 nearest neighbours, either way, all edges alike; those of texts by the cosine.",
-			fmt.Sprintf("gml: spectral prior, the %d smoothest eigenvectors, first weights exp(-0.1 mu), all pairs of labelled points, gamma = 1, bounds at the 5th and the 95th percentile; a vote of the %d nearest labelled points. Round 0 is the first prior itself.", luRank, luVotes),
+			"Data: handwritten digits, 4000 rows drawn once; two pairs of newsgroups, counts of words weighed by inverse document frequencies, rows of unit length. Labeled points are drawn afresh in every repetition, at least one of every class; the error is that on all others.",
+			"Graph: 10 nearest neighbors, either way, all edges alike; those of texts by the cosine.",
+			fmt.Sprintf("gml: spectral prior, the %d smoothest eigenvectors, first weights exp(-0.1 mu), all pairs of labeled points, gamma = 1, bounds at the 5th and the 95th percentile; a vote of the %d nearest labeled points. Round 0 is the first prior itself.", luRank, luVotes),
 			fmt.Sprintf("Others: support vector machines, one class against the others, C = %d in units of the mean k(x, x). Diffusion, maximal alignment and order-constrained on %d eigenvectors; the diffusion time is the one of 0.01, 0.1, 1, 10 whose kernel is best aligned with the labels. RBF: width the mean distance; quadratic: (x'y + 1)^2, x'y in units of the mean x'x.", luCost, luMany),
 		},
 		Deviations: []string{
@@ -293,7 +293,7 @@ func luWeighted(b *eigen.Result, rank int, weight func(mu float64) float64) blas
 func (c *luSplit) gml(ctx context.Context, eng *engine.Engine, rounds int) (blas.Matrix, error) {
 	p := luSpectral(rounds)
 	p.Rank = luRank
-	return fittedPlaces(ctx, eng, gml.Learner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
+	return fittedEmbedding(ctx, eng, gml.Learner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
 }
 
 // luSpectral are the parameters of gml on a graph, for so many rounds.
@@ -307,11 +307,11 @@ func luSpectral(rounds int) gml.Params {
 func (c *luSplit) learned(ctx context.Context, eng *engine.Engine, kind spectral.Kind) (blas.Matrix, error) {
 	p := spectral.DefaultParams()
 	p.Kind = kind
-	return fittedPlaces(ctx, eng, spectral.Learner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
+	return fittedEmbedding(ctx, eng, spectral.Learner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
 }
 
-// fittedPlaces fits a learner to a set and returns the places of its points.
-func fittedPlaces(ctx context.Context, eng *engine.Engine, l algorithms.Learner, d *huLoaded, set *links.Set) (blas.Matrix, error) {
+// fittedEmbedding fits a learner to a set and returns the places of its points.
+func fittedEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learner, d *huLoaded, set *links.Set) (blas.Matrix, error) {
 	m, err := l.Fit(ctx, eng, d.x, set)
 	if err != nil {
 		return blas.Matrix{}, err

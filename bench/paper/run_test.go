@@ -261,7 +261,7 @@ func interrupt(t *testing.T, table Table, o Options, after int) {
 	}
 	_, err := Run(ctx, newEngine(t), table, o)
 	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("cancelled run gives %v: want an error that wraps context.Canceled", err)
+		t.Fatalf("canceled run gives %v: want an error that wraps context.Canceled", err)
 	}
 }
 

@@ -169,7 +169,7 @@ func TestFeedbackArea(t *testing.T) {
 			order, d := f.nearest(q), f.distances(q)
 			for i := 1; i < len(order); i++ {
 				if d[order[i]] < d[order[i-1]] || order[i] == q {
-					t.Fatalf("neighbour %d of %d is out of order", i, q)
+					t.Fatalf("neighbor %d of %d is out of order", i, q)
 				}
 			}
 			labeled := order[:6]

@@ -126,7 +126,7 @@ func soleymaniTable(name, label, caption string, sets []soleymaniSet, deviations
 			fmt.Sprintf("k-means with as many clusters as classes on the coordinates that a system gives, from %d starts (k-means++), the same seeds for all systems; the figure of a repetition is the mean over them. Box plots and quartiles are over the repetitions.", soleymaniStarts),
 			"Measure: the balanced Rand index, the mean of the share of pairs of one class that are in one cluster and the share of pairs of different classes that are in different ones.",
 			"Features have mean 0 and standard deviation 1.",
-			"lleratio as printed: kernel exp:lle, orthonormal coefficients, half as many dimensions as must-linked points, alpha = 0.2 for more than 5 features, else 0.02, 10 neighbours. lleratio: as it is by default, orthonormal directions of the feature space and a quarter of the dimensions, at most 25. lleratio linear and xiang: half as many dimensions as features.",
+			"lleratio as printed: kernel exp:lle, orthonormal coefficients, half as many dimensions as must-linked points, alpha = 0.2 for more than 5 features, else 0.02, 10 neighbors. lleratio: as it is by default, orthonormal directions of the feature space and a quarter of the dimensions, at most 25. lleratio linear and xiang: half as many dimensions as features.",
 			"RCA: 0.01 of the mean eigenvalue added to the covariance within chunklets. The others as they are by default; kernel DCA with a Gaussian kernel as wide as the mean distance.",
 		},
 		Deviations: deviations,
@@ -220,7 +220,7 @@ func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []sol
 		for r, system := range systems {
 			y := rawRows(d.x)
 			if system != "input" {
-				if y, err = learnedPlaces(ctx, eng, soleymaniLearner(system, d.x, set, t.Seed(2*k+1)), d.x, set); err != nil {
+				if y, err = learnedEmbedding(ctx, eng, soleymaniLearner(system, d.x, set, t.Seed(2*k+1)), d.x, set); err != nil {
 					return nil, fmt.Errorf("%s, %s: %w", sets[k].name, system, err)
 				}
 			}

@@ -44,7 +44,7 @@ func drawSoleymani(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Dra
 		for r, system := range systems {
 			y := rawRows(data.x)
 			if system != "input" {
-				if y, err = learnedPlaces(ctx, eng, soleymaniLearner(system, data.x, set, seed), data.x, set); err != nil {
+				if y, err = learnedEmbedding(ctx, eng, soleymaniLearner(system, data.x, set, seed), data.x, set); err != nil {
 					return nil, err
 				}
 			}

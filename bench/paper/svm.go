@@ -18,7 +18,7 @@ func supportVectors(k, across blas.Matrix, labels []string, cost float64) ([]str
 		unit += k.At(i, i) / float64(m)
 	}
 	if !(unit > 0) {
-		return nil, fmt.Errorf("the kernel of labelled points has the mean diagonal %g: want a positive one", unit)
+		return nil, fmt.Errorf("the kernel of labeled points has the mean diagonal %g: want a positive one", unit)
 	}
 	classes := classRows(labels)
 	best, found := make([]float64, across.Rows), make([]string, across.Rows)

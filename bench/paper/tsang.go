@@ -35,7 +35,7 @@ func tsang1() Table {
 		Repetitions: 300,
 		Decimals:    3,
 		Setup: []string{
-			"Data, drawn afresh in every repetition: 100 points of the plane in two classes, 25 from each of four normal distributions with centres (+-1, +-1) and standard deviation 0.25 in each coordinate; the class is the sign of the product of the centre's coordinates.",
+			"Data, drawn afresh in every repetition: 100 points of the plane in two classes, 25 from each of four normal distributions with centers (+-1, +-1) and standard deviation 0.25 in each coordinate; the class is the sign of the product of the center's coordinates.",
 			"Side information: two chunklets for each class, of 10 points each, 5 drawn without replacement from either blob of the class; 40 of the 100 points are in a chunklet.",
 			"Kernels: linear, and Gaussian exp(-|x-y|^2 / (2 sigma^2)) with sigma = 1.",
 			"RCA is kernel RCA with the linear kernel, to which it is equal: whitening by (C + eps I)^-1/2, with C the within-chunklet covariance. eps = 0.01, absolute, for both.",
@@ -44,7 +44,7 @@ func tsang1() Table {
 		},
 		Deviations: []string{
 			"Only the systems, the measure, the 300 repetitions and the figures are the paper's. Number of points, spread, chunklets, sigma, eps and the start of k-means were chosen among those listed here as a set-up that gives its figures; agreement is evidence that such a set-up exists, not that it is the paper's. All figures below are means of 300 repetitions with seed 1.",
-			"Start of k-means, the choice that matters for the Gaussian kernel: 0.525 from one start at two random points is a mean over good and bad local minima. One k-means++ start gives 0.511, and the best of 10 random starts 0.495 (linear and RCA 0.495, too: it nearly always separates two neighbouring blobs from the other two). Kernel RCA does not depend on it.",
+			"Start of k-means, the choice that matters for the Gaussian kernel: 0.525 from one start at two random points is a mean over good and bad local minima. One k-means++ start gives 0.511, and the best of 10 random starts 0.495 (linear and RCA 0.495, too: it nearly always separates two neighboring blobs from the other two). Kernel RCA does not depend on it.",
 			"Chunklets, the choice that matters for kernel RCA: each mixes both blobs of its class. With one pure chunklet of 10 points for each blob nothing draws the two blobs of a class together, and kernel RCA gives 0.536 with eps = 0.01 and 0.554 with eps = 0.001. Given that they mix, number and size matter little: one chunklet of 10 or five of 4 for each class leave every figure within 0.001.",
 			"What matters little: with 40, 200 and 400 points in place of 100 the Gaussian kernel gives 0.522, 0.530 and 0.526, and the other three stay within 0.004 of the paper; eps = 0.001 in place of 0.01 changes kernel RCA from 1.000 to 0.998.",
 		},
@@ -182,11 +182,11 @@ func relevantComponents(ctx context.Context, eng *engine.Engine, k string, x poi
 		return blas.Matrix{}, err
 	}
 	learner := krca.Learner{Kernel: spec, Params: krca.Params{Eps: tsangEps}} // Dims 0: all directions
-	return learnedPlaces(ctx, eng, learner, x, l)
+	return learnedEmbedding(ctx, eng, learner, x, l)
 }
 
-// learnedPlaces embeds x by the metric that a method learns on it.
-func learnedPlaces(ctx context.Context, eng *engine.Engine, learner algorithms.Learner, x points.Points, l *links.Set) (blas.Matrix, error) {
+// learnedEmbedding embeds x by the metric that a method learns on it.
+func learnedEmbedding(ctx context.Context, eng *engine.Engine, learner algorithms.Learner, x points.Points, l *links.Set) (blas.Matrix, error) {
 	m, err := learner.Fit(ctx, eng, x, l)
 	if err != nil {
 		return blas.Matrix{}, err

@@ -41,15 +41,15 @@ func yeung1() Table {
 		Steps:       3 + len(yeungLandmarks()),
 		Decimals:    4,
 		Setup: []string{
-			fmt.Sprintf("Data, one draw for all repetitions: %d points of the plane, a quarter from each of four normal distributions with centres (+-1, +-1) and standard deviation %g in each coordinate; the class is the sign of the product of the centre's coordinates.", yeungPoints, yeungSpread),
+			fmt.Sprintf("Data, one draw for all repetitions: %d points of the plane, a quarter from each of four normal distributions with centers (+-1, +-1) and standard deviation %g in each coordinate; the class is the sign of the product of the center's coordinates.", yeungPoints, yeungSpread),
 			fmt.Sprintf("Side information, drawn afresh in every repetition: %d pairs of points of one class.", yeungPairs),
 			"Kernel: exp(-|x-y|^2 / (2 sigma^2)), 2 sigma^2 = 0.8 times the mean squared distance between two points (bandwidth rule msq).",
-			"kbeta: landmarks are the points of the pairs and others drawn at random; every direction with more than 1e-6 of the largest eigenvalue; 5 neighbours, 3 iterations.",
+			"kbeta: landmarks are the points of the pairs and others drawn at random; every direction with more than 1e-6 of the largest eigenvalue; 5 neighbors, 3 iterations.",
 			"RCA: whitening by the covariance within the chunklets that the pairs make.",
 			"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared.",
 		},
 		Deviations: []string{
-			"Spread, bandwidth and number of neighbours are not printed: the spread is the one that gives the printed J of the input, the bandwidth the one that gives that of the kernel.",
+			"Spread, bandwidth and number of neighbors are not printed: the spread is the one that gives the printed J of the input, the bandwidth the one that gives that of the kernel.",
 			"The printed figures of kbeta are means over 10 sets of pairs with standard deviations between about 0.6 and 1.1.",
 			"Landmarks that are not drawn uniformly, which the paper leaves for later, do not help here: with m = 100, 200 and 400 the same pairs give J = 3.17, 3.41 and 4.39 (uniform), 3.21, 3.93 and 3.91 (kmeans++), 3.15, 2.98 and 3.44 (farthest), 3.24, 2.89 and 2.86 (leverage).",
 		},
@@ -148,7 +148,7 @@ func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, 
 		return nil, err
 	}
 	values := []float64{s.input, s.rbf}
-	y, err := learnedPlaces(ctx, eng, &rca.Learner{Params: rca.DefaultParams()}, s.x, pairs)
+	y, err := learnedEmbedding(ctx, eng, &rca.Learner{Params: rca.DefaultParams()}, s.x, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, 
 	for _, m := range yeungLandmarks() {
 		l := kbeta.Learner{Kernel: s.kernel, Params: kbeta.DefaultParams(), Seed: t.Seed(2)}
 		l.Params.Landmarks, l.Params.Iterations, l.Params.Rank, l.Params.RankTol = m, 3, 0, 1e-6
-		y, err := learnedPlaces(ctx, eng, l, s.x, pairs)
+		y, err := learnedEmbedding(ctx, eng, l, s.x, pairs)
 		if err != nil {
 			return nil, err
 		}

@@ -57,7 +57,7 @@ func yeungDigitsTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]flo
 		for k, m := range yeungDigitLandmarks() {
 			p := kbeta.DefaultParams()
 			p.Landmarks, p.Iterations = m, 3
-			y, err := learnedPlaces(ctx, eng, kbeta.Learner{Kernel: s.kernel, Params: p, Seed: t.Seed(2)}, s.x, pairs)
+			y, err := learnedEmbedding(ctx, eng, kbeta.Learner{Kernel: s.kernel, Params: p, Seed: t.Seed(2)}, s.x, pairs)
 			if err != nil {
 				return nil, err
 			}

@@ -38,7 +38,7 @@ func yeungFigure1() Figure {
 		Caption: "time to learn a metric and to embed all points, against the numbers of points and of landmarks",
 		Setup: []string{
 			fmt.Sprintf("Data: the XOR blobs of Table 1, %d pairs of points of one class, kernel rbf:sigma=1.", yeungPairs),
-			fmt.Sprintf("Basic form: all points are landmarks, every direction with more than 1e-6 of the largest eigenvalue; these are few, and only they are computed, which is why the time grows by less than the third power that a decomposition takes. Landmark form: %d landmarks, 5 neighbours, 1 iteration; against m, %d points.", y.landmarks, y.of),
+			fmt.Sprintf("Basic form: all points are landmarks, every direction with more than 1e-6 of the largest eigenvalue; these are few, and only they are computed, which is why the time grows by less than the third power that a decomposition takes. Landmark form: %d landmarks, 5 neighbors, 1 iteration; against m, %d points.", y.landmarks, y.of),
 			fmt.Sprintf("Time of fitting and embedding all points, the median of %d runs; exponents are slopes of the line that fits the logarithms best.", y.rounds),
 		},
 		Deviations: []string{"The paper's machine and sizes are not known to us."},
@@ -96,7 +96,7 @@ func (y yeungTimes) time(ctx context.Context, eng *engine.Engine, seed uint64, n
 	var times []float64
 	for range y.rounds {
 		begin := time.Now()
-		if _, err := learnedPlaces(ctx, eng, l, x, pairs); err != nil {
+		if _, err := learnedEmbedding(ctx, eng, l, x, pairs); err != nil {
 			return 0, err
 		}
 		times = append(times, time.Since(begin).Seconds())

@@ -58,7 +58,7 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 	learner := kbeta.Learner{Kernel: spec, Params: kbeta.DefaultParams(), Seed: seed}
 	learner.Params.Rank = 0
 	learned := func(l algorithms.Learner) func() (blas.Matrix, error) {
-		return func() (blas.Matrix, error) { return learnedPlaces(ctx, eng, l, x, pairs) }
+		return func() (blas.Matrix, error) { return learnedEmbedding(ctx, eng, l, x, pairs) }
 	}
 	systems := []struct {
 		name  string

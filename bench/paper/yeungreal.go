@@ -88,7 +88,7 @@ func yeungFigure4() Table {
 		Name: "yeung-fig4", Paper: yeungPaper, Label: "Figure 4", Caption: "clustering of small data sets with the learned metrics, balanced Rand index",
 		Repetitions: 20, Decimals: 3,
 		Setup: []string{
-			"Data: all rows of the files, every feature standardised to mean 0 and standard deviation 1.",
+			"Data: all rows of the files, every feature standardized to mean 0 and standard deviation 1.",
 			"Side information, drawn afresh in every repetition: pairs of points of one class, as many as the column says.",
 			"Kernel: exp(-|x-y|^2 / (2 sigma^2)) with sigma = the mean distance between two points; its k-means runs in the feature space.",
 			"kbeta: all points are landmarks, the square root of that many directions. RCA: whitening by the covariance within the chunklets that the pairs make, with 0.01 of its mean eigenvalue added, in all principal directions. klein and LLMA, which learn from such pairs too, as they are by default.",
@@ -162,7 +162,7 @@ func yeungReal(name, label, caption string, sets, systems []string, measure stri
 			fmt.Sprintf("Data: for a set of digits the first %d training images of MNIST of each, 784 features, divided by 255; Isolet is the two files joined, 3119 rows of 617 features in 26 classes.", yeungRealImages),
 			fmt.Sprintf("Side information, drawn afresh in every repetition: %d pairs of points of one class.", yeungRealPairs),
 			"Kernel: exp(-|x-y|^2 / (2 sigma^2)) with sigma = the mean distance between two points (bandwidth rule mean).",
-			fmt.Sprintf("kbeta: %d landmarks, the points of the pairs and others drawn at random; the square root of that many directions; 5 neighbours, 3 iterations.", yeungRealLandmarks),
+			fmt.Sprintf("kbeta: %d landmarks, the points of the pairs and others drawn at random; the square root of that many directions; 5 neighbors, 3 iterations.", yeungRealLandmarks),
 			"RCA: whitening by the covariance within the chunklets that the pairs make, with 0.01 of its mean eigenvalue added, in all principal directions.",
 			measure,
 		},
@@ -241,7 +241,7 @@ func (s *yeungSet) system(ctx context.Context, eng *engine.Engine, t Trial, name
 	if err != nil {
 		return 0, err
 	}
-	y, err := learnedPlaces(ctx, eng, learner, s.x, pairs)
+	y, err := learnedEmbedding(ctx, eng, learner, s.x, pairs)
 	if err != nil {
 		return 0, err
 	}

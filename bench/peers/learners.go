@@ -135,7 +135,7 @@ func newLesson(path string, rows int) (*lesson, error) {
 		return nil, err
 	}
 	if d.Labels == nil {
-		return nil, fault.Data(path, "want labelled rows")
+		return nil, fault.Data(path, "want labeled rows")
 	}
 	x, labels := d.Points, d.Labels
 	if rows > 0 && rows < x.Len() {
@@ -219,24 +219,24 @@ func (l *lesson) write(folder string) error {
 }
 
 // Run has both sides learn in turn, so many rounds.
-func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds int) (measure.Figure, Score, error) {
+func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds int) (measure.Measurement, Score, error) {
 	if s.Data == "" {
-		return measure.Figure{}, Score{}, &fault.ParamError{Param: "MUSTLINK_DATA", Value: "", Want: "the folder of the data sets, for the case " + c.Name}
+		return measure.Measurement{}, Score{}, &fault.ParamError{Param: "MUSTLINK_DATA", Value: "", Want: "the folder of the data sets, for the case " + c.Name}
 	}
 	l, err := newLesson(filepath.Join(s.Data, c.Set), c.rows)
 	if err != nil {
-		return measure.Figure{}, Score{}, err
+		return measure.Measurement{}, Score{}, err
 	}
 	folder, err := os.MkdirTemp("", "mustlink-peers-")
 	if err != nil {
-		return measure.Figure{}, Score{}, err
+		return measure.Measurement{}, Score{}, err
 	}
 	defer os.RemoveAll(folder)
 	if err := l.write(folder); err != nil {
-		return measure.Figure{}, Score{}, err
+		return measure.Measurement{}, Score{}, err
 	}
 	if err := p.learn(c.Name, folder); err != nil {
-		return measure.Figure{}, Score{}, fmt.Errorf("%s: %w", c.Name, err)
+		return measure.Measurement{}, Score{}, fmt.Errorf("%s: %w", c.Name, err)
 	}
 	ours := c.job(l)
 	var seconds [2][]float64
@@ -244,24 +244,24 @@ func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds
 		calls, begin := 0, time.Now()
 		for calls == 0 || time.Since(begin) < 200*time.Millisecond {
 			if err = ours.run(ctx, s, nil); err != nil {
-				return measure.Figure{}, Score{}, fmt.Errorf("%s: %w", c.Name, err)
+				return measure.Measurement{}, Score{}, fmt.Errorf("%s: %w", c.Name, err)
 			}
 			calls++
 		}
 		seconds[0] = append(seconds[0], time.Since(begin).Seconds()/float64(calls))
 		took, err := p.time(1)
 		if err != nil {
-			return measure.Figure{}, Score{}, err
+			return measure.Measurement{}, Score{}, err
 		}
 		seconds[1] = append(seconds[1], took.Seconds())
 	}
 	mine, err := ours.outcome(ctx, s)
 	if err != nil {
-		return measure.Figure{}, Score{}, err
+		return measure.Measurement{}, Score{}, err
 	}
-	theirs, err := p.places(folder)
+	theirs, err := p.coordinates(folder)
 	if err != nil {
-		return measure.Figure{}, Score{}, err
+		return measure.Measurement{}, Score{}, err
 	}
 	score := Score{Name: c.Name, Set: c.Set, Ours: c.objective(l, mine), Theirs: c.objective(l, theirs), Higher: c.Higher}
 	if c.iterates {
@@ -271,7 +271,7 @@ func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds
 			}
 		})
 		if err != nil {
-			return measure.Figure{}, Score{}, err
+			return measure.Measurement{}, Score{}, err
 		}
 		if score.Reached > 0 {
 			slices.Sort(seconds[1])

@@ -77,14 +77,14 @@ func threadVariables(threads int) []string {
 func (p *Process) About() string { return p.about }
 
 type request struct {
-	Prepare string `json:"prepare,omitempty"`
-	N       int    `json:"n,omitempty"`
-	D       int    `json:"d,omitempty"`
-	Calls   int    `json:"calls,omitempty"`
-	About   bool   `json:"about,omitempty"`
-	Learn   string `json:"learn,omitempty"`
-	Folder  string `json:"folder,omitempty"`
-	Places  string `json:"places,omitempty"`
+	Prepare   string `json:"prepare,omitempty"`
+	N         int    `json:"n,omitempty"`
+	D         int    `json:"d,omitempty"`
+	Calls     int    `json:"calls,omitempty"`
+	About     bool   `json:"about,omitempty"`
+	Learn     string `json:"learn,omitempty"`
+	Folder    string `json:"folder,omitempty"`
+	Embedding string `json:"places,omitempty"`
 }
 
 type answer struct {
@@ -107,9 +107,9 @@ func (p *Process) learn(name, folder string) error {
 }
 
 // places returns the points' places in the metric that was learned last.
-func (p *Process) places(folder string) (blas.Matrix, error) {
+func (p *Process) coordinates(folder string) (blas.Matrix, error) {
 	path := filepath.Join(folder, "places.npy")
-	if err := p.ask(request{Places: path}, &answer{}); err != nil {
+	if err := p.ask(request{Embedding: path}, &answer{}); err != nil {
 		return blas.Matrix{}, err
 	}
 	d, err := dataset.Read(path, dataset.ReadOptions{})

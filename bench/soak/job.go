@@ -207,7 +207,7 @@ func (j job) use(ctx context.Context, eng *engine.Engine, m algorithms.Model, su
 	if err != nil {
 		return err
 	}
-	places, err := m.Embed(ctx, eng, j.fresh)
+	coordinates, err := m.Embed(ctx, eng, j.fresh)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (j job) use(ctx context.Context, eng *engine.Engine, m algorithms.Model, su
 		return err
 	}
 	a.embeds += 2
-	values := bits(places.Clone().Data)
+	values := bits(coordinates.Clone().Data)
 	if !slices.Equal(values, bits(again.Clone().Data)) {
 		return errLoaded
 	}

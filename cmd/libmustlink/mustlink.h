@@ -39,7 +39,7 @@ typedef enum mustlink_code {
 	MUSTLINK_BAD_ARGUMENT = 2, /* NULL, strides, element types, sizes: a mistake of the calling program */
 	MUSTLINK_BAD_HANDLE = 3,   /* freed, of another kind, or never given out */
 	MUSTLINK_NO_MEMORY = 4,    /* the work needs more than the engine's memory limit */
-	MUSTLINK_CANCELLED = 5,    /* by the cancel flag or the progress function */
+	MUSTLINK_CANCELED = 5,    /* by the cancel flag or the progress function */
 	MUSTLINK_BAD_FILE = 6,     /* a path that cannot be opened, read or written */
 	MUSTLINK_TOO_SMALL = 7,    /* the buffer; its size was written */
 	MUSTLINK_BAD_VERSION = 8,  /* the program was compiled for another MUSTLINK_ABI */

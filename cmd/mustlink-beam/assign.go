@@ -18,16 +18,16 @@ func newAssign(a *app) *cobra.Command {
 	var g assignFlags
 	cmd := &cobra.Command{
 		Use:   "assign [MODEL] -i PATTERN --centers FILE -o OUT",
-		Short: "give rows to the nearest of given centres",
-		Long: `Give the rows of many files, or their coordinates under MODEL, to the nearest of the centres in a file. For each row the
-number of its centre and the squared distance are written, to files that are named after OUT as those of embed are.`,
+		Short: "give rows to the nearest of given centers",
+		Long: `Give the rows of many files, or their coordinates under MODEL, to the nearest of the centers in a file. For each row the
+number of its center and the squared distance are written, to files that are named after OUT as those of embed are.`,
 		Example: `  mustlink-beam assign -i 'embedded/part-*.npy' --centers centers.npy -o clusters/part.npy
   mustlink-beam assign model.mlk -i 'data/*.csv' --centers centers.npy -o clusters/part.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runAssign(cmd, args, &g) },
 	}
 	g.addInput(cmd)
-	cmd.Flags().StringVar(&g.centers, "centers", "", "the `FILE` of the centres, as kmeans writes it")
+	cmd.Flags().StringVar(&g.centers, "centers", "", "the `FILE` of the centers, as kmeans writes it")
 	g.addOutput(cmd, "the name `OUT` of the files to write")
 	return cmd
 }
@@ -39,7 +39,7 @@ func (a *app) runAssign(cmd *cobra.Command, args []string, g *assignFlags) error
 	if err != nil {
 		return err
 	}
-	if _, err := t.checkPoints(g.centers, "centres"); err != nil {
+	if _, err := t.checkPoints(g.centers, "centers"); err != nil {
 		return err
 	}
 	return t.perElement(nil, func(s beam.Scope, out shard.Output) { kmeans.Assign(s, t.config, t.set.Elements, g.centers, out) })

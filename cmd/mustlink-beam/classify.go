@@ -21,7 +21,7 @@ func newClassify(a *app) *cobra.Command {
 	var c classifyFlags
 	cmd := &cobra.Command{
 		Use:   "classify [MODEL] --train PATTERN -i PATTERN -o LABELS",
-		Short: "classify points by their nearest labelled neighbours",
+		Short: "classify points by their nearest labeled neighbors",
 		Long: `Give every row of -i the label that most of its nearest rows of --train have, as mustlink classify does: with MODEL in
 the learned metric, without it in that of the rows. Every process holds all rows of --train. LABELS names the files of
 labels that are written, one for each run of rows: labels.csv stands for labels-00000-of-00042.csv and so on.`,
@@ -33,7 +33,7 @@ labels that are written, one for each run of rows: labels.csv stands for labels-
 	f := cmd.Flags()
 	f.StringVar(&c.training.Pattern, "train", "", "`PATTERN` of the files of rows with labels, in formats as for -i")
 	c.addInput(cmd)
-	f.IntVar(&c.training.Neighbors, "neighbors", 4, "number of neighbours that vote")
+	f.IntVar(&c.training.Neighbors, "neighbors", 4, "number of neighbors that vote")
 	c.addOutput(cmd, "the name `LABELS` of the files to write (.csv, .csv.gz)")
 	return cmd
 }

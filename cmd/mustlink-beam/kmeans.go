@@ -24,12 +24,12 @@ func newKMeans(a *app) *cobra.Command {
 	var k kmeansFlags
 	cmd := &cobra.Command{
 		Use:   "kmeans [MODEL] -i PATTERN (-n K | --centers FILE) -o CENTERS",
-		Short: "find the centres of k-means",
-		Long: `Find the centres of k-means of the rows of many files, or of their coordinates under MODEL. It begins with
+		Short: "find the centers of k-means",
+		Long: `Find the centers of k-means of the rows of many files, or of their coordinates under MODEL. It begins with
 k-means|| (Bahmani et al. 2012), which takes --rounds passes over the files and two more, or with the --centers of a file; each of
 Lloyd's iterations takes a pass. The result has the same bits on every runner, with any number of workers.
 
-'mustlink-beam assign' gives rows to the centres.`,
+'mustlink-beam assign' gives rows to the centers.`,
 		Example: `  mustlink-beam kmeans -i 'embedded/part-*.npy' -n 100 --seed 1 -o centers.npy
   mustlink-beam kmeans model.mlk -i 'data/part-*.parquet' -n 20 --iterations 50 --tol 0 -o centers.npy`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
@@ -38,7 +38,7 @@ Lloyd's iterations takes a pass. The result has the same bits on every runner, w
 	f := cmd.Flags()
 	k.addInput(cmd)
 	f.IntVarP(&k.o.K, "clusters", "n", 0, "number of clusters `K`")
-	f.StringVar(&k.centers, "centers", "", "the `FILE` of the centres to begin with, in place of k-means||")
+	f.StringVar(&k.centers, "centers", "", "the `FILE` of the centers to begin with, in place of k-means||")
 	f.IntVar(&k.o.Rounds, "rounds", kmeans.DefaultRounds, "rounds of k-means||")
 	f.IntVar(&k.o.Draw, "draw", 0, "rows that a round draws, about; 0: twice the clusters, at least 256")
 	f.IntVar(&k.o.Iterations, "iterations", kmeans.DefaultIterations, "most of Lloyd's iterations")
@@ -94,7 +94,7 @@ func (k *kmeansFlags) given(check *session.Checks) (given *kmeans.State) {
 				return err
 			}
 			if check.Cmd.Flags().Changed("clusters") && k.o.K != m.Rows {
-				return usage.Errorf("-n, --clusters is %d: want %d, as %s has centres, or none", k.o.K, m.Rows, k.centers)
+				return usage.Errorf("-n, --clusters is %d: want %d, as %s has centers, or none", k.o.K, m.Rows, k.centers)
 			}
 			state := kmeans.From(m)
 			k.o.K, given = m.Rows, &state

@@ -70,8 +70,8 @@ func TestLearnAndApply(t *testing.T) {
 	for i := range clusters.N {
 		inertia += clusters.Row(i)[1]
 	}
-	if told := f["inertia"].(float64); clusters.N != x.N || !(inertia > 0.999999*told && inertia < 1.000001*told) {
-		t.Errorf("%d rows, squared distances add up to %v, inertia %v", clusters.N, inertia, told)
+	if reported := f["inertia"].(float64); clusters.N != x.N || !(inertia > 0.999999*reported && inertia < 1.000001*reported) {
+		t.Errorf("%d rows, squared distances add up to %v, inertia %v", clusters.N, inertia, reported)
 	}
 	again := figures(t, "kmeans", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--tol", "0", "-o", at("more.npy"))
 	if again["inertia"].(float64) > (1+1e-12)*f["inertia"].(float64) {

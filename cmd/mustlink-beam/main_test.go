@@ -224,7 +224,7 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"embde"}, `command of mustlink-beam is "embde"`},
+		{[]string{"embde"}, `unknown command "embde"; did you mean "embed"?`},
 		{[]string{"embed"}, "an argument is missing: want MODEL"},
 		{[]string{"embed", model, "-o", "y.npy"}, "--input is missing"},
 		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.svm"}, "-o, --output"},
@@ -233,7 +233,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"embed", bad, "-i", pattern, "-o", dir + "/y.npy"}, bad},
 		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy"}, bad + `, line 3, row 1, column "c"`},
 		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-rows", "many"}, "--bad-rows"},
-		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-row", "1"}, "did you mean --bad-rows"},
+		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy", "--bad-row", "1"}, `did you mean "--bad-rows"?`},
 		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.npy", "--runner", "prisma"}, "runner"},
 		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.npy", "--workers", "-1"}, "--workers"},
 		{[]string{"classify", "--train", unlabeled, "-i", pattern, "-o", dir + "/l.csv"}, "no labels"},

@@ -30,10 +30,10 @@ func newNeighbors(a *app) *cobra.Command {
 
 Without --landmarks all rows are compared with all others: the result is exact, and each row is read once for every run of
 rows (--element-rows), which for many rows should be long. With --landmarks a row is kept in the buckets of its --routes nearest
-landmarks, and its neighbours are sought in the bucket of the nearest. How many of the exact neighbours that finds is measured on a
+landmarks, and its neighbors are sought in the bucket of the nearest. How many of the exact neighbors that finds is measured on a
 sample.
 
-Each row of the files named after OUT has the number of a row, counted through all files in their order, those of its neighbours,
+Each row of the files named after OUT has the number of a row, counted through all files in their order, those of its neighbors,
 and their squared distances. Along landmarks there is a file for each bucket, and -1 where a bucket has too few rows.`,
 		Example: `  mustlink-beam neighbors -i 'embedded/part-*.npy' -k 10 -o graph/part.npy
   mustlink-beam landmarks -i 'embedded/part-*.npy' -m 300 --rule 'kmeans||' -o buckets.npy
@@ -43,8 +43,8 @@ and their squared distances. Along landmarks there is a file for each bucket, an
 	}
 	f := cmd.Flags()
 	n.addInput(cmd)
-	f.IntVarP(&n.k, "neighbors", "k", 10, "number `K` of neighbours")
-	f.StringVar(&n.landmarks, "landmarks", "", "the `FILE` of landmarks to find neighbours along, as landmarks or kmeans writes it")
+	f.IntVarP(&n.k, "neighbors", "k", 10, "number `K` of neighbors")
+	f.StringVar(&n.landmarks, "landmarks", "", "the `FILE` of landmarks to find neighbors along, as landmarks or kmeans writes it")
 	f.IntVar(&n.routes, "routes", 3, "with --landmarks: buckets that a row is kept in")
 	f.IntVar(&n.sample, "sample", 1000, "with --landmarks: rows, about, on which the recall is measured; 0 for none")
 	usage.SeedFlag(f, &n.seed)
@@ -68,7 +68,7 @@ func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags)
 	if n.landmarks != "" {
 		return t.runRouted(n)
 	}
-	text := func(w io.Writer) { fmt.Fprintf(w, "neighbours\t%d of each row, exact\n", n.k) }
+	text := func(w io.Writer) { fmt.Fprintf(w, "neighbors\t%d of each row, exact\n", n.k) }
 	return t.perElement(text, func(s beam.Scope, out shard.Output) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
 }
 
@@ -104,7 +104,7 @@ func (t *task) runRouted(n *neighborsFlags) error {
 		var found nearest.Recall
 		r, err = t.reporting(&found, build)
 		text = func(w io.Writer) {
-			fmt.Fprintf(w, "neighbours\t%d of each row, along %d landmarks\n", n.k, buckets)
+			fmt.Fprintf(w, "neighbors\t%d of each row, along %d landmarks\n", n.k, buckets)
 			fmt.Fprintf(w, "recall\t%.2f %% of the exact ones, on %d rows\n", 100*found.Recall, found.Rows)
 		}
 	}

@@ -121,8 +121,8 @@ func readScores(path string, scores *rows.Scores) error {
 
 func scoreText(w io.Writer, s *rows.Scores) {
 	if r := s.Labels; r != nil {
-		fmt.Fprintf(w, "labelled rows\t%d\nclasses\t%d\nclusters\t%d\n", r.N, r.Classes, r.Clusters)
-		for _, f := range r.Figures() {
+		fmt.Fprintf(w, "labeled rows\t%d\nclasses\t%d\nclusters\t%d\n", r.N, r.Classes, r.Clusters)
+		for _, f := range r.Scores() {
 			fmt.Fprintf(w, "%s\t%.4f\n", f.Name, f.Value)
 		}
 		for _, note := range r.Notes {

@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// placesIn returns what an embedding wrote.
-func placesIn(t *testing.T, dir, name string) *points.Dense {
+// embeddingIn returns what an embedding wrote.
+func embeddingIn(t *testing.T, dir, name string) *points.Dense {
 	t.Helper()
 	d, err := dataset.Read(filepath.Join(dir, name), dataset.ReadOptions{Extensions: session.Extensions()})
 	if err != nil {
@@ -46,13 +46,13 @@ func TestPrecision(t *testing.T) {
 		name, _, _ := strings.Cut(m, " ")
 		harness.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv -o "+name)
 		harness.RunOK(t, dir, "embed -q "+name+" -i data.csv -o double.npy")
-		want := placesIn(t, dir, "double.npy")
+		want := embeddingIn(t, dir, "double.npy")
 		for _, out := range []string{"single.npy", "single.csv", "single.parquet"} {
 			o := harness.RunOK(t, dir, "embed "+name+" -i data.csv --precision single -o "+out)
 			if !strings.Contains(o.Stdout, "single precision, off by ") {
 				t.Errorf("%s: the error is not told: %s", name, o.Stdout)
 			}
-			wantNear(t, name+", "+out, placesIn(t, dir, out), want, 1e-4)
+			wantNear(t, name+", "+out, embeddingIn(t, dir, out), want, 1e-4)
 		}
 		if double, single := len(clitest.Read(t, dir, "double.npy"))-128, len(clitest.Read(t, dir, "single.npy"))-128; 2*single != double {
 			t.Errorf("%d bytes of coordinates in single precision: want half of %d", single, double)
@@ -62,7 +62,7 @@ func TestPrecision(t *testing.T) {
 			t.Errorf("a model of %s has %d bytes in single precision: want fewer than %d", name, half, whole)
 		}
 		harness.RunOK(t, dir, "embed -q half -i data.csv -o half.npy")
-		wantNear(t, name+", stored", placesIn(t, dir, "half.npy"), want, 1e-4)
+		wantNear(t, name+", stored", embeddingIn(t, dir, "half.npy"), want, 1e-4)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestClusteredInBlocks(t *testing.T) {
 			}
 			harness.RunOK(t, dir, "cluster -q "+with+"-i data.csv --centers some.csv -o again.csv")
 			if clitest.Read(t, dir, "again.csv") != clitest.Read(t, dir, out) {
-				t.Errorf("%s%s: rows are assigned to other centres than those that were written", with, more)
+				t.Errorf("%s%s: rows are assigned to other centers than those that were written", with, more)
 			}
 		}
 		if clitest.Read(t, dir, "some0.csv") != clitest.Read(t, dir, "some1.csv") {
@@ -96,7 +96,7 @@ func TestClusteredInBlocks(t *testing.T) {
 		content := clitest.Read(t, dir, "data.csv")
 		harness.RunWith(t, dir, content, "cluster -q "+with+"-i - -n 2 -a minibatch --memory-limit 400KiB --save-centers piped.csv")
 		if clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "some.csv") {
-			t.Errorf("%s: a pipe has other centres than a file", with)
+			t.Errorf("%s: a pipe has other centers than a file", with)
 		}
 		harness.RunWith(t, dir, content, "cluster -q "+with+"-i - --centers some.csv -o piped.csv")
 		if clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "some2.csv") {

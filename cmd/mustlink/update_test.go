@@ -166,7 +166,7 @@ func TestUpdateLinks(t *testing.T) {
 			t.Errorf("%s: the summary does not say what was added:\n%s", method, o.Stdout)
 		}
 		if strings.Contains(o.Stderr, "not the points") {
-			t.Errorf("%s: the points of the fit are not recognised:\n%s", method, o.Stderr)
+			t.Errorf("%s: the points of the fit are not recognized:\n%s", method, o.Stderr)
 		}
 		for _, m := range []string{"model", "larger"} {
 			harness.RunOK(t, dir, "distance "+m+".mlk -i data.csv --pairs pairs.csv -q -o "+m+".csv")

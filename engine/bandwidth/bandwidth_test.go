@@ -285,7 +285,7 @@ func TestErrors(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := bandwidth.Resolve(ctx, eng, spec, &points.Dense{N: 2, D: 1, Data: []float64{1, 2}}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s cancelled: %v", rule, err)
+			t.Errorf("%s canceled: %v", rule, err)
 		}
 	}
 }

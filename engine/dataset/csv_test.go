@@ -165,8 +165,8 @@ func TestPathErrors(t *testing.T) {
 		}
 	}
 	_, err = Read(absent, ReadOptions{Format: "cvs"})
-	if !fault.IsInput(err) || !strings.Contains(err.Error(), "csv (did you mean") {
-		t.Errorf("misspelt format: error %v", err)
+	if !fault.IsInput(err) || !strings.Contains(err.Error(), `did you mean "csv"?`) {
+		t.Errorf("misspelled format: error %v", err)
 	}
 	odd := write(t, "data.txt", []byte("x\n1\n"))
 	if _, err := Read(odd, ReadOptions{Format: "csv"}); err != nil {

@@ -150,7 +150,7 @@ func TestCheckLinks(t *testing.T) {
 	near := write(t, "l.csv", []byte("i,j,link\nfirst,secnod,must\n"))
 	problems, err = CheckLinks(near, LinkContext{N: 2, IDs: []string{"first", "second"}, By: ByID}, 0)
 	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Mend, `"second"`) {
-		t.Errorf("misspelt id: %v, %v", problems, err)
+		t.Errorf("misspelled id: %v, %v", problems, err)
 	}
 }
 

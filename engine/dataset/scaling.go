@@ -42,7 +42,7 @@ func Standardize(p points.Points) (s *Scaling, constant []int, err error) {
 		}
 		if m, sd := s.Mean[j], s.Scale[j]; m-m != 0 || sd-sd != 0 {
 			return nil, nil, &fault.DataError{Row: -1, Column: fmt.Sprint(j),
-				Err: fmt.Errorf("the values are too large to standardise: want them well below %.3g", math.MaxFloat64)}
+				Err: fmt.Errorf("the values are too large to standardize: want them well below %.3g", math.MaxFloat64)}
 		}
 	}
 	return s, constant, nil
@@ -53,7 +53,7 @@ func asDense(p points.Points) (*points.Dense, error) {
 	case *points.Dense:
 		return x, nil
 	case *points.CSR:
-		return nil, &fault.ParamError{Param: "standardize", Value: "sparse points", Want: "dense points, as centring fills the zeros"}
+		return nil, &fault.ParamError{Param: "standardize", Value: "sparse points", Want: "dense points, as centering fills the zeros"}
 	case *points.Sequences:
 		return nil, &fault.ParamError{Param: "standardize", Value: "sequences", Want: "dense points, as sequences have no features"}
 	case *points.Gram:

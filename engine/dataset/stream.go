@@ -195,12 +195,12 @@ func (s *Stream) empty() error {
 	return s.rep.fatal("add rows", "it has no rows: want at least one")
 }
 
-// Ahead returns a function that returns what next does, in order, while next runs in a goroutine of
+// Prefetch returns a function that returns what next does, in order, while next runs in a goroutine of
 // its own, one call ahead of the caller: so reading, computing and writing overlap when each is put
 // ahead of the one behind it. After an error of next, io.EOF among them, or after the end of ctx,
 // every further call returns that error. The caller must call stop, which ends the context of a
 // call of next under way and waits for it.
-func Ahead[T any](ctx context.Context, next func(context.Context) (T, error)) (ahead func() (T, error), stop func()) {
+func Prefetch[T any](ctx context.Context, next func(context.Context) (T, error)) (ahead func() (T, error), stop func()) {
 	type outcome struct {
 		value T
 		err   error

@@ -131,10 +131,10 @@ func TestStreamNamesTheRow(t *testing.T) {
 }
 
 // What is ahead comes in order, ends with the error, stops when told and leaves no goroutine.
-func TestAhead(t *testing.T) {
+func TestPrefetch(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	n := 0
-	next, stop := Ahead(context.Background(), func(context.Context) (int, error) {
+	next, stop := Prefetch(context.Background(), func(context.Context) (int, error) {
 		n++
 		if n > 100 {
 			return 0, io.EOF
@@ -153,13 +153,13 @@ func TestAhead(t *testing.T) {
 	}
 	stop()
 	ctx, cancel := context.WithCancel(context.Background())
-	next, stop = Ahead(ctx, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+	next, stop = Prefetch(ctx, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 	cancel()
 	if _, err := next(); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	stop()
-	_, stop = Ahead(context.Background(), func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
+	_, stop = Prefetch(context.Background(), func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
 	stop() // nobody asked for anything
 }
 

@@ -65,7 +65,7 @@ func TestNothingLeftAfterAnError(t *testing.T) {
 		return context.Canceled
 	})
 	if list, _ := os.ReadDir(dir); len(list) > 0 || !errors.Is(stop, context.Canceled) {
-		t.Errorf("cancelled: the folder holds %v, error %v", list, stop)
+		t.Errorf("canceled: the folder holds %v, error %v", list, stop)
 	}
 }
 
@@ -140,18 +140,18 @@ func TestWriteRows(t *testing.T) {
 		rows Rows
 		err  error
 	}{
-		"none":      {Rows{}, nil},
-		"too many":  {Rows{Data: make([]float64, (rows+1)*cols)}, nil},
-		"half":      {Rows{Data: make([]float64, cols+1)}, nil},
-		"NaN":       {Rows{Data: []float64{1, math.NaN(), 2}}, nil},
-		"labels":    {Rows{Data: make([]float64, 2*cols), Labels: []string{"a"}}, nil},
-		"ids":       {Rows{Data: make([]float64, 2*cols), IDs: []string{"a"}}, nil},
-		"ended":     {Rows{}, io.EOF},
-		"cancelled": {Rows{}, context.Canceled},
+		"none":     {Rows{}, nil},
+		"too many": {Rows{Data: make([]float64, (rows+1)*cols)}, nil},
+		"half":     {Rows{Data: make([]float64, cols+1)}, nil},
+		"NaN":      {Rows{Data: []float64{1, math.NaN(), 2}}, nil},
+		"labels":   {Rows{Data: make([]float64, 2*cols), Labels: []string{"a"}}, nil},
+		"ids":      {Rows{Data: make([]float64, 2*cols), IDs: []string{"a"}}, nil},
+		"ended":    {Rows{}, io.EOF},
+		"canceled": {Rows{}, context.Canceled},
 	} {
 		next := func() (Rows, error) { return block.rows, block.err }
 		err := WriteRows(filepath.Join(dir, "m.csv"), rows, cols, next, WriteOptions{})
-		if list, _ := os.ReadDir(dir); len(list) > 0 || err == nil || name == "cancelled" && !errors.Is(err, context.Canceled) {
+		if list, _ := os.ReadDir(dir); len(list) > 0 || err == nil || name == "canceled" && !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: the folder holds %v, error %v", name, list, err)
 		}
 	}

@@ -1,19 +1,26 @@
 package fault
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// Unknown returns the error for a name that is not among choices: it lists them, with the
-// nearest one first ("did you mean") when one is close.
-// param says what was named: "method", "kernel", "parameter of krca".
+// Unknown returns the error for a name that is not among choices: it lists them, and ends with the
+// one that is probably meant. param says what was named: "method", "kernel", "parameter of krca".
 func Unknown(param, got string, choices []string) *ParamError {
-	want := "one of " + strings.Join(choices, ", ")
-	if near := Nearest(got, choices); near != "" {
-		want = near + " (did you mean that?), or " + want
-	}
+	want := "one of " + strings.Join(choices, ", ") + DidYouMean("", got, choices)
 	return &ParamError{Param: param, Value: got, Want: want}
+}
+
+// DidYouMean returns the end of a message about a wrong name: `; did you mean "rbf"?` with the
+// choice nearest to it, or "" when none is near. Before the name stands prefix: "--" of a flag.
+func DidYouMean(prefix, got string, choices []string) string {
+	near := Nearest(got, choices)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", prefix+near)
 }
 
 // Nearest returns the choice with the smallest edit distance from s, ties to the earlier

@@ -29,7 +29,7 @@ func ExampleNearest() {
 		return
 	}
 	index, squared := near.Of(2)
-	fmt.Println("neighbours of point 2:", index, "at squared distances", squared)
+	fmt.Println("neighbors of point 2:", index, "at squared distances", squared)
 
 	a := near.Adjacency(graph.Union, graph.Binary)
 	label, count := graph.Components(a)
@@ -43,7 +43,7 @@ func ExampleNearest() {
 	columns, values := l.Row(2)
 	fmt.Println("row 2 of the Laplacian:", columns, values)
 	// Output:
-	// neighbours of point 2: [1 0] at squared distances [4 9]
+	// neighbors of point 2: [1 0] at squared distances [4 9]
 	// 2 parts: [0 0 0 1 1 1]
 	// row 2 of the Laplacian: [0 1 2] [-1 -1 2]
 }

@@ -44,7 +44,7 @@ func FuzzNearest(f *testing.F) {
 			for i := range n {
 				index, squared := found.Of(i)
 				if want := brute(x, i, count); !slices.Equal(index, want) {
-					t.Fatalf("%T: the %d neighbours of %d are %v: want %v", x, count, i, index, want)
+					t.Fatalf("%T: the %d neighbors of %d are %v: want %v", x, count, i, index, want)
 				}
 				for a, j := range index {
 					if want := kernel.SquaredDistance(x, x, i, int(j)); squared[a] != want {

@@ -173,7 +173,7 @@ func TestIdenticalPoints(t *testing.T) {
 	}
 	a := n.Adjacency(graph.Mutual, graph.Binary)
 	if col, _ := a.Row(5); len(col) != 0 {
-		t.Errorf("point 5, nobody's neighbour, has edges to %v", col)
+		t.Errorf("point 5, nobody's neighbor, has edges to %v", col)
 	}
 	if _, err := graph.Laplacian(a, true); err != nil {
 		t.Error(err)

@@ -129,7 +129,7 @@ func between(x, y points.Points) func(i, j int) float64 {
 
 // newSearch is the search of n points among so many.
 func newSearch(eng *engine.Engine, n, among, count int, exact func(i, j int) float64) (*search, error) {
-	if err := eng.Check(fmt.Sprintf("%d neighbours of %d points", count, n), engine.MatrixBytes(n, 2*count), "use fewer neighbours or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("%d neighbors of %d points", count, n), engine.MatrixBytes(n, 2*count), "use fewer neighbors or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	s := &search{

@@ -83,7 +83,7 @@ func TestNearest(t *testing.T) {
 				for i := range x.Len() {
 					index, squared := got.Of(i)
 					if want := brute(x, i, count); !slices.Equal(index, want) {
-						t.Fatalf("%s, %d workers: the %d neighbours of %d are %v: want %v", name, workers, count, i, index, want)
+						t.Fatalf("%s, %d workers: the %d neighbors of %d are %v: want %v", name, workers, count, i, index, want)
 					}
 					for a, j := range index {
 						if want := kernel.SquaredDistance(x, x, i, int(j)); squared[a] != want {
@@ -188,7 +188,7 @@ func TestNearestBetweenIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(kept.Index, fresh.Index) || !slices.Equal(kept.Squared, fresh.Squared) {
-			t.Errorf("search %d: other neighbours than without a cache", k)
+			t.Errorf("search %d: other neighbors than without a cache", k)
 		}
 		if got := eng.Cache().Stats().Hits; got != c.hits {
 			t.Errorf("search %d: %d hits so far, want %d", k, got, c.hits)
@@ -229,7 +229,7 @@ func TestNearestInFeatureSpace(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got.Index, want.Index) {
-			t.Errorf("%s: other neighbours than the Euclidean ones", what)
+			t.Errorf("%s: other neighbors than the Euclidean ones", what)
 		}
 	}
 }

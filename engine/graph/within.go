@@ -47,7 +47,7 @@ func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 			}
 		}
 		pairs := count.Add(int64(found))
-		return eng.Check(fmt.Sprintf("graph of the pairs within %g, %d so far", radius, pairs), 40*pairs, "use a smaller radius, nearest neighbours, or fewer points")
+		return eng.Check(fmt.Sprintf("graph of the pairs within %g, %d so far", radius, pairs), 40*pairs, "use a smaller radius, nearest neighbors, or fewer points")
 	})
 	if err != nil {
 		return nil, err

@@ -51,6 +51,6 @@ func ExampleParse() {
 	// Output:
 	// exp:width=lle true
 	// rbf:sigma=0.5mean@cosine true
-	// kernel is "rfb": want rbf (did you mean that?), or one of linear, rbf, exp, poly, cosine, sigmoid, spectrum
+	// kernel is "rfb": want one of linear, rbf, exp, poly, cosine, sigmoid, spectrum; did you mean "rbf"?
 	// sigma of kernel rbf is -1: want a number > 0
 }

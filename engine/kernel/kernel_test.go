@@ -561,7 +561,7 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	})
-	t.Run("cancelled", func(t *testing.T) {
+	t.Run("canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err1 := rbf.Gram(ctx, eng, x)

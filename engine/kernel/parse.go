@@ -176,10 +176,8 @@ func parseRule(st *stage, t paramText) error {
 	}
 	factor, rule, ok := splitRule(t.text)
 	if !ok {
-		want := "a number > 0, or a rule (" + strings.Join(RuleNames(), ", ") + ") with a factor before it or not"
-		if near := fault.Nearest(strings.TrimLeft(t.text, "0123456789.+-"), RuleNames()); near != "" {
-			want = near + " (did you mean that?), or " + want
-		}
+		want := "a number > 0, or a rule (" + strings.Join(RuleNames(), ", ") + ") with an optional factor before it"
+		want += fault.DidYouMean("", strings.TrimLeft(t.text, "0123456789.+-"), RuleNames())
 		return &fault.ParamError{Param: t.label, Value: t.text, Want: want}
 	}
 	st.rule, st.value = rule, 1

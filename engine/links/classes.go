@@ -101,7 +101,7 @@ func unrankPair(r uint64) (a, b int) {
 type shuffle struct {
 	rng         *rand.Rand
 	total, done uint64
-	moved       map[uint64]uint64 // place -> number there, where it is not the place itself
+	moved       map[uint64]uint64 // position -> number there, where it is not the place itself
 }
 
 func newShuffle(total, seed, stream uint64) *shuffle {
@@ -110,19 +110,19 @@ func newShuffle(total, seed, stream uint64) *shuffle {
 
 // next returns the next number; it must be called at most total times.
 func (s *shuffle) next() uint64 {
-	place := s.done + s.rng.Uint64N(s.total-s.done)
-	drawn, head := s.at(place), s.at(s.done)
+	position := s.done + s.rng.Uint64N(s.total-s.done)
+	drawn, head := s.at(position), s.at(s.done)
 	delete(s.moved, s.done)
-	if place != s.done {
-		s.moved[place] = head
+	if position != s.done {
+		s.moved[position] = head
 	}
 	s.done++
 	return drawn
 }
 
-func (s *shuffle) at(place uint64) uint64 {
-	if v, ok := s.moved[place]; ok {
+func (s *shuffle) at(position uint64) uint64 {
+	if v, ok := s.moved[position]; ok {
 		return v
 	}
-	return place
+	return position
 }

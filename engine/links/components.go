@@ -52,8 +52,8 @@ func (s *Set) partition() partition {
 		p := partition{rows: s.named()}
 		f := newForest(len(p.rows))
 		at := func(row int) int {
-			place, _ := slices.BinarySearch(p.rows, row)
-			return place
+			position, _ := slices.BinarySearch(p.rows, row)
+			return position
 		}
 		for _, l := range s.must {
 			f.join(at(l.I), at(l.J))

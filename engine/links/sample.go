@@ -93,7 +93,7 @@ func sampleByComponents(labels []string, fraction float64, seed uint64, limit in
 	target := int(math.Round(fraction * float64(rows)))
 	if target < c.count() {
 		return nil, &fault.ParamError{Param: "fraction", Value: fraction,
-			Want: fmt.Sprintf("at least %.4g: %d labelled rows in %d classes form no fewer than %d components",
+			Want: fmt.Sprintf("at least %.4g: %d labeled rows in %d classes form no fewer than %d components",
 				float64(c.count())/float64(rows), rows, c.count(), c.count())}
 	}
 	order := newShuffle(c.samePairs(), seed, streamComponents)

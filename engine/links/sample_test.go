@@ -91,7 +91,7 @@ func TestSampleByComponents(t *testing.T) {
 		mustSet(s, err)
 		checkSigns(t, labels, s)
 		if got := s.NumComponents() - (len(labels) - rows); got != target {
-			t.Fatalf("%d components of %d labelled rows, want %d", got, rows, target)
+			t.Fatalf("%d components of %d labeled rows, want %d", got, rows, target)
 		}
 	})
 }
@@ -129,7 +129,7 @@ func TestSampleChunklets(t *testing.T) {
 		}
 		for _, c := range s.Chunklets() {
 			if len(c) != size || labels[c[0]] == "" {
-				t.Fatalf("chunklet %v, want %d labelled rows", c, size)
+				t.Fatalf("chunklet %v, want %d labeled rows", c, size)
 			}
 		}
 		checkSigns(t, labels, s)

@@ -31,10 +31,10 @@ func Validate(n int, ls []Link) []error {
 	return problems
 }
 
-// place is a pair i < j and its position in the list given.
-type place struct{ i, j, at int }
+// position is a pair i < j and its position in the list given.
+type position struct{ i, j, at int }
 
-func comparePlaces(a, b place) int {
+func comparePositions(a, b position) int {
 	switch {
 	case a.i != b.i:
 		return a.i - b.i
@@ -49,15 +49,15 @@ func build(n int, ls []Link) (*Set, []error) {
 		return nil, []error{&fault.ParamError{Param: "number of rows", Value: n, Want: "a number >= 0"}}
 	}
 	found := make(map[int]error)
-	sound := make([]place, 0, len(ls)) // links that are sound by themselves
+	sound := make([]position, 0, len(ls)) // links that are sound by themselves
 	for k, l := range ls {
 		if err := checkLink(n, l, k); err != nil {
 			found[k] = err
 			continue
 		}
-		sound = append(sound, place{min(l.I, l.J), max(l.I, l.J), k})
+		sound = append(sound, position{min(l.I, l.J), max(l.I, l.J), k})
 	}
-	slices.SortFunc(sound, comparePlaces)
+	slices.SortFunc(sound, comparePositions)
 
 	s := &Set{n: n}
 	disagree := 0

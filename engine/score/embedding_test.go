@@ -215,17 +215,17 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Figure{
+	want := []Score{
 		{"rand", must(Rand(a, b))}, {"balanced_rand", must(BalancedRand(a, b))}, {"adjusted_rand", must(AdjustedRand(a, b))},
 		{"nmi", must(NMI(a, b))}, {"cluster_accuracy", must(ClusterAccuracy(a, b))}, {"accuracy", must(Accuracy(a, b))},
 		{"j_ratio", must(JRatio(y, 5, 1, a))}, {"pair_auc", must(PairAUC(y, 5, 1, a))},
 		{"neighbor_accuracy", must(NeighborAccuracy(y, 5, 1, a))}, {"recall@1", recall[0]},
 	}
-	if got := r.Figures(); !slices.Equal(got, want) {
+	if got := r.Scores(); !slices.Equal(got, want) {
 		t.Errorf("figures %v, want %v", got, want)
 	}
 	if r.N != 5 || r.Unlabeled != 1 || r.Classes != 2 || r.Clusters != 2 || len(r.Notes) != 0 {
-		t.Errorf("report %+v, want 5 rows, 1 unlabelled, 2 classes, 2 clusters, no notes", r)
+		t.Errorf("report %+v, want 5 rows, 1 unlabeled, 2 classes, 2 clusters, no notes", r)
 	}
 }
 
@@ -238,7 +238,7 @@ func TestAllNotesWhatIsUndefined(t *testing.T) {
 		t.Errorf("report %+v: J, pair AUC, recall and accuracy have no meaning here", r)
 	}
 	if *r.NeighborAccuracy != 0 || *r.Rand != 2.0/3 {
-		t.Errorf("neighbour accuracy %v, Rand %v, want 0 and 2/3", *r.NeighborAccuracy, *r.Rand)
+		t.Errorf("neighbor accuracy %v, Rand %v, want 0 and 2/3", *r.NeighborAccuracy, *r.Rand)
 	}
 	if len(r.Notes) != 3 {
 		t.Errorf("notes %q, want one each on J, pair AUC and recall", r.Notes)
@@ -278,7 +278,7 @@ func ExampleAll() {
 		fmt.Println(err)
 		return
 	}
-	for _, f := range r.Figures() {
+	for _, f := range r.Scores() {
 		fmt.Printf("%-16s %.3f\n", f.Name, f.Value)
 	}
 	// Output:

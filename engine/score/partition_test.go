@@ -140,7 +140,7 @@ func TestNMIMatchesEntropies(t *testing.T) {
 
 // Independent labelings tell nothing of each other; rounding must not show as a score
 // below zero.
-func TestNMIOfIndependentLabellings(t *testing.T) {
+func TestNMIOfIndependentLabelings(t *testing.T) {
 	for rows := 2; rows <= 5; rows++ {
 		for columns := 2; columns <= 120; columns++ {
 			a, b := make([]int, rows*columns), make([]int, rows*columns)

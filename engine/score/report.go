@@ -26,7 +26,7 @@ type Input struct {
 // Report holds the scores that the input allows; the others are nil.
 type Report struct {
 	N         int `json:"n"`                  // rows scored
-	Unlabeled int `json:"unlabelled"`         // rows left out for want of a true label
+	Unlabeled int `json:"unlabeled"`          // rows left out for want of a true label
 	Classes   int `json:"classes"`            // distinct true labels
 	Clusters  int `json:"clusters,omitempty"` // distinct predicted labels
 
@@ -55,19 +55,19 @@ type RecallAt struct {
 	Value float64 `json:"value"`
 }
 
-// Figure is one named score.
-type Figure struct {
+// Score is one named score.
+type Score struct {
 	Name  string
 	Value float64
 }
 
-// Figures lists the scores that are there, in a fixed order, under their JSON names; the
+// Scores lists the scores that are there, in a fixed order, under their JSON names; the
 // recall at k is "recall@k".
-func (r *Report) Figures() []Figure {
-	var out []Figure
+func (r *Report) Scores() []Score {
+	var out []Score
 	add := func(name string, v *float64) {
 		if v != nil {
-			out = append(out, Figure{name, *v})
+			out = append(out, Score{name, *v})
 		}
 	}
 	add("rand", r.Rand)
@@ -88,7 +88,7 @@ func (r *Report) Figures() []Figure {
 // String returns the scores for people, in one line: "rand 0.9933, balanced_rand 0.9932".
 func (r *Report) String() string {
 	var parts []string
-	for _, f := range r.Figures() {
+	for _, f := range r.Scores() {
 		parts = append(parts, fmt.Sprintf("%s %.4g", f.Name, f.Value))
 	}
 	return strings.Join(parts, ", ")

@@ -133,7 +133,7 @@ func Check(pkg string, imports []string, test bool) []string {
 		return []string{fmt.Sprintf("package %q stands on no floor: give it a place in internal/layering", pkg)}
 	}
 	if floor == floorEngine && !test {
-		if _, placed := engineRank[pkg]; !placed {
+		if _, ranked := engineRank[pkg]; !ranked {
 			return []string{fmt.Sprintf("package %q has no rank in the engine: give it one in internal/layering", pkg)}
 		}
 	}
@@ -195,9 +195,9 @@ func checkCommand(pkg, target string) string {
 	if !inTree(target, command) {
 		return ""
 	}
-	rank, placed := commandRank[target]
+	rank, ranked := commandRank[target]
 	switch {
-	case !placed:
+	case !ranked:
 		return "it has no rank in the command: give it one in internal/layering"
 	case rank == rankRoom && commandRank[pkg] == rankRoom:
 		return "no room imports another"
@@ -211,9 +211,9 @@ var learningPackages = []string{"engine/links", "engine/score", "engine/model", 
 
 // checkEngine judges an import between two packages of the engine.
 func checkEngine(pkg, target string) string {
-	rank, placed := engineRank[target]
+	rank, ranked := engineRank[target]
 	switch {
-	case !placed:
+	case !ranked:
 		return "it has no rank in the engine"
 	case rank >= engineRank[pkg]:
 		return "an upward edge within the engine"

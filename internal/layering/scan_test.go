@@ -96,7 +96,7 @@ func scanFile(root fs.FS, name string) ([]string, error) {
 	}
 	test := strings.HasSuffix(name, "_test.go")
 	var faults []string
-	if _, placed := floorOf(pkg); placed || !strings.HasPrefix(pkg, "internal/") {
+	if _, ranked := floorOf(pkg); ranked || !strings.HasPrefix(pkg, "internal/") {
 		for _, fault := range Check(pkg, imports, test) {
 			faults = append(faults, name+": "+fault)
 		}

@@ -23,7 +23,7 @@ func TestLicenses(t *testing.T) {
 	for name, dir := range tested {
 		license := licenseIn(t, dir)
 		if _, built := linked[name]; license == "" || built && license == "MPL-2.0" {
-			t.Errorf("%s: the licence in %s is not known to be permissive", name, dir)
+			t.Errorf("%s: the license in %s is not known to be permissive", name, dir)
 		}
 		t.Logf("%-14s %s", license, name)
 	}

@@ -51,7 +51,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 // long for a message.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if e.GetSpecifiedShortnames() != "" {
-		return Errorf("unknown flag -%s %s", e.GetSpecifiedName(), HelpHint(cmd))
+		return Errorf("unknown flag %q %s", "-"+e.GetSpecifiedName(), HelpHint(cmd))
 	}
 	var names []string
 	collect := func(f *pflag.Flag) {
@@ -61,10 +61,8 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	}
 	cmd.Flags().VisitAll(collect)
 	cmd.InheritedFlags().VisitAll(collect)
-	if near := fault.Nearest(e.GetSpecifiedName(), names); near != "" {
-		return Errorf("unknown flag --%s: did you mean --%s? %s", e.GetSpecifiedName(), near, HelpHint(cmd))
-	}
-	return Errorf("unknown flag --%s %s", e.GetSpecifiedName(), HelpHint(cmd))
+	name := e.GetSpecifiedName()
+	return Errorf("unknown flag %q%s %s", "--"+name, fault.DidYouMean("--", name, names), HelpHint(cmd))
 }
 
 // FlagName returns a flag as people type it, with its short form.
@@ -113,7 +111,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return fault.Unknown("command of "+cmd.CommandPath(), args[0], names)
+	return Errorf("unknown command %q%s %s", args[0], fault.DidYouMean("", args[0], names), HelpHint(cmd))
 }
 
 // Positional checks the number of arguments that are not flags and names those that are

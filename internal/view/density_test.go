@@ -13,15 +13,15 @@ import (
 // TestDensity: every point is counted once, in the cell that holds its place, and a cell has the
 // mean of its points' colors, the darker the fuller.
 func TestDensity(t *testing.T) {
-	places := []vg.Point{{X: 0.5, Y: 0.5}, {X: 1.9, Y: 0.1}, {X: 2, Y: 0}, {X: -0.1, Y: 0}, {X: 1, Y: 1}}
+	coordinates := []vg.Point{{X: 0.5, Y: 0.5}, {X: 1.9, Y: 0.1}, {X: 2, Y: 0}, {X: -0.1, Y: 0}, {X: 1, Y: 1}}
 	colors := []color.NRGBA{{R: 200, A: 255}, {R: 100, A: 255}, {G: 50, A: 255}, {B: 60, A: 255}, {R: 0, A: 255}}
-	cells, most := density(len(places), func(i int) vg.Point { return places[i] }, func(i int) color.NRGBA { return colors[i] })
+	cells, most := density(len(coordinates), func(i int) vg.Point { return coordinates[i] }, func(i int) color.NRGBA { return colors[i] })
 	if most != 3 || len(cells) != 3 {
 		t.Fatalf("%d cells, the fullest with %d points: want 3 and 3", len(cells), most)
 	}
 	for at, want := range map[cell]color.NRGBA{{0, 0}: {R: 100, A: 255}, {1, 0}: {G: 50, A: 70}, {-1, 0}: {B: 60, A: 70}} {
 		if got := cells[at].color(most); got != want {
-			t.Errorf("cell %v has the colour %v: want %v", at, got, want)
+			t.Errorf("cell %v has the color %v: want %v", at, got, want)
 		}
 	}
 }

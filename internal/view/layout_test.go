@@ -172,7 +172,7 @@ func TestMarkers(t *testing.T) {
 		m := markerOf(g, 1)
 		seen[[2]any{m.color, m.shape}] = true
 		if next := markerOf(g+1, 1); next.color == m.color || next.shape == m.shape {
-			t.Errorf("groups %d and %d share a colour or a shape", g, g+1)
+			t.Errorf("groups %d and %d share a color or a shape", g, g+1)
 		}
 	}
 	if len(seen) != 64 {

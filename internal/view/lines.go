@@ -107,11 +107,11 @@ func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(xs, ys []float64) []vg.Point {
 		xs, ys = onAxis(l.LogX, xs), onAxis(l.LogY, ys)
-		places := make([]vg.Point, len(xs))
+		coordinates := make([]vg.Point, len(xs))
 		for i := range xs {
-			places[i] = vg.Point{X: x(xs[i]), Y: y(ys[i])}
+			coordinates[i] = vg.Point{X: x(xs[i]), Y: y(ys[i])}
 		}
-		return places
+		return coordinates
 	}
 	for k, s := range l.Series {
 		if s.spread() && !s.Bars {

@@ -61,7 +61,7 @@ func pointOf(t *testing.T, m []string) (p vg.Point) {
 
 // The SVG has a circle at every point, one unit as long in x as in y, must-links as solid and
 // cannot-links as dashed lines between these, and the stars of chunklets from their middles.
-func TestPlaces(t *testing.T) {
+func TestCoordinates(t *testing.T) {
 	const radius = 2
 	s := Scatter{
 		X: []float64{0, 10, 2, 3, 8, 6}, Y: []float64{5, 6, 1, 4, 2, 9}, PointSize: radius, XLabel: "x", YLabel: "y", NoLegend: true,
@@ -122,7 +122,7 @@ func near(t *testing.T, what string, got, want vg.Point) {
 
 // Lines go through their values on linear and logarithmic axes: equal steps of the values,
 // or of their logarithms, are equal steps on paper; bars end at Low and High.
-func TestLinePlaces(t *testing.T) {
+func TestLinePoints(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		f := func(v float64) float64 {
 			if log {

@@ -107,7 +107,7 @@ func TestGrid(t *testing.T) {
 				for k := range steps + 1 {
 					b := []float64{float64(i) / steps, float64(j) / steps, float64(k) / steps}
 					if f := objective(p, q, b); f < best-1e-12 {
-						t.Fatalf("%v gives %g, the minimiser %v %g", b, f, a, best)
+						t.Fatalf("%v gives %g, the minimizer %v %g", b, f, a, best)
 					}
 				}
 			}

@@ -143,11 +143,11 @@ func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o
 		res, err = s.krylov()
 	}
 	if err == nil {
-		err = s.judge(res)
+		err = s.check(res)
 	}
 	if _, failed := errors.AsType[*NoConvergenceError](err); failed && rescue {
 		if res, err = s.decompose(); err == nil {
-			err = s.judge(res)
+			err = s.check(res)
 		}
 	}
 	if _, failed := errors.AsType[*NoConvergenceError](err); err != nil && !failed {
@@ -168,9 +168,9 @@ type search struct {
 	basis blas.Matrix // memory of a Krylov space, given back in the end
 }
 
-// judge returns the error of a result with residuals that do not pass. Measured residuals may
+// check returns the error of a result with residuals that do not pass. Measured residuals may
 // exceed the estimates that ended the search, by rounding.
-func (s *search) judge(res *Result) error {
+func (s *search) check(res *Result) error {
 	passed := 0
 	for _, r := range res.Residuals {
 		if r <= 2*s.Tolerance*res.Norm {

@@ -423,7 +423,7 @@ func TestErrors(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := eigen.Bottom(done, eng, a, 3, eigen.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 
 	nan := spectra(600)["line"]

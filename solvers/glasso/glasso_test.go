@@ -243,6 +243,6 @@ func TestGapBounds(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := glasso.Solve(done, eng, p, lambda, glasso.Options{Tol: tol, MaxIter: 9}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

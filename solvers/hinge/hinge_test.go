@@ -201,6 +201,6 @@ func TestSame(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := hinge.Minimize(ctx, enginetest.New(t, 1), d, c, 0.1, hinge.Options{MaxIter: 5}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }

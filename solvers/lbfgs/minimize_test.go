@@ -116,7 +116,7 @@ func TestMinimizeEnds(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := Minimize(done, table(t), square, []float64{1}, Options{MaxIter: 5, Done: never}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 	stop := func(_ int, _ float64, _, _ []float64) (bool, error) { return false, broken }
 	if _, err := Minimize(ctx, table(t), square, []float64{1}, Options{MaxIter: 5, Done: stop}); !errors.Is(err, broken) {

@@ -85,7 +85,7 @@ func Solve(ctx context.Context, eng *engine.Engine, a operator.Operator, b blas.
 		if err := s.gradients(b.View(0, n, c0, c1), c0); err != nil {
 			return nil, err
 		}
-		if err := s.judge(b.View(0, n, c0, c1), c0); err != nil {
+		if err := s.check(b.View(0, n, c0, c1), c0); err != nil {
 			return nil, err
 		}
 	}
@@ -171,8 +171,8 @@ func (s *solver) residual(b, x, r blas.Matrix) (size, rest []float64, err error)
 	return both[:cols], both[cols:], err
 }
 
-// judge measures the residuals of the columns from c0 on.
-func (s *solver) judge(b blas.Matrix, c0 int) error {
+// check measures the residuals of the columns from c0 on.
+func (s *solver) check(b blas.Matrix, c0 int) error {
 	x, r := s.result.X.View(0, b.Rows, c0, c0+b.Cols).Clone(), s.eng.NewMatrix(b.Rows, b.Cols)
 	size, rest, err := s.residual(b, x, r)
 	if err != nil {

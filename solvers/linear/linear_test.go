@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := linear.Solve(done, eng, a, b, linear.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	for _, r := range []int{0, 1} {
 		res, err := linear.Solve(ctx, eng, a, blas.NewMatrix(n, r), linear.Options{})

@@ -217,6 +217,6 @@ func TestCompareEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := logdet.Compare(ctx, enginetest.New(t, 1), z, list, logdet.CompareOptions{MaxIter: 9}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }

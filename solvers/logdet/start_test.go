@@ -135,6 +135,6 @@ func TestBadStart(t *testing.T) {
 	cancel()
 	s := &state{Result: &Result{Multipliers: make([]float64, 1024)}, constraints: many}
 	if err := s.replay(stopped.Err); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
-// wish is 4 (1 - z)^2: an entry is to be 1.
-type wish struct{}
+// pull is 4 (1 - z)^2: an entry is to be 1.
+type pull struct{}
 
-func (wish) Smooth(z, _ float64) (f, d1, d2 float64) { return 4 * (1 - z) * (1 - z), 8 * (z - 1), 8 }
+func (pull) Smooth(z, _ float64) (f, d1, d2 float64) { return 4 * (1 - z) * (1 - z), 8 * (z - 1), 8 }
 
-func (wish) Gap(z, d float64) float64 {
+func (pull) Gap(z, d float64) float64 {
 	f := 4 * (1 - z) * (1 - z)
 	return f + d + d*d/16 - d*z // the conjugate at d is d + d^2 / 16
 }
@@ -30,7 +30,7 @@ func Example() {
 	a := blas.NewMatrix(2, 2)
 	a.Set(0, 0, 1)
 	a.Set(1, 1, 1)
-	result, err := sdp.Minimize(context.Background(), eng, a, []sdp.Term{{I: 0, J: 1, Loss: wish{}}}, sdp.Options{})
+	result, err := sdp.Minimize(context.Background(), eng, a, []sdp.Term{{I: 0, J: 1, Loss: pull{}}}, sdp.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

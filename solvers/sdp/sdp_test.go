@@ -139,7 +139,7 @@ func TestBadInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Minimize(ctx, eng, a, nil, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 	if res, err := Minimize(context.Background(), eng, a, []Term{{0, 1, square(1)}}, Options{Steps: 2}); err != nil || res.Converged {
 		t.Errorf("two steps: %+v, error %v", res, err)

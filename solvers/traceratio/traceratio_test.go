@@ -364,7 +364,7 @@ func TestBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := Solve(done, eng, a, b, 2, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 	all, err := Solve(ctx, eng, a, b, 4, Options{})
 	if err != nil || all.Method != "all" || math.Abs(all.Ratio-trace(a)/trace(b)) > 1e-14*all.Ratio {

@@ -113,7 +113,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	y, variances, err := problem.places(ctx, u, found.a, p.Dims)
+	y, variances, err := problem.positions(ctx, u, found.a, p.Dims)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r i
 
 // places returns the points' places in the directions of largest variance, of unit times K, and the
 // variances.
-func (p *problem) places(ctx context.Context, u, a blas.Matrix, most int) (y blas.Matrix, variances []float64, err error) {
+func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y blas.Matrix, variances []float64, err error) {
 	n, r := u.Rows, u.Cols
 	w, root := make([]float64, r), a.Clone()
 	if err := p.eng.SymEig(ctx, root, w, true); err != nil {
@@ -265,11 +265,11 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
-	return append(append([]algorithms.Figure{{Name: "graph", Value: string(m.Params().Graph)}}, m.Model.Describe()...),
-		algorithms.Figure{Name: "objective", Value: m.result.Objective},
-		algorithms.Figure{Name: "residual of the optimum's conditions", Value: m.result.Residual},
-		algorithms.Figure{Name: "variances of the directions", Value: m.variances})
+func (m *Model) Describe() []algorithms.Statistic {
+	return append(append([]algorithms.Statistic{{Name: "graph", Value: string(m.Params().Graph)}}, m.Model.Describe()...),
+		algorithms.Statistic{Name: "objective", Value: m.result.Objective},
+		algorithms.Statistic{Name: "residual of the optimum's conditions", Value: m.result.Residual},
+		algorithms.Statistic{Name: "variances of the directions", Value: m.variances})
 }
 
 // Encode stores the model in f.

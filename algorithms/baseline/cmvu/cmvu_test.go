@@ -54,7 +54,7 @@ func TestUnfolds(t *testing.T) {
 	if !m.Status().Converged {
 		t.Fatalf("status %+v", m.Status())
 	}
-	y := m.Places()
+	y := m.Coordinates()
 	mean := 0.0
 	for _, v := range along {
 		mean += v / 400
@@ -150,7 +150,7 @@ func TestOptimum(t *testing.T) {
 			rt.Fatal(err)
 		}
 		nu := penalty * top[r-1]
-		best := objective(m.Places(), nu)
+		best := objective(m.Coordinates(), nu)
 		if math.Abs(best-m.Objective()) > 1e-7*(nu+math.Abs(best)) {
 			rt.Fatalf("objective %.12g, by definition %.12g", m.Objective(), best)
 		}
@@ -165,7 +165,7 @@ func TestOptimum(t *testing.T) {
 			eng.Backend().Gemm(false, false, math.Sqrt(unit/float64(r)), u, f, 0, other)
 			z := blas.NewMatrix(n, m.Dim()+f.Cols)
 			for i := range n {
-				for c, v := range m.Places().Row(i) {
+				for c, v := range m.Coordinates().Row(i) {
 					z.Set(i, c, math.Sqrt(1-s)*v)
 				}
 				for c, v := range other.Row(i) {
@@ -194,7 +194,7 @@ func TestLinksSeparate(t *testing.T) {
 		var sum, count [2]float64
 		all := 0.0
 		for i := range 300 {
-			v := m.Places().At(i, 0)
+			v := m.Coordinates().At(i, 0)
 			sum[labels[i][0]-'a'] += v
 			count[labels[i][0]-'a']++
 			all += v * v / 300
@@ -270,7 +270,7 @@ func TestBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, none); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }
 
@@ -316,7 +316,7 @@ func TestLooseParts(t *testing.T) {
 		if len(got.Status().Notices) != 2 || !strings.Contains(got.Status().Notices[0], "2 parts") {
 			t.Errorf("edges of %g: %q", loose, got.Status().Notices)
 		}
-		a, b := got.Places(), want.Places()
+		a, b := got.Coordinates(), want.Coordinates()
 		for i := range n {
 			for j := range i {
 				if (i < n/2) != (j < n/2) {

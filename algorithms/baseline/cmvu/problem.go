@@ -51,7 +51,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u bla
 		p.unit += p.weight[e] * p.target[e]
 	}
 	if !(p.unit > 0) {
-		return nil, fault.Data("", "all neighbours of all points are in the same place: want points that differ")
+		return nil, fault.Data("", "all neighbors of all points are in the same place: want points that differ")
 	}
 	if err := eng.Check("differences along the edges of the graph", 2*engine.MatrixBytes(len(pairs), u.Cols), "use fewer neighbors or a lower rank"); err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ func TestAddLinksIsWarm(t *testing.T) {
 
 // Directions that are turned are as good as directions that are found anew: beside the learned
 // kernel by its formula, evaluated with all points.
-func TestTurnedDirections(t *testing.T) {
+func TestRotatedDirections(t *testing.T) {
 	turned, drawn := 0, 0
 	propertytest.Check(t, func(rt *rapid.T) {
 		drawn++
@@ -147,18 +147,18 @@ func TestTurnedDirections(t *testing.T) {
 		anew.Model = record.New(m.Map, all, m.Status())
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		var got [2][]float64
-		var taught *logdetmetric.Taught
+		var warm *logdetmetric.WarmStart
 		for k, m := range []*Model{m, &anew} {
 			added, err := m.AddLinks(ctx, eng, known, enginetest.Links(rt, n, list[2:]))
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got[k], taught = distances(rt, added.(*Model), x, pairsOf(n+20)), added.(*Model).taught
+			got[k], warm = distances(rt, added.(*Model), x, pairsOf(n+20)), added.(*Model).warm
 		}
 		if !slices.Equal(got[0], got[1]) {
 			turned++
 		}
-		want := byFormula(rt, m.Kernel(), x, taught, pairsOf(n+20))
+		want := byFormula(rt, m.Kernel(), x, warm, pairsOf(n+20))
 		for _, part := range [][2]int{{0, n}, {n, n + 20}} { // pairs begin with a training point, or with a new one
 			off := [2]float64{}
 			for k := range got {
@@ -178,7 +178,7 @@ func TestTurnedDirections(t *testing.T) {
 
 // byFormula returns squared distances of the learned kernel k0 - k0 (K0 + P^-1)^-1 k0 = k0 - k0 (I
 // + P K0)^-1 P k0 for the signed multipliers P.
-func byFormula(t enginetest.Fataler, k kernel.Kernel, x *points.Dense, taught *logdetmetric.Taught, pairs [][2]int) []float64 {
+func byFormula(t enginetest.Fataler, k kernel.Kernel, x *points.Dense, warm *logdetmetric.WarmStart, pairs [][2]int) []float64 {
 	t.Helper()
 	g, err := k.Gram(context.Background(), enginetest.New(t, 1), x)
 	if err != nil {
@@ -193,13 +193,13 @@ func byFormula(t enginetest.Fataler, k kernel.Kernel, x *points.Dense, taught *l
 		p.Set(i, j, p.At(i, j)-l)
 		p.Set(j, i, p.At(j, i)-l)
 	}
-	all := slices.Concat(taught.Links.Must(), taught.Links.Cannot())
+	all := slices.Concat(warm.Links.Must(), warm.Links.Cannot())
 	for at, l := range all {
-		add(l.I, l.J, float64(l.Sign)*taught.Multipliers[at])
+		add(l.I, l.J, float64(l.Sign)*warm.Multipliers[at])
 	}
-	for at, c := range taught.Triplets {
-		add(c.I, c.J, taught.Multipliers[len(all)+at])
-		add(c.I, c.K, -taught.Multipliers[len(all)+at])
+	for at, c := range warm.Triplets {
+		add(c.I, c.J, warm.Multipliers[len(all)+at])
+		add(c.I, c.K, -warm.Multipliers[len(all)+at])
 	}
 	var a, right, inner, learned mat.Dense
 	a.Mul(p, k0)
@@ -245,7 +245,7 @@ func TestAddLinksRejects(t *testing.T) {
 		tripled.Data[k] *= 3
 	}
 	old := *m
-	old.taught = nil
+	old.warm = nil
 	for name, c := range map[string]struct {
 		m    *Model
 		x    points.Points
@@ -266,12 +266,12 @@ func TestAddLinksRejects(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := m.AddLinks(done, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }
 
 // What a file holds of links is checked.
-func TestTaughtFile(t *testing.T) {
+func TestWarmStartFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 30, 3, 8, 1)
 	l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}
 	m := fittest.Fit[*Model](t, l, x, set)

@@ -52,8 +52,8 @@ func (Learner) Method() string { return Method }
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
-		f.wishes = logdetmetric.Wishes{Links: set, Triplets: l.Triplets}
-		if err := f.wishes.Check(Method, x.Len()); err != nil {
+		f.targets = logdetmetric.Targets{Links: set, Triplets: l.Triplets}
+		if err := f.targets.Check(Method, x.Len()); err != nil {
 			return nil, err
 		}
 		return f.model(ctx)
@@ -82,23 +82,23 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 		return nil, f.before.Unfit(err)
 	}
 	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
-	about := about{f.bounds, check.Largest(), f.wishes.Dropped() + len(f.result.Skipped)}
-	return &Model{record.New(m, f.Params, status), about, f.wishes.Taught(f.result, f.Seed)}, ctx.Err()
+	about := about{f.bounds, check.Largest(), f.targets.Dropped() + len(f.result.Skipped)}
+	return &Model{record.New(m, f.Params, status), about, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
 }
 
 // fit is a call of Fit under way.
 type fit struct {
 	*learner.Fit
-	Params Params
-	wishes logdetmetric.Wishes
-	before *logdetmetric.Taught // of the model that more links are added to, whose bounds these are, or nil
-	from   *maps.Map            // of that model, in kernel mode
-	bounds logdetmetric.Bounds
-	result *logdet.Result
+	Params  Params
+	targets logdetmetric.Targets
+	before  *logdetmetric.WarmStart // of the model that more links are added to, whose bounds these are, or nil
+	from    *maps.Map               // of that model, in kernel mode
+	bounds  logdetmetric.Bounds
+	result  *logdet.Result
 }
 
 func (f *fit) options() logdet.Options {
-	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter, Start: f.before.Start(f.wishes), Progress: func(sweep int, change float64) {
+	return logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter, Start: f.before.Start(f.targets), Progress: func(sweep int, change float64) {
 		f.Report(algorithms.Progress{Stage: "projections", Done: sweep, Total: f.Params.MaxIter, Residual: change})
 	}}
 }
@@ -123,7 +123,7 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if err := f.findBounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
 		return nil, check, err
 	}
-	constraints := f.bounds.Constraints(f.wishes, nil)
+	constraints := f.bounds.Constraints(f.targets, nil)
 	if f.result, err = logdet.Rows(ctx, f.Eng, z, constraints, f.options()); err != nil {
 		return nil, check, err
 	}
@@ -137,14 +137,14 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 }
 
 func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) error {
-	hopeless, err := f.wishes.Drop(ctx, f.Eng, k, x)
+	impossible, err := f.targets.Drop(ctx, f.Eng, k, x)
 	if err != nil {
 		return err
 	}
 	if f.before == nil {
-		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.wishes.Triplets) > 0, f.Seed)
+		f.bounds, _, err = f.Params.Bounds(ctx, f.Eng, k, x, len(f.targets.Triplets) > 0, f.Seed)
 	}
-	f.Notices = append(f.bounds.Notices(), hopeless...)
+	f.Notices = append(f.bounds.Notices(), impossible...)
 	return err
 }
 
@@ -168,7 +168,7 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if err := f.findBounds(ctx, k, f.X); err != nil {
 		return nil, check, err
 	}
-	linked := f.wishes.Linked()
+	linked := f.targets.Linked()
 	if err := f.Eng.Check("kernel matrix of linked points", 4*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
 		return nil, check, err
 	}
@@ -176,7 +176,7 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if err != nil {
 		return nil, check, err
 	}
-	k0, constraints := block.Clone(), f.bounds.Constraints(f.wishes, logdetmetric.Places(linked))
+	k0, constraints := block.Clone(), f.bounds.Constraints(f.targets, logdetmetric.Positions(linked))
 	if f.result, err = logdet.Kernel(ctx, f.Eng, block, constraints, f.options()); err != nil {
 		return nil, check, err
 	}
@@ -184,7 +184,7 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		return nil, check, err
 	}
 	if f.before != nil && f.Params.Dims == 0 {
-		if m, err = f.before.Turned(ctx, f.Eng, f.from, f.X, f.wishes, linked, constraints, f.result); err != nil {
+		if m, err = f.before.Rotated(ctx, f.Eng, f.from, f.X, f.targets, linked, constraints, f.result); err != nil {
 			return nil, check, err
 		}
 	}
@@ -212,12 +212,12 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 
 func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	f := Learner{Params: m.Params()}.begin(eng, x, set)
-	f.before, f.bounds = m.taught, m.about.Bounds
+	f.before, f.bounds = m.warm, m.about.Bounds
 	var err error
-	if f.wishes, err = m.taught.With(eng, Method, x, set); err != nil {
+	if f.targets, err = m.warm.With(eng, Method, x, set); err != nil {
 		return nil, err
 	}
-	f.Seed = m.taught.Seed
+	f.Seed = m.warm.Seed
 	if m.Support() > 0 {
 		f.Kernel, f.from = m.Kernel().Spec(), m.Map
 	}

@@ -87,8 +87,8 @@ func (p Params) Validate() error {
 // these.
 type Model struct {
 	*record.Model[Params]
-	about  about
-	taught *logdetmetric.Taught // nil from a file that does not hold it
+	about about
+	warm  *logdetmetric.WarmStart // nil from a file that does not hold it
 }
 
 var _ algorithms.Linker = (*Model)(nil)
@@ -104,17 +104,17 @@ type about struct {
 func (m *Model) Residual() float64 { return m.about.Residual }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
+func (m *Model) Describe() []algorithms.Statistic {
 	return append(m.Model.Describe(),
-		algorithms.Figure{Name: "bound of must-links", Value: m.about.Upper},
-		algorithms.Figure{Name: "bound of cannot-links", Value: m.about.Lower},
-		algorithms.Figure{Name: "residual of the optimum's conditions", Value: m.about.Residual},
-		algorithms.Figure{Name: "links between points in one place", Value: m.about.Skipped})
+		algorithms.Statistic{Name: "bound of must-links", Value: m.about.Upper},
+		algorithms.Statistic{Name: "bound of cannot-links", Value: m.about.Lower},
+		algorithms.Statistic{Name: "residual of the optimum's conditions", Value: m.about.Residual},
+		algorithms.Statistic{Name: "links between points in one place", Value: m.about.Skipped})
 }
 
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
-	return m.EncodeWith(f, m.about, m.taught.Encode(f, Method))
+	return m.EncodeWith(f, m.about, m.warm.Encode(f, Method))
 }
 
 // Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
@@ -125,6 +125,6 @@ func Decode(f *model.File) (*Model, error) {
 	if m.Model, err = record.Decode[Params](Method, f, maps.ReadEither, &m.about); err != nil {
 		return nil, err
 	}
-	m.taught, err = logdetmetric.DecodeTaught(f, Method)
+	m.warm, err = logdetmetric.DecodeWarmStart(f, Method)
 	return m, err
 }

@@ -36,11 +36,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	places, err := model.Embed(ctx, eng, unseen.Points)
+	coordinates, err := model.Embed(ctx, eng, unseen.Points)
 	if err != nil {
 		log.Fatal(err)
 	}
-	clusters, err := cluster.KMeans(ctx, eng, places, cluster.Params{K: 2, Seed: 1})
+	clusters, err := cluster.KMeans(ctx, eng, coordinates, cluster.Params{K: 2, Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	y, err := places(found)
+	y, err := coordinates(found)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func separate(d blas.Matrix, c *classes.Classes) {
 }
 
 // places returns the points' coordinates in the directions of positive eigenvalue.
-func places(found *eigen.Result) (blas.Matrix, error) {
+func coordinates(found *eigen.Result) (blas.Matrix, error) {
 	dims := 0
 	for dims < len(found.Values) && found.Values[dims] > 1e-12*found.Values[0] && found.Values[dims] > 0 {
 		dims++

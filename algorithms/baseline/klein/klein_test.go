@@ -90,7 +90,7 @@ func TestLearns(t *testing.T) {
 	for i := range y.Rows {
 		best := 0
 		for j := range x.N {
-			if points.SquaredDistance(y.Row(i), m.Places().Row(j)) < points.SquaredDistance(y.Row(i), m.Places().Row(best)) {
+			if points.SquaredDistance(y.Row(i), m.Coordinates().Row(j)) < points.SquaredDistance(y.Row(i), m.Coordinates().Row(best)) {
 				best = j
 			}
 		}
@@ -116,7 +116,7 @@ func TestLearns(t *testing.T) {
 		}
 		return sum[1] / count[1] / (sum[0] / count[0])
 	}
-	if before, after := ratio(x.Row), ratio(m.Places().Row); after < 1.2*before {
+	if before, after := ratio(x.Row), ratio(m.Coordinates().Row); after < 1.2*before {
 		t.Errorf("distances between classes over those within are %g, %g before", after, before)
 	}
 }
@@ -179,6 +179,6 @@ func TestBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

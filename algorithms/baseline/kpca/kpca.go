@@ -95,8 +95,8 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
-	return []algorithms.Figure{
+func (m *Model) Describe() []algorithms.Statistic {
+	return []algorithms.Statistic{
 		{Name: "kernel", Value: m.Kernel().String()},
 		{Name: "points", Value: m.Support()},
 		{Name: "dim", Value: m.Dim()},

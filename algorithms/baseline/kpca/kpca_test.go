@@ -49,7 +49,7 @@ func embedded(t enginetest.Fataler, m *Model, x points.Points) blas.Matrix {
 // With all directions the products of places are the centered kernel, of training points with new
 // ones too; places of training points have the mean 0 and a diagonal covariance matrix, the
 // variances.
-func TestPlaces(t *testing.T) {
+func TestCoordinates(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(5, 40).Draw(rt, "n")
 		seed := rapid.Uint64().Draw(rt, "seed")
@@ -220,6 +220,6 @@ func TestBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, cloud(20, 2, 1), none); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

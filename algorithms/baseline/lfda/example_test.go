@@ -25,7 +25,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	params := lfda.DefaultParams()
-	params.Dims, params.Neighbors, params.Metric = 1, 2, lfda.Orthonormalized
+	params.Dims, params.Neighbors, params.Scaling = 1, 2, lfda.Orthonormalized
 	model, err := lfda.Learner{Params: params}.Fit(ctx, eng, x, classes)
 	if err != nil {
 		log.Fatal(err)

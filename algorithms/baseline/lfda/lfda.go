@@ -54,20 +54,20 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Metric says how the solutions of the eigenproblem make a map.
-type Metric string
+// Scaling says how the solutions of the eigenproblem make a map.
+type Scaling string
 
 const (
-	Weighted        Metric = "weighted"        // by the root of its ratio
-	Orthonormalized Metric = "orthonormalized" // orthonormal directions of the same span
-	Plain           Metric = "plain"           // as the eigenproblem has it
+	Weighted        Scaling = "weighted"        // by the root of its ratio
+	Orthonormalized Scaling = "orthonormalized" // orthonormal directions of the same span
+	Plain           Scaling = "plain"           // as the eigenproblem has it
 )
 
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
 	Dims      int     `json:"dims" param:"dims" zero:"all" help:"directions that separate classes most"`
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"7" range:">= 1" help:"the neighbor in the class whose distance is the local scale; fewer in smaller classes"`
-	Metric    Metric  `json:"metric" param:"metric" default:"weighted" choices:"weighted,orthonormalized,plain" help:"what the directions are scaled by"`
+	Scaling   Scaling `json:"metric" param:"metric" default:"weighted" choices:"weighted,orthonormalized,plain" help:"what the directions are scaled by"`
 	EpsRel    float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0" help:"regularization relative to the mean local variance within classes"`
 	RankTol   float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
@@ -136,7 +136,7 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, within, betw
 	if err := eng.SymEig(ctx, turn, v, true); err != nil {
 		return turn, err
 	}
-	dims, weighted := cmp.Or(p.Dims, q), p.Metric == Weighted
+	dims, weighted := cmp.Or(p.Dims, q), p.Scaling == Weighted
 	for weighted && dims > 1 && !(v[q-dims] > 1e-12*v[q-1]) {
 		dims--
 	}
@@ -151,7 +151,7 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, within, betw
 		}
 	}
 	be.Gemm(true, true, 1, white, rows, 0, columns)
-	if p.Metric == Orthonormalized {
+	if p.Scaling == Orthonormalized {
 		be.QR(columns, blas.NewMatrix(dims, dims))
 	}
 	return columns, nil

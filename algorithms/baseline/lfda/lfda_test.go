@@ -183,7 +183,7 @@ func TestEigen(t *testing.T) {
 		x, set := draw(rt, 60, d)
 		be := enginetest.New(rt, 1).Backend()
 		params := with(func(p *Params) {
-			p.Metric, p.EpsRel = Plain, rapid.SampledFrom([]float64{1e-6, 1e-2, 1}).Draw(rt, "eps")
+			p.Scaling, p.EpsRel = Plain, rapid.SampledFrom([]float64{1e-6, 1e-2, 1}).Draw(rt, "eps")
 		})
 		plain := fitted(rt, enginetest.New(rt, 1), params, x, set)
 		within, between := pairwise(x, classes.New(set), params.Neighbors)
@@ -216,7 +216,7 @@ func TestEigen(t *testing.T) {
 				rt.Fatalf("eigenvalue %d is %g after %g", i, values.At(i, i), values.At(i-1, i-1))
 			}
 		}
-		params.Metric = Weighted
+		params.Scaling = Weighted
 		for r, weighted := 0, fitted(rt, enginetest.New(rt, 1), params, x, set); r < weighted.Rows; r++ {
 			for j, v := range weighted.Row(r) {
 				if want := math.Sqrt(values.At(r, r)) * plain.At(r, j); math.Abs(v-want) > 1e-6*math.Sqrt(size)*slices.Max(plain.Data) {
@@ -224,7 +224,7 @@ func TestEigen(t *testing.T) {
 				}
 			}
 		}
-		params.Metric, params.Dims = Orthonormalized, 3
+		params.Scaling, params.Dims = Orthonormalized, 3
 		q, span := fitted(rt, enginetest.New(rt, 1), params, x, set), blas.NewMatrix(3, 3)
 		be.Gemm(false, true, 1, q, q, 0, span)
 		for i := range 3 {
@@ -277,8 +277,8 @@ func TestSame(t *testing.T) {
 	for k := range list {
 		list[k].I, list[k].J = list[k].J, list[k].I
 	}
-	for _, metric := range []Metric{Weighted, Orthonormalized, Plain} {
-		params := with(func(p *Params) { p.Metric = metric })
+	for _, metric := range []Scaling{Weighted, Orthonormalized, Plain} {
+		params := with(func(p *Params) { p.Scaling = metric })
 		w := fitted(t, enginetest.New(t, 1), params, x, set)
 		if other := fitted(t, enginetest.New(t, 4), params, x, enginetest.Links(t, 300, list)); !slices.Equal(w.Data, other.Data) {
 			t.Errorf("%s: links in another order, with other workers, give another map", metric)
@@ -297,7 +297,7 @@ func TestNoDirection(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, _ := m.(*Model).Transform()
-	plain := fitted(t, eng, with(func(p *Params) { p.Metric = Plain }), x, set)
+	plain := fitted(t, eng, with(func(p *Params) { p.Scaling = Plain }), x, set)
 	if w.Rows != 1 || !slices.Equal(w.Row(0), plain.Row(0)) || !strings.Contains(m.Status().Message, "no direction") {
 		t.Errorf("%d rows, %v of %v, status %+v", w.Rows, w.Data, plain.Data, m.Status())
 	}
@@ -327,7 +327,7 @@ func TestBadInput(t *testing.T) {
 		"dims":          {func(p *Params) { p.Dims = -1 }, x, set, "dims"},
 		"many dims":     {func(p *Params) { p.Dims = 5 }, x, set, "from 0 to 4"},
 		"neighbors":     {func(p *Params) { p.Neighbors = 0 }, x, set, "neighbors"},
-		"metric":        {func(p *Params) { p.Metric = "weight" }, x, set, "orthonormalized"},
+		"metric":        {func(p *Params) { p.Scaling = "weight" }, x, set, "orthonormalized"},
 		"eps_rel":       {func(p *Params) { p.EpsRel = 0 }, x, set, "eps_rel"},
 		"rank_tol":      {func(p *Params) { p.RankTol = 1 }, x, set, "rank_tol"},
 		"one place":     {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal"},
@@ -352,6 +352,6 @@ func TestBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -108,7 +108,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, err
 	}
 	p.Dims = min(p.Dims, all.Cols)
-	f.Report(algorithms.Progress{Stage: "neighbours", Total: 2})
+	f.Report(algorithms.Progress{Stage: "neighbors", Total: 2})
 	n, err := p.energy(ctx, f, all)
 	if err != nil {
 		return nil, err
@@ -255,8 +255,8 @@ func bent(eng *engine.Engine, p parts, a blas.Matrix) *maps.Map {
 }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
-	return []algorithms.Figure{
+func (m *Model) Describe() []algorithms.Statistic {
+	return []algorithms.Statistic{
 		{Name: "window", Value: m.Kernel().String()},
 		{Name: "anchors", Value: m.Support()},
 		{Name: "dim", Value: m.Dim()},

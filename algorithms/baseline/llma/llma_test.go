@@ -193,7 +193,7 @@ func TestModelFile(t *testing.T) {
 		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
 	}
 	f.SetFloat64s("llma.expansion", make([]float64, 2*m.Support()), 2, m.Support())
-	f.SetFloat64s("llma.centre", make([]float64, 2))
+	f.SetFloat64s("llma.center", make([]float64, 2))
 	if _, err := Decode(f); !fault.IsInput(err) {
 		t.Errorf("parts that do not fit: error %v, want one of the input", err)
 	}
@@ -250,6 +250,6 @@ func TestBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -17,8 +17,8 @@ const slack = 0.3
 // room for movement.
 type nearby struct {
 	graph
-	places blas.Matrix // where the points were
-	radius []float64
+	coordinates blas.Matrix // where the points were
+	radius      []float64
 }
 
 // reach returns how near a point must be to be an impostor of each: the square root of 1 plus the
@@ -91,8 +91,8 @@ func (n *nearby) covers(ctx context.Context, p *problem, y blas.Matrix) (bool, e
 	t := p.eng.Backend().Kernels()
 	inner, square := 0.0, 0.0
 	for i := range y.Rows {
-		inner += t.Dot(y.Row(i), n.places.Row(i))
-		square += t.Dot(n.places.Row(i), n.places.Row(i))
+		inner += t.Dot(y.Row(i), n.coordinates.Row(i))
+		square += t.Dot(n.coordinates.Row(i), n.coordinates.Row(i))
 	}
 	if !(square > 0) || !(inner > 0) {
 		return false, nil
@@ -102,7 +102,7 @@ func (n *nearby) covers(ctx context.Context, p *problem, y blas.Matrix) (bool, e
 		e := make([]float64, y.Cols)
 		for i := lo; i < hi; i++ {
 			copy(e, y.Row(i))
-			t.Axpy(-s, n.places.Row(i), e)
+			t.Axpy(-s, n.coordinates.Row(i), e)
 			moved[i] = math.Sqrt(t.Dot(e, e))
 		}
 		return nil

@@ -156,7 +156,7 @@ func TestObjectiveIsExactAndFalls(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, d, classes := rapid.IntRange(12, 60).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "d"), rapid.IntRange(2, 4).Draw(t, "classes")
 		x, labels := labeled(n, d, classes, rapid.Float64Range(0.1, 3).Draw(t, "noise"), rapid.Uint64().Draw(t, "seed"))
-		for range rapid.IntRange(0, 5).Draw(t, "unlabelled") {
+		for range rapid.IntRange(0, 5).Draw(t, "unlabeled") {
 			labels[rapid.IntRange(0, n-1).Draw(t, "row")] = ""
 		}
 		p := wholeSpace()
@@ -499,7 +499,7 @@ func TestCancel(t *testing.T) {
 		}
 	}}.Fit(ctx, enginetest.New(t, 0), x, fromLabels(t, labels))
 	if !errors.Is(err, context.Canceled) || seen > 4 {
-		t.Errorf("error %v after %d reports, want a cancelled fit after 3", err, seen)
+		t.Errorf("error %v after %d reports, want a canceled fit after 3", err, seen)
 	}
 	p.MaxIter = 2
 	m := fit(t, x, fromLabels(t, labels), p)

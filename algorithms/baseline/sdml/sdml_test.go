@@ -232,7 +232,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		"no links":     {nothing, x, list(), "at least one"},
 		"equal points": {nothing, twins, list(links.NewLink(0, 1, links.Must)), "equal points"},
-		"cancelling":   {nothing, &points.Dense{N: 40, D: 1, Data: make40(0, 1, 2)}, list(links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Cannot)), "cancel"},
+		"canceling":    {nothing, &points.Dense{N: 40, D: 1, Data: make40(0, 1, 2)}, list(links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Cannot)), "cancel"},
 		"prior":        {func(p *Params) { p.Prior = "covariances" }, x, set, "identity, covariance"},
 		"balance":      {func(p *Params) { p.Balance = -1 }, x, set, "balance"},
 		"sparsity":     {func(p *Params) { p.Sparsity = math.NaN() }, x, set, "sparsity"},
@@ -262,7 +262,7 @@ func TestBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := (Learner{Params: DefaultParams()}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }
 

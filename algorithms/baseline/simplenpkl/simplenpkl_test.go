@@ -42,7 +42,7 @@ func TestOptimal(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := blas.NewMatrix(n, n)
-		eng.Backend().Gemm(false, true, 1, m.Places(), m.Places(), 0, k)
+		eng.Backend().Gemm(false, true, 1, m.Coordinates(), m.Coordinates(), 0, k)
 		size, want := math.Sqrt(product(k, k)), 0.1*float64(n)
 		if math.Abs(size-want) > 1e-9*want {
 			t.Fatalf("the norm of K is %g, want %g", size, want)

@@ -149,7 +149,7 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := barycentric.New(ctx, eng, Method, k, min(l.Params.near(), x.Len()), x, placed(b, alpha))
+	m, err := barycentric.New(ctx, eng, Method, k, min(l.Params.near(), x.Len()), x, coordinates(b, alpha))
 	if err != nil {
 		return nil, err
 	}
@@ -205,8 +205,8 @@ func (p Params) weights(eng *engine.Engine, b *basis.Basis, set *links.Set) ([]f
 	return alpha, nil
 }
 
-// placed returns the rows of V diag(alpha)^1/2 without columns of 0, one at least.
-func placed(b *basis.Basis, alpha []float64) blas.Matrix {
+// coordinates returns the rows of V diag(alpha)^1/2 without columns of 0, one at least.
+func coordinates(b *basis.Basis, alpha []float64) blas.Matrix {
 	var kept []int
 	var weights []float64
 	for c, a := range alpha {
@@ -237,9 +237,9 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 }
 
 // Describe returns the figures of the model.
-func (m *Model) Describe() []algorithms.Figure {
-	figures := []algorithms.Figure{{Name: "kind", Value: string(m.Params().Kind)}, {Name: "graph", Value: string(m.Params().Graph)}}
-	return append(append(figures, m.Model.Describe()...), algorithms.Figure{Name: "weights of the eigenvectors", Value: m.weights})
+func (m *Model) Describe() []algorithms.Statistic {
+	figures := []algorithms.Statistic{{Name: "kind", Value: string(m.Params().Kind)}, {Name: "graph", Value: string(m.Params().Graph)}}
+	return append(append(figures, m.Model.Describe()...), algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 }
 
 // Encode stores the model in f.

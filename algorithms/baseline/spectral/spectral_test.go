@@ -175,7 +175,7 @@ func TestLearns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		right, train := 0, m.Places()
+		right, train := 0, m.Coordinates()
 		for i := range y.Rows {
 			best, at := math.Inf(1), 0
 			for j := range train.Rows {
@@ -231,6 +231,6 @@ func TestBadInput(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := of(Diffusion).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -137,6 +137,6 @@ func TestBadInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := (xiang.Learner{}).Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
+		t.Errorf("canceled: error %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func Methods() []catalog.Method {
 	methods := catalog.Methods()
 	for i, m := range methods {
-		methods[i] = taught(m)
+		methods[i] = updated(m)
 	}
 	return methods
 }
@@ -24,7 +24,7 @@ func Methods() []catalog.Method {
 // Lookup returns one of [Methods]. Errors are those of [catalog.Lookup].
 func Lookup(name string) (catalog.Method, error) {
 	m, err := catalog.Lookup(name)
-	return taught(m), err
+	return updated(m), err
 }
 
 // Targets returns 0 and 1 in turn, n numbers.
@@ -36,7 +36,7 @@ func Targets(n int) []float64 {
 	return out
 }
 
-func taught(m catalog.Method) catalog.Method {
+func updated(m catalog.Method) catalog.Method {
 	plain := m.New
 	if m.UsesTargets {
 		m.New = func(c catalog.Config) (algorithms.Learner, error) {

@@ -103,7 +103,7 @@ func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel
 // Moved returns m with other coordinates of the same points.
 func Moved(m *maps.Map, p blas.Matrix) *maps.Map {
 	e := *m.Extension().(*extension)
-	e.Places, e.Dim = p, p.Cols
+	e.Coordinates, e.Dim = p, p.Cols
 	return maps.Extended(m.Method(), e.Table, &e)
 }
 
@@ -117,7 +117,7 @@ func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, 
 		}
 	}
 	return func(x points.Points, to blas.Matrix) error {
-		return rule.Reconstruct(ctx, eng, x, e.Support, e.Places, nil, to)
+		return rule.Reconstruct(ctx, eng, x, e.Support, e.Coordinates, nil, to)
 	}, nil
 }
 
@@ -148,9 +148,9 @@ func Read(method string, f *model.File) (*maps.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	count := t.Places.Rows
+	count := t.Coordinates.Rows
 	if head.Neighbors < 1 || head.Neighbors > count {
-		return nil, stored.InHeader(fault.Data("", "%d neighbours of %d points: want 1 to %d", head.Neighbors, count, count))
+		return nil, stored.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d", head.Neighbors, count, count))
 	}
 	e := &extension{Table: t, neighbors: head.Neighbors}
 	if _, isGram := t.Support.(*points.Gram); isGram {

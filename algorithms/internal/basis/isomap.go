@@ -24,7 +24,7 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	}
 	edges := near.Adjacency(graph.Union, math.Sqrt)
 	if _, parts := graph.Components(near.Adjacency(graph.Union, graph.Binary)); parts > 1 {
-		return nil, fault.Data("", "the graph of %d neighbours has %d parts, between which there are no paths: want more neighbors for basis=isomap", c.Neighbors, parts)
+		return nil, fault.Data("", "the graph of %d neighbors has %d parts, between which there are no paths: want more neighbors for basis=isomap", c.Neighbors, parts)
 	}
 	d, err := graph.Geodesics(ctx, eng, edges)
 	if err != nil {

@@ -80,11 +80,11 @@ func (c *Classes) NumTriplets() (count float64) {
 }
 
 // RivalMembers returns the places in Rows of all classes that a cannot-link joins to a class.
-func (c *Classes) RivalMembers(class int) (places []int) {
+func (c *Classes) RivalMembers(class int) (positions []int) {
 	for _, r := range c.rivals[class] {
-		places = append(places, c.Members[r]...)
+		positions = append(positions, c.Members[r]...)
 	}
-	return places
+	return positions
 }
 
 // numRivals returns how many these are.

@@ -29,7 +29,7 @@ type extension struct {
 
 // extended returns the map of the named method for what embedding starts from.
 func (e *extension) extended(method string) *maps.Map {
-	p := e.Places
+	p := e.Coordinates
 	e.joined = blas.NewMatrix(p.Rows, p.Cols+1)
 	for i := range p.Rows {
 		to := e.joined.Row(i)
@@ -75,7 +75,7 @@ func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 		index, squared := near.Of(i)
 		row, sum := to.Row(i), sums.Row(i)
 		if squared[0] == 0 {
-			copy(row, e.Places.Row(int(index[0])))
+			copy(row, e.Coordinates.Row(int(index[0])))
 			continue
 		}
 		clear(row)
@@ -168,7 +168,7 @@ func Read(method string, f *model.File) (*maps.Map, error) {
 	if e.Table, err = maps.ReadTable(method, f, head.About); err != nil {
 		return nil, err
 	}
-	count := e.Places.Rows
+	count := e.Coordinates.Rows
 	if err := e.settings.Check(count); err != nil {
 		return nil, stored.InHeader(err)
 	}

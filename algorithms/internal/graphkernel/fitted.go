@@ -43,7 +43,7 @@ func (m *Fitted[P]) Gap() float64 { return m.result.Gap }
 func (m *Fitted[P]) Spectra() []algorithms.Spectrum { return Spectra(m.Map) }
 
 // Describe returns the figures of the model.
-func (m *Fitted[P]) Describe() []algorithms.Figure {
+func (m *Fitted[P]) Describe() []algorithms.Statistic {
 	s := m.Params().Common()
 	return Describe(m.Map, m.Model.Describe(), s.Loss, s.Graph, m.result)
 }
@@ -62,7 +62,7 @@ func DecodeFitted[P Parameters](method string, f *model.File) (*Fitted[P], error
 
 // Eigenvalues returns those of the kernel matrix of a map, whose coordinates are along its axes.
 func Eigenvalues(m *maps.Map) []float64 {
-	p := m.Places()
+	p := m.Coordinates()
 	out := make([]float64, p.Cols)
 	for i := range p.Rows {
 		for c, v := range p.Row(i) {
@@ -79,15 +79,15 @@ func Spectra(m *maps.Map) []algorithms.Spectrum {
 
 // Describe returns the figures of a model, with those of its record and more of them after the
 // objective.
-func Describe(m *maps.Map, known []algorithms.Figure, loss Loss, g Graph, r Result, more ...algorithms.Figure) []algorithms.Figure {
+func Describe(m *maps.Map, known []algorithms.Statistic, loss Loss, g Graph, r Result, more ...algorithms.Statistic) []algorithms.Statistic {
 	gap := any(r.Gap)
 	if r.Gap < 0 {
 		gap = "unknown"
 	}
 	return slices.Concat(
-		[]algorithms.Figure{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}}, known,
-		[]algorithms.Figure{{Name: "objective", Value: r.Objective}}, more,
-		[]algorithms.Figure{{Name: "gap to the optimum, at most", Value: gap}, {Name: "eigenvalues of the kernel matrix", Value: Eigenvalues(m)}})
+		[]algorithms.Statistic{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}}, known,
+		[]algorithms.Statistic{{Name: "objective", Value: r.Objective}}, more,
+		[]algorithms.Statistic{{Name: "gap to the optimum, at most", Value: gap}, {Name: "eigenvalues of the kernel matrix", Value: Eigenvalues(m)}})
 }
 
 // Axes returns the eigenvalues w of Z = V V' that are more than tol times the largest, descending,

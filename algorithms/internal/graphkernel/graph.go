@@ -34,7 +34,7 @@ type Neighborhood struct {
 	Graph Graph `json:"graph" param:"graph" default:"knn" choices:"knn (nearest neighbors),dense (all pairs, Gaussian),eps:R (pairs up to distance R),@FILE (similarities, an .npy or .csv file of n rows and columns)" also:"eps,given" file:"similarities" help:"which points are similar"`
 	// Metric and the Kernel of a Learner say together in which space points are near. A model holds
 	// the kernel only.
-	Metric    Metric  `json:"-" param:"metric" choices:"euclid,cosine,kernel (that of -k)" zero:"kernel with -k, else euclid" help:"in which neighbors are near"`
+	Metric    Space   `json:"-" param:"metric" choices:"euclid,cosine,kernel (that of -k)" zero:"kernel with -k, else euclid" help:"in which neighbors are near"`
 	Neighbors int     `json:"neighbors" param:"neighbors" range:">= 1" zero:"for graph=eps:R and @FILE" help:"nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper)"`
 	Radius    float64 `json:"radius,omitempty" param:"-"` // the distance, for Within
 	Heat      bool    `json:"heat" param:"heat" help:"true weighs the edges of knn and eps by their distance"`
@@ -123,7 +123,7 @@ func (o Neighborhood) Similarities(ctx context.Context, eng *engine.Engine, k ke
 			s.Sigma /= 2
 		}
 		if !(s.Sigma > 0) {
-			return Adjacency{}, s, fault.Data("", "the nearest neighbours of all points are in the same place: want points that differ")
+			return Adjacency{}, s, fault.Data("", "the nearest neighbors of all points are in the same place: want points that differ")
 		}
 	}
 	if o.Graph == KNN {
@@ -169,7 +169,7 @@ func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.K
 	s := Similarity{}
 	if o.Heat {
 		if s.Sigma = meanRoot(a.Val); a.Count() > 0 && !(s.Sigma > 0) {
-			return Adjacency{}, s, fault.Data("", "all neighbours of all points are in the same place: want points that differ")
+			return Adjacency{}, s, fault.Data("", "all neighbors of all points are in the same place: want points that differ")
 		}
 	}
 	for e, squared := range a.Val {

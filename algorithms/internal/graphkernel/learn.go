@@ -41,14 +41,14 @@ func NotReached(steps int, gap float64) string {
 	return fmt.Sprintf("%d steps brought the gap to the optimum down to %.2g, not to the tolerance", steps, gap)
 }
 
-// Metric says in which space neighbors are near.
-type Metric string
+// Space says in which space neighbors are near.
+type Space string
 
 // The metrics; "" is that of the kernel if there is one, else Euclid.
 const (
-	Euclid     Metric = "euclid"
-	Cosine     Metric = "cosine"
-	FromKernel Metric = "kernel" // of the feature space of the Learner's kernel
+	Euclid     Space = "euclid"
+	Cosine     Space = "cosine"
+	FromKernel Space = "kernel" // of the feature space of the Learner's kernel
 )
 
 // CheckKernel refuses a kernel that contradicts Metric; the zero Spec is none.
@@ -130,11 +130,11 @@ func (o Neighborhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Ker
 // Map makes the map of a solution Z = V V', n x r, without the eigenvalues of Z that are at most
 // tol times the largest.
 func (t *Task) Map(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*maps.Map, error) {
-	places, err := OnAxes(ctx, eng, v, tol)
+	coordinates, err := OnAxes(ctx, eng, v, tol)
 	if err != nil {
 		return nil, err
 	}
-	e := &extension{Table: maps.NewTable(t.kernel, t.x, places), settings: t.setup.Settings, weights: t.weights, degrees: t.degrees}
+	e := &extension{Table: maps.NewTable(t.kernel, t.x, coordinates), settings: t.setup.Settings, weights: t.weights, degrees: t.degrees}
 	return e.extended(t.setup.Method), nil
 }
 

@@ -12,13 +12,13 @@ import (
 // ends the walk.
 func TestFalling(t *testing.T) {
 	var values []float64
-	var places [][]int
+	var positions [][]int
 	err := input.Falling([]float64{1, 3, 1, 0.5, 3}, func(v float64, at []int) error {
-		values, places = append(values, v), append(places, slices.Clone(at))
+		values, positions = append(values, v), append(positions, slices.Clone(at))
 		return nil
 	})
-	if err != nil || !slices.Equal(values, []float64{3, 1, 0.5}) || !slices.EqualFunc(places, [][]int{{1, 4}, {0, 2}, {3}}, slices.Equal[[]int]) {
-		t.Errorf("values %v at %v, error %v", values, places, err)
+	if err != nil || !slices.Equal(values, []float64{3, 1, 0.5}) || !slices.EqualFunc(positions, [][]int{{1, 4}, {0, 2}, {3}}, slices.Equal[[]int]) {
+		t.Errorf("values %v at %v, error %v", values, positions, err)
 	}
 	broken, calls := errors.New("broken"), 0
 	if err := input.Falling([]float64{1, 2}, func(float64, []int) error { calls++; return broken }); !errors.Is(err, broken) || calls != 1 {

@@ -106,7 +106,7 @@ func Pairs(n int, pairs [][2]int) error {
 // method was doing when it was canceled.
 func Canceled(ctx context.Context, doing string, err error) error {
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%s cancelled: %w", doing, ctx.Err())
+		return fmt.Errorf("%s canceled: %w", doing, ctx.Err())
 	}
 	return err
 }
@@ -197,7 +197,7 @@ func FittedOn(x points.Points, n int) error {
 
 // Falling calls use for each of the different values, the largest first, with its indices among
 // all. The first error ends it.
-func Falling(values []float64, use func(v float64, places []int) error) error {
+func Falling(values []float64, use func(v float64, positions []int) error) error {
 	order := make([]int, len(values))
 	for at := range order {
 		order[at] = at

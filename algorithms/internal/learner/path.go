@@ -16,9 +16,9 @@ func Path[M, T any](ctx context.Context, method string, values []float64, check 
 		}
 	}
 	out := make([]T, len(values))
-	err := input.Falling(values, func(v float64, places []int) error {
+	err := input.Falling(values, func(v float64, positions []int) error {
 		m, err := fit(v)
-		for _, at := range places {
+		for _, at := range positions {
 			if err == nil {
 				out[at], err = of(m)
 			}

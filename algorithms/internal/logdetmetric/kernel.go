@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Places numbers rows.
-func Places(rows []int) map[int]int {
+// Positions numbers rows.
+func Positions(rows []int) map[int]int {
 	place := make(map[int]int, len(rows))
 	for at, i := range rows {
 		place[i] = at
@@ -93,7 +93,7 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 		return nil, err
 	}
 	eng.Backend().Kernels().Scale(scale, gram.Data)
-	place, among := Places(rows), make([]int, len(linked))
+	place, among := Positions(rows), make([]int, len(linked))
 	for a, i := range linked {
 		among[a] = place[i]
 	}

@@ -114,7 +114,7 @@ func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Ker
 // Ends of the names of the tensors that hold V and c.
 const (
 	tensorExpansion = ".expansion"
-	tensorCenter    = ".centre"
+	tensorCenter    = ".center"
 )
 
 func (e *expansion) encode(f *model.File, method string) any {

@@ -88,8 +88,8 @@ func TestKinds(t *testing.T) {
 	} {
 		ctx, eng := context.Background(), enginetest.New(t, 1)
 		w, _ := c.m.Transform()
-		if (w.Data != nil) != c.linear || (c.m.Places().Data != nil) != c.table || (c.m.Extension() != nil) != c.table || c.m.Support() != c.support || c.m.Kernel().String() != c.kernel {
-			t.Errorf("%s: transformation %v, places %v, %d points, kernel %s", c.name, w.Data, c.m.Places().Data, c.m.Support(), c.m.Kernel())
+		if (w.Data != nil) != c.linear || (c.m.Coordinates().Data != nil) != c.table || (c.m.Extension() != nil) != c.table || c.m.Support() != c.support || c.m.Kernel().String() != c.kernel {
+			t.Errorf("%s: transformation %v, places %v, %d points, kernel %s", c.name, w.Data, c.m.Coordinates().Data, c.m.Support(), c.m.Kernel())
 		}
 		y, err := c.m.Embed(ctx, eng, x)
 		if err != nil || y.At(0, 0) != c.want {

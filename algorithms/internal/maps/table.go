@@ -14,16 +14,16 @@ import (
 
 // Table is training rows with their coordinates.
 type Table struct {
-	Kernel  kernel.Kernel // in whose feature space neighbors are near, without bandwidth rules
-	Support points.Points // the rows, of which those of a Gram matrix are not kept
-	Places  blas.Matrix   // n x Dim: the learned kernel matrix is their inner products; no data where the extension has what makes them
-	Dim     int
+	Kernel      kernel.Kernel // in whose feature space neighbors are near, without bandwidth rules
+	Support     points.Points // the rows, of which those of a Gram matrix are not kept
+	Coordinates blas.Matrix   // n x Dim: the learned kernel matrix is their inner products; no data where the extension has what makes them
+	Dim         int
 }
 
 // NewTable returns the table of rows near each other in the feature space of k, and of their
 // coordinates, one a row.
-func NewTable(k kernel.Kernel, x points.Points, places blas.Matrix) Table {
-	return Table{k, stored.Strip(x), places, places.Cols}
+func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
+	return Table{k, stored.Strip(x), coordinates, coordinates.Cols}
 }
 
 // Extension gives coordinates to points, those of its table and new ones.
@@ -42,21 +42,21 @@ type Block func(x points.Points, to blas.Matrix) error
 // table is a table with an extension to new rows.
 type table struct {
 	basis
-	places blas.Matrix
-	dim    int
-	ext    Extension
+	coordinates blas.Matrix
+	dim         int
+	ext         Extension
 }
 
 // Extended returns the map of a table and its extension.
 func Extended(method string, t Table, e Extension) *Map {
-	return &Map{&table{basis{t.Kernel, t.Support}, t.Places, t.Dim, e}, method}
+	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e}, method}
 }
 
-// Places returns the coordinates of the training rows of a table, n x Dim, no data for another map.
+// Coordinates returns the coordinates of the training rows of a table, n x Dim, no data for another map.
 // They are shared: do not change them.
-func (m *Map) Places() blas.Matrix {
+func (m *Map) Coordinates() blas.Matrix {
 	if t, is := m.form.(*table); is {
-		return t.places
+		return t.coordinates
 	}
 	return blas.Matrix{}
 }
@@ -92,11 +92,11 @@ func (t *table) single(_ context.Context, _ *engine.Engine, method string, _ *po
 	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " + method + ", which places points by their nearest neighbors"}
 }
 
-const tensorPlaces = ".places"
+const tensorCoordinates = ".places"
 
 func (t *table) encode(f *model.File, method string) any {
-	if t.places.Data != nil {
-		stored.SetMatrix(f, method+tensorPlaces, t.places)
+	if t.coordinates.Data != nil {
+		stored.SetMatrix(f, method+tensorCoordinates, t.coordinates)
 	}
 	return t.ext.Encode(f, method, t.basis.encode(f))
 }
@@ -109,12 +109,12 @@ func ReadTable(method string, f *model.File, about About) (Table, error) {
 		return Table{}, err
 	}
 	count := support.Len()
-	data, err := stored.Finite(f, method+tensorPlaces, count, -1)
+	data, err := stored.Finite(f, method+tensorCoordinates, count, -1)
 	if err != nil {
 		return Table{}, err
 	}
 	if len(data) == 0 {
-		return Table{}, stored.Empty(method + tensorPlaces)
+		return Table{}, stored.Empty(method + tensorCoordinates)
 	}
 	dim := len(data) / count
 	return Table{k, support, blas.Matrix{Rows: count, Cols: dim, Stride: dim, Data: data}, dim}, nil

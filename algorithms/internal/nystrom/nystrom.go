@@ -72,7 +72,7 @@ func (e *Extension) place(ctx context.Context, eng *engine.Engine, x points.Poin
 		for i := lo; i < hi; i++ {
 			index, squared := near.Of(i)
 			if squared[0] == 0 {
-				copy(to.Row(i), e.Places.Row(int(index[0])))
+				copy(to.Row(i), e.Coordinates.Row(int(index[0])))
 				continue
 			}
 			e.at(values, index, squared)
@@ -147,9 +147,9 @@ func Read(method string, f *model.File) (*maps.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, r := t.Places.Rows, Rule{Neighbors: about.Neighbors, Normalized: about.Normalized}
+	n, r := t.Coordinates.Rows, Rule{Neighbors: about.Neighbors, Normalized: about.Normalized}
 	if about.Neighbors < 1 || about.Neighbors > n || about.Similarity == nil {
-		return nil, stored.InHeader(fault.Data("", "%d neighbours of %d points: want 1 to %d, and how they are weighted", about.Neighbors, n, n))
+		return nil, stored.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d, and how they are weighted", about.Neighbors, n, n))
 	}
 	r.Similarity = *about.Similarity
 	if r.Values, err = stored.Finite(f, method+".values", -1); err != nil {

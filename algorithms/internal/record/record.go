@@ -46,15 +46,15 @@ func (m *Model[P]) Params() P { return m.params }
 func (m *Model[P]) Status() algorithms.Status { return m.status }
 
 // Describe returns the figures of the model.
-func (m *Model[P]) Describe() []algorithms.Figure {
-	k, rows := m.Kernel().String(), m.Places().Rows
+func (m *Model[P]) Describe() []algorithms.Statistic {
+	k, rows := m.Kernel().String(), m.Coordinates().Rows
 	switch {
 	case k == "":
-		return []algorithms.Figure{{Name: "features", Value: m.InputDim()}, {Name: "dimensions", Value: m.Dim()}}
+		return []algorithms.Statistic{{Name: "features", Value: m.InputDim()}, {Name: "dimensions", Value: m.Dim()}}
 	case rows == 0:
-		return []algorithms.Figure{{Name: "kernel", Value: k}, {Name: "dim", Value: m.Dim()}}
+		return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "dim", Value: m.Dim()}}
 	}
-	return []algorithms.Figure{{Name: "kernel", Value: k}, {Name: "points", Value: rows}, {Name: "dim", Value: m.Dim()}}
+	return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "points", Value: rows}, {Name: "dim", Value: m.Dim()}}
 }
 
 // Encode stores the model in f.
@@ -137,8 +137,8 @@ func NewTraced[P Parameters](m *maps.Map, params P, status algorithms.Status, tr
 }
 
 // Describe returns the figures of the model.
-func (m *Traced[P]) Describe() []algorithms.Figure {
-	return append(m.Model.Describe(), algorithms.Figure{Name: "objective at the start", Value: m.trace[0]}, algorithms.Figure{Name: "objective", Value: m.Objective()})
+func (m *Traced[P]) Describe() []algorithms.Statistic {
+	return append(m.Model.Describe(), algorithms.Statistic{Name: "objective at the start", Value: m.trace[0]}, algorithms.Statistic{Name: "objective", Value: m.Objective()})
 }
 
 // Encode stores the model in f.

@@ -358,12 +358,12 @@ static void endings(void)
 	mustlink_model model = 0;
 	int calls = 0;
 	mustlink_control by_function = {.progress = count, .user = &calls, .interval = 0.01};
-	GIVES(MUSTLINK_CANCELLED, mustlink_fit(engine, "nca", "{\"params\":{\"tol\":1e-12}}", &points, &l, &by_function, &model), "cancel");
+	GIVES(MUSTLINK_CANCELED, mustlink_fit(engine, "nca", "{\"params\":{\"tol\":1e-12}}", &points, &l, &by_function, &model), "cancel");
 	CHECK(calls == 3, "%d calls", calls);
 	mustlink_control by_flag = {.cancel = &stop};
 	pthread_t thread;
 	pthread_create(&thread, NULL, raise_flag, NULL);
-	GIVES(MUSTLINK_CANCELLED, mustlink_fit(engine, "nca", "{\"params\":{\"tol\":1e-12}}", &points, &l, &by_flag, &model), "cancel");
+	GIVES(MUSTLINK_CANCELED, mustlink_fit(engine, "nca", "{\"params\":{\"tol\":1e-12}}", &points, &l, &by_flag, &model), "cancel");
 	pthread_join(thread, NULL);
 	CHECK(model == 0, "a cancelled fit wrote its handle");
 	free(x), free(group);

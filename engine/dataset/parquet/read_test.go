@@ -277,7 +277,7 @@ func TestNamesThePlace(t *testing.T) {
 		{"NaN", table(t, []string{"x", "y"}, []pq.Node{double, double}, []any{1.0, 2.0}, []any{1.0, math.NaN()}), 1, "y", []string{"NaN", "finite"}},
 		{"infinity", table(t, []string{"x"}, []pq.Node{pq.Leaf(pq.FloatType)}, []any{float32(math.Inf(-1))}), 0, "x", []string{"-Inf"}},
 		{"null", table(t, []string{"x", "y"}, []pq.Node{double, pq.Optional(double)}, []any{1.0, 2.0}, []any{1.0, 2.0}, []any{1.0, nil}), 2, "y", []string{"empty"}},
-		{"text", table(t, []string{"colour", "x"}, []pq.Node{text, double}, []any{"red", 2.0}), -1, "colour", []string{"text", "numbers"}},
+		{"text", table(t, []string{"color", "x"}, []pq.Node{text, double}, []any{"red", 2.0}), -1, "color", []string{"text", "numbers"}},
 		{"date", table(t, []string{"day", "x"}, []pq.Node{pq.Date(), double}, []any{int32(3), 2.0}), -1, "day", []string{"DATE", "numbers"}},
 		{"decimal", table(t, []string{"price", "x"}, []pq.Node{pq.Decimal(2, 9, pq.Int32Type), double}, []any{int32(3), 2.0}), -1, "price", []string{"numbers"}},
 		{"time", table(t, []string{"at", "x"}, []pq.Node{pq.Leaf(pq.Int96Type), double}, []any{deprecated.Int96{1}, 2.0}), -1, "at", []string{"INT96"}},

@@ -152,9 +152,9 @@ func (s *split) read(dst []uint64) error {
 
 // indexed reads values by their places in a dictionary.
 type indexed[T any] struct {
-	places     hybrid
-	dictionary []T
-	buffer     [512]uint32
+	coordinates hybrid
+	dictionary  []T
+	buffer      [512]uint32
 }
 
 func newIndexed[T any](dictionary []T, b []byte) (values[T], error) {
@@ -164,26 +164,26 @@ func newIndexed[T any](dictionary []T, b []byte) (values[T], error) {
 	if b[0] > 32 {
 		return nil, errDamaged
 	}
-	x := &indexed[T]{places: hybrid{b: b[1:], width: int(b[0])}, dictionary: dictionary}
+	x := &indexed[T]{coordinates: hybrid{b: b[1:], width: int(b[0])}, dictionary: dictionary}
 	if b[0] == 0 { // all are the first of the dictionary: there may be nothing more in the page
-		x.places.left = math.MaxInt
+		x.coordinates.left = math.MaxInt
 	}
 	return x, nil
 }
 
 func (x *indexed[T]) read(dst []T) error {
 	for len(dst) > 0 {
-		places := x.buffer[:min(len(dst), len(x.buffer))]
-		if err := x.places.read(places); err != nil {
+		positions := x.buffer[:min(len(dst), len(x.buffer))]
+		if err := x.coordinates.read(positions); err != nil {
 			return err
 		}
-		for i, at := range places {
+		for i, at := range positions {
 			if int64(at) >= int64(len(x.dictionary)) {
 				return errDamaged
 			}
 			dst[i] = x.dictionary[at]
 		}
-		dst = dst[len(places):]
+		dst = dst[len(positions):]
 	}
 	return nil
 }

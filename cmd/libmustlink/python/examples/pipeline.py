@@ -1,4 +1,4 @@
-"""Chooses a kernel and its regularisation for k-NN on handwritten digits, a tenth of them labelled for the metric."""
+"""Chooses a kernel and its regularization for k-NN on handwritten digits, a tenth of them labeled for the metric."""
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, train_test_split

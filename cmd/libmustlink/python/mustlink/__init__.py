@@ -17,7 +17,7 @@ True
 from . import _estimators
 from ._base import MetricLearner
 from ._estimators import *  # noqa: F403
-from ._library import Cancelled, Report
+from ._library import Canceled, Report
 from ._links import Links
 from ._model import Model, info, load, methods
 from ._sklearn import ConvergenceWarning, Notice, NotFittedError
@@ -25,7 +25,7 @@ from ._version import __version__
 
 __all__ = [
     *_estimators.__all__,
-    "Cancelled",
+    "Canceled",
     "ConvergenceWarning",
     "Links",
     "MetricLearner",

@@ -286,7 +286,7 @@ def _same_names(who: str, fitted: Any, given: list[str] | None) -> None:
 
 
 def _pairs_of(labels: np.ndarray, most: int = 100_000) -> Links:
-    """All pairs of labelled rows, or so many at random, always the same ones."""
+    """All pairs of labeled rows, or so many at random, always the same ones."""
     rows = np.flatnonzero(labels >= 0)
     n = len(rows)
     if n * (n - 1) // 2 <= most:

@@ -21,18 +21,18 @@ VARIABLE = "MUSTLINK_LIBRARY"
 FLOAT64, FLOAT32 = 1, 2
 DENSE, SPARSE, GRAM = 1, 2, 3
 
-OK, BAD_INPUT, BAD_ARGUMENT, BAD_HANDLE, NO_MEMORY, CANCELLED, BAD_FILE, TOO_SMALL, BAD_VERSION, FORKED, FAILED = range(11)
+OK, BAD_INPUT, BAD_ARGUMENT, BAD_HANDLE, NO_MEMORY, CANCELED, BAD_FILE, TOO_SMALL, BAD_VERSION, FORKED, FAILED = range(11)
 
 
-class Cancelled(RuntimeError):
-    """A call that was cancelled, by a progress function that raised or by a flag."""
+class Canceled(RuntimeError):
+    """A call that was canceled, by a progress function that raised or by a flag."""
 
 
 _EXCEPTIONS: dict[int, type[Exception]] = {
     BAD_INPUT: ValueError,
     BAD_ARGUMENT: ValueError,
     NO_MEMORY: MemoryError,
-    CANCELLED: Cancelled,
+    CANCELED: Canceled,
     BAD_FILE: OSError,
 }
 

@@ -53,7 +53,7 @@ class Links:
         Parameters
         ----------
         y : array-like, shape (n_samples,)
-            Labels of any kind. None of them means "unlabelled" unless that is said: -1 is a label.
+            Labels of any kind. None of them means "unlabeled" unless that is said: -1 is a label.
         must, cannot : int, optional
             How many pairs to draw of equal and of different labels. Neither: everything that the
             labels say. The pairs are those of ``mustlink links make --must --cannot --seed``.

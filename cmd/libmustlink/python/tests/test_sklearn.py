@@ -18,9 +18,9 @@ except ImportError:
     sklearn = None
 
 # What scikit-learn's checks need otherwise than by default, as its own estimators do: it checks with
-# ten points, many of them equal or in groups without a neighbour outside.
+# ten points, many of them equal or in groups without a neighbor outside.
 SETTINGS = {
-    "LLERatio": {"neighbors": 3},  # ten neighbours of ten points there are not
+    "LLERatio": {"neighbors": 3},  # ten neighbors of ten points there are not
     "LLMA": {"neighbors": 3},
     "Spectral": {"neighbors": 3},
     "CMVU": {"neighbors": 3, "n_links": 2},  # all links of three groups far apart leave it nothing to choose

@@ -132,7 +132,7 @@ func TestEstimatedBandwidth(t *testing.T) {
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 1000)
 	task := fitting.Task{Method: "krca", Params: map[string]string{"landmarks": "100"}, Rows: x.N, Links: linksFile(t, x.N, 20)}
 	_, found := fit(t, set, task)
-	want := local(t, task, x).(interface{ Describe() []algorithms.Figure }).Describe()
+	want := local(t, task, x).(interface{ Describe() []algorithms.Statistic }).Describe()
 	text := ""
 	for _, f := range want {
 		if f.Name == "kernel" {

@@ -55,7 +55,7 @@ func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted W
 func gather(s beam.Scope, c job.Config, elements []shard.Element, wanted []int64) beam.PCollection {
 	s = s.Scope("gather")
 	rows, tallies := beam.ParDo2(s, &gatherFn{Config: c}, job.Elements(s, elements), beam.SideInput{Input: beam.Create(s, Wanted{wanted})})
-	c.Judge(s, tallies)
+	c.Check(s, tallies)
 	return rows
 }
 

@@ -114,14 +114,14 @@ func (c Config) settle(e shard.Element, bad []shard.Bad) error {
 
 // Over runs a DoFn that returns a [Tally] of each element, and judges these.
 func (c Config) Over(s beam.Scope, fn any, elements []shard.Element, options ...beam.Option) {
-	c.Judge(s, beam.ParDo(s, fn, Elements(s, elements), options...))
+	c.Check(s, beam.ParDo(s, fn, Elements(s, elements), options...))
 }
 
-// Judge ends the job when the rows that are wrong are too many together.
-func (c Config) Judge(s beam.Scope, tallies beam.PCollection) {
+// Check ends the job when the rows that are wrong are too many together.
+func (c Config) Check(s beam.Scope, tallies beam.PCollection) {
 	s = s.Scope("judge")
 	sum := beam.Combine(s, &sumFn{}, tallies)
-	beam.ParDo0(s, &judgeFn{Config: c}, sum)
+	beam.ParDo0(s, &checkFn{Config: c}, sum)
 }
 
 // sumFn adds tallies up.
@@ -131,14 +131,14 @@ func (*sumFn) MergeAccumulators(a, b Tally) Tally {
 	return Tally{Read: a.Read + b.Read, Bad: a.Bad + b.Bad, Written: a.Written + b.Written}
 }
 
-type judgeFn struct{ Config Config }
+type checkFn struct{ Config Config }
 
-func (f *judgeFn) ProcessElement(sum Tally) error {
+func (f *checkFn) ProcessElement(sum Tally) error {
 	return Tell(f.Config.BadRows.allows(sum.Bad, f.Config.Rows))
 }
 
 func init() {
 	register.Combiner1[Tally](&sumFn{})
-	register.DoFn1x1[Tally, error](&judgeFn{})
+	register.DoFn1x1[Tally, error](&checkFn{})
 	register.Emitter1[Tally]()
 }

@@ -118,8 +118,8 @@ var errLost = errors.New("the job failed, and its runner does not say why")
 
 // found returns what a worker said of its failure, or else what the runner says.
 func found(err error) error {
-	if told := decoded(err.Error()); told != nil {
-		return told
+	if reported := decoded(err.Error()); reported != nil {
+		return reported
 	}
 	if strings.TrimSpace(err.Error()) == "" {
 		return errLost

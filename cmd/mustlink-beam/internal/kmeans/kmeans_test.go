@@ -32,8 +32,8 @@ func matrix(x *points.Dense) blas.Matrix {
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }
 
-// kmeans runs k-means on Prism and returns the centers and what was told of them.
-func kmeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, given *kmeans.State) (blas.Matrix, kmeans.Found) {
+// runKMeans runs k-means on Prism and returns the centers and what was told of them.
+func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, given *kmeans.State) (blas.Matrix, kmeans.Found) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "centers.npy")
 	trial.Run(t, func(s beam.Scope) error {
@@ -71,10 +71,10 @@ func TestLloydIsTheLibrarys(t *testing.T) {
 	}
 	given := kmeans.From(start)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 97) // 94 elements: two floors of merges
-	got, found := kmeans(t, set, 2, kmeans.Options{K: 12, Iterations: want.Iterations + 3}, &given)
+	got, found := runKMeans(t, set, 2, kmeans.Options{K: 12, Iterations: want.Iterations + 3}, &given)
 	for i, v := range want.Centers().Data {
 		if !(math.Abs(got.Data[i]-v) <= 1e-11*1000) {
-			t.Fatalf("value %d of the centres is %v, the library's %v", i, got.Data[i], v)
+			t.Fatalf("value %d of the centers is %v, the library's %v", i, got.Data[i], v)
 		}
 	}
 	if !(math.Abs(found.Inertia-want.Inertia) <= 1e-10*want.Inertia) || !found.Converged || found.Rows != int64(x.N) {
@@ -93,11 +93,11 @@ func TestStart(t *testing.T) {
 	x := trial.Blobs(4, 8000, 4, 10, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 500)
 	o := kmeans.Options{K: 10, Width: 4, Seed: 3, Rounds: kmeans.DefaultRounds, Iterations: 20, Tol: 1e-6}
-	centers, found := kmeans(t, set, 1, o, nil)
+	centers, found := runKMeans(t, set, 1, o, nil)
 	other := *set
 	other.Elements = slices.Clone(set.Elements)
 	slices.Reverse(other.Elements)
-	again, foundAgain := kmeans(t, &other, 3, o, nil)
+	again, foundAgain := runKMeans(t, &other, 3, o, nil)
 	if !slices.Equal(centers.Data, again.Data) || found.Inertia != foundAgain.Inertia {
 		t.Error("the result depends on workers or on the order of elements")
 	}

@@ -140,7 +140,7 @@ func TestEmptyClusterTakesTheFarthestRow(t *testing.T) {
 	s.Measured, s.Inertia = true, 1e-9 // lower than any: a test of the inertia alone would stop here
 	next := pass{Kind: move}.step(s, mergeAll(partsOf(t, pass{Kind: move}, x, 2, s), 0))
 	if next.Converged || next.Centers[1] != 50 {
-		t.Fatalf("centres %v, converged %v, want the row at 50", next.Centers, next.Converged)
+		t.Fatalf("centers %v, converged %v, want the row at 50", next.Centers, next.Converged)
 	}
 	for range 4 {
 		next = pass{Kind: move}.step(next, mergeAll(partsOf(t, pass{Kind: move}, x, 2, next), 0))

@@ -30,7 +30,7 @@ type pass struct {
 	Chance float64
 	Tol    float64 // of Options, for a move
 
-	judges bool // it is the first to go over the rows, and sees whether too many are wrong
+	assesses bool // it is the first to go over the rows, and sees whether too many are wrong
 }
 
 // drawing separates the random numbers of the start from others of the same seed.

@@ -42,8 +42,8 @@ const fan = 64
 func (r Source) next(s beam.Scope, p pass, state beam.PCollection) beam.PCollection {
 	s = s.Scope(p.Kind)
 	parts, tallies := beam.ParDo2(s, &passFn{Config: r.config, Pass: p}, r.elements, beam.SideInput{Input: state})
-	if p.judges {
-		r.config.Judge(s, tallies)
+	if p.assesses {
+		r.config.Check(s, tallies)
 	}
 	for last := r.count - 1; ; last /= fan { // the last group of each floor of the tree, in the end group 0
 		parts = beam.ParDo(s, &mergeFn{Limit: p.Limit}, beam.GroupByKey(s, parts))
@@ -137,7 +137,7 @@ func (r Source) Candidates(s beam.Scope, o Options) beam.PCollection { return r.
 // candidates is Candidates, with a sample in which every row is with the given chance.
 func (r Source) candidates(s beam.Scope, o Options, chance float64) beam.PCollection {
 	s = s.Scope("k-means||")
-	state := r.next(s, pass{Kind: first, Seed: o.Seed, judges: true}, beam.Create(s, State{}))
+	state := r.next(s, pass{Kind: first, Seed: o.Seed, assesses: true}, beam.Create(s, State{}))
 	for i := range o.Rounds {
 		state = r.next(s, pass{Kind: round, Seed: o.Seed, Round: uint64(i + 1), Limit: float64(o.draws())}, state)
 	}
@@ -155,7 +155,7 @@ func (r Source) Centers(s beam.Scope, o Options, given *State) beam.PCollection 
 		state = beam.ParDo(s, &reclusterFn{Config: r.config, K: o.K, Seed: o.Seed}, r.candidates(s, o, chance(r.config.Rows, o.Width)))
 	}
 	for i := range o.Iterations {
-		state = r.next(s, pass{Kind: move, Tol: o.Tol, judges: given != nil && i == 0}, state)
+		state = r.next(s, pass{Kind: move, Tol: o.Tol, assesses: given != nil && i == 0}, state)
 	}
-	return r.next(s, pass{Kind: measure, judges: given != nil && o.Iterations == 0}, state)
+	return r.next(s, pass{Kind: measure, assesses: given != nil && o.Iterations == 0}, state)
 }

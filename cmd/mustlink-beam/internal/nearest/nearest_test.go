@@ -76,7 +76,7 @@ func checkExact(t *testing.T, x *points.Dense, pattern string, k int) {
 		index, d := want.Of(i)
 		for a, j := range index {
 			if numbers[i][a] != int64(j) || squared[i][a] != d[a] {
-				t.Fatalf("row %d: neighbour %d is %d at %v, want %d at %v", i, a, numbers[i][a], squared[i][a], j, d[a])
+				t.Fatalf("row %d: neighbor %d is %d at %v, want %d at %v", i, a, numbers[i][a], squared[i][a], j, d[a])
 			}
 		}
 	}

@@ -57,8 +57,8 @@ func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, pat
 // ahead returns what f makes of each block of a reader's rows: while one is used, the next is
 // computed and another one read.
 func ahead[T any](ctx context.Context, r *shard.Reader, rows int, f func(context.Context, shard.Block) (T, error)) (next func() (T, error), stop func()) {
-	read, stopReading := dataset.Ahead(ctx, func(context.Context) (shard.Block, error) { return r.Next(rows) })
-	next, stopComputing := dataset.Ahead(ctx, func(ctx context.Context) (T, error) {
+	read, stopReading := dataset.Prefetch(ctx, func(context.Context) (shard.Block, error) { return r.Next(rows) })
+	next, stopComputing := dataset.Prefetch(ctx, func(ctx context.Context) (T, error) {
 		block, err := read()
 		if err != nil {
 			return *new(T), err

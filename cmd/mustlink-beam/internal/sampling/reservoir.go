@@ -85,6 +85,6 @@ func (f *leastFn) MergeAccumulators(a, b rowrandom.Rows) rowrandom.Rows {
 // reservoir returns a collection of the M rows drawn.
 func reservoir(s beam.Scope, elements beam.PCollection, f *drawFn) beam.PCollection {
 	parts, tallies := beam.ParDo2(s, f, elements)
-	f.Config.Judge(s, tallies)
+	f.Config.Check(s, tallies)
 	return beam.Combine(s, &leastFn{M: f.M}, parts)
 }

@@ -31,7 +31,7 @@ func newClassify(s *session.Session) *cobra.Command {
 	c := &classifyCommand{Session: s}
 	cmd := &cobra.Command{
 		Use:   "classify [MODEL] --train DATA -i DATA -o LABELS",
-		Short: "classify points by their nearest labelled neighbours",
+		Short: "classify points by their nearest labeled neighbors",
 		Long: `Give every row of -i the label that most of its nearest rows of --train have; of labels
 with equally many votes the one whose nearest voter comes first wins.
 
@@ -51,7 +51,7 @@ block by block, also from a pipe: their number is bounded by the disk, not by me
 	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `DATA` to classify: "+source.Endings+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.data.LabelFlags(cmd)
-	f.IntVar(&c.neighbors, "neighbors", 4, "number of neighbours that vote")
+	f.IntVar(&c.neighbors, "neighbors", 4, "number of neighbors that vote")
 	c.scaling.Flags(f, "without MODEL: ", "as those of --train have mean 0 and deviation 1")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	return cmd
@@ -145,7 +145,7 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 }
 
 func (r *classifyReport) text(w io.Writer) {
-	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", session.Plural(r.N, "row"), session.Plural(r.Neighbors, "neighbour"), session.Plural(r.Train, "row"), r.Metric)
+	fmt.Fprintf(w, "classified\t%s by %s among %s, %s metric\n", session.Plural(r.N, "row"), session.Plural(r.Neighbors, "neighbor"), session.Plural(r.Train, "row"), r.Metric)
 	if r.Scores != nil && r.Scores.Accuracy != nil {
 		fmt.Fprintf(w, "accuracy\t%v\n", session.Number(*r.Scores.Accuracy))
 	}

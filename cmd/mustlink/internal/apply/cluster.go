@@ -113,8 +113,8 @@ When DATA carries labels, the summary scores the clusters against them.`,
 	usage.SeedFlag(f, &c.seed)
 	f.BoolVar(&c.stream, "stream", false, "for -a kmeans: go over the rows several times instead of holding them, as is done of itself when they take more than a third of --memory-limit")
 	f.IntVar(&c.passes, "passes", 1, "how often -a minibatch goes over the rows to learn")
-	f.StringVar(&c.centers, "centers", "", "`FILE` of centres, one a row (.csv, .npy): assign to the nearest of these and learn nothing")
-	f.StringVar(&c.saveTo, "save-centers", "", "`FILE` to write the centres to (.csv, .npy), for --centers")
+	f.StringVar(&c.centers, "centers", "", "`FILE` of centers, one a row (.csv, .npy): assign to the nearest of these and learn nothing")
+	f.StringVar(&c.saveTo, "save-centers", "", "`FILE` to write the centers to (.csv, .npy), for --centers")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	usage.CompleteWith(cmd, "algorithm", algorithmNames()...)
 	usage.CompleteWith(cmd, "metric", mpckMetrics()...)
@@ -177,7 +177,7 @@ func (r *clusterReport) text(w io.Writer) {
 	}
 	scoresLine(w, r.Scores)
 	if r.Centers != "" {
-		fmt.Fprintf(w, "centres\t%s\n", r.Centers)
+		fmt.Fprintf(w, "centers\t%s\n", r.Centers)
 	}
 	if r.Output != "" {
 		fmt.Fprintf(w, "clusters\t%s\n", r.Output)
@@ -203,7 +203,7 @@ func scoresLine(w io.Writer, r *score.Report) {
 		return
 	}
 	var scores []string
-	for _, f := range r.Figures() {
+	for _, f := range r.Scores() {
 		scores = append(scores, fmt.Sprintf("%s %v", f.Name, session.Number(f.Value)))
 	}
 	fmt.Fprintf(w, "against the labels\t%s\n", strings.Join(scores, ", "))
@@ -274,9 +274,9 @@ func (c *clusterCommand) checkStream(check *session.Checks, model bool) {
 	check.Least("--passes", c.passes, 1)
 	check.Refuse(c.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
 	check.Refuse(c.saveTo != "" && (c.algorithm == algKernel || c.penalized()),
-		"--save-centers is given, but -a %s does not assign to centres alone: want -a kmeans, minibatch or constrained", c.algorithm)
+		"--save-centers is given, but -a %s does not assign to centers alone: want -a kmeans, minibatch or constrained", c.algorithm)
 	check.Refuse(c.scaling.Any() && (c.centers != "" || c.saveTo != ""),
-		"%s is given with centres: these would be of scaled columns, which other rows do not have: want a MODEL that scales", c.scaling.Name())
+		"%s is given with centers: these would be of scaled columns, which other rows do not have: want a MODEL that scales", c.scaling.Name())
 	check.Refuse(c.scaling.Any() && c.streamed(), "%s is given, but rows that are not held are not scaled: want a MODEL that scales, or scaled data", c.scaling.Name())
 	check.Refuse(c.data.Gram && c.streamed() && !model, "--gram is given without MODEL: a Gram matrix has no coordinates, want -a kernel")
 	c.checkPasses(check)

@@ -52,7 +52,7 @@ func (c *clusterCommand) penalties(p cluster.Params) cluster.PenalizedParams {
 	out := cluster.PenalizedParams{Params: p, Weight: c.weight, Metric: cluster.MetricNone}
 	if c.algorithm == algMPCK {
 		name, each := strings.CutSuffix(c.metric, eachSuffix)
-		out.Metric, out.Each = cluster.Metric(name), each
+		out.Metric, out.Each = cluster.MetricKind(name), each
 	}
 	return out
 }

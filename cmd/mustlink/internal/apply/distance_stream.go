@@ -52,15 +52,15 @@ func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
 // gathered are the rows that pairs name, taken out of those that passed.
 type gathered struct {
 	*metric.Metric
-	byID   bool
-	names  map[string]int // place of each named id among the rows that came, -1 before it came
-	places map[int]int    // the same of row numbers
-	count  int            // pairs
-	ids    []string       // of the rows that came, by id
-	values []float64
-	first  *dataset.Data // the first row of all, with the names of features
-	rows   int           // rows that came
-	n      int           // rows that passed
+	byID      bool
+	names     map[string]int // place of each named id among the rows that came, -1 before it came
+	positions map[int]int    // the same of row numbers
+	count     int            // pairs
+	ids       []string       // of the rows that came, by id
+	values    []float64
+	first     *dataset.Data // the first row of all, with the names of features
+	rows      int           // rows that came
+	n         int           // rows that passed
 }
 
 // want notes a row that is wanted.
@@ -68,7 +68,7 @@ func (g *gathered) want(text string) {
 	if g.byID {
 		g.names[text] = -1
 	} else if i, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
-		g.places[i] = -1
+		g.positions[i] = -1
 	}
 }
 
@@ -77,7 +77,7 @@ func (g *gathered) find(part *dataset.Data, i int) (at int, wanted bool) {
 	if g.byID {
 		at, wanted = g.names[part.IDs[i]]
 	} else {
-		at, wanted = g.places[g.n+i]
+		at, wanted = g.positions[g.n+i]
 	}
 	return at, wanted
 }
@@ -89,7 +89,7 @@ func (g *gathered) add(part *dataset.Data, i int, row []float64) {
 		g.names[id] = g.rows
 		g.ids = append(g.ids, id)
 	} else {
-		g.places[g.n+i] = g.rows
+		g.positions[g.n+i] = g.rows
 	}
 	g.values = append(g.values, row...)
 	g.rows++
@@ -103,7 +103,7 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{}, places: map[int]int{}}
+	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{}, positions: map[int]int{}}
 	if err := g.readNames(ctx, pairs); err != nil {
 		return 0, err
 	}
@@ -142,7 +142,7 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 			g.want(pair[0])
 			g.want(pair[1])
 		}
-		names := len(g.names) + len(g.places)
+		names := len(g.names) + len(g.positions)
 		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*source.EntryBytes, "ask for fewer pairs at a time"); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (g *gathered) gather(ctx context.Context, by *source.Links, src *source.Blo
 	bar, begin := g.Progress(), time.Now()
 	defer bar.Done()
 	most := g.Fitted.BlockRows(int64(g.MemoryLimit))
-	read, stop := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.Next(ctx, most) })
+	read, stop := dataset.Prefetch(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.Next(ctx, most) })
 	defer stop()
 	for {
 		part, err := read()
@@ -222,7 +222,7 @@ func (g *gathered) replace(pairs [][2]int) error {
 	}
 	for k, pair := range pairs {
 		for side, i := range pair {
-			at, ok := g.places[i]
+			at, ok := g.positions[i]
 			if !ok {
 				return &fault.DataError{Row: -1, Err: fmt.Errorf("row %d was not named when the file was read before: want a file that does not change", i)}
 			}
@@ -241,7 +241,7 @@ func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs
 	defer s.Close()
 	bar, begin, done := g.Progress(), time.Now(), 0
 	defer bar.Done()
-	next, stop := dataset.Ahead(ctx, func(ctx context.Context) (dataset.Rows, error) {
+	next, stop := dataset.Prefetch(ctx, func(ctx context.Context) (dataset.Rows, error) {
 		block, err := session.Await(ctx, func() ([][2]int, error) { return s.Next(source.LinesOfBlock(g.Session)) })
 		if err != nil {
 			return dataset.Rows{}, err

@@ -36,7 +36,7 @@ labels: Rand index, balanced Rand index, adjusted Rand index (ARI), NMI (arithme
 accuracy under the best matching of clusters to classes and, where the predicted labels
 are true labels, plain accuracy. Of an embedding (or of raw points): the ratio J of mean
 distances between and within classes, the AUC of distance as a test of "same class", the
-leave-one-out accuracy of the nearest neighbour, and recall@k.`,
+leave-one-out accuracy of the nearest neighbor, and recall@k.`,
 		Example: `  mustlink score --truth data.csv --predicted clusters.csv
   mustlink score --truth data.csv --embedding embedded.npy --json`,
 		Args: usage.Positional(0, 0, ""),
@@ -203,7 +203,7 @@ func scoreText(w io.Writer, r *score.Report) {
 	if r.Clusters > 0 {
 		fmt.Fprintf(w, "clusters\t%d\n", r.Clusters)
 	}
-	for _, f := range r.Figures() {
+	for _, f := range r.Scores() {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, session.Number(f.Value))
 	}
 	for _, note := range r.Notes {

@@ -34,7 +34,7 @@ func curveNames() []string { return []string{curveTrace, curveROC, curveRecall} 
 // places it has.
 const (
 	curvePairs  = 20_000
-	curvePlaces = 200
+	curvePoints = 200
 )
 
 // checkCurve finds every mistake that shows before data are read.
@@ -42,7 +42,7 @@ func (p *plotCommand) checkCurve(check *session.Checks, args []string) {
 	check.Required("output")
 	check.OneOf("--curve", p.curve, curveNames())
 	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""), "--curve trace is that of MODELs: want one or more, and no -i")
-	check.Refuse(p.curve != curveTrace && p.Data.Path == "", "-i, --input is missing: --curve %s is that of labelled rows", p.curve)
+	check.Refuse(p.curve != curveTrace && p.Data.Path == "", "-i, --input is missing: --curve %s is that of labeled rows", p.curve)
 	check.Refuse(p.spectrum || p.before || p.dims != nil || p.Links.Path != "", "--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
 	p.Scaling.Check(check, len(args) > 0, false)
 	check.Do(p.checkFormat)
@@ -156,7 +156,7 @@ func rocCurve(v pictures.Space, labels []string, seed uint64) (view.Series, erro
 	for k, q := range pairs {
 		within[q.same]++
 		last := k+1 == len(pairs)
-		if tied := !last && pairs[k+1].length == q.length; last || !tied && (k+1)%(curvePairs/curvePlaces) == 0 {
+		if tied := !last && pairs[k+1].length == q.length; last || !tied && (k+1)%(curvePairs/curvePoints) == 0 {
 			s.X, s.Y = append(s.X, within[false]/count[false]), append(s.Y, within[true]/count[true])
 		}
 	}

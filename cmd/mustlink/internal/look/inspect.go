@@ -51,7 +51,7 @@ between rows that must-links join is listed with their path.
 
 A model meets most of the links that it was fitted on, the wrong ones too. --suspicious N
 finds those by fits without them: every link is judged by metrics of several methods
-(` + strings.Join(labelnoise.Judges(), ", ") + `) that are learned from other links, on the points as the model takes
+(` + strings.Join(labelnoise.Metrics(), ", ") + `) that are learned from other links, on the points as the model takes
 them. It lists the N links that are most likely wrong; a score is the logarithm of the odds.`,
 		Example: `  mustlink inspect model.mlk
   mustlink inspect model.mlk -i data.csv -c links.csv
@@ -69,23 +69,23 @@ them. It lists the N links that are most likely wrong; a score is the logarithm 
 
 // inspectReport is what `mustlink inspect` prints.
 type inspectReport struct {
-	Model          string              `json:"model"`
-	Bytes          int64               `json:"bytes"` // of the tensors
-	FormatVersion  int                 `json:"format_version"`
-	Method         string              `json:"method"`
-	Params         json.RawMessage     `json:"params,omitempty"`
-	Kernel         string              `json:"kernel,omitempty"`
-	Features       []string            `json:"features,omitempty"`
-	Scaling        string              `json:"scaling"`
-	Dim            int                 `json:"dim"`
-	Status         statusReport        `json:"status"`
-	LibraryVersion string              `json:"library_version"`
-	Build          string              `json:"build"`
-	Fingerprint    string              `json:"fingerprint,omitempty"`
-	Figures        []algorithms.Figure `json:"figures"`
-	Tensors        []tensorReport      `json:"tensors"`
-	Links          *mislabeled.Fit     `json:"links,omitempty"`
-	Warnings       []string            `json:"warnings"`
+	Model          string                 `json:"model"`
+	Bytes          int64                  `json:"bytes"` // of the tensors
+	FormatVersion  int                    `json:"format_version"`
+	Method         string                 `json:"method"`
+	Params         json.RawMessage        `json:"params,omitempty"`
+	Kernel         string                 `json:"kernel,omitempty"`
+	Features       []string               `json:"features,omitempty"`
+	Scaling        string                 `json:"scaling"`
+	Dim            int                    `json:"dim"`
+	Status         statusReport           `json:"status"`
+	LibraryVersion string                 `json:"library_version"`
+	Build          string                 `json:"build"`
+	Fingerprint    string                 `json:"fingerprint,omitempty"`
+	Figures        []algorithms.Statistic `json:"figures"`
+	Tensors        []tensorReport         `json:"tensors"`
+	Links          *mislabeled.Fit        `json:"links,omitempty"`
+	Warnings       []string               `json:"warnings"`
 	max            int
 }
 
@@ -149,7 +149,7 @@ func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport
 		LibraryVersion: h.LibraryVersion,
 		Build:          h.Build,
 		Fingerprint:    h.Fingerprint,
-		Figures:        append([]algorithms.Figure{}, about.Statistics...),
+		Figures:        append([]algorithms.Statistic{}, about.Statistics...),
 		Tensors:        tensors(file),
 	}
 	for _, t := range r.Tensors {

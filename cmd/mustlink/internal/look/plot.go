@@ -47,7 +47,7 @@ func newPlot(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot [MODEL]... [-i DATA | --spectrum] -o PICTURE",
 		Short: "draw points and their links in the plane, learned or raw",
-		Long: `Draw points in the plane as PNG, SVG or PDF, by the extension of PICTURE: coloured by
+		Long: `Draw points in the plane as PNG, SVG or PDF, by the extension of PICTURE: colored by
 label, with must-links as solid and cannot-links as dashed lines. Both axes have one scale,
 so that distances on paper are distances of the points.
 

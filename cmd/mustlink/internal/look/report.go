@@ -21,7 +21,7 @@ func newReport(s *session.Session) *cobra.Command {
 		Use:   "report [MODEL]... -i DATA [-c LINKS] -o FILE.html",
 		Short: "write one page to look at: data, links and models, before and after",
 		Long: `Write one HTML file about data, links and learned metrics. It needs nothing else: no network, no other
-file. It shows scores without and with each metric, the points in the plane of each (coloured by label,
+file. It shows scores without and with each metric, the points in the plane of each (colored by label,
 cluster or feature, rows named under the pointer, links shown or hidden), the links that look wrong as a
 table to sort and filter, traces and spectra, parameters, warnings, and the command that makes it again.
 

@@ -41,7 +41,7 @@ func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func
 	if l.Fitted != nil {
 		most = l.Fitted.BlockRows(int64(l.MemoryLimit))
 	}
-	read, stopReading := dataset.Ahead(ctx, func(ctx context.Context) (*dataset.Data, error) {
+	read, stopReading := dataset.Prefetch(ctx, func(ctx context.Context) (*dataset.Data, error) {
 		part, err := src.Next(ctx, most)
 		if err == nil && l.Fitted == nil {
 			most = catalog.BlockRows(part.Points.Dim(), int64(l.MemoryLimit))
@@ -53,7 +53,7 @@ func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func
 		place = l.Coordinates
 	}
 	bar, start, done := l.Progress(), time.Now(), 0
-	next, stopPlacing := dataset.Ahead(ctx, func(ctx context.Context) (Block, error) {
+	next, stopPlacing := dataset.Prefetch(ctx, func(ctx context.Context) (Block, error) {
 		part, err := read()
 		if err != nil {
 			return Block{}, err
@@ -101,7 +101,7 @@ func (l *Rows) WriteLabels(ctx context.Context, path string, label func(context.
 		return err
 	}
 	defer stop()
-	ahead, stopAhead := dataset.Ahead(ctx, func(ctx context.Context) (dataset.LabelRows, error) {
+	ahead, stopAhead := dataset.Prefetch(ctx, func(ctx context.Context) (dataset.LabelRows, error) {
 		block, err := next()
 		if err != nil {
 			return dataset.LabelRows{}, err

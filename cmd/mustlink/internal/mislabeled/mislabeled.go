@@ -140,16 +140,16 @@ func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x poin
 		near = session.Quantile(random, 0.05)
 	}
 	for k, l := range set.Must() {
-		f.judge(l, must[k], typical, must[k]-typical)
+		f.assess(l, must[k], typical, must[k]-typical)
 	}
 	for k, l := range set.Cannot() {
-		f.judge(l, cannot[k], near, near-cannot[k])
+		f.assess(l, cannot[k], near, near-cannot[k])
 	}
 	slices.SortStableFunc(f.Violated, func(a, b Violation) int { return cmp.Compare(b.excess, a.excess) })
 	return f, nil
 }
 
-func (f *Fit) judge(l links.Link, distance, bound, excess float64) {
+func (f *Fit) assess(l links.Link, distance, bound, excess float64) {
 	if excess > 0 {
 		f.Violated = append(f.Violated, Violation{l.I, l.J, l.Sign.String(), l.Line, distance, bound, excess})
 	}

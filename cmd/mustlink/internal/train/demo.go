@@ -46,7 +46,7 @@ func demoSets() []demoSet {
 	return []demoSet{
 		{"xor", "xor", "", "", "four blobs; the classes are the two diagonals"},
 		{"spiral", "double-spiral", "rbf:sigma=0.3msq", "0.25", "two arms of a spiral"},
-		{"chessboard", "chessboard", "rbf:sigma=0.3msq", "0.25", "4 x 4 squares; the classes are their colours"},
+		{"chessboard", "chessboard", "rbf:sigma=0.3msq", "0.25", "4 x 4 squares; the classes are their colors"},
 		{"rings", "rings", "", "", "two circles, one around the other"},
 	}
 }

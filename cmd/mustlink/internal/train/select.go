@@ -53,7 +53,7 @@ those with values around their defaults. The linked points are divided into --fo
 must-links join together where there is room; a fold holds out every link of its points, so nothing that
 the others imply can give it away. Criteria: ranking (held-out must-links are shorter than held-out
 cannot-links: the area under the ROC curve), agreement (k-means with -n clusters meets held-out links),
-combined (the mean of these two), labels (nearest labelled neighbours of points whose links are held out),
+combined (the mean of these two), labels (nearest labeled neighbors of points whose links are held out),
 stability (k-means finds the same clusters from halves of the links).
 
 With --halving all candidates are judged on one fold, the better third on two more, and so on. With --incumbent

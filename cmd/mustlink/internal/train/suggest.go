@@ -98,7 +98,7 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	places, err := m.Coordinates(ctx, table.Data())
+	coordinates, err := m.Coordinates(ctx, table.Data())
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	questions, err := activelearning.New(places, set, activelearning.Options{Seed: c.seed, Classes: c.classes})
+	questions, err := activelearning.New(coordinates, set, activelearning.Options{Seed: c.seed, Classes: c.classes})
 	if err != nil {
 		return fault.InFile(err, data.Name)
 	}

@@ -72,14 +72,14 @@ other name a new one. Chunklets that share a row are merged.
 
 // updateReport is what `mustlink update` prints.
 type updateReport struct {
-	Method   string              `json:"method"`
-	Added    int                 `json:"points_added"`
-	Links    int                 `json:"links_added"`
-	Dropped  int                 `json:"updates_dropped"`
-	Figures  []algorithms.Figure `json:"figures"`
-	Seconds  float64             `json:"seconds"`
-	Model    string              `json:"model"`
-	Warnings []string            `json:"warnings"`
+	Method   string                 `json:"method"`
+	Added    int                    `json:"points_added"`
+	Links    int                    `json:"links_added"`
+	Dropped  int                    `json:"updates_dropped"`
+	Figures  []algorithms.Statistic `json:"figures"`
+	Seconds  float64                `json:"seconds"`
+	Model    string                 `json:"model"`
+	Warnings []string               `json:"warnings"`
 }
 
 func (u *updateCommand) run(ctx context.Context, args []string) error {
@@ -105,7 +105,7 @@ func (u *updateCommand) run(ctx context.Context, args []string) error {
 	if err := metric.Save(ctx, u.Session, u.out, learned); err != nil {
 		return err
 	}
-	r.Figures, r.Warnings = append([]algorithms.Figure{}, about.Statistics...), u.Warnings()
+	r.Figures, r.Warnings = append([]algorithms.Statistic{}, about.Statistics...), u.Warnings()
 	return u.Summarize(u.out, r, r.text)
 }
 

@@ -36,13 +36,13 @@ func truth(of []int, i, j int) links.Link {
 	return links.NewLink(i, j, sign)
 }
 
-func start(t rapid.TB, places blas.Matrix, list []links.Link, o Options) *Session {
+func start(t rapid.TB, coordinates blas.Matrix, list []links.Link, o Options) *Session {
 	t.Helper()
-	set, err := links.New(places.Rows, list)
+	set, err := links.New(coordinates.Rows, list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(places, set, o)
+	s, err := New(coordinates, set, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestQuestionsAreOpen(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "n")
 		classes := rapid.IntRange(1, 5).Draw(t, "classes")
-		places, of := blobs(n, classes, 3, rapid.Uint64().Draw(t, "seed"))
+		coordinates, of := blobs(n, classes, 3, rapid.Uint64().Draw(t, "seed"))
 		var list []links.Link
 		for range rapid.IntRange(0, 10).Draw(t, "links") {
 			i, j := rapid.IntRange(0, n-1).Draw(t, "i"), rapid.IntRange(0, n-1).Draw(t, "j")
@@ -82,7 +82,7 @@ func TestQuestionsAreOpen(t *testing.T) {
 			}
 		}
 		skips := rapid.Bool().Draw(t, "skips")
-		s := start(t, places, list, Options{Seed: 1})
+		s := start(t, coordinates, list, Options{Seed: 1})
 		skipped := map[[2]int]bool{}
 		for asked := 0; ; asked++ {
 			implied := closure(t, n, s.Links())
@@ -132,8 +132,8 @@ func TestQuestionsAreOpen(t *testing.T) {
 func TestBlobsAreFoundSoon(t *testing.T) {
 	for seed := range uint64(5) {
 		const classes, n = 6, 300
-		places, of := blobs(n, classes, 20, seed)
-		s := start(t, places, nil, Options{Seed: seed})
+		coordinates, of := blobs(n, classes, 20, seed)
+		s := start(t, coordinates, nil, Options{Seed: seed})
 		found, asked := 0, 0
 		for q, ok := s.Next(); ok; q, ok = s.Next() {
 			if err := s.Answer(truth(of, q.I, q.J)); err != nil {
@@ -156,8 +156,8 @@ func TestBlobsAreFoundSoon(t *testing.T) {
 // take one question a row.
 func TestKnownNumberOfClasses(t *testing.T) {
 	const n = 60
-	places, of := blobs(n, 2, 0.5, 3)
-	s := start(t, places, nil, Options{Classes: 2})
+	coordinates, of := blobs(n, 2, 0.5, 3)
+	s := start(t, coordinates, nil, Options{Classes: 2})
 	asked := 0
 	for q, ok := s.Next(); ok; q, ok = s.Next() {
 		if err := s.Answer(truth(of, q.I, q.J)); err != nil {
@@ -179,7 +179,7 @@ func TestKnownNumberOfClasses(t *testing.T) {
 // is the next one; asking for a batch changes nothing.
 func TestBatch(t *testing.T) {
 	const n, count = 80, 12
-	places, of := blobs(n, 3, 4, 2)
+	coordinates, of := blobs(n, 3, 4, 2)
 	var list []links.Link
 	for i := range n {
 		for j := range i {
@@ -188,7 +188,7 @@ func TestBatch(t *testing.T) {
 			}
 		}
 	}
-	s := start(t, places, list, Options{})
+	s := start(t, coordinates, list, Options{})
 	batch := s.Batch(count)
 	if len(batch) != count {
 		t.Fatalf("%d questions: want %d", len(batch), count)
@@ -211,7 +211,7 @@ func TestBatch(t *testing.T) {
 	if q, _ := s.Next(); q != batch[0] || s.Batch(count)[count-1] != batch[count-1] {
 		t.Error("asking changes what is asked")
 	}
-	if got := len(start(t, places, nil, Options{}).Batch(2 * n)); got != n-1 {
+	if got := len(start(t, coordinates, nil, Options{}).Batch(2 * n)); got != n-1 {
 		t.Errorf("a batch of everything has %d questions: want one for each of %d rows", got, n-1)
 	}
 	if s.Batch(0) != nil || len(start(t, blas.NewMatrix(0, 2), nil, Options{}).Batch(3)) != 0 {
@@ -221,12 +221,12 @@ func TestBatch(t *testing.T) {
 
 // Of far and near repetitions of one undecided place a batch takes one each first.
 func TestBatchSpreads(t *testing.T) {
-	places := blas.NewMatrix(9, 2)
+	coordinates := blas.NewMatrix(9, 2)
 	for i, p := range [][2]float64{{0, 0}, {10, 0}, {0, 0.1}, {10, 0.1}, {5, 0}, {5.001, 0}, {5, 0.001}, {5, 8}, {5.5, -9}} {
-		places.Set(i, 0, p[0])
-		places.Set(i, 1, p[1])
+		coordinates.Set(i, 0, p[0])
+		coordinates.Set(i, 1, p[1])
 	}
-	s := start(t, places, []links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(0, 2, links.Must), links.NewLink(1, 3, links.Must)}, Options{Classes: 2})
+	s := start(t, coordinates, []links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(0, 2, links.Must), links.NewLink(1, 3, links.Must)}, Options{Classes: 2})
 	middle := 0
 	for _, q := range s.Batch(3) {
 		if q.I >= 4 && q.I <= 6 {
@@ -241,12 +241,12 @@ func TestBatchSpreads(t *testing.T) {
 // An answer that the links exclude is refused with a walk from one row to the other over links that
 // imply the opposite.
 func TestContradiction(t *testing.T) {
-	places, _ := blobs(8, 2, 3, 1)
+	coordinates, _ := blobs(8, 2, 3, 1)
 	list := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(3, 4, links.Must)}
 	for k := range list {
 		list[k].Line = k + 2
 	}
-	s := start(t, places, list, Options{})
+	s := start(t, coordinates, list, Options{})
 	for _, c := range []struct {
 		l    links.Link
 		path string
@@ -274,8 +274,8 @@ func TestContradiction(t *testing.T) {
 // A session that goes on from links knows the classes that it knew before.
 func TestResumed(t *testing.T) {
 	const n = 60
-	places, of := blobs(n, 4, 3, 5)
-	s := start(t, places, nil, Options{})
+	coordinates, of := blobs(n, 4, 3, 5)
+	s := start(t, coordinates, nil, Options{})
 	for range 40 {
 		q, ok := s.Next()
 		if !ok {
@@ -284,7 +284,7 @@ func TestResumed(t *testing.T) {
 		if err := s.Answer(truth(of, q.I, q.J)); err != nil {
 			t.Fatal(err)
 		}
-		if got := start(t, places, s.Links(), Options{}); got.Classes() != s.Classes() {
+		if got := start(t, coordinates, s.Links(), Options{}); got.Classes() != s.Classes() {
 			t.Fatalf("%d classes: want %d", got.Classes(), s.Classes())
 		}
 	}
@@ -292,40 +292,40 @@ func TestResumed(t *testing.T) {
 
 // A number of classes that the links exceed is not heeded; one that they reach places rows at once.
 func TestClassesOfLinks(t *testing.T) {
-	places, _ := blobs(6, 2, 3, 1)
+	coordinates, _ := blobs(6, 2, 3, 1)
 	triangle := []links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(1, 2, links.Cannot), links.NewLink(0, 2, links.Cannot)}
-	if got := start(t, places, triangle, Options{Classes: 2}).Classes(); got != 3 {
+	if got := start(t, coordinates, triangle, Options{Classes: 2}).Classes(); got != 3 {
 		t.Errorf("%d classes: want 3", got)
 	}
 	list := []links.Link{links.NewLink(3, 0, links.Cannot), links.NewLink(3, 1, links.Cannot)}
-	s := start(t, places, append(list, triangle...), Options{Classes: 3})
+	s := start(t, coordinates, append(list, triangle...), Options{Classes: 3})
 	if sign, known := s.Known(3, 2); !known || sign != links.Must {
 		t.Errorf("rows 3 and 2: known %v as %v: want a must-link", known, sign)
 	}
 }
 
 func TestBadInput(t *testing.T) {
-	places, _ := blobs(5, 2, 3, 1)
+	coordinates, _ := blobs(5, 2, 3, 1)
 	few, _ := links.New(4, nil)
-	if _, err := New(places, few, Options{}); !isShape(err) {
+	if _, err := New(coordinates, few, Options{}); !isShape(err) {
 		t.Errorf("links of other rows: %v", err)
 	}
 	odd, _ := links.New(5, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must), links.NewLink(0, 2, links.Cannot)})
-	if _, err := New(places, odd, Options{}); !fault.IsInput(err) {
+	if _, err := New(coordinates, odd, Options{}); !fault.IsInput(err) {
 		t.Errorf("contradicting links: %v", err)
 	}
 	none, _ := links.New(5, nil)
-	if _, err := New(places, none, Options{Classes: -1}); !fault.IsInput(err) {
+	if _, err := New(coordinates, none, Options{Classes: -1}); !fault.IsInput(err) {
 		t.Errorf("a negative number of classes: %v", err)
 	}
-	s := start(t, places, nil, Options{})
+	s := start(t, coordinates, nil, Options{})
 	for _, l := range []links.Link{links.NewLink(0, 5, links.Must), links.NewLink(2, 2, links.Must), {I: 0, J: 1}} {
 		if err := s.Answer(l); !fault.IsInput(err) {
 			t.Errorf("%v: %v", l, err)
 		}
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), 1e200} {
-		bad := places.Clone()
+		bad := coordinates.Clone()
 		bad.Set(3, 1, v)
 		_, err := New(bad, none, Options{})
 		if e, ok := errors.AsType[*fault.DataError](err); !ok || e.Row != 3 {

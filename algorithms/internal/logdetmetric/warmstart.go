@@ -15,10 +15,10 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Taught is what a model has learned from, with the multipliers that its matrix has: the
+// WarmStart is what a model has learned from, with the multipliers that its matrix has: the
 // projections of a fit with more links go on from there. With the bounds of distances the matrix is
 // determined.
-type Taught struct {
+type WarmStart struct {
 	Links    *links.Set
 	Triplets []links.Triplet
 	// Multipliers are those of must-links, cannot-links and triplets, in this order; 0 for what was
@@ -27,17 +27,17 @@ type Taught struct {
 	Seed        uint64 // of the fit
 }
 
-// Taught returns what a model keeps of the wishes and the result of their constraints.
-func (w Wishes) Taught(r *logdet.Result, seed uint64) *Taught {
-	return &Taught{w.Links, w.Triplets, w.spread(r.Multipliers), seed}
+// WarmStart returns what a model keeps of the wishes and the result of their constraints.
+func (w Targets) WarmStart(r *logdet.Result, seed uint64) *WarmStart {
+	return &WarmStart{w.Links, w.Triplets, w.spread(r.Multipliers), seed}
 }
 
 // spread gives all wishes the values of their constraints.
-func (w Wishes) spread(values []float64) []float64 {
+func (w Targets) spread(values []float64) []float64 {
 	out := make([]float64, w.Links.Len()+len(w.Triplets))
 	must, next := len(w.Links.Must()), 0
 	for at := range out {
-		if at < must || !w.hopeless[at-must] {
+		if at < must || !w.impossible[at-must] {
 			out[at] = values[next]
 			next++
 		}
@@ -47,17 +47,17 @@ func (w Wishes) spread(values []float64) []float64 {
 
 // With returns the wishes of the model, nil for one that does not hold them, and of more links.
 // Errors are those of [input.AddedLinks].
-func (t *Taught) With(eng *engine.Engine, method string, x points.Points, set *links.Set) (Wishes, error) {
+func (t *WarmStart) With(eng *engine.Engine, method string, x points.Points, set *links.Set) (Targets, error) {
 	if t == nil {
-		t = &Taught{}
+		t = &WarmStart{}
 	}
 	all, err := input.AddedLinks(eng, method, x, t.Links, set)
-	return Wishes{Links: all, Triplets: t.Triplets}, err
+	return Targets{Links: all, Triplets: t.Triplets}, err
 }
 
 // Start returns what the projections of the wishes go on from, in the order of their constraints;
 // nil without a model.
-func (t *Taught) Start(w Wishes) *logdet.Result {
+func (t *WarmStart) Start(w Targets) *logdet.Result {
 	if t == nil {
 		return nil
 	}
@@ -69,12 +69,12 @@ func (t *Taught) Start(w Wishes) *logdet.Result {
 	out := []float64{}
 	must := len(w.Links.Must())
 	for at, l := range slices.Concat(w.Links.Must(), w.Links.Cannot()) {
-		if at < must || !w.hopeless[at-must] {
+		if at < must || !w.impossible[at-must] {
 			out = append(out, known[[2]int{l.I, l.J}])
 		}
 	}
 	for at := range w.Triplets {
-		if !w.hopeless[len(w.Links.Cannot())+at] {
+		if !w.impossible[len(w.Links.Cannot())+at] {
 			out = append(out, t.Multipliers[len(old)+at])
 		}
 	}
@@ -83,7 +83,7 @@ func (t *Taught) Start(w Wishes) *logdet.Result {
 
 // Unfit says of an error of the projections that go on from t, not nil, that the model and the
 // points are not of one fit, if that is what it is.
-func (t *Taught) Unfit(err error) error {
+func (t *WarmStart) Unfit(err error) error {
 	if _, is := errors.AsType[*fault.DataError](err); t == nil || !is {
 		return err
 	}
@@ -92,23 +92,23 @@ func (t *Taught) Unfit(err error) error {
 
 // Ends of the names of the tensors that hold what a model has learned from, beside those of links.
 const (
-	taughtName        = ".taught"
-	tensorTriplets    = taughtName + ".triplets"    // [triplets, 3], rows of the points
-	tensorMultipliers = taughtName + ".multipliers" // [links + triplets]
+	warmStartName     = ".taught"
+	tensorTriplets    = warmStartName + ".triplets"    // [triplets, 3], rows of the points
+	tensorMultipliers = warmStartName + ".multipliers" // [links + triplets]
 )
 
-// aboutTaught is what the header has to hold to read it.
-type aboutTaught struct {
+// aboutWarmStart is what the header has to hold to read it.
+type aboutWarmStart struct {
 	Points int    `json:"points,omitempty"`
 	Seed   uint64 `json:"seed,omitempty"`
 }
 
 // Encode stores it in f, nothing for nil, and returns what the header has to hold.
-func (t *Taught) Encode(f *model.File, method string) any {
+func (t *WarmStart) Encode(f *model.File, method string) any {
 	if t == nil {
 		return nil
 	}
-	stored.SetLinks(f, method+taughtName, t.Links)
+	stored.SetLinks(f, method+warmStartName, t.Links)
 	if len(t.Triplets) > 0 {
 		var rows []int64
 		for _, w := range t.Triplets {
@@ -117,25 +117,25 @@ func (t *Taught) Encode(f *model.File, method string) any {
 		f.SetInt64s(method+tensorTriplets, rows, len(t.Triplets), 3)
 	}
 	f.SetFloat64s(method+tensorMultipliers, t.Multipliers)
-	return aboutTaught{t.Links.N(), t.Seed}
+	return aboutWarmStart{t.Links.N(), t.Seed}
 }
 
-// DecodeTaught returns what [Taught.Encode] stored, nil if it stored nothing, as versions before
+// DecodeWarmStart returns what [Taught.Encode] stored, nil if it stored nothing, as versions before
 // did. A tensor that cannot be used is a *fault.DataError.
-func DecodeTaught(f *model.File, method string) (*Taught, error) {
-	if !stored.HasLinks(f, method+taughtName) {
+func DecodeWarmStart(f *model.File, method string) (*WarmStart, error) {
+	if !stored.HasLinks(f, method+warmStartName) {
 		return nil, nil
 	}
-	var about aboutTaught
+	var about aboutWarmStart
 	if err := stored.Extra(f, method, &about); err != nil {
 		return nil, err
 	}
 	if about.Points < 1 {
 		return nil, stored.InHeader(fault.Data("", "points is %d: want the number that the model was fitted on", about.Points))
 	}
-	t := &Taught{Seed: about.Seed}
+	t := &WarmStart{Seed: about.Seed}
 	var err error
-	if t.Links, err = stored.Links(f, method+taughtName, about.Points); err != nil {
+	if t.Links, err = stored.Links(f, method+warmStartName, about.Points); err != nil {
 		return nil, err
 	}
 	if f.Has(method + tensorTriplets) {

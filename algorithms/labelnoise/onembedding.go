@@ -14,7 +14,7 @@ import (
 // that links have had a say in.
 type besides struct {
 	algorithms.Learner
-	onPlaces algorithms.Learner
+	onEmbedding algorithms.Learner
 }
 
 // Fit fits both. That the second one cannot learn is no error: the model says so of its part.
@@ -23,11 +23,11 @@ func (l besides) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	y, err := places(ctx, eng, m, x)
+	y, err := coordinates(ctx, eng, m, x)
 	if err != nil {
 		return nil, err
 	}
-	second, err := l.onPlaces.Fit(ctx, eng, y, set)
+	second, err := l.onEmbedding.Fit(ctx, eng, y, set)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (l besides) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 // both is a metric, with what another one says on its places.
 type both struct {
 	algorithms.Model
-	onPlaces voice
+	onEmbedding voice
 }
 
 // measure returns the squared distances of pairs of rows.
@@ -52,7 +52,7 @@ type voice struct {
 // measureOn is that of a model of the places of m.
 func measureOn(m, second algorithms.Model) measure {
 	return func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
-		y, err := places(ctx, eng, m, x)
+		y, err := coordinates(ctx, eng, m, x)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func measureOn(m, second algorithms.Model) measure {
 }
 
 // places embeds points.
-func places(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (*points.Dense, error) {
+func coordinates(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (*points.Dense, error) {
 	y, err := m.Embed(ctx, eng, x)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func on(method, metric string) string { return method + " on " + metric }
 // voices names what a judge says, in the order in which heard returns it.
 func voices(l algorithms.Learner) []string {
 	if two, is := l.(besides); is {
-		return []string{two.Method(), on(two.onPlaces.Method(), two.Method())}
+		return []string{two.Method(), on(two.onEmbedding.Method(), two.Method())}
 	}
 	return []string{l.Method()}
 }
@@ -83,7 +83,7 @@ func voices(l algorithms.Learner) []string {
 // heard returns what a model says.
 func heard(m algorithms.Model) []voice {
 	if two, is := m.(both); is {
-		return []voice{{measure: two.Distances}, two.onPlaces}
+		return []voice{{measure: two.Distances}, two.onEmbedding}
 	}
 	return []voice{{measure: m.Distances}}
 }

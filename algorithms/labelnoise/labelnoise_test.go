@@ -64,17 +64,17 @@ func planted(t *testing.T, labels []string, pairs, count int, seed uint64) (set 
 	return set, wrong
 }
 
-func options(t *testing.T, judges ...string) labelnoise.Options {
+func options(t *testing.T, metrics ...string) labelnoise.Options {
 	t.Helper()
 	o, err := labelnoise.DefaultOptions(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(judges) == 0 {
+	if len(metrics) == 0 {
 		return o
 	}
-	o.Judges, o.Folds, o.Repetitions, o.Rounds = nil, 5, 1, 2
-	for _, name := range judges {
+	o.Metrics, o.Folds, o.Repetitions, o.Rounds = nil, 5, 1, 2
+	for _, name := range metrics {
 		m, err := catalog.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func options(t *testing.T, judges ...string) labelnoise.Options {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Judges = append(o.Judges, l)
+		o.Metrics = append(o.Metrics, l)
 	}
 	return o
 }
@@ -105,8 +105,8 @@ func TestPlanted(t *testing.T) {
 		x, labels := groups(60, seed)
 		set, wrong := planted(t, labels, 60, 5, seed+5)
 		r := rank(t, 0, x, set, options(t))
-		if len(r.Suspects) != set.Len() || len(r.Notices) > 0 || !slices.Equal(r.Judges, labelnoise.Judges()) {
-			t.Fatalf("%d links are ranked of %d, by %v, notices %v", len(r.Suspects), set.Len(), r.Judges, r.Notices)
+		if len(r.Suspects) != set.Len() || len(r.Notices) > 0 || !slices.Equal(r.Metrics, labelnoise.Metrics()) {
+			t.Fatalf("%d links are ranked of %d, by %v, notices %v", len(r.Suspects), set.Len(), r.Metrics, r.Notices)
 		}
 		found := 0
 		for k, s := range r.Suspects {
@@ -276,8 +276,8 @@ func TestOneKind(t *testing.T) {
 		if first := r.Suspects[0]; first.Link.I != odd.I || first.Link.J != odd.J || !(first.Score > r.Suspects[1].Score+0.5) {
 			t.Errorf("the most suspicious %s-link is %v, score %g, the next %g: want %d-%d, far above", sign, first.Link, first.Score, r.Suspects[1].Score, odd.I, odd.J)
 		}
-		if len(r.Judges)+len(r.Notices) != len(labelnoise.Judges()) || len(r.Judges) == 0 {
-			t.Errorf("%s-links alone: judges %v, notices %v", sign, r.Judges, r.Notices)
+		if len(r.Metrics)+len(r.Notices) != len(labelnoise.Metrics()) || len(r.Metrics) == 0 {
+			t.Errorf("%s-links alone: judges %v, notices %v", sign, r.Metrics, r.Notices)
 		}
 	}
 }
@@ -342,11 +342,11 @@ func TestBadInput(t *testing.T) {
 		"a cannot-link":    {of(30, cannot), nil, "single cannot-link"},
 		"one of each":      {of(30, must, cannot), nil, "single"},
 		"other rows":       {of(31, must, cannot), nil, "30"},
-		"no judges":        {set, func(o *labelnoise.Options) { o.Judges = nil }, "judges"},
+		"no judges":        {set, func(o *labelnoise.Options) { o.Metrics = nil }, "judges"},
 		"one fold":         {set, func(o *labelnoise.Options) { o.Folds = 1 }, "folds"},
 		"no round":         {set, func(o *labelnoise.Options) { o.Rounds = 0 }, "rounds"},
 		"no repetition":    {set, func(o *labelnoise.Options) { o.Repetitions = 0 }, "repetitions"},
-		"no judge is left": {of(30, cannot, links.NewLink(2, 4, links.Cannot), links.NewLink(5, 6, links.Cannot)), func(o *labelnoise.Options) { o.Judges = options(t, "krca").Judges }, "must-link"},
+		"no judge is left": {of(30, cannot, links.NewLink(2, 4, links.Cannot), links.NewLink(5, 6, links.Cannot)), func(o *labelnoise.Options) { o.Metrics = options(t, "krca").Metrics }, "must-link"},
 	} {
 		o := options(t)
 		if c.change != nil {

@@ -37,15 +37,15 @@ func bands(t *testing.T, n int) (*points.Dense, *links.Set) {
 
 // TestOnPlaces: a judge says what its metric says, and what the second method says of the places of
 // the metric; of new points, too.
-func TestOnPlaces(t *testing.T) {
+func TestOnEmbedding(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, set := bands(t, 40)
 	fresh, _ := bands(t, 12)
-	judge, err := defaultJudge("itml", 1)
+	metric, err := defaultMetric("itml", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := voices(judge), Judges()[:2]; !slices.Equal(got, want) {
+	if got, want := voices(metric), Metrics()[:2]; !slices.Equal(got, want) {
 		t.Errorf("voices %q, want %q", got, want)
 	}
 	fit := func(l algorithms.Learner, x points.Points) algorithms.Model {
@@ -58,15 +58,15 @@ func TestOnPlaces(t *testing.T) {
 	}
 	embedded := func(m algorithms.Model, x points.Points) *points.Dense {
 		t.Helper()
-		y, err := places(ctx, eng, m, x)
+		y, err := coordinates(ctx, eng, m, x)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return y
 	}
-	says := heard(fit(judge, x))
-	first := fit(judge.(besides).Learner, x)
-	second := fit(judge.(besides).onPlaces, embedded(first, x))
+	says := heard(fit(metric, x))
+	first := fit(metric.(besides).Learner, x)
+	second := fit(metric.(besides).onEmbedding, embedded(first, x))
 	pairs := [][2]int{{0, 1}, {2, 6}, {3, 5}}
 	for name, p := range map[string]*points.Dense{"of the fit": x, "others": fresh} {
 		for k, by := range []struct {
@@ -85,7 +85,7 @@ func TestOnPlaces(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := judge.Fit(stopped, eng, x, set); !errors.Is(err, context.Canceled) {
+	if _, err := metric.Fit(stopped, eng, x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 }
@@ -93,16 +93,16 @@ func TestOnPlaces(t *testing.T) {
 // TestOneVoiceFails: ten points have no ten neighbors, but their metric has a say.
 func TestOneVoiceFails(t *testing.T) {
 	x, set := bands(t, 10)
-	judge, err := defaultJudge("itml", 1)
+	metric, err := defaultMetric("itml", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Rank(context.Background(), enginetest.New(t, 2), x, set, Options{Judges: []algorithms.Learner{judge}, Folds: 2, Repetitions: 1, Rounds: 1})
+	r, err := Rank(context.Background(), enginetest.New(t, 2), x, set, Options{Metrics: []algorithms.Learner{metric}, Folds: 2, Repetitions: 1, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(r.Judges, []string{"itml"}) || len(r.Notices) != 1 || r.Fits != 4 {
-		t.Errorf("judges %q, notices %q, %d fits: want itml, one notice, 4 fits", r.Judges, r.Notices, r.Fits)
+	if !slices.Equal(r.Metrics, []string{"itml"}) || len(r.Notices) != 1 || r.Fits != 4 {
+		t.Errorf("judges %q, notices %q, %d fits: want itml, one notice, 4 fits", r.Metrics, r.Notices, r.Fits)
 	}
 }
 
@@ -120,18 +120,18 @@ func (l interrupted) Fit(ctx context.Context, eng *engine.Engine, x points.Point
 // TestLateCancel: a judge that is through when the context is done has a model, or an error.
 func TestLateCancel(t *testing.T) {
 	x, set := bands(t, 40)
-	judge, err := defaultJudge("itml", 1)
+	metric, err := defaultMetric("itml", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	late := judge.(besides)
-	late.onPlaces = interrupted{late.onPlaces, cancel}
+	late := metric.(besides)
+	late.onEmbedding = interrupted{late.onEmbedding, cancel}
 	m, err := late.Fit(ctx, enginetest.New(t, 1), x, set)
 	if (m == nil) == (err == nil) {
 		t.Errorf("model %v, error %v: want one of them", m, err)
 	}
-	if _, err := Rank(ctx, enginetest.New(t, 2), x, set, Options{Judges: []algorithms.Learner{judge}, Folds: 2, Repetitions: 1, Rounds: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := Rank(ctx, enginetest.New(t, 2), x, set, Options{Metrics: []algorithms.Learner{metric}, Folds: 2, Repetitions: 1, Rounds: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 }

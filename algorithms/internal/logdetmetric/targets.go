@@ -16,16 +16,16 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Wishes are what is asked of distances.
-type Wishes struct {
-	Links    *links.Set
-	Triplets []links.Triplet
-	hopeless map[int]bool // cannot-links, and after them triplets, by their number
+// Targets are what is asked of distances.
+type Targets struct {
+	Links      *links.Set
+	Triplets   []links.Triplet
+	impossible map[int]bool // cannot-links, and after them triplets, by their number
 }
 
 // Check returns what is wrong with the wishes of a method for n points: none at all, or triplets of
 // rows that there are not.
-func (w Wishes) Check(method string, n int) error {
+func (w Targets) Check(method string, n int) error {
 	if w.Links.Len() == 0 && len(w.Triplets) == 0 {
 		return input.NoLinks(method)
 	}
@@ -35,7 +35,7 @@ func (w Wishes) Check(method string, n int) error {
 // Drop leaves out what no metric can do: cannot-links between points in one place, and triplets
 // whose far point is in the place of the first, in the feature space of k. It returns a notice that
 // names them, none if there are none.
-func (w *Wishes) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) ([]string, error) {
+func (w *Targets) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) ([]string, error) {
 	var pairs [][2]int
 	for _, l := range w.Links.Cannot() {
 		pairs = append(pairs, [2]int{l.I, l.J})
@@ -52,30 +52,30 @@ func (w *Wishes) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel, 
 	}
 	largest := slices.Max(squared)
 	var named []string
-	w.hopeless = map[int]bool{}
+	w.impossible = map[int]bool{}
 	for at, d := range squared {
 		if d > rounding*largest {
 			continue
 		}
-		w.hopeless[at] = true
+		w.impossible[at] = true
 		if len(named) < 5 {
 			named = append(named, fmt.Sprintf("%d and %d", pairs[at][0], pairs[at][1]))
 		}
 	}
-	switch count := len(w.hopeless); {
+	switch count := len(w.impossible); {
 	case count == 0:
 		return nil, nil
 	case count > len(named):
 		named = append(named, "…")
 	}
-	return []string{fmt.Sprintf("%d cannot-links or triplets ask points in one place to be apart, which no metric can do, and are left out: rows %s", len(w.hopeless), strings.Join(named, ", "))}, nil
+	return []string{fmt.Sprintf("%d cannot-links or triplets ask points in one place to be apart, which no metric can do, and are left out: rows %s", len(w.impossible), strings.Join(named, ", "))}, nil
 }
 
 // Dropped returns how many wishes [Wishes.Drop] has left out.
-func (w Wishes) Dropped() int { return len(w.hopeless) }
+func (w Targets) Dropped() int { return len(w.impossible) }
 
 // Linked returns the points that are named, ascending.
-func (w Wishes) Linked() []int {
+func (w Targets) Linked() []int {
 	seen := map[int]bool{}
 	for _, list := range [][]links.Link{w.Links.Must(), w.Links.Cannot()} {
 		for _, l := range list {
@@ -90,7 +90,7 @@ func (w Wishes) Linked() []int {
 
 // Constraints are those of the links, at the bounds unless a link has its own, with their weights,
 // and of the triplets; place gives rows their numbers, nil leaves them.
-func (b Bounds) Constraints(w Wishes, place map[int]int) []logdet.Constraint {
+func (b Bounds) Constraints(w Targets, place map[int]int) []logdet.Constraint {
 	var out []logdet.Constraint
 	add := func(l links.Link, kind logdet.Kind, otherwise float64) {
 		c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound, Weight: l.Weight}
@@ -104,12 +104,12 @@ func (b Bounds) Constraints(w Wishes, place map[int]int) []logdet.Constraint {
 	}
 	cannot := w.Links.Cannot()
 	for at, l := range cannot {
-		if !w.hopeless[at] {
+		if !w.impossible[at] {
 			add(l, logdet.AtLeast, b.Lower)
 		}
 	}
 	for at, t := range w.Triplets {
-		if !w.hopeless[len(cannot)+at] {
+		if !w.impossible[len(cannot)+at] {
 			out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin, Weight: 1})
 		}
 	}

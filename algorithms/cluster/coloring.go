@@ -99,7 +99,7 @@ func (c *coloring) rescue(ctx context.Context, order []int) error {
 	}
 	for i := len(c.g.peeled) - 1; i >= 0; i-- {
 		if !c.cheapest(c.g.peeled[i]) {
-			panic("cluster: a peeled vertex has no free colour")
+			panic("cluster: a peeled vertex has no free color")
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ const few = 0.25
 // largest element: the ridge of gml makes some 1e-5 of it, after fits too.
 const agreement = 1e-4
 
-// Turned returns the map m of the model, of all directions, after the projections of w have changed
+// Rotated returns the map m of the model, of all directions, after the projections of w have changed
 // multipliers of constraints between linked points, x[linked]: O(c d n) for c constraints, d
 // directions and n stored points, where [Learned] decomposes a matrix of order n. The directions
 // turn no further than the change asks for, so the first ones are those of m, nearly, and no more
@@ -33,7 +33,7 @@ const agreement = 1e-4
 // y_i - y_j: the places x become X y, for X = I + W'N W with the w as rows of W. Each constraint
 // multiplies X by I + k u u', u = X w, 1 + k u'u = (1 + l u'u)^-1/2; those with l > 0 come first,
 // so that everything between is definite.
-func (t *Taught) Turned(ctx context.Context, eng *engine.Engine, m *maps.Map, x points.Points, w Wishes, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
+func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *maps.Map, x points.Points, w Targets, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
 	if w.Dropped() > 0 || !t.carries(x.Len(), linked) {
 		return nil, nil
 	}
@@ -95,8 +95,8 @@ func agree(eng *engine.Engine, y, k blas.Matrix) bool {
 
 // carries says whether all linked points are among those that carry the map of the model, of n
 // points.
-func (t *Taught) carries(n int, linked []int) bool {
-	rows := Carry(Wishes{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
+func (t *WarmStart) carries(n int, linked []int) bool {
+	rows := Carry(Targets{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
 	return !slices.ContainsFunc(linked, func(i int) bool {
 		_, is := slices.BinarySearch(rows, i)
 		return !is

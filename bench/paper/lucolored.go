@@ -38,7 +38,7 @@ func luFigure4() Figure {
 		Data:    []string{luDigits},
 		Setup: []string{
 			fmt.Sprintf("Data: the last %d rows of USPS, its test split, values from -1 to 1. gml and ITML know the labels of %d of them, drawn at random, and learn from all their pairs; colored MVU knows all labels; Laplacian eigenmaps none.", luTestDigits, luKnown),
-			fmt.Sprintf("Graph: %d nearest neighbours, either way, all edges alike. gml: spectral prior, %d eigenvectors, gamma = 1, bounds at the 5th and the 95th percentile, %d rounds. ITML: linear, the same bounds and gamma. Colored MVU: %d eigenvectors. Each of them in the plane of its largest variance; eigenmaps: the two smoothest eigenvectors that are not constant, of the normalised Laplacian.", luNear, luRank, luRounds, luRank),
+			fmt.Sprintf("Graph: %d nearest neighbors, either way, all edges alike. gml: spectral prior, %d eigenvectors, gamma = 1, bounds at the 5th and the 95th percentile, %d rounds. ITML: linear, the same bounds and gamma. Colored MVU: %d eigenvectors. Each of them in the plane of its largest variance; eigenmaps: the two smoothest eigenvectors that are not constant, of the normalized Laplacian.", luNear, luRank, luRounds, luRank),
 			"1-NN: the share of the digits whose nearest other one in the plane has their label, also of those whose labels are not known to gml and ITML. J: mean distance between classes over that within.",
 		},
 		Deviations: []string{"The paper shows pictures without numbers; its draw of the 200 digits, and what it weighs in colored MVU, are not known to us."},
@@ -63,7 +63,7 @@ func newLuDigits(path string, seed uint64) (*luDigitsCase, error) {
 	}
 	x, ok := d.Points.(*points.Dense)
 	if !ok || d.Labels == nil || x.N < luTestDigits {
-		return nil, fault.Data(path, "want %d labelled rows of numbers at least", luTestDigits)
+		return nil, fault.Data(path, "want %d labeled rows of numbers at least", luTestDigits)
 	}
 	c := &luDigitsCase{x: points.Slice(x, x.N-luTestDigits, x.N).(*points.Dense), labels: d.Labels[x.N-luTestDigits:], seed: seed}
 	c.known = rand.New(rand.NewPCG(seed, 4)).Perm(luTestDigits)[:luKnown]
@@ -152,7 +152,7 @@ func (c *luDigitsCase) gml(ctx context.Context, eng *engine.Engine) (blas.Matrix
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return leading(ctx, eng, m.(*gml.Model).Places(), 2)
+	return leading(ctx, eng, m.(*gml.Model).Coordinates(), 2)
 }
 
 func (c *luDigitsCase) itml(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
@@ -160,7 +160,7 @@ func (c *luDigitsCase) itml(ctx context.Context, eng *engine.Engine) (blas.Matri
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	y, err := learnedPlaces(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: linear, Seed: c.seed}, c.x, c.pairs)
+	y, err := learnedEmbedding(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: linear, Seed: c.seed}, c.x, c.pairs)
 	if err != nil {
 		return y, err
 	}
@@ -196,5 +196,5 @@ func (c *luDigitsCase) colored(ctx context.Context, eng *engine.Engine) (blas.Ma
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return m.(*cmvu.Model).Places(), nil
+	return m.(*cmvu.Model).Coordinates(), nil
 }
