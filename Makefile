@@ -82,6 +82,7 @@ lint: vet fresh ## gofmt, vet (three builds), generated files, staticcheck
 	if [ -n "$$unformatted" ]; then echo "gofmt -s would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run ./internal/words
+	$(GO) run ./internal/words -code
 
 fuzz: ## run every fuzz target for FUZZTIME (20s), FUZZJOBS (1) at a time of FUZZPARALLEL workers; a line for each with its executions
 	@GO="$(GO)" FUZZTIME=$(FUZZTIME) FUZZPARALLEL=$(FUZZPARALLEL) FUZZJOBS=$(FUZZJOBS) .ci/fuzz

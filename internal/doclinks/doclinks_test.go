@@ -42,7 +42,7 @@ func folders(t *testing.T) []string {
 		}
 		if d.IsDir() {
 			hidden := strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")
-			if name != "." && (hidden || slices.Contains([]string{"testdata", "internal", "cmd", "docs"}, d.Name())) {
+			if name != "." && (hidden || slices.Contains([]string{"testdata", "docs"}, d.Name())) {
 				return fs.SkipDir
 			}
 			return nil
@@ -58,7 +58,7 @@ func folders(t *testing.T) []string {
 	return list
 }
 
-// TestFaults: a name without a comment, and links that lead nowhere in four ways, are found; what
+// TestFaults: a name without a comment, or with one that is no sentence about it, and links that lead nowhere in four ways, are found; what
 // is right is not.
 func TestFaults(t *testing.T) {
 	write := func(importPath, source string) *Package {
@@ -92,9 +92,22 @@ func (T) Right() {}
 func (T) Bare() {}
 
 func (T) Error() string { return "" }
+
+// Returns nothing.
+func (T) Unnamed() {}
+
+// Cut is
+func (T) Cut() {}
+
+// Sum is the formula
+//
+//	a + b
+func (T) Sum() {}
 `)
 	want := []string{
 		"example.org/p, T.Bare: no comment",
+		"example.org/p, T.Cut: the comment does not begin with a full sentence",
+		"example.org/p, T.Unnamed: the comment does not begin with the name",
 		"example.org/p, T: [T.Wrong] leads to nothing",
 		"example.org/p, T: [other.Name] leads to nothing",
 		"example.org/p, package: [Lost] leads to nothing",

@@ -41,7 +41,7 @@ func Load(folder, importPath string) (*Package, error) {
 		return nil, err
 	}
 	p := &Package{doc: d, names: map[string]bool{}}
-	p.each(func(name, _ string) { p.names[name] = true })
+	p.each(func(name, _ string, _ int) { p.names[name] = true })
 	for _, t := range d.Types {
 		for _, member := range members(t.Decl.Specs[0].(*ast.TypeSpec)) {
 			for _, name := range member.Names {
@@ -63,12 +63,21 @@ func members(t *ast.TypeSpec) []*ast.Field {
 	return nil
 }
 
-// each calls f for every exported name and its comment; constants and variables have that of their
-// group before their own.
-func (p *Package) each(f func(name, text string)) {
+// Kinds of exported names: what has a comment of its own, and what a group may describe.
+const (
+	declared = iota
+	grouped
+)
+
+// sentence is the first paragraph of a comment that ends as prose does, or in a formula.
+var sentence = regexp.MustCompile(`^([^\n]|\n[^\n])*([.:)]\n(\n|$)|\n\n\t)`)
+
+// each calls f for every exported name and its comment. Constants and variables come with the comment
+// of their group before their own.
+func (p *Package) each(f func(name, text string, kind int)) {
 	functions := func(list []*doc.Func, before string) {
 		for _, each := range list {
-			f(before+each.Name, each.Doc)
+			f(before+each.Name, each.Doc, declared)
 		}
 	}
 	values := func(list []*doc.Value) {
@@ -76,7 +85,7 @@ func (p *Package) each(f func(name, text string)) {
 			for _, spec := range group.Decl.Specs {
 				value := spec.(*ast.ValueSpec)
 				for _, name := range value.Names {
-					f(name.Name, group.Doc+value.Doc.Text()+value.Comment.Text())
+					f(name.Name, group.Doc+value.Doc.Text()+value.Comment.Text(), grouped)
 				}
 			}
 		}
@@ -85,7 +94,7 @@ func (p *Package) each(f func(name, text string)) {
 	values(p.doc.Vars)
 	functions(p.doc.Funcs, "")
 	for _, t := range p.doc.Types {
-		f(t.Name, t.Doc)
+		f(t.Name, t.Doc, declared)
 		values(t.Consts)
 		values(t.Vars)
 		functions(t.Funcs, "")
@@ -123,9 +132,15 @@ func (p *Package) Check(all map[string]*Package) []string {
 		add("package", "no comment")
 	}
 	look("package", p.doc.Doc)
-	p.each(func(name, text string) {
-		if text == "" && !wellKnown.MatchString(name) {
+	p.each(func(name, text string, kind int) {
+		switch own := name[strings.LastIndex(name, ".")+1:]; {
+		case text == "" && wellKnown.MatchString(name):
+		case text == "":
 			add(name, "no comment")
+		case kind == declared && !strings.HasPrefix(text, own+" ") && !strings.HasPrefix(text, own+", "):
+			add(name, "the comment does not begin with the name")
+		case kind == declared && !sentence.MatchString(text):
+			add(name, "the comment does not begin with a full sentence")
 		}
 		look(name, text)
 	})
