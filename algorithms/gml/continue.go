@@ -119,5 +119,5 @@ func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) *maps.Map {
 	}
 	y := g.Clone()
 	b.Trmm(false, false, l, y)
-	return barycentric.Moved(m.Map, y)
+	return barycentric.WithCoordinates(m.Map, y)
 }

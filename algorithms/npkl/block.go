@@ -53,7 +53,7 @@ func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
 func (k *block) value(v []float64, d float64, g []float64) float64 {
 	sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
 	for j := range k.m {
-		sum += k.w[j] / 2 * k.loss.Charge(k.t[j]*graphkernel.Dot(v, k.row(j)))
+		sum += k.w[j] / 2 * k.loss.Value(k.t[j]*graphkernel.Dot(v, k.row(j)))
 	}
 	return sum
 }

@@ -123,7 +123,7 @@ func (o *colors) rows(d *descent, k *block, lo, hi int) tally {
 		}
 		t.add(d.move(k, i, k.pulled))
 		row := d.v.Row(i)
-		t.value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, earlier) + d.Charges(i, d.v)
+		t.value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, earlier) + d.Losses(i, d.v)
 	}
 	return t
 }

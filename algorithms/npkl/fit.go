@@ -268,7 +268,7 @@ const precise = 0.1 * certified
 func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error) {
 	nothing := 0.0
 	for _, w := range p.Weight {
-		nothing += w * f.d.Loss.Charge(0) / 2 // every link is there twice
+		nothing += w * f.d.Loss.Value(0) / 2 // every link is there twice
 	}
 	if f.d.trace[len(f.d.trace)-1] < 0.999*nothing {
 		return false, nil

@@ -39,7 +39,7 @@ func (panels) sweep(ctx context.Context, d *descent) (tally, error) {
 		}
 	}
 	for i := range n {
-		value += d.Charges(i, d.v)
+		value += d.Losses(i, d.v)
 	}
 	total.value = value
 	return total, nil

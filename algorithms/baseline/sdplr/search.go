@@ -68,7 +68,7 @@ func (s *search) evaluate(v, g blas.Matrix) (float64, error) {
 	parts := make([]float64, (v.Rows+rows-1)/rows)
 	err := s.eng.For(s.ctx, v.Rows, rows, func(lo, hi int) error {
 		if s.N.Sparse != nil {
-			s.N.Pull(s.eng, lo, hi, v, g.Data[lo*g.Cols:])
+			s.N.MultiplyRows(s.eng, lo, hi, v, g.Data[lo*g.Cols:])
 		}
 		sum := 0.0
 		for i := lo; i < hi; i++ {

@@ -1,5 +1,5 @@
-// Package barycentric gives points places among those of others that are near them: the combination
-// that reconstructs a point from its nearest neighbors takes its place from theirs.
+// Package barycentric computes the coordinates of new points from those of their nearest neighbors,
+// with the weights that reconstruct each point from these neighbors.
 package barycentric
 
 import (
@@ -17,30 +17,31 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-// Rule says how points are reconstructed.
+// Rule holds the settings of the reconstruction.
 type Rule struct {
-	Kernel    kernel.Kernel          // in whose feature space neighbors are near
-	Neighbors int                    // nearest ones that a point is reconstructed from
-	Reg       float64                // added to local Gram matrices, relative to their traces
-	Apart     func(a, b int) float64 // squared distances of the support points
+	Kernel    kernel.Kernel          // its feature space is where neighbors are searched
+	Neighbors int                    // number of nearest neighbors that reconstruct a point
+	Reg       float64                // times its trace, is added to the diagonal of each local Gram matrix
+	Apart     func(a, b int) float64 // squared distance of two support points
 }
 
-// Reconstruct writes W P to y, where row i of W, which sums to 1, reconstructs point i of x from
-// its nearest points of the support, whose places are the rows of P. A point that is no farther
-// from one of these than same says, nil for 0, has its place.
+// Reconstruct writes W P to y. Row i of W sums to 1 and reconstructs point i of x from its nearest
+// support points; the rows of P are the coordinates of the support points. A point whose squared
+// distance to its nearest support point is at most same[i] (0 if same is nil) gets the coordinates
+// of that support point.
 func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support points.Points, p blas.Matrix, same []float64, y blas.Matrix) error {
 	near, err := graph.NearestBetween(ctx, eng, r.Kernel, x, support, r.Neighbors)
 	if err != nil {
 		return err
 	}
-	settled := func(i int) bool { // at a support point
+	coincides := func(i int) bool { // with a support point
 		_, squared := near.Of(i)
 		return squared[0] == 0 || same != nil && squared[0] <= same[i]
 	}
 	// <x - a, x - b> = (|x - a|^2 + |x - b|^2 - |a - b|^2) / 2
 	gram := func(i int, g []float64, stride int) {
 		index, squared := near.Of(i)
-		if settled(i) { // no weights are wanted, and there may be none: any definite matrix will do
+		if coincides(i) { // its weights are not used and may not exist: any definite matrix is enough
 			for a := range index {
 				for b := range a {
 					g[(a*r.Neighbors+b)*stride] = 0
@@ -64,7 +65,7 @@ func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support po
 	return eng.Each(ctx, x.Len(), 1024, func(i int) {
 		index, _ := near.Of(i)
 		to := y.Row(i)
-		if settled(i) {
+		if coincides(i) {
 			copy(to, p.Row(int(index[0])))
 			return
 		}
@@ -75,20 +76,20 @@ func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support po
 	})
 }
 
-// extension gives new points the combination of their neighbors' coordinates that reconstructs them
-// from these.
+// extension gives a new point the combination of its neighbors' coordinates that reconstructs the
+// point from these neighbors.
 type extension struct {
 	maps.Table
 	neighbors int
-	between   blas.Matrix // squared distances of training points that are rows of a Gram matrix, which are not stored
+	between   blas.Matrix // squared distances of training points, where these are rows of a Gram matrix and not stored
 }
 
-// reg is added to local Gram matrices, relative to their traces.
+// reg times its trace is added to the diagonal of each local Gram matrix.
 const reg = 1e-3
 
-// New returns the map of the named method: the rows of p are the coordinates of the points x; new
-// points are reconstructed from so many of them, in the feature space of k. Cost for rows of a Gram
-// matrix: n^2 values, which it keeps; of embedding: n kernel values a point.
+// New returns the map of the named method. The rows of p are the coordinates of the points x; the
+// map reconstructs a new point from its nearest neighbors among x, in the feature space of k. If x
+// are rows of a Gram matrix, the map keeps n^2 values. Embedding costs n kernel values per point.
 func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*maps.Map, error) {
 	e := &extension{Table: maps.NewTable(k, x, p), neighbors: neighbors}
 	if _, isGram := x.(*points.Gram); isGram {
@@ -100,14 +101,15 @@ func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel
 	return maps.Extended(method, e.Table, e), nil
 }
 
-// Moved returns m with other coordinates of the same points.
-func Moved(m *maps.Map, p blas.Matrix) *maps.Map {
+// WithCoordinates returns m with other coordinates of the same training points.
+func WithCoordinates(m *maps.Map, p blas.Matrix) *maps.Map {
 	e := *m.Extension().(*extension)
 	e.Coordinates, e.Dim = p, p.Cols
 	return maps.Extended(m.Method(), e.Table, &e)
 }
 
-// Begin makes the function of the squared distances of training points.
+// Begin prepares the squared distances of training points and returns the function that embeds a
+// block.
 func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
 	rule := Rule{Kernel: e.Kernel, Neighbors: e.neighbors, Reg: reg, Apart: e.between.At}
 	if e.between.Data == nil {
@@ -121,16 +123,16 @@ func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, 
 	}, nil
 }
 
-// about is the members of the header.
+// about holds the members of the header.
 type about struct {
 	Neighbors int `json:"extension_neighbors,omitempty"`
 	maps.About
 }
 
-// between ends the name of the tensor with the distances of training points.
+// between is the suffix of the tensor with the squared distances of training points.
 const between = ".between" // [n, n]
 
-// Encode stores the distances of training points, if there are any.
+// Encode stores the squared distances of training points, if the map keeps them.
 func (e *extension) Encode(f *model.File, method string, table maps.About) any {
 	if e.between.Data != nil {
 		stored.SetMatrix(f, method+between, e.between)
@@ -138,7 +140,7 @@ func (e *extension) Encode(f *model.File, method string, table maps.About) any {
 	return about{e.neighbors, table}
 }
 
-// Read is the [maps.Reader] of maps that [New] returns.
+// Read is the [maps.Reader] of the maps that [New] returns.
 func Read(method string, f *model.File) (*maps.Map, error) {
 	var head about
 	if err := stored.Extra(f, method, &head); err != nil {

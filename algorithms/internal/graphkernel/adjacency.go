@@ -10,14 +10,14 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Adjacency holds the weights of a graph's edges, symmetric and without loops: of some pairs of
-// points, or of all.
+// Adjacency is the weight matrix of a graph's edges, symmetric and with a diagonal of zeros. It is
+// sparse or full.
 type Adjacency struct {
-	Sparse *sparse.Matrix // nil if the other one holds them
+	Sparse *sparse.Matrix // nil if Full holds the weights
 	Full   blas.Matrix    // both triangles, a diagonal of zeros
 }
 
-// Release gives the memory of a full graph back for others to use: it must not be read any more.
+// Release gives the memory of a full matrix back to the engine: do not read it afterward.
 func (a Adjacency) Release(eng *engine.Engine) {
 	if a.Sparse == nil {
 		eng.PutMatrix(a.Full)
@@ -32,7 +32,7 @@ func (a Adjacency) Len() int {
 	return a.Full.Rows
 }
 
-// Entries returns the number of values that a product reads.
+// Entries returns the number of values that a product with the matrix reads.
 func (a Adjacency) Entries() int {
 	if a.Sparse != nil {
 		return a.Sparse.Count()
@@ -40,8 +40,9 @@ func (a Adjacency) Entries() int {
 	return a.Full.Rows * a.Full.Cols
 }
 
-// Pull writes the rows [lo, hi) of the product of a sparse graph with V to g, compact.
-func (a Adjacency) Pull(eng *engine.Engine, lo, hi int, v blas.Matrix, g []float64) {
+// MultiplyRows writes the rows [lo, hi) of the product of a sparse matrix with V to g, without gaps
+// between rows.
+func (a Adjacency) MultiplyRows(eng *engine.Engine, lo, hi int, v blas.Matrix, g []float64) {
 	s := a.Sparse
 	eng.Backend().Kernels().SparseRows(s.Start[lo:hi+1], s.Col, s.Val, v.Data, v.Stride, v.Cols, g, v.Cols)
 }
@@ -62,8 +63,8 @@ func (a Adjacency) Each(i int, f func(j int, w float64)) {
 	}
 }
 
-// someRows is the number of rows of a full matrix that one task takes.
-const someRows = 64
+// chunk is the number of rows of a full matrix that one task processes.
+const chunk = 64
 
 // Degrees returns the sum of the weights of every point's edges.
 func (a Adjacency) Degrees(ctx context.Context, eng *engine.Engine) ([]float64, error) {
@@ -71,10 +72,10 @@ func (a Adjacency) Degrees(ctx context.Context, eng *engine.Engine) ([]float64, 
 		return graph.Degrees(a.Sparse), ctx.Err()
 	}
 	degrees := make([]float64, a.Full.Rows)
-	return degrees, eng.Each(ctx, len(degrees), someRows, func(i int) { degrees[i] = sum(a.Full.Row(i)) })
+	return degrees, eng.Each(ctx, len(degrees), chunk, func(i int) { degrees[i] = sum(a.Full.Row(i)) })
 }
 
-// sum adds four at a time: one after the other each waits for the one before.
+// sum has four accumulators: with one, each addition waits for the one before.
 func sum(x []float64) float64 {
 	var s [4]float64
 	for ; len(x) >= 4; x = x[4:] {
@@ -89,7 +90,7 @@ func sum(x []float64) float64 {
 	return s[0] + s[1] + (s[2] + s[3])
 }
 
-// normalize divides by the roots of the degrees on both sides.
+// normalize divides each weight by the square roots of the degrees of its two points.
 func (a Adjacency) normalize(ctx context.Context, eng *engine.Engine, degrees []float64) error {
 	scale := make([]float64, len(degrees))
 	for i, d := range degrees {
@@ -97,16 +98,16 @@ func (a Adjacency) normalize(ctx context.Context, eng *engine.Engine, degrees []
 			scale[i] = 1 / math.Sqrt(d)
 		}
 	}
-	return eng.Each(ctx, len(scale), someRows, func(i int) { a.scale(i, scale) })
+	return eng.Each(ctx, len(scale), chunk, func(i int) { a.scale(i, scale) })
 }
 
-// scale multiplies row i by the factors of its point and of the others.
+// scale multiplies the weight of i and j by factors[i] factors[j], for all j.
 func (a Adjacency) scale(i int, factors []float64) {
 	s := factors[i]
 	if a.Sparse == nil {
 		row := a.Full.Row(i)
 		for j, other := range factors {
-			row[j] *= s * other // symmetric to the bit
+			row[j] *= s * other // exactly symmetric
 		}
 		return
 	}
@@ -116,7 +117,8 @@ func (a Adjacency) scale(i int, factors []float64) {
 	}
 }
 
-// components numbers the connected parts in the order of their first points.
+// components labels each point with the number of its connected component. Components are numbered
+// in the order of their first points.
 func (a Adjacency) components() (label []int, count int) {
 	if a.Sparse != nil {
 		return graph.Components(a.Sparse)
@@ -126,7 +128,7 @@ func (a Adjacency) components() (label []int, count int) {
 		label[i] = -1
 	}
 	var open []int
-	left := len(label) // without a number
+	left := len(label) // points without a label
 	number := func(i int) {
 		label[i] = count
 		open = append(open, i)
@@ -151,7 +153,7 @@ func (a Adjacency) components() (label []int, count int) {
 	return label, count
 }
 
-// ToSparse returns the graph as a sparse matrix, which for that of all pairs is a copy.
+// ToSparse returns the graph as a sparse matrix: a copy if it is full.
 func (a Adjacency) ToSparse() *sparse.Matrix {
 	if a.Sparse != nil {
 		return a.Sparse

@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Lowest returns the k smallest eigenpairs of an operator, or the best that the search has come to
-// when it reaches its bound: their residuals say how good they are.
+// Lowest returns the k smallest eigenpairs of an operator. If the search reaches its maximum number
+// of steps, it returns the best pairs found; their residuals measure how exact they are.
 func Lowest(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o eigen.Options) (*eigen.Result, error) {
 	found, err := eigen.Bottom(ctx, eng, a, k, o)
 	if rough, ok := errors.AsType[*eigen.NoConvergenceError](err); ok {
@@ -22,7 +22,8 @@ func Lowest(ctx context.Context, eng *engine.Engine, a operator.Operator, k int,
 	return found, err
 }
 
-// Combined returns Delta less the matrix that has f(i, e) at the places of the links e of point i.
+// Combined returns Delta minus the matrix whose entry at (i, To[e]) is f(i, e), for the links e of
+// each point i.
 func (p *Problem) Combined(f func(i, e int) float64) (*Combination, error) {
 	edges := p.N.Sparse
 	if edges == nil {
@@ -34,14 +35,14 @@ func (p *Problem) Combined(f func(i, e int) float64) (*Combination, error) {
 	return c, err
 }
 
-// Combination is a sparse matrix, less a full one where all pairs have edges.
+// Combination is a sparse matrix, minus the full matrix of similarities if all pairs have edges.
 type Combination struct {
 	operator.Operator
 	rest *sparse.Matrix
-	n    blas.Matrix // empty without
+	n    blas.Matrix // empty if the graph is sparse
 }
 
-// Width returns the number of vectors that it is best multiplied with at a time.
+// Width returns the number of vectors by which one product is cheapest.
 func (c *Combination) Width() int {
 	if c.n.Rows == 0 {
 		return c.Operator.Width()
@@ -49,7 +50,7 @@ func (c *Combination) Width() int {
 	return 8
 }
 
-// Cost returns the number of values of a row.
+// Cost returns the number of stored values per row.
 func (c *Combination) Cost() float64 {
 	if c.n.Rows == 0 {
 		return c.Operator.Cost()
@@ -57,7 +58,7 @@ func (c *Combination) Cost() float64 {
 	return float64(c.n.Cols)
 }
 
-// Multiply overwrites y with the product with x.
+// Multiply overwrites y with the product of the matrix and x.
 func (c *Combination) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
 	if err := c.Operator.Multiply(ctx, eng, y, x); err != nil || c.n.Rows == 0 {
 		return err
@@ -66,9 +67,9 @@ func (c *Combination) Multiply(ctx context.Context, eng *engine.Engine, y, x bla
 	return ctx.Err()
 }
 
-// WriteTo overwrites to with the matrix, both triangles.
+// WriteTo overwrites to with the full matrix, both triangles.
 func (c *Combination) WriteTo(ctx context.Context, eng *engine.Engine, to blas.Matrix) error {
-	return eng.Each(ctx, to.Rows, someRows, func(i int) {
+	return eng.Each(ctx, to.Rows, chunk, func(i int) {
 		row := to.Row(i)
 		clear(row)
 		if c.n.Rows > 0 {
@@ -83,17 +84,17 @@ func (c *Combination) WriteTo(ctx context.Context, eng *engine.Engine, to blas.M
 
 // merged returns diag(Diag) - n - f.
 func (p *Problem) merged(n *sparse.Matrix, f func(i, e int) float64) *sparse.Matrix {
-	most := n.Count() + n.Rows + len(p.To)
-	g := &sparse.Matrix{Rows: n.Rows, Cols: n.Rows, Start: make([]int, 1, n.Rows+1), Col: make([]int32, 0, most), Val: make([]float64, 0, most)}
-	var all []entry // the diagonal and the links of a point
+	size := n.Count() + n.Rows + len(p.To) // an upper bound
+	g := &sparse.Matrix{Rows: n.Rows, Cols: n.Rows, Start: make([]int, 1, n.Rows+1), Col: make([]int32, 0, size), Val: make([]float64, 0, size)}
+	var all []entry // the diagonal and the links of one point
 	for i := range n.Rows {
 		all = append(all[:0], entry{int32(i), p.Diag[i]})
 		lo, hi := p.Links(i)
 		for e := lo; e < hi; e++ {
 			all = append(all, entry{p.To[e], -f(i, e)})
 		}
-		slices.SortFunc(all, func(a, b entry) int { return int(a.col) - int(b.col) }) // no two are of a column
-		own := all                                                                    // that are still to come
+		slices.SortFunc(all, func(a, b entry) int { return int(a.col) - int(b.col) }) // columns are distinct
+		own := all                                                                    // entries not yet merged
 		col, val := n.Row(i)
 		for k, j := range col {
 			for len(own) > 0 && own[0].col < j {

@@ -16,19 +16,19 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// extension gives training points their coordinates, whose inner products are the kernel matrix,
-// and new points those of least energy on the graph which their neighbors join them to. Cost of
-// embedding for n training points: n kernel values a point.
+// extension holds the coordinates of training points, whose inner products are the kernel matrix.
+// It joins a new point to the graph by its neighbors and gives it the coordinates of minimal
+// energy. Embedding costs n kernel values per point for n training points.
 type extension struct {
 	maps.Table
 	settings Settings
 	weights  Similarity
-	degrees  []float64   // of the graph, length n
+	degrees  []float64   // degrees of the training points, length n
 	joined   blas.Matrix // n x (Dim + 1): D^-1/2 coordinates, and 1
 }
 
-// extended returns the map of the named method for what embedding starts from.
-func (e *extension) extended(method string) *maps.Map {
+// extendedMap prepares the extension and returns its map for the named method.
+func (e *extension) extendedMap(method string) *maps.Map {
 	p := e.Coordinates
 	e.joined = blas.NewMatrix(p.Rows, p.Cols+1)
 	for i := range p.Rows {
@@ -43,14 +43,14 @@ func (e *extension) extended(method string) *maps.Map {
 	return maps.Extended(method, e.Table, e)
 }
 
-// Begin returns what writes the coordinates of points.
+// Begin returns the function that embeds a block of points.
 func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
-	return func(x points.Points, to blas.Matrix) error { return e.join(ctx, eng, x, to) }, nil
+	return func(x points.Points, to blas.Matrix) error { return e.embed(ctx, eng, x, to) }, nil
 }
 
-// join writes the places of some points.
-func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
-	count := 1 // finds the training points
+// embed writes the coordinates of the points x.
+func (e *extension) embed(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
+	count := 1 // enough to recognize training points
 	if e.settings.Graph == KNN {
 		count = e.settings.Neighbors
 	}
@@ -62,11 +62,11 @@ func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 	defer eng.PutMatrix(sums)
 	switch e.settings.Graph {
 	case KNN:
-		e.near(near, sums)
+		e.sumNeighbors(near, sums)
 	case Given:
-		err = e.known(near)
+		err = e.refuseNew(near)
 	default:
-		err = e.all(ctx, eng, x, sums)
+		err = e.sumAll(ctx, eng, x, sums)
 	}
 	if err != nil {
 		return err
@@ -88,8 +88,8 @@ func (e *extension) join(ctx context.Context, eng *engine.Engine, x points.Point
 	return ctx.Err()
 }
 
-// near adds up the neighbors.
-func (e *extension) near(near *graph.Neighbors, sums blas.Matrix) {
+// sumNeighbors writes to each row of sums the weighted sum over the point's nearest neighbors.
+func (e *extension) sumNeighbors(near *graph.Neighbors, sums blas.Matrix) {
 	for i := range sums.Rows {
 		index, squared := near.Of(i)
 		row := sums.Row(i)
@@ -103,18 +103,20 @@ func (e *extension) near(near *graph.Neighbors, sums blas.Matrix) {
 	}
 }
 
-// known refuses new points: given similarities do not say what is near them.
-func (e *extension) known(near *graph.Neighbors) error {
+// refuseNew returns an error for a point that is not a training point: given similarities do not
+// cover new points.
+func (e *extension) refuseNew(near *graph.Neighbors) error {
 	for i := range near.N {
 		if _, squared := near.Of(i); squared[0] != 0 {
-			return &fault.DataError{Row: i, Err: errors.New("no training point: a model of given similarities has places for those only")}
+			return &fault.DataError{Row: i, Err: errors.New("not a training point: a model of given similarities embeds only training points")}
 		}
 	}
 	return nil
 }
 
-// all adds up all training points by their distances.
-func (e *extension) all(ctx context.Context, eng *engine.Engine, x points.Points, sums blas.Matrix) error {
+// sumAll writes to each row of sums the weighted sum over all training points within the radius, if
+// the graph has one.
+func (e *extension) sumAll(ctx context.Context, eng *engine.Engine, x points.Points, sums blas.Matrix) error {
 	d, limit := e.Kernel.Squared(), math.Inf(1)
 	if e.settings.Graph == Within {
 		limit = e.settings.Radius * e.settings.Radius
@@ -137,20 +139,20 @@ func (e *extension) all(ctx context.Context, eng *engine.Engine, x points.Points
 	})
 }
 
-// about is the members of the header.
+// about holds the members of the header.
 type about struct {
 	Similarity
 	maps.About
 }
 
-// Encode stores the degrees.
+// Encode stores the degrees and returns the members of the header.
 func (e *extension) Encode(f *model.File, method string, table maps.About) any {
 	f.SetFloat64s(method+".degrees", e.degrees)
 	return about{e.weights, table}
 }
 
-// Read is the [maps.Reader] of maps that [Task.Map] returns, of methods whose parameters have the
-// members of [Settings].
+// Read is the [maps.Reader] of the maps that [Task.Map] returns, for methods whose parameters have
+// the members of [Settings].
 func Read(method string, f *model.File) (*maps.Map, error) {
 	var head about
 	e := &extension{}
@@ -175,5 +177,5 @@ func Read(method string, f *model.File) (*maps.Map, error) {
 	if e.degrees, err = stored.Finite(f, method+".degrees", count); err != nil {
 		return nil, err
 	}
-	return e.extended(method), nil
+	return e.extendedMap(method), nil
 }

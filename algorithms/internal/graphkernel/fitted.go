@@ -14,35 +14,35 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Parameters are those of a baseline on a graph: a struct that embeds [Settings].
+// Parameters are the parameters of a baseline on a graph: a struct that embeds [Settings].
 type Parameters interface {
 	Common() Settings
 	Validate() error
 }
 
-// Fitted is a fitted kernel matrix and its extension to new points. It is immutable and safe for
-// concurrent use.
+// Fitted is the model of a fitted kernel matrix, with its extension to new points. It is immutable
+// and safe for concurrent use.
 type Fitted[P Parameters] struct {
 	*record.Model[P]
 	result Result
 }
 
-// Result is how good a kernel matrix is.
+// Result is the objective of a kernel matrix and its gap to the optimum.
 type Result struct {
 	Objective float64 `json:"objective"`
-	Gap       float64 `json:"gap"` // to the optimum, at most; -1 for unknown
+	Gap       float64 `json:"gap"` // upper bound of the gap to the optimum; -1 if unknown
 }
 
-// Objective returns the objective.
+// Objective returns the objective of the kernel matrix.
 func (m *Fitted[P]) Objective() float64 { return m.result.Objective }
 
-// Gap returns how far the objective is above the optimum, at most, and -1 if that is not known.
+// Gap returns an upper bound of the objective's gap to the optimum, or -1 if it is unknown.
 func (m *Fitted[P]) Gap() float64 { return m.result.Gap }
 
 // Spectra returns the eigenvalues of the kernel matrix.
 func (m *Fitted[P]) Spectra() []algorithms.Spectrum { return Spectra(m.Map) }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Fitted[P]) Describe() []algorithms.Statistic {
 	s := m.Params().Common()
 	return Describe(m.Map, m.Model.Describe(), s.Loss, s.Graph, m.result)
@@ -51,8 +51,8 @@ func (m *Fitted[P]) Describe() []algorithms.Statistic {
 // Encode stores the model in f.
 func (m *Fitted[P]) Encode(f *model.File) error { return m.EncodeWith(f, m.result) }
 
-// DecodeFitted rebuilds the model that [Fitted.Encode] stored. A tensor or a part of the header
-// that cannot be used is a *fault.DataError.
+// DecodeFitted rebuilds the model that [Fitted.Encode] stored. An unusable tensor or member of the
+// header is a *fault.DataError.
 func DecodeFitted[P Parameters](method string, f *model.File) (*Fitted[P], error) {
 	m := &Fitted[P]{}
 	var err error
@@ -60,7 +60,8 @@ func DecodeFitted[P Parameters](method string, f *model.File) (*Fitted[P], error
 	return m, err
 }
 
-// Eigenvalues returns those of the kernel matrix of a map, whose coordinates are along its axes.
+// Eigenvalues returns the eigenvalues of a map's kernel matrix. The coordinates must be along its
+// eigenvectors.
 func Eigenvalues(m *maps.Map) []float64 {
 	p := m.Coordinates()
 	out := make([]float64, p.Cols)
@@ -72,26 +73,26 @@ func Eigenvalues(m *maps.Map) []float64 {
 	return out
 }
 
-// Spectra returns the eigenvalues of the kernel matrix of a map.
+// Spectra returns the eigenvalues of a map's kernel matrix as a named spectrum.
 func Spectra(m *maps.Map) []algorithms.Spectrum {
 	return []algorithms.Spectrum{{Name: "eigenvalues of the kernel matrix", Values: Eigenvalues(m)}}
 }
 
-// Describe returns the figures of a model, with those of its record and more of them after the
-// objective.
-func Describe(m *maps.Map, known []algorithms.Statistic, loss Loss, g Graph, r Result, more ...algorithms.Statistic) []algorithms.Statistic {
+// Describe returns the statistics of a model: loss and graph, those of its record, the objective,
+// more of the method's own, the gap and the eigenvalues.
+func Describe(m *maps.Map, recorded []algorithms.Statistic, loss Loss, g Graph, r Result, more ...algorithms.Statistic) []algorithms.Statistic {
 	gap := any(r.Gap)
 	if r.Gap < 0 {
 		gap = "unknown"
 	}
 	return slices.Concat(
-		[]algorithms.Statistic{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}}, known,
+		[]algorithms.Statistic{{Name: "loss", Value: string(loss)}, {Name: "graph", Value: string(g)}}, recorded,
 		[]algorithms.Statistic{{Name: "objective", Value: r.Objective}}, more,
 		[]algorithms.Statistic{{Name: "gap to the optimum, at most", Value: gap}, {Name: "eigenvalues of the kernel matrix", Value: Eigenvalues(m)}})
 }
 
-// Axes returns the eigenvalues w of Z = V V' that are more than tol times the largest, descending,
-// and their unit eigenvectors as rows, for V of n rows and few columns.
+// Axes returns the eigenvalues w of Z = V V' above tol times the largest one, descending, and their
+// unit eigenvectors as rows. V has n rows and few columns.
 func Axes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (rows blas.Matrix, w []float64, err error) {
 	r := v.Cols
 	gram, values := blas.NewMatrix(r, r), make([]float64, r)
@@ -114,8 +115,8 @@ func Axes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (
 	return rows, w, ctx.Err()
 }
 
-// OnAxes turns places, n x r, to the axes of their kernel matrix that [Axes] keeps, the largest
-// first; one column of zeros if there are none.
+// OnAxes rotates coordinates, n x r, to the eigenvectors of their kernel matrix that [Axes] keeps,
+// in the order of descending eigenvalues. Without any it returns one column of zeros.
 func OnAxes(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (blas.Matrix, error) {
 	rows, w, err := Axes(ctx, eng, v, tol)
 	if err != nil {

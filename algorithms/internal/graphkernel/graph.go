@@ -18,29 +18,29 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Graph says which points are similar.
+// Graph names the rule by which points are joined by edges.
 type Graph string
 
 // The graphs.
 const (
-	KNN    Graph = "knn"   // the nearest neighbors of each, either way
-	Dense  Graph = "dense" // all, by exp(-d^2 / (2 sigma^2))
-	Within Graph = "eps"   // those up to a distance
-	Given  Graph = "given" // similarities that are given
+	KNN    Graph = "knn"   // pairs of which one point is among the nearest neighbors of the other
+	Dense  Graph = "dense" // all pairs, weighted by exp(-d^2 / (2 sigma^2))
+	Within Graph = "eps"   // pairs up to a distance
+	Given  Graph = "given" // similarities supplied by the caller
 )
 
-// Neighborhood says how the graph of the points is made.
+// Neighborhood holds the settings of the graph of the points.
 type Neighborhood struct {
-	Graph Graph `json:"graph" param:"graph" default:"knn" choices:"knn (nearest neighbors),dense (all pairs, Gaussian),eps:R (pairs up to distance R),@FILE (similarities, an .npy or .csv file of n rows and columns)" also:"eps,given" file:"similarities" help:"which points are similar"`
-	// Metric and the Kernel of a Learner say together in which space points are near. A model holds
-	// the kernel only.
-	Metric    Space   `json:"-" param:"metric" choices:"euclid,cosine,kernel (that of -k)" zero:"kernel with -k, else euclid" help:"in which neighbors are near"`
-	Neighbors int     `json:"neighbors" param:"neighbors" range:">= 1" zero:"for graph=eps:R and @FILE" help:"nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper)"`
+	Graph Graph `json:"graph" param:"graph" default:"knn" choices:"knn (nearest neighbors),dense (all pairs, Gaussian),eps:R (pairs up to distance R),@FILE (similarities, an .npy or .csv file of n rows and columns)" also:"eps,given" file:"similarities" help:"graph of similar points"`
+	// Metric and the Kernel of a Learner together determine the space of the neighbor search. A model
+	// stores only the kernel.
+	Metric    Space   `json:"-" param:"metric" choices:"euclid,cosine,kernel (that of -k)" zero:"kernel with -k, else euclid" help:"metric of the neighbor search"`
+	Neighbors int     `json:"neighbors" param:"neighbors" range:">= 1" zero:"for graph=eps:R and @FILE" help:"nearest neighbors of each point (with graph=dense they set the width, 10 in the paper)"`
 	Radius    float64 `json:"radius,omitempty" param:"-"` // the distance, for Within
-	Heat      bool    `json:"heat" param:"heat" help:"true weighs the edges of knn and eps by their distance"`
+	Heat      bool    `json:"heat" param:"heat" help:"true weights the edges of knn and eps by their length"`
 }
 
-// SetText reads a graph with its radius, eps:R.
+// SetText parses the form eps:R, a graph with its radius.
 func (o *Neighborhood) SetText(name, text string) (bool, error) {
 	number, is := strings.CutPrefix(text, string(Within)+":")
 	if name != "graph" || !is {
@@ -54,10 +54,10 @@ func (o *Neighborhood) SetText(name, text string) (bool, error) {
 	return true, nil
 }
 
-// TakeSimilarities makes the graph that of given similarities, which the Learner has.
+// TakeSimilarities sets the graph to the given similarities of the Learner.
 func (o *Neighborhood) TakeSimilarities() { o.Graph = Given }
 
-// Check returns a *fault.ParamError for the first value that cannot be used with n points.
+// Check returns a *fault.ParamError for the first value that is invalid for n points.
 func (o Neighborhood) Check(n int) error {
 	if err := param.Validate(o); err != nil {
 		return err
@@ -75,7 +75,8 @@ func (o Neighborhood) Check(n int) error {
 	return nil
 }
 
-// Validate validates the parameters of a method, o being their graph for any number of points.
+// Validate validates the parameters of a method and o, the settings of their graph, for any number
+// of points.
 func Validate(params any, o Neighborhood) error {
 	if err := param.Validate(params); err != nil {
 		return err
@@ -83,7 +84,7 @@ func Validate(params any, o Neighborhood) error {
 	return o.Check(math.MaxInt)
 }
 
-// ValidateSparse is [Validate] for a method that does not take a graph of all pairs.
+// ValidateSparse is [Validate] for a method that does not support graph=dense.
 func ValidateSparse(params any, o Neighborhood) error {
 	if err := param.Validate(params); err != nil {
 		return err
@@ -94,12 +95,12 @@ func ValidateSparse(params any, o Neighborhood) error {
 	return o.Check(math.MaxInt)
 }
 
-// Similarity gives the weight of an edge of a squared distance.
+// Similarity is the function from squared distance to the weight of an edge.
 type Similarity struct {
-	Sigma float64 `json:"sigma,omitempty"` // 0: 1 for all
+	Sigma float64 `json:"sigma,omitempty"` // width of the Gaussian; 0: all weights are 1
 }
 
-// Weight returns that of an edge.
+// Weight returns the weight of an edge between points at the given squared distance.
 func (s Similarity) Weight(squared float64) float64 {
 	if s.Sigma == 0 {
 		return 1
@@ -107,8 +108,8 @@ func (s Similarity) Weight(squared float64) float64 {
 	return math.Exp(-squared / (2 * s.Sigma * s.Sigma))
 }
 
-// Similarities returns the graph of the points, in the feature space of k, and how its edges are
-// weighted.
+// Similarities returns the graph of the points in the feature space of k, and the function that
+// weights its edges.
 func (o Neighborhood) Similarities(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
 	if o.Graph == Within {
 		return o.within(ctx, eng, k, x)
@@ -123,7 +124,7 @@ func (o Neighborhood) Similarities(ctx context.Context, eng *engine.Engine, k ke
 			s.Sigma /= 2
 		}
 		if !(s.Sigma > 0) {
-			return Adjacency{}, s, fault.Data("", "the nearest neighbors of all points are in the same place: want points that differ")
+			return Adjacency{}, s, fault.Data("", "the nearest neighbors of all points are at distance 0: want points that differ")
 		}
 	}
 	if o.Graph == KNN {
@@ -141,7 +142,8 @@ func meanRoot(squared []float64) float64 {
 	return mean
 }
 
-// dense returns the similarities of all pairs, in memory of the engine's, which may be released.
+// dense returns the similarities of all pairs. Their memory belongs to the engine: the caller may
+// release it.
 func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, s Similarity) (blas.Matrix, error) {
 	n := x.Len()
 	if err := eng.Check("similarities of all pairs", engine.MatrixBytes(n, n), "use graph=knn, or fewer points"); err != nil {
@@ -152,7 +154,7 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 		return d, err
 	}
 	t, scale := eng.Backend().Kernels(), -1/(2*s.Sigma*s.Sigma)
-	return d, eng.Each(ctx, n, someRows, func(i int) {
+	return d, eng.Each(ctx, n, chunk, func(i int) {
 		row := d.Row(i)
 		t.Scale(scale, row)
 		t.Exp(row, row)
@@ -160,7 +162,7 @@ func dense(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Po
 	})
 }
 
-// within returns the graph of the pairs up to the radius.
+// within returns the graph of the pairs at most Radius apart.
 func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (Adjacency, Similarity, error) {
 	a, err := graph.Within(ctx, eng, k, x, o.Radius)
 	if err != nil {
@@ -169,7 +171,7 @@ func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.K
 	s := Similarity{}
 	if o.Heat {
 		if s.Sigma = meanRoot(a.Val); a.Count() > 0 && !(s.Sigma > 0) {
-			return Adjacency{}, s, fault.Data("", "all neighbors of all points are in the same place: want points that differ")
+			return Adjacency{}, s, fault.Data("", "all neighbors of all points are at distance 0: want points that differ")
 		}
 	}
 	for e, squared := range a.Val {
@@ -178,13 +180,13 @@ func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.K
 	return Adjacency{Sparse: a}, s, nil
 }
 
-// few is the share of pairs with an edge up to which a matrix of similarities is held as a sparse
-// one.
-const few = 0.2
+// maxSparse is the largest share of pairs with an edge at which a matrix of similarities is stored
+// as a sparse one.
+const maxSparse = 0.2
 
-// Take returns the graph of given similarities of n points, without their diagonal. A matrix of
-// another shape is a *fault.DataError, as is a value that is negative or not finite, or that
-// differs from that of the pair turned round by more than rounding.
+// Take returns the graph of the given similarities of n points, without their diagonal. A matrix
+// that is not n x n, a value that is negative or not finite, and a matrix that is not symmetric up
+// to rounding are *fault.DataError values.
 func Take(s blas.Matrix, n int) (Adjacency, error) {
 	if s.Rows != n || s.Cols != n {
 		return Adjacency{}, fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)
@@ -203,12 +205,12 @@ func Take(s blas.Matrix, n int) (Adjacency, error) {
 	for i := range n {
 		for j := range i {
 			if a, b := s.At(i, j), s.At(j, i); math.Abs(a-b) > float64(n)*0x1p-52*largest {
-				return Adjacency{}, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v, but %v of the pair turned round: want a symmetric matrix", a, b)}
+				return Adjacency{}, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v, but %v in the transposed place: want a symmetric matrix", a, b)}
 			}
 		}
 	}
 	lower := func(i, j int) float64 { return s.At(max(i, j), min(i, j)) }
-	if float64(edges) > few*float64(n)*float64(n) {
+	if float64(edges) > maxSparse*float64(n)*float64(n) {
 		full := s.Clone()
 		for i := range n {
 			for j := range i {
@@ -230,7 +232,8 @@ func Take(s blas.Matrix, n int) (Adjacency, error) {
 	return Adjacency{Sparse: out}, nil
 }
 
-// unreached warns of components of the graph in which no point has a link: they learn nothing.
+// unreached returns a notice about the components of the graph without a linked point: the links
+// have no influence on them.
 func unreached(s Adjacency, set *links.Set) []string {
 	label, count := s.components()
 	linked := make([]bool, count)
@@ -253,5 +256,5 @@ func unreached(s Adjacency, set *links.Set) []string {
 	if parts == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d parts of the graph, %d points in all, have no link and are placed at the origin: want more neighbors, or links there", parts, count, points)}
+	return []string{fmt.Sprintf("%d of %d components of the graph, %d points in all, have no link and are embedded at the origin: want more neighbors, or links there", parts, count, points)}
 }

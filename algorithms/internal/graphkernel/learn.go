@@ -17,9 +17,10 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Settings are the parameters that the baselines on a graph share. Each has losses of its own.
+// Settings are the parameters that the baselines on a graph share. Each baseline has its own set of
+// losses.
 type Settings struct {
-	Loss         Loss    `json:"loss" param:"loss" choices:"sl,shl,hl" help:"of links that are not met"`
+	Loss         Loss    `json:"loss" param:"loss" choices:"sl,shl,hl" help:"loss of violated links"`
 	C            float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
 	Delta        float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian"`
 	Neighborhood `default:"neighbors=5"`
@@ -28,30 +29,30 @@ type Settings struct {
 // Common returns the settings themselves, for parameters that embed them.
 func (s Settings) Common() Settings { return s }
 
-// DefaultKernel is the kernel in whose feature space neighbors are looked for without another.
+// DefaultKernel is the kernel of the neighbor search when the caller names none.
 const DefaultKernel = "linear"
 
-// TooMany says that a method is for fewer points.
+// TooMany returns the error of a method that accepts at most a given number of points.
 func TooMany(method string, most, got int) error {
-	return fault.Data("", "%s is for up to %d points, got %d (npkl takes more)", method, most, got)
+	return fault.Data("", "%d points: want at most %d for %s; use npkl for more", got, most, method)
 }
 
-// NotReached says of a fit how far it came.
+// NotReached returns the message of a fit that ended above its tolerance.
 func NotReached(steps int, gap float64) string {
-	return fmt.Sprintf("%d steps brought the gap to the optimum down to %.2g, not to the tolerance", steps, gap)
+	return fmt.Sprintf("the gap to the optimum is %[2].2g after %[1]d steps, above the tolerance", steps, gap)
 }
 
-// Space says in which space neighbors are near.
+// Space names the metric of the neighbor search.
 type Space string
 
-// The metrics; "" is that of the kernel if there is one, else Euclid.
+// The metrics. "" means FromKernel if the caller names a kernel, else Euclid.
 const (
 	Euclid     Space = "euclid"
 	Cosine     Space = "cosine"
 	FromKernel Space = "kernel" // of the feature space of the Learner's kernel
 )
 
-// CheckKernel refuses a kernel that contradicts Metric; the zero Spec is none.
+// CheckKernel returns an error for a kernel that contradicts Metric. The zero Spec means no kernel.
 func (o Neighborhood) CheckKernel(asked kernel.Spec) error {
 	given := asked != (kernel.Spec{})
 	switch {
@@ -63,8 +64,9 @@ func (o Neighborhood) CheckKernel(asked kernel.Spec) error {
 	return nil
 }
 
-// In returns the kernel in whose feature space neighbors are near: the one that is asked for, or
-// that of Metric, or else fallback, by the kind of points as [input.Kernel] says.
+// In returns the kernel in whose feature space neighbors are searched: the one that the caller
+// asked for, or that of Metric, or else fallback, which [input.Kernel] adapts to the kind of
+// points.
 func (o Neighborhood) In(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
 	if err := o.CheckKernel(asked); err != nil {
 		return kernel.Kernel{}, err
@@ -78,18 +80,18 @@ func (o Neighborhood) In(ctx context.Context, eng *engine.Engine, asked kernel.S
 	return input.Kernel(ctx, eng, asked, x, fallback)
 }
 
-// Setup is what a method that learns a kernel matrix is asked for.
+// Setup holds the settings of a method that learns a kernel matrix.
 type Setup struct {
 	Method string
 	Settings
-	Kernel kernel.Spec // in whose feature space neighbors are near; zero for that of the settings
-	Given  blas.Matrix // similarities of the points, for the graph of that name
+	Kernel kernel.Spec // its feature space is where neighbors are searched; zero for that of the settings
+	Given  blas.Matrix // similarities of the points, for the graph Given
 }
 
-// Task is a problem with what makes a model of its solution.
+// Task is a problem, with the data that turn its solution into a model.
 type Task struct {
 	*Problem
-	Notices []string // of what is odd in the graph
+	Notices []string // about the graph
 
 	setup   Setup
 	kernel  kernel.Kernel
@@ -98,7 +100,7 @@ type Task struct {
 	degrees []float64
 }
 
-// Start makes the graph of x, and the problem of its links.
+// Start builds the graph of x and the problem of its links.
 func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Task, error) {
 	t := &Task{setup: s, x: x}
 	var err error
@@ -117,8 +119,8 @@ func (s Setup) Start(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return t, err
 }
 
-// Make returns the graph of the points, of the given similarities if it is that of these, and how
-// its edges are weighted.
+// Make returns the graph of the points and the function that weights its edges. For the graph Given
+// it takes the given similarities.
 func (o Neighborhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, given blas.Matrix) (Adjacency, Similarity, error) {
 	if o.Graph == Given {
 		a, err := Take(given, x.Len())
@@ -127,18 +129,18 @@ func (o Neighborhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Ker
 	return o.Similarities(ctx, eng, k, x)
 }
 
-// Map makes the map of a solution Z = V V', n x r, without the eigenvalues of Z that are at most
-// tol times the largest.
+// Map returns the map of a solution Z = V V', V n x r. It drops the eigenvalues of Z that are at
+// most tol times the largest.
 func (t *Task) Map(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*maps.Map, error) {
 	coordinates, err := OnAxes(ctx, eng, v, tol)
 	if err != nil {
 		return nil, err
 	}
 	e := &extension{Table: maps.NewTable(t.kernel, t.x, coordinates), settings: t.setup.Settings, weights: t.weights, degrees: t.degrees}
-	return e.extended(t.setup.Method), nil
+	return e.extendedMap(t.setup.Method), nil
 }
 
-// Solution is what a baseline finds.
+// Solution is the result of a baseline's solver.
 type Solution struct {
 	V         blas.Matrix // n x r: Z = V V'
 	Result    Result
@@ -147,13 +149,13 @@ type Solution struct {
 	Message   string
 }
 
-// Rules are those of a baseline: it learns from every link.
+// Rules returns the rules of a baseline that learns from every link.
 func Rules(about algorithms.About) learner.Rules {
 	return learner.Rules{About: about, Needs: learner.AnyLinks, Pairs: true}
 }
 
-// Learn makes the problem of a baseline, has it solved, and returns the model of the solution
-// without the eigenvalues of Z that are at most tol times the largest.
+// Learn builds the problem of a baseline, calls solve, and returns the model of the solution. It
+// drops the eigenvalues of Z that are at most tol times the largest.
 func Learn[P Parameters](ctx context.Context, f *learner.Fit, p P, tol float64, solve func(*Problem) (Solution, error)) (algorithms.Model, error) {
 	settings := p.Common()
 	if err := settings.Check(f.X.Len()); err != nil {

@@ -1,6 +1,6 @@
-// Package graphkernel holds what methods share that learn a kernel matrix on a graph: the graph,
-// the energy of a kernel matrix with the losses of its links, and the places of training and of new
-// points.
+// Package graphkernel is the common part of the methods that learn a kernel matrix on a graph: the
+// graph, the energy of a kernel matrix with the losses of its links, and the coordinates of
+// training points and of new ones.
 package graphkernel
 
 import (
@@ -12,21 +12,21 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Problem is tr(Delta Z) + C sum l(t Z_ij) on n points, Delta = diag(Diag) - N.
+// Problem is to minimize tr(Delta Z) + C sum l(t Z_ij) over n points, Delta = diag(Diag) - N.
 type Problem struct {
 	Loss Loss
 	C    float64
-	Diag []float64 // 1 + delta, all of them, where N is that of the graph itself
+	Diag []float64 // all 1 + delta, unless the problem is a reduced one
 	N    Adjacency // normalized similarities
-	// The links of point i are To[Start[i]:Start[i+1]], with their signs and the weights C w_ij: every
-	// link is there twice.
+	// The links of point i are To[Start[i]:Start[i+1]], with their signs and the weights C w_ij. Each
+	// link occurs twice, once at each of its points.
 	Start  []int
 	To     []int32
 	Sign   []float64
 	Weight []float64
 }
 
-// Loss says how a link that is not met is charged.
+// Loss names the loss of a violated link.
 type Loss string
 
 // The losses at f = t Z_ij.
@@ -36,21 +36,22 @@ const (
 	Hinge        Loss = "hl"  // 2 max(0, 1-f)
 )
 
-// NewProblem normalizes the similarities s, which it overwrites, by the degrees that they have.
+// NewProblem returns the problem of the similarities s and the links. It overwrites s, which it
+// normalizes by its degrees.
 func NewProblem(ctx context.Context, eng *engine.Engine, s Adjacency, degrees []float64, set *links.Set, loss Loss, c, delta float64) (*Problem, error) {
 	pr := &Problem{Loss: loss, C: c, Diag: make([]float64, s.Len()), N: s}
 	for i := range pr.Diag {
 		pr.Diag[i] = 1 + delta
 	}
-	pr.join(s.Len(), set)
+	pr.addLinks(s.Len(), set)
 	return pr, s.normalize(ctx, eng, degrees)
 }
 
 // Len returns the number of points.
 func (p *Problem) Len() int { return p.N.Len() }
 
-// join lists the links of every point, in the order of the other points.
-func (p *Problem) join(n int, set *links.Set) {
+// addLinks fills the lists of links of every point.
+func (p *Problem) addLinks(n int, set *links.Set) {
 	all := append(append([]links.Link(nil), set.Must()...), set.Cannot()...)
 	p.Start = make([]int, n+1)
 	for _, l := range all {
@@ -73,7 +74,8 @@ func (p *Problem) join(n int, set *links.Set) {
 	}
 }
 
-// Times returns the problem of links that weigh c times as much; it shares all else.
+// Times returns the problem with the weights of the links multiplied by c. It shares the rest of
+// its data with p.
 func (p *Problem) Times(c float64) *Problem {
 	out := *p
 	out.C, out.Weight = c*p.C, make([]float64, len(p.Weight))
@@ -83,11 +85,11 @@ func (p *Problem) Times(c float64) *Problem {
 	return &out
 }
 
-// Links returns the place of point i's links.
+// Links returns the range of point i's links: To[lo:hi].
 func (p *Problem) Links(i int) (lo, hi int) { return p.Start[i], p.Start[i+1] }
 
-// Charge returns the loss at f.
-func (l Loss) Charge(f float64) float64 {
+// Value returns the loss at f.
+func (l Loss) Value(f float64) float64 {
 	switch l {
 	case Square:
 		return (1 - f) * (1 - f)
@@ -111,7 +113,7 @@ func (l Loss) Slope(f float64) float64 {
 	return 1
 }
 
-// objectiveRows is the number of points that one task takes.
+// objectiveRows is the number of points that one task processes.
 const objectiveRows = 1024
 
 // Objective evaluates the problem at Z = V V', V n x r.
@@ -124,12 +126,12 @@ func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matr
 	parts := make([]float64, (v.Rows+objectiveRows-1)/objectiveRows)
 	err := eng.For(ctx, v.Rows, objectiveRows, func(lo, hi int) error {
 		if p.N.Sparse != nil {
-			p.N.Pull(eng, lo, hi, v, product.Data[lo*v.Cols:])
+			p.N.MultiplyRows(eng, lo, hi, v, product.Data[lo*v.Cols:])
 		}
 		sum := 0.0
 		for i := lo; i < hi; i++ {
 			row := v.Row(i)
-			sum += p.Diag[i]*Dot(row, row) - Dot(row, product.Row(i)) + p.Charges(i, v)
+			sum += p.Diag[i]*Dot(row, row) - Dot(row, product.Row(i)) + p.Losses(i, v)
 		}
 		parts[lo/objectiveRows] = sum
 		return nil
@@ -141,19 +143,19 @@ func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matr
 	return total, err
 }
 
-// Charges returns the losses of the links from point i to earlier ones.
-func (p *Problem) Charges(i int, v blas.Matrix) float64 {
+// Losses returns the sum of the losses of the links from point i to earlier points.
+func (p *Problem) Losses(i int, v blas.Matrix) float64 {
 	sum, row := 0.0, v.Row(i)
 	lo, hi := p.Links(i)
 	for e := lo; e < hi; e++ {
 		if j := int(p.To[e]); j < i {
-			sum += p.Weight[e] * p.Loss.Charge(p.Sign[e]*Dot(row, v.Row(j)))
+			sum += p.Weight[e] * p.Loss.Value(p.Sign[e]*Dot(row, v.Row(j)))
 		}
 	}
 	return sum
 }
 
-// Dot is the inner product of two short vectors.
+// Dot returns the inner product of two short vectors.
 func Dot(x, y []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
@@ -162,8 +164,8 @@ func Dot(x, y []float64) float64 {
 	return sum
 }
 
-// RankBound returns the rank that suffices for some optimum: r(r+1)/2 is at most the number of
-// links.
+// RankBound returns a rank r such that some optimum has at most that rank: r(r+1)/2 is at most the
+// number of links.
 func (p *Problem) RankBound() int {
 	count := len(p.To) / 2
 	linked := 0
@@ -175,13 +177,13 @@ func (p *Problem) RankBound() int {
 	return max(1, min(int((math.Sqrt(8*float64(count)+1)-1)/2), linked))
 }
 
-// Permute returns the problem of the points in another order: order[k] is the point that comes
-// k-th. Its graph is a sparse one.
+// Permute returns the problem with its points in another order: point k of the result is point
+// order[k] of p. The graph must be sparse.
 func (p *Problem) Permute(order []int32) *Problem {
 	n := p.Len()
-	place := make([]int32, n)
+	position := make([]int32, n)
 	for k, i := range order {
-		place[i] = int32(k)
+		position[i] = int32(k)
 	}
 	out := &Problem{Loss: p.Loss, C: p.C, Diag: make([]float64, n), N: Adjacency{Sparse: p.N.Sparse.Permute(order)}}
 	out.Start = make([]int, 1, n+1)
@@ -189,7 +191,7 @@ func (p *Problem) Permute(order []int32) *Problem {
 		out.Diag[k] = p.Diag[i]
 		lo, hi := p.Links(int(i))
 		for e := lo; e < hi; e++ {
-			out.To, out.Sign, out.Weight = append(out.To, place[p.To[e]]), append(out.Sign, p.Sign[e]), append(out.Weight, p.Weight[e])
+			out.To, out.Sign, out.Weight = append(out.To, position[p.To[e]]), append(out.Sign, p.Sign[e]), append(out.Weight, p.Weight[e])
 		}
 		out.Start = append(out.Start, len(out.To))
 	}
@@ -199,12 +201,12 @@ func (p *Problem) Permute(order []int32) *Problem {
 // Pairs numbers the links of a problem, each once, in the order of their lower points.
 type Pairs struct {
 	Count  int
-	From   []int32 // the lower point of each
-	Once   []int   // its place among the links of that point
-	Number []int32 // of the link at each place
+	From   []int32 // the lower point of each link
+	Once   []int   // the index in Problem.To at which the lower point lists the link
+	Number []int32 // the number of the link at each index of Problem.To
 }
 
-// Pairs returns the numbers of the links.
+// Pairs returns the numbering of the links.
 func (p *Problem) Pairs() Pairs {
 	out := Pairs{Number: make([]int32, len(p.To))}
 	type pair struct{ i, j int32 }

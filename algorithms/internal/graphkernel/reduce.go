@@ -11,17 +11,17 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Reduced is a problem on the points with links alone, with the objectives of the whole one: the
-// places of all others, the interior, are those of least energy for given ones of these, the
-// boundary.
+// Reduced is the problem on the linked points only (the boundary), with the same objective values
+// as the full problem. All other points (the interior) take the coordinates of minimal energy for
+// given coordinates of the boundary.
 type Reduced struct {
 	*Problem
 	boundary, interior []int
 	extend             func(v blas.Matrix) (blas.Matrix, error)
-	memory             []blas.Matrix // what it holds of the engine's
+	memory             []blas.Matrix // matrices to give back to the engine
 }
 
-// Release gives its memory back for others to use: it must not be used any more.
+// Release gives the memory of r back to the engine: do not use r afterward.
 func (r *Reduced) Release(eng *engine.Engine) {
 	for _, m := range r.memory {
 		eng.PutMatrix(m)
@@ -39,15 +39,16 @@ func (p *Problem) Boundary() []int {
 	return out
 }
 
-// Reduce eliminates the points without links: with L the boundary and U the interior,
+// Reduce eliminates the points without links. With L the boundary and U the interior,
 //
 //	Delta_LL - Delta_LU Delta_UU^-1 Delta_UL
 //
-// takes the place of Delta. Cost for u of them: u^3/3 + u^2 l + u l^2 flops where all pairs have
-// edges, l solutions by conjugate gradients elsewhere; memory (u + l) l, and u^2 for all pairs.
+// replaces Delta. Cost for u interior and l boundary points: u^3/3 + u^2 l + u l^2 flops for a full
+// graph, l solutions by conjugate gradients for a sparse one. Memory: (u + l) l values, and u^2
+// more for a full graph.
 func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, error) {
 	r := &Reduced{boundary: p.Boundary()}
-	at := make([]int, p.Len()) // of each point among its own
+	at := make([]int, p.Len()) // the index of each point in boundary or, as -1 - index, in interior
 	next := 0
 	for i := range at {
 		if next < len(r.boundary) && r.boundary[next] == i {
@@ -55,7 +56,7 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 			next++
 			continue
 		}
-		at[i] = -1 - len(r.interior) // negative: interior
+		at[i] = -1 - len(r.interior)
 		r.interior = append(r.interior, i)
 	}
 	l, u := len(r.boundary), len(r.interior)
@@ -63,7 +64,7 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 	if p.N.Sparse == nil {
 		need += engine.MatrixBytes(u, u)
 	}
-	if err := eng.Check(fmt.Sprintf("reduction of %d points to %d with links", p.Len(), l), need, "use plan=full"); err != nil {
+	if err := eng.Check(fmt.Sprintf("reduction of %d points to %d linked ones", p.Len(), l), need, "use plan=full"); err != nil {
 		return nil, err
 	}
 	var n, across blas.Matrix // N_LL, N_UL
@@ -110,9 +111,9 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 	return r, ctx.Err()
 }
 
-// gather copies the values of these rows and columns.
+// gather copies the submatrix of the given rows and columns.
 func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, columns []int, to blas.Matrix) error {
-	return eng.Each(ctx, len(rows), someRows, func(k int) {
+	return eng.Each(ctx, len(rows), chunk, func(k int) {
 		row, out := from.Row(rows[k]), to.Row(k)
 		for c, j := range columns {
 			out[c] = row[j]
@@ -122,9 +123,9 @@ func gather(ctx context.Context, eng *engine.Engine, from blas.Matrix, rows, col
 
 // full adds W'W to the lower triangle of n for W = R^-1 N_UL, Delta_UU = R R'.
 func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []int, across, n blas.Matrix) error {
-	factor := eng.GetMatrix(across.Rows, across.Rows) // only its lower triangle is written and read
+	factor := eng.GetMatrix(across.Rows, across.Rows) // only its lower triangle is used
 	r.memory = append(r.memory, factor)
-	err := eng.Each(ctx, len(r.interior), someRows, func(k int) {
+	err := eng.Each(ctx, len(r.interior), chunk, func(k int) {
 		i := r.interior[k]
 		row, out := p.N.Full.Row(i), factor.Row(k)
 		for c, j := range r.interior[:k] {
@@ -149,9 +150,9 @@ func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []
 	return ctx.Err()
 }
 
-// precise is the residual of solutions, relative to their right-hand sides. Delta_UU has no
-// condition beyond (2 + delta) / delta.
-const precise = 1e-13
+// tolerance is the residual of solutions, relative to their right-hand sides. The condition number
+// of Delta_UU is at most (2 + delta) / delta.
+const tolerance = 1e-13
 
 // sparse adds N_LU X to the lower triangle of n for X = Delta_UU^-1 N_UL.
 func (r *Reduced) sparse(ctx context.Context, eng *engine.Engine, p *Problem, at []int, across, n blas.Matrix) error {
@@ -180,7 +181,7 @@ func (r *Reduced) sparse(ctx context.Context, eng *engine.Engine, p *Problem, at
 		if err != nil {
 			return err
 		}
-		solved, err := linear.Solve(ctx, eng, op, across, linear.Options{Tolerance: precise})
+		solved, err := linear.Solve(ctx, eng, op, across, linear.Options{Tolerance: tolerance})
 		if err != nil {
 			return err
 		}
@@ -205,7 +206,7 @@ func (r *Reduced) sparse(ctx context.Context, eng *engine.Engine, p *Problem, at
 	return err
 }
 
-// Restore returns the places of all points for those of the boundary.
+// Restore returns the coordinates of all points for given coordinates of the boundary.
 func (r *Reduced) Restore(v blas.Matrix) (blas.Matrix, error) {
 	inner, err := r.extend(v)
 	if err != nil {

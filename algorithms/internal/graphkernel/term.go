@@ -18,7 +18,7 @@ func (p *Problem) Energy() blas.Matrix {
 	return a
 }
 
-// Terms returns the problem's losses as those of a semidefinite program, each link once.
+// Terms returns the losses as terms of a semidefinite program, one for each link.
 func (p *Problem) Terms() []sdp.Term {
 	var out []sdp.Term
 	for i := range p.Len() {
@@ -32,13 +32,13 @@ func (p *Problem) Terms() []sdp.Term {
 	return out
 }
 
-// term is w l(t z).
+// term is the function w l(t z).
 type term struct {
 	loss    Loss
 	sign, w float64
 }
 
-// Smooth is the loss and its derivatives, for the hinge those of
+// Smooth returns the loss and its first two derivatives. For the hinge it returns those of
 //
 //	min over x > max(0, u) of 2 w x - mu log x - mu log (x - u),   u = 1 - t z
 func (l term) Smooth(z, mu float64) (f, d1, d2 float64) {
@@ -54,7 +54,7 @@ func (l term) Smooth(z, mu float64) (f, d1, d2 float64) {
 	c := 2 * l.w
 	cu := c * u
 	root := math.Sqrt(cu*cu + 4*mu*mu)
-	up, down := root+cu, root-cu // one of them cancels
+	up, down := root+cu, root-cu // one of the two suffers from cancellation and is replaced below
 	if cu > 0 {
 		down = 4 * mu * mu / up
 	} else {
@@ -62,18 +62,18 @@ func (l term) Smooth(z, mu float64) (f, d1, d2 float64) {
 	}
 	x, apart := (up+2*mu)/(2*c), (down+2*mu)/(2*c) // x and x - u
 	slope := mu / apart
-	rise := (1 + cu/root) / 2 // of x with u
+	rise := (1 + cu/root) / 2 // dx/du
 	return c*x - mu*math.Log(x) - mu*math.Log(apart), -l.sign * slope, mu * (1 - rise) / (apart * apart)
 }
 
-// Gap is f(z) + f*(d) - d z.
+// Gap returns f(z) + f*(d) - d z.
 func (l term) Gap(z, d float64) float64 {
 	if l.loss != Hinge {
 		_, exact, _ := l.Smooth(z, 0)
 		return (d - exact) * (d - exact) / (4 * l.w)
 	}
 	u := 1 - l.sign*z
-	slope := -l.sign * d // in u, between 0 and 2 w
+	slope := -l.sign * d // derivative with respect to u, between 0 and 2 w
 	if slope < 0 || slope > 2*l.w {
 		return math.Inf(1)
 	}

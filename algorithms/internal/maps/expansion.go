@@ -14,32 +14,32 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// expansion is y = V k(l, x) - c for m stored points l.
+// expansion is the map y = V k(l, x) - c over m stored points l.
 type expansion struct {
 	basis
-	v      blas.Matrix // Dim x m
-	turned blas.Matrix // m x Dim: V'
-	center []float64   // c, nil for 0
+	v          blas.Matrix // Dim x m
+	transposed blas.Matrix // m x Dim: V'
+	center     []float64   // c, nil for 0
 }
 
-// NewExpansion returns the map y = V k(l, x) - c of the named method over the given points l; v,
-// Dim x m, and the center, Dim values or nil for 0, are kept. Cost of embedding: m kernel values
-// and 2 m Dim flops a point.
+// NewExpansion returns the map y = V k(l, x) - c of the named method over the given points l. It
+// keeps v (Dim x m) and center (Dim values, or nil for 0). Embedding costs m kernel values and
+// 2 m Dim flops per point.
 func NewExpansion(method string, k kernel.Kernel, support points.Points, v blas.Matrix, center []float64) *Map {
 	return &Map{expand(basis{k, stored.Strip(support)}, v, center), method}
 }
 
 func expand(b basis, v blas.Matrix, center []float64) *expansion {
-	turned := blas.NewMatrix(v.Cols, v.Rows)
+	transposed := blas.NewMatrix(v.Cols, v.Rows)
 	for i := range v.Rows {
 		for j, value := range v.Row(i) {
-			turned.Set(j, i, value)
+			transposed.Set(j, i, value)
 		}
 	}
-	return &expansion{b, v, turned, center}
+	return &expansion{b, v, transposed, center}
 }
 
-// Support returns the number of points of an expansion, 0 for another map.
+// Support returns the number of support points of an expansion, and 0 for another map.
 func (m *Map) Support() int {
 	if e, is := m.form.(interface{ count() int }); is {
 		return e.count()
@@ -49,7 +49,7 @@ func (m *Map) Support() int {
 
 func (e *expansion) count() int { return e.v.Cols }
 
-// Changed returns an expansion, without its center, with change(V) instead of V.
+// Changed returns the expansion m with change(V) instead of V, and without its center.
 func Changed(m *Map, change func(v blas.Matrix) blas.Matrix) *Map {
 	e := m.form.(*expansion)
 	return &Map{expand(e.basis, change(e.v), nil), m.method}
@@ -58,7 +58,7 @@ func Changed(m *Map, change func(v blas.Matrix) blas.Matrix) *Map {
 func (e *expansion) Dim() int { return e.v.Rows }
 
 func (e *expansion) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
-	if err := e.kernel.MultiplyTo(ctx, eng, y, x, e.support, e.turned); err != nil {
+	if err := e.kernel.MultiplyTo(ctx, eng, y, x, e.support, e.transposed); err != nil {
 		return err
 	}
 	for i := range y.Rows {
@@ -70,19 +70,19 @@ func (e *expansion) embed(ctx context.Context, eng *engine.Engine, x points.Poin
 }
 
 func (e *expansion) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
-	return Single(ctx, eng, method, e.kernel, e.support, e.turned, e.center, x)
+	return Single(ctx, eng, method, e.kernel, e.support, e.transposed, e.center, x)
 }
 
-// beyondSingle says what finite found in single precision.
+// beyondSingle is the message of finite in single precision.
 const beyondSingle = "beyond single precision: want smaller values (standardize the data), or double precision"
 
-// Single returns y = V k(l, x) - c in single precision for n points, n x dims; turned is V', m x
-// dims, and center is c, nil for 0. Stored points of another kind than dense vectors are a
-// *fault.ParamError. Cost: 2 n m (d + dims) flops, and rounding m (d + dims) numbers.
-func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, support points.Points, turned blas.Matrix, center []float64, x *points.Single) (blas.Matrix32, error) {
+// Single returns y = V k(l, x) - c in single precision for n points, n x dims. The matrix
+// transposed is V' (m x dims); center is c, or nil for 0. Support points that are not dense vectors
+// are a *fault.ParamError. Cost: 2 n m (d + dims) flops, and rounding m (d + dims) numbers.
+func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, support points.Points, transposed blas.Matrix, center []float64, x *points.Single) (blas.Matrix32, error) {
 	dense, ok := support.(*points.Dense)
 	if !ok {
-		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of other points than dense vectors"}
+		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model whose points are not dense vectors"}
 	}
 	if x.D != dense.D {
 		return blas.Matrix32{}, stored.WrongFeatures(x.D, dense.D)
@@ -91,9 +91,9 @@ func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Ker
 	if err != nil {
 		return blas.Matrix32{}, fmt.Errorf("%s: the model's points in single precision: %w", method, err)
 	}
-	v := blas.NewMatrix32(turned.Rows, turned.Cols)
-	for l := range turned.Rows {
-		eng.Backend().Kernels().Narrow(v.Row(l), turned.Row(l))
+	v := blas.NewMatrix32(transposed.Rows, transposed.Cols)
+	for l := range transposed.Rows {
+		eng.Backend().Kernels().Narrow(v.Row(l), transposed.Row(l))
 	}
 	if err := checkMemory(eng, x.N, v.Cols, 2); err != nil {
 		return blas.Matrix32{}, err
@@ -111,7 +111,7 @@ func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Ker
 	return y, finite(0, y.Rows, y.Row, beyondSingle)
 }
 
-// Ends of the names of the tensors that hold V and c.
+// Suffixes of the tensors that hold V and c.
 const (
 	tensorExpansion = ".expansion"
 	tensorCenter    = ".center"
@@ -152,7 +152,8 @@ func ReadExpansion(method string, f *model.File) (*Map, error) {
 	return &Map{expand(basis{k, support}, v, center), method}, nil
 }
 
-// ReadEither is the [Reader] of methods with kernels whose map is linear without one.
+// ReadEither is the [Reader] of methods whose map is an expansion with a kernel, and linear without
+// one.
 func ReadEither(method string, f *model.File) (*Map, error) {
 	if f.Header.Kernel != "" {
 		return ReadExpansion(method, f)
@@ -164,21 +165,22 @@ func ReadEither(method string, f *model.File) (*Map, error) {
 	return WithKernel(m), nil
 }
 
-// sum is a linear map and an expansion that bends it.
+// sum is the sum of a linear map and an expansion.
 type sum struct {
 	*expansion
-	flat *linear
+	linear *linear
 }
 
-// Sum returns the sum of a linear map and an expansion of as many directions of as many features.
+// Sum returns the sum of a linear map and an expansion, which must have the same numbers of
+// directions and of features.
 func Sum(flat, bent *Map) *Map {
 	return &Map{&sum{bent.form.(*expansion), flat.form.(*linear)}, flat.method}
 }
 
-func (s *sum) check(method string, x points.Points) error { return s.flat.check(method, x) }
+func (s *sum) check(method string, x points.Points) error { return s.linear.check(method, x) }
 
 func (s *sum) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
-	if err := s.flat.embed(ctx, eng, x, y); err != nil {
+	if err := s.linear.embed(ctx, eng, x, y); err != nil {
 		return err
 	}
 	z := eng.NewMatrix(y.Rows, y.Cols)
@@ -190,7 +192,7 @@ func (s *sum) embed(ctx context.Context, eng *engine.Engine, x points.Points, y 
 }
 
 func (s *sum) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
-	y, err := s.flat.single(ctx, eng, method, x)
+	y, err := s.linear.single(ctx, eng, method, x)
 	if err != nil {
 		return y, err
 	}
@@ -202,7 +204,7 @@ func (s *sum) single(ctx context.Context, eng *engine.Engine, method string, x *
 }
 
 func (s *sum) encode(f *model.File, method string) any {
-	s.flat.encode(f, method)
+	s.linear.encode(f, method)
 	return s.expansion.encode(f, method)
 }
 
@@ -217,7 +219,7 @@ func ReadSum(method string, f *model.File) (*Map, error) {
 		return nil, err
 	}
 	if a, b := flat.Dim(), bent.Dim(); a != b || flat.InputDim() != bent.InputDim() {
-		return nil, fault.Data("", "the linear part has %d directions of %d features, the windows %d of %d", a, flat.InputDim(), b, bent.InputDim())
+		return nil, fault.Data("", "the linear part has %d directions of %d features, the expansion %d of %d: want the same numbers", a, flat.InputDim(), b, bent.InputDim())
 	}
 	return Sum(flat, bent), nil
 }

@@ -14,28 +14,28 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// linear is y = W (x - mean).
+// linear is the map y = W (x - mean).
 type linear struct {
 	mean   []float64     // length d
 	w      blas.Matrix   // Dim x d
-	kernel kernel.Kernel // that of a method with kernels, which has members in the header
+	kernel kernel.Kernel // linear if the method also takes kernels, else zero
 }
 
-// NewLinear returns the map y = W (x - mean) of the named method, exact for any points; it keeps
-// mean (length d) and w (Dim x d). Cost of embedding: 2 n d Dim flops.
+// NewLinear returns the map y = W (x - mean) of the named method, which is exact for any points. It
+// keeps mean (length d) and w (Dim x d). Embedding n points costs 2 n d Dim flops.
 func NewLinear(method string, mean []float64, w blas.Matrix) *Map {
 	return &Map{&linear{mean: mean, w: w}, method}
 }
 
-// WithKernel returns a linear map as one of a method that also takes kernels.
+// WithKernel returns the linear map m of a method that also takes kernels: its kernel is linear.
 func WithKernel(m *Map) *Map {
 	l := *m.form.(*linear)
 	l.kernel = kernel.Linear()
 	return &Map{&l, m.method}
 }
 
-// Transform returns W (Dim x d) and the mean (length d) of a linear map, nothing of another one.
-// They are shared: do not change them.
+// Transform returns W (Dim x d) and the mean (length d) of a linear map, and no data for another
+// map. They are shared: do not change them.
 func (m *Map) Transform() (w blas.Matrix, mean []float64) {
 	if l, is := m.form.(*linear); is {
 		return l.w, l.mean
@@ -75,7 +75,7 @@ func (l *linear) embed(ctx context.Context, eng *engine.Engine, x points.Points,
 	})
 }
 
-// single rounds x - mean once.
+// single computes x - mean in double precision and rounds it once.
 func (l *linear) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
 	if x.D != len(l.mean) {
 		return blas.Matrix32{}, stored.WrongFeatures(x.D, len(l.mean))

@@ -1,6 +1,7 @@
-// Package maps holds the maps that learned metrics are, with everything that a model does with one.
-// There are three kinds: linear, y = W (x - mean); an expansion over stored points, y = V k(l, x) -
-// c; and a table of training rows with an extension to new ones.
+// Package maps holds the maps from points to coordinates that models consist of: embedding, Gram
+// matrix, distances and storage. There are three kinds: linear, y = W (x - mean); an expansion over
+// stored points, y = V k(l, x) - c; and a table of the coordinates of training rows with an
+// out-of-sample extension.
 package maps
 
 import (
@@ -18,37 +19,37 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Map takes points to coordinates, in which squared Euclidean distance is the learned one. It is
-// immutable and safe for concurrent use.
+// Map maps points to coordinates. The squared Euclidean distance of coordinates is the learned one.
+// It is immutable and safe for concurrent use.
 type Map struct {
 	form
 	method string
 }
 
-// form is one of the three kinds.
+// form is one of the three kinds of maps.
 type form interface {
 	// Dim returns the number of columns of Embed.
 	Dim() int
-	// InputDim returns the number of features (or reference objects) of the points that it takes.
+	// InputDim returns the number of features (or reference objects) of its input points.
 	InputDim() int
-	// Alphabet returns the letters of the sequences that it takes, "" for other points.
+	// Alphabet returns the letters of its input sequences, "" for other points.
 	Alphabet() string
-	// Kernel returns the kernel, without bandwidth rules: linear for a linear map of a method with
-	// kernels, the zero Kernel for one of a method without.
+	// Kernel returns the kernel, with a number as its bandwidth. For a linear map it is the linear
+	// kernel if the method takes kernels, and the zero Kernel otherwise.
 	Kernel() kernel.Kernel
 	check(method string, x points.Points) error
-	// embed writes the coordinates of points that were checked.
+	// embed writes the coordinates of points that passed check.
 	embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error
 	single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error)
 	// encode returns the members of the header, nil for none.
 	encode(f *model.File, method string) any
 }
 
-// A Reader reads the map of a method from a file. A tensor or a member of the header that cannot be
-// used is a *fault.DataError.
+// A Reader reads the map of a method from a file. An unusable tensor or member of the header is a
+// *fault.DataError.
 type Reader func(method string, f *model.File) (*Map, error)
 
-// Method returns the name of the method that made it.
+// Method returns the name of the method that made the map.
 func (m *Map) Method() string { return m.method }
 
 // Embed maps n points to n x Dim coordinates.
@@ -72,13 +73,14 @@ func (m *Map) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (b
 	return y, nil
 }
 
-// EmbedSingle is [Map.Embed] in single precision, as algorithms.SingleEmbedder says, for linear
-// maps and expansions; another one is a *fault.ParamError.
+// EmbedSingle is [Map.Embed] in single precision, as algorithms.SingleEmbedder specifies. It is for
+// linear maps and expansions; for a table it returns a *fault.ParamError.
 func (m *Map) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
 	return m.single(ctx, eng, m.method, x)
 }
 
-// checkMemory prices an embedding, in a part of the bytes that float64 takes.
+// checkMemory checks the memory of an embedding against the limit. Its values take 1/part of the
+// bytes of float64.
 func checkMemory(eng *engine.Engine, n, dim, part int) error {
 	return eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim), engine.MatrixBytes(n, dim)/int64(part), "embed fewer points at a time")
 }
@@ -89,7 +91,7 @@ func finite[F float32 | float64](lo, hi int, row func(i int) []F, what string) e
 	for i := lo; i < hi; i++ {
 		for _, v := range row(i) {
 			if v-v != 0 {
-				return &fault.DataError{Row: i, Err: errors.New("the place of this point is " + what)}
+				return &fault.DataError{Row: i, Err: errors.New("coordinates " + what)}
 			}
 		}
 	}
@@ -97,7 +99,7 @@ func finite[F float32 | float64](lo, hi int, row func(i int) []F, what string) e
 }
 
 // Gram evaluates the learned kernel, the inner products of embedded points, |x| x |y|. A nil y
-// means x, and then the result is symmetric to the bit.
+// means x, and then the result is exactly symmetric.
 func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	if err := m.check(m.method, x); err != nil {
 		return blas.Matrix{}, err
@@ -107,7 +109,7 @@ func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) 
 		cols = y.Len()
 	}
 	need := engine.MatrixBytes(rows, cols) + engine.MatrixBytes(rows+cols, m.Dim())
-	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "ask for fewer points at a time"); err != nil {
+	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "take fewer points at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
 	a, err := m.Embed(ctx, eng, x)
@@ -125,13 +127,14 @@ func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) 
 	return kernel.Linear().Cross(ctx, eng, left, &points.Dense{N: cols, D: b.Cols, Data: b.Data})
 }
 
-// Distances returns the squared learned distance of each pair of rows of x. Only the rows that
-// occur are embedded. A row out of range is a *fault.DataError whose Row is the number of the pair.
+// Distances returns the squared learned distance of each pair of rows of x. It embeds only the rows
+// that occur in pairs. A row out of range is a *fault.DataError whose Row is the number of the
+// pair.
 func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.DistancesBy(eng, x, pairs, func(x points.Points) (blas.Matrix, error) { return m.Embed(ctx, eng, x) })
 }
 
-// DistancesBy is [Map.Distances] in the coordinates that embed finds.
+// DistancesBy is [Map.Distances] in the coordinates that embed returns.
 func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, embed func(points.Points) (blas.Matrix, error)) ([]float64, error) {
 	if err := m.check(m.method, x); err != nil {
 		return nil, err
@@ -139,11 +142,11 @@ func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, e
 	if err := input.Pairs(x.Len(), pairs); err != nil {
 		return nil, err
 	}
-	place, rows := map[int]int{}, []int(nil)
+	at, rows := map[int]int{}, []int(nil) // at: the index of a row in rows
 	for _, pair := range pairs {
 		for _, i := range pair {
-			if _, ok := place[i]; !ok {
-				place[i] = len(rows)
+			if _, ok := at[i]; !ok {
+				at[i] = len(rows)
 				rows = append(rows, i)
 			}
 		}
@@ -154,7 +157,7 @@ func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, e
 	}
 	t, out := eng.Backend().Kernels(), make([]float64, len(pairs))
 	for p, pair := range pairs {
-		out[p] = t.SquaredDistance(y.Row(place[pair[0]]), y.Row(place[pair[1]]))
+		out[p] = t.SquaredDistance(y.Row(at[pair[0]]), y.Row(at[pair[1]]))
 		if out[p]-out[p] != 0 {
 			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("the learned distance of points %d and %d is %v: want smaller values (standardize the data)", pair[0], pair[1], out[p])}
 		}
@@ -162,11 +165,11 @@ func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, e
 	return out, nil
 }
 
-// Encode stores the map in f, in tensors named after the method, and returns the members of the
-// header that it takes, nil for none.
+// Encode stores the map in f, in tensors named after the method, and returns the map's members of
+// the header, nil for none.
 func (m *Map) Encode(f *model.File) any { return m.encode(f, m.method) }
 
-// basis is the points that a map evaluates its kernel with.
+// basis is a kernel and the points with which a map evaluates it.
 type basis struct {
 	kernel  kernel.Kernel
 	support points.Points
@@ -183,7 +186,7 @@ func (b *basis) check(_ string, x points.Points) error {
 	return input.Points(x)
 }
 
-// About is the members of the header that stored points take.
+// About holds the members of the header that describe stored points.
 type About struct {
 	InputDim int    `json:"input_dim"`
 	Alphabet string `json:"alphabet,omitempty"`
@@ -196,7 +199,7 @@ func (b *basis) encode(f *model.File) About {
 	return About{b.InputDim(), b.Alphabet()}
 }
 
-// ReadSupport reads the kernel and the stored points. What cannot be used is a *fault.DataError.
+// ReadSupport reads the kernel and the stored points. Unusable ones are a *fault.DataError.
 func ReadSupport(f *model.File, about About) (k kernel.Kernel, x points.Points, err error) {
 	if k, err = stored.Kernel(f); err != nil {
 		return k, nil, err

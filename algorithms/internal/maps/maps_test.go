@@ -16,8 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// doubled gives a point its first feature twice; refuses one whose first feature is negative, and
-// gives NaN to 0.
+// doubled maps a point to twice its first feature. It refuses a negative feature and maps 0 to NaN.
 type doubled struct{}
 
 func (doubled) Begin(context.Context, *engine.Engine) (Block, error) {
@@ -35,8 +34,8 @@ func (doubled) Begin(context.Context, *engine.Engine) (Block, error) {
 
 func (doubled) Encode(_ *model.File, _ string, about About) any { return about }
 
-// A table embeds block by block; an error of a block, and a coordinate that is not finite, name the
-// row of the whole.
+// A table embeds block by block. The error of a block, and that of a coordinate that is not finite,
+// name the row among all points.
 func TestTableByBlocks(t *testing.T) {
 	n := rows + 100
 	x := &points.Dense{N: n, D: 1, Data: make([]float64, n)}
@@ -63,8 +62,8 @@ func TestTableByBlocks(t *testing.T) {
 	}
 }
 
-// Other kinds of maps have no transformation, no coordinates of training rows and no extension, and
-// a linear map has a kernel only as one of a method with kernels.
+// Only a linear map has a transformation, only a table has coordinates of training rows and an
+// extension, and a linear map has a kernel only if its method takes kernels.
 func TestKinds(t *testing.T) {
 	one := blas.Matrix{Rows: 1, Cols: 1, Stride: 1, Data: []float64{2}}
 	x := &points.Dense{N: 1, D: 1, Data: []float64{3}}
@@ -89,7 +88,7 @@ func TestKinds(t *testing.T) {
 		ctx, eng := context.Background(), enginetest.New(t, 1)
 		w, _ := c.m.Transform()
 		if (w.Data != nil) != c.linear || (c.m.Coordinates().Data != nil) != c.table || (c.m.Extension() != nil) != c.table || c.m.Support() != c.support || c.m.Kernel().String() != c.kernel {
-			t.Errorf("%s: transformation %v, places %v, %d points, kernel %s", c.name, w.Data, c.m.Coordinates().Data, c.m.Support(), c.m.Kernel())
+			t.Errorf("%s: transformation %v, coordinates %v, %d points, kernel %s", c.name, w.Data, c.m.Coordinates().Data, c.m.Support(), c.m.Kernel())
 		}
 		y, err := c.m.Embed(ctx, eng, x)
 		if err != nil || y.At(0, 0) != c.want {

@@ -12,31 +12,33 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Table is training rows with their coordinates.
+// Table holds training rows and their coordinates.
 type Table struct {
-	Kernel      kernel.Kernel // in whose feature space neighbors are near, without bandwidth rules
-	Support     points.Points // the rows, of which those of a Gram matrix are not kept
-	Coordinates blas.Matrix   // n x Dim: the learned kernel matrix is their inner products; no data where the extension has what makes them
+	Kernel  kernel.Kernel // its feature space is where neighbors are searched; its bandwidth is a number
+	Support points.Points // the training rows, without their values if they are rows of a Gram matrix
+	// Coordinates are n x Dim; their inner products are the learned kernel matrix. They have no data
+	// if the extension computes them.
+	Coordinates blas.Matrix
 	Dim         int
 }
 
-// NewTable returns the table of rows near each other in the feature space of k, and of their
-// coordinates, one a row.
+// NewTable returns the table of the training rows x and their coordinates, one per row. Neighbors
+// are searched in the feature space of k.
 func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
 	return Table{k, stored.Strip(x), coordinates, coordinates.Cols}
 }
 
-// Extension gives coordinates to points, those of its table and new ones.
+// Extension computes the coordinates of points: training rows and new ones.
 type Extension interface {
-	// Begin prepares an embedding and returns what writes the coordinates of a block of points. The
-	// row of a *fault.DataError is that in the block.
+	// Begin prepares an embedding and returns the function that embeds a block of points. The Row of
+	// its *fault.DataError counts from the start of the block.
 	Begin(ctx context.Context, eng *engine.Engine) (Block, error)
-	// Encode stores in f what it takes besides the table, about being the members of the header for
-	// that, and returns the members for both.
+	// Encode stores in f what the extension needs besides the table. It takes the table's members of
+	// the header and returns the members of both.
 	Encode(f *model.File, method string, about About) any
 }
 
-// Block writes the coordinates of the points x, one a row.
+// Block writes the coordinates of the points x to the rows of a matrix.
 type Block func(x points.Points, to blas.Matrix) error
 
 // table is a table with an extension to new rows.
@@ -52,8 +54,8 @@ func Extended(method string, t Table, e Extension) *Map {
 	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e}, method}
 }
 
-// Coordinates returns the coordinates of the training rows of a table, n x Dim, no data for another map.
-// They are shared: do not change them.
+// Coordinates returns the coordinates of a table's training rows, n x Dim, and no data for another
+// map. They are shared: do not change them.
 func (m *Map) Coordinates() blas.Matrix {
 	if t, is := m.form.(*table); is {
 		return t.coordinates
@@ -61,7 +63,7 @@ func (m *Map) Coordinates() blas.Matrix {
 	return blas.Matrix{}
 }
 
-// Extension returns that of a table, nil for another map.
+// Extension returns the extension of a table, and nil for another map.
 func (m *Map) Extension() Extension {
 	if t, is := m.form.(*table); is {
 		return t.ext
@@ -89,10 +91,10 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 }
 
 func (t *table) single(_ context.Context, _ *engine.Engine, method string, _ *points.Single) (blas.Matrix32, error) {
-	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " + method + ", which places points by their nearest neighbors"}
+	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " + method + ", which embeds points by their nearest neighbors"}
 }
 
-const tensorCoordinates = ".places"
+const tensorCoordinates = ".places" // suffix of the tensor of the coordinates
 
 func (t *table) encode(f *model.File, method string) any {
 	if t.coordinates.Data != nil {
@@ -101,8 +103,8 @@ func (t *table) encode(f *model.File, method string) any {
 	return t.ext.Encode(f, method, t.basis.encode(f))
 }
 
-// ReadTable reads a table of rows that the header has these members for. A tensor or a kernel that
-// cannot be used is a *fault.DataError.
+// ReadTable reads a table; about holds its members of the header. An unusable tensor or kernel is a
+// *fault.DataError.
 func ReadTable(method string, f *model.File, about About) (Table, error) {
 	k, support, err := ReadSupport(f, about)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package nystrom gives new points the places that the eigenvectors of a graph's Laplacian take at
-// them when they are joined to their nearest training points.
+// Package nystrom extends the eigenvectors of a graph Laplacian to new points, which it joins to
+// their nearest training points (Nystrom's formula).
 package nystrom
 
 import (
@@ -18,37 +18,39 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Rule is what coordinates are made of: row i of them is that of the eigenvectors, V, times Turn.
+// Rule holds what the coordinates are computed from: they are V' Turn, where the rows of V are the
+// eigenvectors.
 type Rule struct {
 	Vectors    blas.Matrix // r x n, the eigenvectors as rows
 	Values     []float64   // their eigenvalues
 	Turn       blas.Matrix // r x dim
-	Degrees    []float64   // of the training points
+	Degrees    []float64   // degrees of the training points in the graph
 	Neighbors  int
 	Similarity graphkernel.Similarity
 	Normalized bool
 }
 
-// Extension is the places of training points, and those of new points by the formula of Nystrom
-// (Bengio et al. 2004): an eigenvector of D - S takes at a new point of edges s to its nearest
-// training points and degree d the value
+// Extension holds the coordinates of training points and computes those of new points by Nystrom's
+// formula (Bengio et al. 2004). Let a new point have edges of weights s_j to its nearest training
+// points, and let d be their sum. The value of an eigenvector v of D - S with eigenvalue mu at the
+// new point is
 //
 //	v(x) = sum_j s_j v_j / (d - mu)
 //
-// and one of I - D^-1/2 S D^-1/2 the value sum_j s_j v_j / sqrt(d d_j) / (1 - mu). Where the
-// divisor is less than a tenth of d (of 1), which makes more of noise than of the eigenvector, it
-// is a tenth. It is immutable and safe for concurrent use. Cost of embedding for n training points:
-// n kernel values a point.
+// and that of an eigenvector of I - D^-1/2 S D^-1/2 is sum_j s_j v_j / sqrt(d d_j) / (1 - mu). A
+// divisor d - mu below d/10, or 1 - mu below 1/10, amplifies noise more than the eigenvector: it is
+// replaced by that bound. An Extension is immutable and safe for concurrent use. Embedding costs n
+// kernel values per point for n training points.
 type Extension struct {
 	maps.Table
 	Rule
 }
 
-// least is the divisor, relative to the degree, below which none goes.
-const least = 0.1
+// minDivisor is the lower bound of the divisor, relative to the degree.
+const minDivisor = 0.1
 
-// New returns the map of the named method for the points x, near each other in the feature space of
-// k.
+// New returns the map of the named method for the training points x. Their neighbors are searched
+// in the feature space of k.
 func New(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, r Rule) *maps.Map {
 	p := eng.NewMatrix(r.Vectors.Cols, r.Turn.Cols)
 	eng.Backend().Gemm(true, false, 1, r.Vectors, r.Turn, 0, p)
@@ -56,13 +58,14 @@ func New(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, r 
 	return maps.Extended(method, t, &Extension{t, r})
 }
 
-// Begin returns what writes the coordinates of points.
+// Begin returns the function that embeds a block of points.
 func (e *Extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
-	return func(x points.Points, to blas.Matrix) error { return e.place(ctx, eng, x, to) }, nil
+	return func(x points.Points, to blas.Matrix) error { return e.embed(ctx, eng, x, to) }, nil
 }
 
-// place writes the places of new points; one in the place of a training point has its.
-func (e *Extension) place(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
+// embed writes the coordinates of new points. A point at distance 0 from a training point gets the
+// coordinates of that training point.
+func (e *Extension) embed(ctx context.Context, eng *engine.Engine, x points.Points, to blas.Matrix) error {
 	near, err := graph.NearestBetween(ctx, eng, e.Kernel, x, e.Support, e.Neighbors)
 	if err != nil {
 		return err
@@ -75,7 +78,7 @@ func (e *Extension) place(ctx context.Context, eng *engine.Engine, x points.Poin
 				copy(to.Row(i), e.Coordinates.Row(int(index[0])))
 				continue
 			}
-			e.at(values, index, squared)
+			e.evaluate(values, index, squared)
 			clear(to.Row(i))
 			for c, v := range values {
 				eng.Backend().Kernels().Axpy(v, e.Turn.Row(c), to.Row(i))
@@ -85,14 +88,14 @@ func (e *Extension) place(ctx context.Context, eng *engine.Engine, x points.Poin
 	})
 }
 
-// at writes what the eigenvectors are at a point of these neighbors.
-func (e *Extension) at(values []float64, index []int32, squared []float64) {
+// evaluate writes the values of the eigenvectors at a point with these neighbors.
+func (e *Extension) evaluate(values []float64, index []int32, squared []float64) {
 	clear(values)
 	degree := 0.0
 	for a := range index {
 		degree += e.Similarity.Weight(squared[a])
 	}
-	if degree == 0 { // so far away that all edges vanish
+	if degree == 0 { // the point is so far away that all weights underflow to 0
 		return
 	}
 	for a, j := range index {
@@ -108,11 +111,11 @@ func (e *Extension) at(values []float64, index []int32, squared []float64) {
 		if !e.Normalized {
 			mu /= degree
 		}
-		values[c] /= max(least, 1-mu)
+		values[c] /= max(minDivisor, 1-mu)
 	}
 }
 
-// about is the members of the header.
+// about holds the members of the header.
 type about struct {
 	Neighbors  int                     `json:"nystrom_neighbors,omitempty"`
 	Normalized bool                    `json:"nystrom_normalized,omitempty"`
@@ -120,8 +123,8 @@ type about struct {
 	maps.About
 }
 
-// header has them in an entry of their own, and those of the table on both levels, as readers of
-// earlier versions look for them.
+// header has these members in an entry of their own. Those of the table are on both levels, because
+// earlier versions read them there.
 type header struct {
 	maps.About
 	Nystrom *about `json:"nystrom,omitempty"`
@@ -136,7 +139,8 @@ func (e *Extension) Encode(f *model.File, method string, table maps.About) any {
 	return header{Nystrom: &about{e.Neighbors, e.Normalized, &e.Similarity, table}}
 }
 
-// Read is the [maps.Reader] of maps that [New] returns, nil for a file with another one.
+// Read is the [maps.Reader] of the maps that [New] returns. It returns nil for a file that holds a
+// map of another kind.
 func Read(method string, f *model.File) (*maps.Map, error) {
 	var head header
 	if err := stored.Extra(f, method, &head); err != nil || head.Nystrom == nil {
@@ -149,7 +153,7 @@ func Read(method string, f *model.File) (*maps.Map, error) {
 	}
 	n, r := t.Coordinates.Rows, Rule{Neighbors: about.Neighbors, Normalized: about.Normalized}
 	if about.Neighbors < 1 || about.Neighbors > n || about.Similarity == nil {
-		return nil, stored.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d, and how they are weighted", about.Neighbors, n, n))
+		return nil, stored.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d, and the weights of their edges", about.Neighbors, n, n))
 	}
 	r.Similarity = *about.Similarity
 	if r.Values, err = stored.Finite(f, method+".values", -1); err != nil {

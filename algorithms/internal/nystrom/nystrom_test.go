@@ -18,8 +18,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
-// A point with the edges of a training point gets what the eigenvectors are there, wherever the
-// divisor is not bounded: then the formula is the eigenvalue equation.
+// At a point with the edges of a training point, the formula is the eigenvalue equation: it must
+// give the values of the eigenvectors at the training point, wherever the divisor is above its
+// bound.
 func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	checked := 0
@@ -51,13 +52,13 @@ func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 				j := a.Sparse.Col[at]
 				index, squared = append(index, j), append(squared, points.SquaredDistance(x.Row(i), x.Row(int(j))))
 			}
-			e.at(got, index, squared)
+			e.evaluate(got, index, squared)
 			for c, v := range got {
 				mu := found.Values[c]
 				if !normalized {
 					mu /= e.Degrees[i]
 				}
-				if 1-mu < least {
+				if 1-mu < minDivisor {
 					continue
 				}
 				checked++
@@ -68,7 +69,7 @@ func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
 		}
 	})
 	if checked < 1000 {
-		t.Errorf("%d values were checked", checked)
+		t.Errorf("%d values were checked, want at least 1000", checked)
 	}
 }
 

@@ -284,13 +284,13 @@ class NPKL(MetricLearner):
     rank : int, default 0
         Dimensions; 0: as many as the optimum wants.
     graph : str, default "knn"
-        Which points are similar: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
-        In which neighbors are near: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
     neighbors : int, default 5
-        Nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
     heat : bool, default False
-        True weighs the edges of knn and eps by their distance.
+        True weights the edges of knn and eps by their length.
     plan : Literal["auto", "full", "reduced"], default "auto"
         Rows that are swept: auto (the cheaper), full (all points) or reduced (those with links).
     plain : bool, default False
@@ -519,13 +519,13 @@ class GML(MetricLearner):
     width : float, default 1
         Width of the Gaussian kernel to begin with, relative to the mean distance of two points, > 0.
     graph : str, default "knn"
-        Which points are similar: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
-        In which neighbors are near: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
     neighbors : int, default 10
-        Nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
     heat : bool, default False
-        True weighs the edges of knn and eps by their distance.
+        True weights the edges of knn and eps by their length.
     basis : Literal["laplacian", "lle", "isomap"], default "laplacian"
         Whose eigenvectors: laplacian, lle (locally linear embedding) or isomap.
     laplacian : Literal["unnormalized", "normalized"], default "unnormalized"
@@ -2161,13 +2161,13 @@ class Spectral(MetricLearner):
     kind : Literal["diffusion", "regularized", "eigenmaps", "alignment", "order"], default "diffusion"
         How eigenvectors are weighted: diffusion, regularized, eigenmaps, alignment (learns from links) or order (learns from links).
     graph : str, default "knn"
-        Which points are similar: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
-        In which neighbors are near: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
     neighbors : int, default 10
-        Nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
     heat : bool, default False
-        True weighs the edges of knn and eps by their distance.
+        True weights the edges of knn and eps by their length.
     basis : Literal["laplacian", "lle", "isomap"], default "laplacian"
         Whose eigenvectors: laplacian, lle (locally linear embedding) or isomap.
     normalized : bool, default False
@@ -2361,13 +2361,13 @@ class CMVU(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: linear.
     graph : str, default "knn"
-        Which points are similar: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
-        In which neighbors are near: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
     neighbors : int, default 10
-        Nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
     heat : bool, default False
-        True weighs the edges of knn and eps by their distance.
+        True weights the edges of knn and eps by their length.
     rank : int, default 0
         Eigenvectors of the graph; 0: a tenth of the points, at most 20.
     penalty : float, default 10
@@ -2477,19 +2477,19 @@ class NPK(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: linear.
     loss : Literal["hl", "shl", "sl"], default "hl"
-        Of links that are not met: hl (hinge), shl (squared hinge) or sl (square).
+        Loss of violated links: hl (hinge), shl (squared hinge) or sl (square).
     C : float, default 1
         Weight of the links, > 0.
     delta : float, default 0.2
         Added to the diagonal of the graph's normalized Laplacian, > 0.
     graph : str, default "knn"
-        Which points are similar: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
-        In which neighbors are near: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
     neighbors : int, default 5
-        Nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
     heat : bool, default False
-        True weighs the edges of knn and eps by their distance.
+        True weights the edges of knn and eps by their length.
     tol : float, default 1e-06
         Duality gap that ends the fit, relative to 1 + the objective, > 0.
     standardize : bool, default False
@@ -2589,19 +2589,19 @@ class SimpleNPKL(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: linear.
     loss : Literal["linear", "shl"], default "shl"
-        Of links that are not met: linear or shl (squared hinge).
+        Loss of violated links: linear or shl (squared hinge).
     C : float, default 1
         Weight of the links, > 0.
     delta : float, default 0.2
         Added to the diagonal of the graph's normalized Laplacian, > 0.
     graph : str, default "knn"
-        Which points are similar: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
-        In which neighbors are near: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
     neighbors : int, default 5
-        Nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
     heat : bool, default False
-        True weighs the edges of knn and eps by their distance.
+        True weights the edges of knn and eps by their length.
     size : float, default 0.1
         Most Frobenius norm of the kernel matrix, relative to the number of points, > 0.
     rank : int, default 0
@@ -2715,19 +2715,19 @@ class SDPLR(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: linear.
     loss : Literal["hl", "shl", "sl"], default "hl"
-        Of links that are not met: hl (hinge), shl (squared hinge) or sl (square).
+        Loss of violated links: hl (hinge), shl (squared hinge) or sl (square).
     C : float, default 1
         Weight of the links, > 0.
     delta : float, default 0.2
         Added to the diagonal of the graph's normalized Laplacian, > 0.
     graph : str, default "knn"
-        Which points are similar: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
-        In which neighbors are near: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
     neighbors : int, default 5
-        Nearest neighbors of the graph (for a dense one those that give its width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
     heat : bool, default False
-        True weighs the edges of knn and eps by their distance.
+        True weights the edges of knn and eps by their length.
     rank : int, default 0
         Dimensions; 0: as many as the number of links asks for.
     tol : float, default 1e-05
