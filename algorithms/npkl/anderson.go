@@ -7,15 +7,15 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// window is the number of sweeps that an extrapolation looks back on.
+// window is the number of earlier sweeps that an extrapolation combines.
 const window = 5
 
-// chunk is the number of values that one task takes.
+// chunk is the number of values that one task processes.
 const chunk = 1 << 15
 
-// anderson extrapolates the sweeps of a given rank, a fixed-point iteration V -> S(V) that
-// converges linearly: the combination of the latest S(V) is taken for which that of the latest S(V)
-// - V is shortest (Anderson 1965).
+// anderson extrapolates the sweeps of a fixed rank, which are a fixed-point iteration V -> S(V)
+// that converges linearly. It combines the latest S(V) with the weights that make the same
+// combination of S(V) - V shortest (Anderson 1965).
 type anderson struct {
 	eng       *engine.Engine
 	out, step [][]float64 // S(V) and S(V) - V, the latest last
@@ -25,8 +25,8 @@ type anderson struct {
 // last returns the latest S(V).
 func (a *anderson) last() []float64 { return a.out[len(a.out)-1] }
 
-// add takes the rows out after a sweep that has added step to them, and keeps both; it returns
-// memory for the next ones, of which it has no more need.
+// add stores out, the rows after a sweep, and step, what the sweep added to them. It returns memory
+// for the next pair, which it no longer uses.
 func (a *anderson) add(ctx context.Context, out, step []float64) (freeOut, freeStep []float64, err error) {
 	if len(a.out) > window {
 		freeOut, freeStep = a.out[0], a.step[0]
@@ -54,10 +54,10 @@ func (a *anderson) add(ctx context.Context, out, step []float64) (freeOut, freeS
 	return freeOut, freeStep, err
 }
 
-// reset forgets all but the latest.
+// reset drops all sweeps.
 func (a *anderson) reset() { a.out, a.step, a.products = nil, nil, nil }
 
-// propose overwrites v with the extrapolation, and says whether there is one.
+// propose overwrites v with the extrapolation, and reports whether there is one.
 func (a *anderson) propose(ctx context.Context, v []float64) (bool, error) {
 	m := len(a.out) - 1
 	if m < 2 {
@@ -81,8 +81,8 @@ func (a *anderson) propose(ctx context.Context, v []float64) (bool, error) {
 	})
 }
 
-// weights returns those of all S(V) but the latest, which has the rest of 1: with the differences
-// d_j = step_m - step_j they minimize |step_m - sum g_j d_j|.
+// weights returns the weights g_j of all S(V) except the latest, whose weight completes the sum to
+// 1. With the differences d_j = step_m - step_j they minimize |step_m - sum g_j d_j|.
 func (a *anderson) weights(m int) []float64 {
 	at := func(i, j int) float64 { return a.products[max(i, j)][min(i, j)] }
 	s, g := make([]float64, m*m), make([]float64, m)

@@ -54,7 +54,7 @@ func measured(b *testing.B, l Learner, x points.Points, set *links.Set) {
 	}
 }
 
-// Adult in the sizes of the paper's Table 5, with 1.2 n links.
+// BenchmarkAdult fits Adult in the sizes of the paper's Table 5, with 1.2 n links.
 func BenchmarkAdult(b *testing.B) {
 	dir := os.Getenv("MUSTLINK_DATA")
 	if dir == "" {
@@ -101,7 +101,8 @@ func clouds(n, d, classes int) (*points.Dense, []string) {
 	return x, labels
 }
 
-// Ten blobs in 50 dimensions, as many links as points; the sizes show how the time grows.
+// BenchmarkGrowth fits ten blobs in 50 dimensions with as many links as points; the sizes show how
+// the time grows.
 func BenchmarkGrowth(b *testing.B) {
 	for _, n := range []int{12500, 25000, 50000, 100000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

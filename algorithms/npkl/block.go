@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/boxqp"
 )
 
-// block minimizes over one row of V: D |v|^2 / 2 + b'v + sum_j w_j/2 l(t_j v'v_j). It holds the
-// memory of one update, and is for one goroutine.
+// block minimizes over one row of V: D |v|^2 / 2 + b'v + sum_j w_j/2 l(t_j v'v_j). It has the
+// memory of one update; only one goroutine may use it.
 type block struct {
 	loss  Loss
 	r     int
@@ -19,24 +19,24 @@ type block struct {
 	rhs   []float64 // r
 	small []float64 // a system of equations
 	x     []float64
-	on    []bool // the links that count, for the squared hinge
+	on    []bool // whether a link is violated, for the squared hinge
 	qp    boxqp.Solver
 	p, q  []float64
 
 	pulled, old, sums []float64 // r, r and any number, for the caller
 }
 
-func newBlock(loss Loss, r, most int) *block {
-	size := max(r, most)
+func newBlock(loss Loss, r, maxLinks int) *block {
+	size := max(r, maxLinks)
 	return &block{
-		loss: loss, r: r, a: make([]float64, most*r), t: make([]float64, most), w: make([]float64, most),
-		rhs: make([]float64, r), small: make([]float64, size*size), x: make([]float64, size), on: make([]bool, most),
-		p: make([]float64, most*most), q: make([]float64, most),
+		loss: loss, r: r, a: make([]float64, maxLinks*r), t: make([]float64, maxLinks), w: make([]float64, maxLinks),
+		rhs: make([]float64, r), small: make([]float64, size*size), x: make([]float64, size), on: make([]bool, maxLinks),
+		p: make([]float64, maxLinks*maxLinks), q: make([]float64, maxLinks),
 		pulled: make([]float64, r), old: make([]float64, r),
 	}
 }
 
-// load takes the links of point i.
+// load reads the links of point i.
 func (k *block) load(pr *graphkernel.Problem, v blas.Matrix, i int) {
 	lo, hi := pr.Links(i)
 	k.m = hi - lo
@@ -49,7 +49,7 @@ func (k *block) load(pr *graphkernel.Problem, v blas.Matrix, i int) {
 
 func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
 
-// value returns what is minimized, for D = d and b = -g.
+// value returns the objective of the row, for D = d and b = -g.
 func (k *block) value(v []float64, d float64, g []float64) float64 {
 	sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
 	for j := range k.m {
@@ -81,8 +81,8 @@ func (k *block) update(v []float64, d float64, g []float64) {
 	}
 }
 
-// square solves (D I + sum w a a') v = sum w t a + g over the links that count: r equations, or by
-// Woodbury's identity as many as there are such links.
+// square solves (D I + sum w a a') v = sum w t a + g over the links that are on: r equations, or by
+// Woodbury's identity as many equations as such links.
 func (k *block) square(v []float64, d float64, g []float64) {
 	y := k.rhs
 	copy(y, g)
@@ -133,7 +133,7 @@ func (k *block) square(v []float64, d float64, g []float64) {
 	}
 }
 
-// direct solves the r equations for the right-hand side that square made.
+// direct solves the r equations for the right-hand side that square computed.
 func (k *block) direct(v []float64, d float64) {
 	s := k.small[:k.r*k.r]
 	clear(s)
@@ -156,8 +156,8 @@ func (k *block) direct(v []float64, d float64) {
 	cholesky(s, v, k.r)
 }
 
-// squaredHinge solves for the links that are not met, again while these change. It says false if
-// they go round in circles, and leaves v as it was.
+// squaredHinge solves for the violated links, and repeats this until their set no longer changes.
+// If the sets cycle, it returns false and leaves v unchanged.
 func (k *block) squaredHinge(v []float64, d float64, g []float64) bool {
 	for j := range k.m {
 		k.on[j] = k.t[j]*graphkernel.Dot(v, k.row(j)) < 1
@@ -193,7 +193,7 @@ func (k *block) dual(v []float64, d float64, g []float64) {
 	p, q, a := k.p[:m*m], k.q[:m], k.x[:m]
 	for j := range m {
 		for l := range j + 1 {
-			// In units of the weights, so that the box has one size.
+			// In units of the weights, the box has the same size in all directions.
 			s := k.w[j] * k.w[l] * k.t[j] * k.t[l] * graphkernel.Dot(k.row(j), k.row(l))
 			p[j*m+l], p[l*m+j] = s, s
 		}
@@ -220,8 +220,8 @@ func (k *block) dual(v []float64, d float64, g []float64) {
 	}
 }
 
-// cholesky overwrites x with the solution of s x = x, s positive definite of order n, lower
-// triangle, destroyed.
+// cholesky overwrites x with the solution y of s y = x. s is positive definite of order n; only its
+// lower triangle is read, and it is overwritten.
 func cholesky(s, x []float64, n int) {
 	for i := range n {
 		row := s[i*n : i*n+i+1]

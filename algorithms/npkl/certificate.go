@@ -12,7 +12,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// certified is how precisely the smallest eigenvalue of G is told from 0, relative to its norm.
+// certified is how precisely the smallest eigenvalue of G is distinguished from 0, relative to the
+// norm of G.
 const certified = 1e-5
 
 // stationarity returns G = Delta - sum w h t (E_ij + E_ji) at Z = V V'.
@@ -30,9 +31,9 @@ type bottom struct {
 	norm         float64 // of the matrix
 }
 
-// least finds the smallest eigenvalue beside the subspace that the rows of null span, to within tol
-// times the norm. If that is not quite invariant, the error says by how much.
-func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
+// smallest finds the smallest eigenvalue outside the subspace that the rows of null span, to within
+// tol times the norm. If that subspace is not quite invariant, the error bound accounts for it.
+func smallest(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
 	found, err := graphkernel.Lowest(ctx, eng, op, 1, eigen.Options{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
 	if err != nil {
 		return bottom{}, err
@@ -40,23 +41,23 @@ func least(ctx context.Context, eng *engine.Engine, op operator.Operator, null b
 	return bottom{found.Values[0], found.Residuals[0], found.Vectors.Row(0), found.Norm}, nil
 }
 
-// mostFactored is the largest order of a matrix that is written out and factored; leastInverted the
-// order up to which eigenvectors of the matrix itself are as soon found as those of its inverse.
-const mostFactored, leastInverted = 1500, 256
+// maxFactored is the largest order of a matrix that is formed and factored. Up to the order
+// minInverted, eigenvectors of the matrix itself are found as fast as those of its inverse.
+const maxFactored, minInverted = 1500, 256
 
-// factor is a Cholesky factor of G + 2 norm N'N + shift I, for the subspace that the rows of N
-// span: with the shift G has no eigenvalue below what is told from 0, and those of the subspace are
-// out of the way. It is memory of the engine's.
+// factor is a Cholesky factor of G + 2 norm N'N + shift I. Its existence shows that no eigenvalue
+// of G is below -shift, which counts as 0; the term of N moves the eigenvalues of the subspace that
+// the rows of N span out of the way. The engine owns its memory.
 type factor struct {
 	l    blas.Matrix
 	norm float64
 }
 
-// factored returns the factor, and false for a matrix that is too large, or has none. The longest
-// column bounds the norm from below. n^3 / 3 flops.
+// factored returns the factor, or false for a matrix that is too large or has no factor. The
+// longest column bounds the norm from below. Cost: n^3 / 3 flops.
 func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination, null blas.Matrix) (f factor, ok bool, err error) {
 	n := g.Order()
-	if n > mostFactored || eng.Check("stationarity matrix", engine.MatrixBytes(n, n), "") != nil {
+	if n > maxFactored || eng.Check("stationarity matrix", engine.MatrixBytes(n, n), "") != nil {
 		return f, false, nil
 	}
 	f.l = eng.GetMatrix(n, n)
@@ -84,9 +85,10 @@ func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combinatio
 
 func (f factor) release(eng *engine.Engine) { eng.PutMatrix(f.l) }
 
-// least is least of the matrix g that was factored: the largest eigenvalue of the inverse, far from
-// the others, takes a few solutions where products with g take hundreds.
-func (f factor) least(ctx context.Context, eng *engine.Engine, g operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
+// smallest is the function smallest for the matrix g that was factored. The largest eigenvalue of the
+// inverse is far from the others, so it takes a few solutions instead of hundreds of products with
+// g.
+func (f factor) smallest(ctx context.Context, eng *engine.Engine, g operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
 	found, err := eigen.Top(ctx, eng, operator.Inverse(f.l), 1, eigen.Options{Tolerance: tol, Seed: seed})
 	if err != nil {
 		return bottom{}, err

@@ -10,9 +10,9 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// At the optimum the smallest eigenvalue by the inverse is that by products; and a matrix with a
-// negative one has no factor.
-func TestLeastByInverse(t *testing.T) {
+// TestSmallestByInverse checks that the inverse and products find the same smallest eigenvalue at the
+// optimum, and that a matrix with a negative eigenvalue has no factor.
+func TestSmallestByInverse(t *testing.T) {
 	x, labels := clouds(400, 3, 3)
 	set, err := links.SampleByCount(labels, 100, 100, 1)
 	if err != nil {
@@ -23,7 +23,7 @@ func TestLeastByInverse(t *testing.T) {
 		p, start := problemOn(t, ctx, eng, g, x, set)
 		d := newDescent(eng, p, start, 6, 1)
 		if ok, err := d.settle(ctx, 1e-9, 5000, func() {}); !ok || err != nil {
-			t.Fatalf("%s: the sweeps do not end (%v)", g, err)
+			t.Fatalf("%s: the sweeps do not converge (%v)", g, err)
 		}
 		null, _, err := graphkernel.Axes(ctx, eng, d.v, counts)
 		if err != nil {
@@ -33,15 +33,15 @@ func TestLeastByInverse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := least(ctx, eng, op, null, 1e-9, 1)
+		want, err := smallest(ctx, eng, op, null, 1e-9, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		whole, ok, err := factored(ctx, eng, op, null)
 		if !ok || err != nil {
-			t.Fatalf("%s: no factor of a matrix whose least eigenvalue is %g (%v)", g, want.value, err)
+			t.Fatalf("%s: no factor of a matrix whose smallest eigenvalue is %g (%v)", g, want.value, err)
 		}
-		got, err := whole.least(ctx, eng, op, null, 1e-9, 1)
+		got, err := whole.smallest(ctx, eng, op, null, 1e-9, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestLeastByInverse(t *testing.T) {
 			t.Errorf("%s: %.12g by the inverse, %.12g by products", g, got.value, want.value)
 		}
 		if got.norm > 1.001*want.norm || got.norm < 0.05*want.norm {
-			t.Errorf("%s: the norm is taken for %g: want at most %g, and not far below", g, got.norm, want.norm)
+			t.Errorf("%s: the norm is estimated as %g: want at most %g, and not far below", g, got.norm, want.norm)
 		}
 		for i := range p.Diag {
 			p.Diag[i] -= want.value + 1e-4*want.norm

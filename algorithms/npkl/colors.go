@@ -7,24 +7,26 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 )
 
-// colors sweeps over the points class by class, where a class has no edge or link within: its rows
-// are updated together, each to the minimizer over it whatever happens to the others. The points
-// are in the order of the classes, so the neighbors before a class are those that the sweep has
-// updated: they give the objective, too.
+// colors sweeps over the points class by class. Points of a class share no edge and no link, so
+// their rows are updated together: the minimizer over one does not depend on the others. The
+// points are in the order of the classes, so the neighbors before a class are already updated, and
+// their sums also give the objective.
 type colors struct {
-	start []int // of every class, and the end
-	// cuts has, for every point, the place of its neighbors in the graph and of those from its own
-	// class on: rows 2i and 2i+1 of a product are the sums of the earlier and of the later ones.
+	start []int // of every class, then the end
+	// cuts has, for every point, the index of its first neighbor in the graph and of the first
+	// neighbor from its own class on. Rows 2i and 2i+1 of a product are the sums of the earlier and
+	// of the later neighbors.
 	cuts []int
 }
 
-// classes are points in an order, class by class.
+// classes is an order of the points, class by class.
 type classes struct {
 	order []int32
-	start []int // of every class in order, and the end
+	start []int // of every class in order, then the end
 }
 
-// color takes the points in their order, and for each the first class without a neighbor. O(edges).
+// color goes through the points in their order and gives each the first class without a neighbor.
+// Cost: O(edges).
 func color(p *graphkernel.Problem) classes {
 	n := p.Len()
 	class, taken, count := make([]int32, n), []int{}, 0
@@ -84,18 +86,18 @@ func newColors(p *graphkernel.Problem, start []int) *colors {
 	return o
 }
 
-// together is the number of rows that one task takes.
-const together = 64
+// rowsPerTask is the number of rows that one task updates.
+const rowsPerTask = 64
 
 func (o *colors) sweep(ctx context.Context, d *descent) (tally, error) {
 	var total tally
 	for c := range len(o.start) - 1 {
 		first, count := o.start[c], o.start[c+1]-o.start[c]
-		parts := make([]tally, (count+together-1)/together)
-		err := d.eng.For(ctx, count, together, func(lo, hi int) error {
+		parts := make([]tally, (count+rowsPerTask-1)/rowsPerTask)
+		err := d.eng.For(ctx, count, rowsPerTask, func(lo, hi int) error {
 			k := d.blocks.Get().(*block)
 			defer d.blocks.Put(k)
-			parts[lo/together] = o.rows(d, k, first+lo, first+hi)
+			parts[lo/rowsPerTask] = o.rows(d, k, first+lo, first+hi)
 			return nil
 		})
 		if err != nil {
@@ -113,7 +115,7 @@ func (o *colors) rows(d *descent, k *block, lo, hi int) tally {
 	var t tally
 	n, r := d.N.Sparse, d.v.Cols
 	if need := 2 * (hi - lo) * r; len(k.sums) < need {
-		k.sums = make([]float64, 2*together*r)
+		k.sums = make([]float64, 2*rowsPerTask*r)
 	}
 	d.eng.Backend().Kernels().SparseRows(o.cuts[2*lo:2*hi+1], n.Col, n.Val, d.v.Data, r, r, k.sums, r)
 	for i := lo; i < hi; i++ {

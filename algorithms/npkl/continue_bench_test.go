@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// BenchmarkAddLinks compares a fit of 105 links on 2000 points with five of them added to a model
-// of the others.
+// BenchmarkAddLinks compares a fit of 105 links on 2000 points with adding five of them to a model
+// of the other 100.
 func BenchmarkAddLinks(b *testing.B) {
 	x, labels := clouds(2000, 20, 4)
 	set, err := links.SampleByCount(labels, 50, 50, 1)

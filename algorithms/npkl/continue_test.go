@@ -19,8 +19,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// Links that are added to a fitted model, read from its file, bring it to the optimum that a fit of
-// all links finds.
+// TestAddLinks checks that adding links to a model that was read from its file leads to the optimum
+// of a fit of all links.
 func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
@@ -57,7 +57,8 @@ func addLinksProperty(t *rapid.T) {
 	}
 }
 
-// A few more links take fewer sweeps than all of them from the beginning.
+// TestAddLinksIsWarm checks that adding a few links takes fewer sweeps than a fit of all links from
+// scratch.
 func TestAddLinksIsWarm(t *testing.T) {
 	x, labels := clouds(race.Fewer(1500), 5, 4)
 	set := enginetest.Drawn(t, labels, race.Fewer(700), race.Fewer(700), 1)
@@ -71,7 +72,7 @@ func TestAddLinksIsWarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, b := added.Status().Iterations, m.Status().Iterations; a >= b {
-		t.Errorf("%d sweeps for six more links, the fit took %d", a, b)
+		t.Errorf("%d sweeps for six more links: want fewer than the %d of the fit", a, b)
 	}
 }
 

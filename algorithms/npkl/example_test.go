@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Two groups on a line, of which one must-link and one cannot-link name four points: the graph
-// carries them to all others.
+// There are two groups on a line. One must-link and one cannot-link name four points; the graph
+// carries them over to all others.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

@@ -17,26 +17,28 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
+// DefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
 const DefaultKernel = "linear"
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel says in which feature space neighbors are near; it may hold bandwidth rules. The zero
-	// Spec means DefaultKernel, Euclidean neighbors, and spectrum:k=3 for sequences.
+	// Kernel defines the feature space in which neighbors are searched; it may contain bandwidth
+	// rules. The zero Spec means DefaultKernel (Euclidean neighbors), or spectrum:k=3 for
+	// sequences.
 	Kernel kernel.Spec
 	Params Params
-	// Similarities, n x n, are those of the graph named Given: symmetric, not negative; their
-	// diagonal does not count. A model of them has places for the training points only.
+	// Similarities, n x n, are the edge weights of the graph named Given: symmetric and not
+	// negative; their diagonal is ignored. A model of them has coordinates for the training points
+	// only.
 	Similarities blas.Matrix
-	// Start, if set, is a model of the same points: its links count beside the new ones, and the
-	// sweeps begin with its places.
+	// Start, if set, is a model of the same points: the fit uses its links in addition to the new
+	// ones, and the sweeps begin with its coordinates.
 	Start    *Model
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
 
-// New returns the learner of these parameters.
+// New returns the learner with these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
 }
@@ -47,23 +49,23 @@ func (Learner) Method() string { return Method }
 // Fit learns from the links of l on the points x; points without links take part through the graph.
 // The result has the type *[Model].
 //
-// Cost: the nearest neighbors of all points; 2 r flops an edge of the graph and sweep, O(min(r,
-// m)^3) a point of m links; one or a few searches for an eigenvalue of the graph.
+// Cost: the nearest neighbors of all points; for every sweep, 2 r flops per edge of the graph and
+// O(min(r, m)^3) per point with m links; one or a few searches for an eigenvalue of the graph.
 //
-// Errors are those of [learner.Learner.Fit], and as many neighbors as points.
+// Errors are those of [learner.Learner.Fit]; as many neighbors as points are an error, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return f.learn(ctx) })
 }
 
-// begin returns a fit, whose input is not checked yet.
+// begin returns a fit whose input is not checked yet.
 func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
 	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
 	return &fit{Fit: learner.Begin(graphkernel.Rules(About), common, eng, x, set), Params: l.Params, before: l.Start}
 }
 
 func (f *fit) learn(ctx context.Context) (*Model, error) {
-	g, err := f.ground(ctx)
+	g, err := f.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +76,8 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	return f.model(ctx, g)
 }
 
-// model returns that of the optimum on the ground.
-func (f *fit) model(ctx context.Context, g *ground) (*Model, error) {
+// model minimizes the prepared problem and returns the model of its optimum.
+func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 	f.classes = g.classes
 	if f.start.Rows > 0 {
 		f.start = g.enter(f.start)
@@ -100,21 +102,21 @@ func (f *fit) model(ctx context.Context, g *ground) (*Model, error) {
 	return &Model{record.NewTraced(m, f.Params, status, f.d.trace), g.links, head}, ctx.Err()
 }
 
-// fit is a call of Fit under way.
+// fit is the state of one call of Fit.
 type fit struct {
 	*learner.Fit
 	Params    Params
-	before    *Model // whose links count beside the new ones, nil for none
+	before    *Model // whose links are used in addition to the new ones; may be nil
 	d         *descent
-	start     blas.Matrix // rows to begin with, none for random ones
-	classes   []int       // of the points, as color makes them
+	start     blas.Matrix // initial rows; random if empty
+	classes   []int       // starts of the classes of the points, see color
 	converged bool
 	collapsed bool
-	vanishes  bool    // known beforehand: a larger C has collapsed
-	enough    float64 // the smallest C that does not collapse, 0 as long as nobody has looked
-	silent    bool    // nobody reads the message
-	certified bool    // the optimum among all matrices
-	gap       float64 // how far the objective can be above that, NaN for unknown
+	vanishes  bool    // known before the fit: a larger C has collapsed
+	enough    float64 // the smallest C that does not collapse, 0 if not computed
+	silent    bool    // nothing reads the message
+	certified bool    // whether it is the optimum among all matrices
+	gap       float64 // upper bound on objective minus optimum, NaN if unknown
 }
 
 func (f *fit) stage(name string, sweeps int) {
@@ -125,12 +127,12 @@ func (f *fit) stage(name string, sweeps int) {
 	f.Report(p)
 }
 
-// counts is the part of the largest eigenvalue above which one of Z counts.
+// counts is the smallest eigenvalue of Z that is not treated as 0, relative to the largest.
 const counts = 1e-10
 
-// minimize finds V, of the rank that is asked for or that the certificate wants. The hinge, where
-// sweeps from anywhere would soon be caught at kinks, starts from the optimum of its square, and
-// keeps the rank.
+// minimize finds V, of the given rank or of the rank that the certificate requires. Sweeps of the
+// hinge soon get stuck at kinks, so it starts from the optimum of the squared hinge and keeps that
+// rank.
 func (f *fit) minimize(ctx context.Context, p *graphkernel.Problem) error {
 	if f.vanishes {
 		return f.vanish(ctx, p)
@@ -139,7 +141,7 @@ func (f *fit) minimize(ctx context.Context, p *graphkernel.Problem) error {
 	if p.Loss == Hinge {
 		smooth.Loss = SquaredHinge
 	}
-	if err := f.climb(ctx, &smooth); err != nil {
+	if err := f.minimizeSmooth(ctx, &smooth); err != nil {
 		return err
 	}
 	if done, err := f.collapse(ctx, p); done || err != nil || p.Loss != Hinge {
@@ -156,13 +158,14 @@ func (f *fit) minimize(ctx context.Context, p *graphkernel.Problem) error {
 	return err
 }
 
-// below returns a bound that no objective of the hinge is below, from a certified optimum of its
-// square: with the slopes h of that, G has no negative eigenvalue, so a = 2 w h is feasible for the
-// dual of the hinge,
+// below returns a lower bound on the objective of the hinge, from a certified optimum of the
+// squared hinge: with the slopes h of that optimum, G has no negative eigenvalue, so a = 2 w h is
+// feasible for the dual of the hinge,
 //
-//	maximize sum a  subject to  0 <= a <= 2 w,  Delta - sum a t (E_ij + E_ji) / 2 positive semidefinite
+//	maximize sum a  subject to  0 <= a <= 2 w  and  Delta - sum a t (E_ij + E_ji) / 2 >= 0
 //
-// if no h is above 1, and else after division by the largest. Not certified, it returns 0.
+// if no h is above 1, and otherwise after division by the largest h. Without a certificate it
+// returns 0.
 func (f *fit) below() float64 {
 	if !f.certified {
 		return 0
@@ -171,7 +174,7 @@ func (f *fit) below() float64 {
 	for i := range f.d.v.Rows {
 		row := f.d.v.Row(i)
 		lo, hi := f.d.Links(i)
-		for e := lo; e < hi; e++ { // every link twice
+		for e := lo; e < hi; e++ { // every link appears twice
 			h := f.d.Loss.Slope(f.d.Sign[e] * graphkernel.Dot(row, f.d.v.Row(int(f.d.To[e]))))
 			sum += f.d.Weight[e] * h
 			largest = max(largest, h)
@@ -182,16 +185,17 @@ func (f *fit) below() float64 {
 
 func (f *fit) sweeping() { f.stage("sweeps", f.d.sweeps) }
 
-// firstRank is the rank that is begun with: more than the optimum has mostly. With fewer the sweeps
-// pass saddle after saddle (of rank 2, usps takes 1400 of them in place of 50), and superfluous
-// axes die away.
+// firstRank is the rank of the first sweeps, usually more than the optimum has. With a smaller rank
+// the sweeps pass saddle after saddle (usps takes 1400 sweeps at rank 2, 50 at this rank), while
+// superfluous axes vanish.
 const firstRank = 12
 
-// alive is the part of the largest eigenvalue of Z up to which an axis is given up on the way.
+// alive is the eigenvalue of Z, relative to the largest, up to which an axis is dropped between
+// sweeps.
 const alive = 1e-4
 
-// climb minimizes with a smooth loss, until the rank is one that is certified.
-func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
+// minimizeSmooth minimizes with a smooth loss and adds columns until the optimum is certified.
+func (f *fit) minimizeSmooth(ctx context.Context, p *graphkernel.Problem) error {
 	bound := p.RankBound()
 	r := min(bound, firstRank)
 	if f.Params.Rank > 0 {
@@ -216,7 +220,7 @@ func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 		}
 		negative := low.value <= -max(low.error, certified*low.norm)
 		switch {
-		case !negative && tightened < 4: // V is not precise enough to tell
+		case !negative && tightened < 4: // V is not precise enough to decide
 			tol *= 0.03
 			tightened++
 		case !negative || f.Params.Rank > 0 || f.d.v.Cols > bound:
@@ -228,16 +232,16 @@ func (f *fit) climb(ctx context.Context, p *graphkernel.Problem) error {
 	}
 }
 
-// settle sweeps until nothing moves, and gives up axes that have died away, if the rank is free.
+// settle sweeps until convergence, and drops axes that have vanished, unless the rank is fixed.
 func (f *fit) settle(ctx context.Context, tol float64) (err error) {
 	if f.Params.Rank > 0 {
 		f.converged, err = f.d.settle(ctx, tol, f.Params.MaxIter, f.sweeping)
 		return err
 	}
 	for step := 10; ; step *= 2 {
-		most := min(f.Params.MaxIter, f.d.sweeps+step)
-		f.converged, err = f.d.settle(ctx, tol, most, f.sweeping)
-		if err != nil || f.converged || most == f.Params.MaxIter {
+		limit := min(f.Params.MaxIter, f.d.sweeps+step)
+		f.converged, err = f.d.settle(ctx, tol, limit, f.sweeping)
+		if err != nil || f.converged || limit == f.Params.MaxIter {
 			return err
 		}
 		if err := f.trim(ctx); err != nil {
@@ -246,8 +250,8 @@ func (f *fit) settle(ctx context.Context, tol float64) (err error) {
 	}
 }
 
-// trim gives up the axes that have died away, unless the objective would rise: one may be on its
-// way up.
+// trim drops the axes that have vanished, unless the objective would rise: an axis may be small
+// because it has only begun to grow.
 func (f *fit) trim(ctx context.Context) error {
 	v, err := graphkernel.OnAxes(ctx, f.Eng, f.d.v, alive)
 	if err != nil || v.Cols == f.d.v.Cols {
@@ -260,15 +264,15 @@ func (f *fit) trim(ctx context.Context) error {
 	return err
 }
 
-// precise is the error of eigenvalues, relative to the norm.
+// precise is the tolerance of eigenvalues, relative to the norm.
 const precise = 0.1 * certified
 
-// collapse finds out whether Z = 0 is the optimum, and then with which C it is not. An objective
-// that is below that of 0 shows that it is not, for all losses: they have the same slope there.
+// collapse finds out whether Z = 0 is the optimum, and if so, for which C it is not. An objective
+// below that of Z = 0 shows that it is not, for all losses, because they have the same slope there.
 func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error) {
 	nothing := 0.0
 	for _, w := range p.Weight {
-		nothing += w * f.d.Loss.Value(0) / 2 // every link is there twice
+		nothing += w * f.d.Loss.Value(0) / 2 // every link appears twice
 	}
 	if f.d.trace[len(f.d.trace)-1] < 0.999*nothing {
 		return false, nil
@@ -280,17 +284,18 @@ func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error
 	return true, f.vanish(ctx, p)
 }
 
-// definite says whether 0 is the best kernel for C = c, as it then is for every smaller C.
+// definite reports whether 0 is the best kernel for C = c; then it is also the best for every
+// smaller C.
 func (f *fit) definite(ctx context.Context, p *graphkernel.Problem, c float64) (bool, error) {
 	a, err := p.Combined(func(_, e int) float64 { return c / p.C * p.Weight[e] * p.Sign[e] })
 	if err != nil {
 		return false, err
 	}
-	w, err := least(ctx, f.Eng, a, blas.Matrix{}, precise, f.Seed)
+	w, err := smallest(ctx, f.Eng, a, blas.Matrix{}, precise, f.Seed)
 	return w.value >= 0, err
 }
 
-// vanish makes 0 the result.
+// vanish makes Z = 0 the result.
 func (f *fit) vanish(ctx context.Context, p *graphkernel.Problem) error {
 	f.collapsed, f.converged, f.certified = true, true, true
 	f.d = &descent{Problem: p, eng: f.Eng, v: blas.NewMatrix(p.Len(), 1)}
@@ -305,7 +310,7 @@ func (f *fit) vanish(ctx context.Context, p *graphkernel.Problem) error {
 	return f.advise(ctx, p)
 }
 
-// advise looks for the smallest C that does not collapse.
+// advise computes the smallest C that does not collapse.
 func (f *fit) advise(ctx context.Context, p *graphkernel.Problem) error {
 	lo, hi := p.C, 2*p.C
 	for {
@@ -334,7 +339,7 @@ func (f *fit) advise(ctx context.Context, p *graphkernel.Problem) error {
 	return nil
 }
 
-// certify finds the smallest eigenvalue of G beside the null space that V spans.
+// certify finds the smallest eigenvalue of G outside the null space that V spans.
 func (f *fit) certify(ctx context.Context) (bottom, error) {
 	f.stage("certificate", f.d.sweeps)
 	null, w, err := graphkernel.Axes(ctx, f.Eng, f.d.v, counts)
@@ -358,8 +363,8 @@ func (f *fit) certify(ctx context.Context) (bottom, error) {
 	return low, nil
 }
 
-// lowest finds the smallest eigenvalue of g beside the rows of null. Where nobody reads the message
-// it only says that f is certified, if it is.
+// lowest finds the smallest eigenvalue of g outside the span of the rows of null. If nothing reads
+// the message, it computes only whether f is certified.
 func (f *fit) lowest(ctx context.Context, g *graphkernel.Combination, null blas.Matrix) (bottom, error) {
 	if f.silent {
 		whole, is, err := factored(ctx, f.Eng, g, blas.Matrix{})
@@ -370,30 +375,30 @@ func (f *fit) lowest(ctx context.Context, g *graphkernel.Combination, null blas.
 			whole.release(f.Eng)
 			return bottom{}, nil
 		}
-	} else if n := g.Order(); n > leastInverted && null.Rows <= n/8 {
+	} else if n := g.Order(); n > minInverted && null.Rows <= n/8 {
 		whole, is, err := factored(ctx, f.Eng, g, null)
 		if err != nil {
 			return bottom{}, err
 		}
 		if is {
 			defer whole.release(f.Eng)
-			return whole.least(ctx, f.Eng, g, null, precise, f.Seed)
+			return whole.smallest(ctx, f.Eng, g, null, precise, f.Seed)
 		}
 	}
-	return least(ctx, f.Eng, g, null, precise, f.Seed)
+	return smallest(ctx, f.Eng, g, null, precise, f.Seed)
 }
 
-// grow adds a column along u, in which G has the eigenvalue low < 0, and if no axis has died, small
-// random ones until there are twice as many: the optimum may have many more. The objective of Z + a
-// u u' is at most that of Z plus low a + sum w u_i^2 u_j^2 a^2, and exactly that for the square
-// loss.
+// grow adds a column along u, the eigenvector of G with the eigenvalue low < 0. If no axis has
+// vanished, it also doubles the rank by small random columns, because the optimum may have many
+// more. The objective of Z + a u u' is at most the objective of Z plus low a + sum w u_i^2 u_j^2
+// a^2, with equality for the square loss.
 func (f *fit) grow(u []float64, low float64, bound int) {
 	v, curved := f.d.v, 0.0
 	for i := range v.Rows {
 		lo, hi := f.d.Links(i)
 		for e := lo; e < hi; e++ {
 			p := u[i] * u[f.d.To[e]]
-			curved += f.d.Weight[e] * p * p // every link twice
+			curved += f.d.Weight[e] * p * p // every link appears twice
 		}
 	}
 	size := math.Sqrt(-low / curved)
@@ -414,17 +419,17 @@ func (f *fit) grow(u []float64, low float64, bound int) {
 	f.d.take(wider)
 }
 
-// message says how the fit ended.
+// message describes how the fit ended.
 func (f *fit) message() string {
 	switch {
 	case f.collapsed:
-		return fmt.Sprintf("the links are too weak against the graph: the best kernel is 0 and all points are in one place; C = %.3g is the smallest that avoids it (or a smaller delta)", f.enough)
+		return fmt.Sprintf("the links are too weak relative to the graph: the best kernel is 0 and all points have the same coordinates; C = %.3g is the smallest that avoids it (or a smaller delta)", f.enough)
 	case !f.converged:
 		return fmt.Sprintf("%d sweeps did not reach the tolerance %g: raise max_iter or tol", f.d.sweeps, f.Params.Tol)
 	case f.certified:
 		return "certified global optimum"
 	case f.Params.Loss == Hinge && !math.IsNaN(f.gap):
-		return fmt.Sprintf("where the sweeps of the hinge stop, at most %.2g above the optimum", f.gap)
+		return fmt.Sprintf("a point where the sweeps of the hinge stop, at most %.2g above the optimum", f.gap)
 	case !math.IsNaN(f.gap):
 		return fmt.Sprintf("a stationary point of rank %d, at most %.2g above the optimum: a larger rank may be better", f.d.v.Cols, f.gap)
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// TestRankGrows: with a cannot-link between any two of n points, the places of strong links are a
-// regular simplex: K = n I - 11', whose off-diagonal elements are the targets -1 and which has n-1
-// equal eigenvalues n. So many dimensions are found although the fit begins with fewer, and the
-// optimum is certified.
+// TestRankGrows puts a strong cannot-link between any two of n points. The optimum is a regular
+// simplex: K = n I - 11', whose off-diagonal elements are the targets -1 and which has n-1 equal
+// eigenvalues n. The fit must find all n-1 dimensions although it begins with fewer, and certify
+// the optimum.
 func TestRankGrows(t *testing.T) {
 	const n = 24
 	x, _, _ := enginetest.Bands(t, n, 4, 1, 1)

@@ -4,61 +4,64 @@
 //
 // # Problem
 //
-// S holds the similarities of a graph of all n points, N = D^-1/2 S D^-1/2 with the degrees D, and
-// Delta = (1 + delta) I - N. Of all positive semidefinite Z it is the one that minimizes
+// S holds the similarities of a graph of all n points, D is the diagonal matrix of its degrees,
+// N = D^-1/2 S D^-1/2, and Delta = (1 + delta) I - N. The kernel matrix is the positive
+// semidefinite Z that minimizes
 //
 //	tr(Delta Z) + C sum_ij l(t_ij Z_ij)
 //
-// over the links (i, j), each once, t = 1 for must-links and -1 for cannot-links, and one of the
-// losses l(f): (1-f)^2 (sl), max(0, 1-f)^2 (shl), 2 max(0, 1-f) (hl). A cannot-link asks for an
+// where the sum has each link (i, j) once, t is 1 for must-links and -1 for cannot-links, and the
+// loss l(f) is (1-f)^2 (sl), max(0, 1-f)^2 (shl) or 2 max(0, 1-f) (hl). A cannot-link asks for an
 // inner product of at most -1: for opposite sides, not for a large distance.
 //
 // # Method
 //
-// Z = V V' with V of n rows and r columns, few: at an optimum r(r+1)/2 is at most the number of
-// links, and mostly r is about the number of classes less one. A sweep goes through the rows; each
-// is moved to the minimizer over it alone: for points without links the weighted mean of their
-// neighbors, else a system of r equations (sl), a few of them (shl), or a small quadratic program
-// in a box (hl). So every sweep costs as much as a product with the graph, and the objective falls
-// in every step.
+// Z = V V', where V has n rows and few columns. At an optimum, the rank r satisfies
+// r(r+1)/2 <= the number of links; r is usually about the number of classes minus one. A sweep
+// updates the rows one by one; each moves to the minimizer of the objective over that row alone.
+// For a point without links this is the weighted mean of its neighbors. For a point with links it
+// is the solution of a system of r equations (sl), of a few such systems (shl), or of a small
+// quadratic program in a box (hl). A sweep costs as much as a product with the graph, and the
+// objective falls in every step.
 //
-// On a graph of few edges the points are colored: those of a color have no edge or link among each
-// other, and their rows are updated on all workers at once. Where all pairs have edges, the rows
-// are taken in panels: a product of a panel with V, corrected after every row within it. Points
-// without links can be eliminated first (the boundary form of the paper); [Plan] says whether, and
-// by default the cheaper way is taken, for full graphs by a Cholesky factor, for sparse ones by
-// conjugate gradients.
+// The points of a sparse graph are colored so that points of one color share no edge and no link;
+// all workers update the rows of a color at once. In a full graph, the rows are processed in
+// panels: a product of a panel with V, corrected after every row of the panel. Points without links
+// can be eliminated first (the boundary form of the paper), by a Cholesky factor in full graphs and
+// by conjugate gradients in sparse ones. [Plan] controls this; by default the fit takes the cheaper
+// way.
 //
-// Sweeps converge linearly, slowly where the optimum is flat; the latest ones are extrapolated
-// (Anderson), and a sweep from there counts if the objective has fallen, which takes a fifth of the
-// sweeps.
+// Sweeps converge linearly, and slowly where the optimum is flat. The latest sweeps are therefore
+// extrapolated (Anderson), and a sweep from the extrapolation counts if the objective has fallen.
+// This takes a fifth of the sweeps.
 //
-// sl and shl are smooth: if G = Delta - C sum h_ij t_ij (E_ij + E_ji), h = -l'(t Z)/2, has no
-// negative eigenvalue then Z is the optimum among all matrices, of any rank. The sweeps begin with
-// more columns than the optimum has mostly, as too few lead from saddle to saddle; superfluous ones
-// die away and are dropped. If G has a negative eigenvalue, V grows by its eigenvector until there
-// is none. For hl, whose objective has kinks where single rows get stuck, there is no such
-// certificate; it starts from the optimum of shl, which keeps it from the worst of them (package
-// baseline/npk knows the gap).
+// The losses sl and shl are smooth, so their optimum can be certified: if
+// G = Delta - C sum h_ij t_ij (E_ij + E_ji), h = -l'(t Z)/2, has no negative eigenvalue, then Z is
+// the optimum among all matrices of any rank. The sweeps begin with more columns than the optimum
+// usually has, because too few columns lead from saddle to saddle; superfluous columns shrink
+// toward zero and are dropped. If G has a negative eigenvalue, its eigenvector is added to V, and
+// this is repeated until no negative eigenvalue is left. The objective of hl has kinks where single
+// rows get stuck, so it has no such certificate. Its fit starts from the optimum of shl, which
+// avoids the worst kinks (package baseline/npk computes the gap).
 //
 // # New points
 //
-// The paper has none. A new point x is joined to the graph by its neighbors among the training
-// points and takes the place that minimizes the energy: sum_j s_xj / sqrt(d_x d_j) v_j / (1 +
-// delta). A point that equals a training point to the bit has its place. A graph of given
-// similarities does not say what is near a new point, so its model has places for the training
-// points only.
+// The paper has no out-of-sample extension. Here, a new point x is joined to the graph by its
+// neighbors among the training points and gets the coordinates that minimize the energy:
+// sum_j s_xj / sqrt(d_x d_j) v_j / (1 + delta). A point that is bit-identical to a training point
+// gets the coordinates of that point. A graph of given similarities does not define neighbors of
+// new points, so its model has coordinates for the training points only.
 //
 // # Clusters
 //
-// k-means on the places is kernel k-means with Z, and needs no matrix of all pairs.
+// k-means on the coordinates is kernel k-means with Z, and needs no matrix of all pairs.
 //
-// # New links, many values of C
+// # Adding links, and several values of C
 //
-// A model keeps its links. [Model.AddLinks] fits it with more of them, starting from its places. A
-// [Path] starts the fit of every C from the places of the next larger one. New points need nothing:
-// they get their places as above, out of sample, and the kernel matrix of the training points
-// stays.
+// A model stores its links. [Model.AddLinks] fits it with additional links, starting from its
+// coordinates. A [Path] starts the fit of every C from the coordinates of the next larger one. New
+// points require no new fit: they get coordinates by the out-of-sample extension above, and the
+// kernel matrix of the training points does not change.
 package npkl
 
 import (
@@ -74,7 +77,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "npkl"
 
-// Loss says how a link that is not met is charged.
+// Loss is the function that charges violated links.
 type Loss = graphkernel.Loss
 
 // The losses at f = t Z_ij.
@@ -84,29 +87,29 @@ const (
 	Hinge        = graphkernel.Hinge        // 2 max(0, 1-f)
 )
 
-// Neighborhood says how the graph of the points is made: Graph, Neighbors, Radius and Heat. The
-// paper has 10 neighbors for the width of dense graphs.
+// Neighborhood describes the graph of the points: Graph, Neighbors, Radius and Heat. The paper
+// takes the width of dense graphs from 10 neighbors.
 type Neighborhood = graphkernel.Neighborhood
 
 // The graphs.
 const (
-	KNN    = graphkernel.KNN    // the nearest neighbors of each, either way
-	Dense  = graphkernel.Dense  // all, by exp(-d^2 / (2 sigma^2))
-	Within = graphkernel.Within // those up to a distance
-	Given  = graphkernel.Given  // the similarities that the Learner is given
+	KNN    = graphkernel.KNN    // an edge if either point is among the nearest neighbors of the other
+	Dense  = graphkernel.Dense  // all pairs, weighted by exp(-d^2 / (2 sigma^2))
+	Within = graphkernel.Within // the pairs up to a distance
+	Given  = graphkernel.Given  // the pairs of Learner.Similarities
 )
 
-// Plan says which rows the sweeps go through. The optimum is the same.
+// Plan is the set of rows that the sweeps update. The optimum is the same for all plans.
 type Plan string
 
 // The plans.
 const (
-	Cheapest Plan = "auto"    // the one of fewer operations
+	Cheapest Plan = "auto"    // the one with fewer operations
 	Whole    Plan = "full"    // all points
-	Boundary Plan = "reduced" // the points with links, after the elimination of all others
+	Boundary Plan = "reduced" // the points with links; all others are eliminated
 )
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "NPKL",
@@ -117,53 +120,54 @@ var About = algorithms.About{
 	Pairwise:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Loss         Loss    `json:"loss" param:"loss" default:"sl" choices:"sl (square),shl (squared hinge),hl (hinge)" help:"of links that are not met"`
+	Loss         Loss    `json:"loss" param:"loss" default:"sl" choices:"sl (square),shl (squared hinge),hl (hinge)" help:"loss of violated links"`
 	C            float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
 	Delta        float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian (C/2 in the paper)"`
-	Rank         int     `json:"rank" param:"rank" zero:"as many as the optimum wants" help:"dimensions"`
+	Rank         int     `json:"rank" param:"rank" zero:"as many as the optimum needs" help:"number of dimensions"`
 	Neighborhood `default:"neighbors=5"`
-	Plan         Plan `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (those with links)" help:"rows that are swept"`
-	Plain        bool `json:"plain,omitempty" param:"plain" help:"true sweeps without extrapolation, as the paper does"`
-	// Tol is compared with the relative change of V in a sweep, or the root of that of the objective.
-	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"relative change of the coordinates in a sweep that ends the fit"`
-	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"most sweeps"`
+	Plan         Plan `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (points with links)" help:"rows that the sweeps update"`
+	Plain        bool `json:"plain,omitempty" param:"plain" help:"true turns extrapolation off, as in the paper"`
+	// Tol is compared with the relative change of V in a sweep, and with the square root of the
+	// relative change of the objective.
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the fit stops when a sweep changes the coordinates by less than this, relatively"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum number of sweeps"`
 }
 
 // DefaultParams returns the square loss on a graph of 5 neighbors, with adaptive rank.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
 // Model is a fitted kernel matrix and its extension to new points. It is immutable and safe for
-// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact for the
-// training points, whose places are stored; a new point takes its distances to all of them, to find
-// its neighbors in the graph, and 2 Dim flops for each of these. A model of given similarities
-// refuses new points with a *fault.DataError.
+// concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact for the
+// training points, whose coordinates are stored. A new point costs its distances to all training
+// points, to find its neighbors in the graph, and 2 Dim flops for each neighbor. A model of given
+// similarities refuses new points with a *fault.DataError.
 type Model struct {
-	*record.Traced[Params]            // of sweeps: the objective falls, but where a dimension was added
-	links                  *links.Set // that it has learned
+	*record.Traced[Params]            // the objective of every sweep: it falls, except where a dimension was added
+	links                  *links.Set // that the fit used
 	about                  about
 }
 
 var _ algorithms.Linker = (*Model)(nil)
 
-// about is what the header holds besides parameters and kernel.
+// about is the part of the header in addition to parameters and kernel.
 type about struct {
 	Certified bool    `json:"certified"`
 	Gap       float64 `json:"gap"` // -1: unknown
 }
 
-// Certified says whether the kernel matrix was shown to be the optimum among all, to rounding and
-// the tolerance.
+// Certified reports whether the kernel matrix was shown to be the optimum among all matrices, up to
+// rounding and the tolerance.
 func (m *Model) Certified() bool { return m.about.Certified }
 
 // Spectra returns the eigenvalues of the kernel matrix.
 func (m *Model) Spectra() []algorithms.Spectrum { return graphkernel.Spectra(m.Map) }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	result := graphkernel.Result{Objective: m.Objective(), Gap: m.about.Gap}
 	return graphkernel.Describe(m.Map, m.Model.Describe(), m.Params().Loss, m.Params().Graph, result, algorithms.Statistic{Name: "certified optimum", Value: m.about.Certified})
@@ -175,8 +179,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.EncodeWith(f, m.about)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error

@@ -26,7 +26,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
-// delta is the matrix of the graph energy by its definition, for unweighted nearest neighbors.
+// delta returns the matrix of the graph energy by its definition, for unweighted nearest neighbors.
 func delta(x *points.Dense, k int, d float64) [][]float64 {
 	n := x.N
 	s := make([][]float64, n)
@@ -109,8 +109,9 @@ func definition(e, z [][]float64, set *links.Set, p Params) float64 {
 	return sum
 }
 
-// The optimum is proven by its conditions, evaluated from the definitions: G Z = 0 and G positive
-// semidefinite, which for a convex problem suffices. Every start gives the same one.
+// TestCertifiedOptimum checks the optimality conditions, evaluated from the definitions: G Z = 0
+// and G positive semidefinite, which suffice for a convex problem. Every start gives the same
+// optimum.
 func TestCertifiedOptimum(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
@@ -162,13 +163,14 @@ func TestCertifiedOptimum(t *testing.T) {
 		}
 		l.Seed++
 		if again := fittest.Fit[*Model](t, l, x, set).Objective(); !(math.Abs(again-want) <= 1e-8*want+1e-5*certified) {
-			t.Fatalf("another start gives %.12g, this one %.12g", again, want)
+			t.Fatalf("objective %.12g from another start, %.12g from this one", again, want)
 		}
 	})
 }
 
-// The optimum is that of the semidefinite program, which another algorithm finds; the hinge, which
-// stops at kinks, is not below it and not far above.
+// TestIsTheSemidefiniteProgram compares the optimum with that of the semidefinite program, which
+// another algorithm solves. The hinge, whose sweeps stop at kinks, must not be below it and not far
+// above.
 func TestIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 30, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
@@ -209,7 +211,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 	})
 }
 
-// The objective falls in every sweep of a given rank, for all losses.
+// TestMonotone checks that the objective falls in every sweep of a fixed rank, for all losses.
 func TestMonotone(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(20, 60).Draw(t, "n"), 3, rapid.IntRange(5, 40).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
@@ -225,8 +227,8 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// Each update is the minimizer over its row: no small move in any direction is lower. For the hinge
-// the subproblem has kinks, which the moves cross.
+// TestBlockIsMinimal checks that each update is the minimizer over its row: no small move in any
+// direction gives a lower value. For the hinge the subproblem has kinks, which the moves cross.
 func TestBlockIsMinimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -267,14 +269,14 @@ func TestBlockIsMinimal(t *testing.T) {
 				other[c] += size * rng.NormFloat64()
 			}
 			if f := value(other); f < best-1e-12*(1+math.Abs(best)) {
-				t.Fatalf("%s: %v gives %.15g, the update %v %.15g", loss, other, f, v, best)
+				t.Fatalf("%s: the value is %.15[3]g at %[2]v, and %.15[5]g at the update %[4]v", loss, other, f, v, best)
 			}
 		}
 	})
 }
 
-// Training points have their places, to the bit; a new point near some others is near their places,
-// and the energy of its place is the least.
+// TestNewPoints checks that training points get their own coordinates, bit for bit, and that the
+// coordinates of a new point minimize the energy.
 func TestNewPoints(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 60, 3, 30, 4)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -288,10 +290,11 @@ func TestNewPoints(t *testing.T) {
 		}
 		for i := range x.N {
 			if !slices.Equal(y.Row(i), m.Coordinates().Row(i)) {
-				t.Fatalf("%s: training point %d is at %v, its place is %v", g, i, y.Row(i), m.Coordinates().Row(i))
+				t.Fatalf("%s: training point %d gets %v: want its coordinates %v", g, i, y.Row(i), m.Coordinates().Row(i))
 			}
 		}
-		// (1 + delta) |v|^2 - 2 sum_j s_j v'v_j / sqrt(d_x d_j) is least at the place of a new point.
+		// The coordinates v of a new point minimize (1 + delta) |v|^2 - 2 sum_j s_j v'v_j /
+		// sqrt(d_x d_j).
 		point := []float64{2.4, 0.3, 0.1}
 		at, err := m.Embed(ctx, eng, &points.Dense{N: 1, D: 3, Data: point})
 		if err != nil {
@@ -346,8 +349,8 @@ func TestNewPoints(t *testing.T) {
 	}
 }
 
-// A model of given similarities has places for the training points, and says of which others it has
-// none.
+// TestGivenSimilarities checks that a model of given similarities embeds its training points and
+// refuses all others by row.
 func TestGivenSimilarities(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 10, 6)
 	l := Learner{Params: DefaultParams(), Similarities: similarities(x)}
@@ -356,7 +359,7 @@ func TestGivenSimilarities(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	y, err := m.Embed(ctx, eng, x.Select([]int{7, 3}))
 	if err != nil || !slices.Equal(y.Row(0), m.Coordinates().Row(7)) || !slices.Equal(y.Row(1), m.Coordinates().Row(3)) {
-		t.Errorf("places %v and error %v of two training points", y, err)
+		t.Errorf("coordinates %v and error %v of two training points", y, err)
 	}
 	strange := x.Select([]int{7, 3, 8}).(*points.Dense)
 	strange.Row(2)[0]++
@@ -366,13 +369,14 @@ func TestGivenSimilarities(t *testing.T) {
 	}
 }
 
-// Links that are too weak leave the kernel at 0, with the C that would do; that C does.
+// TestCollapse checks that links that are too weak leave the kernel at 0, and that the C in the
+// message is the smallest that does not.
 func TestCollapse(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 2, 5)
 	l := Learner{Params: DefaultParams()}
 	l.Params.C, l.Params.Delta = 0.01, 2
 	m := fittest.Fit[*Model](t, l, x, set)
-	if !strings.Contains(m.Status().Message, "one place") || m.Spectra()[0].Values[0] != 0 {
+	if !strings.Contains(m.Status().Message, "too weak") || m.Spectra()[0].Values[0] != 0 {
 		t.Fatalf("status %+v, eigenvalues %v: want a collapsed kernel", m.Status(), m.Spectra()[0].Values)
 	}
 	var c float64
@@ -404,7 +408,7 @@ func TestModelFile(t *testing.T) {
 	a, errA := m.Embed(context.Background(), enginetest.New(t, 0), other)
 	b, errB := back.Embed(context.Background(), enginetest.New(t, 0), other)
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || back.Certified() != m.Certified() {
-		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+		t.Errorf("the model that was read differs from the one that was written (%v, %v)", errA, errB)
 	}
 	for name, spoil := range map[string]func(f *model.File){
 		"method":  func(f *model.File) { f.Header.Method = "krca" },

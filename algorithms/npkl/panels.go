@@ -7,13 +7,13 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// panels sweeps over the rows in their order, where all pairs have edges: a product of a panel of
-// rows with V, corrected within the panel by a product after every few rows, and within the few
-// after every row.
+// panels sweeps over the rows of a full graph in their order: a product of a panel of rows with V,
+// corrected within the panel by a product after every few rows, and within those few after every
+// row.
 type panels struct{}
 
-// panelRows is the number of rows of a panel, enough for the products to wait for memory only;
-// fewRows the number whose changes are taken together to the rest of it.
+// panelRows is the number of rows of a panel, large enough that the products are limited by memory
+// only. fewRows is the number of rows whose changes are applied together to the rest of the panel.
 const panelRows, fewRows = 512, 32
 
 func (panels) sweep(ctx context.Context, d *descent) (tally, error) {
@@ -50,10 +50,10 @@ type panel struct {
 	*descent
 	lo, hi int
 	block  *block
-	// sums of the neighbors of every row: of those before it, which are new and stay, so that they
-	// are those of the objective; and of the others, which are old.
+	// sums has the sums over the neighbors of every row: over those before it, which are updated
+	// and final, so they also give the objective; and over the others, which are old.
 	sums    blas.Matrix
-	changes blas.Matrix // what comes to the sums of both kinds: the new rows, less the old ones
+	changes blas.Matrix // what is added to both kinds of sums: the new rows minus the old ones
 }
 
 func (p *panel) begin(lo, hi int) {

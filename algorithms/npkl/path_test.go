@@ -17,8 +17,9 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// Every C on the path has the certified optimum that a fit by itself finds: the same objective and
-// distances, from weights that leave nothing but 0 to weights that meet every link.
+// TestPathIsTheFits checks that every C on the path has the certified optimum of a separate fit:
+// the same objective and distances, from weights whose best kernel is 0 to weights that satisfy
+// every link.
 func TestPathIsTheFits(t *testing.T) {
 	values := []float64{30, 0.01, 1, 3, 1, 100}
 	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
@@ -47,14 +48,15 @@ func TestPathIsTheFits(t *testing.T) {
 				rt.Fatalf("parameters %+v, want %+v", got[at].Params(), l.Params)
 			}
 			if !got[at].Certified() || !want.Certified() || !(math.Abs(got[at].Objective()-want.Objective()) <= 1e-6*want.Objective()) {
-				rt.Fatalf("C = %g: objective %.12g, %q; of a fit by itself %.12g, %q", c, got[at].Objective(), got[at].Status().Message, want.Objective(), want.Status().Message)
+				rt.Fatalf("C = %g: objective %.12g, %q; of a separate fit %.12g, %q", c, got[at].Objective(), got[at].Status().Message, want.Objective(), want.Status().Message)
 			}
 		}
 	})
 }
 
-// The order of the values and the number of workers change no bit of the distances, which are those
-// of the models and near those of fits.
+// TestPathDistances checks that the distances do not depend on the order of the values or the
+// number of workers, bit for bit, and that they are the distances of the models and close to those
+// of fits.
 func TestPathDistances(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 150, 3, 30, 1)
 	l := Learner{Params: DefaultParams()}
@@ -96,7 +98,7 @@ func TestPathDistances(t *testing.T) {
 	}
 }
 
-// From one value to the next fewer sweeps are left than from the beginning.
+// TestPathIsWarm checks that the path takes fewer sweeps than separate fits.
 func TestPathIsWarm(t *testing.T) {
 	x, labels := clouds(race.Fewer(700), 5, 4)
 	set := enginetest.Drawn(t, labels, race.Fewer(150), race.Fewer(150), 1)
@@ -136,7 +138,7 @@ func TestPathMistakes(t *testing.T) {
 		}
 	}
 	if _, err := path.Distances(ctx, eng, x, [][2]int{{0, 30}}, []float64{1}); !fault.IsInput(err) {
-		t.Errorf("a row that is not there: error %v", err)
+		t.Errorf("a row out of range: error %v", err)
 	}
 	none, err := links.New(30, nil)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// drawn makes a learner on one of the graphs.
+// drawn returns a learner with a random graph, loss and plan.
 func drawn(t *rapid.T, x *points.Dense) Learner {
 	l := Learner{Params: DefaultParams()}
 	l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge}).Draw(t, "loss")
@@ -32,7 +32,8 @@ func drawn(t *rapid.T, x *points.Dense) Learner {
 	return l
 }
 
-// similarities is a matrix with more than a fifth of all pairs, and some without.
+// similarities returns a matrix in which more than a fifth of all pairs, but not all, have a
+// positive entry.
 func similarities(x *points.Dense) blas.Matrix {
 	s := blas.NewMatrix(x.N, x.N)
 	for i := range x.N {
@@ -43,7 +44,8 @@ func similarities(x *points.Dense) blas.Matrix {
 	return s
 }
 
-// Sweeps over all points and over those with links alone come to the same optimum.
+// TestPlansAgree checks that sweeps over all points and sweeps over the points with links converge
+// to the same optimum.
 func TestPlansAgree(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 60).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
@@ -59,7 +61,7 @@ func TestPlansAgree(t *testing.T) {
 		if a, b := whole.Objective(), boundary.Objective(); math.Abs(a-b) > 1e-8*a {
 			t.Fatalf("objectives %.15g and %.15g", a, b)
 		}
-		// Z itself is free between parts of the graph without a link between them.
+		// Z itself is not unique between parts of the graph that no link joins.
 		a, b := gramOf(whole.Coordinates()), gramOf(boundary.Coordinates())
 		for _, link := range slices.Concat(set.Must(), set.Cannot()) {
 			f, g := l.Params.Loss.Slope(float64(link.Sign)*a[link.I][link.J]), l.Params.Loss.Slope(float64(link.Sign)*b[link.I][link.J])
@@ -70,9 +72,9 @@ func TestPlansAgree(t *testing.T) {
 	})
 }
 
-// The boundary form is that of the definition, the inverse of the block of Delta^-1 (Proposition 1
-// of the paper): for places of the points with links, with those of all others of least energy, the
-// objectives are the same; and Delta Z vanishes in the rows of the others.
+// TestReduction checks that the boundary form agrees with its definition, the inverse of the block
+// of Delta^-1 (Proposition 1 of the paper): if the coordinates of the points without links minimize
+// the energy, the objectives are the same, and Delta Z is 0 in the rows of these points.
 func TestReduction(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(8, 40).Draw(t, "n")
@@ -141,7 +143,8 @@ func TestReduction(t *testing.T) {
 	})
 }
 
-// The places do not depend on the number of workers, to the bit, on sparse and on full graphs.
+// TestWorkers checks that the coordinates are bit-identical for any number of workers, on sparse
+// and on full graphs.
 func TestWorkers(t *testing.T) {
 	x, labels := clouds(2000, 5, 3)
 	set, err := links.SampleByCount(labels, 600, 600, 1)
@@ -163,13 +166,14 @@ func TestWorkers(t *testing.T) {
 				first = coordinates
 			}
 			if !slices.Equal(first, coordinates) {
-				t.Errorf("%s: %d workers give other bits than one", g, workers)
+				t.Errorf("%s: %d workers and one give different bits", g, workers)
 			}
 		}
 	}
 }
 
-// In a class no two points share an edge or a link, and every point is in one class.
+// TestColors checks that no two points of a class share an edge or a link, and that every point is
+// in one class.
 func TestColors(t *testing.T) {
 	x, labels := clouds(500, 3, 3)
 	set, err := links.SampleByCount(labels, 300, 300, 1)
@@ -199,12 +203,12 @@ func TestColors(t *testing.T) {
 		}
 	}
 	if sorted := slices.Sorted(slices.Values(o.order)); sorted[0] != 0 || sorted[499] != 499 || len(slices.Compact(sorted)) != 500 {
-		t.Fatal("the order is no permutation")
+		t.Fatal("the order is not a permutation")
 	}
 }
 
-// problemOn returns the problem of the links on a graph of all points, in an order of classes,
-// which begin at start, for a sparse one.
+// problemOn returns the problem of the links on a graph of all points. If the graph is sparse, the
+// points are in the order of their classes, which begin at start.
 func problemOn(t *testing.T, ctx context.Context, eng *engine.Engine, g graphkernel.Graph, x points.Points, set *links.Set) (p *graphkernel.Problem, start []int) {
 	t.Helper()
 	setup := graphkernel.Setup{Method: Method, Settings: graphkernel.Settings{Neighborhood: Neighborhood{Graph: g, Neighbors: 7}, Loss: Square, C: 1, Delta: 1}}
@@ -219,9 +223,9 @@ func problemOn(t *testing.T, ctx context.Context, eng *engine.Engine, g graphker
 	return task.Permute(c.order), c.start
 }
 
-// A sweep gives the rows that updates one after the other from the definition give, and the
-// objective that the definition has: over the panels of a full graph, and over the classes of a
-// sparse one.
+// TestSweep compares a sweep with updates of one row after the other by the definition, and its
+// objective with the definition: over the panels of a full graph, and over the classes of a sparse
+// one.
 func TestSweep(t *testing.T) {
 	x, labels := clouds(1200, 3, 3) // more than two panels
 	set, err := links.SampleByCount(labels, 300, 300, 1)
@@ -262,8 +266,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What an engine's memory held before, such as NaN, does not show: on all points, and on those with
-// links.
+// TestMemoryIsReused checks that earlier contents of the engine's memory, such as NaN, do not
+// change the result, on all points and on those with links.
 func TestMemoryIsReused(t *testing.T) {
 	x, labels := clouds(300, 3, 3)
 	set, err := links.SampleByCount(labels, 40, 40, 1)
@@ -289,7 +293,7 @@ func TestMemoryIsReused(t *testing.T) {
 		}
 		for range 2 {
 			if !slices.Equal(fittest.On[*Model](t, eng, l, x, set).Coordinates().Data, want) {
-				t.Errorf("%s: other places from memory that was used before", plan)
+				t.Errorf("%s: the coordinates depend on earlier contents of memory", plan)
 			}
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// descent is a minimization under way.
+// descent is the state of a minimization.
 type descent struct {
 	*graphkernel.Problem
 	eng    *engine.Engine
 	v      blas.Matrix // n x r, compact
-	step   []float64   // what the latest sweep has added to it
+	step   []float64   // what the latest sweep added to v
 	order  sweeper
 	blocks sync.Pool // of *block
 	plain  bool      // no extrapolation
@@ -24,29 +24,29 @@ type descent struct {
 	trace  []float64 // objective after every sweep that counts
 }
 
-// sweeper updates every row of V once. The order is a fixed one, so the result is the same for any
-// number of workers.
+// sweeper updates every row of V once. The order is fixed, so the result is the same for any number
+// of workers.
 type sweeper interface {
 	sweep(ctx context.Context, d *descent) (tally, error)
 }
 
-// tally is what a sweep has done.
+// tally is the summary of a sweep.
 type tally struct {
-	moved, size float64 // squared Frobenius norms, of the change of V and of V
+	moved, size float64 // squared Frobenius norms of the change of V and of V
 	fall        float64 // of the objective
-	value       float64 // of the objective, after all
+	value       float64 // of the objective, after the sweep
 }
 
 func (t *tally) add(o tally) {
 	t.moved, t.size, t.fall, t.value = t.moved+o.moved, t.size+o.size, t.fall+o.fall, t.value+o.value
 }
 
-// change is how much V has changed, relative to 1 + |V|.
+// change returns the change of V relative to 1 + |V|.
 func (t tally) change() float64 { return math.Sqrt(t.moved) / (1 + math.Sqrt(t.size)) }
 
-// newDescent starts from random rows in [0, 1)^r, as the paper does, of the size of the solution: V
-// = 0 is a fixed point. The points of a sparse graph are in the order of classes that begin at
-// start.
+// newDescent starts from random rows in [0, 1)^r, like the paper, scaled to the size of the
+// solution; V = 0 would be a fixed point. The points of a sparse graph are in the order of their
+// classes, which begin at start.
 func newDescent(eng *engine.Engine, p *graphkernel.Problem, start []int, r int, seed uint64) *descent {
 	d := &descent{Problem: p, eng: eng, order: panels{}}
 	if p.N.Sparse != nil {
@@ -61,21 +61,21 @@ func newDescent(eng *engine.Engine, p *graphkernel.Problem, start []int, r int, 
 	return d
 }
 
-// take goes on from other rows, of perhaps another length, or with another loss.
+// take continues from the rows v. Their length and the loss may have changed.
 func (d *descent) take(v blas.Matrix) {
-	most := 0
+	maxLinks := 0
 	for i := range v.Rows {
 		lo, hi := d.Links(i)
-		most = max(most, hi-lo)
+		maxLinks = max(maxLinks, hi-lo)
 	}
 	loss := d.Loss
 	d.step = make([]float64, len(v.Data))
-	d.v, d.blocks = v, sync.Pool{New: func() any { return newBlock(loss, v.Cols, most) }}
+	d.v, d.blocks = v, sync.Pool{New: func() any { return newBlock(loss, v.Cols, maxLinks) }}
 }
 
-// move updates row i, for the sum g of its neighbors. k is for this goroutine alone and keeps the
-// old row, which stays if the new one is worse by more than rounding: weights of links that are
-// many orders of magnitude apart leave no digits.
+// move updates row i, for the sum g of its neighbors. k belongs to this goroutine and stores the
+// old row. The old row is restored if the new one is worse by more than rounding: link weights that
+// are many orders of magnitude apart can leave no correct digit.
 func (d *descent) move(k *block, i int, g []float64) tally {
 	row := d.v.Row(i)
 	copy(k.old, row)
@@ -98,8 +98,8 @@ func (d *descent) move(k *block, i int, g []float64) tally {
 	return t
 }
 
-// enough is what the fall of the objective must be below, relative to it and to tol. At the kinks
-// of the hinge it ebbs away slowly, and never ends.
+// enough is the fall of the objective below which the sweeps stop, relative to the objective and to
+// tol. At the kinks of the hinge the fall shrinks slowly and never ends.
 func enough(p *graphkernel.Problem, tol float64) float64 {
 	if p.Loss == Hinge {
 		return max(tol, 1e-3)
@@ -107,22 +107,22 @@ func enough(p *graphkernel.Problem, tol float64) float64 {
 	return tol
 }
 
-// settle sweeps until V changes by less than tol, or the objective by less than tol^2, and says
-// whether that was within most sweeps in all. A sweep from an extrapolation after which the
-// objective is not lower does not count.
-func (d *descent) settle(ctx context.Context, tol float64, most int, report func()) (bool, error) {
-	value, far := math.Inf(1), false // far: extrapolated
+// settle sweeps until V changes by less than tol, or the objective by less than tol^2, and reports
+// whether this took at most limit sweeps in total. A sweep from an extrapolation does not count if
+// the objective has not fallen.
+func (d *descent) settle(ctx context.Context, tol float64, limit int, report func()) (bool, error) {
+	value, extrapolated := math.Inf(1), false // whether v is an extrapolation
 	faster := anderson{eng: d.eng}
-	for d.sweeps < most {
+	for d.sweeps < limit {
 		t, err := d.order.sweep(ctx, d)
 		if err != nil {
 			return false, err
 		}
 		d.sweeps++
-		if far && !(t.value <= value) {
+		if extrapolated && !(t.value <= value) {
 			copy(d.v.Data, faster.last())
 			faster.reset()
-			far = false
+			extrapolated = false
 			continue
 		}
 		value = t.value
@@ -137,14 +137,14 @@ func (d *descent) settle(ctx context.Context, tol float64, most int, report func
 		if d.v.Data, d.step, err = faster.add(ctx, d.v.Data, d.step); err != nil {
 			return false, err
 		}
-		if far, err = faster.propose(ctx, d.v.Data); err != nil {
+		if extrapolated, err = faster.propose(ctx, d.v.Data); err != nil {
 			return false, err
 		}
-		if !far {
+		if !extrapolated {
 			copy(d.v.Data, faster.last())
 		}
 	}
-	if far { // and not tried
+	if extrapolated { // and no sweep has tried it
 		copy(d.v.Data, faster.last())
 	}
 	return false, ctx.Err()

@@ -276,13 +276,13 @@ class NPKL(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: linear.
     loss : Literal["sl", "shl", "hl"], default "sl"
-        Of links that are not met: sl (square), shl (squared hinge) or hl (hinge).
+        Loss of violated links: sl (square), shl (squared hinge) or hl (hinge).
     C : float, default 1
         Weight of the links, > 0.
     delta : float, default 0.2
         Added to the diagonal of the graph's normalized Laplacian (C/2 in the paper), > 0.
     rank : int, default 0
-        Dimensions; 0: as many as the optimum wants.
+        Number of dimensions; 0: as many as the optimum needs.
     graph : str, default "knn"
         Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
@@ -292,13 +292,13 @@ class NPKL(MetricLearner):
     heat : bool, default False
         True weights the edges of knn and eps by their length.
     plan : Literal["auto", "full", "reduced"], default "auto"
-        Rows that are swept: auto (the cheaper), full (all points) or reduced (those with links).
+        Rows that the sweeps update: auto (the cheaper), full (all points) or reduced (points with links).
     plain : bool, default False
-        True sweeps without extrapolation, as the paper does.
+        True turns extrapolation off, as in the paper.
     tol : float, default 1e-05
-        Relative change of the coordinates in a sweep that ends the fit, > 0.
+        The fit stops when a sweep changes the coordinates by less than this, relatively, > 0.
     max_iter : int, default 2000
-        Most sweeps, >= 1.
+        Maximum number of sweeps, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None

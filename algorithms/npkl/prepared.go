@@ -13,29 +13,30 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// ground is a problem in the form that sweeps go through: on all points, in an order of classes for
-// a sparse graph, or on those with links. But for the weights of the links it does not depend on C.
-type ground struct {
+// prepared is a problem in the form that the sweeps use: on all points, in the order of color
+// classes for a sparse graph, or on the points with links. Only the weights of the links depend on
+// C.
+type prepared struct {
 	*graphkernel.Problem
 	task    *graphkernel.Task
 	links   *links.Set
-	classes []int                                  // of the points, as color makes them
-	enter   func(blas.Matrix) blas.Matrix          // from rows of all points to those of the problem
+	classes []int                                  // starts of the classes of the points, see color
+	enter   func(blas.Matrix) blas.Matrix          // from rows of all points to rows of the problem
 	leave   func(blas.Matrix) (blas.Matrix, error) // and back
 	reduced *graphkernel.Reduced                   // nil for a problem on all points
 }
 
-// release gives the memory of full matrices back for others to use: nothing may be fitted on the
-// ground any more.
-func (g *ground) release(eng *engine.Engine) {
+// release returns the memory of full matrices to the engine. The problem cannot be used afterward.
+func (g *prepared) release(eng *engine.Engine) {
 	g.task.N.Release(eng)
 	if g.reduced != nil {
 		g.reduced.Release(eng)
 	}
 }
 
-// ground makes the graph, and the ground of the links on it, those of the model before included.
-func (f *fit) ground(ctx context.Context) (*ground, error) {
+// prepare builds the graph and the problem of the links on it, including the links of the model
+// before.
+func (f *fit) prepare(ctx context.Context) (*prepared, error) {
 	p, set := f.Params, f.Links
 	if err := p.Check(f.X.Len()); err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (f *fit) ground(ctx context.Context) (*ground, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &ground{task: task, links: set}
+	g := &prepared{task: task, links: set}
 	switch {
 	case f.reduces(task.Problem):
 		f.stage("reduction", 0)
@@ -73,12 +74,13 @@ func (f *fit) ground(ctx context.Context) (*ground, error) {
 	return g, nil
 }
 
-// sweepsGuess is how many sweeps a fit takes, as long as nobody knows.
+// sweepsGuess is the assumed number of sweeps of a fit.
 const sweepsGuess = 100
 
-// reduces says whether the plan is to eliminate the points without links. In reads of an entry: one
-// of a sparse graph takes four times as long, a product in a large matrix an eighth, and a solution
-// by conjugate gradients some 25 products with the graph, many at a time.
+// reduces reports whether the plan is to eliminate the points without links. Costs are counted in
+// reads of a matrix entry: an entry of a sparse graph takes four times as long, a multiplication in
+// a large matrix an eighth, and a solution by conjugate gradients some 25 products with the graph,
+// for many right-hand sides at a time.
 func (f *fit) reduces(p *graphkernel.Problem) bool {
 	if f.Params.Plan != Cheapest {
 		return f.Params.Plan == Boundary
@@ -91,8 +93,8 @@ func (f *fit) reduces(p *graphkernel.Problem) bool {
 	return u > 0 && (u*u*u/3+u*u*l+u*l*l)/8 < sweepsGuess*(entries-l*l)
 }
 
-// color brings the points into the order of their classes.
-func (g *ground) color(p *graphkernel.Problem) {
+// color sorts the points by their classes.
+func (g *prepared) color(p *graphkernel.Problem) {
 	c := color(p)
 	g.Problem, g.classes = p.Permute(c.order), c.start
 	g.enter = func(v blas.Matrix) blas.Matrix {
@@ -111,28 +113,28 @@ func (g *ground) color(p *graphkernel.Problem) {
 	}
 }
 
-// with returns the ground of another C, for one of C = 1.
-func (g *ground) with(c float64) *ground {
+// with returns the problem for C = c; g is the problem for C = 1.
+func (g *prepared) with(c float64) *prepared {
 	out := *g
 	out.Problem = g.Problem.Times(c)
 	return &out
 }
 
-// AddLinks returns the model that a fit with the links of m and those of set gives, starting from
-// the places of m: that takes a few sweeps where the new links change little. x are the points that
-// m was fitted on. Errors are those of [Learner.Fit]; a link that contradicts one of m, and a model
-// of given similarities, which are not in it, are a *fault.DataError.
+// AddLinks returns the model of a fit with the links of m and those of set. The fit starts from the
+// coordinates of m, so it takes few sweeps if the new links change little. x are the points that m
+// was fitted on. Errors are those of [Learner.Fit]. A link that contradicts one of m is a
+// *fault.DataError, and so is a model of given similarities, because it does not store them.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	if m.Params().Graph == Given {
 		return nil, fault.Data("", "the model does not hold the similarities that it was fitted on: want a fit with all links")
 	}
 	params := m.Params()
-	params.Metric = "" // the kernel is that of the metric
+	params.Metric = "" // the kernel already includes the metric
 	return Learner{Kernel: m.Kernel().Spec(), Params: params, Start: m}.Fit(ctx, eng, x, set)
 }
 
-// widened returns v with further columns from other rows, a hundredth of them, so that the rank can
-// grow.
+// widened returns v with additional columns, a hundredth of the columns of other, so that the rank
+// can grow.
 func widened(v blas.Matrix, cols int, other blas.Matrix) blas.Matrix {
 	cols = max(cols, v.Cols)
 	out := blas.NewMatrix(v.Rows, cols)
