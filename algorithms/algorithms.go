@@ -76,7 +76,9 @@ type Model interface {
 	Dim() int
 	// Embed maps any n points to an n x Dim matrix whose Euclidean geometry is the
 	// learned one (exactly or as closely as Dim allows; each method says which).
-	// Row i depends on point i alone: its bits are the same in any batch.
+	// Row i depends on point i alone: its bits are the same in any batch. One case is an exception.
+	// A model that stores the coordinates of its training rows returns them for these rows in their
+	// order, all or a run of them. Elsewhere a point that equals several training rows has their mean.
 	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
 	// Gram evaluates the learned kernel between the rows of x and y, |x| x |y|. A nil y
 	// means x, and then the result is symmetric to the bit.

@@ -131,11 +131,23 @@ func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) 
 // that occur in pairs. A row out of range is a *fault.DataError whose Row is the number of the
 // pair.
 func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
-	return m.DistancesBy(eng, x, pairs, func(x points.Points) (blas.Matrix, error) { return m.Embed(ctx, eng, x) })
+	return m.distances(eng, x, pairs, func(rows []int) (blas.Matrix, error) {
+		if t, is := m.form.(*table); is {
+			if own, is := t.training(x); is {
+				return own.Select(rows), nil
+			}
+		}
+		return m.Embed(ctx, eng, x.Select(rows))
+	})
 }
 
 // DistancesBy is [Map.Distances] in the coordinates that embed returns.
 func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, embed func(points.Points) (blas.Matrix, error)) ([]float64, error) {
+	return m.distances(eng, x, pairs, func(rows []int) (blas.Matrix, error) { return embed(x.Select(rows)) })
+}
+
+// distances finds those of pairs in the coordinates that embed returns for rows of x.
+func (m *Map) distances(eng *engine.Engine, x points.Points, pairs [][2]int, embed func(rows []int) (blas.Matrix, error)) ([]float64, error) {
 	if err := m.check(m.method, x); err != nil {
 		return nil, err
 	}
@@ -151,7 +163,7 @@ func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, e
 			}
 		}
 	}
-	y, err := embed(x.Select(rows))
+	y, err := embed(rows)
 	if err != nil {
 		return nil, err
 	}

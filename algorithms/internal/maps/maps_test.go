@@ -77,13 +77,13 @@ func TestKinds(t *testing.T) {
 		support       int
 		kernel        string
 		inSingle      bool
-		want          float64 // the coordinate of 3
+		want          float64 // the coordinate of 3, which a table stores
 	}{
 		{"linear", flat, true, false, 0, "", true, 4},
 		{"linear with kernels", WithKernel(flat), true, false, 0, "linear", true, 4},
 		{"expansion", bent, false, false, 1, "linear", true, 18},
 		{"sum", Sum(flat, bent), false, false, 1, "linear", true, 22},
-		{"table", table, false, true, 0, "linear", false, 6},
+		{"table", table, false, true, 0, "linear", false, 2},
 	} {
 		ctx, eng := context.Background(), enginetest.New(t, 1)
 		w, _ := c.m.Transform()

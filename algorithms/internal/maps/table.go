@@ -2,6 +2,7 @@ package maps
 
 import (
 	"context"
+	"sync"
 
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
@@ -20,12 +21,45 @@ type Table struct {
 	// if the extension computes them.
 	Coordinates blas.Matrix
 	Dim         int
+	equal       *equal
+}
+
+// equal finds the training rows that equal points. It is made when it is first asked.
+type equal struct {
+	once  sync.Once
+	index *points.Index
+}
+
+func (e *equal) of(support points.Points) *points.Index {
+	e.once.Do(func() { e.index = points.NewIndex(support) })
+	return e.index
+}
+
+// Copy writes the coordinates of a point that equals training rows, their mean if there are several,
+// and says whether there are any.
+func (t *Table) Copy(x points.Points, i int, to []float64) bool {
+	rows := t.equal.of(t.Support).Find(x, i)
+	if len(rows) == 0 {
+		return false
+	}
+	copy(to, t.Coordinates.Row(rows[0]))
+	for _, r := range rows[1:] {
+		for c, v := range t.Coordinates.Row(r) {
+			to[c] += v
+		}
+	}
+	if len(rows) > 1 {
+		for c := range to {
+			to[c] /= float64(len(rows))
+		}
+	}
+	return true
 }
 
 // NewTable returns the table of the training rows x and their coordinates, one per row. Neighbors
 // are searched in the feature space of k.
 func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
-	return Table{k, stored.Strip(x), coordinates, coordinates.Cols}
+	return Table{k, stored.Strip(x), coordinates, coordinates.Cols, &equal{}}
 }
 
 // Extension computes the coordinates of points: training rows and new ones.
@@ -46,12 +80,13 @@ type table struct {
 	basis
 	coordinates blas.Matrix
 	dim         int
+	equal       *equal
 	ext         Extension
 }
 
 // Extended returns the map of a table and its extension.
 func Extended(method string, t Table, e Extension) *Map {
-	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e}, method}
+	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, t.equal, e}, method}
 }
 
 // Coordinates returns the coordinates of a table's training rows, n x Dim, and no data for another
@@ -76,7 +111,24 @@ func (t *table) Dim() int { return t.dim }
 // rows is the number of points that are embedded at a time.
 const rows = 16384
 
+// training returns the coordinates of points that are training rows in their order: all of them, or
+// a run of rows that equals no other run. Only then equal rows have coordinates of their own.
+func (t *table) training(x points.Points) (y blas.Matrix, is bool) {
+	if t.coordinates.Data == nil {
+		return y, false
+	}
+	first, is := t.equal.of(t.support).Run(x)
+	if !is {
+		return y, false
+	}
+	return t.coordinates.View(first, first+x.Len(), 0, t.dim), true
+}
+
 func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
+	if own, is := t.training(x); is {
+		y.CopyFrom(own)
+		return ctx.Err()
+	}
 	block, err := t.ext.Begin(ctx, eng)
 	if err != nil {
 		return err
@@ -119,5 +171,5 @@ func ReadTable(method string, f *model.File, about About) (Table, error) {
 		return Table{}, stored.Empty(method + tensorCoordinates)
 	}
 	dim := len(data) / count
-	return Table{k, support, blas.Matrix{Rows: count, Cols: dim, Stride: dim, Data: data}, dim}, nil
+	return Table{k, support, blas.Matrix{Rows: count, Cols: dim, Stride: dim, Data: data}, dim, &equal{}}, nil
 }
