@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/ridge"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -92,6 +93,12 @@ func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 	m, err := g.task.Map(ctx, f.Eng, v, counts)
 	if err != nil {
 		return nil, err
+	}
+	if f.Params.Extension == Ridge && f.Params.Graph != Given {
+		f.stage("extension", f.d.sweeps)
+		if m, err = ridge.New(ctx, f.Eng, Method, m.Kernel(), g.x, m.Coordinates(), f.Seed); err != nil {
+			return nil, err
+		}
 	}
 	head := about{f.certified, f.gap}
 	if math.IsNaN(f.gap) {

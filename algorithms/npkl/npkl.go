@@ -65,9 +65,13 @@
 package npkl
 
 import (
+	"encoding/json"
+
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/ridge"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -109,6 +113,15 @@ const (
 	Boundary Plan = "reduced" // the points with links; all others are eliminated
 )
 
+// Extension is the way that new points get their coordinates.
+type Extension string
+
+// The extensions. Given similarities say nothing of new points: their models have no extension.
+const (
+	Ridge     Extension = "ridge" // kernel ridge regression from points to coordinates
+	FromGraph Extension = "graph" // the minimizer of the energy on the graph, from the nearest neighbors
+)
+
 // About describes the method.
 var About = algorithms.About{
 	Name:            Method,
@@ -127,8 +140,9 @@ type Params struct {
 	Delta        float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian (C/2 in the paper)"`
 	Rank         int     `json:"rank" param:"rank" zero:"as many as the optimum needs" help:"number of dimensions"`
 	Neighborhood `default:"neighbors=5"`
-	Plan         Plan `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (points with links)" help:"rows that the sweeps update"`
-	Plain        bool `json:"plain,omitempty" param:"plain" help:"true turns extrapolation off, as in the paper"`
+	Plan         Plan      `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (points with links)" help:"rows that the sweeps update"`
+	Extension    Extension `json:"extension" param:"extension" default:"ridge" choices:"ridge (regression),graph (nearest neighbors)" help:"coordinates of new points"`
+	Plain        bool      `json:"plain,omitempty" param:"plain" help:"true turns extrapolation off, as in the paper"`
 	// Tol is compared with the relative change of V in a sweep, and with the square root of the
 	// relative change of the objective.
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the fit stops when a sweep changes the coordinates by less than this, relatively"`
@@ -137,6 +151,16 @@ type Params struct {
 
 // DefaultParams returns the square loss on a graph of 5 neighbors, with adaptive rank.
 func DefaultParams() Params { return param.Default[Params]() }
+
+// UnmarshalJSON reads the parameters of a model file. Versions that wrote no extension had that of the
+// graph.
+func (p *Params) UnmarshalJSON(text []byte) error {
+	type plain Params
+	read := plain{Extension: FromGraph}
+	err := json.Unmarshal(text, &read)
+	*p = Params(read)
+	return err
+}
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
@@ -184,9 +208,17 @@ func (m *Model) Encode(f *model.File) error {
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error
-	if m.Traced, err = record.DecodeTraced[Params](Method, f, graphkernel.Read, &m.about); err != nil {
+	if m.Traced, err = record.DecodeTraced[Params](Method, f, readMap, &m.about); err != nil {
 		return nil, err
 	}
 	m.links, err = stored.Links(f, Method, m.Coordinates().Rows)
 	return m, err
+}
+
+// readMap reads the table of training rows with either extension.
+func readMap(method string, f *model.File) (*maps.Map, error) {
+	if m, err := ridge.Read(method, f); m != nil || err != nil {
+		return m, err
+	}
+	return graphkernel.Read(method, f)
 }

@@ -283,6 +283,7 @@ func TestNewPoints(t *testing.T) {
 	for _, g := range []graphkernel.Graph{KNN, Dense, Within} {
 		l := Learner{Params: DefaultParams()}
 		l.Params.Graph, l.Params.Radius, l.Params.Heat = g, 2.5, g == Within
+		l.Params.Extension = FromGraph
 		m := fittest.Fit[*Model](t, l, x, set)
 		y, err := m.Embed(ctx, eng, x)
 		if err != nil {
@@ -395,7 +396,15 @@ func TestCollapse(t *testing.T) {
 
 func TestModelFile(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 40, 3, 10, 1)
-	m := fittest.Fit[*Model](t, Learner{Params: DefaultParams()}, x, set)
+	for _, extension := range []Extension{Ridge, FromGraph} {
+		p := DefaultParams()
+		p.Extension = extension
+		modelFile(t, fittest.Fit[*Model](t, Learner{Params: p}, x, set))
+	}
+}
+
+func modelFile(t *testing.T, m *Model) {
+	t.Helper()
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)
@@ -410,14 +419,11 @@ func TestModelFile(t *testing.T) {
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || back.Certified() != m.Certified() {
 		t.Errorf("the model that was read differs from the one that was written (%v, %v)", errA, errB)
 	}
-	for name, spoil := range map[string]func(f *model.File){
+	cases := map[string]func(f *model.File){
 		"method":  func(f *model.File) { f.Header.Method = "krca" },
 		"params":  func(f *model.File) { f.Header.Params = []byte(`{"loss":"sl","C":-1}`) },
-		"sigma":   func(f *model.File) { f.Header.Extra[Method] = []byte(`{"sigma":-1,"input_dim":3}`) },
 		"places":  func(f *model.File) { f.SetFloat64s("npkl.places", []float64{1, 2}, 2, 1) },
 		"none":    func(f *model.File) { f.SetFloat64s("npkl.places", nil, 40, 0) },
-		"NaN":     func(f *model.File) { f.SetFloat64s("npkl.degrees", slices.Repeat([]float64{math.NaN()}, 40)) },
-		"degrees": func(f *model.File) { f.SetFloat64s("npkl.degrees", []float64{1}) },
 		"trace":   func(f *model.File) { f.SetFloat64s("npkl.trace", nil) },
 		"links": func(f *model.File) {
 			f.SetInt64s("npkl.links", []int64{0, 40}, 1, 2)
@@ -425,7 +431,19 @@ func TestModelFile(t *testing.T) {
 		},
 		"weights": func(f *model.File) { f.SetFloat64s("npkl.weights", []float64{1}) },
 		"points":  func(f *model.File) { f.SetFloat64s("points.dense", []float64{1, 2, 3}, 1, 3) },
-	} {
+	}
+	switch m.Params().Extension {
+	case FromGraph:
+		cases["sigma"] = func(f *model.File) { f.Header.Extra[Method] = []byte(`{"sigma":-1,"input_dim":3}`) }
+		cases["NaN"] = func(f *model.File) { f.SetFloat64s("npkl.degrees", slices.Repeat([]float64{math.NaN()}, 40)) }
+		cases["degrees"] = func(f *model.File) { f.SetFloat64s("npkl.degrees", []float64{1}) }
+	case Ridge:
+		cases["landmark"] = func(f *model.File) { f.SetInt64s("npkl.ridge.rows", []int64{40}) }
+		cases["landmarks"] = func(f *model.File) { f.SetInt64s("npkl.ridge.rows", nil) }
+		cases["weights of landmarks"] = func(f *model.File) { f.SetFloat64s("npkl.ridge.weights", []float64{1}, 1, 1) }
+		cases["center"] = func(f *model.File) { f.SetFloat64s("npkl.ridge.center", slices.Repeat([]float64{math.Inf(1)}, m.Dim())) }
+	}
+	for name, spoil := range cases {
 		f := &model.File{}
 		if err := m.Encode(f); err != nil {
 			t.Fatal(err)

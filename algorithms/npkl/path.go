@@ -55,7 +55,11 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 // tolerance of the fits. The result depends on the set of values, not on their order. A value that
 // [Params.Validate] refuses is a *fault.ParamError; other errors are those of Distances of a model.
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, c []float64) ([][]float64, error) {
-	return learner.Path(ctx, Method, c, p.check, p.fits(ctx, eng, true), func(m *Model) ([]float64, error) {
+	fits := *p
+	if x == p.problem.x { // training rows need no extension
+		fits.learner.Params.Extension = FromGraph
+	}
+	return learner.Path(ctx, Method, c, p.check, fits.fits(ctx, eng, true), func(m *Model) ([]float64, error) {
 		return m.Distances(ctx, eng, x, pairs)
 	})
 }

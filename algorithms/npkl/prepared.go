@@ -19,6 +19,7 @@ import (
 type prepared struct {
 	*graphkernel.Problem
 	task    *graphkernel.Task
+	x       points.Points
 	links   *links.Set
 	classes []int                                  // starts of the classes of the points, see color
 	enter   func(blas.Matrix) blas.Matrix          // from rows of all points to rows of the problem
@@ -53,7 +54,7 @@ func (f *fit) prepare(ctx context.Context) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &prepared{task: task, links: set}
+	g := &prepared{task: task, x: f.X, links: set}
 	switch {
 	case f.reduces(task.Problem):
 		f.stage("reduction", 0)

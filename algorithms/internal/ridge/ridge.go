@@ -1,0 +1,270 @@
+// Package ridge extends a table of coordinates to new points by kernel ridge regression from points
+// to coordinates.
+package ridge
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// regression gives a point x the coordinates c + sum_l exp(-|x - l| / w) v_l over the landmarks l,
+// which are training rows; |x - l| is the distance in the feature space of the table's kernel.
+type regression struct {
+	Kernel  kernel.Kernel // exp with the width w over the table's kernel
+	Rows    []int         // of the landmarks
+	Weights blas.Matrix   // the v_l as rows, |Rows| x dim
+	Center  []float64     // c: the mean of the training rows
+}
+
+const (
+	// sampled is the number of training rows that choose width and ridge.
+	sampled = 400
+	// exact is the number of training rows up to which all are landmarks.
+	exact = 2000
+	// landmarks is their number above that.
+	landmarks = 1000
+	// batch is the number of rows whose kernel values with the landmarks are in memory.
+	batch = 2048
+	// jitter, relative to kernel values, keeps the system of landmarks definite where some are equal.
+	jitter = 1e-10
+)
+
+// factors of the mean distance are the widths that are tried.
+var factors = [...]float64{0.5, 1, 2}
+
+// ridges are tried with every width: half decades.
+func ridges() (list []float64) {
+	for e := -8; e <= 2; e++ {
+		list = append(list, math.Pow(10, float64(e)/2))
+	}
+	return list
+}
+
+// New returns the map of the named method whose training rows x have the coordinates y, and which
+// gives other points those of the regression. Rows that the regression is chosen on, and landmarks
+// where there are more than 2000 rows, are drawn by the seed.
+//
+// Cost for n rows in d dimensions: three eigendecompositions of order 400; then n^3/3 flops up to
+// 2000 rows, and 1e6 n flops with 1000 landmarks above. Embedding takes a kernel value and 2 d flops
+// a landmark.
+func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, y blas.Matrix, seed uint64) (*maps.Map, error) {
+	r := regression{Center: mean(y)}
+	centered := eng.NewMatrix(y.Rows, y.Cols)
+	for i := range y.Rows {
+		for c, v := range y.Row(i) {
+			centered.Set(i, c, v-r.Center[c])
+		}
+	}
+	rows := draw.Some(x.Len(), sampled, seed)
+	width, ridge, err := choose(ctx, eng, k, x.Select(rows), centered.Select(rows))
+	if err != nil {
+		return nil, err
+	}
+	if r.Kernel, err = exponential(k, width); err != nil {
+		return nil, err
+	}
+	if err := r.solve(ctx, eng, x, centered, ridge, seed); err != nil {
+		return nil, err
+	}
+	t := maps.NewTable(k, x, y)
+	return extended(method, t, r), nil
+}
+
+// mean returns that of the rows.
+func mean(y blas.Matrix) []float64 {
+	out := make([]float64, y.Cols)
+	for i := range y.Rows {
+		for c, v := range y.Row(i) {
+			out[c] += v / float64(y.Rows)
+		}
+	}
+	return out
+}
+
+// exponential returns exp(-distance / width) over the distances of k.
+func exponential(k kernel.Kernel, width float64) (kernel.Kernel, error) {
+	text := "exp:width=" + strconv.FormatFloat(width, 'g', -1, 64)
+	if !k.IsLinear() {
+		text += "@" + k.String()
+	}
+	spec, err := kernel.Parse(text)
+	if err != nil {
+		return kernel.Kernel{}, err
+	}
+	return kernel.New(spec)
+}
+
+// choose returns the width and the ridge whose regression predicts rows that it leaves out best. The
+// error of each row left out is r_i / (1 - h_i): r is the residual of the fit to all rows, h the
+// diagonal of K (K + ridge I)^-1 (Allen's PRESS).
+func choose(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, y blas.Matrix) (width, ridge float64, err error) {
+	distance, err := k.SquaredDistances(ctx, eng, x)
+	if err != nil {
+		return 0, 0, err
+	}
+	sum := 0.0
+	for i := range distance.Rows {
+		row := distance.Row(i)
+		eng.Backend().Kernels().Sqrt(row, row)
+		sum += eng.Backend().Kernels().Sum(row)
+	}
+	n := float64(distance.Rows)
+	scale := sum / max(1, n*(n-1))
+	if scale == 0 {
+		scale = 1 // all points are equal
+	}
+	best := math.Inf(1)
+	for _, factor := range factors {
+		p, err := decompose(ctx, eng, distance, factor*scale, y)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, l := range ridges() {
+			if e := p.leaveOneOut(eng, l); e < best {
+				best, width, ridge = e, factor*scale, l
+			}
+		}
+	}
+	return width, ridge, ctx.Err()
+}
+
+// problem is the regression of y on K = U' S U.
+type problem struct {
+	y       blas.Matrix
+	values  []float64   // S
+	vectors blas.Matrix // U, eigenvectors as rows
+	turned  blas.Matrix // U y
+}
+
+func decompose(ctx context.Context, eng *engine.Engine, distance blas.Matrix, width float64, y blas.Matrix) (problem, error) {
+	n := y.Rows
+	p := problem{y, make([]float64, n), eng.NewMatrix(n, n), eng.NewMatrix(n, y.Cols)}
+	for i := range n {
+		row := p.vectors.Row(i)
+		for j, d := range distance.Row(i) {
+			row[j] = -d / width
+		}
+		eng.Backend().Kernels().Exp(row, row)
+	}
+	if err := eng.SymEig(ctx, p.vectors, p.values, true); err != nil {
+		return p, err
+	}
+	eng.Backend().Gemm(false, false, 1, p.vectors, y, 0, p.turned)
+	return p, nil
+}
+
+// leaveOneOut returns the sum of squared errors of rows left out.
+func (p problem) leaveOneOut(eng *engine.Engine, ridge float64) float64 {
+	n := p.y.Rows
+	shrunk, fit := p.turned.Clone(), eng.GetMatrix(n, p.y.Cols)
+	defer eng.PutMatrix(fit)
+	leverage := make([]float64, n)
+	for k, s := range p.values {
+		g := max(0, s) / (max(0, s) + ridge)
+		eng.Backend().Kernels().Scale(g, shrunk.Row(k))
+		for i, u := range p.vectors.Row(k) {
+			leverage[i] += g * u * u
+		}
+	}
+	eng.Backend().Gemm(true, false, 1, p.vectors, shrunk, 0, fit)
+	sum := 0.0
+	for i := range n {
+		for c, v := range p.y.Row(i) {
+			e := (v - fit.At(i, c)) / max(1-leverage[i], jitter)
+			sum += e * e
+		}
+	}
+	return sum
+}
+
+// solve finds the landmarks and their weights: (K + ridge I) V = Y where every row is a landmark,
+// else (K_lx K_xl + ridge K_ll) V = K_lx Y.
+func (r *regression) solve(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix, ridge float64, seed uint64) error {
+	n := x.Len()
+	most := n
+	if n > exact {
+		most = landmarks
+	}
+	r.Rows = draw.Some(n, most, seed)
+	if err := eng.Check(fmt.Sprintf("regression on %d landmarks", most), engine.MatrixBytes(2*most, most), "use extension=graph"); err != nil {
+		return err
+	}
+	support := x.Select(r.Rows)
+	system, err := r.Kernel.Gram(ctx, eng, support)
+	if err != nil {
+		return err
+	}
+	if most == n {
+		r.Weights = y.Clone()
+	} else {
+		r.Weights = eng.NewMatrix(most, y.Cols)
+		if err := r.normal(ctx, eng, x, support, y, ridge, system); err != nil {
+			return err
+		}
+		ridge = 0
+	}
+	for i := range most {
+		system.Set(i, i, system.At(i, i)*(1+jitter)+ridge)
+	}
+	if err := eng.Cholesky(ctx, system); err != nil {
+		return err
+	}
+	eng.Backend().Trsm(true, false, system, r.Weights)
+	eng.Backend().Trsm(true, true, system, r.Weights)
+	return ctx.Err()
+}
+
+// normal adds K_lx K_xl to ridge K_ll, which system holds, and K_lx Y to the weights, in blocks of
+// rows.
+func (r *regression) normal(ctx context.Context, eng *engine.Engine, x, support points.Points, y blas.Matrix, ridge float64, system blas.Matrix) error {
+	block := eng.GetMatrix(min(batch, x.Len()), support.Len())
+	defer eng.PutMatrix(block)
+	beta := ridge
+	for lo := 0; lo < x.Len(); lo += batch {
+		hi := min(lo+batch, x.Len())
+		part := block.View(0, hi-lo, 0, block.Cols)
+		if err := r.Kernel.CrossTo(ctx, eng, part, points.Slice(x, lo, hi), support); err != nil {
+			return err
+		}
+		eng.Backend().Syrk(true, 1, part, beta, system)
+		eng.Backend().Gemm(true, false, 1, part, y.View(lo, hi, 0, y.Cols), 1, r.Weights)
+		beta = 1
+	}
+	return nil
+}
+
+// extension is a table with the regression for points that equal none of its rows.
+type extension struct {
+	maps.Table
+	regression
+	landmarks points.Points
+}
+
+func extended(method string, t maps.Table, r regression) *maps.Map {
+	e := &extension{t, r, stored.Select(t.Support, r.Rows)}
+	return maps.Extended(method, t, e)
+}
+
+// Begin returns what writes the coordinates of points.
+func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+	return func(x points.Points, to blas.Matrix) error {
+		if err := e.regression.Kernel.MultiplyTo(ctx, eng, to, x, e.landmarks, e.Weights); err != nil {
+			return err
+		}
+		return eng.Each(ctx, to.Rows, 256, func(i int) {
+			if !e.Copy(x, i, to.Row(i)) {
+				eng.Backend().Kernels().Axpy(1, e.Center, to.Row(i))
+			}
+		})
+	}, nil
+}
