@@ -43,7 +43,7 @@ func defaultMetric(metric string, seed uint64) (algorithms.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := catalog.New("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnEmbedding}})
+	second, err := catalog.New("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnEmbedding, "extension": "graph"}})
 	return besides{first, second}, err
 }
 

@@ -46,11 +46,14 @@
 //
 // # New points
 //
-// The paper has no out-of-sample extension. Here, a new point x is joined to the graph by its
-// neighbors among the training points and gets the coordinates that minimize the energy:
-// sum_j s_xj / sqrt(d_x d_j) v_j / (1 + delta). A point that is bit-identical to a training point
-// gets the coordinates of that point. A graph of given similarities does not define neighbors of
-// new points, so its model has coordinates for the training points only.
+// The paper has no out-of-sample extension. By default, new points get their coordinates by kernel
+// ridge regression from the training points to theirs (internal/ridge): with the kernel
+// exp(-|x - y| / w), and the width w and the ridge that predict training points left out best. With
+// extension=graph, a new point x is joined to the graph by its neighbors among the training points
+// and gets the coordinates that minimize the energy: sum_j s_xj / sqrt(d_x d_j) v_j / (1 + delta).
+// With both, a point that equals a training point has the coordinates of that point, and the mean
+// if it equals several. A graph of given similarities does not define neighbors of new points, so
+// its model has coordinates for the training points only.
 //
 // # Clusters
 //

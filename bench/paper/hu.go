@@ -41,6 +41,7 @@ func huDelta(c float64) float64 { return c / 2 }
 func huNPKL(loss npkl.Loss) huSystem {
 	return huSystem{strings.ToUpper(string(loss)), true, func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
 		p := npkl.DefaultParams()
+		p.Extension = npkl.FromGraph // the tables look at training rows alone
 		p.Loss, p.C, p.Delta, p.Tol, p.Neighborhood = loss, c, huDelta(c), 1e-4, g
 		return npkl.Learner{Params: p, Kernel: k, Seed: seed}
 	}}

@@ -293,6 +293,8 @@ class NPKL(MetricLearner):
         True weights the edges of knn and eps by their length.
     plan : Literal["auto", "full", "reduced"], default "auto"
         Rows that the sweeps update: auto (the cheaper), full (all points) or reduced (points with links).
+    extension : Literal["ridge", "graph"], default "ridge"
+        Coordinates of new points: ridge (regression) or graph (nearest neighbors).
     plain : bool, default False
         True turns extrapolation off, as in the paper.
     tol : float, default 1e-05
@@ -345,6 +347,7 @@ class NPKL(MetricLearner):
         "neighbors": ("neighbors", 5),
         "heat": ("heat", False),
         "plan": ("plan", "auto"),
+        "extension": ("extension", "ridge"),
         "plain": ("plain", False),
         "tol": ("tol", 1e-05),
         "max_iter": ("max_iter", 2000),
@@ -367,6 +370,7 @@ class NPKL(MetricLearner):
         neighbors: int = 5,
         heat: bool = False,
         plan: Literal["auto", "full", "reduced"] = "auto",
+        extension: Literal["ridge", "graph"] = "ridge",
         plain: bool = False,
         tol: float = 1e-05,
         max_iter: int = 2000,
@@ -387,6 +391,7 @@ class NPKL(MetricLearner):
         self.neighbors = neighbors
         self.heat = heat
         self.plan = plan
+        self.extension = extension
         self.plain = plain
         self.tol = tol
         self.max_iter = max_iter
