@@ -1,7 +1,7 @@
-// Package bench is the laboratory: what is timed, counted and compared with printed figures. It is
-// a module of its own, which stands on mustlink and which nothing imports, with one program,
+// Package bench is the laboratory: it times, counts and compares with printed results. It is a
+// separate module that imports mustlink, that nothing else imports, and that has one program,
 // mustlink-bench.
 //
-// It holds no code of its own. bench/paper repeats the tables of the papers whose methods
-// mustlink implements and puts our figures beside the printed ones.
+// The package has no code. bench/paper repeats the tables of the papers whose methods mustlink
+// implements, and compares our results with the printed ones.
 package bench

@@ -22,7 +22,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view/viewtest"
 )
 
-// browser is a page open in headless Chromium, with what it complained of and what it asked for.
+// browser is a page open in headless Chromium, with its console messages and its requests.
 type browser struct {
 	context.Context
 	mu         sync.Mutex
@@ -30,8 +30,7 @@ type browser struct {
 	requests   []string
 }
 
-// open writes the report to a file and opens it. The test is passed over where there is no
-// Chromium.
+// open writes the report to a file and opens it. Without Chromium, the test is skipped.
 func open(t testing.TB, r *view.Report) *browser {
 	t.Helper()
 	path := ""
@@ -91,12 +90,12 @@ func value[T any](t testing.TB, b *browser, expression string) T {
 	return out
 }
 
-// enter gives a control a value and tells the page.
+// enter sets the value of a control and dispatches the event.
 func enter(id, event, value string) chromedp.Action {
 	return chromedp.Evaluate(fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event(%q)); })()`, id, value, event), nil)
 }
 
-// settled waits until the canvas has been painted again.
+// settled waits until the canvas is painted again.
 func (b *browser) settled(t testing.TB, change ...chromedp.Action) {
 	t.Helper()
 	const painted = `document.getElementById("plot").dataset.painted || "0"`
@@ -105,8 +104,8 @@ func (b *browser) settled(t testing.TB, change ...chromedp.Action) {
 	b.do(t, chromedp.Poll(fmt.Sprintf("(%s) !== %q", painted, before), nil, chromedp.WithPollingTimeout(5*time.Second)))
 }
 
-// where is an expression for the place on the page of point i of view k: the view fitted into the
-// canvas with a margin of 28, one scale for both axes.
+// where is an expression for the position on the page of point i of view k: the view fills the
+// canvas up to a margin of 28, with one scale for both axes.
 func where(k, i int) string {
 	return fmt.Sprintf(`(() => {
 		const decode = (t) => new Float32Array(Uint8Array.from(atob(t), c => c.charCodeAt(0)).buffer);
@@ -117,9 +116,9 @@ func where(k, i int) string {
 	})()`, k, k, i, i)
 }
 
-// TestPage: it is drawn, links are shown and hidden, hovering names the right row, keys step
-// through points and zoom, the table is sorted and filtered, hostile texts stay text, nothing is
-// asked for and nothing complained of, in light and in dark.
+// TestPage: the page is drawn, links are shown and hidden, hovering names the right row, keys step
+// through points and zoom, the table is sorted and filtered, hostile texts stay text, and there are
+// no requests and no console messages, in light and in dark mode.
 func TestPage(t *testing.T) {
 	r := viewtest.Sample(40)
 	b := open(t, r)
@@ -152,7 +151,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the point %d is called %.80q: want %.80q", i, tip, want)
 		}
 		if want := fmt.Sprintf("x: %.4g", r.Points.Features[1].Values[i]); !strings.Contains(tip, want[:7]) {
-			t.Errorf("the tip %.300q does not say %q", tip, want)
+			t.Errorf("the tip %.300q does not contain %q", tip, want)
 		}
 		b.do(t, chromedp.MouseEvent("mouseMoved", 2, 2), chromedp.Poll(`document.getElementById("tip").hidden`, nil))
 	}
@@ -186,15 +185,15 @@ func TestPage(t *testing.T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.complaints) > 0 {
-		t.Errorf("the page complains: %q", b.complaints)
+		t.Errorf("console messages: %q: want none", b.complaints)
 	}
 	if len(b.requests) != 1 || !strings.HasPrefix(b.requests[0], "file://") {
-		t.Errorf("the page asks for %q", b.requests)
+		t.Errorf("requests: %q: want none", b.requests)
 	}
 }
 
-// TestScreenshots leaves pictures of a page in the folder MUSTLINK_SCREENSHOTS, for people to look
-// at: on a screen, in the dark, on paper.
+// TestScreenshots writes pictures of a page to the folder MUSTLINK_SCREENSHOTS, for people to look
+// at: on a screen, in dark mode, and printed.
 func TestScreenshots(t *testing.T) {
 	folder := os.Getenv("MUSTLINK_SCREENSHOTS")
 	if folder == "" {
@@ -240,7 +239,7 @@ func (b *browser) checkTable(t *testing.T, r *view.Report) {
 		t.Errorf("sorted up: %v", got)
 	}
 	if sorted := value[string](t, b, `document.querySelectorAll("#suspects th")[5].getAttribute("aria-sort")`); sorted != "ascending" {
-		t.Errorf("the column is said to be %s", sorted)
+		t.Errorf("the column has the order %q: want ascending", sorted)
 	}
 	b.do(t, enter("kind", "change", "cannot"))
 	for _, kind := range column(0) {
@@ -250,7 +249,7 @@ func (b *browser) checkTable(t *testing.T, r *view.Report) {
 	}
 	b.do(t, enter("filter", "input", "no such link"))
 	if rows := column(0); len(rows) != 0 {
-		t.Errorf("%d rows hold what no row holds", len(rows))
+		t.Errorf("%d rows contain a text that is in no row", len(rows))
 	}
 	b.do(t, enter("filter", "input", ""))
 	b.settled(t, chromedp.Evaluate(`document.querySelector("#suspects tbody tr").click()`, nil))
@@ -259,8 +258,8 @@ func (b *browser) checkTable(t *testing.T, r *view.Report) {
 	}
 }
 
-// BenchmarkPage opens a page of 50,000 points with 64 features and moves and zooms its drawing:
-// when the text and the points are there after the page is asked for, and frames a second.
+// BenchmarkPage opens a page of 50,000 points with 64 features, and moves and zooms its drawing. It
+// reports the time from the request to the text and to the points, and frames per second.
 func BenchmarkPage(b *testing.B) {
 	const n = 50_000
 	r := &view.Report{Title: "many points"}

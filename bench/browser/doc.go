@@ -1,3 +1,3 @@
-// Package browser opens the report page of package internal/view in a headless Chromium: its tests
-// look at what is drawn and how the page answers, its benchmark at how fast.
+// Package browser opens the report page of package internal/view in a headless Chromium. Its tests
+// check what the page draws and how it reacts; its benchmark measures how fast.
 package browser

@@ -1,7 +1,7 @@
 //go:build !race
 
-// Numbers, which the race detector does not look at, and fits of all methods, which it makes ten
-// times slower.
+// This test compares numbers, which the race detector does not check, and fits all methods, which
+// the race detector makes ten times slower.
 
 package builds
 
@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// TestBackendsAgree: gonum, the slow reference, learns the geometry that the build's own backend
-// learns, in every method.
+// TestBackendsAgree: in every method, gonum, the slow reference, learns the same geometry as the
+// backend of the build.
 func TestBackendsAgree(t *testing.T) {
 	ctx := context.Background()
 	own, err := Compute(ctx, enginetest.New(t, 2), nil)
@@ -53,9 +53,9 @@ func TestBackendsAgree(t *testing.T) {
 	}
 }
 
-// tolerance is 1e-7, what rounding in regularized problems (conditioned like 1e8) comes to. Ascents
-// that end when little is to be gained, far from where the gradient vanishes, are as far apart as
-// their parameter tol lets them be.
+// tolerance is 1e-7, the effect of rounding in regularized problems with a condition number of
+// about 1e8. Ascents that stop when the gain is small, far from where the gradient vanishes, differ
+// by as much as their parameter tol allows.
 func tolerance(method string) float64 {
 	switch method {
 	case "nca", "sdplr":

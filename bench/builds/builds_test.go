@@ -43,11 +43,11 @@ func TestCompare(t *testing.T) {
 		t.Errorf("one digest: error %v", err)
 	}
 	if _, err := Compare([]*Digest{three[0], {Results: three[1].Results[:1]}}); !fault.IsInput(err) {
-		t.Errorf("digests of other methods: error %v", err)
+		t.Errorf("digests of different methods: error %v", err)
 	}
 }
 
-// TestRead: a digest comes back as it was written, and what is none is refused by name.
+// TestRead: a digest is read as it was written, and the error for any other file names the file.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -15,19 +15,19 @@ type Row struct {
 	// Distances is the largest difference of a squared distance, relative to the largest squared
 	// distance.
 	Distances float64 `json:"distances"`
-	// Sensitivity is the largest of the builds.
+	// Sensitivity is the largest sensitivity among the builds.
 	Sensitivity float64 `json:"sensitivity"`
-	// Objective is the relative difference of the objectives, nil for a method without.
+	// Objective is the relative difference of the objectives, nil for a method without an objective.
 	Objective *float64 `json:"objective,omitempty"`
-	// Iterations are those of the builds, in their order.
+	// Iterations are the numbers of iterations, in the order of the builds.
 	Iterations []int `json:"iterations"`
 }
 
-// Compare sets the digests of two and more builds side by side. Digests of other methods or
-// problems are a *fault.DataError.
+// Compare compares the digests of at least two builds. Digests of different methods or problems are
+// a *fault.DataError.
 func Compare(digests []*Digest) ([]Row, error) {
 	if len(digests) < 2 {
-		return nil, &fault.ParamError{Param: "digests", Value: len(digests), Want: "two and more"}
+		return nil, &fault.ParamError{Param: "digests", Value: len(digests), Want: "at least two"}
 	}
 	var rows []Row
 	for i, first := range digests[0].Results {
@@ -35,7 +35,7 @@ func Compare(digests []*Digest) ([]Row, error) {
 		for k, d := range digests {
 			if len(d.Results) != len(digests[0].Results) || d.Results[i].Method != first.Method || d.Results[i].Problem != first.Problem ||
 				len(d.Results[i].Distances) != len(first.Distances) {
-				return nil, fault.Data("", "digest %d is of other methods or problems: want all of one version", k+1)
+				return nil, fault.Data("", "digest %d has other methods or problems: want digests of one version", k+1)
 			}
 			row.Iterations = append(row.Iterations, d.Results[i].Iterations)
 			row.Sensitivity = max(row.Sensitivity, d.Results[i].Sensitivity)
@@ -48,7 +48,7 @@ func Compare(digests []*Digest) ([]Row, error) {
 	return rows, nil
 }
 
-// add raises the row to the differences of two results.
+// add raises the differences of the row to those of two results, where these are larger.
 func (r *Row) add(a, b Result) {
 	r.Distances = max(r.Distances, apart(a.Distances, b.Distances))
 	if a.Objective == nil || b.Objective == nil {
@@ -61,7 +61,8 @@ func (r *Row) add(a, b Result) {
 	r.Objective = &v
 }
 
-// apart returns the largest difference of two lists of distances, relative to the largest distance.
+// apart returns the largest difference between two lists of distances, relative to the largest
+// distance.
 func apart(a, b []float64) float64 {
 	size, difference := 0.0, 0.0
 	for i := range a {
@@ -71,7 +72,7 @@ func apart(a, b []float64) float64 {
 	return relative(difference, size)
 }
 
-// relative returns difference / size, 0 where nothing differs.
+// relative returns difference / size, or 0 if the difference is 0.
 func relative(difference, size float64) float64 {
 	if difference == 0 {
 		return 0
@@ -79,7 +80,8 @@ func relative(difference, size float64) float64 {
 	return difference / size
 }
 
-// Markdown writes the rows as a table, in which iterations are one number where the builds agree.
+// Markdown writes the rows as a table. Where the builds have the same number of iterations, it
+// writes one number.
 func Markdown(w io.Writer, rows []Row) error {
 	if _, err := fmt.Fprint(w, "| method | problem | squared distances | moved by rounding | objective | iterations |\n|---|---|---|---|---|---|\n"); err != nil {
 		return err
@@ -103,7 +105,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.1e", v)
 }
 
-// iterations writes one number, or those of all builds where they differ.
+// iterations returns one number, or the numbers of all builds if they differ.
 func iterations(list []int) string {
 	text := fmt.Sprint(list[0])
 	same := true

@@ -27,14 +27,14 @@ type Digest struct {
 type Result struct {
 	Method  string `json:"method"`
 	Problem string `json:"problem"`
-	// Distances are the squared learned distances of all pairs of some training points and some new
-	// ones.
+	// Distances are the squared learned distances of all pairs among some training points and some new
+	// points.
 	Distances  []float64 `json:"distances"`
 	Objective  *float64  `json:"objective,omitempty"` // of methods that have one
 	Iterations int       `json:"iterations"`
 	// Sensitivity is the largest change of a distance, relative to the largest distance, when every
-	// coordinate of the points moves by one unit in its last place: builds that round differently
-	// can hardly be nearer to each other.
+	// coordinate of the points moves by one unit in its last place. The difference between builds that
+	// round differently can hardly be smaller.
 	Sensitivity float64 `json:"sensitivity"`
 }
 
@@ -46,8 +46,8 @@ type problem struct {
 	targets  []float64 // the numbers of the classes
 }
 
-// Compute fits every method with its defaults to both problems; progress, if it is not nil, hears
-// of each. Cost: some seconds.
+// Compute fits every method with its defaults to both problems, and calls progress, if it is not
+// nil, for each. Cost: some seconds.
 func Compute(ctx context.Context, eng *engine.Engine, progress func(done, total int, method string)) (*Digest, error) {
 	d := &Digest{Backend: eng.Backend().Describe()}
 	methods := catalog.Methods()
@@ -79,7 +79,7 @@ func Compute(ctx context.Context, eng *engine.Engine, progress func(done, total 
 	return d, nil
 }
 
-// bands are three classes that one of six features tells apart, among louder ones.
+// bands returns three classes that one of six features separates; the others have larger variances.
 func bands(n int) (problem, error) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	place := func(i int, row []float64) {
@@ -91,7 +91,7 @@ func bands(n int) (problem, error) {
 	return newProblem("bands", n, 6, 3, place)
 }
 
-// rings are two circles, one around the other.
+// rings returns two circles, one around the other.
 func rings(n int) (problem, error) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	place := func(i int, row []float64) {
@@ -117,7 +117,7 @@ func newProblem(name string, n, d, classes int, place func(i int, row []float64)
 	return p, err
 }
 
-// moved returns the problem with every coordinate one unit in the last place up or down.
+// moved returns the problem with every coordinate moved up or down by one unit in its last place.
 func (p problem) moved() problem {
 	rng := rand.New(rand.NewPCG(8, 1))
 	move := func(x *points.Dense) *points.Dense {
@@ -131,7 +131,7 @@ func (p problem) moved() problem {
 	return p
 }
 
-// compared is how many training points and how many new ones have their distances in a digest.
+// compared is the number of training points, and of new points, whose distances are in a digest.
 const compared = 15
 
 func (p problem) solve(ctx context.Context, eng *engine.Engine, m catalog.Method) (Result, error) {
@@ -171,10 +171,10 @@ func Read(path string) (*Digest, error) {
 	}
 	var d Digest
 	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, fault.Data(path, "%w: want the JSON that bench builds writes", err)
+		return nil, fault.Data(path, "%w: want the JSON that mustlink-bench builds writes", err)
 	}
 	if d.Backend == "" || len(d.Results) == 0 {
-		return nil, fault.Data(path, "no results in it: want the JSON that bench builds writes")
+		return nil, fault.Data(path, "no results: want the JSON that mustlink-bench builds writes")
 	}
 	return &d, nil
 }

@@ -16,7 +16,7 @@ import (
 // selects is the system that chooses its method for every set.
 const selects = "select"
 
-// chooser is a learner that chooses among candidates before it fits.
+// chooser is a learner that selects a candidate before it fits.
 type chooser struct{ options selection.Options }
 
 func newChooser(params map[string]string, seed uint64, classes int) (algorithms.Learner, error) {
@@ -58,7 +58,7 @@ func newChooser(params map[string]string, seed uint64, classes int) (algorithms.
 // Method returns "select".
 func (chooser) Method() string { return selects }
 
-// Fit chooses, and fits the choice on all links.
+// Fit selects a candidate and fits it with all links.
 func (c chooser) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	r, err := selection.Select(ctx, eng, x, set, c.options)
 	if err != nil {

@@ -49,8 +49,9 @@ func folder(t testing.TB) string {
 	return dir
 }
 
-// TestDrawLinks: of a share of wrong links exactly that many contradict the labels, the pairs are
-// those of the draw without them, and more wrong ones hold fewer wrong ones.
+// TestDrawLinks: a share of wrong links makes exactly that many links contradict the labels, on the
+// same pairs as the draw without wrong links, and the wrong links of a smaller share stay wrong in
+// a larger one.
 func TestDrawLinks(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(6, 40).Draw(t, "rows")
@@ -83,41 +84,41 @@ func TestDrawLinks(t *testing.T) {
 		same, different := pairsOf(labels)
 		must, cannot := min((total+1)/2, same), min(total/2, different)
 		if none != 0 || len(clean) != must+cannot {
-			t.Fatalf("%d wrong links of %d: want none of %d", none, len(clean), must+cannot)
+			t.Fatalf("%d wrong links among %d: want 0 among %d", none, len(clean), must+cannot)
 		}
 		if want := int(math.Round(share*float64(must))) + int(math.Round(share*float64(cannot))); some != want {
 			t.Fatalf("%d wrong links: want %d", some, want)
 		}
 		for pair := range dirty {
 			if _, there := clean[pair]; !there {
-				t.Fatalf("pair %v is not among those without wrong links", pair)
+				t.Fatalf("pair %v is not in the draw without wrong links", pair)
 			}
 		}
 		fewer, _ := wrong(share / 2)
 		for pair, contradicts := range fewer {
 			if contradicts && !dirty[pair] {
-				t.Fatalf("pair %v is wrong at half the share only", pair)
+				t.Fatalf("pair %v is wrong at half the share, but not at the whole", pair)
 			}
 		}
 	})
 }
 
-// TestHalves: every class is divided alike, features of the seen half have mean 0 and variance 1,
-// and many features become coordinates with the same distances.
+// TestHalves: both halves have the same number of rows of every class, the features of the training
+// rows have mean 0 and variance 1, and many features become coordinates with the same distances.
 func TestHalves(t *testing.T) {
 	ctx, eng := context.Background(), newEngine(t, 1)
 	d, err := dataset.Generate("xor", dataset.GenerateOptions{N: 60, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, unseen, err := (&rows{x: d.Points, labels: d.Labels}).halves(ctx, eng, 40, 9)
+	training, heldOut, err := (&rows{x: d.Points, labels: d.Labels}).halves(ctx, eng, 40, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen.x.N != 20 || unseen.x.N != 20 {
-		t.Fatalf("%d and %d rows: want 20 each", seen.x.N, unseen.x.N)
+	if training.x.N != 20 || heldOut.x.N != 20 {
+		t.Fatalf("%d and %d rows: want 20 each", training.x.N, heldOut.x.N)
 	}
-	for _, h := range []half{seen, unseen} {
+	for _, h := range []half{training, heldOut} {
 		count := map[string]int{}
 		for _, l := range h.labels {
 			count[l]++
@@ -128,14 +129,14 @@ func TestHalves(t *testing.T) {
 			}
 		}
 	}
-	for j := range seen.x.D {
+	for j := range training.x.D {
 		var sum, squares float64
-		for i := range seen.x.N {
-			sum += seen.x.Row(i)[j]
-			squares += seen.x.Row(i)[j] * seen.x.Row(i)[j]
+		for i := range training.x.N {
+			sum += training.x.Row(i)[j]
+			squares += training.x.Row(i)[j] * training.x.Row(i)[j]
 		}
-		if n := float64(seen.x.N); math.Abs(sum/n) > 1e-12 || math.Abs(squares/n-1) > 1e-12 {
-			t.Errorf("feature %d of the seen half has mean %g and variance %g", j, sum/n, squares/n)
+		if n := float64(training.x.N); math.Abs(sum/n) > 1e-12 || math.Abs(squares/n-1) > 1e-12 {
+			t.Errorf("feature %d of the training rows has mean %g and variance %g: want 0 and 1", j, sum/n, squares/n)
 		}
 	}
 
@@ -160,8 +161,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestCross: the table is the same for any number of workers and after an interrupt, raw points
-// have the figures that the parts give by hand, and page, JSON and picture are written.
+// TestCross: the table is the same for any number of workers and after an interrupt, the values of
+// raw points are those of the parts, called by hand, and page, JSON and picture are written.
 func TestCross(t *testing.T) {
 	ctx := context.Background()
 	o := Options{Systems: []string{Raw, "krca", "rca eps_rel=1e-2"}, Repetitions: 3, Seed: 4, Data: folder(t)}
@@ -182,7 +183,7 @@ func TestCross(t *testing.T) {
 			for r, trial := range one.Results[s].Trials {
 				for i := range trial {
 					if !slices.Equal(trial[i][:fitSeconds], again.Results[s].Trials[r][i][:fitSeconds]) {
-						t.Fatalf("set %d, repetition %d, %s: %v, by another number of workers %v", s, r, o.Systems[i], trial[i], again.Results[s].Trials[r][i])
+						t.Fatalf("set %d, repetition %d, %s: %v, with another number of workers %v", s, r, o.Systems[i], trial[i], again.Results[s].Trials[r][i])
 					}
 				}
 			}
@@ -197,7 +198,7 @@ func TestCross(t *testing.T) {
 	}
 	for _, want := range []string{"| krca |", "above raw", "| iris |", "Mean ranks", "rca eps\\_rel=1e-2"} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "\\", "")) {
-			t.Errorf("no %q in the page", want)
+			t.Errorf("%q is missing in the page", want)
 		}
 	}
 	if _, err := json.Marshal(one); err != nil {
@@ -213,9 +214,9 @@ func TestCross(t *testing.T) {
 	}
 }
 
-// TestFigures: on classes that lie far apart every measure of raw points is 1, and the seen rows
-// are not their own neighbors.
-func TestFigures(t *testing.T) {
+// TestMeasures: on well separated classes every measure of raw points is 1, and no training row is
+// its own neighbor.
+func TestMeasures(t *testing.T) {
 	h := half{x: &points.Dense{N: 12, D: 1}}
 	for i := range 12 {
 		h.x.Data = append(h.x.Data, float64(i)*0.01+100*float64(i%2))
@@ -225,8 +226,8 @@ func TestFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &problem{seen: h, unseen: h, links: none}
-	v, err := p.figures(context.Background(), newEngine(t, 1), Raw)
+	p := &problem{training: h, heldOut: h, links: none}
+	v, err := p.values(context.Background(), newEngine(t, 1), Raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,23 +236,23 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s is %g: want 1", name, v[m])
 		}
 	}
-	h.labels = slices.Clone(h.labels) // a row of its own class among those of another: only itself is near
+	h.labels = slices.Clone(h.labels) // two rows in classes of their own: none of their neighbors is of these classes
 	h.labels[0], h.labels[2] = "c", "d"
-	p = &problem{seen: h, unseen: h, links: none}
-	if v, err = p.figures(context.Background(), newEngine(t, 1), Raw); err != nil {
+	p = &problem{training: h, heldOut: h, links: none}
+	if v, err = p.values(context.Background(), newEngine(t, 1), Raw); err != nil {
 		t.Fatal(err)
 	}
-	if want := 10.0 / 12; math.Abs(v[seenNeighbors]-want) > 1e-15 {
-		t.Errorf("accuracy among the others is %g: want %g", v[seenNeighbors], want)
+	if want := 10.0 / 12; math.Abs(v[trainingNeighbors]-want) > 1e-15 {
+		t.Errorf("leave-one-out accuracy is %g: want %g", v[trainingNeighbors], want)
 	}
 	got, err := score.AdjustedRand(h.labels, []int{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1})
-	if err != nil || v[seenARI] > got+1e-12 {
-		t.Errorf("adjusted index %g: the classes' own is %g, error %v", v[seenARI], got, err)
+	if err != nil || v[trainingARI] > got+1e-12 {
+		t.Errorf("adjusted Rand index %g: want %g, that of the classes themselves, error %v", v[trainingARI], got, err)
 	}
 }
 
-// TestFailure: a system that cannot fit has no figures, in the state file either, is named, and
-// stands last in the ranks.
+// TestFailure: a system that cannot fit has no values, also when they come from the state file; the
+// page names it, and it ranks last.
 func TestFailure(t *testing.T) {
 	o := Options{Systems: []string{Raw, "npkl neighbors=1000", "rca"}, Repetitions: 2, Seed: 4, Data: folder(t), State: filepath.Join(t.TempDir(), "state")}
 	for run, failures := range []int{4, 0} { // the second run takes all from the state file
@@ -271,7 +272,7 @@ func TestFailure(t *testing.T) {
 				}
 			}
 		}
-		ranking, err := c.Ranking(seenRand)
+		ranking, err := c.Ranking(trainingRand)
 		if err != nil || ranking.Mean[1] != 3 {
 			t.Errorf("run %d: ranks %v, error %v", run, ranking, err)
 		}
@@ -282,8 +283,8 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestChooser: the system that chooses is as good as the best of its candidates on sets where the
-// others cannot bend.
+// TestChooser: the system that selects a method is as good as its best candidate on a set where
+// linear methods fail.
 func TestChooser(t *testing.T) {
 	o := Options{Sets: []string{"iris"}, Systems: []string{"rca", "krca", "select methods=krca+rca"}, Repetitions: 2, Seed: 4, Data: folder(t)}
 	c, err := Run(context.Background(), newEngine(t, 2), o)
@@ -291,12 +292,12 @@ func TestChooser(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := c.Results[0].Ours
-	if line, bent, chosen := of[0][seenRand].Mean, of[1][seenRand].Mean, of[2][seenRand].Mean; chosen < line+0.2 || chosen < bent-0.05 {
-		t.Errorf("balanced Rand %.3f and %.3f, of the choice %.3f", line, bent, chosen)
+	if line, bent, chosen := of[0][trainingRand].Mean, of[1][trainingRand].Mean, of[2][trainingRand].Mean; chosen < line+0.2 || chosen < bent-0.05 {
+		t.Errorf("balanced Rand %.3f of the linear method, %.3f of the other, %.3f of the selected one", line, bent, chosen)
 	}
 }
 
-// TestSummaries: means, counts and ranks of figures made by hand.
+// TestSummaries: means, counts and ranks of values written by hand.
 func TestSummaries(t *testing.T) {
 	c := &Cross{Systems: []string{Raw, "a", "b"}}
 	for s := range 3 {
@@ -310,7 +311,7 @@ func TestSummaries(t *testing.T) {
 				}
 			}
 			if s == 2 {
-				values[2][seenRand] = math.NaN()
+				values[2][trainingRand] = math.NaN()
 			}
 			r.Trials = append(r.Trials, values)
 		}
@@ -325,16 +326,16 @@ func TestSummaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := all[1].Mean[seenRand]; math.Abs(got-2.05) > 1e-12 || all[1].Above[seenRand] != 3 {
-		t.Errorf("mean %g, above on %d: want 2.05 and 3", got, all[1].Above[seenRand])
+	if got := all[1].Mean[trainingRand]; math.Abs(got-2.05) > 1e-12 || all[1].Above[trainingRand] != 3 {
+		t.Errorf("mean %g, above on %d: want 2.05 and 3", got, all[1].Above[trainingRand])
 	}
-	if got := all[2].Mean[seenRand]; math.Abs(got-2.55) > 1e-12 || all[2].Above[seenRand] != 2 {
-		t.Errorf("mean %g over the sets with figures, above on %d: want 2.55 and 2", got, all[2].Above[seenRand])
+	if got := all[2].Mean[trainingRand]; math.Abs(got-2.55) > 1e-12 || all[2].Above[trainingRand] != 2 {
+		t.Errorf("mean %g over the sets with values, above on %d: want 2.55 and 2", got, all[2].Above[trainingRand])
 	}
-	if in := all[1].Interval[seenRand]; !(in.Low >= 2 && in.High <= 2.1 && in.Low < in.High) {
-		t.Errorf("interval %v: want one within 2 and 2.1", in)
+	if in := all[1].Interval[trainingRand]; !(in.Low >= 2 && in.High <= 2.1 && in.Low < in.High) {
+		t.Errorf("interval %v: want one between 2 and 2.1", in)
 	}
-	r, err := c.Ranking(seenRand)
+	r, err := c.Ranking(trainingRand)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,8 +346,8 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// TestCurves: all draws have figures, more links the same ones for raw points, and the pages and
-// pictures are written.
+// TestCurves: all draws have values, those of raw points do not depend on the number of links, and
+// the page and the picture are written.
 func TestCurves(t *testing.T) {
 	o := Options{Sets: []string{"iris"}, Systems: []string{Raw, "rca"}, Repetitions: 1, Seed: 2, Data: folder(t)}
 	c, err := RunCurves(context.Background(), newEngine(t, 1), o)
@@ -355,16 +356,16 @@ func TestCurves(t *testing.T) {
 	}
 	trial := c.Results[0].Trials[0]
 	if len(trial[0]) != perDraw*(len(Counts())+len(Shares())) {
-		t.Fatalf("%d figures", len(trial[0]))
+		t.Fatalf("%d values: want %d", len(trial[0]), perDraw*len(draws()))
 	}
 	for k := range draws() {
 		if trial[0][column(k, false)] != trial[0][0] || trial[0][column(k, true)] != trial[0][1] {
-			t.Errorf("raw points change with draw %d", k)
+			t.Errorf("the values of raw points change with draw %d", k)
 		}
 	}
 	page, err := c.Markdown()
 	if err != nil || !strings.Contains(page, "5000 links") || !strings.Contains(page, "30 % wrong") {
-		t.Errorf("page without its columns, error %v", err)
+		t.Errorf("the page lacks columns, error %v", err)
 	}
 	panels, err := c.Panels()
 	if err != nil || len(panels) != 4 {
@@ -372,7 +373,7 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// TestMistakes: names that there are not, and folders that hold nothing, are input errors.
+// TestMistakes: unknown names and empty folders are input errors.
 func TestMistakes(t *testing.T) {
 	ctx, eng := context.Background(), newEngine(t, 1)
 	for name, o := range map[string]Options{
@@ -393,11 +394,11 @@ func TestMistakes(t *testing.T) {
 	stopped, stop := context.WithCancel(ctx)
 	stop()
 	if _, err := Run(stopped, eng, Options{Data: folder(t), Systems: []string{Raw}}); err == nil {
-		t.Error("no error after a cancel")
+		t.Error("no error after the context was canceled")
 	}
 }
 
-// TestSetsOfTheFolder: every set can be read and divided, where the data are there.
+// TestSetsOfTheFolder: every set of the folder of data sets can be read and divided.
 func TestSetsOfTheFolder(t *testing.T) {
 	data := os.Getenv("MUSTLINK_DATA")
 	if data == "" {
@@ -410,9 +411,9 @@ func TestSetsOfTheFolder(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 			continue
 		}
-		seen, unseen, err := r.halves(context.Background(), eng, 200, 1)
-		if err != nil || seen.x.D != unseen.x.D || seen.x.Validate() != nil || unseen.x.Validate() != nil {
-			t.Errorf("%s: %d and %d features, error %v", s.Name, seen.x.D, unseen.x.D, err)
+		training, heldOut, err := r.halves(context.Background(), eng, 200, 1)
+		if err != nil || training.x.D != heldOut.x.D || training.x.Validate() != nil || heldOut.x.Validate() != nil {
+			t.Errorf("%s: %d and %d features, error %v", s.Name, training.x.D, heldOut.x.D, err)
 		}
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Options says how to compare. The zero value takes all systems and all sets that are in the
-// folder.
+// Options are the settings of a comparison. The zero value compares all systems on all sets that
+// are in the folder.
 type Options struct {
-	Sets        []string // names of sets; nil: all whose files are there
+	Sets        []string // names of sets; nil: all whose files are in the folder
 	Systems     []string // names of systems; nil: all
-	Repetitions int      // 0: 20 of a cross table, 10 of curves
+	Repetitions int      // 0: 20 for a cross table, 10 for curves
 	Seed        uint64
 	Data        string // folder of the data sets
 	State       string // path of the state file, "" for none
@@ -33,14 +33,14 @@ type Options struct {
 type Cross struct {
 	Systems  []string        `json:"systems"`
 	Measures []string        `json:"measures"`
-	Results  []*paper.Result `json:"results"` // one a data set: systems are rows, measures columns
+	Results  []*paper.Result `json:"results"` // one for each data set: a row for each system, a column for each measure
 	Missing  []string        `json:"missing,omitempty"`
 	Failures []Failure       `json:"failures,omitempty"`
 	Build    paper.Build     `json:"build"`
 	Seconds  float64         `json:"seconds"`
 }
 
-// Failure is a system that could not learn from what it was given.
+// Failure is a system that failed in one repetition.
 type Failure struct {
 	Set        string `json:"set"`
 	System     string `json:"system"`
@@ -53,12 +53,12 @@ const crossRepetitions = 20
 // QuickRepetitions is the number of repetitions of a first look.
 const QuickRepetitions = 3
 
-// linksPerRow times the rows of a half is the number of links of the cross table, half of either
-// kind.
+// linksPerRow times the number of training rows is the number of links of the cross table. Half of
+// them are must-links, half cannot-links.
 const linksPerRow = 1.2
 
-// Run makes the cross table. Errors: unknown sets and systems, no set in the folder, and those of
-// [paper.Run].
+// Run computes the cross table. It fails for unknown sets and systems, if the folder has no set,
+// and where [paper.Run] fails.
 func Run(ctx context.Context, eng *engine.Engine, o Options) (*Cross, error) {
 	var failed failures
 	results, missing, err := o.run(ctx, eng, crossRepetitions, func(s Set, systems []string) paper.Table { return crossTable(s, systems, &failed) })
@@ -111,7 +111,7 @@ func (o Options) run(ctx context.Context, eng *engine.Engine, repetitions int, t
 	return results, missing, nil
 }
 
-// sets returns those that were asked for, or all that are there.
+// sets returns the sets that o names, or all that are in the folder.
 func (o Options) sets() (sets []Set, missing []string, err error) {
 	if o.Sets != nil {
 		for _, name := range o.Sets {
@@ -139,7 +139,7 @@ func (o Options) sets() (sets []Set, missing []string, err error) {
 	return sets, missing, nil
 }
 
-// there says whether all files of the set are in the folder.
+// there reports whether all files of the set are in the folder.
 func (s Set) there(folder string) (bool, error) {
 	for _, name := range s.Files {
 		_, err := os.Stat(filepath.Join(folder, name))
@@ -160,7 +160,7 @@ func (o Options) systems() []string {
 	return o.Systems
 }
 
-// known reports a system that there is not.
+// known returns an error if there is no such system.
 func known(system string) error {
 	if system == Raw {
 		return nil
@@ -181,7 +181,7 @@ func (f *failures) add(set, system string, repetition int, err error) {
 	f.list = append(f.list, Failure{set, system, repetition, err.Error()})
 }
 
-// crossTable is the part of the cross table that one set has.
+// crossTable returns the part of the cross table for one set.
 func crossTable(s Set, systems []string, failed *failures) paper.Table {
 	t := paper.Table{
 		Name: "cross-" + s.Name, Label: "Cross table", Caption: "all systems on " + s.Name, Columns: Measures(),
@@ -194,7 +194,7 @@ func crossTable(s Set, systems []string, failed *failures) paper.Table {
 			}
 			var values [][]float64
 			for _, system := range systems {
-				v, err := p.noted(ctx, eng, system, s.Name, t.Number, failed)
+				v, err := p.measured(ctx, eng, system, s.Name, t.Number, failed)
 				if err != nil {
 					return nil, err
 				}
@@ -210,14 +210,14 @@ func crossTable(s Set, systems []string, failed *failures) paper.Table {
 	return t
 }
 
-// setup says how the figures are obtained; the defaults of every method belong to it.
+// setup describes how the values are computed, including the defaults of every method.
 func setup(systems []string) []string {
 	lines := []string{
-		fmt.Sprintf("Rows: at most %d of a set, drawn anew in every repetition, every class by its share; half of them are learned from (seen), the others are only embedded (unseen).", mostRows),
-		fmt.Sprintf("Features: standardized by the seen half where there are fewer than %d; words weighed by inverse document frequencies, rows of unit length; more features, and protein sequences (cosine of counts of words of three letters, superfamilies of %d and more), are replaced by the %d leading principal coordinates of the seen half, for all systems alike.", fewFeatures, familyRows, fewFeatures),
-		fmt.Sprintf("Links: %g of the number of seen rows, half must-links and half cannot-links, drawn among all pairs of seen rows; the same for all systems.", linksPerRow),
-		fmt.Sprintf("k-means on either half apart, as many clusters as classes, the best of %d k-means++ starts, the same seed for all systems; %d nearest neighbors among the seen rows, a seen row not being its own.", restarts, votes),
-		"Every method has its defaults, on one thread:",
+		fmt.Sprintf("Rows: at most %d of a set, drawn again in every repetition, in proportion to the classes. Half of them are training rows; the others are held-out rows, which are only embedded.", maxRows),
+		fmt.Sprintf("Features: with fewer than %d features, a set is standardized by its training rows. Words are weighted by inverse document frequency, and rows have unit length. Sets with more features, and protein sequences (cosine of the counts of words of three letters, superfamilies of at least %d), are replaced by the %d leading principal coordinates of the training rows, for all systems.", fewFeatures, familyRows, fewFeatures),
+		fmt.Sprintf("Links: %g times the number of training rows, half must-links and half cannot-links, drawn from all pairs of training rows; the same for all systems.", linksPerRow),
+		fmt.Sprintf("k-means runs on each half separately, with as many clusters as classes, the best of %d k-means++ starts and the same seed for all systems. The %d nearest neighbors are training rows; a training row is not its own neighbor.", restarts, votes),
+		"Every method runs with its defaults, on one thread:",
 	}
 	for _, name := range systems {
 		m, err := catalog.Lookup(name)

@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Curves are learning curves: one table a data set, systems as rows.
+// Curves are learning curves: one table for each data set, with systems as rows.
 type Curves struct {
 	Systems  []string        `json:"systems"`
 	Counts   []int           `json:"links"`
@@ -28,12 +28,13 @@ func Counts() []int { return []int{5, 10, 20, 50, 100, 200, 500, 1000, 2000, 500
 // Shares returns the shares of wrong links of a learning curve.
 func Shares() []float64 { return []float64{0, 0.05, 0.1, 0.2, 0.3} }
 
-// curveSets are the sets of the learning curves: few and many classes, features, pixels and words.
+// curveSets are the sets of the learning curves: they have few and many classes, and features,
+// pixels or words.
 func curveSets() []string {
 	return []string{"image", "pima-diabetes", "satellite", "text-baseball-hockey", "usps", "vehicle"}
 }
 
-// RunCurves makes learning curves; without o.Sets those of six sets.
+// RunCurves computes learning curves; if o.Sets is nil, those of six sets.
 func RunCurves(ctx context.Context, eng *engine.Engine, o Options) (*Curves, error) {
 	if o.Sets == nil {
 		o.Sets = curveSets()
@@ -50,14 +51,14 @@ func RunCurves(ctx context.Context, eng *engine.Engine, o Options) (*Curves, err
 	return c, nil
 }
 
-// draw is one place of a curve.
+// draw is one point of a curve.
 type draw struct {
 	name  string
 	links int // 0: as in the cross table
 	wrong float64
 }
 
-// draws are all places of the curves of a set.
+// draws returns all points of the curves of a set.
 func draws() []draw {
 	var out []draw
 	for _, n := range Counts() {
@@ -69,10 +70,11 @@ func draws() []draw {
 	return out
 }
 
-// perDraw are the figures of a draw: the balanced Rand indices of seen and unseen rows.
+// perDraw is the number of values of a draw: the balanced Rand index of training rows and that of
+// held-out rows.
 const perDraw = 2
 
-// curveTable is the table of a set.
+// curveTable returns the table of a set.
 func curveTable(s Set, systems []string, failed *failures) paper.Table {
 	t := paper.Table{
 		Name: "curves-" + s.Name, Label: "Learning curves", Caption: "all systems on " + s.Name + ", balanced Rand index of k-means",
@@ -83,7 +85,7 @@ func curveTable(s Set, systems []string, failed *failures) paper.Table {
 		},
 	}
 	for _, d := range draws() {
-		t.Columns = append(t.Columns, d.name+", seen", d.name+", unseen")
+		t.Columns = append(t.Columns, d.name+", training", d.name+", held-out")
 	}
 	for _, name := range systems {
 		t.Rows = append(t.Rows, paper.Row{Name: name, Printed: paper.Unprinted(len(t.Columns))})
@@ -91,10 +93,10 @@ func curveTable(s Set, systems []string, failed *failures) paper.Table {
 	return t
 }
 
-// curveTrial is a repetition: the same halves for all draws of links, of which each holds those of
-// fewer links, and the same pairs for all shares of wrong ones.
+// curveTrial is a repetition. All draws of links have the same halves, a draw of more links
+// contains the draws of fewer, and all shares of wrong links have the same pairs.
 func curveTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, systems []string, failed *failures) ([][]float64, error) {
-	seen, unseen, err := t.Shared.(*rows).halves(ctx, eng, mostRows, t.Seed(0))
+	training, heldOut, err := t.Shared.(*rows).halves(ctx, eng, maxRows, t.Seed(0))
 	if err != nil {
 		return nil, err
 	}
@@ -102,19 +104,19 @@ func curveTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, s
 	for _, d := range draws() {
 		total := d.links
 		if total == 0 {
-			total = int(linksPerRow*float64(seen.x.N) + 0.5)
+			total = int(linksPerRow*float64(training.x.N) + 0.5)
 		}
-		set, err := drawLinks(seen.labels, total, d.wrong, t.Seed(1))
+		set, err := drawLinks(training.labels, total, d.wrong, t.Seed(1))
 		if err != nil {
 			return nil, err
 		}
-		p := &problem{seen, unseen, set, t.Seed(2)}
+		p := &problem{training, heldOut, set, t.Seed(2)}
 		for i, system := range systems {
-			v, err := p.noted(ctx, eng, system, s.Name+", "+d.name, t.Number, failed)
+			v, err := p.measured(ctx, eng, system, s.Name+", "+d.name, t.Number, failed)
 			if err != nil {
 				return nil, err
 			}
-			values[i] = append(values[i], v[seenRand:seenRand+perDraw]...)
+			values[i] = append(values[i], v[trainingRand:trainingRand+perDraw]...)
 			t.Step()
 		}
 	}

@@ -11,18 +11,19 @@ import (
 )
 
 // column returns the column of a draw.
-func column(draw int, unseen bool) int {
-	if unseen {
+func column(draw int, heldOut bool) int {
+	if heldOut {
 		return perDraw*draw + 1
 	}
 	return perDraw * draw
 }
 
-// Markdown returns the curves as a page of tables, balanced Rand index of seen and of unseen rows.
+// Markdown returns the curves as a page of tables with the balanced Rand index of training rows and
+// that of held-out rows.
 func (c *Curves) Markdown() (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Learning curves: how many links, and how many may be wrong\n\n")
-	fmt.Fprintf(&b, "Balanced Rand index of k-means, mean of %d repetitions, rows that links were drawn from / rows that no method has seen. Where a set has fewer pairs than links are asked for, all of them are given.\n\n", c.Results[0].Repetitions)
+	fmt.Fprintf(&b, "# Learning curves: number of links and share of wrong links\n\n")
+	fmt.Fprintf(&b, "Balanced Rand index of k-means, mean of %d repetitions, training rows / held-out rows. Where a set has fewer pairs than the number of links, all pairs are links.\n\n", c.Results[0].Repetitions)
 	c.averaged(&b)
 	for s := range c.Results {
 		fmt.Fprintf(&b, "## %s\n\n", c.set(s))
@@ -40,7 +41,8 @@ func (c *Curves) averaged(b *strings.Builder) {
 	c.table(b, c.overall)
 }
 
-// overall is the mean of a column over the sets, NaN if a system failed on one of them everywhere.
+// overall returns the mean of a column over the sets. It is NaN if the system failed in all
+// repetitions of a set.
 func (c *Curves) overall(system, col int) float64 {
 	sum := 0.0
 	for _, r := range c.Results {
@@ -77,14 +79,14 @@ func upTo(from, to int) []int {
 }
 
 // Panels draws the five methods and raw points: the mean over the sets against the number of links
-// and against the share of wrong ones, of seen and of unseen rows, with the interval over draws of
-// rows and links.
+// and against the share of wrong links, for training rows and for held-out rows, with the interval
+// over draws of rows and links.
 func (c *Curves) Panels() ([]view.Panel, error) {
 	var panels []view.Panel
-	for _, unseen := range []bool{false, true} {
-		rows := "seen rows"
-		if unseen {
-			rows = "unseen rows"
+	for _, heldOut := range []bool{false, true} {
+		rows := "training rows"
+		if heldOut {
+			rows = "held-out rows"
 		}
 		links := view.Lines{Title: "balanced Rand index, " + rows, XLabel: "links", LogX: true}
 		wrong := view.Lines{Title: "balanced Rand index, " + rows, XLabel: "wrong links, %"}
@@ -94,12 +96,12 @@ func (c *Curves) Panels() ([]view.Panel, error) {
 			}
 			a, b := view.Series{Name: system, Markers: true}, view.Series{Name: system, Markers: true}
 			for k, n := range c.Counts {
-				if err := c.add(&a, float64(n), i, column(k, unseen)); err != nil {
+				if err := c.add(&a, float64(n), i, column(k, heldOut)); err != nil {
 					return nil, err
 				}
 			}
 			for k, w := range c.Wrong {
-				if err := c.add(&b, 100*w, i, column(len(c.Counts)+k, unseen)); err != nil {
+				if err := c.add(&b, 100*w, i, column(len(c.Counts)+k, heldOut)); err != nil {
 					return nil, err
 				}
 			}

@@ -13,14 +13,14 @@ type Drawable interface {
 	Panels() ([]view.Panel, error)
 }
 
-// Decode reads the JSON of a cross table or of learning curves, so that it can be drawn again. JSON
-// of something else, or with figures missing, is a *fault.DataError.
+// Decode reads the JSON of a cross table or of learning curves, so that it can be drawn again. For
+// JSON of something else, or with missing values, it returns a *fault.DataError.
 func Decode(text []byte) (Drawable, error) {
 	var kind struct {
 		Measures []string `json:"measures"`
 		Links    []int    `json:"links"`
 	}
-	bad := fault.Data("", "it is no comparison: want the JSON that mustlink-bench cross or curves writes")
+	bad := fault.Data("", "not a comparison: want the JSON that mustlink-bench cross or curves writes")
 	if json.Unmarshal(text, &kind) != nil {
 		return nil, bad
 	}
@@ -41,7 +41,7 @@ func Decode(text []byte) (Drawable, error) {
 	return nil, bad
 }
 
-// whole says whether all results have all figures.
+// whole reports whether all results have all values.
 func whole(results []*paper.Result, rows, columns int) bool {
 	for _, r := range results {
 		if r == nil || len(r.Ours) != rows || len(r.Trials) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// FuzzDecode: any bytes are a comparison that can be drawn, or an error of the input.
+// FuzzDecode: any bytes are a comparison that can be drawn, or an input error.
 func FuzzDecode(f *testing.F) {
 	o := Options{Systems: []string{Raw, "rca"}, Repetitions: 2, Seed: 4, Data: folder(f)}
 	c, err := Run(context.Background(), newEngine(f, 1), o)
@@ -45,14 +45,14 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzSystem: any text is a system, whose learner is of its method, or an error of the input.
+// FuzzSystem: any text is a system with a learner of its method, or an input error.
 func FuzzSystem(f *testing.F) {
 	for _, text := range []string{"gml gamma=3 kernel=linear", "krca", "select criterion=links methods=krca+rca", "select methods=", "", "krca eps", "krca =1", "rca kernel=rbf:mean", "select criterion=no"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Contains(text, "@") {
-			return // files are for FuzzParameters of the catalog
+			return // FuzzParameters of the catalog covers files
 		}
 		l, err := learner(text, 1, 2)
 		switch {

@@ -12,24 +12,24 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Hindsight says how near what rules of selection choose is to the best of their candidates on rows
-// that neither has seen.
+// Hindsight compares the candidates that selection rules choose with the best of all candidates on
+// the held-out rows.
 type Hindsight struct {
 	Candidates []string        `json:"candidates"`
 	Systems    []string        `json:"systems"`
-	Results    []*paper.Result `json:"results"` // one a data set: systems are rows, then candidates; the columns are those of [HindsightMeasures]
+	Results    []*paper.Result `json:"results"` // one for each data set: a row for each system, then one for each candidate; the columns are those of [HindsightMeasures]
 	Missing    []string        `json:"missing,omitempty"`
 	Failures   []Failure       `json:"failures,omitempty"`
 	Build      paper.Build     `json:"build"`
 	Seconds    float64         `json:"seconds"`
 }
 
-// hindsightMethods are those whose default grids the candidates are.
+// hindsightMethods are the methods whose default grids give the candidates.
 func hindsightMethods() []string { return []string{"krca", "lleratio", "itml"} }
 
 const hindsightRepetitions = 3
 
-// hindsightSystems are the rules, and methods with their defaults, which choose nothing.
+// hindsightSystems are the selection rules, and methods with their defaults, which select nothing.
 func hindsightSystems() []string {
 	rule := selects + " halving=false methods=" + strings.Join(hindsightMethods(), "+")
 	var out []string
@@ -48,17 +48,18 @@ const (
 	hindsightMeasures
 )
 
-// HindsightMeasures names the figures of [RunHindsight].
+// HindsightMeasures returns the names of the columns of [RunHindsight].
 func HindsightMeasures() []string {
-	return []string{"balanced Rand of the choice, unseen", "of the best candidate", "within 0.01 of it", "within 0.02"}
+	return []string{"balanced Rand of the choice, held-out", "of the best candidate", "within 0.01 of it", "within 0.02"}
 }
 
-// cacheBytes bounds what the systems of a repetition keep for each other.
+// cacheBytes bounds the memory of what the systems of a repetition share.
 const cacheBytes = 256 << 20
 
-// RunHindsight lets rules of selection choose, and compares what they have chosen with all
-// candidates. Without o.Systems it takes selection by the ranking of held-out links, by that and
-// the agreement with them, by both with an incumbent, and the defaults of the candidates' methods.
+// RunHindsight lets selection rules choose, and compares their choices with all candidates. If
+// o.Systems is nil, the rules are selection by the ranking of held-out links, by the ranking and
+// the agreement with them, and by both with an incumbent; the methods of the candidates with their
+// defaults are compared, too.
 func RunHindsight(ctx context.Context, eng *engine.Engine, o Options) (*Hindsight, error) {
 	if o.Systems == nil {
 		o.Systems = hindsightSystems()
@@ -85,7 +86,7 @@ func RunHindsight(ctx context.Context, eng *engine.Engine, o Options) (*Hindsigh
 	return h, nil
 }
 
-// hindsightTable is the part of one set.
+// hindsightTable returns the table of a set.
 func hindsightTable(s Set, systems, candidates []string, failed *failures) paper.Table {
 	t := paper.Table{
 		Name: "hindsight-" + s.Name, Label: "Hindsight", Caption: "choices on " + s.Name, Columns: HindsightMeasures(),
@@ -103,8 +104,8 @@ func hindsightTable(s Set, systems, candidates []string, failed *failures) paper
 			}
 			score := func(system string) (float64, error) {
 				defer t.Step()
-				v, err := p.noted(ctx, eng, system, s.Name, t.Number, failed)
-				return v[unseenRand], err
+				v, err := p.measured(ctx, eng, system, s.Name, t.Number, failed)
+				return v[heldOutRand], err
 			}
 			return hindsightTrial(systems, candidates, score)
 		},
@@ -115,8 +116,8 @@ func hindsightTable(s Set, systems, candidates []string, failed *failures) paper
 	return t
 }
 
-// hindsightTrial is a repetition, a row for every system, then one for every candidate; score
-// returns the index of a system on unseen rows, NaN for one that failed.
+// hindsightTrial is a repetition: a row for every system, then one for every candidate. The
+// function score returns the index of a system on held-out rows, NaN if it failed.
 func hindsightTrial(systems, candidates []string, score func(system string) (float64, error)) ([][]float64, error) {
 	values, best := make([][]float64, len(systems)+len(candidates)), math.NaN()
 	for i, system := range slices.Concat(systems, candidates) {
@@ -135,7 +136,7 @@ func hindsightTrial(systems, candidates []string, score func(system string) (flo
 	return values, nil
 }
 
-// larger returns the larger of two numbers, or the one that is a number.
+// larger returns the larger of two numbers, or the other one if one is NaN.
 func larger(a, b float64) float64 {
 	if math.IsNaN(a) || b > a {
 		return b
@@ -143,7 +144,7 @@ func larger(a, b float64) float64 {
 	return a
 }
 
-// within returns 1 for a value that is at most a margin below the best, 0 for one that is not.
+// within returns 1 for a value that is at most a margin below the best, otherwise 0.
 func within(v, best, margin float64) float64 {
 	switch {
 	case math.IsNaN(v) || math.IsNaN(best):
@@ -157,8 +158,8 @@ func within(v, best, margin float64) float64 {
 // mean returns the mean of a column over the sets on which the system did not fail.
 func (h *Hindsight) mean(system, col int) float64 { return columnMean(h.Results, system, col) }
 
-// steadiest returns the index of the candidate that is best on a set in the mean over the
-// repetitions, of those that never failed.
+// steadiest returns the balanced Rand index of the candidate with the best mean over the
+// repetitions of a set, among those that never failed.
 func (h *Hindsight) steadiest(r *paper.Result) float64 {
 	best := math.NaN()
 	for _, row := range r.Ours[len(h.Systems):] {
@@ -176,14 +177,14 @@ func (h *Hindsight) near(system int, margin float64) float64 {
 // Markdown returns the page.
 func (h *Hindsight) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Choosing, beside the best choice in hindsight\n\nMeans over %d data sets, repetitions: %d. The best of %d candidates on the unseen rows themselves, another one in each repetition, has the index %.3f: part of that is luck, which no rule can have. The one of every set that is best in the mean over the repetitions has %.3f.\n\n",
+	fmt.Fprintf(&b, "# Selection compared with the best choice in hindsight\n\nMeans over %d data sets, repetitions: %d. The best of %d candidates on the held-out rows, chosen again in each repetition, has the index %.3f. Part of that is luck, which no rule can have. The candidate with the best mean over the repetitions of a set has %.3f.\n\n",
 		len(h.Results), h.Results[0].Repetitions, len(h.Candidates), h.mean(0, bestRand), setMean(h.Results, h.steadiest))
-	b.WriteString("| rule, or method with its defaults | balanced Rand, unseen | within 0.01 of the best of the repetition | within 0.02 | in the mean within 0.01 of the best candidate of the set | within 0.02 |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+	b.WriteString("| rule, or method with its defaults | balanced Rand, held-out | within 0.01 of the best of the repetition | within 0.02 | in the mean within 0.01 of the best candidate of the set | within 0.02 |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for i, system := range h.Systems {
 		fmt.Fprintf(&b, "| %s | %.3f | %.0f %% | %.0f %% | %.0f %% | %.0f %% |\n", system, h.mean(i, chosenRand),
 			100*h.mean(i, withinOne), 100*h.mean(i, withinTwo), 100*h.near(i, 0.01), 100*h.near(i, 0.02))
 	}
-	fmt.Fprintf(&b, "\n## By data set\n\nThe mean of the best of each repetition, the best candidate's mean, and the means of the systems.\n\n| set | best | best candidate | %s |\n| --- | ---: | ---: |%s\n", strings.Join(h.Systems, " | "), strings.Repeat(" ---: |", len(h.Systems)))
+	fmt.Fprintf(&b, "\n## By data set\n\nThe mean of the best candidate of each repetition, the mean of the best candidate of the set, and the means of the systems.\n\n| set | best | best candidate | %s |\n| --- | ---: | ---: |%s\n", strings.Join(h.Systems, " | "), strings.Repeat(" ---: |", len(h.Systems)))
 	for _, r := range h.Results {
 		fmt.Fprintf(&b, "| %s | %s | %s |", strings.TrimPrefix(r.Table.Name, "hindsight-"), number(r.Ours[0][bestRand].Mean, false), number(h.steadiest(r), false))
 		for i := range h.Systems {

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/bench/paper"
 )
 
-// The best of the candidates is what all choices are held against; a candidate that failed is none,
-// and a choice may be better than all.
+// All choices are compared with the best candidate. A candidate that failed does not count, and a
+// choice may be better than all candidates.
 func TestHindsightTrial(t *testing.T) {
 	scores := map[string]float64{"a": 0.7, "b": math.NaN(), "c": 0.8, "x": 0.795, "y": 0.785, "z": 0.9, "w": 0.5, "f": math.NaN()}
 	got, err := hindsightTrial([]string{"x", "y", "z", "w", "f"}, []string{"a", "b", "c"}, func(system string) (float64, error) { return scores[system], nil })
@@ -34,8 +34,8 @@ func TestHindsightTrial(t *testing.T) {
 	}
 }
 
-// Beside the mean of one candidate a choice may be worse in some repetitions; a candidate that
-// failed is none, nor is a set without a score.
+// Compared with the mean of one candidate, a choice may be worse in some repetitions. A candidate
+// that failed does not count, nor does a set without a score.
 func TestHindsightSteadiest(t *testing.T) {
 	set := func(means ...float64) *paper.Result {
 		r := &paper.Result{}

@@ -7,12 +7,12 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// streamWrong is the stream of random numbers that say which links are wrong.
+// streamWrong is the stream of random numbers that decides which links are wrong.
 const streamWrong = 0x77726f6e67
 
-// drawLinks draws total links between rows, half of them of pairs of one class and half of
-// different ones, but no more of a kind than there are. A share wrong of either kind, rounded, has
-// the other sign.
+// drawLinks draws total links, half of them between rows of one class and half between rows of
+// different classes, but no more of either kind than there are pairs. A share wrong of each kind,
+// rounded, has the other sign.
 func drawLinks(labels []string, total int, wrong float64, seed uint64) (*links.Set, error) {
 	same, different := pairsOf(labels)
 	must, cannot := min((total+1)/2, same), min(total/2, different)
@@ -24,7 +24,7 @@ func drawLinks(labels []string, total int, wrong float64, seed uint64) (*links.S
 	return links.New(len(labels), append(flip(set.Must(), wrong, links.Cannot, r), flip(set.Cannot(), wrong, links.Must, r)...))
 }
 
-// flip gives a share of the links another sign.
+// flip gives a share of the links the other sign.
 func flip(list []links.Link, share float64, to links.Sign, r *rand.Rand) []links.Link {
 	out := append([]links.Link(nil), list...)
 	for _, i := range r.Perm(len(out))[:int(math.Round(share*float64(len(out))))] {
@@ -33,7 +33,7 @@ func flip(list []links.Link, share float64, to links.Sign, r *rand.Rand) []links
 	return out
 }
 
-// pairsOf counts the pairs of rows of one class and of different ones.
+// pairsOf counts the pairs of rows of the same class and of different classes.
 func pairsOf(labels []string) (same, different int) {
 	count := map[string]int{}
 	for i, l := range labels {

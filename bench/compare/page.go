@@ -22,16 +22,16 @@ func (c *Cross) Markdown() (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Cross table: all systems on %d data sets\n\n", len(c.Results))
-	fmt.Fprintf(&b, "Means over the sets, each the mean of %d repetitions; in brackets the interval of %.0f %% over draws of rows and links.\n\n", c.Results[0].Repetitions, 100*level)
+	fmt.Fprintf(&b, "Means over the sets, each the mean of %d repetitions; in brackets the %.0f %% interval over draws of rows and links.\n\n", c.Results[0].Repetitions, 100*level)
 	c.overview(&b, summaries)
-	c.quality(&b, summaries, "balanced Rand", seenRand, unseenRand)
-	c.quality(&b, summaries, "5-NN accuracy", seenNeighbors, unseenNeighbors)
+	c.quality(&b, summaries, "balanced Rand", trainingRand, heldOutRand)
+	c.quality(&b, summaries, "5-NN accuracy", trainingNeighbors, heldOutNeighbors)
 	if len(c.Results) > 1 {
 		if err := c.ranks(&b); err != nil {
 			return "", err
 		}
 	}
-	for _, m := range []int{seenRand, unseenRand, unseenNeighbors} {
+	for _, m := range []int{trainingRand, heldOutRand, heldOutNeighbors} {
 		c.bySet(&b, m)
 	}
 	c.failures(&b)
@@ -53,18 +53,18 @@ func (c *Cross) overview(b *strings.Builder, summaries []Summary) {
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString("\nTimes are medians over the sets, of one thread.\n\n")
+	b.WriteString("\nTimes are medians over the sets, on one thread.\n\n")
 }
 
-// quality writes a measure with its intervals and how it compares with that of raw points.
-func (c *Cross) quality(b *strings.Builder, summaries []Summary, name string, seen, unseen int) {
+// quality writes a measure with its intervals and compares it with that of raw points.
+func (c *Cross) quality(b *strings.Builder, summaries []Summary, name string, training, heldOut int) {
 	fmt.Fprintf(b, "## %s, against raw points\n\n", name)
-	b.WriteString("| system | seen | above raw on | p | unseen | above raw on | p |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
+	b.WriteString("| system | training | above raw on | p | held-out | above raw on | p |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	order := slices.Clone(summaries)
-	slices.SortStableFunc(order, func(x, y Summary) int { return cmp.Compare(y.Mean[unseen], x.Mean[unseen]) })
+	slices.SortStableFunc(order, func(x, y Summary) int { return cmp.Compare(y.Mean[heldOut], x.Mean[heldOut]) })
 	for _, s := range order {
 		fmt.Fprintf(b, "| %s |", s.System)
-		for _, m := range []int{seen, unseen} {
+		for _, m := range []int{training, heldOut} {
 			fmt.Fprintf(b, " %.3f [%.3f, %.3f] |", s.Mean[m], s.Interval[m].Low, s.Interval[m].High)
 			if s.System == Raw {
 				b.WriteString(" | |")
@@ -79,9 +79,9 @@ func (c *Cross) quality(b *strings.Builder, summaries []Summary, name string, se
 
 // ranks writes mean ranks.
 func (c *Cross) ranks(b *strings.Builder) error {
-	b.WriteString("## Mean ranks\n\n| system | balanced Rand, seen | balanced Rand, unseen | 5-NN accuracy, unseen |\n| --- | ---: | ---: | ---: |\n")
+	b.WriteString("## Mean ranks\n\n| system | balanced Rand, training | balanced Rand, held-out | 5-NN accuracy, held-out |\n| --- | ---: | ---: | ---: |\n")
 	var all []*statistics.Ranking
-	for _, m := range []int{seenRand, unseenRand, unseenNeighbors} {
+	for _, m := range []int{trainingRand, heldOutRand, heldOutNeighbors} {
 		r, err := c.Ranking(m)
 		if err != nil {
 			return err
@@ -91,12 +91,12 @@ func (c *Cross) ranks(b *strings.Builder) error {
 	for _, i := range byRank(all[1].Mean) {
 		fmt.Fprintf(b, "| %s | %.1f | %.1f | %.1f |\n", c.Systems[i], all[0].Mean[i], all[1].Mean[i], all[2].Mean[i])
 	}
-	fmt.Fprintf(b, "\nRank 1 is best. Mean ranks that lie more than %.1f apart differ (Nemenyi, 0.05 over all pairs). Friedman's test that all systems are alike: p = %s, %s and %s.\n\n",
+	fmt.Fprintf(b, "\nRank 1 is best. Mean ranks differ if they are more than %.1f apart (Nemenyi, 0.05 over all pairs). Friedman's test that all systems are equal: p = %s, %s and %s.\n\n",
 		all[0].Critical, probability(all[0].P), probability(all[1].P), probability(all[2].P))
 	return nil
 }
 
-// byRank returns the order of the ranks, equal ones as they come.
+// byRank returns the order of the ranks; equal ranks keep their order.
 func byRank(mean []float64) []int {
 	order := make([]int, len(mean))
 	for i := range order {
@@ -128,14 +128,14 @@ func (c *Cross) bySet(b *strings.Builder, measure int) {
 	b.WriteByte('\n')
 }
 
-// failures writes what systems could not do.
+// failures writes which systems failed, on which sets and how often.
 func (c *Cross) failures(b *strings.Builder) {
 	var lines []string
 	for i, system := range c.Systems {
 		for _, r := range c.Results {
 			n := 0
 			for _, trial := range r.Trials {
-				if math.IsNaN(trial[i][seenRand]) {
+				if math.IsNaN(trial[i][trainingRand]) {
 					n++
 				}
 			}
@@ -149,10 +149,10 @@ func (c *Cross) failures(b *strings.Builder) {
 	}
 }
 
-// Panels returns the picture of the mean ranks, seen and unseen.
+// Panels returns the panels of the picture: mean ranks on training rows and on held-out rows.
 func (c *Cross) Panels() ([]view.Panel, error) {
 	var panels []view.Panel
-	for _, m := range []int{seenRand, unseenRand} {
+	for _, m := range []int{trainingRand, heldOutRand} {
 		r, err := c.Ranking(m)
 		if err != nil {
 			return nil, err
@@ -168,14 +168,14 @@ func (c *Cross) Panels() ([]view.Panel, error) {
 	return panels, nil
 }
 
-// provenance writes how the figures were made.
+// provenance writes the set-up of the run, its command and its build.
 func provenance(b *strings.Builder, command string, results []*paper.Result, missing []string, build paper.Build, seconds float64) {
 	b.WriteString("## Set-up\n\n")
 	for _, line := range results[0].Table.Setup {
 		fmt.Fprintf(b, "- %s\n", line)
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(b, "- Not there: %s.\n", strings.Join(missing, ", "))
+		fmt.Fprintf(b, "- Missing: %s.\n", strings.Join(missing, ", "))
 	}
 	resumed := 0
 	for _, r := range results {

@@ -17,7 +17,7 @@ import (
 // Set is a data set of the comparison.
 type Set struct {
 	Name  string
-	Files []string // in the folder of data sets: rows, and labels where they have a file of their own
+	Files []string // in the folder of data sets: rows, and labels if they have their own file
 	kind  kind
 }
 
@@ -60,12 +60,13 @@ func LookupSet(name string) (Set, error) {
 }
 
 const (
-	// mostRows is how many rows of a set a repetition draws; half of them are learned from.
-	mostRows = 1000
-	// fewFeatures: with fewer features a set is standardized; sets with more are left in their units
-	// and replaced by as many principal coordinates.
+	// maxRows is the maximum number of rows that a repetition draws of a set; half of them are
+	// training rows.
+	maxRows = 1000
+	// fewFeatures: a set with fewer features is standardized. Other sets keep their units, and this
+	// many principal coordinates replace their features.
 	fewFeatures = 100
-	// wordsOf is the kernel of sequences, familyRows how many rows a class of theirs has at least.
+	// wordsOf is the kernel of sequences, familyRows the minimum number of rows of their classes.
 	wordsOf    = "spectrum:k=3"
 	familyRows = 40
 )
@@ -98,15 +99,15 @@ func (s Set) read(path func(string) string) (*rows, error) {
 	return r, nil
 }
 
-// largeClasses keeps the rows of classes with at least so many.
-func (r *rows) largeClasses(least int) *rows {
+// largeClasses keeps the rows of classes with at least minimum rows.
+func (r *rows) largeClasses(minimum int) *rows {
 	count := map[string]int{}
 	for _, l := range r.labels {
 		count[l]++
 	}
 	var keep []int
 	for i, l := range r.labels {
-		if count[l] >= least {
+		if count[l] >= minimum {
 			keep = append(keep, i)
 		}
 	}
@@ -121,36 +122,36 @@ func (r *rows) take(keep []int) *rows {
 	return &rows{r.x.Select(keep), labels, r.kind}
 }
 
-// half is the points of one half, as all systems see them.
+// half is the points of one half, as all systems get them.
 type half struct {
 	x      *points.Dense
 	labels []string
 }
 
-// halves draws at most most rows, every class by its share, and divides them in two alike. The
-// first half decides how both are scaled and rotated.
-func (r *rows) halves(ctx context.Context, eng *engine.Engine, most int, seed uint64) (seen, unseen half, err error) {
-	if n := r.x.Len(); n > most {
-		drawn, _, err := dataset.Split(n, float64(most)/float64(n), r.labels, seed)
+// halves draws at most limit rows in proportion to the classes, and divides them into two equal
+// halves. The first half, the training rows, decides how both are scaled and rotated.
+func (r *rows) halves(ctx context.Context, eng *engine.Engine, limit int, seed uint64) (training, heldOut half, err error) {
+	if n := r.x.Len(); n > limit {
+		drawn, _, err := dataset.Split(n, float64(limit)/float64(n), r.labels, seed)
 		if err != nil {
-			return seen, unseen, err
+			return training, heldOut, err
 		}
 		r = r.take(drawn)
 	}
 	one, two, err := dataset.Split(r.x.Len(), 0.5, r.labels, seed+1)
 	if err != nil {
-		return seen, unseen, err
+		return training, heldOut, err
 	}
 	first, second := r.take(one), r.take(two)
 	positions, err := prepared(ctx, eng, r.kind, first.x, second.x)
 	if err != nil {
-		return seen, unseen, err
+		return training, heldOut, err
 	}
 	return half{positions[0], first.labels}, half{positions[1], second.labels}, nil
 }
 
-// prepared scales the points and takes those with many features to principal coordinates; the first
-// points decide how.
+// prepared scales points with few features, and replaces many features by principal coordinates.
+// The scales and the components are those of the first points.
 func prepared(ctx context.Context, eng *engine.Engine, of kind, x ...points.Points) ([]*points.Dense, error) {
 	text := "linear"
 	switch {
@@ -215,7 +216,7 @@ func dense(x []points.Points) ([]*points.Dense, error) {
 	return out, nil
 }
 
-// coordinates are the places that a model gives to points.
+// coordinates returns the embeddings of points by a model.
 func coordinates(ctx context.Context, eng *engine.Engine, m algorithms.Model, x []points.Points) ([]*points.Dense, error) {
 	out := make([]*points.Dense, len(x))
 	for i, p := range x {

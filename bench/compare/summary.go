@@ -8,19 +8,19 @@ import (
 	"github.com/mustlink/mustlink/bench/statistics"
 )
 
-// level is that of the intervals.
+// level is the confidence level of the intervals.
 const level = 0.95
 
-// Summary is what a system's figures come to over all sets.
+// Summary summarizes the values of a system over all sets.
 type Summary struct {
 	System string `json:"system"`
-	// Mean holds the mean of every measure over the sets, of times the median; NaN where the system
-	// failed everywhere.
+	// Mean holds the mean of every measure over the sets, but the median of times. It is NaN if the
+	// system failed everywhere.
 	Mean []float64 `json:"-"`
-	// Interval is that of every measure over the draws of rows and links, the sets being given.
+	// Interval is the interval of every measure over the draws of rows and links, for these sets.
 	Interval []statistics.Interval `json:"-"`
-	// Above counts the sets on which the mean of a measure is above that of raw points, and P is the
-	// probability of such differences over the sets if neither were better (Wilcoxon).
+	// Above counts the sets on which the mean of a measure is above that of raw points. P is the
+	// probability of differences at least as large if neither were better (Wilcoxon).
 	Above []int     `json:"-"`
 	P     []float64 `json:"-"`
 }
@@ -36,12 +36,13 @@ func (c *Cross) mean(measure int) [][]float64 {
 	return out
 }
 
-// Ranking ranks the systems by a measure over the sets; a system that fails on a set is last there.
+// Ranking ranks the systems by a measure over the sets. A system that fails on a set ranks last
+// there.
 func (c *Cross) Ranking(measure int) (*statistics.Ranking, error) {
 	return statistics.Rank(c.mean(measure))
 }
 
-// Summaries returns one summary a system.
+// Summaries returns one summary for each system.
 func (c *Cross) Summaries() ([]Summary, error) {
 	out := make([]Summary, len(c.Systems))
 	raw := slices.Index(c.Systems, Raw)
@@ -72,8 +73,7 @@ func (c *Cross) Summaries() ([]Summary, error) {
 	return out, nil
 }
 
-// groups returns the figures of a system, those of a set together, without the ones that are left
-// out.
+// groups returns the values of a system in one column, grouped by set, without NaN.
 func groups(results []*paper.Result, system, column int) [][]float64 {
 	var out [][]float64
 	for _, r := range results {
@@ -90,7 +90,7 @@ func groups(results []*paper.Result, system, column int) [][]float64 {
 	return out
 }
 
-// middle is the mean of the groups' means, or their median.
+// middle returns the mean of the groups' means, or their median.
 func middle(groups [][]float64, median bool) float64 {
 	var means []float64
 	for _, g := range groups {
@@ -114,7 +114,7 @@ func average(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// against compares two systems over the sets on which both have figures.
+// against compares two systems over the sets on which both have values.
 func (c *Cross) against(system, other, measure int) (above int, p float64, err error) {
 	var a, b []float64
 	for _, row := range c.mean(measure) {

@@ -22,7 +22,7 @@ import (
 const Raw = "raw points"
 
 // Systems returns the names of all systems: raw points, and every method of the catalog that learns
-// from links, but those that take few points only, which solve the problem of another method.
+// from links. Methods for few points are left out, as they solve the problem of another method.
 func Systems() []string {
 	names := []string{Raw}
 	for _, m := range catalog.Methods() {
@@ -38,60 +38,60 @@ const (
 	votes    = 5  // of the nearest neighbors
 )
 
-// The figures of a system in a repetition, in the order of [Measures].
+// The values of a system in a repetition, in the order of [Measures].
 const (
-	seenRand = iota
-	unseenRand
-	seenARI
-	unseenARI
-	seenNMI
-	unseenNMI
-	seenNeighbors
-	unseenNeighbors
+	trainingRand = iota
+	heldOutRand
+	trainingARI
+	heldOutARI
+	trainingNMI
+	heldOutNMI
+	trainingNeighbors
+	heldOutNeighbors
 	fitSeconds
 	embedSeconds
 	measures
 )
 
-// Measures names the figures: of the rows that links were drawn from, and of rows that no method
-// has seen.
+// Measures returns the names of the columns: quality on training rows and on held-out rows, and
+// times.
 func Measures() []string {
 	return []string{
-		"balanced Rand, seen", "balanced Rand, unseen", "adjusted Rand, seen", "adjusted Rand, unseen", "NMI, seen", "NMI, unseen",
-		"5-NN accuracy, seen", "5-NN accuracy, unseen", "fit, s", "embed, s",
+		"balanced Rand, training", "balanced Rand, held-out", "adjusted Rand, training", "adjusted Rand, held-out",
+		"NMI, training", "NMI, held-out", "5-NN accuracy, training", "5-NN accuracy, held-out", "fit, s", "embed, s",
 	}
 }
 
-// problem is what all systems of a repetition are given.
+// problem is the input of all systems in a repetition.
 type problem struct {
-	seen, unseen half
-	links        *links.Set
-	seed         uint64
+	training, heldOut half
+	links             *links.Set
+	seed              uint64
 }
 
-// drawn returns the problem of a repetition: halves of the rows, and links between those of the
-// first.
+// drawn returns the problem of a repetition: two halves of the rows, and links between training
+// rows.
 func drawn(ctx context.Context, eng *engine.Engine, t paper.Trial) (*problem, error) {
-	seen, unseen, err := t.Shared.(*rows).halves(ctx, eng, mostRows, t.Seed(0))
+	training, heldOut, err := t.Shared.(*rows).halves(ctx, eng, maxRows, t.Seed(0))
 	if err != nil {
 		return nil, err
 	}
-	set, err := drawLinks(seen.labels, int(linksPerRow*float64(seen.x.N)+0.5), 0, t.Seed(1))
-	return &problem{seen, unseen, set, t.Seed(2)}, err
+	set, err := drawLinks(training.labels, int(linksPerRow*float64(training.x.N)+0.5), 0, t.Seed(1))
+	return &problem{training, heldOut, set, t.Seed(2)}, err
 }
 
-// noted is figures for a repetition on a set: a system that fails is noted, and only a context that
-// is done is an error.
-func (p *problem) noted(ctx context.Context, eng *engine.Engine, system, set string, repetition int, failed *failures) ([]float64, error) {
-	v, err := p.figures(ctx, eng, system)
+// measured returns the values of a system in one repetition on a set. A failure of the system is
+// recorded; only the end of the context is an error.
+func (p *problem) measured(ctx context.Context, eng *engine.Engine, system, set string, repetition int, failed *failures) ([]float64, error) {
+	v, err := p.values(ctx, eng, system)
 	if err != nil && ctx.Err() == nil {
 		failed.add(set, system, repetition, err)
 	}
 	return v, ctx.Err()
 }
 
-// figures returns those of a system; all are NaN for one that fails, with the error.
-func (p *problem) figures(ctx context.Context, eng *engine.Engine, system string) ([]float64, error) {
+// values returns the values of a system. If it fails, all of them are NaN, and the error says why.
+func (p *problem) values(ctx context.Context, eng *engine.Engine, system string) ([]float64, error) {
 	out := make([]float64, measures)
 	for k := range out {
 		out[k] = math.NaN()
@@ -100,38 +100,38 @@ func (p *problem) figures(ctx context.Context, eng *engine.Engine, system string
 	if err != nil {
 		return out, err
 	}
-	for k, h := range []half{p.seen, p.unseen} {
-		if err := p.clustered(ctx, eng, coordinates[k], h.labels, out[seenRand+k:]); err != nil {
+	for k, h := range []half{p.training, p.heldOut} {
+		if err := p.clustered(ctx, eng, coordinates[k], h.labels, out[trainingRand+k:]); err != nil {
 			return out, err
 		}
-		if out[seenNeighbors+k], err = shareOfNeighbors(ctx, eng, coordinates[0], p.seen.labels, coordinates[k], h.labels, k == 0); err != nil {
+		if out[trainingNeighbors+k], err = shareOfNeighbors(ctx, eng, coordinates[0], p.training.labels, coordinates[k], h.labels, k == 0); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-// places returns where a system puts the points of both halves, and notes what it takes.
+// coordinates returns the embeddings of both halves by a system, and writes its times to out.
 func (p *problem) coordinates(ctx context.Context, eng *engine.Engine, system string, out []float64) ([2]blas.Matrix, error) {
 	var coordinates [2]blas.Matrix
 	if system == Raw {
-		for k, h := range []half{p.seen, p.unseen} {
+		for k, h := range []half{p.training, p.heldOut} {
 			coordinates[k] = blas.Matrix{Rows: h.x.N, Cols: h.x.D, Stride: h.x.D, Data: h.x.Data}
 		}
 		out[fitSeconds], out[embedSeconds] = 0, 0
 		return coordinates, nil
 	}
-	learner, err := learner(system, p.seed, classes(p.seen.labels))
+	learner, err := learner(system, p.seed, classes(p.training.labels))
 	if err != nil {
 		return coordinates, err
 	}
 	start := time.Now()
-	m, err := learner.Fit(ctx, eng, p.seen.x, p.links)
+	m, err := learner.Fit(ctx, eng, p.training.x, p.links)
 	if err != nil {
 		return coordinates, err
 	}
 	fitted := time.Now()
-	for k, h := range []half{p.seen, p.unseen} {
+	for k, h := range []half{p.training, p.heldOut} {
 		if coordinates[k], err = m.Embed(ctx, eng, h.x); err != nil {
 			return coordinates, err
 		}
@@ -140,10 +140,10 @@ func (p *problem) coordinates(ctx context.Context, eng *engine.Engine, system st
 	return coordinates, nil
 }
 
-// learner returns the method that the first word of a system names, with its defaults but for the
-// parameters that the other words set: "gml", "gml gamma=3 kernel=linear". The method "select"
-// chooses one by held-out links, in a quick search; its parameters are criterion, halving (true
-// unless it is false), incumbent and methods (joined by +). It may know the number of classes.
+// learner returns the learner of a system, written as "gml" or "gml gamma=3 kernel=linear": the
+// first word is the method, the others set parameters that differ from its defaults. The method
+// "select" selects one by held-out links, in a quick search. Its parameters are criterion, halving
+// (true by default), incumbent and methods (joined by +); it gets the number of classes.
 func learner(text string, seed uint64, classes int) (algorithms.Learner, error) {
 	method, params, err := system.Parse(text)
 	if err != nil {
@@ -156,15 +156,15 @@ func learner(text string, seed uint64, classes int) (algorithms.Learner, error) 
 }
 
 func classes(labels []string) int {
-	seen := map[string]bool{}
+	distinct := map[string]bool{}
 	for _, l := range labels {
-		seen[l] = true
+		distinct[l] = true
 	}
-	return len(seen)
+	return len(distinct)
 }
 
-// clustered writes balanced Rand index, adjusted Rand index and mutual information of k-means into
-// every second of out.
+// clustered writes the balanced Rand index, the adjusted Rand index and the normalized mutual
+// information of k-means into every second element of out.
 func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string, out []float64) error {
 	r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: classes(labels), Restarts: restarts, Seed: p.seed})
 	if err != nil {
@@ -178,8 +178,9 @@ func (p *problem) clustered(ctx context.Context, eng *engine.Engine, y blas.Matr
 	return nil
 }
 
-// shareOfNeighbors is the share of query points whose nearest neighbors among the training points have
-// their label; same says that they are the training points, and no point is its own neighbor.
+// shareOfNeighbors returns the share of query points whose nearest neighbors among the training
+// points have their label. If same is true, the query points are the training points, and no point
+// is its own neighbor.
 func shareOfNeighbors(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, truth []string, same bool) (float64, error) {
 	classify := neighbors.Classify
 	if same {

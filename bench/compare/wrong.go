@@ -13,12 +13,12 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Wrong says how well wrong links are found, and what leaving them out gives back.
+// Wrong measures how well wrong links are found, and how much quality comes back without them.
 type Wrong struct {
 	Systems  []string        `json:"systems"`
 	Measures []string        `json:"measures"`
 	Share    float64         `json:"share"`   // of links that are wrong
-	Results  []*paper.Result `json:"results"` // one a data set: systems are rows, measures columns
+	Results  []*paper.Result `json:"results"` // one for each data set: a row for each system, a column for each measure
 	Missing  []string        `json:"missing,omitempty"`
 	Failures []Failure       `json:"failures,omitempty"`
 	Build    paper.Build     `json:"build"`
@@ -30,19 +30,19 @@ const (
 	wrongRepetitions = 3
 )
 
-// wrongSystems are those that learn from pairs of both kinds, without others.
+// wrongSystems are systems that learn from must-links and cannot-links alone.
 func wrongSystems() []string { return []string{"npkl", "itml", "gml"} }
 
-// The figures of a system: how many of the first links, as many as are wrong, are; how many links
-// are more likely wrong than not, for each that is; and balanced Rand indices of seen and unseen
-// rows for five sets of links.
+// The values of a system. With w wrong links: the share of wrong links among the w most suspicious;
+// the number of links that are more likely wrong than not, divided by w; and the balanced Rand
+// indices of training rows and held-out rows for five sets of links.
 const (
 	precision = iota
 	likely
 	firstRand
 )
 
-// The sets of links, in the order of the figures.
+// The sets of links, in the order of the values.
 const (
 	cleanLinks = iota
 	wrongLinks
@@ -53,20 +53,21 @@ const (
 )
 
 func setNames() []string {
-	return []string{"all right", "some wrong", "without the most suspicious", "without the likely wrong", "weighed"}
+	return []string{"all right", "some wrong", "without the most suspicious", "without the likely wrong", "weighted"}
 }
 
-// WrongMeasures names the figures of [RunWrong].
+// WrongMeasures returns the names of the columns of [RunWrong].
 func WrongMeasures() []string {
 	out := []string{"precision", "likely wrong, of wrong"}
 	for _, name := range setNames() {
-		out = append(out, name+", seen", name+", unseen")
+		out = append(out, name+", training", name+", held-out")
 	}
 	return out
 }
 
-// RunWrong gives a tenth of the links the other sign, asks which they are, and learns with and
-// without them. Without o.Systems it takes npkl, itml and gml.
+// RunWrong gives a tenth of the links the other sign, ranks all links by how suspicious they are,
+// and fits with and without suspicious links. If o.Systems is nil, the systems are npkl, itml and
+// gml.
 func RunWrong(ctx context.Context, eng *engine.Engine, o Options) (*Wrong, error) {
 	if o.Systems == nil {
 		o.Systems = wrongSystems()
@@ -83,7 +84,7 @@ func RunWrong(ctx context.Context, eng *engine.Engine, o Options) (*Wrong, error
 	return w, nil
 }
 
-// wrongTable is the part of one set.
+// wrongTable returns the table of a set.
 func wrongTable(s Set, systems []string, failed *failures) paper.Table {
 	t := paper.Table{
 		Name: "wrong-" + s.Name, Label: "Wrong links", Caption: "suspicious links of " + s.Name, Columns: WrongMeasures(),
@@ -100,16 +101,16 @@ func wrongTable(s Set, systems []string, failed *failures) paper.Table {
 }
 
 func wrongSetup() string {
-	return fmt.Sprintf("%g %% of either kind of links, rounded, have the other sign; they are judged by %s (defaults, but for twice the neighbors of npkl), each link by fits without it (ten folds, divided twice; three rounds, the later ones without what was most suspicious). The most suspicious are as many as are wrong; precision is how many of them are.", 100*wrongShare, strings.Join(labelnoise.Metrics(), ", "))
+	return fmt.Sprintf("%g %% of the links of each kind, rounded, have the other sign. The links are scored by %s (with defaults, but twice the neighbors for npkl), each link by fits without it (ten folds, divided twice; three rounds, the later ones without the links that were most suspicious). \"The most suspicious\" are as many links as are wrong; precision is the share of wrong links among them.", 100*wrongShare, strings.Join(labelnoise.Metrics(), ", "))
 }
 
-// wrongTrial is a repetition: the same halves and pairs for all sets of links and systems.
+// wrongTrial is a repetition: all sets of links and all systems have the same halves and pairs.
 func wrongTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, systems []string, failed *failures) ([][]float64, error) {
-	seen, unseen, err := t.Shared.(*rows).halves(ctx, eng, mostRows, t.Seed(0))
+	training, heldOut, err := t.Shared.(*rows).halves(ctx, eng, maxRows, t.Seed(0))
 	if err != nil {
 		return nil, err
 	}
-	found, sets, err := sortOut(ctx, eng, seen, t)
+	found, sets, err := sortOut(ctx, eng, training, t)
 	if err != nil {
 		return nil, err
 	}
@@ -118,25 +119,25 @@ func wrongTrial(ctx context.Context, eng *engine.Engine, t paper.Trial, s Set, s
 	for i, system := range systems {
 		values[i] = append(values[i], found...)
 		for _, set := range sets {
-			p := &problem{seen, unseen, set, t.Seed(2)}
-			v, err := p.noted(ctx, eng, system, s.Name, t.Number, failed)
+			p := &problem{training, heldOut, set, t.Seed(2)}
+			v, err := p.measured(ctx, eng, system, s.Name, t.Number, failed)
 			if err != nil {
 				return nil, err
 			}
-			values[i] = append(values[i], v[seenRand:seenRand+perDraw]...)
+			values[i] = append(values[i], v[trainingRand:trainingRand+perDraw]...)
 		}
 		t.Step()
 	}
 	return values, nil
 }
 
-// sortOut draws links with wrong ones, judges them and returns what was found, and the sets of
-// links to learn from.
-func sortOut(ctx context.Context, eng *engine.Engine, seen half, t paper.Trial) (found []float64, sets []*links.Set, err error) {
+// sortOut draws links of which some are wrong, and ranks them. It returns the precision and the
+// number of likely wrong links, and the sets of links to learn from.
+func sortOut(ctx context.Context, eng *engine.Engine, training half, t paper.Trial) (found []float64, sets []*links.Set, err error) {
 	sets = make([]*links.Set, linkSets)
-	total := int(linksPerRow*float64(seen.x.N) + 0.5)
+	total := int(linksPerRow*float64(training.x.N) + 0.5)
 	for k, share := range map[int]float64{cleanLinks: 0, wrongLinks: wrongShare} {
-		if sets[k], err = drawLinks(seen.labels, total, share, t.Seed(1)); err != nil {
+		if sets[k], err = drawLinks(training.labels, total, share, t.Seed(1)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -144,13 +145,13 @@ func sortOut(ctx context.Context, eng *engine.Engine, seen half, t paper.Trial) 
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := labelnoise.Rank(ctx, eng, seen.x, sets[wrongLinks], o)
+	r, err := labelnoise.Rank(ctx, eng, training.x, sets[wrongLinks], o)
 	if err != nil {
 		return nil, nil, err
 	}
 	against := func(list []labelnoise.Suspect) (count int) {
 		for _, s := range list {
-			if (seen.labels[s.Link.I] == seen.labels[s.Link.J]) != (s.Link.Sign == links.Must) {
+			if (training.labels[s.Link.I] == training.labels[s.Link.J]) != (s.Link.Sign == links.Must) {
 				count++
 			}
 		}
@@ -171,8 +172,8 @@ func sortOut(ctx context.Context, eng *engine.Engine, seen half, t paper.Trial) 
 	return found, sets, err
 }
 
-// randColumn is the column of the balanced Rand index of a set of links.
-func randColumn(set int, unseen bool) int { return firstRand + column(set, unseen) }
+// randColumn returns the column of the balanced Rand index for a set of links.
+func randColumn(set int, heldOut bool) int { return firstRand + column(set, heldOut) }
 
 // mean returns the mean of a column over the sets on which the system did not fail.
 func (w *Wrong) mean(system, col int) float64 { return columnMean(w.Results, system, col) }
@@ -182,11 +183,11 @@ func columnMean(results []*paper.Result, system, col int) float64 {
 	return setMean(results, func(r *paper.Result) float64 { return r.Ours[system][col].Mean })
 }
 
-// setMean returns the mean of a figure over the sets that have it; on the others it is NaN.
-func setMean(results []*paper.Result, figure func(*paper.Result) float64) float64 {
+// setMean returns the mean of a value over the sets on which it is not NaN.
+func setMean(results []*paper.Result, value func(*paper.Result) float64) float64 {
 	sum, count := 0.0, 0
 	for _, r := range results {
-		if v := figure(r); !math.IsNaN(v) {
+		if v := value(r); !math.IsNaN(v) {
 			sum, count = sum+v, count+1
 		}
 	}
@@ -197,27 +198,27 @@ func setMean(results []*paper.Result, figure func(*paper.Result) float64) float6
 func (w *Wrong) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Wrong links: %g %% of them, found and left out\n\n", 100*w.Share)
-	fmt.Fprintf(&b, "Means over %d data sets, repetitions: %d. Of the most suspicious links, as many as are wrong, %.3f are wrong (median over the sets %.3f; drawn at random %g would be); for every wrong link %.2f are called likely wrong.\n\n",
+	fmt.Fprintf(&b, "Means over %d data sets, repetitions: %d. Of the most suspicious links, as many as there are wrong links, a share of %.3f is wrong (median over the sets %.3f; at random it would be %g). For every wrong link, %.2f links are reported as likely wrong.\n\n",
 		len(w.Results), w.Results[0].Repetitions, w.mean(0, precision), w.median(precision), w.Share, w.mean(0, likely))
-	for _, unseen := range []bool{true, false} {
-		name := "seen"
-		if unseen {
-			name = "unseen"
+	for _, heldOut := range []bool{true, false} {
+		name := "training"
+		if heldOut {
+			name = "held-out"
 		}
 		fmt.Fprintf(&b, "## Balanced Rand index of %s rows\n\n| system | %s |\n| --- |%s\n", name, strings.Join(setNames(), " | "), strings.Repeat(" ---: |", linkSets))
 		for i, system := range w.Systems {
 			fmt.Fprintf(&b, "| %s |", system)
 			for k := range linkSets {
-				fmt.Fprintf(&b, " %s |", number(w.mean(i, randColumn(k, unseen)), false))
+				fmt.Fprintf(&b, " %s |", number(w.mean(i, randColumn(k, heldOut)), false))
 			}
 			b.WriteByte('\n')
 		}
-		b.WriteString("\nShare of what wrong links cost that comes back:\n\n| system | " + strings.Join(setNames()[withoutMost:], " | ") + " |\n| --- |" + strings.Repeat(" ---: |", linkSets-withoutMost) + "\n")
+		b.WriteString("\nShare of the loss from wrong links that comes back:\n\n| system | " + strings.Join(setNames()[withoutMost:], " | ") + " |\n| --- |" + strings.Repeat(" ---: |", linkSets-withoutMost) + "\n")
 		for i, system := range w.Systems {
 			fmt.Fprintf(&b, "| %s |", system)
-			lost := w.mean(i, randColumn(cleanLinks, unseen)) - w.mean(i, randColumn(wrongLinks, unseen))
+			lost := w.mean(i, randColumn(cleanLinks, heldOut)) - w.mean(i, randColumn(wrongLinks, heldOut))
 			for k := withoutMost; k < linkSets; k++ {
-				fmt.Fprintf(&b, " %.2f |", (w.mean(i, randColumn(k, unseen))-w.mean(i, randColumn(wrongLinks, unseen)))/lost)
+				fmt.Fprintf(&b, " %.2f |", (w.mean(i, randColumn(k, heldOut))-w.mean(i, randColumn(wrongLinks, heldOut)))/lost)
 			}
 			b.WriteByte('\n')
 		}
@@ -228,10 +229,10 @@ func (w *Wrong) Markdown() string {
 	return b.String()
 }
 
-// bySet writes precision and indices of unseen rows of every set: all right, some wrong, without
-// the most suspicious.
+// bySet writes the precision and the indices of held-out rows for every set, with the links all
+// right, some wrong, and without the most suspicious.
 func (w *Wrong) bySet(b *strings.Builder) {
-	fmt.Fprintf(b, "## By data set\n\nUnseen rows, links all right / some wrong / without the most suspicious.\n\n| set | precision | %s |\n| --- | ---: |%s\n", strings.Join(w.Systems, " | "), strings.Repeat(" ---: |", len(w.Systems)))
+	fmt.Fprintf(b, "## By data set\n\nHeld-out rows, links all right / some wrong / without the most suspicious.\n\n| set | precision | %s |\n| --- | ---: |%s\n", strings.Join(w.Systems, " | "), strings.Repeat(" ---: |", len(w.Systems)))
 	for _, r := range w.Results {
 		fmt.Fprintf(b, "| %s | %s |", strings.TrimPrefix(r.Table.Name, "wrong-"), number(r.Ours[0][precision].Mean, false))
 		for i := range w.Systems {
@@ -246,7 +247,7 @@ func (w *Wrong) bySet(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-// median is that of a column of the first system over the sets.
+// median returns the median of a column of the first system over the sets.
 func (w *Wrong) median(col int) float64 {
 	var values []float64
 	for _, r := range w.Results {

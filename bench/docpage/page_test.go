@@ -9,7 +9,7 @@ import (
 
 const sheet = "# Page\n\nwords\n<!-- a -->\nold\n<!-- end of a -->\nmore\n<!-- b -->\n<!-- end of b -->\n"
 
-// One part changes, all else stays, and filling twice is filling once.
+// TestFill: one part changes, the rest stays, and a second call changes nothing.
 func TestFill(t *testing.T) {
 	once, err := Fill("p.md", sheet, "a", "| new |\n\n")
 	if want := strings.Replace(sheet, "old", "| new |", 1); err != nil || once != want {

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Case is one fit: a method with its defaults, but for what the words after it set ("npkl
-// graph=dense"), to so many points with so many features and links, half of them must-links.
+// Case is one fit: a method with its defaults, except for the parameters after its name ("npkl
+// graph=dense"), and the numbers of points, features and links. Half of the links are must-links.
 type Case struct {
 	Method   string `json:"method"`
 	Points   int    `json:"points"`
@@ -41,8 +41,8 @@ func (c Case) learner() (algorithms.Learner, error) {
 	return system.Learner(method, values, seed)
 }
 
-// Problem returns the points of three normal clouds, whose centers differ in every second feature
-// by as much as a cloud is wide, with links drawn from all pairs.
+// Problem returns points of three normal clusters, whose centers differ in every second feature by
+// the width of a cluster, with links drawn from all pairs.
 func (c Case) Problem() (*points.Dense, *links.Set, error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(c.Points)<<32+uint64(c.Features)))
 	x, labels := &points.Dense{N: c.Points, D: c.Features, Data: make([]float64, c.Points*c.Features)}, make([]string, c.Points)
@@ -57,23 +57,23 @@ func (c Case) Problem() (*points.Dense, *links.Set, error) {
 	return x, set, err
 }
 
-// Sizes are the numbers that a plan goes through. While one of the three varies, the other two are
-// the middle ones of their lists.
+// Sizes are the numbers that a plan varies. While one of the three varies, the other two are the
+// middle values of their lists.
 type Sizes struct {
 	Points   []int `json:"points"`
 	Features []int `json:"features"`
 	Links    []int `json:"links"`
 }
 
-// DefaultSizes are those of the tables in docs/performance.md.
+// DefaultSizes returns the sizes of the tables in docs/performance.md.
 func DefaultSizes() Sizes {
 	return Sizes{Points: []int{500, 1000, 2000}, Features: []int{8, 32, 128}, Links: []int{250, 500, 1000}}
 }
 
-// fewest points that a method is measured with.
+// fewest is the minimum number of points.
 const fewest = 12
 
-// check refuses sizes from which no exponent follows.
+// check returns an error for sizes that give no exponent.
 func (s Sizes) check() error {
 	for _, list := range []struct {
 		name   string
@@ -87,10 +87,10 @@ func (s Sizes) check() error {
 	return nil
 }
 
-// mostOfSmall is the number of points of methods that take few only.
+// mostOfSmall is the number of points of methods for few points.
 const mostOfSmall = 160
 
-// isSmall says whether a method takes few points only.
+// isSmall reports whether a method is one for few points.
 func isSmall(text string) (bool, error) {
 	name, _, err := system.Parse(text)
 	if err != nil {
@@ -100,7 +100,7 @@ func isSmall(text string) (bool, error) {
 	return m.Small, err
 }
 
-// scaled returns the list in proportion, times part, with distinct numbers from least on.
+// scaled returns the list multiplied by part, as distinct numbers of at least the given minimum.
 func scaled(list []int, part float64, least int) []int {
 	out := make([]int, len(list))
 	for i, v := range list {
@@ -122,9 +122,9 @@ func Methods() []string {
 	return names
 }
 
-// Plan returns the cases from which the growth of the methods follows, each once; methods that take
-// few points have fewer points and links. Unknown methods, values that do not parse and sizes from
-// which no exponent follows are a *fault.ParamError.
+// Plan returns the cases that give the growth of the methods, each once. Methods for few points get
+// fewer points and links. Unknown methods, values that do not parse and sizes that give no exponent
+// are a *fault.ParamError.
 func Plan(methods []string, s Sizes) ([]Case, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func Plan(methods []string, s Sizes) ([]Case, error) {
 	return plan, nil
 }
 
-// of returns the sizes of a method: fewer points and links in proportion for one that takes few
+// of returns the sizes for a method: fewer points and links, in proportion, for one that is for few
 // points.
 func (s Sizes) of(method string) (Sizes, error) {
 	small, err := isSmall(method)
@@ -177,9 +177,8 @@ func (s Sizes) sweeps(method string) [3][]Case {
 // size is the number of points, features or links.
 func (c *Case) size(k int) *int { return [3]*int{&c.Points, &c.Features, &c.Links}[k] }
 
-// Contest returns the cases in which builds are compared: every method with each number of points,
-// 16 features and a quarter as many links as points; methods that take few points have as many as
-// they take, once.
+// Contest returns the cases that compare builds: every method with each number of points, 16
+// features and a quarter as many links as points. A method for few points has one case.
 func Contest(methods []string, sizes []int) ([]Case, error) {
 	const features = 16
 	var plan []Case

@@ -1,3 +1,4 @@
-// Package fittimes measures how long every method of the catalog takes to fit, how that grows with
-// points, features and links, and how it compares between builds of the program.
+// Package fittimes measures how long a fit of every method of the catalog takes, how this time
+// grows with the numbers of points, features and links, and how it differs between builds of the
+// program.
 package fittimes

@@ -10,19 +10,19 @@ import (
 // Growth is the exponent p of a time that is proportional to size^p.
 type Growth struct {
 	Exponent float64 `json:"exponent"`
-	// Error is the standard error of the exponent: how far the times are from a power law.
+	// Error is the standard error of the exponent; it is 0 if the times follow a power law.
 	Error float64 `json:"standard_error"`
-	// R2 is the share of the variance of log time that the law explains, 1 where there is none.
+	// R2 is the share of the variance of log time that the law explains, 1 if the variance is 0.
 	R2 float64 `json:"r2"`
 }
 
-// Measure fits a power law to times of at least three sizes by least squares of the logarithms.
-// Sizes and times must be positive and the sizes not all the same, else the error is a
-// *fault.ParamError.
+// Measure fits a power law to the times of at least three sizes, by least squares of the
+// logarithms. Sizes and times must be positive, and the sizes must not all be the same; otherwise
+// the error is a *fault.ParamError.
 func Measure(sizes, seconds []float64) (Growth, error) {
 	n := len(sizes)
 	if n < 3 || len(seconds) != n {
-		return Growth{}, &fault.ParamError{Param: "sizes", Value: n, Want: "at least three, and a time for each"}
+		return Growth{}, &fault.ParamError{Param: "sizes", Value: n, Want: "at least three sizes, and a time for each"}
 	}
 	x, err := logarithms("size", sizes)
 	if err != nil {
@@ -40,7 +40,7 @@ func Measure(sizes, seconds []float64) (Growth, error) {
 		syy += (y[i] - my) * (y[i] - my)
 	}
 	if sxx == 0 {
-		return Growth{}, &fault.ParamError{Param: "sizes", Value: sizes[0], Want: "different ones"}
+		return Growth{}, &fault.ParamError{Param: "sizes", Value: sizes[0], Want: "different sizes"}
 	}
 	g := Growth{Exponent: sxy / sxx, R2: 1}
 	rest := 0.0

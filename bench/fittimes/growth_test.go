@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A power law is found whatever its exponent, its factor and the unit of its sizes: to rounding,
-// since the logarithms are of a line.
+// TestPowerLaws: Measure finds every exponent, for every factor and unit of the sizes, up to
+// rounding, since the logarithms lie on a line.
 func TestPowerLaws(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		p := rapid.Float64Range(-4, 4).Draw(t, "exponent")
@@ -35,7 +35,8 @@ func TestPowerLaws(t *testing.T) {
 	})
 }
 
-// The textbook's line: slope 1/2, residuals -1/6, 1/3, -1/6, so a standard error of sqrt(1/6 / 2).
+// TestStandardError: for a line with slope 1/2 and residuals -1/6, 1/3, -1/6 the standard error is
+// sqrt(1/6 / 2).
 func TestStandardError(t *testing.T) {
 	e := math.E
 	g, err := Measure([]float64{1, e, e * e}, []float64{1, e, e})
@@ -44,9 +45,9 @@ func TestStandardError(t *testing.T) {
 	}
 }
 
-// With noise of a known size the exponent is as far off as its standard error says: the squares of
-// the quotients are 1 in the mean, but for heavy tails of few degrees of freedom, and here there
-// are 38.
+// TestNoise: with noise of a known size, the error of the exponent agrees with its standard error.
+// The mean of their squared quotients is 1, except for the heavy tails of few degrees of freedom;
+// here there are 38.
 func TestNoise(t *testing.T) {
 	const runs, n = 400, 40
 	sum := 0.0
@@ -67,7 +68,7 @@ func TestNoise(t *testing.T) {
 	// The mean of 400 squares of Student's t with 38 degrees is 38/36, with a standard deviation of
 	// about 0.08.
 	if m := sum / runs; m < 0.75 || m > 1.4 {
-		t.Errorf("errors of %v standard errors squared, in the mean: want about 1", m)
+		t.Errorf("mean of the squared quotients %v: want about 1", m)
 	}
 }
 

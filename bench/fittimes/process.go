@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Build says what a program is made of.
+// Build describes how a program was built.
 type Build struct {
 	Name    string `json:"name"` // "default", "netlib" or "purego"
 	Version string `json:"version"`
@@ -33,21 +33,22 @@ type Process struct {
 	stderr bytes.Buffer
 }
 
-// request is a line that a process reads: a case, or none to ask what it is.
+// request is a line that a process reads: a case, or no case to ask for its build.
 type request struct {
 	Case  *Case `json:"case,omitempty"`
 	Calls int   `json:"calls,omitempty"`
 }
 
-// answer is the line that it writes.
+// answer is a line that a process writes.
 type answer struct {
 	Nanoseconds int64  `json:"nanoseconds,omitempty"`
 	About       *Build `json:"about,omitempty"`
 	Error       string `json:"error,omitempty"`
 }
 
-// Start starts the executable at path, which serves with so many threads. One that cannot be
-// started, or is no program that serves, is a *fault.ParamError. ctx ends the process.
+// Start starts the executable at path as a server that fits with the given number of threads. If it
+// cannot be started, or is not such a program, the error is a *fault.ParamError. The end of ctx
+// ends the process.
 func Start(ctx context.Context, path string, threads int) (*Process, error) {
 	n := strconv.Itoa(threads)
 	p := &Process{cmd: exec.CommandContext(ctx, path, "serve", "--workers", n, "--blas-threads", n)}
@@ -69,10 +70,10 @@ func Start(ctx context.Context, path string, threads int) (*Process, error) {
 	p.in, p.out = in, bufio.NewScanner(out)
 	a, err := p.ask(request{})
 	if err == nil && a.About == nil {
-		err = errors.New("it does not say what it is")
+		err = errors.New("the program does not report its build")
 	}
 	if err != nil {
-		_ = p.Close() // its own words say more
+		_ = p.Close() // what it wrote says more
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -82,7 +83,7 @@ func Start(ctx context.Context, path string, threads int) (*Process, error) {
 	return p, nil
 }
 
-// Time is that of a [Fitter]. The context is that of Start.
+// Time implements [Fitter]. The context is that of Start.
 func (p *Process) Time(_ context.Context, c Case, calls int) (time.Duration, error) {
 	a, err := p.ask(request{&c, calls})
 	return time.Duration(a.Nanoseconds), err
@@ -110,10 +111,10 @@ func (p *Process) ask(r request) (answer, error) {
 	return a, nil
 }
 
-// died explains a process that does not answer by the last line that it left.
+// died returns the error of a process that does not answer: the last line that it wrote.
 func (p *Process) died(err error) error {
 	_ = p.in.Close()
-	_ = p.cmd.Wait() // its words say more than its exit code
+	_ = p.cmd.Wait() // what it wrote says more than its exit code
 	lines := bytes.Split(bytes.TrimSpace(p.stderr.Bytes()), []byte("\n"))
 	if last := lines[len(lines)-1]; len(last) > 0 {
 		return fmt.Errorf("%s: %s", p.cmd.Path, last)

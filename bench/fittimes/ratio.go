@@ -13,20 +13,20 @@ const (
 	PureGo  = "purego"
 )
 
-// Ratio is how many times longer another build takes for a case than the first one.
+// Ratio is the time of another build for a case, divided by that of the first build.
 type Ratio struct {
 	Case    Case           `json:"case"`
 	Build   string         `json:"build"`
 	Seconds float64        `json:"seconds"` // of the first build
 	Ratio   measure.Spread `json:"ratio"`
-	// Want is the least ratio that is aimed at, 0 for none.
+	// Want is the minimum ratio that is aimed at, 0 for none.
 	Want float64 `json:"want,omitempty"`
 }
 
-// Met says whether the median is as it should be.
+// Met reports whether the median reaches the aim.
 func (r Ratio) Met() bool { return r.Ratio.Median >= r.Want }
 
-// Ratios returns those of all builds but the first.
+// Ratios returns the ratios of all builds but the first.
 func Ratios(figures []Measurement) []Ratio {
 	var out []Ratio
 	for _, f := range figures {
@@ -41,11 +41,11 @@ func Ratios(figures []Measurement) []Ratio {
 	return out
 }
 
-// Compared returns the systems whose builds are compared: all methods, and npkl on the graph of all
+// Compared returns the systems that compare the builds: all methods, and npkl on the graph of all
 // pairs.
 func Compared() []string { return append(Methods(), "npkl graph=dense") }
 
-// bound says which methods spend most of a fit in decompositions of symmetric matrices.
+// bound reports whether a method spends most of a fit in decompositions of symmetric matrices.
 func bound(method string) bool {
 	switch method {
 	case "krca", "kbeta", "kpca", "spectral", "cmvu", "simplenpkl", "npk":
@@ -54,9 +54,9 @@ func bound(method string) bool {
 	return false
 }
 
-// want is the least ratio that the default build aims at: to be at most 1.2 times slower than
-// OpenBLAS, 1.3 times in decompositions, and at least 5 times as fast as pure Go where products
-// dominate large problems.
+// want returns the minimum ratio that the default build aims at: at most 1.2 times slower than
+// OpenBLAS, 1.3 times in decompositions, and at least 5 times as fast as pure Go where matrix
+// products dominate large problems.
 func want(c Case, build string) float64 {
 	name, _, _ := strings.Cut(c.Method, " ")
 	switch {

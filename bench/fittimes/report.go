@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Setup is what figures must have in common to stand in one table.
+// Setup is what all measurements of a table have in common.
 type Setup struct {
 	Machine string  `json:"machine"`
 	Builds  []Build `json:"builds"`
@@ -22,7 +22,7 @@ type Setup struct {
 	Rounds  int     `json:"rounds"`
 }
 
-// Report is what a run came to; it is also the state of a run that has not ended.
+// Report is the result of a run, and the state of a run that has not ended.
 type Report struct {
 	Setup        Setup         `json:"setup"`
 	Growth       []Row         `json:"growth,omitempty"`
@@ -30,8 +30,8 @@ type Report struct {
 	Measurements []Measurement `json:"figures"`
 }
 
-// Resume returns the figures that an earlier run with the same set-up left at path, none if there
-// is no such file. A file of another set-up, or none of this command, is a *fault.DataError.
+// Resume returns the measurements that an earlier run with the same set-up wrote to path, none if
+// there is no such file. A file of another set-up or of another program is a *fault.DataError.
 func Resume(path string, s Setup) ([]Measurement, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,15 +42,15 @@ func Resume(path string, s Setup) ([]Measurement, error) {
 	}
 	var r Report
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fault.Data(path, "not a state file of this command: want one, or a new file: %w", err)
+		return nil, fault.Data(path, "not a state file of this command: want a state file, or a new file: %w", err)
 	}
 	if !reflect.DeepEqual(r.Setup, s) {
-		return nil, fault.Data(path, "its figures are of another machine, version or build, or of other --threads or --rounds: want a new file")
+		return nil, fault.Data(path, "measured on another machine, by another version or build, or with other --threads or --rounds: want a new file")
 	}
 	return r.Measurements, nil
 }
 
-// Save writes the report to path as JSON, as a whole or not at all.
+// Save writes the report to path as JSON, either completely or not at all.
 func (r Report) Save(path string) error {
 	return dataset.Atomic(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -59,7 +59,7 @@ func (r Report) Save(path string) error {
 	})
 }
 
-// Row is how the time of a method grows.
+// Row is the growth of the time of a method.
 type Row struct {
 	Method  string  `json:"method"`
 	Largest Case    `json:"largest"` // of the sweep over points
@@ -68,7 +68,7 @@ type Row struct {
 	Growth [3]Growth `json:"growth"`
 }
 
-// Rows returns the growth of the methods from figures of their plan, by the first build.
+// Rows returns the growth of the methods from the measurements of their plan, for the first build.
 func Rows(methods []string, s Sizes, figures []Measurement) ([]Row, error) {
 	seconds := map[Case]float64{}
 	for _, f := range figures {
@@ -99,7 +99,7 @@ func Rows(methods []string, s Sizes, figures []Measurement) ([]Row, error) {
 	return rows, nil
 }
 
-// Markdown writes what a table is about.
+// Markdown returns the set-up as the text above a table.
 func (s Setup) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; threads: %d; rounds: %d (medians).\n\n", s.Machine, s.Threads, s.Rounds)

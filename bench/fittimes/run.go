@@ -14,21 +14,21 @@ import (
 
 // Fitter fits cases: this program, or another build of it.
 type Fitter interface {
-	// Time fits a case so many times and returns how long the fits took, without the drawing of
-	// points and links.
+	// Time fits a case calls times and returns how long the fits took, without drawing points and
+	// links.
 	Time(ctx context.Context, c Case, calls int) (time.Duration, error)
 }
 
 // Local fits on an engine of this program.
 type Local struct {
 	Engine *engine.Engine
-	// The case of the last call, and what was drawn for it.
+	// The case of the last call, with its points and links.
 	last Case
 	x    *points.Dense
 	set  *links.Set
 }
 
-// Time is that of a [Fitter].
+// Time implements [Fitter].
 func (l *Local) Time(ctx context.Context, c Case, calls int) (time.Duration, error) {
 	learner, err := c.learner()
 	if err != nil {
@@ -50,39 +50,40 @@ func (l *Local) Time(ctx context.Context, c Case, calls int) (time.Duration, err
 	return time.Since(begin), nil
 }
 
-// Measurement is what was measured of a case, one entry a build; ratios are to the first one.
+// Measurement is a measured case, with one entry for each build. Ratios are relative to the first
+// build.
 type Measurement struct {
 	Case    Case            `json:"case"`
 	Entries []measure.Entry `json:"entries"`
 }
 
-// Options say how to measure. The zero value is right for most.
+// Options are the settings of a measurement. The zero value is right for most.
 type Options struct {
 	Rounds int // 0: 3
-	// Earlier are figures of the same builds that need not be measured again.
+	// Earlier are measurements of the same builds that need not be repeated.
 	Earlier []Measurement
-	// Progress hears of every case before it is measured, and Finished of its figure; an error of it
+	// Progress is called before every case, and Finished with its measurement; an error of Finished
 	// ends the run.
 	Progress func(done, total int, c Case)
 	Finished func(Measurement) error
 }
 
-// A fit that takes longer than patience needs no calls to warm up; a round of shorter ones lasts at
+// A fit that takes longer than patience needs no calls to warm up. A round of shorter fits takes at
 // least minTime.
 const (
 	patience = 300 * time.Millisecond
 	minTime  = 60 * time.Millisecond
 )
 
-// Run measures the plan with each of the named builds in turn, and returns a figure a case in the
-// order of the plan.
+// Run measures the plan with the named builds in turn, and returns a measurement for each case, in
+// the order of the plan.
 func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o Options) ([]Measurement, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 3
 	}
 	settings := measure.Options{Rounds: o.Rounds, MinTime: minTime, WarmUpTo: patience}
 	if len(fitters) == 1 {
-		settings.Pause = -1 // nobody else's threads are awake
+		settings.Pause = -1 // there are no threads of another build
 	}
 	var figures []Measurement
 	for i, c := range plan {
@@ -99,7 +100,7 @@ func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o O
 		}
 		measured, err := measure.Run(ctx, []measure.Work{w}, settings)
 		if err != nil {
-			if ctx.Err() != nil { // another build may have been killed before it could say so
+			if ctx.Err() != nil { // another build may have been killed before it could report that
 				return figures, fmt.Errorf("%s, %s: %w", c.Method, c.Size(), ctx.Err())
 			}
 			return figures, err

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// law is a build whose fits take as long as a formula says.
+// law is a build whose fit times are given by a formula.
 type law struct {
 	seconds func(c Case) float64
 	fitted  []Case
@@ -34,7 +34,7 @@ func (l *law) Time(_ context.Context, c Case, calls int) (time.Duration, error) 
 	return time.Duration(float64(calls) * l.seconds(c) * 1e9), nil
 }
 
-// power is n^2 d links^0.5 microseconds.
+// power returns n^2 d links^0.5 microseconds.
 func power(c Case) float64 {
 	n := float64(c.Points)
 	return 1e-6 * n * n * float64(c.Features) * math.Sqrt(float64(c.Links))
@@ -42,12 +42,12 @@ func power(c Case) float64 {
 
 var someSizes = Sizes{Points: []int{400, 800, 1600}, Features: []int{2, 4, 8}, Links: []int{100, 400, 1600}}
 
-// The exponents of a law are recovered through plan, run and rows, also where the sizes are scaled.
+// TestExponentsOfALaw: plan, run and rows recover the exponents of a law, also with scaled sizes.
 func TestExponentsOfALaw(t *testing.T) {
 	methods := []string{"krca", "npkl graph=dense", "npk"}
 	plan, err := Plan(methods, someSizes)
 	if err != nil || len(plan) != 3*7 {
-		t.Fatalf("%d cases, error %v: want seven a method", len(plan), err)
+		t.Fatalf("%d cases, error %v: want seven for each method", len(plan), err)
 	}
 	figures, err := Run(context.Background(), plan, []string{Default}, []Fitter{&law{seconds: power}}, Options{})
 	if err != nil {
@@ -77,14 +77,15 @@ func TestExponentsOfALaw(t *testing.T) {
 	}
 	panels, err := Panels(methods, someSizes, figures)
 	if err != nil || len(panels) != 6 {
-		t.Fatalf("%d panels, error %v: want three of methods and three of those for few points", len(panels), err)
+		t.Fatalf("%d panels, error %v: want three for methods and three for methods for few points", len(panels), err)
 	}
 	if err := view.Write(&bytes.Buffer{}, "svg", view.Size{Columns: 3}, panels...); err != nil {
 		t.Error(err)
 	}
 }
 
-// Builds that are faster and slower have their ratios, and what misses its aim is marked.
+// TestRatios: faster and slower builds have their ratios, and a ratio that misses its aim is
+// marked.
 func TestRatios(t *testing.T) {
 	plan, err := Contest([]string{"gml", "rca", "npk"}, []int{500, 2000})
 	if err != nil || len(plan) != 5 {
@@ -112,11 +113,11 @@ func TestRatios(t *testing.T) {
 	}
 	panels := RatioPanels(figures)
 	if err := view.Write(&bytes.Buffer{}, "svg", view.Size{}, panels...); err != nil || len(panels) != 2 {
-		t.Fatalf("%d panels, error %v: want one a build", len(panels), err)
+		t.Fatalf("%d panels, error %v: want one for each build", len(panels), err)
 	}
 	for _, s := range panels[0].(view.Lines).Series {
 		if !slices.IsSorted(s.X) || len(s.X) != len(s.Y) {
-			t.Errorf("series %+v: want it in the order of the times", s)
+			t.Errorf("series %+v: want the order of the times", s)
 		}
 	}
 	figures[0].Entries[0].Name = "other" // aims are those of the default build
@@ -125,8 +126,8 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// What an earlier run has measured is not measured again, from a file that is whole after every
-// case.
+// TestResume: what an earlier run has measured is not measured again, and the file is complete
+// after every case.
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.json")
 	setup := Setup{Machine: "m", Builds: []Build{{Name: Default}}, Threads: 2, Rounds: 1}
@@ -165,14 +166,14 @@ func TestResume(t *testing.T) {
 	other := setup
 	other.Threads = 1
 	if _, err := Resume(path, other); !fault.IsInput(err) || !strings.Contains(err.Error(), "state.json") || !strings.Contains(err.Error(), "--threads") {
-		t.Errorf("a state of another set-up: error %v", err)
+		t.Errorf("state of another set-up: error %v", err)
 	}
 	if err := (Report{}).Save(filepath.Join(path, "x")); err == nil {
-		t.Error("saving below a file is no error")
+		t.Error("saving below a file: want an error")
 	}
 }
 
-// Fits end with the context's error.
+// TestLocal: fits end with the error of the context.
 func TestLocal(t *testing.T) {
 	l := &Local{Engine: enginetest.New(t, 2)}
 	c := Case{"kpca", 40, 3, 10}
@@ -189,7 +190,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// Problems are the same every time, and have as many points, features and links as they say.
+// TestProblem: problems are the same every time, and have the sizes of their cases.
 func TestProblem(t *testing.T) {
 	c := Case{Points: 31, Features: 3, Links: 9}
 	x, set, err := c.Problem()
@@ -198,7 +199,7 @@ func TestProblem(t *testing.T) {
 		t.Fatalf("%d x %d, %d and %d links, errors %v and %v", x.N, x.D, len(set.Must()), len(set.Cannot()), err, err2)
 	}
 	if !slices.Equal(x.Data, again.Data) || fmt.Sprint(set.Must(), set.Cannot()) != fmt.Sprint(sameSet.Must(), sameSet.Cannot()) {
-		t.Error("drawn again, the problem is another one")
+		t.Error("the problem differs when it is drawn again")
 	}
 	if err := x.Validate(); err != nil {
 		t.Error(err)
@@ -230,14 +231,14 @@ func TestPlanRefuses(t *testing.T) {
 		}
 	}
 	if plan, err := Contest(Compared(), []int{500, 2000}); err != nil || len(plan) < 2*20 {
-		t.Errorf("%d cases of all, error %v", len(plan), err)
+		t.Errorf("%d cases of all methods, error %v", len(plan), err)
 	}
 	if plan, err := Plan(Methods(), DefaultSizes()); err != nil || len(plan) != 7*len(Methods()) {
-		t.Errorf("%d cases of all, error %v", len(plan), err)
+		t.Errorf("%d cases of all methods, error %v", len(plan), err)
 	}
 }
 
-// A process answers one line to each request, and goes on after a fit that fails.
+// TestServe: a process answers each request with one line, and continues after a fit that fails.
 func TestServe(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	in := strings.NewReader(`{}

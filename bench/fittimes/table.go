@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// Seconds writes a time in a unit in which it reads well.
+// Seconds returns a time as text, in s, ms or µs.
 func Seconds(s float64) string {
 	switch {
 	case s < 1e-3:
@@ -22,7 +22,7 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3g s", s)
 }
 
-// GrowthTable writes the rows as Markdown.
+// GrowthTable returns the rows as Markdown.
 func GrowthTable(rows []Row) string {
 	var b strings.Builder
 	b.WriteString("| method | a fit of | takes | n | d | links |\n| --- | --- | ---: | ---: | ---: | ---: |\n")
@@ -36,8 +36,8 @@ func GrowthTable(rows []Row) string {
 	return b.String()
 }
 
-// RatioTable writes the ratios as Markdown, with a pair of columns a build; figures that miss what
-// is aimed at are marked.
+// RatioTable returns the ratios as Markdown, with two columns for each build. Ratios that miss
+// their aim are marked.
 func RatioTable(figures []Measurement) string {
 	if len(figures) == 0 {
 		return ""
@@ -59,7 +59,7 @@ func RatioTable(figures []Measurement) string {
 	return b.String()
 }
 
-// aim writes what is aimed at.
+// aim returns the aim of a ratio as text.
 func (r Ratio) aim() string {
 	switch {
 	case r.Want == 0:
@@ -70,8 +70,8 @@ func (r Ratio) aim() string {
 	return fmt.Sprintf("%.2f", r.Want)
 }
 
-// Panels draws the times against points, features and links: of the methods, of the baselines, and
-// of those that take few points.
+// Panels draws the times against points, features and links: for the methods, for the baselines,
+// and for methods for few points.
 func Panels(methods []string, s Sizes, figures []Measurement) ([]view.Panel, error) {
 	found := map[Case]Measurement{}
 	for _, f := range figures {
@@ -101,7 +101,7 @@ func Panels(methods []string, s Sizes, figures []Measurement) ([]view.Panel, err
 	return panels, nil
 }
 
-// group is 0 for the methods, 1 for baselines and 2 for those that take few points.
+// group returns 0 for the methods, 1 for baselines and 2 for methods for few points.
 func group(name string) int {
 	word, _, _ := strings.Cut(name, " ")
 	switch m, _ := catalog.Lookup(word); { // it is in a plan
@@ -113,9 +113,9 @@ func group(name string) int {
 	return 0
 }
 
-// series is the line of one method, with bars from the shortest to the longest round.
+// series returns the line of one method, with bars from the shortest to the longest round.
 func series(name string, k int, sweep []Case, found map[Case]Measurement) view.Series {
-	const least = 1e-9 // of a logarithmic axis
+	const least = 1e-9 // the start of a logarithmic axis
 	s := view.Series{Name: name, Markers: true, Bars: true}
 	for _, c := range sweep {
 		f, ok := found[c]
@@ -129,8 +129,8 @@ func series(name string, k int, sweep []Case, found map[Case]Measurement) view.S
 	return s
 }
 
-// RatioPanels draws the ratios to each other build against the time of the first one, a series a
-// number of points.
+// RatioPanels draws the ratio of every other build against the time of the first build, with a
+// series for each number of points.
 func RatioPanels(figures []Measurement) []view.Panel {
 	ratios := Ratios(figures)
 	slices.SortStableFunc(ratios, func(a, b Ratio) int { return cmp.Compare(a.Seconds, b.Seconds) })

@@ -1,10 +1,10 @@
-// Package measure times the same work done by several contenders, in turn, and compares
-// them round by round.
+// Package measure times the same work done by several contenders in turn, and compares them round
+// by round.
 //
-// The figures are made to be believed on a machine whose speed drifts: contenders alternate
-// within a round, every round gives one ratio, and what is reported is the median of the
-// rounds with the extremes beside it. Every turn begins with calls that are not timed, after a
-// pause in which the threads of the contender before go to sleep.
+// Its results are reliable on a machine whose speed drifts: contenders alternate within a round,
+// every round gives one ratio, and the report has the median and the extremes over the rounds.
+// Every turn begins with a pause, in which the threads of the previous contender go to sleep, and
+// with calls that are not timed.
 package measure
 
 import (
@@ -14,27 +14,27 @@ import (
 	"time"
 )
 
-// Work is one piece of work at one size, and who does it.
+// Work is one piece of work at one size, with its contenders.
 type Work struct {
 	Name    string  // "gemm"
 	Size    string  // "n=2048"
 	Threads int     // that each contender may use
-	Flops   float64 // of one call, 0 where counting them says nothing
+	Flops   float64 // of one call, 0 where their number is not meaningful
 	Bytes   float64 // written to memory by one call, 0 where the caches may hold them
-	// Contenders do the same work; the first is the one that the others are compared with.
+	// Contenders do the same work; the others are compared with the first.
 	Contenders []Contender
 }
 
 // Contender does the work.
 type Contender struct {
 	Name string
-	// Time does the work so many times and returns how long that took, without what it needs
-	// to prepare for it. calls >= 1.
+	// Time does the work calls times and returns how long that took, without its preparation.
+	// calls >= 1.
 	Time func(calls int) (time.Duration, error)
 }
 
-// Func returns a contender that calls run; prepare, if it is not nil, goes before every call
-// and is not timed.
+// Func returns a contender that calls run. Before every call it calls prepare, if that is not nil,
+// which is not timed.
 func Func(name string, prepare, run func()) Contender {
 	return Contender{name, func(calls int) (time.Duration, error) {
 		if prepare == nil {
@@ -55,32 +55,32 @@ func Func(name string, prepare, run func()) Contender {
 	}}
 }
 
-// Options say how long to measure. The zero value is right for most.
+// Options are the settings of a measurement. The zero value is right for most.
 type Options struct {
 	Rounds  int           // 0: 7
 	MinTime time.Duration // shortest time of one contender in a round; 0: 200 ms
-	// Pause is left before every contender, so that the threads of the one before have gone
-	// to sleep (OpenBLAS's spin for some 30 ms after a call). 0: 60 ms; negative: none.
+	// Pause is the time before every contender in which the threads of the previous one go to sleep
+	// (those of OpenBLAS spin for about 30 ms after a call). 0: 60 ms; negative: none.
 	Pause time.Duration
-	// WarmUpTo is the time of a call from which on it is not preceded by untimed ones; 0: always.
-	// What takes long warms up by itself.
+	// WarmUpTo is the time of a call from which no untimed calls precede it, since long calls need no
+	// warm-up; 0: they always do.
 	WarmUpTo time.Duration
-	// Progress hears of every work before it is measured.
+	// Progress is called before every work.
 	Progress func(done, total int, w Work)
 }
 
-// Measurement is what was measured for one work.
+// Measurement is the result for one work.
 type Measurement struct {
 	Name    string  `json:"name"`
 	Size    string  `json:"size"`
 	Threads int     `json:"threads"`
 	Flops   float64 `json:"flops,omitempty"`
 	Bytes   float64 `json:"bytes,omitempty"`
-	Entries []Entry `json:"entries"` // one a contender, in their order
+	Entries []Entry `json:"entries"` // one for each contender, in their order
 }
 
-// Entry is one contender's part of a figure. Seconds are per call. Ratio is how many times
-// faster the first contender is: this one's time over the first one's, of the same round.
+// Entry is the result of one contender. Seconds are per call. Ratio is how many times faster the
+// first contender is: the time of this one divided by that of the first, in the same round.
 type Entry struct {
 	Name    string  `json:"name"`
 	Seconds Spread  `json:"seconds"`
@@ -95,8 +95,8 @@ type Spread struct {
 	Max    float64 `json:"max"`
 }
 
-// Run measures all works one after the other. It stops between two calls when ctx ends, and
-// at the first contender that fails.
+// Run measures all works one after the other. It stops between two calls when ctx ends, and at the
+// first contender that fails.
 func Run(ctx context.Context, works []Work, o Options) ([]Measurement, error) {
 	o.fill()
 	var figures []Measurement
@@ -139,7 +139,7 @@ func (w Work) measure(ctx context.Context, o Options) (Measurement, error) {
 	seconds := make([][]float64, len(w.Contenders))
 	for round := range o.Rounds {
 		for k := range w.Contenders {
-			// Every other round goes backwards: a drift of the machine hits both ways.
+			// Every other round goes backwards, so that a drift of the machine's speed cancels.
 			if round%2 == 1 {
 				k = len(w.Contenders) - 1 - k
 			}
@@ -153,11 +153,11 @@ func (w Work) measure(ctx context.Context, o Options) (Measurement, error) {
 			seconds[k] = append(seconds[k], d.Seconds()/float64(calls[k]))
 		}
 	}
-	return w.figure(seconds), nil
+	return w.summarize(seconds), nil
 }
 
-// turn times so many calls, with warm after a quarter as many that wake threads, spread them over
-// the processors and fill caches.
+// turn times calls calls. If warm is true, a quarter as many calls come first; they wake threads,
+// spread them over the processors and fill caches.
 func (c Contender) turn(calls int, warm bool) (time.Duration, error) {
 	if warm {
 		if _, err := c.Time((calls + 3) / 4); err != nil {
@@ -167,8 +167,8 @@ func (c Contender) turn(calls int, warm bool) (time.Duration, error) {
 	return c.Time(calls)
 }
 
-// calibrate returns how long a call takes, of so many as take about least. The first call, which
-// also warms up, is not counted when it is short.
+// calibrate returns the time of a call, from as many calls as take about least. The first call,
+// which also warms up, is not counted when it is short.
 func (c Contender) calibrate(ctx context.Context, least time.Duration) (time.Duration, error) {
 	for calls := 1; ; {
 		if err := ctx.Err(); err != nil {
@@ -197,8 +197,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// figure summarizes seconds[contender][round].
-func (w Work) figure(seconds [][]float64) Measurement {
+// summarize summarizes seconds[contender][round].
+func (w Work) summarize(seconds [][]float64) Measurement {
 	f := Measurement{Name: w.Name, Size: w.Size, Threads: w.Threads, Flops: w.Flops, Bytes: w.Bytes}
 	for i, c := range w.Contenders {
 		ratios := make([]float64, len(seconds[i]))
@@ -212,18 +212,18 @@ func (w Work) figure(seconds [][]float64) Measurement {
 	return f
 }
 
-// Compare returns the figure of seconds that were measured elsewhere, of every contender one a
-// round.
+// Compare returns the measurement for seconds that were measured elsewhere, with one value for each
+// contender and round.
 func Compare(name, size string, threads int, contenders []string, seconds [][]float64) Measurement {
 	w := Work{Name: name, Size: size, Threads: threads}
 	for _, c := range contenders {
 		w.Contenders = append(w.Contenders, Contender{Name: c})
 	}
-	return w.figure(seconds)
+	return w.summarize(seconds)
 }
 
-// SpreadOf returns the median (of an even number the mean of the middle two) and the extremes
-// of at least one value.
+// SpreadOf returns the extremes and the median (for an even number of values, the mean of the
+// middle two) of at least one value.
 func SpreadOf(values []float64) Spread {
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// scripted returns a contender whose calls take the given times, round after round, and notes
-// the order in which contenders were timed. The first call of each round takes long and must
-// not count.
+// scripted returns a contender whose calls take the given times, round after round, and records the
+// order in which contenders are timed. The first call of each round takes long and must not count.
 func scripted(name string, order *[]string, perCall ...time.Duration) Contender {
 	turn := -1 // the calibration
 	return Contender{name, func(calls int) (time.Duration, error) {
@@ -34,8 +33,8 @@ func scripted(name string, order *[]string, perCall ...time.Duration) Contender 
 
 const ms = time.Millisecond
 
-// The ratio is taken round by round: a machine that halves its speed in the middle does not
-// change it.
+// TestRatiosAreOfOneRound: ratios are taken round by round, so they do not change if the machine
+// halves its speed in the middle.
 func TestRatiosAreOfOneRound(t *testing.T) {
 	var order []string
 	w := Work{Name: "w", Size: "n=1", Flops: 1e6, Contenders: []Contender{
@@ -64,7 +63,7 @@ func TestRatiosAreOfOneRound(t *testing.T) {
 	}
 }
 
-// Short work is called often enough to fill the time.
+// TestCalibration: short work is called often enough to fill the time.
 func TestCalibration(t *testing.T) {
 	for _, c := range []struct {
 		perCall time.Duration
@@ -82,7 +81,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// Calls that take long are not made an extra time before they are timed; shorter ones are.
+// TestWarmUp: short calls are made an extra time before they are timed; long calls are not.
 func TestWarmUp(t *testing.T) {
 	for perCall, want := range map[time.Duration]int{time.Second: 1 + 3, time.Millisecond: 1 + 2*3} {
 		turns := 0
@@ -97,8 +96,8 @@ func TestWarmUp(t *testing.T) {
 	}
 }
 
-// The peak of memory of a process is at least what it held, where it is known. This test is the
-// process, too.
+// TestPeakOf: the maximum memory of a process, where it is known, is at least what it allocated.
+// The test runs itself as that process.
 func TestPeakOf(t *testing.T) {
 	const variable = "MUSTLINK_TEST_HOLDS"
 	if text := os.Getenv(variable); text != "" {
@@ -132,21 +131,22 @@ func TestPeakOf(t *testing.T) {
 	}
 }
 
-func TestStops(t *testing.T) {
+// TestRunEnds: a contender that fails and a context that ends both end the run.
+func TestRunEnds(t *testing.T) {
 	broken := errors.New("broken")
 	fails := Contender{"theirs", func(int) (time.Duration, error) { return 0, broken }}
 	_, err := Run(context.Background(), []Work{{Name: "gemm", Size: "n=3", Contenders: []Contender{fails}}}, Options{})
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "gemm, n=3: theirs") {
-		t.Errorf("error %v: want one that names work and contender", err)
+		t.Errorf("error %v: want an error that names work and contender", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	stops := Contender{"c", func(int) (time.Duration, error) { cancel(); return time.Second, nil }}
-	if _, err := Run(ctx, []Work{{Contenders: []Contender{stops}}}, Options{}); !errors.Is(err, context.Canceled) {
+	canceled := Contender{"c", func(int) (time.Duration, error) { cancel(); return time.Second, nil }}
+	if _, err := Run(ctx, []Work{{Contenders: []Contender{canceled}}}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v: want that of the context", err)
 	}
 }
 
-// What goes before a call is not timed.
+// TestFunc: the preparation of a call is not timed.
 func TestFunc(t *testing.T) {
 	var prepared, ran int
 	c := Func("c", func() { prepared++; time.Sleep(5 * ms) }, func() { ran++ })

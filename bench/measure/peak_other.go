@@ -4,5 +4,5 @@ package measure
 
 import "os"
 
-// PeakOf returns 0: it is not known here.
+// PeakOf returns 0: the maximum memory of a process is not known on this system.
 func PeakOf(*os.ProcessState) int64 { return 0 }

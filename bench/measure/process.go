@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// patience is how long a program that was interrupted may take to end.
+// patience is how long an interrupted program may take to end.
 const patience = 10 * time.Second
 
-// Interruptible makes the end of the command's context an interrupt, so that the program can stop
-// what it has started and remove its files. It is killed where there are no interrupts, or if it
-// goes on.
+// Interruptible makes the end of the command's context send an interrupt, so that the program can
+// stop its work and remove its files. The program is killed on systems without interrupts, or if it
+// does not end.
 func Interruptible(cmd *exec.Cmd) {
 	cmd.WaitDelay = patience
 	cmd.Cancel = func() error {
