@@ -19,15 +19,15 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// What `paper all` writes into its folder.
+// The names of what `paper all` writes into its folder.
 const (
 	reproductionPage = "reproduction.md"
 	resultsFolder    = "results"
 	stateFile        = "state.jsonl"
 )
 
-// quickRepetitions is the number of repetitions of a quick run: as few as tests of order can say
-// something about.
+// quickRepetitions returns the number of repetitions of a quick run: as few as a test of the order
+// of systems needs.
 func quickRepetitions(t paper.Table) int {
 	const fewest, part = 6, 10
 	return min(t.Repetitions, max(fewest, t.Repetitions/part))
@@ -45,8 +45,8 @@ type allRun struct {
 
 func (a *app) runAll(cmd *cobra.Command, p *paperFlags, tables []paper.Table, figures []paper.Figure) error {
 	check := a.Check(cmd)
-	check.Refuse(p.out == session.Stream, "all writes a page a table: want a folder with -o %s", usage.HelpHint(cmd))
-	check.Refuse(p.repetitions != 0, "--repetitions is given, but all takes every table's own: want --quick for fewer")
+	check.Refuse(p.out == session.Stream, "all writes one page for each table: want a folder with -o %s", usage.HelpHint(cmd))
+	check.Refuse(p.repetitions != 0, "--repetitions is given, but all uses the number of every table: want --quick for fewer")
 	check.Do(func() error { return p.findData(a, []string{"mnist-train-images-idx3-ubyte.gz", "and others"}) })
 	check.Do(func() error { return session.MakeFolder(p.out) })
 	check.Do(func() error { return session.MakeFolder(filepath.Join(p.out, resultsFolder)) })
@@ -84,7 +84,7 @@ func (r *allRun) missing(names []string) []string {
 	return out
 }
 
-// table runs a table and writes its page, its figures and its picture.
+// table runs a table and writes its page, its numbers and its picture.
 func (r *allRun) table(t paper.Table) error {
 	if missing := r.missing(t.Data); missing != nil {
 		r.entries = append(r.entries, paper.Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Missing: missing})
@@ -116,7 +116,7 @@ func (r *allRun) table(t paper.Table) error {
 	return r.write(t.Name, begin, p)
 }
 
-// figure makes a figure, unless an earlier run left it, and writes its page, its numbers and its
+// figure computes a figure, unless an earlier run did, and writes its page, its numbers and its
 // picture.
 func (r *allRun) figure(f paper.Figure) error {
 	if missing := r.missing(f.Data); missing != nil {
@@ -145,15 +145,15 @@ func (r *allRun) figure(f paper.Figure) error {
 	return r.write(f.Name, begin, p)
 }
 
-// sameFigure says whether two figures have the same definition, as it is written in their pages.
+// sameFigure reports whether two figures have the same definition, as their pages write it.
 func sameFigure(a, b paper.Figure) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// earlier returns the figure of the same definition and seed that an earlier run on this backend
-// has made, nil without one: what the state file is for tables.
+// earlier returns the figure of the same definition and seed that an earlier run computed on this
+// backend, or nil. It does for figures what the state file does for tables.
 func (r *allRun) earlier(f paper.Figure) (*paper.Drawing, error) {
 	text, err := os.ReadFile(r.path(f.Name, ".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +164,7 @@ func (r *allRun) earlier(f paper.Figure) (*paper.Drawing, error) {
 	}
 	var d paper.Drawing
 	if json.Unmarshal(text, &d) != nil || d.Seed != r.p.seed || d.Build.Backend != r.eng.Backend().Describe() || !sameFigure(d.Figure, f) {
-		return nil, nil // another one, or made elsewhere: made again
+		return nil, nil // another definition, seed or backend: compute it again
 	}
 	d.Figure = f
 	return &d, nil
@@ -174,7 +174,7 @@ func (r *allRun) path(name, extension string) string {
 	return filepath.Join(r.p.out, resultsFolder, name+extension)
 }
 
-// write writes the files of an entry: the numbers last, as they say that it is finished.
+// write writes the files of an entry, the numbers last, since they mark it as finished.
 func (r *allRun) write(name string, begin time.Time, p product) error {
 	for _, extension := range []string{".md", ".svg", ".json"} {
 		if extension == ".svg" && p.panels == nil {
@@ -191,7 +191,7 @@ func (r *allRun) write(name string, begin time.Time, p product) error {
 	return nil
 }
 
-// finish writes what it comes to.
+// finish writes the page that summarizes all entries.
 func (r *allRun) finish() error {
 	command := "mustlink-bench paper all --data DIR -o DIR"
 	if r.p.quick {

@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// TestAll: every entry has its page and numbers, missing data are said, and a second run makes
-// nothing again.
+// TestAll: every entry has its page and numbers, missing data are reported, and a second run
+// computes nothing.
 func TestAll(t *testing.T) {
 	trials, drawings := 0, 0
 	table := func(name string, data []string) paper.Table {
@@ -48,7 +48,7 @@ func TestAll(t *testing.T) {
 		page := clitest.Read(t, dir, reproductionPage)
 		for _, words := range []string{"[here](results/here.md) | r | 2 | 1 ± 0", "| worse |", "data not available (no.csv)", "It is one.", "--quick"} {
 			if !strings.Contains(page, words) {
-				t.Errorf("run %d: no %q in\n%s", run, words, page)
+				t.Errorf("run %d: %q is missing in\n%s", run, words, page)
 			}
 		}
 	}

@@ -16,19 +16,19 @@ import (
 func newBuilds(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "builds [DIGEST DIGEST...]",
-		Short: "show how far the results of the builds are from each other",
+		Short: "show how much the results of the builds differ",
 		Long: `Without DIGEST, fit every method to two fixed problems and print the learned distances and
 objectives as JSON: the digest of this build.
 
-With two digests and more, print the largest relative difference between any two of them, for every
-method, as Markdown. The squared distances are compared, which do not depend on how an
-embedding is turned, relative to the largest one; beside them is by how much they move
-when every coordinate moves by one unit in its last place.`,
+With two or more digests, print the largest relative difference between any two of them, for every
+method, as Markdown. The comparison uses squared distances, which do not depend on the rotation of an
+embedding, relative to the largest one. The table also shows how much they move when every
+coordinate moves by one unit in its last place.`,
 		Example: `  mustlink-bench builds > default.json
   mustlink-bench builds default.json netlib.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return usage.Errorf("%s: one digest alone: want none, or two and more %s", cmd.CommandPath(), usage.HelpHint(cmd))
+				return usage.Errorf("%s: one digest: want none, or at least two %s", cmd.CommandPath(), usage.HelpHint(cmd))
 			}
 			return nil
 		},
@@ -41,7 +41,7 @@ when every coordinate moves by one unit in its last place.`,
 	}
 }
 
-// runDigest prints what this build computes.
+// runDigest prints the digest of this build.
 func (a *app) runDigest(ctx context.Context) error {
 	d, err := working(a, func(eng *engine.Engine, bar *session.Progress) (*builds.Digest, error) {
 		return builds.Compute(ctx, eng, bar.Step)
@@ -52,7 +52,7 @@ func (a *app) runDigest(ctx context.Context) error {
 	return session.EncodeJSON(a.Stdout, d)
 }
 
-// runBuilds prints how far the digests in the files are from each other.
+// runBuilds prints how much the digests in the files differ.
 func (a *app) runBuilds(paths []string) error {
 	var digests []*builds.Digest
 	for _, path := range paths {

@@ -20,10 +20,10 @@ type compareFlags struct {
 	sets, systems []string
 }
 
-// compareRun compares.
+// compareRun runs a comparison.
 type compareRun func(ctx context.Context, eng *engine.Engine, o compare.Options) (product, error)
 
-// withPicture is the run of a comparison whose result has a picture.
+// withPicture returns the run of a comparison whose result has a picture.
 func withPicture[R interface {
 	Markdown() (string, error)
 	Panels() ([]view.Panel, error)
@@ -38,7 +38,7 @@ func withPicture[R interface {
 	}
 }
 
-// withText is the run of a comparison whose result is a page of text.
+// withText returns the run of a comparison whose result is a page of text.
 func withText[R interface{ Markdown() string }](run func(context.Context, *engine.Engine, compare.Options) (R, error)) compareRun {
 	return func(ctx context.Context, eng *engine.Engine, o compare.Options) (product, error) {
 		r, err := run(ctx, eng, o)
@@ -49,19 +49,19 @@ func withText[R interface{ Markdown() string }](run func(context.Context, *engin
 	}
 }
 
-const compareOutput = `With -o the page is written to a file that ends in .md, all figures to one that ends in .json, and the
-picture to .png, .svg or .pdf. With --state finished repetitions are kept in a file, and an interrupted run
-goes on from there; several runs may share it, so that page, figures and picture are computed once.`
+const compareOutput = `With -o, a file that ends in .md gets the page, one in .json all numbers, and one in .png, .svg or .pdf the
+picture. With --state, a file keeps finished repetitions, and an interrupted run resumes from it. Several
+runs may share this file, so that page, numbers and picture are computed once.`
 
-const wrongOutput = `With -o the page is written to a file that ends in .md, all figures to one that ends in .json. With --state
-finished repetitions are kept in a file, and an interrupted run goes on from there.`
+const wrongOutput = `With -o, a file that ends in .md gets the page, and one in .json all numbers. With --state, a file keeps
+finished repetitions, and an interrupted run resumes from it.`
 
 func newCross(a *app) *cobra.Command {
 	return a.compareCommand(&cobra.Command{
 		Use:   "cross",
-		Short: "set all methods before all data sets, with the same links",
+		Short: "compare all methods on all data sets, with the same links",
 		Long: `Fit every method with its defaults on half of every data set, with the same links, and compare k-means and
-nearest neighbors on that half and on the half that no method has seen: means, intervals, ranks and tests.
+nearest neighbors on these training rows and on the held-out half: means, intervals, ranks and tests.
 
 ` + compareOutput,
 		Example: `  mustlink-bench cross --data DIR --quick
@@ -73,9 +73,9 @@ nearest neighbors on that half and on the half that no method has seen: means, i
 func newCurves(a *app) *cobra.Command {
 	return a.compareCommand(&cobra.Command{
 		Use:   "curves",
-		Short: "how many links methods need, and how many may be wrong",
-		Long: `Fit every method with its defaults on half of a data set with 5 to 5000 links, and with as many links as in
-'mustlink-bench cross' of which up to 30 % are wrong, and compare k-means on that half and on the other one.
+		Short: "show how many links methods need, and how many may be wrong",
+		Long: `Fit every method with its defaults on half of a data set, with 5 to 5000 links, and with as many links as in
+'mustlink-bench cross', up to 30 % of them wrong. Compare k-means on these training rows and on the held-out half.
 
 ` + compareOutput,
 		Example: `  mustlink-bench curves --data DIR --sets usps --quick
@@ -86,28 +86,28 @@ func newCurves(a *app) *cobra.Command {
 func newHindsight(a *app) *cobra.Command {
 	return a.wrongCommand(&cobra.Command{
 		Use:   "hindsight",
-		Short: "how near choices by held-out links are to the best one",
-		Long: `Let rules choose among candidates by held-out links, as 'mustlink select' does, and compare k-means of what
-they have chosen with that of every candidate, on the half of every data set that neither has seen.
+		Short: "show how close choices by held-out links come to the best one",
+		Long: `Let rules choose among candidates by held-out links, as 'mustlink select' does, and compare k-means for their
+choices with k-means for every candidate, on the held-out half of every data set.
 
 ` + wrongOutput,
 		Example: `  mustlink-bench hindsight --data DIR --sets wine,iris --quick
   mustlink-bench hindsight --data DIR --methods "select criterion=agreement incumbent=krca,krca" -o hindsight.md`,
-	}, "`METHODS` to judge: select with criterion=, methods=a+b and incumbent=, or a method with its parameters", withText(compare.RunHindsight))
+	}, "`METHODS` to compare: select with criterion=, methods=a+b and incumbent=, or a method with its parameters", withText(compare.RunHindsight))
 }
 
 func newWrong(a *app) *cobra.Command {
 	return a.wrongCommand(&cobra.Command{
 		Use:   "wrong",
-		Short: "find links with the wrong sign, and learn without them",
-		Long: `Give a tenth of the links the other sign, rank all links by suspicion as 'inspect --suspicious' does, and
-compare k-means after learning from links that are all right, from those with wrong ones, and without
-the most suspicious ones: on the half of every data set that links were drawn from, and on the other one.
+		Short: "find links with the wrong sign, and fit without them",
+		Long: `Give a tenth of the links the other sign, and rank all links by how suspicious they are, as
+'inspect --suspicious' does. Compare k-means after fits with correct links, with wrong ones among them,
+and without the most suspicious ones, on the training rows of every data set and on its held-out half.
 
 ` + wrongOutput,
 		Example: `  mustlink-bench wrong --data DIR --sets wine,iris --quick
   mustlink-bench wrong --data DIR --methods npkl,itml --state wrong.jsonl -o wrong.md`,
-	}, "`METHODS` to learn with, each with parameters that differ from its defaults (default npkl,itml,gml)", withText(compare.RunWrong))
+	}, "`METHODS` to fit, each with parameters that differ from its defaults (default npkl,itml,gml)", withText(compare.RunWrong))
 }
 
 func (p *compareFlags) add(cmd *cobra.Command) {
@@ -116,20 +116,20 @@ func (p *compareFlags) add(cmd *cobra.Command) {
 		sets = append(sets, s.Name)
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&p.sets, "sets", nil, "data `SETS` to compare on, of "+strings.Join(sets, ", ")+" (default all that are there)")
+	f.StringSliceVar(&p.sets, "sets", nil, "data `SETS` to compare on, of "+strings.Join(sets, ", ")+" (default all that are in the folder)")
 	f.StringSliceVar(&p.systems, "methods", nil, "`METHODS` to compare, each with parameters that differ from its defaults: \"gml,gml gamma=3\"; raw points are always among them (default all)")
-	f.BoolVar(&p.quick, "quick", false, fmt.Sprintf("%d repetitions only", compare.QuickRepetitions))
-	f.IntVar(&p.repetitions, "repetitions", 0, "number of repetitions (default 20, of curves 10)")
+	f.BoolVar(&p.quick, "quick", false, fmt.Sprintf("run only %d repetitions", compare.QuickRepetitions))
+	f.IntVar(&p.repetitions, "repetitions", 0, "number of repetitions (default 20, for curves 10)")
 	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
-	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished repetitions, to go on after an interrupt")
+	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished repetitions, to resume after an interrupt")
 	f.StringVarP(&p.out, "output", "o", session.Stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
 }
 
 // options checks the flags.
 func (p *compareFlags) options(a *app, check *session.Checks, endings []string) compare.Options {
 	check.Ending("-o, --output", p.out, endings...)
-	check.Refuse(p.quick && check.Cmd.Flags().Changed("repetitions"), "--quick and --repetitions are both given: want one of them %s", usage.HelpHint(check.Cmd))
+	check.Refuse(p.quick && check.Cmd.Flags().Changed("repetitions"), "--quick and --repetitions cannot be given together: want one of them %s", usage.HelpHint(check.Cmd))
 	p.checkRepetitions(check)
 	check.Do(func() error { return p.findData(a, compare.Sets()[0].Files) })
 	check.State(p.state)
@@ -141,8 +141,8 @@ func (p *compareFlags) options(a *app, check *session.Checks, endings []string) 
 	return o
 }
 
-// compareCommand completes a command that compares methods. Methods are compared with raw points
-// where the result has a picture.
+// compareCommand completes a command that compares methods. If the result has a picture, raw points
+// are one of the systems.
 func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRun) *cobra.Command {
 	var p compareFlags
 	cmd.Args = usage.Positional(0, 0, "")
@@ -168,7 +168,7 @@ func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRu
 	return cmd
 }
 
-// wrongCommand is compareCommand for a result without a picture, with its own words for some flags.
+// wrongCommand is compareCommand for a result without a picture, with its own help for some flags.
 func (a *app) wrongCommand(cmd *cobra.Command, methods string, run compareRun) *cobra.Command {
 	a.compareCommand(cmd, textEndings(), run)
 	cmd.Flags().Lookup("methods").Usage = methods

@@ -17,7 +17,7 @@ func (a *app) runFigure(cmd *cobra.Command, f paper.Figure, p *paperFlags) error
 	check := a.Check(cmd)
 	for _, name := range []string{"repetitions", "data", "state"} {
 		flag := cmd.Flags().Lookup(name)
-		check.Refuse(flag.Changed && !(name == "data" && len(f.Data) > 0), "%s is given, but %s is a figure, which has none", usage.FlagName(flag), f.Name)
+		check.Refuse(flag.Changed && !(name == "data" && len(f.Data) > 0), "%s is given, but %s is a figure: want it with a table", usage.FlagName(flag), f.Name)
 	}
 	check.Ending("-o, --output", p.out, append(view.Formats(), "csv", "md", "json")...)
 	check.Output("-o, --output", p.out)

@@ -34,17 +34,17 @@ func newMethods(a *app) *cobra.Command {
 	d := fittimes.DefaultSizes()
 	cmd := &cobra.Command{
 		Use:   "methods",
-		Short: "time every method, and show how that grows, or compare builds of mustlink",
-		Long: `Fit every method with its defaults to drawn points, and print how long a fit takes and the exponents
-with which that grows in points, features and links: the slope of log time over at least three sizes, with its
-standard error and the share of the variance that it explains. While one number varies, the other two are
-the middle ones of their lists. Methods that take few points have fewer.
+		Short: "time every method and show how its time grows, or compare builds of mustlink",
+		Long: `Fit every method with its defaults to random points, and print how long a fit takes and the exponents of its
+growth with points, features and links: the slope of log time over at least three sizes, with its standard
+error and the share of the variance that it explains. While one number varies, the other two are the
+middle values of their lists. Methods for few points get fewer points.
 
-With --builds the fits are made by several executables of mustlink-bench in turn, at each of --sizes, and the
-table has how many times longer each takes than the first one, of the same round, and what is aimed at.
+With --builds, several executables of mustlink-bench fit in turn, at each of --sizes. The table shows how many
+times longer each takes than the first one in the same round, and the ratio that is aimed at.
 'make builds' makes the three builds.
 
-With --state finished figures are kept in a file, and an interrupted run goes on from there.`,
+With --state, a file keeps finished measurements, and an interrupted run resumes from it.`,
 		Example: `  mustlink-bench methods
   mustlink-bench methods --methods krca,"npkl graph=dense" --sizes 250,500,1000
   mustlink-bench methods --builds bin/mustlink-bench-default,bin/mustlink-bench-netlib,bin/mustlink-bench-purego --state builds.json`,
@@ -55,13 +55,13 @@ With --state finished figures are kept in a file, and an interrupted run goes on
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&m.methods, "methods", nil, "`METHODS` to fit, each with parameters that differ from its defaults: \"gml,gml gamma=3\" (default all)")
-	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+session.Joined(d.Points, ",")+", of builds 500,2000)")
+	f.IntSliceVar(&m.sizes, "sizes", nil, "`NUMBERS` of points (default "+session.Joined(d.Points, ",")+", with --builds 500,2000)")
 	f.IntSliceVar(&m.features, "features", d.Features, "`NUMBERS` of features")
 	f.IntSliceVar(&m.links, "links", d.Links, "`NUMBERS` of links, half of them must-links")
-	f.StringSliceVar(&m.builds, "builds", nil, "`EXECUTABLES` of mustlink-bench to compare, the first one with the others")
-	f.IntVar(&m.rounds, "rounds", 3, "how often each fit takes its turn")
+	f.StringSliceVar(&m.builds, "builds", nil, "`EXECUTABLES` of mustlink-bench to compare with the first of them")
+	f.IntVar(&m.rounds, "rounds", 3, "`NUMBER` of rounds of each fit")
 	f.IntVar(&m.threads, "threads", 0, "`NUMBER` of threads of a fit; 0: all processors")
-	f.StringVar(&m.state, "state", "", "`FILE` that keeps finished figures, to go on after an interrupt")
+	f.StringVar(&m.state, "state", "", "`FILE` that keeps finished measurements, to resume after an interrupt")
 	f.StringVarP(&m.out, "output", "o", session.Stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
 	pageFlag(f, &m.page)
 	usage.CompleteWith(cmd, "methods", fittimes.Methods()...)
@@ -73,7 +73,7 @@ func (m *methodsFlags) plan(a *app, cmd *cobra.Command) (plan []fittimes.Case, e
 	check := a.Check(cmd)
 	check.Least("--rounds", m.rounds, 1)
 	check.Refuse(m.threads < 0, "--threads is %d: want a number >= 0 (0 for all processors)", m.threads)
-	check.Refuse(len(m.builds) == 1, "--builds has one executable alone: want two and more %s", usage.HelpHint(cmd))
+	check.Refuse(len(m.builds) == 1, "--builds has one executable: want at least two %s", usage.HelpHint(cmd))
 	if m.threads == 0 {
 		m.threads = runtime.GOMAXPROCS(0)
 	}
@@ -88,7 +88,7 @@ func (m *methodsFlags) plan(a *app, cmd *cobra.Command) (plan []fittimes.Case, e
 	return plan, check.Err
 }
 
-// part is the part of a page that is filled.
+// part returns the name of the part of a page that the command fills.
 func (m *methodsFlags) part() string {
 	if len(m.builds) > 0 {
 		return buildsPart
@@ -96,12 +96,12 @@ func (m *methodsFlags) part() string {
 	return growthPart
 }
 
-// cases returns the plan, with the defaults for what was not given.
+// cases returns the plan, with defaults for the flags that are not given.
 func (m *methodsFlags) cases(cmd *cobra.Command) ([]fittimes.Case, error) {
 	if len(m.builds) > 0 {
 		for _, name := range []string{"features", "links"} {
 			if cmd.Flags().Changed(name) {
-				return nil, usage.Errorf("--%s is given with --builds: want --sizes alone", name)
+				return nil, usage.Errorf("--%s is given with --builds: want only --sizes", name)
 			}
 		}
 		if m.methods == nil {
@@ -148,7 +148,7 @@ func (a *app) runMethods(cmd *cobra.Command, m *methodsFlags) (err error) {
 	return a.writeMethods(m, report)
 }
 
-// fitters starts what fits: this program, or the builds. stop ends them.
+// fitters starts the fitters: this program, or the builds. The function stop ends them.
 func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *fittimes.Setup) (fitters []fittimes.Fitter, names []string, stop func() error, err error) {
 	if len(m.builds) == 0 {
 		eng, err := a.EngineOf(m.threads, m.threads)
@@ -181,7 +181,7 @@ func (a *app) fitters(ctx context.Context, m *methodsFlags, setup *fittimes.Setu
 	return fitters, names, stop, nil
 }
 
-// measureMethods measures what an earlier run has not, and keeps every figure.
+// measureMethods measures what an earlier run has not measured, and keeps every measurement.
 func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup fittimes.Setup, plan []fittimes.Case, names []string, fitters []fittimes.Fitter) (fittimes.Report, error) {
 	r := fittimes.Report{Setup: setup}
 	bar := a.Progress()
@@ -203,7 +203,7 @@ func (a *app) measureMethods(ctx context.Context, m *methodsFlags, setup fittime
 	return r, err
 }
 
-// writeMethods writes the report to where it belongs.
+// writeMethods writes the report to the page and the output.
 func (a *app) writeMethods(m *methodsFlags, r fittimes.Report) error {
 	p := product{numbers: r, text: r.Setup.Markdown() + fittimes.GrowthTable(r.Growth), across: 3}
 	p.panels = func() ([]view.Panel, error) { return fittimes.Panels(m.methods, m.of(), r.Measurements) }

@@ -9,28 +9,28 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// product is what a bench command has found, in the forms in which it can be written.
+// product is the result of a bench command in all its output formats.
 type product struct {
 	numbers any                          // for .json and --json
 	text    string                       // for people, and .md
 	panels  func() ([]view.Panel, error) // of the picture
 	across  int                          // panels side by side
 	csv     func(w io.Writer) error      // nil for none
-	summary func(w io.Writer)            // for people when the text goes to a file, nil for where it went
+	summary func(w io.Writer)            // printed when the text goes to a file; nil: the name of the file
 }
 
-// drawn returns panels as a product has them.
+// drawn returns panels as the panels function of a product.
 func drawn(panels []view.Panel) func() ([]view.Panel, error) {
 	return func() ([]view.Panel, error) { return panels, nil }
 }
 
-// textEndings are those of the output of a product without a picture.
+// textEndings returns the endings of the output of a product without a picture.
 func textEndings() []string { return []string{"md", "json"} }
 
-// pictureEndings are those of the output of a product with a picture.
+// pictureEndings returns the endings of the output of a product with a picture.
 func pictureEndings() []string { return append(textEndings(), view.Formats()...) }
 
-// write writes a product by the extension of the output, or prints it.
+// write writes a product in the format of the output's extension, or prints it.
 func (p product) write(a *app, out string) error {
 	if out == session.Stream {
 		return a.Print(p.numbers, func(w io.Writer) { _, _ = io.WriteString(w, p.text) }) // print reports the error of w
@@ -44,7 +44,7 @@ func (p product) write(a *app, out string) error {
 	return a.Summarize(out, p.numbers, p.summary)
 }
 
-// encode writes the form of the product that the name of the output asks for.
+// encode writes the product in the format that the name of the output implies.
 func (p product) encode(w io.Writer, out string) error {
 	format, notPicture := view.FormatOf(out)
 	switch {
@@ -63,7 +63,8 @@ func (p product) encode(w io.Writer, out string) error {
 	return view.Write(w, format, view.Size{Columns: p.across}, panels...)
 }
 
-// working runs long work on the engine of the flags, with a bar that is gone when it returns.
+// working runs long work on the engine of the flags, with a progress bar that it removes at the
+// end.
 func working[T any](a *app, work func(eng *engine.Engine, bar *session.Progress) (T, error)) (T, error) {
 	eng, err := a.Engine()
 	if err != nil {

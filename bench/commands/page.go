@@ -11,11 +11,11 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// pictures is the folder of pictures beside a page.
+// pictures is the folder of pictures next to a page.
 const pictures = "pictures"
 
-// checkPage finds out before the work whether a part of the page at path can be filled. An empty
-// path is no page.
+// checkPage checks, before the work, that a part of the page at path can be replaced. An empty path
+// means no page.
 func checkPage(c *session.Checks, path, part string) {
 	if path != "" {
 		c.Do(func() error { return fillPage(path, part, "", func(string, string) error { return nil }) })
@@ -23,7 +23,7 @@ func checkPage(c *session.Checks, path, part string) {
 	}
 }
 
-// fillPage writes a part of the page at path again.
+// fillPage replaces a part of the page at path.
 func fillPage(path, part, text string, write func(path, text string) error) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
@@ -36,8 +36,8 @@ func fillPage(path, part, text string, write func(path, text string) error) erro
 	return write(path, filled)
 }
 
-// writeOn fills a part of the page with the text and the picture, which goes to the folder of
-// pictures beside the page.
+// writeOn replaces a part of the page by the text and the picture; the picture goes to the folder
+// of pictures next to the page.
 func (p product) writeOn(a *app, path, part string) error {
 	panels, err := p.panels()
 	if err != nil {
@@ -57,8 +57,8 @@ func (p product) writeOn(a *app, path, part string) error {
 	return fillPage(path, part, p.text, a.WriteText)
 }
 
-// writeWith fills a part of a page, if there is one, and writes the output. What is on a page is
-// not printed again.
+// writeWith replaces a part of a page, if there is one, and writes the output. What is on the page
+// is not printed.
 func (p product) writeWith(a *app, page, part, out string) error {
 	if page != "" {
 		if err := p.writeOn(a, page, part); err != nil {

@@ -26,7 +26,8 @@ type paperFlags struct {
 	out         string
 }
 
-// dataVariable holds the folder of data sets where --data is not given.
+// dataVariable names the environment variable with the folder of data sets, for runs without
+// --data.
 const dataVariable = "MUSTLINK_DATA"
 
 func newPaper(a *app) *cobra.Command {
@@ -41,19 +42,18 @@ func newPaper(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "paper [list|TABLE|all]",
 		Short: "repeat a table or a figure of a paper, or all of them",
-		Long: `Repeat one table of a paper and print it as Markdown, our figures beside the printed ones,
-with the set-up and what differs from the paper. A figure (tsang-fig3) is written as a
-picture, as the numbers behind it, or as a page about it; a figure of box plots
-(soleymani-fig3) is run like a table, and drawn if the output is a picture. Without TABLE, list
-the tables and figures. With all, run them one after the other into a folder: for each a page, its
-numbers as JSON and its picture, and reproduction.md, which sets what the papers print beside
-what came out. An interrupted run goes on where it was.
+		Long: `Repeat one table of a paper and print it as Markdown: our results next to the printed ones, the
+set-up, and the differences from the paper. A figure (tsang-fig3) is written as a picture, as its
+numbers, or as a page about it. A figure of box plots (soleymani-fig3) is run like a table, and drawn
+if the output is a picture. Without TABLE, list the tables and figures. With all, run them one after
+the other into a folder: each gets a page, its numbers as JSON and its picture, and reproduction.md
+compares all printed results with ours. An interrupted run resumes where it ended.
 
-Tables on real data read them from the folder DIR; --list names the files.
+Tables on real data read it from the folder DIR; --list names the files.
 
-Trials run in parallel; the figures do not depend on how many at a time. With --state
-finished trials are kept in a file, and an interrupted run goes on from there. The file may
-hold several runs: trials of another table, seed or definition in it are left alone.`,
+Trials run in parallel; the results do not depend on how many run at a time. With --state, a file
+keeps finished trials, and an interrupted run resumes from it. The file may have several runs; trials
+of another table, seed or definition stay as they are.`,
 		Example: `  mustlink-bench paper list
   mustlink-bench paper tsang-1
   mustlink-bench paper all --quick --data DIR -o results
@@ -70,7 +70,7 @@ hold several runs: trials of another table, seed or definition in it are left al
 				return a.runAll(cmd, &p, paper.Tables(), paper.Figures())
 			}
 			if p.quick {
-				return usage.Errorf("--quick is given with TABLE %q: want it with all, or --repetitions", args[0])
+				return usage.Errorf("--quick is given with TABLE %q: want --quick with all, or --repetitions", args[0])
 			}
 			if figure, err := paper.LookupFigure(args[0]); err == nil {
 				return a.runFigure(cmd, figure, &p)
@@ -79,13 +79,13 @@ hold several runs: trials of another table, seed or definition in it are left al
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&p.list, "list", false, "list the tables and figures, and run nothing")
+	f.BoolVar(&p.list, "list", false, "list the tables and figures and exit")
 	f.BoolVar(&p.quick, "quick", false, "with all: a tenth of the repetitions, but at least 6")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
 	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
-	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to go on after an interrupt")
-	f.StringVarP(&p.out, "output", "o", session.Stream, "the `FILE` to write (with all the folder), .md or .json; of a figure also .png, .svg, .pdf or, its numbers (not of box plots), .csv")
+	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to resume after an interrupt")
+	f.StringVarP(&p.out, "output", "o", session.Stream, "the `FILE` to write (with all, the folder), .md or .json; for a figure also .png, .svg, .pdf or, except for box plots, .csv")
 	return cmd
 }
 
@@ -95,19 +95,19 @@ type paperTable struct {
 	Paper       string   `json:"paper"`
 	Label       string   `json:"label"`
 	Caption     string   `json:"caption"`
-	Repetitions int      `json:"repetitions,omitempty"` // none for a figure
+	Repetitions int      `json:"repetitions,omitempty"` // 0 for a figure
 	Data        []string `json:"data,omitempty"`
 }
 
-// listPaperTables prints the tables; flags that only a run can use mean that TABLE was
-// forgotten.
+// listPaperTables prints the tables. A flag that only a run uses means that TABLE is missing, which
+// is an error.
 func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "list" {
 		return usage.Errorf("--list and TABLE %q cannot be given together: want one of them %s", args[0], usage.HelpHint(cmd))
 	}
 	for _, name := range []string{"quick", "repetitions", "seed", "data", "state", "output"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
-			return usage.Errorf("%s is given, but no TABLE to run: want one of those that %s --list shows", usage.FlagName(f), cmd.CommandPath())
+			return usage.Errorf("%s is given without a TABLE: want one that %s --list shows", usage.FlagName(f), cmd.CommandPath())
 		}
 	}
 	list := []paperTable{}
@@ -131,7 +131,7 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// findData sees to it that the folder of data sets is known, if it is needed.
+// findData finds the folder of data sets, if files of it are needed.
 func (p *paperFlags) findData(a *app, needed []string) error {
 	if p.data == "" {
 		p.data = a.Getenv(dataVariable)
@@ -178,13 +178,13 @@ func (a *app) runPaper(cmd *cobra.Command, name string, p *paperFlags) error {
 	}.write(a, p.out)
 }
 
-// checkRepetitions reports a number of repetitions that is given, and none.
+// checkRepetitions refuses a number of repetitions that is not positive.
 func (p *paperFlags) checkRepetitions(check *session.Checks) {
 	none := check.Cmd.Flags().Changed("repetitions") && p.repetitions == 0
 	check.Refuse(p.repetitions < 0 || none, "--repetitions is %d: want a number >= 1", p.repetitions)
 }
 
-// paperSummary prints the figures when the page itself goes to a file.
+// paperSummary prints the results when the page goes to a file.
 func paperSummary(w io.Writer, r *paper.Result, path string) {
 	fmt.Fprintf(w, "system\tcolumn\tours\tpaper\n")
 	for i, row := range r.Table.Rows {

@@ -26,8 +26,8 @@ func newPlot(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot RESULTS.json -o PICTURE",
 		Short: "draw results again: box plots and curves of the papers, ranks, learning curves",
-		Long: `Draw what another command has written as .json, as PNG, SVG or PDF: box plots and curves of the papers' tables, ranks of a
-cross table, learning curves.`,
+		Long: `Draw the .json output of another command as PNG, SVG or PDF: box plots and curves of the papers' tables,
+ranks of a cross table, learning curves.`,
 		Example: `  mustlink-bench curves --data DIR -o curves.json
   mustlink-bench plot curves.json -o curves.svg`,
 		Args: usage.Positional(1, 1, "one file of RESULTS"),
@@ -36,19 +36,19 @@ cross table, learning curves.`,
 	f := cmd.Flags()
 	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
 	f.StringVar(&p.format, "format", "png", "`FORMAT` of a picture on standard output: png, svg or pdf")
-	f.IntVar(&p.dpi, "dpi", 150, "dots an inch of a PNG")
+	f.IntVar(&p.dpi, "dpi", 150, "dots per inch of a PNG")
 	usage.CompleteWith(cmd, "format", view.Formats()...)
 	return cmd
 }
 
-// plotReport is what `mustlink-bench plot` prints.
+// plotReport is the output of `mustlink-bench plot`.
 type plotReport struct {
 	Output   string   `json:"output"`
 	Panels   int      `json:"panels"`
 	Warnings []string `json:"warnings"`
 }
 
-// check finds every mistake that shows before the results are read.
+// check finds every mistake that can be found before the results are read.
 func (p *plotFlags) check(check *session.Checks, path string) error {
 	check.Required("output")
 	if p.out == session.Stream {
@@ -99,7 +99,7 @@ func resultPanels(text []byte) (panels []view.Panel, across int, err error) {
 		return nil, 0, err
 	}
 	if !r.Table.Drawn() {
-		return nil, 0, fault.Data("", "table %s has no picture: want one of box plots or curves, or results of cross or curves", r.Table.Name)
+		return nil, 0, fault.Data("", "table %s has no picture: want a table of box plots or curves, or results of cross or curves", r.Table.Name)
 	}
 	return r.Panels(), 4, nil
 }

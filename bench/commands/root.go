@@ -1,5 +1,5 @@
-// Package commands is the command line of the laboratory, mustlink-bench: flags, files and progress
-// of the measurements that the other packages of this module make.
+// Package commands is the command line of the laboratory, mustlink-bench: it has the flags, files
+// and progress bars for the measurements of the other packages of this module.
 package commands
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// app is a run of the program.
+// app is one run of the program.
 type app struct{ *session.Session }
 
 // referenceIntro is the head of docs/bench-cli.md.
@@ -23,10 +23,10 @@ func Root(s *session.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:   s.Name,
 		Short: "measure mustlink, or repeat the tables of the papers",
-		Long: `Run measurements: single operations, every method, what goes through in a second, the same work in NumPy and
-scikit-learn, or the tables of the papers with our figures next to the printed ones.
+		Long: `Run measurements: single operations, every method, throughput, the same work in NumPy and scikit-learn, or the
+tables of the papers with our results next to the printed ones.
 
-Data sets are files of the folder --data or $MUSTLINK_DATA; 'mustlink-bench paper list' says which.
+Data sets are files in the folder --data or $MUSTLINK_DATA; 'mustlink-bench paper list' names them.
 Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
 Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,
 avx512, neon) choose the linear algebra; see mustlink-bench info.`,

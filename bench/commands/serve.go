@@ -14,12 +14,12 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// newServe is how `methods --builds` runs another build.
+// newServe returns the command by which `methods --builds` runs another build.
 func newServe(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "serve",
-		Short:   "fit what standard input asks for (used by methods --builds)",
-		Long:    `Read requests of 'mustlink-bench methods --builds' from standard input, fit, and answer how long that took.`,
+		Short:   "run the fits that standard input requests (used by methods --builds)",
+		Long:    `Read requests of 'mustlink-bench methods --builds' from standard input, run the fits, and answer with their times.`,
 		Example: `  mustlink-bench methods --builds bin/mustlink-bench-default,bin/mustlink-bench-netlib`,
 		Hidden:  true,
 		Args:    usage.Positional(0, 0, ""),
@@ -33,7 +33,7 @@ func newServe(a *app) *cobra.Command {
 	}
 }
 
-// buildOf says what this program is made of.
+// buildOf describes the build of this program.
 func buildOf(eng *engine.Engine) fittimes.Build {
 	b := fittimes.Build{Name: fittimes.Default, Version: catalog.Version(), Go: runtime.Version(), Backend: eng.Backend().Describe()}
 	tags, _ := session.BuildTags()
@@ -45,7 +45,7 @@ func buildOf(eng *engine.Engine) fittimes.Build {
 	return b
 }
 
-// machine says what this program runs on.
+// machine describes the machine on which this program runs.
 func machine() string {
 	return fmt.Sprintf("%s/%s, %d logical CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }

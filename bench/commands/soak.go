@@ -28,7 +28,7 @@ type soakFlags struct {
 	growth     float64
 }
 
-// soakReport is what `mustlink-bench soak` prints.
+// soakReport is the output of `mustlink-bench soak`.
 type soakReport struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
@@ -42,15 +42,15 @@ func newSoak(a *app) *cobra.Command {
 	var s soakFlags
 	cmd := &cobra.Command{
 		Use:   "soak",
-		Short: "fit and embed at random for a long time, and watch memory and answers",
+		Short: "fit and embed at random for a long time, and check memory and results",
 		Long: `Fit random methods with random parameters to random points and links, and embed with the models,
-from several goroutines on one engine, for a given time. Now and then a problem is repeated,
-and its answer must have the same bits.
+from several goroutines on one engine, for a given time. Some problems are repeated; their results
+must be bit-identical.
 
 Prints fits, embeddings, errors by kind, the memory in RAM after the first quarter and at the end,
-and the goroutines. Exit code 1 if memory grew by --max-growth percent or more, a goroutine
-is left, an answer changed, or an error came that no input should cause. An interrupt prints
-what there is so far.`,
+and the goroutines. Exit code 1 if memory grew by --max-growth percent or more, if a goroutine
+is left, if a result changed, or for an error that no input should cause. An interrupt prints the
+report so far.`,
 		Example: `  mustlink-bench soak --for 30m
   mustlink-bench soak --for 1h --goroutines 8 --workers 2 --json`,
 		Args: usage.Positional(0, 0, ""),
@@ -67,10 +67,10 @@ what there is so far.`,
 		},
 	}
 	f := cmd.Flags()
-	f.DurationVar(&s.length, "for", 30*time.Minute, "`TIME` after which no problem is begun")
-	f.IntVar(&s.goroutines, "goroutines", 4, "problems at a time")
-	f.Uint64Var(&s.seed, "seed", 1, "of the problems")
-	f.Float64Var(&s.growth, "max-growth", 5, "`PERCENT` of growth of memory that count as a leak")
+	f.DurationVar(&s.length, "for", 30*time.Minute, "`TIME` after which no new problem starts")
+	f.IntVar(&s.goroutines, "goroutines", 4, "`NUMBER` of problems at a time")
+	f.Uint64Var(&s.seed, "seed", 1, "`SEED` of the problems")
+	f.Float64Var(&s.growth, "max-growth", 5, "growth of memory, in `PERCENT`, that counts as a leak")
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func (a *app) runSoak(ctx context.Context, s soakFlags) error {
 		return err
 	}
 	if interrupted == nil && len(r.Wrong) > 0 {
-		return fmt.Errorf("the soak found %s, first: %s", session.Plural(len(r.Wrong), "fault"), strings.SplitN(r.Wrong[0], "\n", 2)[0])
+		return fmt.Errorf("soak: %s, the first: %s", session.Plural(len(r.Wrong), "fault"), strings.SplitN(r.Wrong[0], "\n", 2)[0])
 	}
 	return interrupted
 }
@@ -120,7 +120,7 @@ func (r soakReport) text(w io.Writer) {
 	}
 }
 
-// counts writes numbers by name, in the order of the names.
+// counts returns numbers with their names, in the order of the names.
 func counts(of map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(of)) {

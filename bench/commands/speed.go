@@ -24,7 +24,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// speedFlags are what the commands that measure speed share.
+// speedFlags are the flags that the commands for speed share.
 type speedFlags struct {
 	cases   []string
 	threads []int
@@ -34,7 +34,7 @@ type speedFlags struct {
 func (s *speedFlags) add(f *pflag.FlagSet, cases []string) {
 	f.StringSliceVar(&s.cases, "case", nil, "`CASES` to measure, of "+strings.Join(cases, ", ")+" (default all)")
 	f.IntSliceVar(&s.threads, "threads", []int{1, 2}, "`NUMBERS` of threads to measure with")
-	f.IntVar(&s.rounds, "rounds", 7, "how often each contender takes its turn")
+	f.IntVar(&s.rounds, "rounds", 7, "`NUMBER` of rounds of each contender")
 }
 
 func (s *speedFlags) check() error {
@@ -49,7 +49,7 @@ func (s *speedFlags) check() error {
 	return nil
 }
 
-// speedReport is what the commands that measure speed print.
+// speedReport is the output of the commands for speed.
 type speedReport struct {
 	Version string                `json:"version"`
 	Go      string                `json:"go"`
@@ -59,7 +59,7 @@ type speedReport struct {
 	SIMD    string                `json:"simd"`
 	Rounds  int                   `json:"rounds"`
 	Peak    float64               `json:"peak_gflops,omitempty"`  // of one core, measured in this run
-	Write   map[int]float64       `json:"write_gbytes,omitempty"` // GB/s by number of threads, likewise
+	Write   map[int]float64       `json:"write_gbytes,omitempty"` // GB/s by number of threads, measured in this run
 	Figures []measure.Measurement `json:"figures"`
 	Scores  []peers.Score         `json:"objectives,omitempty"` // of methods that both sides fit
 }
@@ -86,10 +86,10 @@ func newMicro(a *app) *cobra.Command {
 		Use:   "micro",
 		Short: "time single operations against another backend",
 		Long: `Time single operations (products, solves, factorizations, exponentials) of the native
-backend against other backends of this build, in turn, and print the median time, the rate,
-its share of the limit (the peak of multiply-adds on registers, and for kernel matrices the time to
-write them besides, both measured in the run), and how many times faster native is (other time /
-native time of the same round, median and extremes). Kernel matrices compare several workers with
+backend and of other backends of this build, in turn. Print the median time, the rate, its share of
+the limit, and how many times faster native is (other time / native time of the same round, median
+and extremes). The limit is the peak rate of multiply-adds on registers plus, for kernel matrices, the
+time to write them, both measured in the run. For kernel matrices, several workers are compared with
 one.
 
 MUSTLINK_SIMD chooses the level of the native kernels.`,
@@ -109,7 +109,7 @@ MUSTLINK_SIMD chooses the level of the native kernels.`,
 	f := cmd.Flags()
 	s.add(f, micro.Cases())
 	f.IntSliceVar(&sizes, "sizes", nil, "orders of the matrices (default each operation's own)")
-	f.StringSliceVar(&against, "against", nil, "`BACKENDS` to compare with, of gonum, native and, in the netlib build, netlib (default the fastest other one)")
+	f.StringSliceVar(&against, "against", nil, "`BACKENDS` to compare with, of gonum, native and, in the netlib build, netlib (default the fastest other backend)")
 	usage.CompleteWith(cmd, "case", micro.Cases()...)
 	usage.CompleteWith(cmd, "against", backends.Names()...)
 	return cmd
@@ -149,7 +149,7 @@ func (a *app) runMicro(ctx context.Context, s speedFlags, o micro.Options) error
 	return a.Print(r, func(w io.Writer) { r.text(w) })
 }
 
-// rivalError names the flag that asks for a backend, which this build may not have.
+// rivalError names the flag of a backend that this build lacks.
 func rivalError(err error) error {
 	if e, ok := errors.AsType[*backends.OptionError](err); ok && e.Option == "backend" {
 		named := *e
@@ -159,7 +159,7 @@ func rivalError(err error) error {
 	return session.EnvironmentError(err)
 }
 
-// showWork shows on the bar what is measured next.
+// showWork shows the next measurement on the progress bar.
 func showWork(bar *session.Progress, done, total int, w measure.Work) {
 	bar.Step(done, total, fmt.Sprintf("%s %s, %s", w.Name, w.Size, session.Plural(w.Threads, "thread")))
 }
@@ -174,15 +174,15 @@ func newPeers(a *app) *cobra.Command {
 		Use:   "peers",
 		Short: "time the same work here and in NumPy, SciPy, scikit-learn and metric-learn",
 		Long: `Time the same work in this program and in NumPy, SciPy and scikit-learn, in turn, in one
-run. Both sides compute each case once first, and the sums over their results must agree.
+run. Both sides first compute each case once, and the sums over their results must agree.
 
-rca, mmc, mmc-diagonal, lmnn and nca, when they are named, are fits of metric-learn with its
-defaults to the sets of MUSTLINK_DATA, beside ours, and mpck is MPCK-means of
-active-semi-supervised-clustering (the interpreter must find both, for instance by
-PYTHONPATH); then the objectives of both results are printed, computed by one function.
+The cases rca, mmc, mmc-diagonal, lmnn and nca run only if --case names them. They compare our fits
+to the sets of MUSTLINK_DATA with fits of metric-learn with its defaults; mpck compares with
+MPCK-means of active-semi-supervised-clustering. The interpreter must find both packages, for
+instance by PYTHONPATH. The output has the objectives of both results, computed by one function.
 
 Python with the three packages must be installed; on Debian: apt-get install
-python3-sklearn libopenblas0-pthread. The BLAS library that NumPy has loaded is printed:
+python3-sklearn libopenblas0-pthread. The output names the BLAS library that NumPy has loaded:
 without libopenblas0-pthread it is the slow reference BLAS.`,
 		Example: `  mustlink-bench peers
   mustlink-bench peers --case rbf --threads 2 --json
@@ -227,7 +227,7 @@ func (a *app) runPeers(ctx context.Context, s speedFlags, python string, sets []
 	return a.Print(r, func(w io.Writer) { r.text(w) })
 }
 
-// comparePeers measures all cases with one number of threads.
+// comparePeers measures all cases with a given number of threads.
 func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *session.Progress, cases []peers.Case, contests []peers.Contest, python string, threads int) (err error) {
 	subject, err := a.speedSubject(threads)
 	if err != nil {
@@ -261,7 +261,7 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *session.Pro
 	return nil
 }
 
-// speedSubject is our side with a number of threads, on the backend of the environment.
+// speedSubject returns our side with a given number of threads, on the backend of the environment.
 func (a *app) speedSubject(threads int) (peers.Subject, error) {
 	eng, err := a.EngineOf(threads, threads)
 	if err != nil {
@@ -299,7 +299,7 @@ func (r speedReport) text(w io.Writer) {
 	r.objectives(w)
 }
 
-// objectives prints what the methods that both sides fit have come to.
+// objectives prints the objectives of the methods that both sides fit.
 func (r speedReport) objectives(w io.Writer) {
 	if len(r.Scores) == 0 {
 		return
@@ -314,9 +314,9 @@ func (r speedReport) objectives(w io.Writer) {
 	}
 }
 
-// limit returns the time that the work would take at the peak rate of multiply-adds, and, for
-// what goes to memory, at the rate at which that was written: both as measured in this run. It
-// is 0 where that is not known.
+// limit returns the time of the work at the peak rate of multiply-adds plus, for work that writes
+// to memory, the time at the peak rate of writing, both as measured in this run. It is 0 if a rate
+// is not known.
 func (r speedReport) limit(f measure.Measurement) float64 {
 	seconds := f.Flops / (1e9 * r.Peak * float64(f.Threads))
 	if f.Bytes > 0 {
@@ -336,7 +336,7 @@ func rate(f measure.Measurement, e measure.Entry) string {
 	return unlessZero(e.GFlops, 1)
 }
 
-// unlessZero writes v with so many decimals, or "-" where there is no such figure.
+// unlessZero returns v with the given number of decimals, or "-" for a missing value.
 func unlessZero(v float64, decimals int) string {
 	if !(v > 0) || v > 1e300 {
 		return "-"

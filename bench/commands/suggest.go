@@ -17,9 +17,9 @@ func newSuggest(a *app) *cobra.Command {
 	var p paperFlags
 	cmd := &cobra.Command{
 		Use:   "suggest",
-		Short: "how many questions suggested pairs save over random ones",
-		Long: `Answer the questions of 'mustlink suggest' from the labels of small data sets, learn from the answers, and print
-after how many of them k-means in the learned metric is as good as with 1.2 random pairs a row.`,
+		Short: "show how many queries active learning saves compared with random pairs",
+		Long: `Answer the queries of 'mustlink suggest' with the labels of small data sets, fit with the answers, and print after
+how many queries k-means in the learned metric is as good as with 1.2 random pairs per row.`,
 		Example: `  mustlink-bench suggest --data DIR --classes
   mustlink-bench suggest --data DIR --sets wine,iris --method "lleratio dims=2"`,
 		Args: usage.Positional(0, 0, ""),
@@ -44,8 +44,8 @@ after how many of them k-means in the learned metric is as good as with 1.2 rand
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.Sets, "sets", queries.Sets(), "data `SETS`, the names of .csv files in DIR")
-	f.StringVarP(&o.System, "method", "m", "npkl", "the `METHOD` that learns, with parameters that differ from its defaults: \"npkl C=10\"")
-	f.BoolVar(&o.Classes, "classes", false, "the number of classes is known, as it is to k-means")
+	f.StringVarP(&o.System, "method", "m", "npkl", "the `METHOD` to fit, with parameters that differ from its defaults: \"npkl C=10\"")
+	f.BoolVar(&o.Classes, "classes", false, "give the number of classes to active learning, as to k-means")
 	f.IntVar(&o.Repetitions, "repetitions", 5, "number of repetitions")
 	usage.SeedFlag(f, &o.Seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")

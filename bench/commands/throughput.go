@@ -19,7 +19,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// throughputReport is what `mustlink-bench throughput` prints.
+// throughputReport is the output of `mustlink-bench throughput`.
 type throughputReport struct {
 	Setup fittimes.Setup `json:"setup"`
 	*throughput.Report
@@ -38,27 +38,27 @@ type throughputFlags struct {
 
 // pageFlag defines the flag of a page to fill.
 func pageFlag(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "page", "", "the page, a `FILE` .md, whose part about this is written again, with the picture in "+pictures+" beside it")
+	f.StringVar(to, "page", "", "the page, a `FILE` .md, in which to replace the part about this, with the picture in the folder "+pictures+" next to it")
 }
 
 func newThroughput(a *app) *cobra.Command {
 	var t throughputFlags
 	cmd := &cobra.Command{
 		Use:   "throughput",
-		Short: "count fits, embedded rows and bytes of CSV a second",
-		Long: `Count what goes through in a second:
+		Short: "count fits, embedded rows and bytes of CSV per second",
+		Long: `Count per second:
 
-  krca    fits of krca without embedding, from links to factor (150 x 4, 50 must-links), by goroutines;
-          again with Go's own choice of when to collect garbage (GOGC=100), as in a program that links
-          the library and makes no other, and so with the latest 1000 models kept, as a service keeps
-          those of its tenants
-  kbeta   fits of kbeta (500 x 16), through algorithms/batch, by goroutines
+  krca    fits of krca without embedding, from links to factor (150 x 4, 50 must-links), by number of
+          goroutines; again with Go's default garbage collection (GOGC=100), as in a program that links
+          the library; and again with GOGC=100 and the latest 1000 models kept, as in a service that
+          keeps the models of its tenants
+  kbeta   fits of kbeta (500 x 16), through algorithms/batch, by number of goroutines
   embed   rows of a .npy file through the embed command (kbeta, 500 landmarks, d = 784), with reading and writing
   single  the same with --precision single and, in turn, without it (extension=nystrom)
-  csv     bytes of CSV that are parsed, on one core
+  csv     parsed bytes of CSV, on one core
   stream  rows of a .npy file through a pipe and the embed command (d = 10), once, with its maximum memory
 
-The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB for each of --rows.`,
+The files are in a new folder for temporary files (in TMPDIR): 6.3 kB for each of --rows.`,
 		Example: `  mustlink-bench throughput
   mustlink-bench throughput --case krca --goroutines 1,2
   mustlink-bench throughput --case stream --stream-rows 100000000`,
@@ -67,22 +67,22 @@ The files are in a folder of their own among the temporary ones (TMPDIR): 6.3 kB
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&t.Cases, "case", nil, "`CASES` to measure, of "+strings.Join(throughput.Cases(), ", ")+" (default all)")
-	f.IntSliceVar(&t.Goroutines, "goroutines", []int{1, 2, 4, 8}, "`NUMBERS` of goroutines that fit, from 1 on")
-	f.IntVar(&t.Rounds, "rounds", 5, "how often each takes its turn")
-	f.IntVar(&t.Rows, "rows", 60_000, "`NUMBER` of rows of the file that is embedded")
+	f.IntSliceVar(&t.Goroutines, "goroutines", []int{1, 2, 4, 8}, "increasing `NUMBERS` of goroutines that fit, from 1")
+	f.IntVar(&t.Rounds, "rounds", 5, "`NUMBER` of rounds of each measurement")
+	f.IntVar(&t.Rows, "rows", 60_000, "`NUMBER` of rows of the embedded file")
 	f.IntVar(&t.StreamRows, "stream-rows", 1_000_000, "`NUMBER` of rows of the stream")
 	t.csv = 64_000_000
-	f.Var(&t.csv, "csv-size", "about the `SIZE` of the CSV files")
-	f.DurationVar(&t.MinTime, "min-time", 0, "the `TIME` of fits in a round (default 1s)")
+	f.Var(&t.csv, "csv-size", "approximate `SIZE` of the CSV files")
+	f.DurationVar(&t.MinTime, "min-time", 0, "minimum `TIME` of the fits of a round (default 1s)")
 	f.StringVar(&t.program, "mustlink", "", "the `EXECUTABLE` of mustlink that embeds (default the one next to this program or in PATH)")
 	f.IntVar(&t.Threads, "threads", 0, "`NUMBER` of threads of embedding; 0: all processors")
-	f.StringVarP(&t.out, "output", "o", session.Stream, "the `FILE` to write, .md or .json; of fits also .png, .svg or .pdf")
+	f.StringVarP(&t.out, "output", "o", session.Stream, "the `FILE` to write, .md or .json; for fits also .png, .svg or .pdf")
 	pageFlag(f, &t.page)
 	usage.CompleteWith(cmd, "case", throughput.Cases()...)
 	return cmd
 }
 
-// check finds out what cannot work before anything is measured.
+// check finds mistakes before anything is measured.
 func (t *throughputFlags) check(check *session.Checks) error {
 	check.Least("--rounds", t.Rounds, 1)
 	check.Least("--rows", t.Rows, 1)
@@ -127,8 +127,8 @@ func (a *app) runThroughput(cmd *cobra.Command, t *throughputFlags) error {
 	return product{numbers: r, text: r.Setup.Markdown() + found.Markdown(), panels: drawn(panels), across: 2}.writeWith(a, t.page, throughputPart, t.out)
 }
 
-// findProgram returns the path of the executable of mustlink, by its name, in a folder or in PATH;
-// "" if none is given and none found.
+// findProgram returns the path of the executable of mustlink: the given one, or the one in the
+// folder or in PATH. If none is given or found, it returns "".
 func findProgram(given, folder string) (string, error) {
 	if given != "" {
 		path, err := exec.LookPath(given)
@@ -140,6 +140,6 @@ func findProgram(given, folder string) (string, error) {
 	if path, err := exec.LookPath(filepath.Join(folder, "mustlink")); err == nil {
 		return path, nil
 	}
-	path, _ := exec.LookPath("mustlink") // the cases that need one say that there is none
+	path, _ := exec.LookPath("mustlink") // the cases that need it report that it is missing
 	return path, nil
 }

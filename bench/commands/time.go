@@ -21,9 +21,9 @@ func newTime(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "time [-o FILE] -- COMMAND...",
 		Short: "run a command, and report its time and maximum memory",
-		Long: `Run a command, such as one of mustlink, and report on standard error how long it took and its maximum
-memory in RAM (known on Linux). With -o the report goes to a file, as JSON. The memory is at least that of
-this program, some 20 MB.`,
+		Long: `Run a command, for example one of mustlink, and report its time and its maximum memory in RAM (known on
+Linux) on standard error. With -o, the report goes to a file as JSON. The memory is at least that of this
+program, about 20 MB.`,
 		Example: `  mustlink-bench time -- mustlink embed model.mlk -i new.npy -o embedded.npy`,
 		Args:    usage.Positional(1, 1<<30, "a COMMAND to run"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// memory is one large piece of memory that works share, since they run one after the other. It
-// is there from the first call on.
+// memory is one large piece of memory that works share, since they run one after the other. The
+// first call of take allocates it.
 type memory struct{ data blas.Matrix }
 
 func (m *memory) take(eng *engine.Engine, rows, cols int) blas.Matrix {
@@ -26,7 +26,7 @@ func (m *memory) take(eng *engine.Engine, rows, cols int) blas.Matrix {
 	return blas.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: m.data.Data[:rows*cols]}
 }
 
-// writeWork fills 512 MB, each thread a part of its own.
+// writeWork fills 512 MiB, with one part for each thread.
 func writeWork(t *asm.Table, threads int, large *memory) measure.Work {
 	const (
 		row  = 4096
@@ -50,8 +50,9 @@ func writeWork(t *asm.Table, threads int, large *memory) measure.Work {
 	}
 }
 
-// gramWorks are Gaussian kernel matrices in memory that is there already: n^2 d flops, since
-// half of it is computed, and 8 n^2 bytes. With several threads one is the other contender.
+// gramWorks are Gaussian kernel matrices in memory that is already allocated: n^2 d flops, since
+// only half of the matrix is computed, and 8 n^2 bytes. With several threads, one thread is the
+// other contender.
 func gramWorks(o Options, threads int, large *memory) ([]measure.Work, error) {
 	var works []measure.Work
 	for _, s := range gramSizes(o.Sizes) {

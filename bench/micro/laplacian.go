@@ -40,7 +40,7 @@ func laplacianWorks(o Options, threads int) ([]measure.Work, error) {
 				adjacency = planeGraph(n, min(10, n-1))
 			}
 			if _, err := eigen.Laplacian(context.Background(), eng, adjacency, true, min(20, n), eigen.Options{Tolerance: 1e-6}); err != nil {
-				panic(err) // the graph is one, and such graphs are not hard
+				panic(err) // the graph is valid, and the solver converges on such graphs
 			}
 		}
 		works = append(works, measure.Work{

@@ -1,5 +1,5 @@
-// Package micro lists the single operations that mustlink's speed rests on, as work to
-// measure: ours first, then what it is compared with.
+// Package micro lists the single operations that decide the speed of mustlink, as work to measure:
+// ours first, then the contenders.
 package micro
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Options choose the work. The zero value is all operations at their own sizes with one and
-// two threads, the native backend against the build's default or, where that is native
-// itself, gonum.
+// Options choose the work. The zero value is all operations at their default sizes with one and two
+// threads, comparing the native backend with the default of the build or, if that is native, with
+// gonum.
 type Options struct {
 	Cases   []string // of [Cases]; nil: all
-	Sizes   []int    // orders of the matrices; nil: each operation's own
+	Sizes   []int    // orders of the matrices; nil: the default sizes of each operation
 	Threads []int    // nil: 1 and 2
 	SIMD    string   // level of the native backend, "" for the best
 	Against []string // backends to compare with
@@ -31,7 +31,7 @@ type operation struct {
 	name  string
 	sizes []int
 	flops func(n float64) float64
-	// works builds one contender on a backend; prepare goes untimed before each call.
+	// work builds one contender on a backend; prepare runs before each call and is not timed.
 	work func(b blas.Backend, n int, r *rand.Rand) (prepare, run func())
 }
 
@@ -47,7 +47,7 @@ func operations() []operation {
 	}
 }
 
-// Peak is the case that measures multiply-adds on registers: the yardstick of the others.
+// Peak is the case that measures multiply-adds on registers, with which the others are compared.
 const Peak = "peak"
 
 // The other cases that are not operations of a backend.
@@ -59,7 +59,7 @@ const (
 	laplacianCase = "laplacian"
 )
 
-// Write is the case that measures how fast memory is written, past the caches.
+// Write is the case that measures how fast memory beyond the caches is written.
 const Write = "write"
 
 // Cases returns the names of all cases, in the order in which they are measured.
@@ -166,13 +166,13 @@ func (o Options) Rivals() []string {
 	return []string{"gonum"}
 }
 
-// subject is a backend under the name that the report gives it.
+// subject is a backend with its name in the report.
 type subject struct {
 	name    string
 	backend blas.Backend
 }
 
-// open opens native and what it is compared with.
+// open opens the native backend and the ones to compare it with.
 func (o *Options) open(threads int) ([]subject, error) {
 	var subjects []subject
 	for _, name := range append([]string{"native"}, o.Rivals()...) {
@@ -236,7 +236,7 @@ func cholesky(b blas.Backend, n int, r *rand.Rand) (prepare, run func()) {
 	}
 }
 
-// unknown is the number of flops of work whose flops depend on the numbers in it.
+// unknown is the number of flops of work whose flops depend on its data.
 func unknown(float64) float64 { return 0 }
 
 // eig decomposes a symmetric matrix of random numbers.
@@ -273,7 +273,7 @@ func expWork(t *asm.Table, n int) measure.Work {
 	r := rand.New(rand.NewPCG(2, uint64(n)))
 	x, dst := make([]float64, n), make([]float64, n)
 	for i := range x {
-		x[i] = -20 * r.Float64() // what a Gaussian kernel asks for
+		x[i] = -20 * r.Float64() // the range of a Gaussian kernel
 	}
 	return measure.Work{Name: expCase, Size: fmt.Sprintf("n=%d", n), Threads: 1, Contenders: []measure.Contender{
 		measure.Func(t.Level.String(), nil, func() { t.Exp(dst, x) }),
@@ -285,7 +285,7 @@ func expWork(t *asm.Table, n int) measure.Work {
 	}}
 }
 
-// peakWork keeps the multipliers busy with nothing else in their way.
+// peakWork runs multiply-adds on registers alone.
 func peakWork(t *asm.Table) measure.Work {
 	const rounds = 10000
 	return measure.Work{
@@ -294,8 +294,7 @@ func peakWork(t *asm.Table) measure.Work {
 	}
 }
 
-// tileWork multiplies packed panels that stay in the cache: what the register tile reaches
-// alone.
+// tileWork multiplies packed panels that stay in the cache: the rate of the register tile alone.
 func tileWork(t *asm.Table) measure.Work {
 	const tiles = 64
 	a, b, c := make([]float64, t.KC*t.MR), make([]float64, t.KC*t.NR), make([]float64, t.MR*t.NR)

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Every case runs on every backend and level of the build, also twice (what a call destroys
-// is restored).
+// TestWorksRun: every case runs on every backend and level of the build, also twice: what a call
+// overwrites is restored.
 func TestWorksRun(t *testing.T) {
 	for _, level := range asm.Supported() {
 		works, err := Works(Options{Sizes: []int{1, 30}, SIMD: level.String(), Against: backends.Names()})
@@ -40,13 +40,13 @@ func TestWorksRun(t *testing.T) {
 		}
 		for _, name := range Cases() {
 			if !seen[name] {
-				t.Errorf("%s is in the list of cases, but there is no such work", name)
+				t.Errorf("%s is in the list of cases, but has no work", name)
 			}
 		}
 	}
 }
 
-// The graph that cells give is that of all distances.
+// TestPlaneGraph: the graph from cells is the graph from all distances.
 func TestPlaneGraph(t *testing.T) {
 	for _, n := range []int{1, 2, 15, 400} {
 		k := min(10, n-1)
@@ -81,7 +81,7 @@ func TestBadOptions(t *testing.T) {
 		{Cases: []string{"gem"}}, {Sizes: []int{0}}, {Threads: []int{-1}}, {SIMD: "sse"}, {Against: []string{"mkl"}},
 	} {
 		if _, err := Works(o); !fault.IsInput(err) {
-			t.Errorf("%+v: error %v: want one of bad input", o, err)
+			t.Errorf("%+v: error %v: want an input error", o, err)
 		}
 	}
 }

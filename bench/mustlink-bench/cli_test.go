@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestHelp: every command has its usage and an example, and the program says what it is.
+// TestHelp: the help of every command has its usage and an example, and the program prints its
+// version and its build.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range strings.Split("paper,cross,curves,wrong,hindsight,suggest,plot,micro,peers,methods,throughput,builds,soak,time,serve,info", ",") {
@@ -51,7 +52,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestReference: the help becomes a page and manual pages.
+// TestReference: the help is written as a page and as manual pages.
 func TestReference(t *testing.T) {
 	dir := t.TempDir()
 	bench.RunOK(t, dir, "reference --markdown cli.md")

@@ -11,9 +11,10 @@ import (
 // dataVariable names the folder of data sets.
 const dataVariable = "MUSTLINK_DATA"
 
-// TestCompare: cross table and curves become a page, JSON and a picture, from one state file.
+// TestCompare: the cross table and the curves are written as a page, as JSON and as a picture, from
+// one state file.
 func TestCompare(t *testing.T) {
-	t.Setenv(dataVariable, "") // the folder of real data, where there is one
+	t.Setenv(dataVariable, "") // it may name the folder of real data
 	dir := t.TempDir()
 	for _, name := range []string{"iris", "wine"} {
 		text := "x,y,label\n"
@@ -35,7 +36,7 @@ func TestCompare(t *testing.T) {
 	}
 	bench.RunOK(t, dir, "cross --methods krca,rca"+options+" -o c.md")
 	if text := clitest.Read(t, dir, "c.md"); !strings.Contains(text, "4 repetitions were taken from a state file") {
-		t.Errorf("the page does not say that all repetitions were there: %s", text)
+		t.Errorf("the page does not report that all repetitions came from the state file: %s", text)
 	}
 	bench.RunOK(t, dir, "curves --sets iris --methods rca"+options+" -o l.md")
 	bench.RunOK(t, dir, "curves --sets iris --methods rca"+options+" -o l.json")
@@ -84,7 +85,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// writeIris makes a set of two classes that takes the place of iris.
+// writeIris writes a set of two classes under the name of iris.
 func writeIris(t *testing.T, dir string) {
 	t.Helper()
 	text := "x,y,label\n"
@@ -94,8 +95,8 @@ func writeIris(t *testing.T, dir string) {
 	clitest.Write(t, dir, "iris.csv", text)
 }
 
-// TestHindsight: the page and the figures, from one state file; a rule with an incumbent is one of
-// the systems.
+// TestHindsight: the page and the numbers come from one state file; a rule with an incumbent is one
+// of the systems.
 func TestHindsight(t *testing.T) {
 	t.Setenv(dataVariable, "")
 	dir := t.TempDir()
@@ -117,14 +118,14 @@ func TestHindsight(t *testing.T) {
 	bench.WantInputError(t, dir, "hindsight --data . --sets nothing -o x.md", "nothing")
 }
 
-// TestSuggestBadInput: what is wrong is named before anything is learned.
+// TestSuggestBadInput: bad input is reported before anything is fitted.
 func TestSuggestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	bench.WantInputError(t, dir, "suggest --data . --repetitions 0", "--repetitions")
 	bench.WantInputError(t, dir, "suggest --data . --sets ../x", "--sets")
 }
 
-// TestSuggest: on blobs suggestions need few questions.
+// TestSuggest: on well separated clusters, active learning needs few queries.
 func TestSuggest(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "iris.csv", clitest.Blobs(40, 3, false))
@@ -138,7 +139,7 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// TestWrong: the page and the figures, from one state file.
+// TestWrong: the page and the numbers come from one state file.
 func TestWrong(t *testing.T) {
 	t.Setenv(dataVariable, "")
 	dir := t.TempDir()
@@ -146,7 +147,7 @@ func TestWrong(t *testing.T) {
 	const line = "wrong --data . --sets iris --methods rca,itml --repetitions 1 --state s -q -o "
 	bench.RunOK(t, dir, line+"w.md")
 	page := clitest.Read(t, dir, "w.md")
-	for _, want := range []string{"# Wrong links: 10 %", "| rca |", "| itml |", "unseen", "| iris |"} {
+	for _, want := range []string{"# Wrong links: 10 %", "| rca |", "| itml |", "held-out", "| iris |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestFigure: a figure becomes a picture, its numbers, or a page.
+// TestFigure: a figure is written as a picture, as its numbers, or as a page.
 func TestFigure(t *testing.T) {
 	dir := t.TempDir()
 	for name, begins := range map[string]string{

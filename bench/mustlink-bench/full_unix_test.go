@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// wantFailure demands exit code 1, and one line with the cause and without a temporary name.
+// wantFailure requires exit code 1 and one line with the cause and without a temporary name.
 func wantFailure(t *testing.T, o clitest.Outcome, words ...string) {
 	t.Helper()
 	if o.Code != usage.ExitFailed || strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, "mustlink-bench: ") || strings.Contains(o.Stderr, ".tmp-") {
@@ -27,8 +27,8 @@ func wantFailure(t *testing.T, o clitest.Outcome, words ...string) {
 	}
 }
 
-// TestNoRoom: a command that may not write a byte (a limit on the size of files stands for a disk
-// that is full, and needs no privilege) fails and leaves the old file.
+// TestNoRoom: a command that cannot write a byte fails and leaves the old file. A limit on the size
+// of files replaces a full disk, since it needs no privilege.
 func TestNoRoom(t *testing.T) {
 	const old = "what was there\n"
 	for line, name := range map[string]string{
@@ -42,12 +42,12 @@ func TestNoRoom(t *testing.T) {
 		cmd.Dir = dir
 		wantFailure(t, clitest.Finish(t, cmd), name, syscall.EFBIG.Error())
 		if left := clitest.Names(t, dir); len(left) != 1 || clitest.Read(t, dir, name) != old {
-			t.Errorf("%s: in the folder are %v: want the old file alone", line, left)
+			t.Errorf("%s: in the folder are %v: want only the old file", line, left)
 		}
 	}
 }
 
-// TestFullDevice: a device that takes nothing as standard output.
+// TestFullDevice: a command fails if standard output is a device that is full.
 func TestFullDevice(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -60,18 +60,18 @@ func TestFullDevice(t *testing.T) {
 		cmd := bench.Command(t.TempDir(), strings.Fields(line)...)
 		var stderr strings.Builder
 		cmd.Stdout, cmd.Stderr = full, &stderr
-		_ = cmd.Run() // the code says it
+		_ = cmd.Run() // the exit code is checked below
 		wantFailure(t, clitest.Outcome{Code: cmd.ProcessState.ExitCode(), Stderr: stderr.String()}, syscall.ENOSPC.Error())
 	}
 }
 
-// TestFullDisk: on a file system that is full, a file of finished work that a command goes on with
-// keeps what it has, and one that it writes is not left.
+// TestFullDisk: on a full file system, a state file keeps its trials, and an output file is not
+// left behind.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	disk := clitest.SmallDisk(t, dir)
 	const page, begin, end = 4096, `{"run":"another`, `","trial":0,"seconds":1,"values":[[1]]}`
-	// The last page of the file has no room either.
+	// The last page of the file is full, too.
 	old := begin + strings.Repeat("x", page-len(begin)-len(end)-1) + end + "\n"
 	clitest.Write(t, disk, "state", old)
 	clitest.Fill(t, disk)

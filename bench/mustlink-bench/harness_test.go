@@ -16,12 +16,12 @@ func TestMain(m *testing.M) {
 	os.Exit(clitest.Main(m, "mustlink-bench", ".", &bench))
 }
 
-// buildMustlink builds the program that is measured, once.
+// buildMustlink builds the measured program, once.
 var buildMustlink = sync.OnceValues(func() (clitest.Program, error) {
 	return clitest.Build("mustlink", filepath.Join("..", "..", "cmd", "mustlink"), filepath.Dir(bench.Path))
 })
 
-// mustlink returns it.
+// mustlink returns the measured program.
 func mustlink(t *testing.T) clitest.Program {
 	t.Helper()
 	p, err := buildMustlink()

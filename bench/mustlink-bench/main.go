@@ -1,5 +1,5 @@
-// Command mustlink-bench measures mustlink: tables and figures of the papers with our numbers
-// beside the printed ones, comparisons of all methods on all data sets, speed beside other
+// Command mustlink-bench measures mustlink: tables and figures of the papers with our results next
+// to the printed ones, comparisons of all methods on all data sets, speed compared with other
 // libraries, and long loads.
 //
 // Environment: MUSTLINK_DATA is the folder of data sets; MUSTLINK_BACKEND and MUSTLINK_SIMD choose
@@ -19,7 +19,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// garbage is that of the command mustlink, so that both measure the same program.
+// garbage is the same as in the command mustlink, so that both programs run alike.
 const garbage = 32 << 20
 
 func main() {

@@ -13,7 +13,7 @@ import (
 
 const tinySizes = " --sizes 30,45,60 --features 2,3,4 --links 10,20,30 --rounds 1 -q"
 
-// benchPage has the parts that bench commands fill.
+// benchPage returns a page with the parts that bench commands fill.
 func benchPage() string {
 	text := "# Page\n"
 	for _, part := range []string{"bench-methods", "bench-builds", "bench-throughput"} {
@@ -22,7 +22,8 @@ func benchPage() string {
 	return text
 }
 
-// TestMethods: every form of the table of growth, and its part of a page with the picture.
+// TestMethods: the table of growth is written in every format, and on its part of a page with the
+// picture.
 func TestMethods(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the clock stands still for milliseconds, longer than the small works take")
@@ -41,13 +42,13 @@ func TestMethods(t *testing.T) {
 		t.Errorf("the page is\n%s", page)
 	}
 	if !strings.Contains(clitest.Read(t, filepath.Join(dir, "pictures"), "bench-methods.svg"), "<svg") {
-		t.Error("no picture beside the page")
+		t.Error("no picture next to the page")
 	}
 	bench.RunOK(t, dir, "methods --methods rca --state s.json -o o.json"+tinySizes)
 	r := clitest.Parse(t, clitest.Read(t, dir, "o.json"))
 	growth := r["growth"].([]any)
 	if len(growth) != 1 || len(r["figures"].([]any)) != 7 || len(growth[0].(map[string]any)["growth"].([]any)) != 3 {
-		t.Errorf("report %v: want seven figures and three exponents", r)
+		t.Errorf("report %v: want seven measurements and three exponents", r)
 	}
 	for _, name := range []string{"o.md", "o.svg"} {
 		bench.RunOK(t, dir, "methods --methods rca --state s.json -o "+name+tinySizes)
@@ -57,7 +58,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// buildOfTest is the name of the build that the tests are of.
+// buildOfTest returns the name of the build under test.
 func buildOfTest() string {
 	for _, tag := range strings.Split(clitest.Tags(), ",") {
 		if tag == "netlib" || tag == "purego" {
@@ -67,7 +68,7 @@ func buildOfTest() string {
 	return "default"
 }
 
-// TestMethodsBuilds: executables take turns, and the same build twice has names of its own.
+// TestMethodsBuilds: executables take turns, and two copies of one build get different names.
 func TestMethodsBuilds(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "p.md", benchPage())
@@ -97,8 +98,8 @@ func TestMethodsBuilds(t *testing.T) {
 	}
 }
 
-// TestMethodsInterrupted: an interrupt ends fits here and in other builds, leaves no processes
-// waiting, and what is finished is kept.
+// TestMethodsInterrupted: an interrupt ends fits in this program and in other builds, leaves no
+// processes, and keeps finished work.
 func TestMethodsInterrupted(t *testing.T) {
 	for _, builds := range []string{"", "--builds=" + bench.Path + "," + bench.Path} {
 		dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestPaper: a table runs, goes on from its state file and lands in files.
+// TestPaper: a table runs, resumes from its state file and is written to files.
 func TestPaper(t *testing.T) {
 	dir := t.TempDir()
 	if o := bench.RunOK(t, dir, "paper --list"); !strings.Contains(o.Stdout, "tsang-1") {
@@ -36,8 +36,8 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// TestPaperData: a table on data sets asks for their folder and names the file that is
-// missing in the folder; --data goes before the variable.
+// TestPaperData: a table on data sets requires their folder, and its error names the missing file.
+// The flag --data overrides the environment variable.
 func TestPaperData(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {

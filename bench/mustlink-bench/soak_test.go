@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestSoak: a short soak finds nothing, and a growth that no program keeps below is a failure.
+// TestSoak: a short soak finds no fault, and its report has all parts.
 func TestSoak(t *testing.T) {
 	dir := t.TempDir()
 	r := clitest.Parse(t, bench.RunOK(t, dir, "soak --for 2s --goroutines 3 --workers 2 --max-growth 1e9 --json").Stdout)
@@ -30,7 +30,7 @@ func TestSoakInterrupted(t *testing.T) {
 	cmd.Stdout = &stdout
 	clitest.Interrupt(t, cmd, time.Second)
 	if r := clitest.Parse(t, stdout.String()); r["seconds"].(float64) > 600 || r["jobs"].(float64) < 1 {
-		t.Errorf("report %v: want what was done in a second", r)
+		t.Errorf("report %v: want the work of one second", r)
 	}
 }
 
@@ -48,8 +48,7 @@ func TestSoakBadInput(t *testing.T) {
 	}
 }
 
-// TestBuilds: a digest of this build against itself differs nowhere; what is none is refused by
-// name.
+// TestBuilds: a digest of this build equals itself, and the error for any other file names it.
 func TestBuilds(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "a.json", bench.RunOK(t, dir, "builds -q").Stdout)

@@ -11,13 +11,13 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestMicro: the report holds a figure for every contender, with its ratio.
+// TestMicro: the report has a measurement and a ratio for every contender.
 func TestMicro(t *testing.T) {
 	dir := t.TempDir()
 	r := clitest.Parse(t, bench.RunOK(t, dir, "micro --case peak,gemm --sizes 8,40 --threads 1 --rounds 1 --json").Stdout)
 	figures := r["figures"].([]any)
 	if len(figures) != 3 {
-		t.Fatalf("%d figures: want the peak and two sizes", len(figures))
+		t.Fatalf("%d measurements: want the peak and two sizes", len(figures))
 	}
 	for _, f := range figures[1:] {
 		entries := f.(map[string]any)["entries"].([]any)
@@ -54,8 +54,8 @@ func TestSpeedBadInput(t *testing.T) {
 	}
 }
 
-// TestWithoutCLibrary: a build without it says what it is built from, whichever way it is asked
-// for.
+// TestWithoutCLibrary: a build without the C library reports how to build with it, both for the
+// flag and for the environment variable.
 func TestWithoutCLibrary(t *testing.T) {
 	if strings.Contains(clitest.Tags(), "netlib") {
 		t.Skip("this build has it")
@@ -67,8 +67,8 @@ func TestWithoutCLibrary(t *testing.T) {
 	bench.WantInputErrorOf(t, cmd, "MUSTLINK_BACKEND", "OpenBLAS and LAPACKE", "-tags netlib")
 }
 
-// TestWithoutPeers: a Python without the packages is one line that says how to get them, and a
-// failure.
+// TestWithoutPeers: with a Python without the packages the program fails, with one line that says
+// how to install them.
 func TestWithoutPeers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an interpreter is a script here")

@@ -15,8 +15,8 @@ import (
 
 const tinyThroughput = " --rounds 1 --rows 300 --stream-rows 20000 --csv-size 20kB --min-time 5ms -q"
 
-// TestThroughput: every case has its table, on the page too, with the peak of memory where it is
-// known, and no file is left.
+// TestThroughput: every case has its table, also on the page, with the maximum memory where it is
+// known, and no file is left behind.
 func TestThroughput(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the clock stands still for milliseconds, longer than the small works take")
@@ -51,7 +51,7 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
-// TestThroughputInterrupted: an interrupt ends the stream and what reads it, and removes the files.
+// TestThroughputInterrupted: an interrupt ends the stream and its reader, and removes the files.
 func TestThroughputInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -90,8 +90,8 @@ func TestThroughputBadInput(t *testing.T) {
 	}
 }
 
-// TestThroughputWithoutMustlink: the cases that need the program say how to build it where it is
-// not found, the others do without.
+// TestThroughputWithoutMustlink: if the program is not found, the cases that need it report how to
+// build it; the others run.
 func TestThroughputWithoutMustlink(t *testing.T) {
 	dir := t.TempDir()
 	in := func(arguments string) *exec.Cmd {
@@ -105,8 +105,8 @@ func TestThroughputWithoutMustlink(t *testing.T) {
 	}
 }
 
-// TestTime: a command's own output stays what it is, and what it took goes to standard error or to
-// a file.
+// TestTime: the output of a command does not change, and its time and memory go to standard error
+// or to a file.
 func TestTime(t *testing.T) {
 	dir := t.TempDir()
 	program := mustlink(t)
@@ -129,7 +129,7 @@ func TestTime(t *testing.T) {
 	} {
 		bench.WantInputError(t, dir, line, words...)
 	}
-	// The words of a command that fails stand before those of this program.
+	// The message of a failed command comes before that of this program.
 	o = bench.Run(t, dir, "time -- "+program.Path+" embed none.mlk -i x.npy -o y.npy")
 	if o.Code != usage.ExitFailed || !strings.Contains(o.Stderr, "none.mlk") || !strings.HasSuffix(o.Stderr, "exit status 2\n") || strings.Contains(o.Stderr, "seconds") {
 		t.Errorf("exit code %d, standard error %q", o.Code, o.Stderr)

@@ -29,7 +29,7 @@ func rbfReused(ctx context.Context, s Subject, n, d int) (func(), func() error, 
 		func() float64 { return sum(gram, false) }, nil
 }
 
-// nystroem maps kernel values with the first points by K^-1/2 of these.
+// nystroem multiplies the kernel values with the first points by K^-1/2 of these points.
 func nystroem(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
 	x, k, err := gaussian(n, d)
 	if err != nil {
@@ -99,7 +99,7 @@ func lleWeights(ctx context.Context, s Subject, n, d int) (func(), func() error,
 // pairs is the number of eigenpairs.
 const pairs = 20
 
-// eigenTop finds residuals of at most 1e-10 of the norm.
+// eigenTop finds the largest eigenpairs, with residuals of at most 1e-10 of the norm.
 func eigenTop(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
 	x, k, err := gaussian(n, d)
 	if err != nil {
@@ -121,8 +121,8 @@ func eigenTop(ctx context.Context, s Subject, n, d int) (func(), func() error, f
 	return nil, run, func() float64 { return s.Table.Sum(res.Values) }, nil
 }
 
-// laplacian finds residuals of at most 1e-6. Its check is that of the eigenvalues of 2I - L, of
-// which a few digits are not small.
+// laplacian finds the smallest eigenpairs, with residuals of at most 1e-6. Its check uses the
+// eigenvalues of 2I - L, which are not small.
 func laplacian(ctx context.Context, s Subject, n, d int) (func(), func() error, func() float64, error) {
 	x, err := points.NewDense(n, d, matrix(1, n, d).Data)
 	if err != nil {

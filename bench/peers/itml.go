@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Of the case itml: as many pairs, the first half of them must-links, and sweeps over them, as
-// peers.py has.
+// The numbers of pairs, half of them must-links, and of sweeps over them in the case itml, the same
+// as in peers.py.
 const (
 	itmlPairs  = 1000
 	itmlSweeps = 10

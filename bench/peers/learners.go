@@ -25,38 +25,39 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Contest is a method that both sides fit to a data set, each to its own end, and the objective by
-// which the metrics that come out are compared: one function of ours computes it for both.
+// Contest is a method that both sides fit to a data set, each with its own stopping rule, and the
+// objective that compares the resulting metrics. One function of ours computes it for both.
 type Contest struct {
 	Name, Set string
 	Higher    bool // objectives are better the higher they are
-	rows      int  // drawn from the set, 0 for all
-	iterates  bool // and reports the objective on its way
+	rows      int  // the number of rows drawn from the set, 0 for all
+	iterates  bool // the method iterates and reports its objective
 	job       func(l *lesson) job
-	objective func(l *lesson, y blas.Matrix) float64 // of what came out
+	objective func(l *lesson, y blas.Matrix) float64 // of an outcome
 }
 
 // job is our side of a contest.
 type job struct {
 	run     func(ctx context.Context, s Subject, p algorithms.ProgressFunc) error
-	outcome func(ctx context.Context, s Subject) (blas.Matrix, error) // places, or a column of clusters
+	outcome func(ctx context.Context, s Subject) (blas.Matrix, error) // coordinates, or a column of clusters
 }
 
-// Score is the objective that both sides came to.
+// Score is the objective that each side reached.
 type Score struct {
 	Name   string  `json:"name"`
 	Set    string  `json:"set"`
 	Ours   float64 `json:"ours"`
 	Theirs float64 `json:"theirs"`
 	Higher bool    `json:"higher_is_better"`
-	// Reached is the time after which ours was as good as theirs at the end, in seconds, and Ratio
-	// how many times longer theirs took; 0 where it is not known, as for methods without iterations.
+	// Reached is the time, in seconds, after which our objective was as good as their final one.
+	// Ratio is their time divided by it. Both are 0 if they are not known, as for methods that do
+	// not iterate.
 	Reached float64 `json:"reached,omitempty"`
 	Ratio   float64 `json:"ratio,omitempty"`
 }
 
-// Contests returns the contests. They need the data sets, and metric-learn where the interpreter
-// finds it.
+// Contests returns the contests. They need the data sets, and an interpreter that finds
+// metric-learn.
 func Contests() []Contest {
 	var all []Contest
 	for _, set := range contestSets() {
@@ -97,8 +98,8 @@ func setName(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, ".gz"), ".csv")
 }
 
-// On returns the contests on data sets of these names, all for none. An unknown name is an input
-// error.
+// On returns the contests on the named data sets, or all contests if there are no names. An unknown
+// name is an input error.
 func On(contests []Contest, sets []string) ([]Contest, error) {
 	for _, name := range sets {
 		if !slices.Contains(Sets(), name) {
@@ -119,23 +120,23 @@ func ContestNames() []string {
 	return names
 }
 
-// lesson is what a contest learns from.
+// lesson is the training data of a contest.
 type lesson struct {
 	x          *points.Dense // standardized, without constant columns
 	labels     []string
 	pairs      *links.Set // 500 of each kind
 	chunklets  *links.Set // of 4 points
-	classified *links.Set // what the labels say
+	classified *links.Set // the links that the labels imply
 }
 
-// newLesson reads a set, draws rows and links with a fixed seed.
+// newLesson reads a set and draws rows and links with a fixed seed.
 func newLesson(path string, rows int) (*lesson, error) {
 	d, err := dataset.Read(path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	if d.Labels == nil {
-		return nil, fault.Data(path, "want labeled rows")
+		return nil, fault.Data(path, "no labels: want labeled rows")
 	}
 	x, labels := d.Points, d.Labels
 	if rows > 0 && rows < x.Len() {
@@ -185,7 +186,7 @@ func without(x *points.Dense, columns []int) *points.Dense {
 	return out
 }
 
-// write leaves what the other side reads in a folder.
+// write writes the files that the other side reads to a folder.
 func (l *lesson) write(folder string) error {
 	x := l.matrix()
 	number := map[string]float64{}
@@ -218,7 +219,7 @@ func (l *lesson) write(folder string) error {
 	return nil
 }
 
-// Run has both sides learn in turn, so many rounds.
+// Run fits on both sides in turn, for the given number of rounds.
 func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds int) (measure.Measurement, Score, error) {
 	if s.Data == "" {
 		return measure.Measurement{}, Score{}, &fault.ParamError{Param: "MUSTLINK_DATA", Value: "", Want: "the folder of the data sets, for the case " + c.Name}
@@ -281,7 +282,7 @@ func (c Contest) Run(ctx context.Context, s Subject, p *Process, threads, rounds
 	return measure.Compare(c.Name, fmt.Sprintf("%s n=%d d=%d", setName(c.Set), l.x.N, l.x.D), threads, []string{"mustlink", "peer"}, seconds[:]), score, nil
 }
 
-// fitting is the job of a learner, whose outcome is the points' places.
+// fitting returns the job of a learner; its outcome is the embedding of the points.
 func fitting(make func(l *lesson, p algorithms.ProgressFunc) (algorithms.Learner, *links.Set)) func(l *lesson) job {
 	return func(l *lesson) job {
 		var model algorithms.Model
@@ -306,8 +307,8 @@ func (l *lesson) classes() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(l.labels))))
 }
 
-// mpck is MPCK-means with one diagonal metric, the best of ten starts: the peer takes one, and from
-// one the objective is a matter of luck.
+// mpck is MPCK-means with one diagonal metric, the best of ten starts. The peer uses one start;
+// with one, the objective depends on luck.
 func mpck(l *lesson) job {
 	var found *cluster.PenalizedResult
 	p := cluster.PenalizedParams{Params: cluster.Params{K: l.classes(), Restarts: cluster.DefaultRestarts, Seed: 1}, Metric: cluster.MetricDiagonal}
@@ -350,7 +351,8 @@ func ncaLearner(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learner
 	return nca.Learner{Params: nca.DefaultParams(), Progress: progress}, l.classified
 }
 
-// whiteness is how far the covariance within chunklets is from the identity, the largest element.
+// whiteness returns the largest element of the difference between the covariance within chunklets
+// and the identity.
 func whiteness(l *lesson, y blas.Matrix) float64 {
 	c, rows := blas.NewMatrix(y.Cols, y.Cols), 0
 	for _, members := range l.chunklets.Chunklets() {
@@ -382,8 +384,8 @@ func whiteness(l *lesson, y blas.Matrix) float64 {
 	return most
 }
 
-// separation is the sum of the distances of cannot-linked points over the root of that of the
-// squared ones of must-linked points.
+// separation returns the sum of the distances of cannot-linked points, divided by the root of the
+// sum of the squared distances of must-linked points.
 func separation(l *lesson, y blas.Matrix) float64 {
 	near, far := 0.0, 0.0
 	for _, link := range l.pairs.Must() {
@@ -395,7 +397,7 @@ func separation(l *lesson, y blas.Matrix) float64 {
 	return far / math.Sqrt(near)
 }
 
-// margins is the objective of lmnn with three targets and mu = 1/2.
+// margins returns the objective of lmnn with three target neighbors and mu = 1/2.
 func margins(l *lesson, y blas.Matrix) float64 {
 	sum := 0.0
 	for i := range y.Rows {
@@ -428,7 +430,7 @@ func margins(l *lesson, y blas.Matrix) float64 {
 	return sum
 }
 
-// chances is the objective of nca.
+// chances returns the objective of nca.
 func chances(l *lesson, y blas.Matrix) float64 {
 	mean := 0.0
 	for i := range y.Rows {
@@ -451,8 +453,9 @@ func chances(l *lesson, y blas.Matrix) float64 {
 	return mean
 }
 
-// penalties is the objective of MPCK-means of a column of clusters, with the best diagonal metric
-// for them: the points' number over their scatter around the centers and along broken links.
+// penalties returns the objective of MPCK-means for a column of clusters with the best diagonal
+// metric for them: the number of points divided by their scatter around the centers and along
+// violated links.
 func penalties(l *lesson, clusters blas.Matrix) float64 {
 	x, n, d := l.matrix(), l.x.N, l.x.D
 	centers, count := blas.NewMatrix(l.classes(), d), make([]float64, l.classes())

@@ -1,5 +1,5 @@
-// Package peers measures mustlink beside NumPy, SciPy and scikit-learn on the same work, in
-// turn, in one run.
+// Package peers measures mustlink and NumPy, SciPy and scikit-learn on the same work, in turn, in
+// one run.
 package peers
 
 import (
@@ -21,7 +21,7 @@ import (
 type Case struct {
 	Name string // "rbf"
 	N, D int
-	// what says what is compared: our function and theirs.
+	// What names the compared functions: ours and theirs.
 	What  string
 	flops float64
 	work  func(ctx context.Context, s Subject, n, d int) (prepare func(), run func() error, check func() float64, err error)
@@ -31,7 +31,7 @@ type Case struct {
 type Subject struct {
 	Engine *engine.Engine
 	Table  *asm.Table
-	// Data is the folder of the data sets, where MUSTLINK_DATA points; "" for none.
+	// Data is the folder of the data sets, as MUSTLINK_DATA names it; "" for none.
 	Data string
 }
 
@@ -81,9 +81,9 @@ func Names() []string {
 	return names
 }
 
-// Select returns the cases and contests of those names; for none all cases, without those that need
-// a data set if the folder of these is not known, and no contests, which need more. An unknown name
-// is an input error.
+// Select returns the cases and contests of the given names. Without names, it returns all cases and
+// no contests, since these need more packages; cases that need a data set are left out if the
+// folder of data sets is not known. An unknown name is an input error.
 func Select(names []string, data string) ([]Case, []Contest, error) {
 	known := slices.Concat(Names(), ContestNames())
 	for _, n := range names {
@@ -101,11 +101,11 @@ func Select(names []string, data string) ([]Case, []Contest, error) {
 	return cases, contests, nil
 }
 
-// agreement is the relative difference up to which two sums over results count as the same.
+// agreement is the maximum relative difference of two sums over results that count as equal.
 const agreement = 1e-9
 
-// Run measures one case: it makes both sides compute it once, compares the sums over their
-// results, and times the two in turn.
+// Run measures one case: both sides compute it once, Run compares the sums over their results, and
+// times the two in turn.
 func (c Case) Run(ctx context.Context, s Subject, p *Process, threads int, o measure.Options) (measure.Measurement, error) {
 	prepare, run, check, err := c.work(ctx, s, c.N, c.D)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c Case) Run(ctx context.Context, s Subject, p *Process, threads int, o mea
 		return measure.Measurement{}, fmt.Errorf("%s: %w", c.Name, err)
 	}
 	if ours := check(); !(math.Abs(ours-theirs) <= agreement*max(1, math.Abs(theirs))) {
-		return measure.Measurement{}, fmt.Errorf("%s, %d x %d: the sum over the result is %v here and %v there: the two do not do the same work", c.Name, c.N, c.D, ours, theirs)
+		return measure.Measurement{}, fmt.Errorf("%s, %d x %d: the sum over the result is %v here and %v in Python: the two do not do the same work", c.Name, c.N, c.D, ours, theirs)
 	}
 	var failed error
 	w := measure.Work{Name: c.Name, Size: c.Size(), Threads: threads, Flops: c.flops, Contenders: []measure.Contender{
@@ -143,7 +143,7 @@ func (c Case) Run(ctx context.Context, s Subject, p *Process, threads int, o mea
 	return figures[0], nil
 }
 
-// Size returns the case's size as reports write it.
+// Size returns the size of the case as reports write it.
 func (c Case) Size() string {
 	if c.D == c.N || c.D == 1 {
 		return fmt.Sprintf("n=%d", c.N)
@@ -152,7 +152,7 @@ func (c Case) Size() string {
 }
 
 // uniform returns number index of a stream, in [0, 1): SplitMix64 (Steele, Lea & Flood 2014),
-// which the Python side computes alike.
+// The Python side computes the same numbers.
 func uniform(stream, index int) float64 {
 	z := (uint64(stream)<<40 + uint64(index) + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

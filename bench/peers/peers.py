@@ -3,7 +3,7 @@
 Reads one JSON object a line from standard input and answers each with one line:
   {"prepare": case, "n": n, "d": d}  ->  {"check": sum over the result}
   {"learn": method, "folder": data}  ->  {}: the method of metric-learn that the next calls fit
-  {"places": file}                   ->  {}: the points' places in the metric learned last are in the file
+  {"places": file}                   ->  {}: the file has the coordinates of the points in the metric learned last
   {"calls": k}                       ->  {"seconds": time of k calls of the case prepared last}
   {"about": true}                    ->  {"about": versions and the BLAS library in use}
 An error is answered with {"error": text}.

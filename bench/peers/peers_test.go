@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// The published first outputs of SplitMix64 with seed 0.
+// TestUniform: the numbers are the published first outputs of SplitMix64 with seed 0.
 func TestUniform(t *testing.T) {
 	for i, want := range []uint64{0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f} {
 		if got := uniform(0, i); got != float64(want>>11)/(1<<53) {
@@ -24,7 +24,7 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// Both sides compute the same results, small, for every case.
+// TestSidesAgree: both sides compute the same results for every case, at small sizes.
 func TestSidesAgree(t *testing.T) {
 	python := ""
 	for _, program := range []string{"python3", "/usr/bin/python3"} { // the second is Debian's, with its packages
@@ -61,14 +61,14 @@ func TestSidesAgree(t *testing.T) {
 	}
 	wrong := Case{Name: "gemm", N: 20, D: 20, work: syrk}
 	if _, err := wrong.Run(ctx, s, p, 1, measure.Options{Rounds: 1, Pause: -1}); err == nil || !strings.Contains(err.Error(), "not do the same work") {
-		t.Errorf("other work on our side: error %v: want it noticed", err)
+		t.Errorf("other work on our side: error %v: want one that reports different work", err)
 	}
 	if _, err := p.prepare("svd", 3, 3); err == nil {
-		t.Error("an unknown case is prepared")
+		t.Error("no error for an unknown case")
 	}
 }
 
-// Our side alone: what is known of the results.
+// TestOurSide: the results of our side alone are finite and the same in two runs.
 func TestOurSide(t *testing.T) {
 	ctx, s := context.Background(), subject(t)
 	for _, c := range cases(t, s) {
@@ -119,7 +119,7 @@ func TestSelect(t *testing.T) {
 	}
 	all, contests, err := Select(nil, "folder")
 	if len(contests) != 0 {
-		t.Errorf("%d contests that are not named", len(contests))
+		t.Errorf("%d contests without names: want none", len(contests))
 	}
 	without, _, _ := Select(nil, "")
 	if err != nil || len(all) != len(Cases()) || len(without) != len(all)-2 {
@@ -127,7 +127,7 @@ func TestSelect(t *testing.T) {
 	}
 	named, _, err := Select([]string{adult}, "")
 	if err != nil || len(named) != 1 {
-		t.Fatalf("%d cases, error %v: want the one that is named", len(named), err)
+		t.Fatalf("%d cases, error %v: want the named one", len(named), err)
 	}
 	if _, _, _, err := named[0].work(context.Background(), Subject{}, 1, 1); !fault.IsInput(err) {
 		t.Errorf("without data: %v: want an input error", err)
@@ -147,7 +147,7 @@ func subject(t *testing.T) Subject {
 	return Subject{eng, table, os.Getenv("MUSTLINK_DATA")}
 }
 
-// cases returns those that can run here.
+// cases returns the cases that can run on this machine.
 func cases(t *testing.T, s Subject) []Case {
 	t.Helper()
 	all, _, err := Select(nil, s.Data)

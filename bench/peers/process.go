@@ -23,7 +23,7 @@ import (
 //go:embed peers.py
 var script string
 
-// install says how to get what the script needs.
+// install names the packages that the script needs.
 const install = "Debian: apt-get install python3-sklearn libopenblas0-pthread"
 
 // Process is a Python interpreter that does the work of a [Case] on request. It is not safe
@@ -36,9 +36,9 @@ type Process struct {
 	about  string
 }
 
-// Start starts the interpreter of that path ("python3") with a number of BLAS threads. A
-// program that cannot be started is a *fault.ParamError; the message says what to install,
-// also when NumPy or SciPy is missing. ctx ends the process.
+// Start starts the interpreter at that path ("python3") with the given number of BLAS threads. If
+// it cannot be started, the error is a *fault.ParamError; the message names the packages to
+// install, also if NumPy or SciPy is missing. The end of ctx ends the process.
 func Start(ctx context.Context, python string, threads int) (*Process, error) {
 	p := &Process{cmd: exec.CommandContext(ctx, python, "-c", script)}
 	p.cmd.Env = append(p.cmd.Environ(), threadVariables(threads)...)
@@ -57,14 +57,15 @@ func Start(ctx context.Context, python string, threads int) (*Process, error) {
 	p.in, p.out = in, bufio.NewScanner(out)
 	var a answer
 	if err := p.ask(request{About: true}, &a); err != nil {
-		_ = p.Close() // its own words say more
+		_ = p.Close() // what it wrote says more
 		return nil, fmt.Errorf("starting the peers: %w (%s)", err, install)
 	}
 	p.about = a.About
 	return p, nil
 }
 
-// threadVariables hold the thread count for every BLAS that NumPy may have been built with.
+// threadVariables returns the environment variables that set the number of threads of every BLAS
+// that NumPy may have been built with.
 func threadVariables(threads int) []string {
 	var env []string
 	for _, name := range []string{"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"} {
@@ -94,19 +95,19 @@ type answer struct {
 	Error   string  `json:"error"`
 }
 
-// prepare sets the case that the next calls time, and returns the sum over its result.
+// prepare sets the case for the next calls, and returns the sum over its result.
 func (p *Process) prepare(name string, n, d int) (check float64, err error) {
 	var a answer
 	err = p.ask(request{Prepare: strings.ReplaceAll(name, "-", "_"), N: n, D: d}, &a)
 	return a.Check, err
 }
 
-// learn sets the method that the next calls fit to the data of a folder.
+// learn sets the method for the next calls, which fit it to the data of a folder.
 func (p *Process) learn(name, folder string) error {
 	return p.ask(request{Learn: strings.ReplaceAll(name, "-", "_"), Folder: folder}, &answer{})
 }
 
-// places returns the points' places in the metric that was learned last.
+// coordinates returns the coordinates of the points in the metric that was learned last.
 func (p *Process) coordinates(folder string) (blas.Matrix, error) {
 	path := filepath.Join(folder, "places.npy")
 	if err := p.ask(request{Embedding: path}, &answer{}); err != nil {
@@ -118,7 +119,7 @@ func (p *Process) coordinates(folder string) (blas.Matrix, error) {
 	}
 	x, ok := d.Points.(*points.Dense)
 	if !ok {
-		return blas.Matrix{}, fmt.Errorf("the places are %T: want numbers", d.Points)
+		return blas.Matrix{}, fmt.Errorf("coordinates are %T: want vectors of numbers", d.Points)
 	}
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, nil
 }
@@ -151,8 +152,7 @@ func (p *Process) ask(r request, a *answer) error {
 	return nil
 }
 
-// missing returns the error of the other side, with how to get the package if it is one that is not
-// there.
+// missing returns the error of the other side; if a package is missing, it says how to install it.
 func missing(text string) error {
 	how := install
 	switch {
@@ -166,9 +166,9 @@ func missing(text string) error {
 	return fmt.Errorf("%s (%s)", text, how)
 }
 
-// died explains a process that stopped answering by the last line that it left.
+// died returns the error of a process that stopped answering: the last line that it wrote.
 func (p *Process) died(err error) error {
-	_ = p.cmd.Wait() // its own words say more than its exit code
+	_ = p.cmd.Wait() // what it wrote says more than its exit code
 	lines := strings.Split(strings.TrimSpace(p.stderr.String()), "\n")
 	if last := lines[len(lines)-1]; last != "" {
 		return errors.New(last)

@@ -17,7 +17,7 @@ const (
 	text  = "gram-text"
 )
 
-// ofData says whether a case needs a data set.
+// ofData reports whether a case needs a data set.
 func ofData(name string) bool { return name == adult || name == text }
 
 // firstRows reads the first rows of a data set.
@@ -44,7 +44,7 @@ func knnAdult(ctx context.Context, s Subject, n, _ int) (func(), func() error, f
 	return nearest(ctx, s, x)
 }
 
-// gramText is exp(cos - 1), the Gaussian kernel of directions.
+// gramText computes exp(cos - 1), the Gaussian kernel of directions.
 func gramText(ctx context.Context, s Subject, n, _ int) (func(), func() error, func() float64, error) {
 	x, err := firstRows(s, text, "text-baseball-hockey.svm.gz", n)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package queries measures how many questions suggestions save: answers come from labels, and what
-// is learned from suggested pairs is set beside what is learned from random ones.
+// Package queries measures how many queries active learning saves: the labels answer the queries,
+// and metrics learned from suggested pairs are compared with metrics learned from random pairs.
 package queries
 
 import (
@@ -24,12 +24,12 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Options says what to measure.
+// Options are the settings of a measurement.
 type Options struct {
 	Data        string   // folder of the data sets
-	Sets        []string // their names; nil: Sets
-	System      string   // a method, and what differs from its defaults; "": npkl
-	Classes     bool     // suggestions know the number of classes, as clustering does
+	Sets        []string // the names of the data sets; nil: Sets
+	System      string   // a method, with parameters that differ from its defaults; "": npkl
+	Classes     bool     // active learning gets the number of classes, as clustering does
 	Repetitions int      // 0: 5
 	Seed        uint64
 	Progress    algorithms.ProgressFunc
@@ -41,30 +41,30 @@ func Sets() []string {
 }
 
 const (
-	// linksPerRow times the rows of a set is the number of random pairs, half of them of one class
-	// where there are so many.
+	// linksPerRow times the rows of a set is the number of random pairs, half of them within a class
+	// if the set has that many.
 	linksPerRow = 1.2
-	// steps divide the questions: suggestions are judged after each.
+	// steps is the number of parts into which the queries are divided; there is a score after each.
 	steps              = 20
 	defaultRepetitions = 5
 	defaultSystem      = "npkl"
 	restarts           = 10
 )
 
-// Curve is what came of one set: balanced Rand indices of k-means on all rows, means over the
+// Curve is the result for one set: balanced Rand indices of k-means on all rows, as means over the
 // repetitions.
 type Curve struct {
 	Set       string    `json:"set"`
 	Rows      int       `json:"rows"`
 	Classes   int       `json:"classes"`
-	Questions int       `json:"questions"` // of random pairs
+	Questions int       `json:"questions"` // the number of random pairs
 	Random    float64   `json:"random"`
-	Uniform   float64   `json:"uniform"`   // of as many pairs, drawn from all
-	Suggested []float64 `json:"suggested"` // after 1/20, 2/20, ... of the questions
-	Needed    float64   `json:"needed"`    // share of questions after which suggestions are as good as random pairs; 2 for more than all
+	Uniform   float64   `json:"uniform"`   // for as many pairs, drawn from all
+	Suggested []float64 `json:"suggested"` // after 1/20, 2/20, ... of the queries
+	Needed    float64   `json:"needed"`    // share of queries after which suggested pairs are as good as random ones; 2 for more than all
 }
 
-// Result is what came of all sets.
+// Result is the result for all sets.
 type Result struct {
 	System      string  `json:"system"`
 	Classes     bool    `json:"classes_known"`
@@ -73,10 +73,11 @@ type Result struct {
 	Seconds     float64 `json:"seconds"`
 }
 
-// never stands for a share of questions that is not known, because all are not enough.
+// never stands for a share of queries that is unknown because all queries are not enough.
 const never = 2
 
-// Run measures. Errors: unknown methods, files that cannot be read, and those of the method.
+// Run measures all sets. It fails for unknown methods, for files that it cannot read, and where the
+// method fails.
 func Run(ctx context.Context, eng *engine.Engine, o Options) (*Result, error) {
 	if o.Sets == nil {
 		o.Sets = Sets()
@@ -109,7 +110,7 @@ func Run(ctx context.Context, eng *engine.Engine, o Options) (*Result, error) {
 	return r, nil
 }
 
-// needed returns the first share of questions at which a curve reaches a score.
+// needed returns the first share of queries at which a curve reaches a score.
 func needed(score float64, curve []float64) float64 {
 	at := slices.IndexFunc(curve, func(v float64) bool { return v >= score })
 	if at < 0 {
@@ -131,7 +132,7 @@ func read(path string) (*data, error) {
 		return nil, err
 	}
 	if d.Labels == nil {
-		return nil, fault.Data(path, "it has no labels: want a column label")
+		return nil, fault.Data(path, "no labels: want a column label")
 	}
 	scaling, _, err := dataset.Standardize(d.Points)
 	if err != nil {
@@ -143,7 +144,7 @@ func read(path string) (*data, error) {
 	}
 	dense, ok := x.(*points.Dense)
 	if !ok {
-		return nil, fault.Data(path, "its rows are %T: want vectors of numbers", x)
+		return nil, fault.Data(path, "rows are %T: want vectors of numbers", x)
 	}
 	classes := slices.Compact(slices.Sorted(slices.Values(d.Labels)))
 	return &data{dense, d.Labels, len(classes)}, nil
@@ -157,7 +158,7 @@ type trial struct {
 	seed uint64
 }
 
-// add adds the trial's part of the means.
+// add adds the part of the trial to the means.
 func (t *trial) add(ctx context.Context, c *Curve) error {
 	part := 1 / float64(t.o.Repetitions)
 	for _, arm := range []struct {
@@ -210,7 +211,7 @@ func (t *trial) add(ctx context.Context, c *Curve) error {
 	return nil
 }
 
-// link is the answer of the labels.
+// link returns the link between two rows that their labels imply.
 func (t *trial) link(i, j int) links.Link {
 	if t.labels[i] == t.labels[j] {
 		return links.NewLink(i, j, links.Must)
@@ -218,13 +219,13 @@ func (t *trial) link(i, j int) links.Link {
 	return links.NewLink(i, j, links.Cannot)
 }
 
-// halves draws pairs, half of them of one class.
+// halves draws pairs, half of them within a class.
 func (t *trial) halves(count int) (*links.Set, error) {
 	count = min(count, t.x.N*(t.x.N-1)/2)
 	return links.SampleByCount(t.labels, (count+1)/2, count/2, t.seed)
 }
 
-// uniform draws pairs from all.
+// uniform draws from all pairs.
 func (t *trial) uniform(count int) (*links.Set, error) {
 	one := make([]string, t.x.N)
 	for i := range one {
@@ -241,7 +242,7 @@ func (t *trial) uniform(count int) (*links.Set, error) {
 	return links.New(t.x.N, list)
 }
 
-// score learns from what links imply, and returns the balanced Rand index of k-means on all rows.
+// score fits with the closure of links, and returns the balanced Rand index of k-means on all rows.
 func (t *trial) score(ctx context.Context, set *links.Set) (float64, error) {
 	closed, err := set.Closure()
 	if err != nil {
@@ -270,7 +271,7 @@ func (t *trial) score(ctx context.Context, set *links.Set) (float64, error) {
 	return score.BalancedRand(t.labels, r.Labels)
 }
 
-// Median returns the median over the sets of the share of questions that suggestions need.
+// Median returns the median over the sets of the share of queries that active learning needs.
 func (r *Result) Median() float64 {
 	var all []float64
 	for _, c := range r.Curves {
@@ -290,10 +291,10 @@ func (r *Result) Markdown() string {
 	if r.Classes {
 		known = "known"
 	}
-	fmt.Fprintf(&b, "# Questions that suggestions save: %s, number of classes %s\n\n", r.System, known)
-	fmt.Fprintf(&b, "Suggestions need %s of the questions (median over %d sets, means of %d repetitions) to be as good as %g random pairs a row, half of them of one class. ",
+	fmt.Fprintf(&b, "# Queries that active learning saves: %s, number of classes %s\n\n", r.System, known)
+	fmt.Fprintf(&b, "Active learning needs %s of the queries (median over %d sets, means of %d repetitions) to be as good as %g random pairs per row, half of them within a class. ",
 		share(r.Median()), len(r.Curves), r.Repetitions, linksPerRow)
-	b.WriteString("Balanced Rand index of k-means on all rows; both learn from what their links imply. Uniform pairs are drawn from all pairs.\n\n")
+	b.WriteString("Balanced Rand index of k-means on all rows; both fit with the closure of their links. Uniform pairs are drawn from all pairs.\n\n")
 	b.WriteString("| set | rows | classes | random | uniform | 20 % | 30 % | 40 % | 50 % | 75 % | 100 % | needed |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, c := range r.Curves {
 		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %.3f |", c.Set, c.Rows, c.Classes, c.Random, c.Uniform)
@@ -305,7 +306,7 @@ func (r *Result) Markdown() string {
 	return b.String()
 }
 
-// share writes a share of the questions.
+// share returns a share of the queries as text.
 func share(v float64) string {
 	if v > 1 {
 		return "more than all"

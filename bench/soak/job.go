@@ -24,10 +24,10 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Bounds of the problems that are drawn.
+// Bounds of the random problems.
 const (
 	mostPoints   = 300
-	mostOfSmall  = 30 // points for a method that takes few
+	mostOfSmall  = 30 // points, for a method for few points
 	mostFeatures = 30
 )
 
@@ -37,7 +37,7 @@ type job struct {
 	config   catalog.Config
 	x, fresh points.Points
 	set      *links.Set
-	more     *links.Set // for models that learn links later
+	more     *links.Set // for models that can be updated
 }
 
 // newJob draws job number. The same seed and number give the same job.
@@ -66,7 +66,7 @@ func newJob(seed, number uint64) (job, error) {
 	return j, err
 }
 
-// clouds returns n points around one center a class.
+// clouds returns n points around the centers of classes.
 func clouds(rng *rand.Rand, n, d, classes int) (*points.Dense, []string) {
 	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
 	scale := math.Exp(3 * rng.NormFloat64())
@@ -80,7 +80,7 @@ func clouds(rng *rand.Rand, n, d, classes int) (*points.Dense, []string) {
 	return x, labels
 }
 
-// sparse returns x without its zeros and small values.
+// sparse returns x as a sparse matrix, without zeros and small values.
 func sparse(x *points.Dense) *points.CSR {
 	out := &points.CSR{N: x.N, D: x.D, Start: make([]int, 1, x.N+1)}
 	for i := range x.N {
@@ -94,7 +94,7 @@ func sparse(x *points.Dense) *points.CSR {
 	return out
 }
 
-// sample draws a random number of links, as many as there are pairs at most.
+// sample draws a random number of links, at most as many as there are pairs.
 func sample(rng *rand.Rand, labels []string) (*links.Set, error) {
 	sizes := map[string]int{}
 	for _, l := range labels {
@@ -108,7 +108,8 @@ func sample(rng *rand.Rand, labels []string) (*links.Set, error) {
 	return links.SampleByCount(labels, rng.IntN(min(same, n)+1), rng.IntN(min(different, n)+1), rng.Uint64())
 }
 
-// randomKernel returns "" for the method's default, which is most often what people take.
+// randomKernel returns a random kernel, often "" for the default of the method, which most people
+// use.
 func randomKernel(rng *rand.Rand, m catalog.Method) string {
 	if m.DefaultKernel == "" || rng.IntN(2) == 0 {
 		return ""
@@ -117,7 +118,7 @@ func randomKernel(rng *rand.Rand, m catalog.Method) string {
 	return kernels[rng.IntN(len(kernels))]
 }
 
-// randomParams changes up to two parameters, by what their defaults look like.
+// randomParams changes up to two parameters to values of the type of their defaults.
 func randomParams(rng *rand.Rand, m catalog.Method) map[string]string {
 	params := map[string]string{}
 	for range rng.IntN(3) {
@@ -137,20 +138,21 @@ func randomParams(rng *rand.Rand, m catalog.Method) map[string]string {
 	return params
 }
 
-// answer is what a job comes to: the kind of its error, or the digest of all that was computed.
+// answer is the result of a job: the kind of its error, or the digest of everything it computed.
 type answer struct {
 	failure string // "" for none
 	digest  [sha256.Size]byte
 	embeds  int
 }
 
-// errPanic wraps what a job panicked with.
+// errPanic wraps the value of a panic in a job.
 var errPanic = errors.New("panic")
 
-// errLoaded says that a model read back from its file answers differently.
-var errLoaded = errors.New("the model that was read back embeds to other bits")
+// errLoaded is the error if a model and its copy read back from a file embed differently.
+var errLoaded = errors.New("the embedding of the model that was read back is not bit-identical")
 
-// do fits, encodes, reads back, embeds and learns more. A panic is an error that wraps errPanic.
+// do fits, encodes, reads back, embeds and updates a model. A panic is an error that wraps
+// errPanic.
 func (j job) do(ctx context.Context, eng *engine.Engine) (a answer, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -193,7 +195,7 @@ func (j job) use(ctx context.Context, eng *engine.Engine, m algorithms.Model, su
 		return err
 	}
 	status := m.Status()
-	status.Elapsed = 0 // the one thing in a file that differs from fit to fit
+	status.Elapsed = 0 // the only value in a file that differs from fit to fit
 	fmt.Fprint(sum, status)
 	timeless := *file
 	timeless.Header.Status = nil
@@ -233,7 +235,7 @@ func bits(values []float64) []byte {
 	return out
 }
 
-// kind names the sort of an error; expected is false for those that no input should cause.
+// kind names the kind of an error; expected is false for errors that no input should cause.
 func kind(err error) (name string, expected bool) {
 	var (
 		param  *fault.ParamError

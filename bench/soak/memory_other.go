@@ -4,8 +4,8 @@ package soak
 
 import "runtime"
 
-// resident returns the memory that the Go runtime has from the system, in bytes: other systems do
-// not tell what is in RAM in one way.
+// resident returns the memory that the Go runtime has from the system, in bytes. Systems other than
+// Linux have no common way to report the memory in RAM.
 func resident() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -12,16 +12,16 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Options say how long to soak.
+// Options are the settings of a soak.
 type Options struct {
 	For        time.Duration // no job starts after it; > 0
-	Goroutines int           // that take jobs at a time; >= 1
+	Goroutines int           // number of jobs at a time; >= 1
 	Seed       uint64        // of the jobs
-	// Progress hears of the time that has passed, some times a second at most.
+	// Progress is called with the elapsed time, at most a few times per second.
 	Progress func(elapsed time.Duration, fits int)
 }
 
-// Report is what was seen. Sizes are in bytes.
+// Report is the result of a soak. Sizes are in bytes.
 type Report struct {
 	Seconds    float64 `json:"seconds"`
 	Goroutines int     `json:"goroutines"`
@@ -29,13 +29,14 @@ type Report struct {
 	Jobs       int     `json:"jobs"`
 	Fits       int     `json:"fits"`
 	Embeds     int     `json:"embeds"`
-	Repeats    int     `json:"repeats"` // jobs that had been done before
+	Repeats    int     `json:"repeats"` // jobs that repeated earlier ones
 
-	Methods map[string]int `json:"methods"` // fits of each
-	Errors  map[string]int `json:"errors"`  // of each kind
-	Faults  []string       `json:"faults"`  // what must not be: changed answers, panics, errors that the input did not cause
+	Methods map[string]int `json:"methods"` // number of fits of each method
+	Errors  map[string]int `json:"errors"`  // number of errors of each kind
+	Faults  []string       `json:"faults"`  // changed results, panics, and errors that the input did not cause
 
-	// Memory in RAM: medians of the tenth of the time after the first quarter, and of the last tenth.
+	// Memory in RAM: the medians over the tenth of the time after the first quarter, and over the last
+	// tenth.
 	WarmMemory    int64   `json:"warm_memory_bytes"`
 	EndMemory     int64   `json:"end_memory_bytes"`
 	LargestMemory int64   `json:"largest_memory_bytes"`
@@ -48,19 +49,21 @@ type Report struct {
 // remembered bounds the number of answers that are kept for repeats.
 const remembered = 512
 
-// mostFaults bounds the list of faults: a fault in every job tells no more than in a few.
+// mostFaults bounds the list of faults, since a fault that occurs in every job need not be listed
+// for each.
 const mostFaults = 20
 
-// sampling is how often memory is looked at.
+// sampling is the time between two measurements of memory.
 const sampling = 250 * time.Millisecond
 
-// Run soaks until the time is over or ctx ends; then the report so far comes with ctx's error.
+// Run soaks until the time is over. If ctx ends first, it returns the report so far with the error
+// of ctx.
 func Run(ctx context.Context, eng *engine.Engine, o Options) (*Report, error) {
 	start := time.Now()
 	r := &run{Options: o, eng: eng, start: start, answers: map[uint64]answer{},
 		report: Report{Goroutines: o.Goroutines, Seed: o.Seed, Methods: map[string]int{}, Errors: map[string]int{}, Faults: []string{}}}
-	r.tell()
-	time.Sleep(sampling) // a listener's own goroutines are there by now
+	r.reportProgress()
+	time.Sleep(sampling) // until the goroutines of a listener have started
 	r.report.GoroutinesAtStart = runtime.NumGoroutine()
 
 	var workers sync.WaitGroup
@@ -80,12 +83,12 @@ func Run(ctx context.Context, eng *engine.Engine, o Options) (*Report, error) {
 	return &r.report, ctx.Err()
 }
 
-// run is one soak under way.
+// run is a running soak.
 type run struct {
 	Options
 	eng     *engine.Engine
 	start   time.Time
-	samples []int64 // only the watcher's
+	samples []int64 // only watch uses them
 
 	mu      sync.Mutex
 	report  Report
@@ -110,7 +113,7 @@ func (r *run) work(ctx context.Context, rng *rand.Rand) {
 	}
 }
 
-// take returns the number of a new job or, one time in eight, of one that was done.
+// take returns the number of a new job or, one time in eight, of an earlier one.
 func (r *run) take(rng *rand.Rand) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +124,7 @@ func (r *run) take(rng *rand.Rand) uint64 {
 	return r.next
 }
 
-// note counts a job and compares its answer with an earlier one.
+// note counts a job and compares its answer with that of an earlier run of the job.
 func (r *run) note(number uint64, j job, a answer, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,7 +158,7 @@ func (r *run) fault(format string, args ...any) {
 	}
 }
 
-// remember keeps an answer and, beyond the bound, forgets the oldest.
+// remember keeps an answer and, beyond the bound, drops the oldest.
 func (r *run) remember(number uint64, a answer) {
 	if len(r.order) == remembered {
 		delete(r.answers, r.order[0])
@@ -174,12 +177,12 @@ func (r *run) watch(done <-chan struct{}) {
 			return
 		case <-tick.C:
 			r.samples = append(r.samples, resident())
-			r.tell()
+			r.reportProgress()
 		}
 	}
 }
 
-func (r *run) tell() {
+func (r *run) reportProgress() {
 	if r.Progress == nil {
 		return
 	}
@@ -207,7 +210,8 @@ func median(values []int64) int64 {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
-// settled returns the number of goroutines when there are no more than want, or after a second.
+// settled returns the number of goroutines as soon as there are at most want of them, or after a
+// second.
 func settled(want int) int {
 	for range 100 {
 		if runtime.NumGoroutine() <= want {
@@ -218,8 +222,8 @@ func settled(want int) int {
 	return runtime.NumGoroutine()
 }
 
-// Check returns what is wrong with the report, nothing if all is well: faults, goroutines that
-// stay, and memory that grew by so many percent or more.
+// Check returns the problems of a report: faults, goroutines that remain, and memory that grew by
+// at least growth percent. The list is empty if there are none.
 func (r *Report) Check(growth float64) []string {
 	wrong := append([]string{}, r.Faults...) // never nil: a list in JSON
 	if left := r.GoroutinesAtEnd - r.GoroutinesAtStart; left > 0 {

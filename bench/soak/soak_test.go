@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestRun: a short soak fits and embeds, and finds nothing wrong.
+// TestRun: a short soak fits and embeds, and finds no fault.
 func TestRun(t *testing.T) {
 	reports := 0
 	r, err := Run(context.Background(), enginetest.New(t, 2), Options{For: 2 * time.Second, Goroutines: 3, Seed: 4,
@@ -42,7 +42,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestInterrupted: the report of what was done comes with the context's error.
+// TestInterrupted: the report so far comes with the error of the context.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
@@ -52,8 +52,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestJobsAreDrawn: a number always gives the same job, the numbers give every method, and most
-// jobs can be done.
+// TestJobsAreDrawn: a number always gives the same job, all methods occur, and most jobs succeed.
 func TestJobsAreDrawn(t *testing.T) {
 	methods, parameters := map[string]bool{}, 0
 	for number := range uint64(400) {
@@ -64,7 +63,7 @@ func TestJobsAreDrawn(t *testing.T) {
 		b, _ := newJob(1, number)
 		if fmt.Sprintf("%+v", a.config) != fmt.Sprintf("%+v", b.config) || a.method.Name != b.method.Name || !reflect.DeepEqual(a.x, b.x) ||
 			!reflect.DeepEqual(a.fresh, b.fresh) || fmt.Sprint(a.set.Must(), a.set.Cannot(), a.more.Must()) != fmt.Sprint(b.set.Must(), b.set.Cannot(), b.more.Must()) {
-			t.Fatalf("job %d is another one the second time", number)
+			t.Fatalf("job %d differs the second time", number)
 		}
 		if err := a.x.Validate(); err != nil {
 			t.Fatalf("job %d: %v", number, err)
@@ -77,8 +76,8 @@ func TestJobsAreDrawn(t *testing.T) {
 	}
 }
 
-// TestFaults: what must not be is found: an answer that changed, an error that the input did not
-// cause, goroutines that are left, memory that grew.
+// TestFaults: the report has an answer that changed, an error that the input did not cause,
+// goroutines that are left, and memory that grew.
 func TestFaults(t *testing.T) {
 	r := &run{answers: map[uint64]answer{}, report: Report{Methods: map[string]int{}, Errors: map[string]int{}}}
 	j, err := newJob(1, 1)
@@ -89,7 +88,7 @@ func TestFaults(t *testing.T) {
 	r.note(1, j, answer{digest: [32]byte{1}}, nil)
 	r.note(2, j, answer{}, &fault.ParamError{Param: "p"})
 	if len(r.report.Faults) != 0 || r.report.Repeats != 1 || r.report.Errors["parameter"] != 1 {
-		t.Errorf("report %+v: want one repeat and one error of a parameter", r.report)
+		t.Errorf("report %+v: want one repeat and one parameter error", r.report)
 	}
 	r.note(1, j, answer{digest: [32]byte{2}}, nil)
 	r.note(2, j, answer{}, nil)
@@ -114,11 +113,11 @@ func TestFaults(t *testing.T) {
 		t.Errorf("found %q: want two goroutines and 23.2 %% of memory", wrong)
 	}
 	if wrong := r.report.Check(24); len(wrong) != 1 {
-		t.Errorf("found %q: want the goroutines alone", wrong)
+		t.Errorf("found %q: want only the goroutines", wrong)
 	}
 }
 
-// TestRepeats: about one job in eight is one that was done, and the others are new.
+// TestRepeats: about one job in eight repeats an earlier one, and the others are new.
 func TestRepeats(t *testing.T) {
 	r, rng := &run{answers: map[uint64]answer{}}, rand.New(rand.NewPCG(1, 1))
 	seen, repeats := map[uint64]bool{}, 0
@@ -136,7 +135,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestForgets: the answers that are kept are bounded, and the oldest go first.
+// TestForgets: the number of kept answers is bounded, and the oldest are dropped first.
 func TestForgets(t *testing.T) {
 	r := &run{answers: map[uint64]answer{}}
 	for number := range uint64(remembered + 10) {

@@ -8,25 +8,24 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Interval is an interval of confidence.
+// Interval is a confidence interval.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// resamples is how often a bootstrap draws: the ends of a 95 % interval then move by about a
-// twentieth of its length.
+// resamples is the number of draws of a bootstrap. With it, the ends of a 95 % interval vary by
+// about a twentieth of its length.
 const resamples = 2000
 
 // streamBootstrap is the stream of the random numbers of [BootstrapMean].
 const streamBootstrap = 0x626f6f74
 
-// BootstrapMean returns an interval for the mean over groups of the means within them: the values
-// of every group are drawn anew with replacement, 2000 times, and the middle part of that share (0
-// < level < 1) of the results is kept (percentile bootstrap; Efron & Tibshirani 1993, An
-// Introduction to the Bootstrap, 13.3). One group of one value is an interval of no length. No
-// group, an empty one or a value that is not finite is a *fault.DataError. Cost: 2000 draws a
-// value.
+// BootstrapMean returns an interval for the mean over groups of the means within them: it draws the
+// values of every group again with replacement, 2000 times, and keeps the middle share level (0 <
+// level < 1) of the results (percentile bootstrap; Efron & Tibshirani 1993, An Introduction to the
+// Bootstrap, 13.3). One group of one value gives an interval of length 0. No group, an empty group
+// or a value that is not finite is a *fault.DataError. Cost: 2000 draws for each value.
 func BootstrapMean(groups [][]float64, level float64, seed uint64) (Interval, error) {
 	if !(level > 0 && level < 1) {
 		return Interval{}, &fault.ParamError{Param: "level", Value: level, Want: "a number between 0 and 1"}
@@ -57,7 +56,7 @@ func BootstrapMean(groups [][]float64, level float64, seed uint64) (Interval, er
 	return Interval{quantile(means, (1-level)/2), quantile(means, (1+level)/2)}, nil
 }
 
-// quantile interpolates between the nearest of sorted values.
+// quantile interpolates between the nearest sorted values.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	low := int(at)

@@ -1,3 +1,3 @@
-// Package statistics says how sure a comparison of systems is: bootstrap intervals, tests of paired
-// differences, and ranks over many data sets with the difference that counts.
+// Package statistics quantifies the uncertainty of comparisons: bootstrap intervals, tests of
+// paired differences, and ranks over many data sets with their critical difference.
 package statistics

@@ -13,16 +13,16 @@ import (
 type Ranking struct {
 	// Mean is the rank of each system, averaged over the data sets; 1 is best.
 	Mean []float64 `json:"mean"`
-	// P is the probability of mean ranks as unequal as these when all systems are alike (Friedman's
-	// test in the form of Iman & Davenport).
+	// P is the probability of mean ranks at least as unequal as these if all systems are equal
+	// (Friedman's test in the form of Iman & Davenport).
 	P float64 `json:"p"`
-	// Critical is the difference of two mean ranks beyond which their systems differ, with a
-	// probability of error of 0.05 over all pairs (Nemenyi's test).
+	// Critical is the critical difference: systems whose mean ranks differ by more are different, with
+	// a probability of error of 0.05 over all pairs (Nemenyi's test).
 	Critical float64 `json:"critical_difference"`
 }
 
-// Rank ranks systems by their scores, scores[set][system], of which larger ones are better; NaN is
-// the worst. Fewer than two systems or sets, or rows of different lengths, are a *fault.ShapeError.
+// Rank ranks systems by their scores, scores[set][system]. Larger scores are better; NaN is the
+// worst. Fewer than two systems or sets, or rows of different lengths, are a *fault.ShapeError.
 func Rank(scores [][]float64) (*Ranking, error) {
 	n := len(scores)
 	if n < 2 || len(scores[0]) < 2 {
@@ -47,7 +47,7 @@ func Rank(scores [][]float64) (*Ranking, error) {
 	return r, nil
 }
 
-// friedman is the probability for mean ranks over n sets.
+// friedman returns the probability for mean ranks over n sets.
 func friedman(mean []float64, n int) float64 {
 	k, sets := float64(len(mean)), float64(n)
 	squares := 0.0
@@ -62,7 +62,7 @@ func friedman(mean []float64, n int) float64 {
 	return distuv.F{D1: k - 1, D2: (k - 1) * (sets - 1)}.Survival(max(0, (sets-1)*chi/rest))
 }
 
-// rangeQuantile is the value below which the range of k standard normal values lies with
+// rangeQuantile returns the value below which the range of k standard normal values lies with
 // probability p.
 func rangeQuantile(p float64, k int) float64 {
 	below := func(q float64) float64 {

@@ -10,10 +10,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// PairedT returns Student's t of the differences a - b and the two-sided probability of one as
-// large when their mean is 0. Differences that are all 0 have probability 1, all alike and not 0
-// probability 0. Lengths that differ or are below 2 are a *fault.ShapeError, values that are not
-// finite a *fault.DataError.
+// PairedT returns Student's t of the differences a - b, and the two-sided probability of a value at
+// least as large if their mean is 0. The probability is 1 if all differences are 0, and 0 if all
+// have the same value other than 0. Lengths that differ or are below 2 are a *fault.ShapeError,
+// values that are not finite a *fault.DataError.
 func PairedT(a, b []float64) (t, p float64, err error) {
 	d, err := differences(a, b)
 	if err != nil {
@@ -37,11 +37,12 @@ func PairedT(a, b []float64) (t, p float64, err error) {
 	return t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.CDF(-math.Abs(t)), nil
 }
 
-// Wilcoxon returns the sum of the ranks of the positive differences a - b among all by size, and
-// the two-sided probability of one as far from its middle when the differences lie symmetrically
-// around 0 (Wilcoxon 1945, Biometrics Bulletin 1:80-83). Differences of 0 are left out, equal sizes
-// share their ranks; the probability is exact, given those sizes, up to 50 differences, and by the
-// normal distribution beyond. No difference at all has probability 1. Errors as in [PairedT].
+// Wilcoxon returns the sum of the ranks of the positive differences a - b among all differences by
+// absolute value, and the two-sided probability of a sum at least as far from its middle if the
+// differences are symmetric around 0 (Wilcoxon 1945, Biometrics Bulletin 1:80-83). Differences of 0
+// are left out, and equal absolute values share their ranks. The probability is exact, given these
+// values, for up to 50 differences; beyond that it is that of the normal distribution. It is 1 if
+// all differences are 0. The errors are those of [PairedT].
 func Wilcoxon(a, b []float64) (w, p float64, err error) {
 	d, err := differences(a, b)
 	if err != nil {
@@ -74,8 +75,8 @@ func Wilcoxon(a, b []float64) (w, p float64, err error) {
 	return w, min(1, 2*distuv.UnitNormal.Survival(z)), nil
 }
 
-// signedRankTail is the probability that the ranks of random signs have a sum as far from the
-// middle as w. Twice a rank is an integer, so sums are counted in halves.
+// signedRankTail returns the probability that ranks with random signs have a sum at least as far
+// from the middle as w. Twice a rank is an integer, so sums are counted in halves.
 func signedRankTail(ranks []float64, w float64) float64 {
 	total := 0
 	for _, r := range ranks {
@@ -105,7 +106,7 @@ func signedRankTail(ranks []float64, w float64) float64 {
 
 func differences(a, b []float64) ([]float64, error) {
 	if len(a) != len(b) || len(a) < 2 {
-		return nil, &fault.ShapeError{What: "number of paired values", Got: min(len(a), len(b)), Want: "at least 2, and as many on either side"}
+		return nil, &fault.ShapeError{What: "number of paired values", Got: min(len(a), len(b)), Want: "at least 2, and the same number in both"}
 	}
 	d := make([]float64, len(a))
 	for i := range a {
@@ -114,8 +115,8 @@ func differences(a, b []float64) ([]float64, error) {
 	return d, finite(d)
 }
 
-// Ranks returns the rank of every value, 1 for the smallest; equal values share the mean of theirs,
-// NaN come last.
+// Ranks returns the rank of every value, 1 for the smallest. Equal values share the mean of their
+// ranks; NaN values come last.
 func Ranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {

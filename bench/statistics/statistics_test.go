@@ -13,7 +13,7 @@ import (
 )
 
 // TestWilcoxonIsTheShareOfSigns: the probability is the share of all 2^n choices of signs whose sum
-// of ranks is as far from the middle, ties and zeros included.
+// of ranks is at least as far from the middle, also with ties and zeros.
 func TestWilcoxonIsTheShareOfSigns(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		d := rapid.SliceOfN(rapid.IntRange(-5, 5), 2, 11).Draw(t, "differences")
@@ -59,9 +59,9 @@ func TestWilcoxonIsTheShareOfSigns(t *testing.T) {
 	})
 }
 
-// TestWilcoxonMeetsItsLimit: up to 50 differences probabilities are exact, from 51 those of the
-// normal distribution; both are near what mean n(n+1)/4 and variance n(n+1)(2n+1)/24 of the sum
-// give.
+// TestWilcoxonMeetsItsLimit: probabilities are exact up to 50 differences, and those of the normal
+// distribution from 51. Both are near the values for a sum with mean n(n+1)/4 and variance
+// n(n+1)(2n+1)/24.
 func TestWilcoxonMeetsItsLimit(t *testing.T) {
 	for _, n := range []int{50, 51} {
 		a := make([]float64, n)
@@ -83,8 +83,8 @@ func TestWilcoxonMeetsItsLimit(t *testing.T) {
 	}
 }
 
-// TestPairedT: two values have a Cauchy distribution, three a closed form too, and the test holds
-// its level.
+// TestPairedT: there is a closed form for two values (the Cauchy distribution) and for three, and
+// the test keeps its level.
 func TestPairedT(t *testing.T) {
 	tt, p, err := statistics.PairedT([]float64{3, 1}, []float64{0, 0}) // mean 2, standard error 1
 	if err != nil || math.Abs(tt-2) > 1e-12 || math.Abs(p-(1-2/math.Pi*math.Atan(2))) > 1e-9 {
@@ -146,7 +146,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestBootstrapCovers: an interval of 90 % holds the mean in about that many draws, and it is the
+// TestBootstrapCovers: a 90 % interval contains the mean in about 90 % of the draws, and it is the
 // same for the same seed.
 func TestBootstrapCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -164,18 +164,18 @@ func TestBootstrapCovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, _ := statistics.BootstrapMean(groups, 0.9, uint64(k)); again != in {
-			t.Fatal("another interval for the same seed")
+			t.Fatal("two intervals differ for the same seed")
 		}
 		if in.Low <= 1 && 1 <= in.High {
 			covered++
 		}
 	}
 	if share := float64(covered) / draws; share < 0.82 || share > 0.95 {
-		t.Errorf("%.3f of the intervals of 0.90 hold the mean", share)
+		t.Errorf("%.3f of the intervals of level 0.90 contain the mean", share)
 	}
 }
 
-// TestMistakes: input that says nothing is an input error.
+// TestMistakes: input without information is an input error.
 func TestMistakes(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"one value":      func() error { _, _, err := statistics.PairedT([]float64{1}, []float64{1}); return err },

@@ -1,4 +1,5 @@
-// Package system reads what a person compares: a method, and what differs from its defaults.
+// Package system parses the systems that a comparison names: a method, and parameters that differ
+// from its defaults.
 package system
 
 import (
@@ -9,12 +10,12 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Parse splits "gml gamma=3 kernel=linear" into the method and the values that follow it. What does
-// not read so is a *fault.ParamError.
+// Parse splits "gml gamma=3 kernel=linear" into the method and its parameters. Text of another form
+// is a *fault.ParamError.
 func Parse(text string) (method string, values map[string]string, err error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return "", nil, &fault.ParamError{Param: "system", Value: text, Want: "a method, and NAME=VALUE of what differs from its defaults"}
+		return "", nil, &fault.ParamError{Param: "system", Value: text, Want: "a method, and NAME=VALUE for each parameter that differs from its default"}
 	}
 	values = map[string]string{}
 	for _, word := range words[1:] {
@@ -27,8 +28,8 @@ func Parse(text string) (method string, values map[string]string, err error) {
 	return words[0], values, nil
 }
 
-// Learner returns the learner of a method of the catalog with such values; the one named kernel is
-// its kernel. Errors are those of catalog.New.
+// Learner returns the learner of a method of the catalog with these parameters; the value of
+// "kernel" is its kernel. The errors are those of catalog.New.
 func Learner(method string, values map[string]string, seed uint64) (algorithms.Learner, error) {
 	c := catalog.Config{Seed: seed, Kernel: values["kernel"], Params: map[string]string{}}
 	for name, value := range values {

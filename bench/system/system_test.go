@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The kernel is no parameter, and the values stay as they were.
+// TestLearner: "kernel" does not become a parameter, and the values do not change.
 func TestLearner(t *testing.T) {
 	values := map[string]string{"eps_rel": "0.1", "kernel": "linear"}
 	l, err := Learner("krca", values, 1)

@@ -16,21 +16,21 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// Parse is how fast numbers in text are read on one core.
+// Parse is the speed of parsing numbers in text on one core.
 type Parse struct {
 	What           string         `json:"what"`
 	Bytes          int64          `json:"bytes"`
 	BytesPerSecond measure.Spread `json:"bytes_per_second"`
 }
 
-// columns of the files that are parsed and of the stream, and rows that are read or written at a
-// time.
+// The number of columns of the parsed files and of the stream, and the number of rows that are read
+// or written at a time.
 const (
 	columns = 10
 	block   = 1 << 12
 )
 
-// csv parses numbers of all digits and such of three decimals.
+// csv parses numbers with all digits and numbers with three decimals.
 func (o *Options) csv(ctx context.Context, folder string) ([]Parse, error) {
 	var out []Parse
 	for _, kind := range []struct {
@@ -49,7 +49,7 @@ func (o *Options) csv(ctx context.Context, folder string) ([]Parse, error) {
 			return nil, err
 		}
 		w := measure.Work{Name: csvCase, Size: kind.what, Bytes: float64(info.Size()), Contenders: []measure.Contender{{Name: "parse", Time: func(calls int) (time.Duration, error) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one core, however the reader shares its work
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one core, whatever the reader does
 			begin := time.Now()
 			for range calls {
 				if err := parse(ctx, path); err != nil {
@@ -87,7 +87,7 @@ func parse(ctx context.Context, path string) error {
 	}
 }
 
-// writeCSV makes a file of normal numbers.
+// writeCSV writes a file of normally distributed numbers.
 func writeCSV(ctx context.Context, path string, rows int, format byte, digits int) error {
 	return dataset.Atomic(path, func(w io.Writer) error {
 		rng := rand.New(rand.NewPCG(2, columns))

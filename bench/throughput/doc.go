@@ -1,2 +1,2 @@
-// Package throughput measures how many fits, rows and bytes go through in a second.
+// Package throughput measures fits, rows and bytes per second.
 package throughput

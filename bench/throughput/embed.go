@@ -21,18 +21,18 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// Flow is what goes through the embed command.
+// Flow is the throughput of the embed command.
 type Flow struct {
 	Name          string         `json:"name"`
 	What          string         `json:"what"`
 	Rows          int            `json:"rows"`
 	Bytes         int64          `json:"bytes"` // read
 	RowsPerSecond measure.Spread `json:"rows_per_second"`
-	// Peak is the most memory that the command had in RAM, 0 where that is not known.
+	// Peak is the maximum memory of the command in RAM, 0 if it is not known.
 	Peak int64 `json:"peak_bytes"`
 }
 
-// Command is what `mustlink-bench time` writes of a command.
+// Command is the report of `mustlink-bench time` about a command.
 type Command struct {
 	Seconds float64 `json:"seconds"`
 	Peak    int64   `json:"peak_bytes"`
@@ -56,7 +56,7 @@ func (o *Options) embed(ctx context.Context, name, folder string) ([]Flow, error
 // landmarks are the parameters of kbeta.
 var landmarks = map[string]string{"landmarks": "500"}
 
-// way is one way to embed a file: by these flags.
+// way is one way to embed a file, given by its flags.
 type way struct {
 	what  string
 	flags []string
@@ -121,7 +121,7 @@ func (o *Options) model(ctx context.Context, path string, features int, params m
 	})
 }
 
-// writeNPY makes a file of normal numbers.
+// writeNPY writes a file of normally distributed numbers.
 func writeNPY(ctx context.Context, path string, rows, cols int) error {
 	rng := rand.New(rand.NewPCG(2, uint64(cols)))
 	values, left := make([]float64, block*cols), rows
@@ -140,7 +140,7 @@ func writeNPY(ctx context.Context, path string, rows, cols int) error {
 	return dataset.WriteRows(path, rows, cols, next, dataset.WriteOptions{})
 }
 
-// stream sends rows through a pipe, once: what is embedded goes to the null device.
+// stream sends rows through a pipe, once; the embedding goes to the null device.
 func (o *Options) stream(ctx context.Context, folder string) (Flow, error) {
 	f := Flow{Name: streamCase, What: "kbeta of 500 landmarks, d = 10, .npy from a pipe, result discarded", Rows: o.StreamRows, Bytes: int64(o.StreamRows) * columns * 8}
 	model := filepath.Join(folder, "stream.mlk")
@@ -156,7 +156,7 @@ func (o *Options) stream(ctx context.Context, folder string) (Flow, error) {
 	return f, nil
 }
 
-// sendNPY writes a .npy file of rows, a block of normal numbers again and again.
+// sendNPY writes a .npy file of rows, repeating a block of normally distributed numbers.
 func sendNPY(ctx context.Context, w io.Writer, rows int) error {
 	const alignment = 64
 	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", rows, columns)
@@ -183,8 +183,9 @@ func sendNPY(ctx context.Context, w io.Writer, rows int) error {
 	return nil
 }
 
-// timed runs a command of the program and returns what it took, from its start to its end. A small
-// process, the timer, starts it, because the memory of the one that starts it counts as its own.
+// timed runs a command of the program and returns its time, from its start to its end, and its
+// memory. A small process, the timer, starts it, because the memory of a parent counts as that of
+// its child.
 func (o *Options) timed(ctx context.Context, folder string, feed func(io.Writer) error, command ...string) (c Command, err error) {
 	report := filepath.Join(folder, "time.json")
 	threads := strconv.Itoa(o.Threads)
@@ -205,7 +206,7 @@ func (o *Options) timed(ctx context.Context, folder string, feed func(io.Writer)
 	var fed error
 	if feed != nil {
 		fed = feed(in)
-		_ = in.Close() // the command sees what is missing
+		_ = in.Close() // the command reports the missing rows
 	}
 	if err := cmd.Wait(); err != nil {
 		return c, fmt.Errorf("%v: %w: %s", cmd.Args[1:], err, bytes.TrimSpace(stderr.Bytes()))

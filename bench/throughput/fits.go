@@ -17,38 +17,38 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
-// Fits is how many small fits are made in a second, by the number of goroutines that make them.
+// Fits is the number of small fits per second, by the number of goroutines.
 type Fits struct {
 	Name  string  `json:"name"`
-	What  string  `json:"what"`           // a fit is
-	GOGC  int     `json:"gogc,omitempty"` // 0: the program's
-	Kept  int     `json:"kept,omitempty"` // models that are held, the latest
+	What  string  `json:"what"`           // what a fit is
+	GOGC  int     `json:"gogc,omitempty"` // 0: that of the program
+	Kept  int     `json:"kept,omitempty"` // number of the latest models that are kept
 	Among []Among `json:"among"`
 }
 
-// Among is the figure of one number of goroutines.
+// Among is the result for one number of goroutines.
 type Among struct {
 	Goroutines int            `json:"goroutines"`
 	PerSecond  measure.Spread `json:"per_second"`
-	// Gain is how many times as many fits as one goroutine makes in the same round.
+	// Gain is the rate divided by that of one goroutine in the same round.
 	Gain measure.Spread `json:"gain"`
 }
 
-// many makes so many fits on goroutines.
+// many runs a given number of fits on goroutines.
 type many func(ctx context.Context, fits int) error
 
 // goOwn is the GOGC of a program that sets none, and of the second and third measurement of krca:
-// how much garbage there may be, in percent of what is in use, before it is collected. Fits of 50
-// us that keep nothing leave a heap of few megabytes, which it collects 200 times a second.
+// the garbage, in percent of the memory in use, that starts a collection. Fits of 50 us that keep
+// nothing leave a heap of a few megabytes, which is then collected 200 times per second.
 const goOwn = 100
 
-// kept is the number of models, some 30 MB of them, that the third measurement of krca holds, as a
-// service does that has one for each of its tenants: on a heap that is in use Go collects as much
-// less often as it is larger.
+// kept is the number of models, about 30 MB, that the third measurement of krca keeps, as a service
+// keeps one for each of its tenants. The larger the heap in use is, the less often Go collects
+// garbage.
 const kept = 1000
 
-// fits measures one kind of fit with all numbers of goroutines in turn, under a GOGC of its own
-// unless gogc is 0, and holding so many models.
+// fits measures one kind of fit with all numbers of goroutines in turn, with the given GOGC unless
+// it is 0, while it keeps the given number of models.
 func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, error) {
 	f := Fits{Name: name, GOGC: gogc, Kept: kept}
 	kind := func(goroutines int) (string, many, error) { return o.krca(goroutines, kept) }
@@ -87,7 +87,7 @@ func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, 
 	return f, nil
 }
 
-// krca is krca.FitMetric, from links to factor: 150 points of 4 features, 50 must-links and 50
+// krca is krca.FitMetric, from links to factor: 150 points with 4 features, 50 must-links and 50
 // cannot-links, which it does not use.
 func (o *Options) krca(goroutines, kept int) (string, many, error) {
 	c := fittimes.Case{Points: 150, Features: 4, Links: 100}
@@ -117,7 +117,7 @@ func (o *Options) krca(goroutines, kept int) (string, many, error) {
 	}, err
 }
 
-// share calls f with 0, 1, … calls - 1 from goroutines; the first error ends them all.
+// share calls f with 0, 1, … calls - 1 from several goroutines; the first error ends all of them.
 func share(goroutines, calls int, f func(i int) error) error {
 	var next, failed atomic.Int64
 	errs := make([]error, goroutines)
@@ -140,7 +140,8 @@ func share(goroutines, calls int, f func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// kbeta is the basic form, all points landmarks, with its defaults, through algorithms/batch.
+// kbeta is its basic form, in which all points are landmarks, with its defaults, through
+// algorithms/batch.
 func (o *Options) kbeta(goroutines int) (string, many, error) {
 	c := fittimes.Case{Points: 500, Features: 16, Links: 250}
 	what := "kbeta, basic form, 500 x 16, 250 links, through algorithms/batch"

@@ -22,37 +22,37 @@ const (
 	streamCase = "stream"
 )
 
-// Cases returns the names of what is measured, in that order.
+// Cases returns the names of the cases, in the order in which they are measured.
 func Cases() []string {
 	return []string{krcaCase, kbetaCase, embedCase, singleCase, csvCase, streamCase}
 }
 
-// Options choose what is measured.
+// Options are the settings of a measurement.
 type Options struct {
 	Cases      []string      // of [Cases]; nil: all
-	Goroutines []int         // nil: 1, 2, 4 and 8; the first is what the others are compared with, and must be 1
+	Goroutines []int         // nil: 1, 2, 4 and 8; the others are compared with the first, which must be 1
 	Rounds     int           // 0: 5
-	Rows       int           // of the file that is embedded; 0: 60,000
-	StreamRows int           // of the stream; 0: 1,000,000
-	CSVBytes   int           // about the size of the files that are parsed; 0: 64 MB
-	MinTime    time.Duration // of a round of fits; 0: 1 s
-	Threads    int           // of embedding; 0: all processors
-	// Program is the executable of mustlink whose embed command is measured, Timer that of
-	// mustlink-bench, which times it.
+	Rows       int           // number of rows of the embedded file; 0: 60,000
+	StreamRows int           // number of rows of the stream; 0: 1,000,000
+	CSVBytes   int           // approximate size of the parsed files; 0: 64 MB
+	MinTime    time.Duration // minimum time of a round of fits; 0: 1 s
+	Threads    int           // number of threads of embedding; 0: all processors
+	// Program is the executable of mustlink whose embed command is measured; Timer is the executable
+	// of mustlink-bench, which times it.
 	Program, Timer string
-	// Drop takes off what keeps the program from collecting garbage when Go itself would, until
-	// restore is called; nil: nothing does.
+	// Drop restores Go's default garbage collection until restore is called; nil if the program does
+	// not change it.
 	Drop func() (restore func())
-	// Open makes an engine of so many workers, each with one thread of linear algebra.
+	// Open returns an engine with the given number of workers, each with one thread of linear algebra.
 	Open func(workers int) (*engine.Engine, error)
-	// Progress hears of every case before it is measured.
+	// Progress is called before every case.
 	Progress func(done, total int, name string)
 }
 
-// Report is what came out; what was not measured is nil.
+// Report has the results; what was not measured is nil.
 type Report struct {
 	Rounds  int     `json:"rounds"`
-	Threads int     `json:"threads"` // of embedding
+	Threads int     `json:"threads"` // number of threads of embedding
 	Fits    []Fits  `json:"fits,omitempty"`
 	Flows   []Flow  `json:"embed,omitempty"`
 	Parses  []Parse `json:"csv,omitempty"`
@@ -92,14 +92,13 @@ func (o *Options) fill() error {
 	}
 	embeds := func(c string) bool { return c == embedCase || c == singleCase || c == streamCase }
 	if o.Program == "" && slices.ContainsFunc(o.Cases, embeds) {
-		return &fault.ParamError{Param: "program", Value: o.Program, Want: "the executable of mustlink, which is neither next to this program nor in PATH (make build builds it)"}
+		return &fault.ParamError{Param: "program", Value: o.Program, Want: "the executable of mustlink, next to this program or in PATH (make build builds it)"}
 	}
 	return nil
 }
 
-// Run measures the cases. Files are written to a folder of their own among the temporary ones,
-// which is removed at the end; input errors are a *fault.ParamError. It stops soon after ctx ends,
-// with its error.
+// Run measures the cases. It writes files to a new temporary folder, which it removes at the end.
+// Input errors are a *fault.ParamError. Run returns soon after ctx ends, with its error.
 func Run(ctx context.Context, o Options) (r *Report, err error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 			o.Progress(i, len(o.Cases), name)
 		}
 		if err := o.run(ctx, r, name, folder); err != nil {
-			if ctx.Err() != nil { // a process may have been killed before it could say so
+			if ctx.Err() != nil { // a process may have been killed before it could report that
 				err = ctx.Err()
 			}
 			return nil, err
@@ -155,7 +154,7 @@ func (o *Options) run(ctx context.Context, r *Report, name, folder string) error
 	return nil
 }
 
-// rate turns the seconds of so many things into things a second.
+// rate converts seconds for a number of things to things per second.
 func rate(things float64, s measure.Spread) measure.Spread {
 	return measure.Spread{Median: things / s.Median, Min: things / s.Max, Max: things / s.Min}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// Markdown writes what was measured as tables.
+// Markdown returns the results as tables.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	if len(r.Fits) > 0 {
@@ -43,7 +43,7 @@ func (r *Report) Markdown() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// count writes a number of things, with commas between thousands.
+// count returns a number as text, with commas between thousands.
 func count(v float64) string {
 	if v < 100 {
 		return fmt.Sprintf("%.3g", v)
@@ -55,7 +55,7 @@ func count(v float64) string {
 	return digits
 }
 
-// Panels draws the fits: those in a second, and of how many goroutines' worth they are.
+// Panels draws the fits per second and the gain relative to one goroutine.
 func (r *Report) Panels() []view.Panel {
 	rates := view.Lines{Title: "fits a second", XLabel: "goroutines", YLabel: "fits/s", LogX: true, LogY: true}
 	gains := view.Lines{Title: "fits of one goroutine = 1", XLabel: "goroutines", YLabel: "gain", LogX: true}

@@ -24,13 +24,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tiny options measure in no time.
+// tiny returns options for a very short measurement.
 func tiny(t *testing.T, cases ...string) Options {
 	return Options{Cases: cases, Goroutines: []int{1, 3}, Rounds: 2, MinTime: 5 * time.Millisecond, CSVBytes: 20_000,
 		Open: func(workers int) (*engine.Engine, error) { return enginetest.New(t, workers), nil }}
 }
 
-// Fits and bytes are counted, and the temporary files are gone.
+// TestRun: fits and bytes are counted, and the temporary files are removed.
 func TestRun(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
@@ -42,7 +42,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Fits) != 4 || r.Fits[1].GOGC != goOwn || r.Fits[2].Kept != kept || r.Fits[3].Name != kbetaCase || len(r.Parses) != 2 || r.Flows != nil || len(heard) != 3 {
-		t.Fatalf("%+v after %v: want fits of krca as they are, with a GOGC of their own and with models kept, of kbeta, and two kinds of CSV", r, heard)
+		t.Fatalf("%+v after %v: want fits of krca with the GOGC of the program, with another GOGC, and with models kept, fits of kbeta, and two kinds of CSV", r, heard)
 	}
 	for _, f := range r.Fits {
 		one, three := f.Among[0], f.Among[1]
@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Canceled while a case runs, all ends with the context's error and nothing is left.
+// TestCancel: canceled while a case runs, Run returns the error of the context and leaves no files.
 func TestCancel(t *testing.T) {
 	for _, name := range []string{krcaCase, kbetaCase, csvCase} {
 		folder := t.TempDir()
@@ -81,7 +81,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// The calls are shared among goroutines, no more and no fewer, and an error ends them.
+// TestShare: the goroutines make exactly the given number of calls, and an error ends them.
 func TestShare(t *testing.T) {
 	var calls atomic.Int64
 	if err := share(4, 1000, func(int) error { calls.Add(1); return nil }); err != nil || calls.Load() != 1000 {
@@ -94,7 +94,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// The stream is a .npy file that the reader takes, in whole blocks and in parts of one.
+// TestSendNPY: the stream is a valid .npy file, for whole blocks and for a part of one.
 func TestSendNPY(t *testing.T) {
 	for _, rows := range []int{1, block, 2*block + 7} {
 		var b bytes.Buffer
@@ -110,7 +110,7 @@ func TestSendNPY(t *testing.T) {
 		}
 		x := d.Points.(*points.Dense)
 		if x.N != rows || x.D != columns || x.Data[0] != x.Data[(rows-1)/block*block*columns] {
-			t.Errorf("%d x %d: want %d x %d, the block again and again", x.N, x.D, rows, columns)
+			t.Errorf("%d x %d: want %d x %d, repetitions of the block", x.N, x.D, rows, columns)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -120,7 +120,7 @@ func TestSendNPY(t *testing.T) {
 	}
 }
 
-// Files have the rows that they should, and numbers of three decimals are just that.
+// TestFiles: files have the right number of rows, and numbers with three decimals have three.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	text, binary := filepath.Join(dir, "n.csv"), filepath.Join(dir, "n.npy")
@@ -165,7 +165,7 @@ func TestRefuses(t *testing.T) {
 	o := tiny(t, embedCase)
 	o.Rows, o.Program, o.Timer = 10, "mustlink", filepath.Join(t.TempDir(), "none")
 	if _, err := Run(context.Background(), o); err == nil || !strings.Contains(err.Error(), "none") {
-		t.Errorf("a program that is not there: error %v", err)
+		t.Errorf("a program that does not exist: error %v", err)
 	}
 }
 
